@@ -1,0 +1,69 @@
+// What it takes to define a kind, once: everything else (types, CRD, OpenAPI, defaults, columns) is derived from it.
+import type { StatusCause } from '../base/errors.ts';
+import type { KubeObject, User } from './object.ts';
+import type { Schema } from './schema.ts';
+
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+}
+
+/** A column of `kubectl get`, as in a CRD's additionalPrinterColumns. */
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly jsonPath: string;
+  readonly format?: string;
+  readonly description?: string;
+  /** 1 = only with `-o wide`. */
+  readonly priority?: number;
+}
+
+/** One served version of a kind. Versions share the type; a version may lack columns or rules that another has. */
+export interface KindVersion {
+  readonly version: string;
+  readonly schema: Schema;
+  readonly columns: readonly Column[];
+}
+
+export interface Kind<Spec = unknown, Status = unknown> extends Resource {
+  /** The whole object's schema in the stored version. */
+  readonly schema: Schema;
+  /** All served versions, most preferred first; `version` (of Resource) is the stored one. */
+  readonly versions: readonly KindVersion[];
+  readonly singular: string;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly columns: readonly Column[];
+  readonly hasStatus: boolean;
+  readonly doc: string;
+  /** Defaults and validation beyond the schema. Pure. In process on the embedded server, behind a webhook on a real one. */
+  admit?(request: AdmitRequest<Spec, Status>): Admitted;
+}
+
+export type FieldCause = StatusCause & { readonly field: string };
+
+export type Admitted =
+  | { readonly ok: true; readonly object: KubeObject; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly causes: readonly FieldCause[] };
+
+export interface AdmitRequest<Spec, Status> {
+  readonly verb: 'create' | 'update' | 'delete';
+  readonly subresource?: 'status' | 'scale';
+  readonly dryRun: boolean;
+  readonly now: number;
+  readonly user: User;
+  readonly object?: KubeObject<Spec, Status>;
+  readonly old?: KubeObject<Spec, Status>;
+  readonly lookup: ReadOnly;
+}
+
+/** What an admission decision may look at. */
+export interface ReadOnly {
+  get(resource: Resource, name: string, namespace?: string): KubeObject | undefined;
+  list(resource: Resource, namespace?: string): readonly KubeObject[];
+}

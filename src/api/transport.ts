@@ -1,0 +1,84 @@
+// The one way to reach an API server. Implemented by apiserver/direct.ts (in process) and client/http.ts (the wire), wrapped by
+// the simulation's fault layer. What crosses it is frozen plain data.
+import type { Json } from '../base/json.ts';
+import type { Resource } from './kind.ts';
+import type { KubeList, KubeObject } from './object.ts';
+
+export type View = 'object' | 'metadata' | 'table';
+export type SubresourceName = 'status' | 'scale' | 'token' | 'binding' | 'finalize';
+
+export interface Target {
+  readonly resource: Resource;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly subresource?: SubresourceName;
+}
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
+export type Propagation = 'Background' | 'Foreground' | 'Orphan';
+
+export type Request =
+  | { readonly verb: 'get'; readonly at: Target; readonly view?: View }
+  | {
+      readonly verb: 'list';
+      readonly at: Target;
+      readonly view?: View;
+      readonly labels?: string;
+      readonly fields?: string;
+      readonly limit?: number;
+      readonly continue?: string;
+      readonly revision?: string;
+    }
+  | {
+      readonly verb: 'create' | 'update';
+      readonly at: Target;
+      readonly object: KubeObject;
+      readonly manager: string;
+      readonly dryRun?: true;
+    }
+  | {
+      readonly verb: 'patch';
+      readonly at: Target;
+      readonly patch: { readonly type: PatchType; readonly body: Json; readonly force?: boolean };
+      readonly manager: string;
+      readonly dryRun?: true;
+    }
+  | {
+      readonly verb: 'delete';
+      readonly at: Target;
+      readonly uid?: string;
+      readonly revision?: string;
+      readonly propagation?: Propagation;
+      readonly graceSeconds?: number;
+      readonly dryRun?: true;
+    };
+
+export interface WatchRequest {
+  readonly at: Target;
+  readonly view?: View;
+  readonly labels?: string;
+  readonly fields?: string;
+  /** Events after this revision; absent = the present objects as ADDED first. */
+  readonly revision?: string;
+  readonly bookmarks?: boolean;
+  readonly timeoutSeconds?: number;
+}
+
+/** An object for single-object verbs, a list for `list`; `warnings` are the server's, for people. */
+export interface Answer {
+  readonly object?: KubeObject;
+  readonly list?: KubeList;
+  readonly warnings: readonly string[];
+}
+
+export interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  readonly object: KubeObject;
+}
+
+export interface Transport {
+  /** Rejects with ApiError, LostError or AbortError, nothing else. */
+  call(request: Request, signal?: AbortSignal): Promise<Answer>;
+  /** Batches: one await per burst, not per event. Ends when the server ends it; throws ApiError (410: too old) or LostError. */
+  watch(request: WatchRequest, signal: AbortSignal): AsyncIterable<readonly WatchEvent[]>;
+}

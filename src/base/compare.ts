@@ -1,0 +1,12 @@
+// Total orders that do not depend on locale, insertion or time.
+
+/** Order of strings by UTF-16 code unit: for the ASCII names of Kubernetes this is byte order. */
+export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export const byNumber = (a: number, b: number): number => a - b;
+
+/** Orders items by a text that is taken from each. */
+export const by =
+  <T>(textOf: (item: T) => string) =>
+  (a: T, b: T): number =>
+    byText(textOf(a), textOf(b));

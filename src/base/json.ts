@@ -1,0 +1,63 @@
+// Plain JSON data. Values that cross an interface of ours are frozen JSON: no class instances, no functions.
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [key: string]: Json | undefined };
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Freezes a value and all it contains. Returns the same value. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const key in value) deepFreeze(value[key]);
+  }
+  return value;
+}
+
+/** True when two JSON values are the same data; the order of keys does not matter, a key set to undefined is no key. */
+export function deepEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => deepEqual(item, b[index]));
+  }
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  for (const key in left) if (!deepEqual(left[key], right[key])) return false;
+  for (const key in right) if (right[key] !== undefined && left[key] === undefined) return false;
+  return true;
+}
+
+/** An unfrozen copy of JSON data, to be changed before it is frozen again. */
+export function mutableCopy<T>(value: T): Mutable<T> {
+  if (typeof value !== 'object' || value === null) return value as Mutable<T>;
+  if (Array.isArray(value)) return value.map(mutableCopy) as Mutable<T>;
+  const copy: Record<string, unknown> = {};
+  for (const key in value) {
+    if (key === '__proto__') continue;
+    copy[key] = mutableCopy(value[key]);
+  }
+  return copy as Mutable<T>;
+}
+
+/** The same shape with every readonly taken off. */
+export type Mutable<T> = T extends readonly (infer Item)[]
+  ? Mutable<Item>[]
+  : T extends object
+    ? { -readonly [Key in keyof T]: Mutable<T[Key]> }
+    : T;
+
+/** JSON text with sorted keys and no white space: equal data gives equal text, so it can be hashed. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (isObject(value)) {
+    const parts: string[] = [];
+    for (const key of Object.keys(value).sort()) {
+      if (value[key] !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+    }
+    return `{${parts.join(',')}}`;
+  }
+  return JSON.stringify(value ?? null);
+}
