@@ -1,6 +1,6 @@
 // Which resources a cluster serves: the built-in kinds, the same for all clusters of a process, and what its CRDs add.
 // Only shapes here. Built-in entries come from builtin/, custom ones from schema/custom-resource.ts.
-import type { FieldCause } from '../api/kind.ts';
+import type { FieldCause, Kind } from '../api/kind.ts';
 import type { KubeObject, ObjectMeta, User } from '../api/object.ts';
 import type { Schema } from '../api/schema.ts';
 import type { Json, Mutable } from '../base/json.ts';
@@ -79,6 +79,8 @@ export interface ServedResource {
   /** Further subresources with their own handlers: token, binding, finalize, eviction, approval … */
   readonly subresources: readonly Subresource[];
   readonly behaviour: Behaviour;
+  /** Our own kinds: admission beyond the schema, called in process. */
+  readonly admit?: Kind['admit'];
   /** Set when a CRD brought it. */
   readonly custom?: { readonly crdName: string; readonly crdUid: string };
 }
@@ -124,6 +126,10 @@ export interface Behaviour {
   answer?(draft: Draft, context: WriteContext): KubeObject;
   /** Pods: how long a deletion waits for somebody to finish it with grace 0. 0 = delete now. */
   graceSeconds?(object: KubeObject, asked: number | undefined): number;
+  /** Namespaces: something besides metadata.finalizers still keeps a deleted object. */
+  holdsDeletion?(object: KubeObject): boolean;
+  /** Namespaces: what changes on the object when its deletion begins. */
+  markTerminating?(draft: Draft): void;
   /** Field selectors beyond metadata.name and metadata.namespace. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
 }
