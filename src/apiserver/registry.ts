@@ -126,6 +126,8 @@ export interface Behaviour {
   answer?(draft: Draft, context: WriteContext): KubeObject;
   /** Pods: how long a deletion waits for somebody to finish it with grace 0. 0 = delete now. */
   graceSeconds?(object: KubeObject, asked: number | undefined): number;
+  /** Throws when an object may never be deleted: the namespaces that every cluster needs. */
+  refuseDelete?(object: KubeObject, context: WriteContext): void;
   /** Namespaces: something besides metadata.finalizers still keeps a deleted object. */
   holdsDeletion?(object: KubeObject): boolean;
   /** Namespaces: what changes on the object when its deletion begins. */
