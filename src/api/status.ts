@@ -82,12 +82,12 @@ export function invalid(
   causes: readonly FieldCause[],
 ): ApiError {
   const qualifiedKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
-  const lines = causes.map((cause) => `${cause.field}: ${cause.message}`);
+  const lines = [...new Set(causes.map((cause) => `${cause.field}: ${cause.message}`))];
   const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
   return new ApiError(422, 'Invalid', `${qualifiedKind} "${name}" is invalid: ${text}`, {
-    name,
+    ...(name === '' ? {} : { name }),
     ...(kind.group === '' ? {} : { group: kind.group }),
-    kind: kind.kind,
+    ...(kind.kind === '' ? {} : { kind: kind.kind }),
     causes,
   });
 }

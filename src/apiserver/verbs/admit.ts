@@ -1,0 +1,90 @@
+// What stands between a decoded draft and the store, the same for create, update and patch: defaults, the kind's own preparation,
+// validation, and the admission of our own kinds.
+import type { KubeObject } from '../../api/object.ts';
+import { forbidden, invalid, notFound } from '../../api/status.ts';
+import { mutableCopy } from '../../base/json.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Draft, WriteContext } from '../registry.ts';
+import { keyOf, prefixOf } from '../store/store.ts';
+import type { At, Caller } from './call.ts';
+import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
+
+export const NAMESPACES = { group: '', plural: 'namespaces' } as const;
+
+export function writeContext(cluster: Cluster, at: At, caller: Caller, verb: 'create' | 'update'): WriteContext {
+  return {
+    cluster,
+    user: caller.user,
+    now: cluster.clock.now(),
+    dryRun: caller.dryRun,
+    verb,
+    subresource: at.subresource,
+    warn: (text) => caller.warn(text),
+  };
+}
+
+/** Namespaced content needs its namespace, and a live one. */
+export function checkNamespace(cluster: Cluster, at: At, name: string): void {
+  if (!at.resource.namespaced) return;
+  const namespace = cluster.store.get(keyOf('', 'namespaces', '', at.namespace), 'head')?.object();
+  if (!namespace) throw notFound(NAMESPACES, at.namespace);
+  if (namespace.metadata.deletionTimestamp === undefined) return;
+  throw forbidden(
+    at.resource,
+    name,
+    `unable to create new content in namespace ${at.namespace} because it is being terminated`,
+  );
+}
+
+export function fillDefaults(at: At, draft: Draft): void {
+  at.resource.stored.structure.default(draft);
+  at.resource.behaviour.default?.(draft);
+}
+
+/** Validates a prepared draft and returns what may be stored. Throws 422 with all causes. */
+export function admit(at: At, draft: Draft, old: KubeObject | undefined, context: WriteContext): Draft {
+  const { resource } = at;
+  const object = draft as KubeObject;
+  const causes = [
+    ...(old === undefined ? validateMetadata(resource, object) : validateChangedMetadata(at, object, old)),
+    ...(resource.custom ? resource.stored.structure.validate(object, old) : []),
+    ...(resource.behaviour.validate?.(object, old, context) ?? []),
+  ];
+  if (causes.length > 0) throw invalid(resource, draft.metadata.name ?? '', causes);
+  return resource.admit ? admitOwn(at, draft, old, context) : draft;
+}
+
+function validateChangedMetadata(at: At, object: KubeObject, old: KubeObject) {
+  return object.metadata === old.metadata
+    ? []
+    : [...validateMetadata(at.resource, object), ...validateMetadataUpdate(object, old)];
+}
+
+function admitOwn(at: At, draft: Draft, old: KubeObject | undefined, context: WriteContext): Draft {
+  const { resource } = at;
+  const admitted = resource.admit?.({
+    verb: context.verb,
+    ...(at.subresource === 'status' || at.subresource === 'scale' ? { subresource: at.subresource } : {}),
+    dryRun: context.dryRun,
+    now: context.now,
+    user: context.user,
+    object: draft as KubeObject,
+    ...(old === undefined ? {} : { old }),
+    lookup: lookupIn(context.cluster),
+  });
+  if (!admitted) return draft;
+  if (!admitted.ok) throw invalid(resource, draft.metadata.name ?? '', admitted.causes);
+  for (const warning of admitted.warnings) context.warn(warning);
+  if (admitted.object === (draft as KubeObject)) return draft;
+  const causes = resource.stored.structure.validate(admitted.object, old);
+  if (causes.length > 0) throw invalid(resource, draft.metadata.name ?? '', causes);
+  return mutableCopy(admitted.object) as Draft;
+}
+
+/** What admission may read: the newest state, as writers see it. */
+export const lookupIn = (cluster: Cluster) => ({
+  get: (resource: { group: string; plural: string }, name: string, namespace = '') =>
+    cluster.store.get(keyOf(resource.group, resource.plural, namespace, name), 'head')?.object(),
+  list: (resource: { group: string; plural: string }, namespace?: string) =>
+    cluster.store.range(prefixOf(resource.group, resource.plural, namespace)).items.map((stored) => stored.object()),
+});

@@ -1,0 +1,143 @@
+// What update and patch share: a draft of the whole object takes the place of the old one, or nothing is written because nothing changed.
+import type { KubeObject } from '../../api/object.ts';
+import { badRequest, conflict, invalid, invalidValue, modified } from '../../api/status.ts';
+import { ApiError } from '../../base/errors.ts';
+import { deepEqual, mutableCopy } from '../../base/json.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Draft, ServedResource } from '../registry.ts';
+import { unsaved } from '../represent.ts';
+import type { Stored } from '../store/store.ts';
+import { admit, fillDefaults, writeContext } from './admit.ts';
+import type { At, Caller, Written } from './call.ts';
+import { commit } from './commit.ts';
+import { isSame } from './metadata.ts';
+
+export async function change(cluster: Cluster, at: At, draft: Draft, old: Stored, caller: Caller): Promise<Written> {
+  const { resource } = at;
+  const before = old.object();
+  const context = writeContext(cluster, at, caller, 'update');
+  const next =
+    at.subresource === 'status' ? withStatus(resource, before, draft) : withoutStatus(resource, before, draft);
+  carryMetadata(next, before);
+  fillDefaults(at, next);
+  resource.behaviour.prepare?.(next, before, context);
+  if (resource.behaviour.countsGeneration && isNewGeneration(resource, next, before)) {
+    next.metadata.generation = (before.metadata.generation ?? 0) + 1;
+  }
+  const admitted = admit(at, next, before, context);
+  const value = admitted as KubeObject;
+  if (isSame(value, before)) return { stored: old, created: false };
+  if (isFinished(resource, value)) {
+    await commit(cluster, at, { key: old.key, expect: old.revision, value: undefined }, caller);
+    // The answer shows the object without its last finalizer, at the revision it had: a real server does the same.
+    return {
+      stored: unsaved(old.key, { ...value, metadata: { ...value.metadata, resourceVersion: String(old.revision) } }),
+      created: false,
+    };
+  }
+  const stored = await commit(cluster, at, { key: old.key, expect: old.revision, value }, caller);
+  return { stored, created: false };
+}
+
+/** A deleted object goes when nothing holds it any longer: no finalizer, nothing of its kind, no grace that somebody must end. */
+export const isFinished = (resource: ServedResource, object: KubeObject): boolean =>
+  object.metadata.deletionTimestamp !== undefined &&
+  (object.metadata.finalizers ?? []).length === 0 &&
+  !resource.behaviour.holdsDeletion?.(object) &&
+  (object.metadata.deletionGracePeriodSeconds ?? 0) === 0;
+
+/** The body must speak of the object that the URL names. */
+export function checkName(at: At, draft: Draft): void {
+  const { name } = draft.metadata;
+  if (name === at.name) return;
+  if (name === undefined || name === '') {
+    throw badRequest(`the name of the object (${at.name} based on URL) was undeterminable: name must be provided`);
+  }
+  throw badRequest(`the name of the object (${name}) does not match the name on the URL (${at.name})`);
+}
+
+/** Optimistic concurrency: a writer that names a revision means that one. */
+export function checkRevision(at: At, draft: Draft, old: Stored): void {
+  const { resource, name = '' } = at;
+  const asked = draft.metadata.resourceVersion;
+  if (asked === undefined || asked === '' || asked === '0') {
+    if (resource.behaviour.unconditionalUpdate) return;
+    const causes = [invalidValue('metadata.resourceVersion', 0, 'must be specified for an update')];
+    throw invalid({ group: resource.group, kind: resource.plural }, name, causes);
+  }
+  if (!/^\d+$/.test(asked)) throw new ApiError(500, '', `strconv.ParseUint: parsing "${asked}": invalid syntax`);
+  if (asked !== String(old.revision)) throw modified(resource, name);
+}
+
+export function checkUid(at: At, draft: Draft, old: Stored): void {
+  const { uid } = draft.metadata;
+  const actual = old.object().metadata.uid;
+  if (uid === undefined || uid === '' || uid === actual) return;
+  throw conflict(
+    at.resource,
+    at.name ?? '',
+    `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${actual}`,
+  );
+}
+
+/** The main endpoint leaves the status alone where status is a subresource. */
+function withoutStatus(resource: ServedResource, before: KubeObject, draft: Draft): Draft {
+  if (!resource.hasStatus) return draft;
+  if (before.status === undefined) delete draft.status;
+  else draft.status = mutableCopy(before.status);
+  return draft;
+}
+
+/** /status leaves everything else alone; built-in kinds also take annotations and finalizers there. */
+function withStatus(resource: ServedResource, before: KubeObject, draft: Draft): Draft {
+  const next = mutableCopy(before) as Draft;
+  if (draft.status === undefined) delete next.status;
+  else next.status = draft.status;
+  if (!resource.custom) {
+    for (const field of ['annotations', 'finalizers'] as const) {
+      delete next.metadata[field];
+      if (draft.metadata[field] !== undefined) Object.assign(next.metadata, { [field]: draft.metadata[field] });
+    }
+  }
+  return next;
+}
+
+/** What only the server may change in metadata. */
+function carryMetadata(draft: Draft, before: KubeObject): void {
+  const { labels, annotations, finalizers, ownerReferences, managedFields } = draft.metadata;
+  const {
+    name,
+    generateName,
+    namespace,
+    uid,
+    generation,
+    creationTimestamp,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+  } = before.metadata;
+  draft.metadata = {
+    name,
+    ...(generateName ? { generateName } : {}),
+    ...(namespace ? { namespace } : {}),
+    uid,
+    ...(generation === undefined ? {} : { generation }),
+    creationTimestamp,
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+    ...(finalizers && finalizers.length > 0 ? { finalizers } : {}),
+    ...(ownerReferences && ownerReferences.length > 0 ? { ownerReferences } : {}),
+    ...(managedFields && managedFields.length > 0 ? { managedFields } : {}),
+  };
+}
+
+/** A generation counts what was asked for: anything outside metadata, and outside status where status is a subresource. */
+function isNewGeneration(resource: ServedResource, next: Draft, before: KubeObject): boolean {
+  for (const field of new Set([...Object.keys(next), ...Object.keys(before)])) {
+    if (field === 'metadata' || field === 'apiVersion' || field === 'kind') continue;
+    if (field === 'status' && resource.hasStatus) continue;
+    if (!deepEqual(next[field], before[field])) return true;
+  }
+  return false;
+}

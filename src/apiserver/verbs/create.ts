@@ -1,0 +1,87 @@
+// POST: a new object under a name of its own or a generated one.
+import type { KubeObject } from '../../api/object.ts';
+import { alreadyExists, badRequest, invalid, required } from '../../api/status.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
+import { generatedName } from '../../base/names.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Draft } from '../registry.ts';
+import { unsaved } from '../represent.ts';
+import { keyOf } from '../store/store.ts';
+import { admit, checkNamespace, fillDefaults, writeContext } from './admit.ts';
+import type { At, Caller, Written } from './call.ts';
+import { commit } from './commit.ts';
+import { decodeBody, toStored } from './decode.ts';
+import { createSubresource } from './subresources.ts';
+
+const NAME_ATTEMPTS = 8;
+
+export async function create(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written> {
+  if (at.subresource !== undefined) return createSubresource(cluster, at, body, caller);
+  const draft = toStored(at, decodeBody(at, body, caller));
+  return createDecoded(cluster, at, draft, caller);
+}
+
+/** The same for a draft that is already decoded and in the stored version (a PUT that creates). */
+export async function createDecoded(cluster: Cluster, at: At, draft: Draft, caller: Caller): Promise<Written> {
+  const { resource } = at;
+  const context = writeContext(cluster, at, caller, 'create');
+  if (resource.behaviour.answer) {
+    fillDefaults(at, draft);
+    const answer = resource.behaviour.answer(draft, context);
+    return { stored: unsaved('', answer), created: true };
+  }
+  if (draft.metadata.resourceVersion !== undefined && draft.metadata.resourceVersion !== '') {
+    throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
+  }
+  takeNamespace(at, draft);
+  const isGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
+  for (let attempt = 1; ; attempt++) {
+    if (isGenerated) draft.metadata.name = generatedName(draft.metadata.generateName as string, cluster.random);
+    const name = draft.metadata.name ?? '';
+    if (name === '') {
+      throw invalid(resource, '', [required('metadata.name', 'name or generateName is required')]);
+    }
+    checkNamespace(cluster, at, name);
+    const key = keyOf(resource.group, resource.plural, at.namespace, name);
+    if (cluster.store.get(key, 'head')) {
+      if (isGenerated && attempt < NAME_ATTEMPTS) continue;
+      throw alreadyExists(resource, name);
+    }
+    stampNew(cluster, at, draft, context.now);
+    fillDefaults(at, draft);
+    if (resource.custom && resource.hasStatus) delete draft.status;
+    resource.behaviour.prepare?.(draft, undefined, context);
+    const admitted = admit(at, draft, undefined, context);
+    const value = admitted as KubeObject;
+    const stored = await commit(cluster, { ...at, name }, { key, expect: 'absent', value }, caller);
+    return { stored, created: true };
+  }
+}
+
+/** A body may leave its namespace out; it may not name another one. */
+export function takeNamespace(at: At, draft: Draft): void {
+  const { metadata } = draft;
+  if (at.namespace === '') delete metadata.namespace;
+  else if (metadata.namespace === undefined || metadata.namespace === '') metadata.namespace = at.namespace;
+  else if (metadata.namespace !== at.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}
+
+/** What only the server may say about a new object. */
+function stampNew(cluster: Cluster, at: At, draft: Draft, now: number): void {
+  const { name, generateName, namespace, labels, annotations, finalizers, ownerReferences } = draft.metadata;
+  draft.metadata = {
+    name,
+    ...(generateName ? { generateName } : {}),
+    ...(namespace ? { namespace } : {}),
+    uid: cluster.random.uuid(),
+    ...(at.resource.behaviour.countsGeneration ? { generation: 1 } : {}),
+    creationTimestamp: kubeTime(now),
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+    ...(finalizers && finalizers.length > 0 ? { finalizers } : {}),
+    ...(ownerReferences && ownerReferences.length > 0 ? { ownerReferences } : {}),
+  };
+}

@@ -1,0 +1,100 @@
+// From the body of a write to a private draft in the stored version: is it the kind that the URL names, do its values have the right
+// types, which of its fields does nobody know.
+import { apiVersionOf, type KubeObject } from '../../api/object.ts';
+import { badRequest, invalid, invalidValue } from '../../api/status.ts';
+import { isObject, mutableCopy } from '../../base/json.ts';
+import type { Draft } from '../registry.ts';
+import type { At, Caller } from './call.ts';
+
+/** Checks a create or update body. Unknown fields are refused, warned of or dropped, as the caller asked. */
+export function decodeBody(at: At, body: unknown, caller: Caller): Draft {
+  const draft = checkType(at, body);
+  const wrongType = at.version.structure.decodeError(draft);
+  if (wrongType !== undefined) throw cannotHandle(at, wrongType);
+  const unknown = unknownFields(at, draft, caller);
+  if (unknown !== undefined) throw cannotHandle(at, unknown);
+  return draft;
+}
+
+/** The same for the outcome of a patch, where a real server words the refusal around the patched object. */
+export function decodePatched(at: At, patched: unknown, caller: Caller): Draft {
+  const text = JSON.stringify(patched);
+  const refuse = (why: string) => invalid({ group: '', kind: '' }, '', [invalidValue('patch', text, why)]);
+  if (!isObject(patched)) throw refuse('not an object');
+  const draft = checkType(at, patched);
+  const wrongType = at.version.structure.decodeError(draft);
+  if (wrongType !== undefined) throw refuse(wrongType);
+  const unknown = unknownFields(at, draft, caller);
+  if (unknown !== undefined) throw refuse(unknown);
+  return draft;
+}
+
+/** Turns a draft of the requested version into one of the stored version. */
+export function toStored(at: At, draft: Draft): Draft {
+  const { resource, version } = at;
+  if (version === resource.stored) return draft;
+  if (version.convert) return mutableCopy(version.convert.toStored(draft as KubeObject)) as Draft;
+  draft.apiVersion = apiVersionOf(resource.group, resource.stored.version);
+  return draft;
+}
+
+const cannotHandle = (at: At, why: string) =>
+  badRequest(
+    `${at.resource.kind} in version "${at.version.version}" cannot be handled as a ${at.resource.kind}: ${why}`,
+  );
+
+function checkType({ resource, version }: At, body: unknown): Draft {
+  const text = () => JSON.stringify(body);
+  const expected = apiVersionOf(resource.group, version.version);
+  if (!isObject(body)) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${resource.kind}): couldn't get version/kind; json parse error: the body is not an object (${text()})`,
+    );
+  }
+  const { apiVersion, kind } = body;
+  if (resource.custom) {
+    if (typeof kind !== 'string' || kind === '') {
+      throw badRequest(
+        `the object provided is unrecognized (must be of type ${resource.kind}): Object 'Kind' is missing in '${text()}' (${text()})`,
+      );
+    }
+    if (apiVersion !== expected) {
+      throw badRequest(
+        `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+      );
+    }
+    if (kind !== resource.kind) {
+      const name = isObject(body['metadata']) ? String(body['metadata']['name'] ?? '') : '';
+      throw invalid({ group: resource.group, kind }, name, [invalidValue('kind', kind, `must be ${resource.kind}`)]);
+    }
+  } else {
+    if (apiVersion !== undefined && apiVersion !== '' && apiVersion !== expected) {
+      throw badRequest(
+        `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+      );
+    }
+    if (kind !== undefined && kind !== '' && kind !== resource.kind) {
+      throw badRequest(
+        `${kind} in version "${version.version}" cannot be handled as a ${resource.kind}: the URL names ${resource.plural}`,
+      );
+    }
+  }
+  // A body that was just parsed belongs to us; a frozen one (from the direct transport, or a patched object) is shared.
+  const own: Readonly<Record<string, unknown>> = Object.isFrozen(body) ? mutableCopy(body) : body;
+  const { apiVersion: _a, kind: _k, metadata, ...rest } = own;
+  return {
+    apiVersion: expected,
+    kind: resource.kind,
+    metadata: (isObject(metadata) ? metadata : {}) as Draft['metadata'],
+    ...rest,
+  };
+}
+
+function unknownFields(at: At, draft: Draft, caller: Caller): string | undefined {
+  const paths = at.version.structure.prune(draft);
+  if (paths.length === 0 || caller.fieldValidation === 'Ignore') return undefined;
+  const texts = paths.map((path) => `unknown field "${path}"`);
+  if (caller.fieldValidation === 'Strict') return `strict decoding error: ${texts.join(', ')}`;
+  for (const text of texts) caller.warn(text);
+  return undefined;
+}

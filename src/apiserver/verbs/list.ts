@@ -1,0 +1,122 @@
+// GET of a collection. Pages of one list all show the state of its first page: later changes are undone from the history window,
+// and when that no longer reaches back the client is told to start anew.
+import { badRequest, expired } from '../../api/status.ts';
+import { byText } from '../../base/compare.ts';
+import { isObject } from '../../base/json.ts';
+import type { Cluster } from '../cluster.ts';
+import { keyOf, prefixOf, type Store, type Stored } from '../store/store.ts';
+import type { At, Listed, ListOptions } from './call.ts';
+import { checkMatch, parseRevision, tooLargeRevision } from './revision.ts';
+import { select } from './select.ts';
+
+const TOO_OLD_TO_CONTINUE =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.';
+
+export function list(cluster: Cluster, at: At, options: ListOptions): Listed {
+  const { store } = cluster;
+  const selected = select(at, options);
+  const prefix = prefixOf(at.resource.group, at.resource.plural, at.namespace);
+  const limit = options.limit && options.limit > 0 ? options.limit : undefined;
+  checkMatch(options.revisionMatch, options.revision, Boolean(options.continue));
+
+  const page = options.continue ? parseContinue(options.continue, prefix) : undefined;
+  const asked = page?.revision ?? parseRevision(options.revision);
+  if (asked !== undefined && asked > store.visible) throw tooLargeRevision(asked, store.visible);
+  const isExact = page !== undefined || options.revisionMatch === 'Exact';
+  const revision = isExact && asked !== undefined ? asked : store.visible;
+
+  if (selected.name !== undefined && revision === store.visible && page === undefined && at.namespace !== '') {
+    const one = store.get(keyOf(at.resource.group, at.resource.plural, at.namespace, selected.name));
+    return { items: one && selected.matches(one.object()) ? [one] : [], revision };
+  }
+
+  const pastOf = revision === store.visible ? undefined : past(store, prefix, revision, page !== undefined);
+  if (selected.all) {
+    const found = rangeAt(store, prefix, pastOf, { after: page?.after, limit });
+    return answer(found.items, revision, found.more ? found.remaining : 0);
+  }
+  // With a selector nobody can say how many remain without looking at all of them, so a page stops at its first surplus match.
+  const items: Stored[] = [];
+  let after = page?.after;
+  for (;;) {
+    const found = rangeAt(store, prefix, pastOf, { after, limit: limit === undefined ? undefined : SCAN_PAGE });
+    for (const stored of found.items) {
+      if (!selected.matches(stored.object())) continue;
+      if (items.length === limit) return answer(items, revision, -1);
+      items.push(stored);
+    }
+    after = found.items.at(-1)?.key;
+    if (!found.more || after === undefined) return answer(items, revision, 0);
+  }
+}
+
+const SCAN_PAGE = 500;
+
+/** `remaining`: 0 = this is all, -1 = more, number unknown. */
+function answer(items: readonly Stored[], revision: number, remaining: number): Listed {
+  const last = items.at(-1);
+  if (remaining === 0 || !last) return { items, revision };
+  return {
+    items,
+    revision,
+    continue: continueToken(revision, last.key),
+    ...(remaining > 0 ? { remaining } : {}),
+  };
+}
+
+const continueToken = (revision: number, after: string): string =>
+  Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: revision, start: after })).toString('base64url');
+
+function parseContinue(token: string, prefix: string): { readonly revision: number; readonly after: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(token, 'base64url').toString());
+  } catch {
+    throw badRequest('invalid continue token: continue key is not valid: it is not one that this server gave out');
+  }
+  if (!isObject(value) || value['v'] !== 'meta.k8s.io/v1') {
+    throw badRequest(
+      'invalid continue token: continue key is not valid: server does not recognize this encoded version',
+    );
+  }
+  const { rv, start } = value;
+  if (!Number.isSafeInteger(rv) || (rv as number) < 1 || typeof start !== 'string' || !start.startsWith(prefix)) {
+    throw badRequest('invalid continue token: continue key is not valid: encoded start key or revision is wrong');
+  }
+  return { revision: rv as number, after: start };
+}
+
+// ---- the state at an older revision: today's, with what has changed since put back
+
+type Past = ReadonlyMap<string, Stored | undefined>;
+
+function past(store: Store, prefix: string, revision: number, isContinued: boolean): Past {
+  const changes = store.since(revision, prefix);
+  if (changes === 'compacted') {
+    throw expired(isContinued ? TOO_OLD_TO_CONTINUE : `The resourceVersion for the provided list is too old.`);
+  }
+  const before = new Map<string, Stored | undefined>();
+  for (const change of changes) if (!before.has(change.key)) before.set(change.key, change.previous);
+  return before;
+}
+
+function rangeAt(
+  store: Store,
+  prefix: string,
+  before: Past | undefined,
+  page: { readonly after?: string | undefined; readonly limit?: number | undefined },
+): { readonly items: readonly Stored[]; readonly more: boolean; readonly remaining: number } {
+  const { after, limit } = page;
+  const asked = { ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) };
+  if (!before || before.size === 0) return store.range(prefix, asked);
+  // Few keys change between two pages, so the whole rest is read and merged.
+  const now = store
+    .range(prefix, after === undefined ? {} : { after })
+    .items.filter((stored) => !before.has(stored.key));
+  const then = [...before.values()].filter(
+    (stored) => stored !== undefined && (after === undefined || stored.key > after),
+  );
+  const items = [...now, ...(then as Stored[])].sort((a, b) => byText(a.key, b.key));
+  const kept = limit === undefined ? items : items.slice(0, limit);
+  return { items: kept, more: kept.length < items.length, remaining: items.length - kept.length };
+}

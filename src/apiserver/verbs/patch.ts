@@ -1,0 +1,33 @@
+// PATCH: reads the newest object, changes it in memory and writes it as an update. No await stands between the two, so a patch without a
+// resourceVersion never conflicts.
+
+import { invalid, invalidValue, noSuchResource, notFound } from '../../api/status.ts';
+import type { Json } from '../../base/json.ts';
+import type { Cluster } from '../cluster.ts';
+import { objectIn } from '../represent.ts';
+import { keyOf } from '../store/store.ts';
+import type { At, Caller, Written } from './call.ts';
+import { change, checkName, checkRevision } from './change.ts';
+import { takeNamespace } from './create.ts';
+import { decodePatched, toStored } from './decode.ts';
+import { type Patch, patchedValue } from './patched.ts';
+import { patchScale } from './scale.ts';
+
+export async function patch(cluster: Cluster, at: At, asked: Patch, caller: Caller): Promise<Written> {
+  const { resource, name = '' } = at;
+  if (at.subresource === 'scale') return patchScale(cluster, at, asked, caller);
+  if (at.subresource !== undefined && at.subresource !== 'status') throw noSuchResource();
+  const old = cluster.store.get(keyOf(resource.group, resource.plural, at.namespace, name), 'head');
+  if (!old) throw notFound(resource, name);
+  const patched = patchedValue(at, objectIn(resource, at.version, old) as Json, asked);
+  const draft = toStored(at, decodePatched(at, patched, caller));
+  checkName(at, draft);
+  takeNamespace(at, draft);
+  const { uid } = old.object().metadata;
+  if (draft.metadata.uid !== undefined && draft.metadata.uid !== uid) {
+    throw invalid(resource, name, [invalidValue('metadata.uid', draft.metadata.uid, 'field is immutable')]);
+  }
+  // A patch may carry a revision of its own, and then means that one; taking it out means none.
+  if (draft.metadata.resourceVersion) checkRevision(at, draft, old);
+  return change(cluster, at, draft, old, caller);
+}

@@ -1,0 +1,35 @@
+// What a patch makes of a value, by the patch's type.
+import { resolveBuiltin } from '../../api/builtin/types.ts';
+import { unsupportedMediaType } from '../../api/status.ts';
+import type { PatchType } from '../../api/transport.ts';
+import type { Json } from '../../base/json.ts';
+import { refuseApply } from '../patch/apply.ts';
+import { applyJsonPatch } from '../patch/json-patch.ts';
+import { applyMergePatch } from '../patch/merge-patch.ts';
+import { applyStrategicPatch } from '../patch/strategic.ts';
+import type { At } from './call.ts';
+
+export interface Patch {
+  readonly type: PatchType;
+  readonly body: unknown;
+  readonly force?: boolean;
+}
+
+/** The outcome of a patch on a value that is shown to the client. */
+export function patchedValue(at: At, value: Json, { type, body }: Patch): Json {
+  switch (type) {
+    case 'json':
+      return applyJsonPatch(value, body as Json);
+    case 'merge':
+      return applyMergePatch(value, body as Json);
+    case 'strategic':
+      if (at.resource.custom) {
+        throw unsupportedMediaType(
+          'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
+        );
+      }
+      return applyStrategicPatch(value, body as Json, at.version.schema, resolveBuiltin);
+    case 'apply':
+      throw refuseApply();
+  }
+}

@@ -1,0 +1,134 @@
+// POST to a subresource: a token for a ServiceAccount, a node for a Pod.
+import type { KubeObject } from '../../api/object.ts';
+import { badRequest, conflict, invalid, invalidValue, noSuchResource, notFound } from '../../api/status.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { isObject, mutableCopy } from '../../base/json.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Draft } from '../registry.ts';
+import { unsaved } from '../represent.ts';
+import { keyOf, type Stored } from '../store/store.ts';
+import type { At, Caller, Written } from './call.ts';
+import { commit } from './commit.ts';
+
+export async function createSubresource(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written> {
+  const offered = at.resource.subresources.some(
+    (each) => each.name === at.subresource && each.verbs.includes('create'),
+  );
+  if (!offered) throw noSuchResource();
+  if (!isObject(body)) throw badRequest('the object provided is unrecognized: it is not an object');
+  if (at.subresource === 'token') return { stored: issueToken(cluster, at, body), created: true };
+  if (at.subresource === 'binding') return { stored: await bindPod(cluster, at, body, caller), created: true };
+  throw noSuchResource();
+}
+
+function headOf(cluster: Cluster, at: At): Stored {
+  const { resource, name = '' } = at;
+  const stored = cluster.store.get(keyOf(resource.group, resource.plural, at.namespace, name), 'head');
+  if (!stored) throw notFound(resource, name);
+  return stored;
+}
+
+interface TokenRequestSpec {
+  readonly audiences?: readonly string[];
+  readonly expirationSeconds?: number;
+  readonly boundObjectRef?: {
+    readonly apiVersion?: string;
+    readonly kind?: string;
+    readonly name?: string;
+    readonly uid?: string;
+  };
+}
+
+const SHORTEST_TOKEN_SECONDS = 600;
+const LONGEST_TOKEN_SECONDS = 2 ** 32;
+const USUAL_TOKEN_SECONDS = 3600;
+const BINDABLE: Readonly<Record<string, string>> = { Pod: 'pods', Secret: 'secrets' };
+
+function issueToken(cluster: Cluster, at: At, body: Readonly<Record<string, unknown>>): Stored {
+  const account = headOf(cluster, at).object();
+  const spec = (isObject(body['spec']) ? body['spec'] : {}) as TokenRequestSpec;
+  const seconds = spec.expirationSeconds ?? USUAL_TOKEN_SECONDS;
+  const refuse = (why: string): never => {
+    throw invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest' }, '', [
+      invalidValue('spec.expirationSeconds', seconds, why),
+    ]);
+  };
+  if (seconds < SHORTEST_TOKEN_SECONDS) refuse('may not specify a duration less than 10 minutes');
+  if (seconds > LONGEST_TOKEN_SECONDS) refuse('may not specify a duration larger than 2^32 seconds');
+  const bound = spec.boundObjectRef ? boundObject(cluster, at, spec.boundObjectRef) : undefined;
+  const audiences = spec.audiences && spec.audiences.length > 0 ? spec.audiences : [cluster.tokens.issuer];
+  const now = cluster.clock.now();
+  const status = cluster.tokens.issue({
+    namespace: at.namespace,
+    name: at.name as string,
+    uid: account.metadata.uid as string,
+    audiences,
+    expirationSeconds: seconds,
+    ...(bound ? { boundObject: bound } : {}),
+    now,
+  });
+  return unsaved('', {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: { name: at.name, namespace: at.namespace, creationTimestamp: kubeTime(now) },
+    spec: {
+      audiences,
+      expirationSeconds: seconds,
+      boundObjectRef: bound ? { ...spec.boundObjectRef, uid: bound.uid } : null,
+    },
+    status,
+  });
+}
+
+function boundObject(cluster: Cluster, at: At, ref: NonNullable<TokenRequestSpec['boundObjectRef']>) {
+  const plural = BINDABLE[ref.kind ?? ''];
+  if (plural === undefined || !ref.name) {
+    throw badRequest(`cannot bind token for serviceaccount "${at.name}" to kind "${ref.kind ?? ''}"`);
+  }
+  const found = cluster.store.get(keyOf('', plural, at.namespace, ref.name), 'head')?.object();
+  if (!found) throw notFound({ group: '', plural }, ref.name);
+  if (ref.uid && ref.uid !== found.metadata.uid) {
+    const why = `the UID in the bound object reference (${ref.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group: '', plural }, ref.name, why);
+  }
+  return { kind: ref.kind as string, name: ref.name, uid: found.metadata.uid as string };
+}
+
+/** What the scheduler does: a Pod gets its node, once. */
+async function bindPod(
+  cluster: Cluster,
+  at: At,
+  body: Readonly<Record<string, unknown>>,
+  caller: Caller,
+): Promise<Stored> {
+  const old = headOf(cluster, at);
+  const pod = mutableCopy(old.object()) as Draft & {
+    spec: Record<string, unknown>;
+    status?: { conditions?: Record<string, unknown>[] };
+  };
+  const target = isObject(body['target']) ? body['target'] : {};
+  const node = target['name'];
+  const resource = { group: '', plural: 'pods/binding' };
+  if (typeof node !== 'string' || node === '') {
+    throw invalid({ group: '', kind: 'Binding' }, at.name ?? '', [
+      { reason: 'FieldValueRequired', field: 'target.name', message: 'Required value' },
+    ]);
+  }
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    throw conflict(resource, at.name ?? '', `pod ${at.name} is being deleted, cannot be assigned to a host`);
+  }
+  if (pod.spec['nodeName']) {
+    throw conflict(resource, at.name ?? '', `pod ${at.name} is already assigned to node "${pod.spec['nodeName']}"`);
+  }
+  pod.spec['nodeName'] = node;
+  const others = (pod.status?.conditions ?? []).filter((each) => each['type'] !== 'PodScheduled');
+  const scheduled = {
+    type: 'PodScheduled',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: kubeTime(cluster.clock.now()),
+  };
+  pod.status = { ...pod.status, conditions: [...others, scheduled] };
+  await commit(cluster, at, { key: old.key, expect: old.revision, value: pod as unknown as KubeObject }, caller);
+  return unsaved('', { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+}

@@ -1,0 +1,28 @@
+// PUT: the whole object, or its status, scale or finalizers.
+import { notFound } from '../../api/status.ts';
+import type { Cluster } from '../cluster.ts';
+import { keyOf } from '../store/store.ts';
+import type { At, Caller, Written } from './call.ts';
+import { change, checkName, checkRevision, checkUid } from './change.ts';
+import { createDecoded, takeNamespace } from './create.ts';
+import { decodeBody, toStored } from './decode.ts';
+import { finalizeNamespace } from './finalize.ts';
+import { updateScale } from './scale.ts';
+
+export async function update(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written> {
+  const { resource, name = '' } = at;
+  if (at.subresource === 'scale') return updateScale(cluster, at, body, caller);
+  const draft = toStored(at, decodeBody(at, body, caller));
+  checkName(at, draft);
+  takeNamespace(at, draft);
+  const old = cluster.store.get(keyOf(resource.group, resource.plural, at.namespace, name), 'head');
+  if (!old) {
+    if (resource.behaviour.createOnUpdate && at.subresource === undefined)
+      return createDecoded(cluster, at, draft, caller);
+    throw notFound(resource, name);
+  }
+  checkUid(at, draft, old);
+  checkRevision(at, draft, old);
+  if (at.subresource === 'finalize') return finalizeNamespace(cluster, at, draft, old, caller);
+  return change(cluster, at, draft, old, caller);
+}

@@ -1,0 +1,86 @@
+// A watch, as something that is pulled. Nothing is queued per watcher: it remembers a revision and asks the store what came after.
+import { expired, forbiddenField, invalid } from '../../api/status.ts';
+import type { Cluster } from '../cluster.ts';
+import { type Change, prefixOf } from '../store/store.ts';
+import type { At, Feed, FeedEvent, WatchOptions } from './call.ts';
+import { list } from './list.ts';
+import { parseRevision, tooLargeRevision } from './revision.ts';
+import { type Selected, select } from './select.ts';
+
+export function watch(cluster: Cluster, at: At, options: WatchOptions): Feed {
+  const { store } = cluster;
+  const selected = select(at, options);
+  checkOptions(options);
+  const prefix = prefixOf(at.resource.group, at.resource.plural, at.namespace);
+  const asked = parseRevision(options.revision);
+  if (asked !== undefined && asked > store.visible) throw tooLargeRevision(asked, store.visible);
+
+  // Without a revision, or from 0, a watch begins with what is there.
+  const startsWithState = options.sendInitialEvents ?? (asked === undefined || asked === 0);
+  let revision = startsWithState || asked === undefined ? store.visible : asked;
+  let initial = startsWithState ? initialEvents(cluster, at, options) : [];
+
+  return {
+    get revision() {
+      return revision;
+    },
+    pull() {
+      const changes = store.since(revision, prefix);
+      if (changes === 'compacted') throw expired(`too old resource version: ${revision} (${store.visible})`);
+      revision = store.visible;
+      if (initial.length === 0 && changes.length === 0) return initial;
+      const events = [...initial];
+      initial = [];
+      for (const change of changes) {
+        const event = eventOf(change, selected);
+        if (event) events.push(event);
+      }
+      return events;
+    },
+    onWake: (wake) => store.subscribe(prefix, wake),
+  };
+}
+
+function initialEvents(cluster: Cluster, at: At, options: WatchOptions): FeedEvent[] {
+  const listed = list(cluster, at, {
+    ...(options.labels === undefined ? {} : { labels: options.labels }),
+    ...(options.fields === undefined ? {} : { fields: options.fields }),
+  });
+  const events: FeedEvent[] = listed.items.map((stored) => ({ type: 'ADDED', stored, revision: stored.revision }));
+  if (options.sendInitialEvents && options.bookmarks) {
+    events.push({ type: 'BOOKMARK', revision: listed.revision, initialEventsEnd: true });
+  }
+  return events;
+}
+
+/** What a change means to a watcher with a selector: an object that begins to match is new to it, one that ceases to is gone. */
+function eventOf(change: Change, selected: Selected): FeedEvent | undefined {
+  const { stored, previous, deleted, revision } = change;
+  if (selected.all) {
+    return { type: deleted ? 'DELETED' : previous ? 'MODIFIED' : 'ADDED', stored, revision };
+  }
+  const matched = previous !== undefined && selected.matches(previous.object());
+  const matches = !deleted && selected.matches(stored.object());
+  if (matches) return { type: matched ? 'MODIFIED' : 'ADDED', stored, revision };
+  return matched ? { type: 'DELETED', stored, revision } : undefined;
+}
+
+function checkOptions(options: WatchOptions): void {
+  const causes =
+    options.sendInitialEvents !== undefined && options.revisionMatch !== 'NotOlderThan'
+      ? [
+          forbiddenField(
+            'resourceVersionMatch',
+            'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+          ),
+        ]
+      : options.sendInitialEvents === undefined && options.revisionMatch
+        ? [
+            forbiddenField(
+              'resourceVersionMatch',
+              'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+            ),
+          ]
+        : [];
+  if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes);
+}
