@@ -1,0 +1,3 @@
+module builtinfacts
+
+go 1.24
