@@ -62,6 +62,11 @@ export interface TokenIssuer {
   }): string;
 }
 
+/** Who a bearer token stands for, or why for nobody. */
+export type TokenCheck =
+  | { readonly ok: true; readonly user: User; readonly audiences: readonly string[] }
+  | { readonly ok: false; readonly error: string };
+
 export interface Cluster {
   readonly name: string;
   readonly store: Store;
@@ -70,6 +75,8 @@ export interface Cluster {
   readonly random: Random;
   readonly authorizer: Authorizer;
   readonly tokens: TokenIssuer;
+  /** For TokenReview: static tokens and ServiceAccount tokens alike. No audiences = those of the API server. */
+  readonly checkToken?: (token: string, audiences: readonly string[]) => TokenCheck;
   /** PEM of the CA that clients trust: goes into kube-root-ca.crt and token Secrets. */
   readonly caCertificate: string;
 }
