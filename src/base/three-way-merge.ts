@@ -1,0 +1,33 @@
+// The merge patch that brings a live object to what is wanted now, given what was wanted last: what is wanted is set, what is no longer
+// wanted is taken out, and what others put there is left alone. Lists are replaced as a whole.
+import { deepEqual, isObject, type Json, type JsonObject } from './json.ts';
+
+/** `{}` when there is nothing to do. */
+export function threeWayPatch(input: {
+  readonly last: JsonObject;
+  readonly wanted: JsonObject;
+  readonly live: JsonObject;
+}): JsonObject {
+  const { last, wanted, live } = input;
+  const patch: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(wanted)) {
+    if (value === undefined) continue;
+    const present = own(live, key);
+    if (isObject(value) && isObject(present)) {
+      const before = own(last, key);
+      const inner = threeWayPatch({
+        last: (isObject(before) ? before : {}) as JsonObject,
+        wanted: value as JsonObject,
+        live: present as JsonObject,
+      });
+      if (Object.keys(inner).length > 0) patch[key] = inner;
+    } else if (value === null ? present !== undefined : !deepEqual(value, present)) patch[key] = value;
+  }
+  for (const key of Object.keys(last)) {
+    if (own(wanted, key) === undefined && own(live, key) !== undefined) patch[key] = null;
+  }
+  return patch;
+}
+
+const own = (object: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
