@@ -1,9 +1,26 @@
 import { defineConfig } from 'vitest/config';
 
+// unit: everything that needs neither sockets to other programs nor tools: the inner loop.
+// wire: the built program, real kubectl, real client libraries, kill -9.
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'dist/**'],
-    pool: 'forks',
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: ['test/wire/**', 'test/torture/**', '**/node_modules/**', 'dist/**'],
+        },
+      },
+      {
+        test: {
+          name: 'wire',
+          include: ['test/wire/**/*.test.ts', 'test/torture/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+    ],
   },
 });

@@ -18,7 +18,7 @@ export function formatTable(
   const lines = table.rows.map((row) => shown.map((index) => cellText(row.cells[index])));
   if (options.withNamespace) {
     header.unshift('NAMESPACE');
-    lines.forEach((line, index) => line.unshift(table.rows[index]?.object?.metadata.namespace ?? ''));
+    for (const [index, line] of lines.entries()) line.unshift(table.rows[index]?.object?.metadata.namespace ?? '');
   }
   return align([header, ...lines]);
 }

@@ -27,14 +27,14 @@ export function select(at: At, selection: Selection): Selected {
     ...term,
     read: fieldReader(at.resource, term.field),
   }));
-  const byName = terms.find((term) => term.field === 'metadata.name' && !term.negated)?.value ?? at.name;
+  const byName = terms.find((term) => term.field === 'metadata.name' && term.equal)?.value ?? at.name;
   return {
     all: false,
     ...(byName === undefined ? {} : { name: byName }),
     matches: (object) =>
       (at.name === undefined || object.metadata.name === at.name) &&
       (labels.empty || labels.matches(object.metadata.labels ?? {})) &&
-      terms.every((term) => (term.read(object) === term.value) !== term.negated),
+      terms.every((term) => (term.read(object) === term.value) === term.equal),
   };
 }
 

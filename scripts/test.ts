@@ -1,0 +1,77 @@
+// Runs the named suites one after the other and ends with one line that sums them: `N passed, N failed, N skipped`.
+//   node --import tsx scripts/test.ts check unit wire
+// A suite that ran nothing has failed: a green run must mean that something was seen to work.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'flotilla-test-'));
+
+const run = (program: string, args: readonly string[]): boolean =>
+  spawnSync(program, args, { stdio: 'inherit', env: process.env }).status === 0;
+
+const one = (isGreen: boolean): Counts => ({ passed: isGreen ? 1 : 0, failed: isGreen ? 0 : 1, skipped: 0 });
+
+const sum = (all: readonly Counts[]): Counts => ({
+  passed: all.reduce((total, each) => total + each.passed, 0),
+  failed: all.reduce((total, each) => total + each.failed, 0),
+  skipped: all.reduce((total, each) => total + each.skipped, 0),
+});
+
+function check(): Counts {
+  return sum([one(run('npx', ['tsc', '--noEmit', '-p', '.'])), one(run('npx', ['biome', 'check', '.']))]);
+}
+
+function vitest(project: string): Counts {
+  const file = join(folder, `${project}.json`);
+  const isGreen = run('npx', [
+    'vitest',
+    'run',
+    '--project',
+    project,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${file}`,
+  ]);
+  const counts = countsIn(file);
+  // Vitest can fail without a failed test: an error outside of tests, a file that does not load.
+  if (!isGreen && counts.failed === 0) return { ...counts, failed: 1 };
+  if (counts.passed === 0) {
+    console.error(`suite ${project}: no test ran`);
+    return { ...counts, failed: Math.max(1, counts.failed) };
+  }
+  return counts;
+}
+
+function countsIn(file: string): Counts {
+  try {
+    const result = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
+    return {
+      passed: result['numPassedTests'] ?? 0,
+      failed: result['numFailedTests'] ?? 0,
+      skipped: (result['numPendingTests'] ?? 0) + (result['numTodoTests'] ?? 0),
+    };
+  } catch {
+    return { passed: 0, failed: 0, skipped: 0 };
+  }
+}
+
+try {
+  const suites = process.argv.slice(2);
+  const results = suites.map((suite) => ({ suite, counts: suite === 'check' ? check() : vitest(suite) }));
+  for (const { suite, counts } of results) {
+    console.log(`suite ${suite}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+  }
+  const total = sum(results.map(({ counts }) => counts));
+  console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+  process.exitCode = total.failed > 0 || suites.length === 0 ? 1 : 0;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,56 @@
+// Folders have a direction. A test, because a wrong import compiles just as well.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const source = resolve(import.meta.dirname, '../src');
+
+/** What each folder may import besides itself. `cli` may also read pure files of hub; that comes with hub. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  api: ['base'],
+  apiserver: ['api', 'base'],
+  client: ['api', 'base'],
+  runtime: ['client', 'api', 'base'],
+  hub: ['runtime', 'client', 'api', 'base'],
+  member: ['runtime', 'client', 'api', 'base'],
+  sim: ['runtime', 'client', 'api', 'base'],
+  cli: ['client', 'api', 'base'],
+  main: ['cli', 'hub', 'member', 'sim', 'runtime', 'client', 'apiserver', 'api', 'base'],
+};
+
+interface Import {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const imports: readonly Import[] = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .flatMap((file) => {
+    const text = readFileSync(join(source, file), 'utf8');
+    const folder = (path: string) => relative(source, path).split('/')[0] as string;
+    return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => ({
+      file,
+      from: folder(join(source, file)),
+      to: folder(resolve(dirname(join(source, file)), match[1] as string)),
+    }));
+  });
+
+describe('the folders of src', () => {
+  test('are looked at: there are imports to check', () => {
+    expect(imports.length).toBeGreaterThan(50);
+  });
+
+  test('import only along the arrows', () => {
+    const wrong = imports.filter(({ from, to }) => from !== to && !ALLOWED[from]?.includes(to));
+    expect(wrong).toEqual([]);
+  });
+
+  test('leave environment, flags and process to main and cli', () => {
+    const readers = readdirSync(source, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !/^(main|cli)\//.test(file))
+      .filter((file) => /process\.(env|argv|exit)\b/.test(readFileSync(join(source, file), 'utf8')));
+    expect(readers).toEqual([]);
+  });
+});
