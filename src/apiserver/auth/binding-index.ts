@@ -1,0 +1,172 @@
+// Who is bound to which role, by subject, kept up to date from the store's changes.
+//
+// Guarantee: what `sync` has seen is all that the store shows. Nothing is subscribed: a reader that asks pays for the RBAC changes
+// since the last question, and a cluster that nobody asks costs nothing.
+import type { KubeObject } from '../../api/object.ts';
+import { by } from '../../base/compare.ts';
+import { isObject } from '../../base/json.ts';
+import type { PolicyRule, Verdict } from '../cluster.ts';
+import { keyOf, prefixOf, type Store } from '../store/store.ts';
+import { type CompiledRole, compileRole } from './policy-rule.ts';
+import { accountUserName } from './service-account.ts';
+
+export const RBAC_GROUP = 'rbac.authorization.k8s.io';
+
+const BINDINGS = ['clusterrolebindings', 'rolebindings'].map((plural) => prefixOf(RBAC_GROUP, plural));
+const ROLES = ['clusterroles', 'roles'].map((plural) => prefixOf(RBAC_GROUP, plural));
+
+export interface Binding {
+  readonly key: string;
+  /** Where the role is, and how messages call it when it is not there. */
+  readonly roleKey: string;
+  readonly missing: string;
+}
+
+/** One subject of one binding. */
+export interface Grant {
+  readonly binding: Binding;
+  readonly verdict: Verdict;
+}
+
+type BySubject = Map<string, Grant[]>;
+
+export interface BindingIndex {
+  /** Takes in what the store has shown since the last time. */
+  sync(): void;
+  /** The grants of a user or group; namespace '' = cluster-wide ones. */
+  grants(namespace: string, subject: string): readonly Grant[];
+  role(key: string): CompiledRole | undefined;
+}
+
+export const userSubject = (name: string): string => `u:${name}`;
+export const groupSubject = (name: string): string => `g:${name}`;
+
+const NONE: readonly Grant[] = Object.freeze([]);
+
+export function createBindingIndex(store: Store): BindingIndex {
+  let seen: number | undefined;
+  const byNamespace = new Map<string, BySubject>();
+  /** What each binding contributed, to take it out again. */
+  const subjectsOf = new Map<string, { readonly namespace: string; readonly subjects: readonly string[] }>();
+  /** Compiled when first asked for; null = there is no such role. */
+  const roles = new Map<string, CompiledRole | null>();
+
+  function add(key: string, object: KubeObject): void {
+    const namespace = object.metadata.namespace ?? '';
+    const binding = bindingOf(key, object);
+    if (!binding) return;
+    const subjects: string[] = [];
+    const shelf = byNamespace.get(namespace) ?? new Map<string, Grant[]>();
+    byNamespace.set(namespace, shelf);
+    for (const subject of listOf(object.subjects)) {
+      const grant = grantOf(binding, object, subject);
+      if (!grant) continue;
+      subjects.push(grant.subject);
+      const others = shelf.get(grant.subject) ?? [];
+      shelf.set(grant.subject, [...others, grant].sort(by((each) => each.binding.key)));
+    }
+    subjectsOf.set(key, { namespace, subjects });
+  }
+
+  function remove(key: string): void {
+    const known = subjectsOf.get(key);
+    if (!known) return;
+    subjectsOf.delete(key);
+    const shelf = byNamespace.get(known.namespace);
+    for (const subject of known.subjects) {
+      const left = shelf?.get(subject)?.filter((grant) => grant.binding.key !== key) ?? [];
+      if (left.length > 0) shelf?.set(subject, left);
+      else shelf?.delete(subject);
+    }
+    if (shelf?.size === 0) byNamespace.delete(known.namespace);
+  }
+
+  function readAll(): void {
+    byNamespace.clear();
+    subjectsOf.clear();
+    roles.clear();
+    for (const prefix of BINDINGS) {
+      for (const stored of store.range(prefix).items) add(stored.key, stored.object());
+    }
+  }
+
+  return {
+    sync() {
+      const { visible } = store;
+      if (visible === seen) return;
+      const since = seen;
+      seen = visible;
+      if (since === undefined) return readAll();
+      for (const prefix of ROLES) {
+        const changes = store.since(since, prefix);
+        if (changes === 'compacted') return readAll();
+        for (const { key } of changes) roles.delete(key);
+      }
+      for (const prefix of BINDINGS) {
+        const changes = store.since(since, prefix);
+        if (changes === 'compacted') return readAll();
+        for (const { key, deleted, stored } of changes) {
+          remove(key);
+          if (!deleted) add(key, stored.object());
+        }
+      }
+    },
+    grants: (namespace, subject) => byNamespace.get(namespace)?.get(subject) ?? NONE,
+    role(key) {
+      let role = roles.get(key);
+      if (role === undefined) {
+        const object = store.get(key)?.object();
+        role = object ? compileRole(rulesOf(object)) : null;
+        roles.set(key, role);
+      }
+      return role ?? undefined;
+    },
+  };
+}
+
+const NO_RULES: readonly PolicyRule[] = Object.freeze([]);
+
+/** The rules of a Role or ClusterRole as it stands in a store. */
+export const rulesOf = (role: KubeObject): readonly PolicyRule[] =>
+  Array.isArray(role.rules) ? (role.rules as readonly PolicyRule[]) : NO_RULES;
+
+/** The store key of the role that a binding speaks of; undefined when it makes no sense. */
+export function roleKeyOf(roleRef: unknown, namespace: string): string | undefined {
+  if (!isObject(roleRef) || typeof roleRef.name !== 'string') return undefined;
+  if (roleRef.kind === 'ClusterRole') return keyOf(RBAC_GROUP, 'clusterroles', '', roleRef.name);
+  return roleRef.kind === 'Role' ? keyOf(RBAC_GROUP, 'roles', namespace, roleRef.name) : undefined;
+}
+
+function bindingOf(key: string, object: KubeObject): Binding | undefined {
+  const roleKey = roleKeyOf(object.roleRef, object.metadata.namespace ?? '');
+  if (roleKey === undefined) return undefined;
+  const { kind, name } = object.roleRef as { readonly kind: string; readonly name: string };
+  return { key, roleKey, missing: `${kind.toLowerCase()}.${RBAC_GROUP} "${name}" not found` };
+}
+
+function grantOf(binding: Binding, object: KubeObject, subject: unknown): (Grant & { subject: string }) | undefined {
+  if (!isObject(subject) || typeof subject.name !== 'string') return undefined;
+  const { kind, name } = subject;
+  const namespace = (typeof subject.namespace === 'string' && subject.namespace) || object.metadata.namespace || '';
+  const isAccount = kind === 'ServiceAccount';
+  if (!isAccount && kind !== 'User' && kind !== 'Group') return undefined;
+  if (isAccount && namespace === '') return undefined;
+  const { metadata, roleRef } = object;
+  const role = roleRef as { readonly kind: string; readonly name: string };
+  const bound = metadata.namespace ? `${metadata.name}/${metadata.namespace}` : metadata.name;
+  const to = isAccount ? `${name}/${namespace}` : name;
+  return {
+    subject: isAccount
+      ? userSubject(accountUserName(namespace, name))
+      : kind === 'User'
+        ? userSubject(name)
+        : groupSubject(name),
+    binding,
+    verdict: Object.freeze({
+      allowed: true,
+      reason: `RBAC: allowed by ${object.kind} "${bound}" of ${role.kind} "${role.name}" to ${kind} "${to}"`,
+    }),
+  };
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

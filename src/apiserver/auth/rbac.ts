@@ -1,0 +1,94 @@
+// Role-based access control over a cluster's store, and the words in which it says no.
+//
+// Guarantee: an answer reflects every write that the store shows at the moment of the question. Only what a rule grants is allowed;
+// members of system:masters may do everything.
+import type { User } from '../../api/object.ts';
+import { qualified } from '../../api/status.ts';
+import { by } from '../../base/compare.ts';
+import { ApiError } from '../../base/errors.ts';
+import type { Attributes, Authorizer, PolicyRule, Verdict } from '../cluster.ts';
+import type { Store } from '../store/store.ts';
+import { type Binding, type BindingIndex, createBindingIndex, groupSubject, userSubject } from './binding-index.ts';
+import { quote } from './quote.ts';
+import { MASTERS } from './service-account.ts';
+
+const ALLOWED: Verdict = Object.freeze({ allowed: true, reason: '' });
+const DENIED: Verdict = Object.freeze({ allowed: false, reason: '' });
+
+export function createAuthorizer(store: Store): Authorizer {
+  // Made with the first question of somebody who is no master: most clusters of a simulated fleet are never asked one.
+  let made: BindingIndex | undefined;
+  const index = (): BindingIndex => {
+    made ??= createBindingIndex(store);
+    made.sync();
+    return made;
+  };
+
+  return {
+    allows(user, what) {
+      if (user.groups.includes(MASTERS)) return ALLOWED;
+      const bindings = index();
+      const subjects = subjectsOf(user);
+      const missing: string[] = [];
+      for (const namespace of what.namespace ? ['', what.namespace] : ['']) {
+        for (const subject of subjects) {
+          for (const { binding, verdict } of bindings.grants(namespace, subject)) {
+            const role = bindings.role(binding.roleKey);
+            if (role === undefined) missing.push(binding.missing);
+            else if (role.permits(what)) return verdict;
+          }
+        }
+      }
+      return missing.length === 0 ? DENIED : { allowed: false, reason: `RBAC: ${joined(missing)}` };
+    },
+
+    rulesFor(user, namespace) {
+      const bindings = index();
+      const rules: PolicyRule[] = [];
+      for (const place of namespace === '' ? [''] : ['', namespace]) {
+        // A binding that names the user twice (by name and by group) grants its rules once.
+        const found = new Map<string, Binding>();
+        for (const subject of subjectsOf(user)) {
+          for (const { binding } of bindings.grants(place, subject)) found.set(binding.key, binding);
+        }
+        for (const { roleKey } of [...found.values()].sort(by((each) => each.key))) {
+          rules.push(...(bindings.role(roleKey)?.rules ?? []));
+        }
+      }
+      return rules;
+    },
+  };
+}
+
+const subjectsOf = (user: User): readonly string[] => [userSubject(user.name), ...user.groups.map(groupSubject)];
+
+const joined = (texts: readonly string[]): string => {
+  const distinct = [...new Set(texts)];
+  return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`;
+};
+
+/** The middle of a refusal: who cannot do what, where. */
+export function forbiddenMessage(user: User, what: Attributes): string {
+  const { verb, group = '', resource = '', subresource, namespace, path } = what;
+  const who = `User ${quote(user.name)} cannot ${verb}`;
+  if (path !== undefined) return `${who} path ${quote(path)}`;
+  const full = subresource ? `${resource}/${subresource}` : resource;
+  const where = namespace ? `in the namespace ${quote(namespace)}` : 'at the cluster scope';
+  return `${who} resource ${quote(full)} in API group ${quote(group)} ${where}`;
+}
+
+/** What a client gets who may not. With a verdict's reason it also says which binding points at a missing role. */
+export function forbiddenError(user: User, what: Attributes, reason = ''): ApiError {
+  const why = `${escaped(forbiddenMessage(user, what))}${reason === '' ? '' : `: ${reason}`}`;
+  const { group = '', resource: plural, name } = what;
+  if (plural === undefined || what.path !== undefined) return new ApiError(403, 'Forbidden', `forbidden: ${why}`, {});
+  const subject = `${qualified({ group, plural })}${name ? ` ${JSON.stringify(name)}` : ''}`;
+  return new ApiError(403, 'Forbidden', `${subject} is forbidden: ${why}`, {
+    ...(name ? { name } : {}),
+    ...(group ? { group } : {}),
+    kind: plural,
+  });
+}
+
+// The message may end up in a browser, and the path in it is the caller's.
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
