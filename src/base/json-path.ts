@@ -218,7 +218,7 @@ function parsePath(text: string): readonly Part[] {
     const odd = text.slice(cursor.at, cursor.at + 20);
     throw new JsonPathError(`unrecognized character in action at ${cursor.at}: ${JSON.stringify(odd)}`);
   }
-  if (parts.length === 0 && !/^\s*[.@$]\s*$/.test(text)) throw new JsonPathError('the path is empty');
+  if (parts.length === 0 && !/[@$]/.test(text)) throw new JsonPathError('the path is empty');
   return parts;
 }
 
@@ -228,27 +228,28 @@ function parseParts(cursor: Cursor): Part[] {
   skipSpace(cursor);
   if (taken(cursor, /[$@]/y) !== undefined) skipSpace(cursor);
   for (;;) {
+    skipSpace(cursor);
+    const next = cursor.text[cursor.at];
     if (cursor.text.startsWith('..', cursor.at)) {
       cursor.at += 2;
-      if (cursor.text[cursor.at] === '.') throw new JsonPathError('invalid multiple recursive descent');
-      parts.push({ step: descend }, ...fieldAt(cursor));
-    } else if (cursor.text[cursor.at] === '.') {
+      if (cursor.text.startsWith('..', cursor.at)) throw new JsonPathError('invalid multiple recursive descent');
+      parts.push({ step: descend });
+      if (/[\w*]/.test(cursor.text.charAt(cursor.at))) parts.push(fieldAt(cursor));
+    } else if (next === '.') {
       cursor.at++;
-      parts.push(...fieldAt(cursor));
-    } else if (cursor.text[cursor.at] === '[') {
+      parts.push(fieldAt(cursor));
+    } else if (next === '[') {
       parts.push(...bracketAt(cursor));
     } else {
-      skipSpace(cursor);
       return parts;
     }
   }
 }
 
-/** A field name; a backslash makes the character after it part of the name. No name = the value itself. */
-function fieldAt(cursor: Cursor): readonly Part[] {
+/** A field name; a backslash makes the character after it part of the name. */
+function fieldAt(cursor: Cursor): Part {
   const raw = taken(cursor, /(?:\\[\s\S]|[^\s.,[\]$@{}()=!<>\\])+/y) ?? '';
-  if (raw === '') return [];
-  return raw === '*' ? [{ step: wildcard }] : [{ field: raw.replace(/\\([\s\S])/g, '$1') }];
+  return raw === '*' ? { step: wildcard } : { field: raw.replace(/\\([\s\S])/g, '$1') };
 }
 
 function bracketAt(cursor: Cursor): readonly Part[] {

@@ -17,7 +17,8 @@ const DNS_1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 
 function pattern(source: string, rule: string, examples: readonly string[]): Pattern {
-  const shown = examples.map((example) => `'${example}', `).join('or ');
+  // Two spaces before `or`: so it is on a real server.
+  const shown = examples.map((example) => `'${example}', `).join(' or ');
   return {
     regex: new RegExp(`^(?:${source})$`),
     refusal: `${rule} (${shown === '' ? '' : `e.g. ${shown}`}regex used for validation is '${source}')`,
