@@ -1,0 +1,16 @@
+// Runs a command line and turns what goes wrong into one sentence and an exit code.
+import type { Command } from 'commander';
+import { ApiError, LostError, messageOf, UserError } from '../base/errors.ts';
+
+export async function run(program: Command): Promise<void> {
+  // A reader that goes away (`| head`) is no fault of ours.
+  process.stdout.on('error', () => process.exit(0));
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (error instanceof UserError || error instanceof ApiError || error instanceof LostError) {
+      console.error(`error: ${messageOf(error)}`);
+    } else console.error(error);
+    process.exitCode = 1;
+  }
+}
