@@ -1,0 +1,67 @@
+// How objects are written on a member cluster. Placements state it; bindings, works and runs carry copies.
+import { type Infer, rule, s } from './build.ts';
+
+export const applyStrategy = s.object(
+  {
+    type: s.defaulted(
+      s.oneOf(['ClientSideApply', 'ServerSideApply', 'ReportDiff'], {
+        doc: 'Three-way merge, server-side apply, or no write at all: only report the differences.',
+      }),
+      'ClientSideApply',
+    ),
+    comparisonOption: s.defaulted(
+      s.oneOf(['PartialComparison', 'FullComparison'], {
+        doc: 'Compare only the fields the manifest sets, or all of them.',
+      }),
+      'PartialComparison',
+    ),
+    whenToApply: s.defaulted(
+      s.oneOf(['Always', 'IfNotDrifted'], { doc: 'Whether an object that was changed on the member is overwritten.' }),
+      'Always',
+    ),
+    whenToTakeOver: s.defaulted(
+      s.oneOf(['Always', 'IfNoDiff', 'Never'], {
+        doc: 'Whether an object that already exists on the member may become ours.',
+      }),
+      'Always',
+    ),
+    allowCoOwnership: s.defaulted(s.boolean({ doc: 'Whether the object may have other owners as well.' }), false),
+    serverSideApplyConfig: s.optional(
+      s.object(
+        { force: s.defaulted(s.boolean({ doc: 'Take fields over from other field managers.' }), false) },
+        { doc: 'Settings for ServerSideApply.' },
+      ),
+    ),
+  },
+  { doc: 'How the objects are written on the member clusters.' },
+);
+export type ApplyStrategy = Infer<typeof applyStrategy>;
+
+/** As people write it. Copies are not judged again: they are on the hot path. */
+export const writtenApplyStrategy = s.ruled(applyStrategy, [
+  rule(
+    "!has(self.serverSideApplyConfig) || self.type == 'ServerSideApply'",
+    'serverSideApplyConfig needs type ServerSideApply',
+    '.serverSideApplyConfig',
+  ),
+]);
+
+export const reportBackStrategy = s.object(
+  {
+    type: s.defaulted(
+      s.oneOf(['Disabled', 'Mirror'], { doc: 'Whether the status of placed objects is copied back to the hub.' }),
+      'Disabled',
+    ),
+    destination: s.optional(
+      s.oneOf(['OriginalResource', 'WorkAPI'], {
+        doc: 'Where the status goes: onto the object on the hub, or into the Work only.',
+      }),
+    ),
+  },
+  { doc: 'How the status of placed objects comes back.' },
+);
+export type ReportBackStrategy = Infer<typeof reportBackStrategy>;
+
+export const writtenReportBackStrategy = s.ruled(reportBackStrategy, [
+  rule("self.type != 'Mirror' || has(self.destination)", 'type Mirror needs a destination', '.destination'),
+]);

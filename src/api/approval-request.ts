@@ -1,0 +1,74 @@
+// ClusterApprovalRequest and ApprovalRequest: a gate of a run asks a person.
+import { definePair, type Infer, s, type WithSpec } from './build.ts';
+import { age, conditionStatus, text } from './columns.ts';
+import { conditionsByType } from './conditions.ts';
+import { placementGroup, V1, V1_AND_ALPHA } from './groups.ts';
+import { frozen } from './immutable.ts';
+
+const spec = s.object(
+  {
+    parentStageRollout: s.string({ doc: 'The run that asks.', maxLength: 255 }),
+    targetStage: s.string({ doc: 'The stage whose gate it is.', maxLength: 255 }),
+  },
+  {
+    doc: 'What is asked. Immutable.',
+    rules: [frozen('the spec of an approval request', 'the run creates a request for each gate')],
+  },
+);
+
+const status = s.object(
+  {
+    conditions: s.optional(
+      conditionsByType(
+        'Set Approved to True, with the generation of this object as observedGeneration, to open the gate.',
+      ),
+    ),
+    // Additive: set by admission, so that nobody can approve in the name of another.
+    approval: s.optional(
+      s.object(
+        {
+          user: s.string({ doc: 'Who approved.' }),
+          groups: s.optional(s.array(s.string({ doc: 'A group.' }), { doc: 'The groups of that user.' })),
+          time: s.time('When.'),
+          generation: s.integer({ doc: 'Generation of the request that was approved.', format: 'int64' }),
+        },
+        { doc: 'Who approved. Filled in by the server; what clients write here is replaced.' },
+      ),
+    ),
+  },
+  { doc: 'The answer.' },
+);
+
+export const approvalRequest = definePair({
+  in: placementGroup,
+  versions: V1,
+  spec,
+  status,
+  columns: [
+    text('Update-Run', '.spec.parentStageRollout'),
+    text('Stage', '.spec.targetStage'),
+    conditionStatus('Approved', 'Approved'),
+    age,
+  ],
+  cluster: {
+    kind: 'ClusterApprovalRequest',
+    plural: 'clusterapprovalrequests',
+    short: 'careq',
+    versions: V1_AND_ALPHA,
+    doc: 'A ClusterStagedUpdateRun waits for approval at a gate.',
+  },
+  namespaced: {
+    kind: 'ApprovalRequest',
+    plural: 'approvalrequests',
+    short: 'areq',
+    doc: 'A StagedUpdateRun waits for approval at a gate.',
+  },
+});
+
+export type ApprovalRequestSpec = Infer<typeof spec>;
+export type ApprovalRequestStatus = Infer<typeof status>;
+export type ApprovalRequest = WithSpec<ApprovalRequestSpec, ApprovalRequestStatus>;
+
+export type ApprovalCondition = 'Approved' | 'ApprovalAccepted';
+/** Approved has whatever reason the person gives. */
+export type ApprovalReason = 'ApprovalRequestApprovalAccepted';

@@ -1,0 +1,40 @@
+// Terms that select or rank member clusters by labels and properties.
+import { type Infer, s } from './build.ts';
+import { labelSelector } from './label-selector.ts';
+import { QUANTITY } from './patterns.ts';
+
+const propertyExpression = s.object(
+  {
+    name: s.string({ doc: 'The property, such as resources.kubernetes-fleet.io/available-cpu.', maxLength: 1024 }),
+    operator: s.oneOf(['Gt', 'Ge', 'Eq', 'Ne', 'Lt', 'Le'], { doc: 'How the property is compared with the value.' }),
+    values: s.array(s.string({ doc: 'A quantity.', pattern: QUANTITY, maxLength: 64 }), {
+      doc: 'Exactly one quantity.',
+      minItems: 1,
+      maxItems: 1,
+    }),
+  },
+  { doc: 'One comparison of a property.' },
+);
+
+export const propertySelector = s.object(
+  { matchExpressions: s.array(propertyExpression, { doc: 'Comparisons that must all hold.', maxItems: 100 }) },
+  { doc: 'Selects clusters by their properties.' },
+);
+
+export const propertySorter = s.object(
+  {
+    name: s.string({ doc: 'The property to rank by.', maxLength: 1024 }),
+    sortOrder: s.oneOf(['Ascending', 'Descending'], { doc: 'Which end of the ranking is preferred.' }),
+  },
+  { doc: 'Ranks clusters by a property.' },
+);
+
+export const clusterSelectorTerm = s.object(
+  {
+    labelSelector: s.optional(labelSelector('Labels that the cluster must have.')),
+    propertySelector: s.optional(propertySelector),
+    propertySorter: s.optional(propertySorter),
+  },
+  { doc: 'One way for a cluster to match.' },
+);
+export type ClusterSelectorTerm = Infer<typeof clusterSelectorTerm>;

@@ -1,0 +1,45 @@
+// ClusterResourcePlacementDisruptionBudget: how many clusters of a placement evictions may take out. It has the placement's name.
+import { defineKind, type Infer, rule, s, type WithSpec } from './build.ts';
+import { age, text } from './columns.ts';
+import { BETA_AND_ALPHA, placementGroup } from './groups.ts';
+import { PERCENT } from './patterns.ts';
+
+const spec = s.object(
+  {
+    maxUnavailable: s.optional(
+      s.intOrString({
+        doc: 'How many clusters, or which share of them, may be unavailable.',
+        minimum: 0,
+        pattern: PERCENT,
+      }),
+    ),
+    minAvailable: s.optional(
+      s.intOrString({
+        doc: 'How many clusters, or which share of them, must stay available.',
+        minimum: 0,
+        pattern: PERCENT,
+      }),
+    ),
+  },
+  {
+    doc: 'The limit; without one, no eviction is allowed.',
+    rules: [
+      rule('!(has(self.maxUnavailable) && has(self.minAvailable))', 'set maxUnavailable or minAvailable, not both'),
+    ],
+  },
+);
+
+export const disruptionBudget = defineKind({
+  in: placementGroup,
+  versions: BETA_AND_ALPHA,
+  namespaced: false,
+  kind: 'ClusterResourcePlacementDisruptionBudget',
+  plural: 'clusterresourceplacementdisruptionbudgets',
+  short: 'crpdb',
+  doc: 'Limits evictions from the ClusterResourcePlacement of the same name.',
+  spec,
+  columns: [text('Max-Unavailable', '.spec.maxUnavailable'), text('Min-Available', '.spec.minAvailable'), age],
+});
+
+export type DisruptionBudgetSpec = Infer<typeof spec>;
+export type DisruptionBudget = WithSpec<DisruptionBudgetSpec>;

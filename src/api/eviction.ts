@@ -1,0 +1,52 @@
+// ClusterResourcePlacementEviction: takes a placement's resources off one cluster, once, if the disruption budget allows.
+import { defineKind, type Infer, s, type WithSpec } from './build.ts';
+import { conditionStatus } from './columns.ts';
+import { conditionList } from './conditions.ts';
+import { BETA_AND_ALPHA, placementGroup } from './groups.ts';
+import { frozen } from './immutable.ts';
+
+const spec = s.object(
+  {
+    placementName: s.string({
+      doc: 'The ClusterResourcePlacement. Cannot change.',
+      maxLength: 255,
+      rules: [frozen('placementName', 'create a new eviction')],
+    }),
+    clusterName: s.string({
+      doc: 'The MemberCluster to take the resources off. Cannot change.',
+      maxLength: 255,
+      rules: [frozen('clusterName', 'create a new eviction')],
+    }),
+  },
+  { doc: 'What is wanted. Immutable.' },
+);
+
+const status = s.object(
+  { conditions: s.optional(conditionList('The outcome; it is final.')) },
+  { doc: 'The outcome.' },
+);
+
+export const eviction = defineKind({
+  in: placementGroup,
+  versions: BETA_AND_ALPHA,
+  namespaced: false,
+  kind: 'ClusterResourcePlacementEviction',
+  plural: 'clusterresourceplacementevictions',
+  short: 'crpe',
+  doc: 'Takes the resources of a ClusterResourcePlacement off one cluster. Looked at once.',
+  spec,
+  status,
+  columns: [conditionStatus('Valid', 'Valid'), conditionStatus('Executed', 'Executed')],
+  columnsAbsentIn: { v1alpha1: ['Executed'] },
+});
+
+export type EvictionSpec = Infer<typeof spec>;
+export type EvictionStatus = Infer<typeof status>;
+export type Eviction = WithSpec<EvictionSpec, EvictionStatus>;
+
+export type EvictionCondition = 'Valid' | 'Executed';
+export type EvictionReason =
+  | 'ClusterResourcePlacementEvictionValid'
+  | 'ClusterResourcePlacementEvictionInvalid'
+  | 'ClusterResourcePlacementEvictionExecuted'
+  | 'ClusterResourcePlacementEvictionNotExecuted';

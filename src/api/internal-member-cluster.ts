@@ -1,0 +1,33 @@
+// InternalMemberCluster: how hub and agent talk about one membership, in the member's own namespace on the hub.
+import { defineKind, type Infer, s, type WithSpec } from './build.ts';
+import { age } from './columns.ts';
+import { conditionList } from './conditions.ts';
+import { clusterGroup, V1 } from './groups.ts';
+import { heartbeatPeriodSeconds } from './heartbeat.ts';
+import { type MemberStatus, memberStatus } from './member-status.ts';
+
+const spec = s.object(
+  {
+    state: s.oneOf(['Join', 'Leave'], { doc: 'Whether the member is to be part of the fleet.' }),
+    heartbeatPeriodSeconds,
+  },
+  { doc: 'What is wanted.' },
+);
+
+const status = memberStatus(conditionList('What the agent found.'));
+
+export const internalMemberCluster = defineKind({
+  in: clusterGroup,
+  versions: V1,
+  namespaced: true,
+  kind: 'InternalMemberCluster',
+  plural: 'internalmemberclusters',
+  short: 'imc',
+  doc: 'The hub tells the agent of one member here to join or leave, and the agent reports. Not for people to write.',
+  spec,
+  status,
+  columns: [age],
+});
+
+export type InternalMemberClusterSpec = Infer<typeof spec>;
+export type InternalMemberCluster = WithSpec<InternalMemberClusterSpec, MemberStatus>;

@@ -1,0 +1,63 @@
+// All kinds that we define, by where their CRDs belong.
+import { appliedWork } from './applied-work.ts';
+import { approvalRequest } from './approval-request.ts';
+import { binding } from './binding.ts';
+import { clusterProfile } from './cluster-profile.ts';
+import { disruptionBudget } from './disruption-budget.ts';
+import { envelope } from './envelope.ts';
+import { eviction } from './eviction.ts';
+import { internalMemberCluster } from './internal-member-cluster.ts';
+import type { Kind } from './kind.ts';
+import { memberCluster } from './member-cluster.ts';
+import { clusterRequest } from './next/cluster-request.ts';
+import { placementBinding } from './next/placement-binding.ts';
+import { placementPolicy } from './next/placement-policy.ts';
+import { placementResourceSnapshot } from './next/resource-snapshot.ts';
+import { nextWork } from './next/work.ts';
+import { override } from './override.ts';
+import { overrideSnapshot } from './override-snapshot.ts';
+import { placement } from './placement.ts';
+import { clusterResourcePlacementStatus } from './placement-status.ts';
+import { policySnapshot } from './policy-snapshot.ts';
+import { resourceSnapshot } from './resource-snapshot.ts';
+import { stagedUpdateRun } from './staged-update-run.ts';
+import { stagedUpdateStrategy } from './staged-update-strategy.ts';
+import { work } from './work.ts';
+
+const both = (pair: { readonly cluster: Kind; readonly namespaced: Kind }): readonly Kind[] => [
+  pair.cluster,
+  pair.namespaced,
+];
+
+/** Installed on a hub. */
+export const hubKinds: readonly Kind[] = [
+  memberCluster,
+  internalMemberCluster,
+  ...both(placement),
+  clusterResourcePlacementStatus,
+  ...both(resourceSnapshot),
+  ...both(policySnapshot),
+  ...both(binding),
+  work,
+  ...both(override),
+  ...both(overrideSnapshot),
+  ...both(envelope),
+  ...both(stagedUpdateStrategy),
+  ...both(stagedUpdateRun),
+  ...both(approvalRequest),
+  eviction,
+  disruptionBudget,
+  clusterProfile,
+];
+
+/** Installed on every member. */
+export const memberKinds: readonly Kind[] = [appliedWork];
+
+/** Installed nowhere unless somebody asks for them. */
+export const nextKinds: readonly Kind[] = [
+  ...both(placementPolicy),
+  ...both(placementBinding),
+  ...both(placementResourceSnapshot),
+  clusterRequest,
+  nextWork,
+];

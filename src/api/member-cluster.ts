@@ -1,0 +1,98 @@
+// MemberCluster: a cluster of the fleet, as the hub knows it.
+import { defineKind, type Infer, rule, s, type WithSpec } from './build.ts';
+import { age, conditionStatus, date, text, wide } from './columns.ts';
+import { conditionsByType } from './conditions.ts';
+import { clusterGroup, V1 } from './groups.ts';
+import { heartbeatPeriodSeconds } from './heartbeat.ts';
+import { type MemberStatus, memberStatus, type PropertyCondition, type PropertyReason } from './member-status.ts';
+import { LABEL_VALUE, LABEL_VALUE_LENGTH, QUALIFIED_NAME, QUALIFIED_NAME_LENGTH } from './patterns.ts';
+
+const taint = s.object(
+  {
+    key: s.string({ doc: 'The taint key.', pattern: QUALIFIED_NAME, maxLength: QUALIFIED_NAME_LENGTH }),
+    value: s.optional(s.string({ doc: 'The taint value.', pattern: LABEL_VALUE, maxLength: LABEL_VALUE_LENGTH })),
+    effect: s.oneOf(['NoSchedule'], { doc: 'NoSchedule: no new resources; those already there stay.' }),
+  },
+  { doc: 'One taint.' },
+);
+export type Taint = Infer<typeof taint>;
+
+const spec = s.object(
+  {
+    identity: s.object(
+      {
+        kind: s.string({ doc: 'User, Group or ServiceAccount.' }),
+        name: s.string({ doc: 'Name of the identity.' }),
+        apiGroup: s.optional(s.string({ doc: 'API group of the identity; filled in for User and Group.' })),
+        namespace: s.optional(s.string({ doc: 'Namespace of a ServiceAccount.' })),
+      },
+      { doc: 'Who the agent of the member is on the hub.', atomic: true },
+    ),
+    heartbeatPeriodSeconds,
+    taints: s.optional(
+      s.array(taint, {
+        doc: 'Keeps placements away that do not tolerate them.',
+        maxItems: 100,
+        rules: [rule('self.all(one, self.exists_one(other, other == one))', 'taints has an entry twice')],
+      }),
+    ),
+    deleteOptions: s.optional(
+      s.object(
+        {
+          validationMode: s.defaulted(
+            s.oneOf(['Strict', 'Skip'], { doc: 'Whether a deletion is checked for what it would break.' }),
+            'Strict',
+          ),
+        },
+        { doc: 'How the cluster leaves the fleet.' },
+      ),
+    ),
+  },
+  { doc: 'What is wanted.' },
+);
+
+const status = memberStatus(conditionsByType('The state of the membership.'));
+
+const usage = (kind: string, resource: string) => `.status.resourceUsage.${kind}.${resource}`;
+
+export const memberCluster = defineKind({
+  in: clusterGroup,
+  versions: V1,
+  namespaced: false,
+  kind: 'MemberCluster',
+  plural: 'memberclusters',
+  short: 'cluster',
+  doc: 'A cluster of the fleet.',
+  spec,
+  status,
+  // Differs from KubeFleet: it admits 63 characters and dots, and then fails for ever to create the namespace of the member.
+  rules: [
+    rule(
+      "size(self.metadata.name) <= 50 && !self.metadata.name.contains('.')",
+      'metadata.name may have at most 50 characters and no dots: the namespace fleet-member-<name> is made from it',
+    ),
+  ],
+  columns: [
+    conditionStatus('Joined', 'Joined'),
+    age,
+    date('Member-Agent-Last-Seen', '.status.agentStatus[?(@.type=="MemberAgent")].lastReceivedHeartbeat'),
+    text('Node-Count', '.status.properties.kubernetes-fleet\\.io/node-count.value'),
+    text('Available-CPU', usage('available', 'cpu')),
+    text('Available-Memory', usage('available', 'memory')),
+    wide(text('Allocatable-CPU', usage('allocatable', 'cpu'))),
+    wide(text('Allocatable-Memory', usage('allocatable', 'memory'))),
+  ],
+});
+
+export type MemberClusterSpec = Infer<typeof spec>;
+export type MemberCluster = WithSpec<MemberClusterSpec, MemberStatus>;
+
+export type MemberClusterCondition = 'ReadyToJoin' | 'Joined' | 'Healthy' | PropertyCondition;
+export type MemberClusterReason =
+  | 'MemberClusterReadyToJoin'
+  | 'MemberClusterNotReadyToJoin'
+  | 'MemberClusterJoined'
+  | 'MemberClusterLeft'
+  | 'MemberClusterJoinStateUnknown'
+  | 'MemberUnreachable'
+  | PropertyReason;

@@ -1,0 +1,83 @@
+// What is known of a member cluster. The agent reports it on the InternalMemberCluster, the hub repeats it on the MemberCluster.
+import { type Infer, s, type Typed } from './build.ts';
+import { type Condition, conditionsByType } from './conditions.ts';
+import { QUANTITY } from './patterns.ts';
+
+const quantities = (doc: string) =>
+  s.optional(s.map(s.intOrString({ doc: 'A quantity.', pattern: QUANTITY }), { doc }));
+
+const agent = s.object(
+  {
+    type: s.string({ doc: 'Which agent speaks: MemberAgent, MultiClusterServiceAgent or ServiceExportImportAgent.' }),
+    conditions: s.optional(conditionsByType('The state of this agent.')),
+    lastReceivedHeartbeat: s.optional(s.time('When the agent last reported.')),
+  },
+  { doc: 'One agent of the member.' },
+);
+
+/** The two kinds differ only in how their list of conditions merges. */
+export const memberStatus = (conditions: Typed<readonly Condition[]>) =>
+  s.object(
+    {
+      conditions: s.optional(conditions),
+      properties: s.optional(
+        s.map(
+          s.object(
+            {
+              value: s.string({ doc: 'The value; scheduling reads it as a quantity.' }),
+              observationTime: s.time('When it was observed.'),
+            },
+            { doc: 'One property.' },
+          ),
+          { doc: 'Facts about the cluster that are no resources, such as its number of nodes.' },
+        ),
+      ),
+      resourceUsage: s.optional(
+        s.object(
+          {
+            capacity: quantities('All that the nodes have.'),
+            allocatable: quantities('What workloads may use.'),
+            available: quantities('What is free now.'),
+            observationTime: s.optional(s.time('When it was observed.')),
+          },
+          { doc: 'Resources of the cluster.' },
+        ),
+      ),
+      namespaces: s.optional(
+        s.map(s.string({ doc: 'The Work that placed it; empty if it is not ours.' }), {
+          doc: 'The namespaces of the member, each with the Work that placed it.',
+        }),
+      ),
+      agentStatus: s.optional(s.array(agent, { doc: 'One entry per agent.' })),
+    },
+    { doc: 'What is known.' },
+  );
+export type MemberStatus = Infer<ReturnType<typeof memberStatus>>;
+
+export type AgentType = 'MemberAgent' | 'MultiClusterServiceAgent' | 'ServiceExportImportAgent';
+export type AgentCondition = 'Joined' | 'Healthy';
+export type AgentReason =
+  | 'InternalMemberClusterJoined'
+  | 'InternalMemberClusterLeft'
+  | 'InternalMemberClusterFailedToJoin'
+  | 'InternalMemberClusterFailedToLeave'
+  | 'InternalMemberClusterHealthy'
+  | 'InternalMemberClusterUnhealthy';
+
+/** Conditions that the agent's property provider reports; the hub repeats them. */
+export type PropertyCondition =
+  | 'ClusterPropertyProviderStarted'
+  | 'ClusterPropertyCollectionSucceeded'
+  | 'NamespaceCollectionSucceeded'
+  | 'AKSClusterCostPropertiesCollectionSucceeded';
+export type PropertyReason =
+  | 'Started'
+  | 'TimedOut'
+  | 'FailedToStart'
+  | 'PropertiesCollected'
+  | 'TooManyCalls'
+  | 'Succeeded'
+  | 'Degraded'
+  | 'CostsCalculated'
+  | 'CostsCalculationDegraded'
+  | 'CostsCalculationFailed';

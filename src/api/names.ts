@@ -1,0 +1,154 @@
+// Exact strings that other programs compare: labels, annotations, finalizers, names of generated objects, reserved names.
+
+const FLEET = 'kubernetes-fleet.io/';
+
+/** Labels and annotations under it are ours; drift comparison ignores them. */
+export const FLEET_PREFIX = FLEET;
+
+export const labels = {
+  /** On snapshots, bindings and works: the placement's name, also for ResourcePlacements. */
+  parentPlacement: `${FLEET}parent-CRP`,
+  isLatestSnapshot: `${FLEET}is-latest-snapshot`,
+  resourceIndex: `${FLEET}resource-index`,
+  policyIndex: `${FLEET}policy-index`,
+  overrideIndex: `${FLEET}override-index`,
+  parentOverride: `${FLEET}parent-resource-override`,
+  parentBinding: `${FLEET}parent-resource-binding`,
+  parentPlacementNamespace: `${FLEET}parent-placement-namespace`,
+  parentResourceSnapshotIndex: `${FLEET}parent-resource-snapshot-index`,
+  envelopeWork: `${FLEET}envelope-work`,
+  envelopeName: `${FLEET}envelope-name`,
+  envelopeNamespace: `${FLEET}envelope-namespace`,
+  /** On a MemberCluster: its own name, so that selectors can name one cluster. */
+  memberName: `${FLEET}member-name`,
+  /** On the namespace of a member. */
+  isFleetResource: `${FLEET}is-fleet-resource`,
+  targetUpdateRun: `${FLEET}targetUpdateRun`,
+  targetUpdatingStage: `${FLEET}targetUpdatingStage`,
+  taskType: `${FLEET}taskType`,
+  isLatestUpdateRunApproval: `${FLEET}isLatestUpdateRunApproval`,
+  /** On a ClusterProfile. */
+  clusterManager: 'x-k8s.io/cluster-manager',
+} as const;
+
+export const annotations = {
+  resourceHash: `${FLEET}resource-hash`,
+  numberOfResourceSnapshots: `${FLEET}number-of-resource-snapshots`,
+  numberOfEnvelopedObjects: `${FLEET}number-of-enveloped-object`,
+  subindexOfResourceSnapshot: `${FLEET}subindex-of-resource-snapshot`,
+  nextSnapshotDetectionTime: `${FLEET}next-resource-snapshot-candidate-detection-time`,
+  placementGeneration: `${FLEET}CRP-generation`,
+  numberOfClusters: `${FLEET}number-of-clusters`,
+  previousBindingState: `${FLEET}previous-binding-state`,
+  parentResourceSnapshotName: `${FLEET}parent-resource-snapshot-name`,
+  parentResourceOverrideSnapshotHash: `${FLEET}parent-resource-override-snapshot-hash`,
+  parentClusterResourceOverrideSnapshotHash: `${FLEET}parent-cluster-resource-override-snapshot-hash`,
+  specHash: `${FLEET}spec-hash`,
+  lastApplied: `${FLEET}last-applied-configuration`,
+  envelopeConfigMap: `${FLEET}envelope-configmap`,
+  // Ours.
+  trackAvailability: 'flotilla.dev/track-availability',
+  membershipChange: 'flotilla.dev/membership-change',
+  unreachableAfter: 'flotilla.dev/unreachable-after',
+} as const;
+
+export const finalizers = {
+  memberCluster: `${FLEET}membercluster-finalizer`,
+  clusterProfileCleanup: `${FLEET}cluster-profile-cleanup`,
+  /** Both placement kinds. */
+  placementCleanup: `${FLEET}crp-cleanup`,
+  schedulerCleanup: `${FLEET}scheduler-cleanup`,
+  /** Both binding kinds. */
+  schedulerBindingCleanup: `${FLEET}scheduler-crb-cleanup`,
+  /** Bindings and works. */
+  workCleanup: `${FLEET}work-cleanup`,
+  overrideCleanup: `${FLEET}override-cleanup`,
+  updateRun: `${FLEET}stagedupdaterun-finalizer`,
+} as const;
+
+export const fieldManagers = {
+  placement: 'cluster-placement-controller',
+  memberCluster: 'member-cluster-controller',
+  override: 'override-controller',
+  updateRun: 'cluster-staged-update-run-controller',
+  apply: 'work-api-agent',
+} as const;
+
+/** The value of `labels.clusterManager` and the names under which ClusterProfiles present themselves. */
+export const CLUSTER_MANAGER = 'KubeFleet';
+
+export const properties = {
+  nodeCount: `${FLEET}node-count`,
+  kubernetesVersion: 'k8s.io/k8s-version',
+  /** `resources.kubernetes-fleet.io/available-cpu` in a selector means `status.resourceUsage.available.cpu`. */
+  resourcePrefix: 'resources.kubernetes-fleet.io/',
+} as const;
+
+/** Variables inside the values of an override. */
+export const overrideVariables = {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what users write
+  clusterName: '${MEMBER-CLUSTER-NAME}',
+  clusterLabelPrefix: '${MEMBER-CLUSTER-LABEL-KEY-',
+} as const;
+
+// ---- namespaces
+
+export const SYSTEM_NAMESPACE = 'fleet-system';
+const MEMBER_NAMESPACE_PREFIX = 'fleet-member-';
+const RESERVED_PREFIXES = ['fleet-', 'kube-'];
+
+/** Never propagated; Pods are allowed there. */
+export const isReservedNamespace = (namespace: string): boolean =>
+  RESERVED_PREFIXES.some((prefix) => namespace.startsWith(prefix));
+
+export const memberNamespace = (cluster: string): string => `${MEMBER_NAMESPACE_PREFIX}${cluster}`;
+
+/** The cluster whose namespace this is, or undefined. */
+export const clusterOfNamespace = (namespace: string): string | undefined =>
+  namespace.startsWith(MEMBER_NAMESPACE_PREFIX) && namespace.length > MEMBER_NAMESPACE_PREFIX.length
+    ? namespace.slice(MEMBER_NAMESPACE_PREFIX.length)
+    : undefined;
+
+// ---- generated names. Look objects up by label and owner, never by taking a name apart: `a-1-0` is ambiguous.
+
+export const memberRole = (cluster: string): string => `fleet-role-${cluster}`;
+export const memberRoleBinding = (cluster: string): string => `fleet-rolebinding-${cluster}`;
+export const memberServiceAccount = (cluster: string): string => `${cluster}-hub-cluster-access`;
+export const memberTokenSecret = (cluster: string): string => `${cluster}-hub-cluster-access-token`;
+
+export const masterSnapshotName = (placement: string, index: number): string => `${placement}-${index}-snapshot`;
+export const furtherSnapshotName = (placement: string, index: number, subindex: number): string =>
+  `${placement}-${index}-${subindex}`;
+export const policySnapshotName = (placement: string, index: number): string => `${placement}-${index}`;
+export const overrideSnapshotName = (override: string, index: number): string => `${override}-${index}`;
+
+/** A DNS label of at most 63 characters; the suffix has eight. */
+export const bindingName = (placement: string, cluster: string, suffix: string): string =>
+  `${placement.slice(0, 26)}-${cluster.slice(0, 27)}-${suffix}`;
+
+export const workBaseName = (placement: string, namespace?: string): string =>
+  namespace === undefined ? placement : `${namespace}.${placement}`;
+export const masterWorkName = (base: string): string => `${base}-work`;
+export const furtherWorkName = (base: string, subindex: number): string => `${base}-${subindex}`;
+/** `hash`: the first 16 hex digits of SHA-256 over `type/namespace/name` of the envelope. */
+export const envelopeWorkName = (work: string, hash: string): string => `${work}-envelope-${hash}`;
+
+export const approvalRequestName = (run: string, when: 'before' | 'after', stage: string): string =>
+  `${run}-${when}-${stage}`;
+
+export const DELETION_STAGE = `${FLEET}deleteStage`;
+export const TASK_TYPES = { before: 'beforeStage', after: 'afterStage' } as const;
+
+/** In the message of a failed run it marks an error that the user has to mend. */
+export const CLIENT_ERROR_MARKER = 'failed to process the request due to a client error';
+
+/** Lease names of KubeFleet's agents; holding them keeps both from acting at once. */
+export const leases = {
+  hub: '136224848560.hub.fleet.azure.com',
+  member: '136224848560.member.fleet.azure.com',
+} as const;
+
+export const eventSources = {
+  clusterPlacement: 'cluster-resource-placement-controller',
+  namespacedPlacement: 'resource-placement-controller',
+} as const;

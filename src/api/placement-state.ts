@@ -1,0 +1,45 @@
+// What is known of a placement. Both placement kinds have it as their status, and its mirror in a namespace carries a copy.
+import { type Infer, s } from './build.ts';
+import { conditionList, conditionsByType } from './conditions.ts';
+import { holds } from './holds.ts';
+import {
+  diffedPlacements,
+  driftedPlacements,
+  failedPlacements,
+  namespacedName,
+  resourceIdentifier,
+} from './selected-resource.ts';
+
+const clusterStatus = s.object(
+  {
+    clusterName: s.optional(s.string({ doc: 'The MemberCluster; empty where no cluster could be found.' })),
+    observedResourceIndex: s.optional(s.string({ doc: 'Index of the resource snapshot that this cluster is on.' })),
+    applicableClusterResourceOverrides: s.optional(
+      s.array(s.string({ doc: 'A ClusterResourceOverrideSnapshot.' }), {
+        doc: 'Cluster-scoped overrides in force here.',
+      }),
+    ),
+    applicableResourceOverrides: s.optional(
+      s.array(s.doc('A ResourceOverrideSnapshot.', namespacedName), { doc: 'Namespaced overrides in force here.' }),
+    ),
+    failedPlacements: s.optional(failedPlacements),
+    driftedPlacements: s.optional(driftedPlacements),
+    diffedPlacements: s.optional(diffedPlacements),
+    conditions: s.optional(conditionList('How far this cluster is.')),
+  },
+  { doc: 'One cluster.' },
+);
+export type ClusterPlacementState = Infer<typeof clusterStatus>;
+
+export const placementStatus = s.object(
+  {
+    conditions: s.optional(conditionsByType('How far the placement is, over all clusters.')),
+    observedResourceIndex: s.optional(
+      s.string({ doc: 'Index of the resource snapshot this status speaks of; empty while clusters differ.' }),
+    ),
+    selectedResources: s.optional(s.array(resourceIdentifier, { doc: 'The objects that were selected.' })),
+    placementStatuses: s.optional(s.array(clusterStatus, { doc: 'One entry per cluster.' })),
+    holds: s.optional(holds),
+  },
+  { doc: 'What is known.' },
+);

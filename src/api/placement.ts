@@ -1,0 +1,284 @@
+// ClusterResourcePlacement and ResourcePlacement: what goes where, and how changes roll out.
+import { writtenApplyStrategy, writtenReportBackStrategy } from './apply-strategy.ts';
+import { definePair, type Infer, rule, s, type WithSpec } from './build.ts';
+import { age, conditionGeneration, conditionStatus, generation, text, wide } from './columns.ts';
+import { placementGroup, V1 } from './groups.ts';
+import type { Column } from './kind.ts';
+import { COUNT_OR_PERCENT } from './patterns.ts';
+import { writtenPolicy } from './placement-policy.ts';
+import { placementStatus } from './placement-state.ts';
+import { placementResourceSelector } from './resource-selector.ts';
+
+const rollingUpdate = s.object(
+  {
+    maxUnavailable: s.defaulted(
+      s.intOrString({
+        doc: 'How many clusters, or which share of them, may lack an available copy. 0 is for moves without downtime; an update in place still takes one cluster at a time.',
+        minimum: 0,
+        pattern: COUNT_OR_PERCENT,
+      }),
+      '25%',
+    ),
+    maxSurge: s.defaulted(
+      s.intOrString({
+        doc: 'How many clusters, or which share of them, may have the resources beyond the number wanted while they move.',
+        minimum: 0,
+        pattern: COUNT_OR_PERCENT,
+      }),
+      '25%',
+    ),
+    unavailablePeriodSeconds: s.defaulted(
+      s.integer({ doc: 'How long a cluster counts as unavailable when availability cannot be tracked.', minimum: 0 }),
+      60,
+    ),
+  },
+  { doc: 'Limits of a rolling update.' },
+);
+
+const strategy = s.object(
+  {
+    type: s.defaulted(
+      s.oneOf(['RollingUpdate', 'External'], {
+        doc: 'Roll out by itself within limits, or wait for staged update runs. External cannot be left.',
+      }),
+      'RollingUpdate',
+    ),
+    rollingUpdate: s.optional(rollingUpdate),
+    applyStrategy: s.optional(writtenApplyStrategy),
+    deleteStrategy: s.optional(
+      s.object(
+        {
+          propagationPolicy: s.defaulted(
+            s.oneOf(['Delete', 'Abandon'], {
+              doc: 'Whether the placed objects are deleted on the members or left there.',
+            }),
+            'Delete',
+          ),
+        },
+        { doc: 'What happens to placed objects when the placement is deleted.' },
+      ),
+    ),
+    reportBackStrategy: s.optional(writtenReportBackStrategy),
+  },
+  {
+    doc: 'How changes reach the clusters.',
+    rules: [
+      rule(
+        "self.type != 'External' || !has(self.rollingUpdate)",
+        'type External takes no rollingUpdate: staged update runs set the pace',
+        '.rollingUpdate',
+      ),
+    ],
+  },
+);
+
+const isNamespace = (selector: string) =>
+  `${selector}.group == '' && ${selector}.version == 'v1' && ${selector}.kind == 'Namespace'`;
+const picksInside = (selector: string) =>
+  `${isNamespace(selector)} && ${selector}.selectionScope == 'NamespaceWithResourceSelectors'`;
+
+const spec = s.object(
+  {
+    resourceSelectors: s.array(placementResourceSelector, {
+      doc: 'The objects to place.',
+      minItems: 1,
+      maxItems: 100,
+    }),
+    policy: s.optional(writtenPolicy),
+    strategy: s.optional(strategy),
+    revisionHistoryLimit: s.defaulted(
+      s.integer({
+        doc: 'How many snapshots of the resources and of the policy are kept.',
+        format: 'int32',
+        minimum: 1,
+        maximum: 1000,
+      }),
+      10,
+    ),
+    statusReportingScope: s.defaulted(
+      s.oneOf(['ClusterScopeOnly', 'NamespaceAccessible'], {
+        doc: 'Whether the status is also written into the selected namespace, for people who can read only that. Cannot change.',
+      }),
+      'ClusterScopeOnly',
+    ),
+  },
+  {
+    doc: 'What is wanted.',
+    rules: [
+      rule('!has(oldSelf.policy) || has(self.policy)', 'policy cannot be removed once it is set', '.policy'),
+      // Differs from KubeFleet: an absent policy counts as PickAll for ResourcePlacements too.
+      rule(
+        "(has(self.policy) ? self.policy.placementType : 'PickAll') == (has(oldSelf.policy) ? oldSelf.policy.placementType : 'PickAll')",
+        'placementType is immutable: create a new placement to pick clusters in another way',
+        '.policy.placementType',
+      ),
+      // Differs from KubeFleet: leaving External by removing the strategy is leaving it.
+      rule(
+        "!has(oldSelf.strategy) || oldSelf.strategy.type != 'External' || (has(self.strategy) && self.strategy.type == 'External')",
+        'strategy type External cannot be left: create a new placement',
+        '.strategy.type',
+      ),
+      rule(
+        `self.resourceSelectors.filter(one, ${picksInside('one')}).size() <= 1`,
+        'only one Namespace selector may have selectionScope NamespaceWithResourceSelectors',
+        '.resourceSelectors',
+      ),
+      rule(
+        `self.resourceSelectors.all(one, !(${picksInside('one')}) || (has(one.name) && one.name != '' && !has(one.labelSelector)))`,
+        'a Namespace selector with selectionScope NamespaceWithResourceSelectors needs a name and takes no labelSelector',
+        '.resourceSelectors',
+      ),
+      rule(
+        `!self.resourceSelectors.exists(one, ${picksInside('one')}) || self.resourceSelectors.filter(one, ${isNamespace('one')}).size() == 1`,
+        'selectionScope NamespaceWithResourceSelectors allows no other Namespace selector',
+        '.resourceSelectors',
+      ),
+    ],
+  },
+);
+
+/** The namespaced mirror of the status makes sense only for one namespace, and only at cluster scope. */
+const clusterSpec = s.ruled(spec, [
+  rule(
+    "self.statusReportingScope != 'NamespaceAccessible' || self.resourceSelectors.filter(one, one.group == '' && one.kind == 'Namespace').size() == 1",
+    'statusReportingScope NamespaceAccessible needs exactly one Namespace selector',
+    '.resourceSelectors',
+  ),
+  rule(
+    'self.statusReportingScope == oldSelf.statusReportingScope',
+    'statusReportingScope is immutable: create a new placement',
+    '.statusReportingScope',
+  ),
+]);
+
+// Differs from KubeFleet: it admits names that can never get a binding, and placements with them wait for ever.
+const nameRules = [
+  rule('size(self.metadata.name) < 64', 'metadata.name may have at most 63 characters'),
+  rule(
+    "!self.metadata.name.contains('.')",
+    'metadata.name must not contain dots: bindings are named after the placement and allow none',
+  ),
+];
+
+const columns = (kind: string): readonly Column[] => [
+  generation,
+  wide(text('Type', '.spec.policy.placementType')),
+  conditionStatus('Scheduled', `${kind}Scheduled`),
+  conditionGeneration('Scheduled-Gen', `${kind}Scheduled`),
+  wide(conditionStatus('Work-Synchronized', `${kind}WorkSynchronized`)),
+  wide(conditionGeneration('Work-Synchronized-Gen', `${kind}WorkSynchronized`)),
+  conditionStatus('Available', `${kind}Available`),
+  conditionGeneration('Available-Gen', `${kind}Available`),
+  age,
+];
+
+export const placement = definePair({
+  in: placementGroup,
+  versions: V1,
+  spec,
+  status: placementStatus,
+  cluster: {
+    kind: 'ClusterResourcePlacement',
+    plural: 'clusterresourceplacements',
+    short: 'crp',
+    doc: 'Places cluster-scoped objects, above all namespaces with their content, on member clusters.',
+    spec: clusterSpec,
+    rules: nameRules,
+    columns: columns('ClusterResourcePlacement'),
+  },
+  namespaced: {
+    kind: 'ResourcePlacement',
+    plural: 'resourceplacements',
+    short: 'rp',
+    doc: 'Places objects of its own namespace on member clusters.',
+    rules: nameRules,
+    columns: columns('ResourcePlacement'),
+  },
+});
+
+export type PlacementSpec = Infer<typeof spec>;
+export type PlacementStrategy = Infer<typeof strategy>;
+export type PlacementStatus = Infer<typeof placementStatus>;
+export type Placement = WithSpec<PlacementSpec, PlacementStatus>;
+
+/** Conditions of a placement. On the object the type has the kind in front: `ClusterResourcePlacementScheduled`. */
+export type PlacementCondition =
+  | 'Scheduled'
+  | 'RolloutStarted'
+  | 'Overridden'
+  | 'WorkSynchronized'
+  | 'Applied'
+  | 'Available'
+  | 'DiffReported'
+  | 'StatusSynced';
+
+export const placementConditionType = (kind: { readonly kind: string }, condition: PlacementCondition): string =>
+  `${kind.kind}${condition}`;
+
+export type PlacementReason =
+  | 'SchedulingPolicyFulfilled'
+  | 'SchedulingPolicyUnfulfilled'
+  | 'InvalidResourceSelectors'
+  | 'SchedulePending'
+  | 'RolloutStarted'
+  | 'RolloutNotStartedYet'
+  | 'RolloutStartedUnknown'
+  | 'RolloutControlledByExternalController'
+  | 'OverriddenSucceeded'
+  | 'NoOverrideSpecified'
+  | 'OverriddenFailed'
+  | 'OverriddenPending'
+  | 'WorkSynchronized'
+  | 'WorkNotSynchronizedYet'
+  | 'WorkSynchronizedUnknown'
+  | 'ApplySucceeded'
+  | 'ApplyFailed'
+  | 'ApplyPending'
+  | 'ResourceAvailable'
+  | 'ResourceNotAvailableYet'
+  | 'ResourceAvailableUnknown'
+  | 'DiffReportingCompleted'
+  | 'DiffReportingIncompleteOrFailed'
+  | 'DiffReportingPending'
+  | 'StatusSyncSucceeded'
+  | 'StatusSyncFailed';
+
+/** Conditions of one cluster inside a placement's status. */
+export type ClusterCondition = Exclude<PlacementCondition, 'StatusSynced'>;
+
+export type ClusterReason =
+  | 'Scheduled'
+  | 'ScheduleFailed'
+  | 'RolloutStarted'
+  | 'RolloutNotStartedYet'
+  | 'RolloutStartedUnknown'
+  | 'OverriddenSucceeded'
+  | 'NoOverrideSpecified'
+  | 'OverriddenFailed'
+  | 'OverriddenPending'
+  | 'AllWorkSynced'
+  | 'SyncWorkFailed'
+  | 'WorkSynchronizedUnknown'
+  | 'AllWorkHaveBeenApplied'
+  | 'NotAllWorkHaveBeenApplied'
+  | 'ApplyInProgress'
+  | 'ApplyPending'
+  | 'AllWorkAreAvailable'
+  | 'NotAllWorkAreAvailabilityTrackable'
+  | 'NotAllWorkAreAvailable'
+  | 'ResourceAvailableUnknown'
+  | 'AllWorkHaveDiffReported'
+  | 'NotAllWorkHaveDiffReported'
+  | 'DiffReportInProgress'
+  | 'DiffReportingPending';
+
+/** Events on a placement. */
+export type PlacementEventReason =
+  | 'PlacementRolloutStarted'
+  | 'PlacementOverriddenSucceeded'
+  | 'PlacementWorkSynchronized'
+  | 'PlacementApplied'
+  | 'PlacementAvailable'
+  | 'PlacementDiffReported'
+  | 'PlacementRolloutCompleted'
+  | 'PlacementCleanupFinalizerRemoved';

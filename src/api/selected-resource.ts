@@ -1,0 +1,79 @@
+// How a status names an object that was selected, and what may be wrong with it on a member cluster.
+import { type Infer, s } from './build.ts';
+import { condition } from './conditions.ts';
+
+export const envelopeIdentifier = s.object(
+  {
+    name: s.string({ doc: 'Name of the envelope.' }),
+    namespace: s.optional(s.string({ doc: 'Namespace of the envelope, if it has one.' })),
+    // Differs from KubeFleet: its v1 does not know ConfigMap, although an annotated ConfigMap can be an envelope.
+    type: s.defaulted(
+      s.oneOf(['ConfigMap', 'ClusterResourceEnvelope', 'ResourceEnvelope'], { doc: 'Kind of the envelope.' }),
+      'ConfigMap',
+    ),
+  },
+  { doc: 'The envelope that the object came in.' },
+);
+
+const identity = {
+  group: s.optional(s.string({ doc: 'API group; empty for core.' })),
+  version: s.string({ doc: 'API version.' }),
+  kind: s.string({ doc: 'Kind.' }),
+  namespace: s.optional(s.string({ doc: 'Namespace, if it has one.' })),
+  name: s.string({ doc: 'Name.' }),
+  envelope: s.optional(envelopeIdentifier),
+};
+
+export const resourceIdentifier = s.object(identity, { doc: 'An object.' });
+export type ResourceIdentifier = Infer<typeof resourceIdentifier>;
+
+export const namespacedName = s.object(
+  { name: s.string({ doc: 'Name.' }), namespace: s.string({ doc: 'Namespace.' }) },
+  { doc: 'An object in a namespace.' },
+);
+export type NamespacedName = Infer<typeof namespacedName>;
+
+export const fieldDifference = s.object(
+  {
+    path: s.string({ doc: 'JSON pointer to the field.' }),
+    valueInMember: s.optional(s.string({ doc: 'What the member cluster has; absent if it has no such field.' })),
+    valueInHub: s.optional(s.string({ doc: 'What the hub wants; absent if it has no such field.' })),
+  },
+  { doc: 'One field that differs.' },
+);
+export type FieldDifference = Infer<typeof fieldDifference>;
+
+export const failedPlacements = s.array(
+  s.object({ ...identity, condition: s.doc('What went wrong.', condition) }, { doc: 'An object that failed.' }),
+  { doc: 'Objects that could not be applied or are not available; at most 100.', maxItems: 100 },
+);
+
+export const driftedPlacements = s.array(
+  s.object(
+    {
+      ...identity,
+      observationTime: s.time('When the drift was seen last.'),
+      targetClusterObservedGeneration: s.integer({ doc: 'Generation of the object on the member.', format: 'int64' }),
+      firstDriftedObservedTime: s.time('When the drift was seen first.'),
+      observedDrifts: s.optional(s.array(fieldDifference, { doc: 'The fields that drifted.' })),
+    },
+    { doc: 'An object that was changed on the member.' },
+  ),
+  { doc: 'Objects that were changed on the member after we applied them; at most 100.', maxItems: 100 },
+);
+
+export const diffedPlacements = s.array(
+  s.object(
+    {
+      ...identity,
+      observationTime: s.time('When the difference was seen last.'),
+      targetClusterObservedGeneration: s.optional(
+        s.integer({ doc: 'Generation of the object on the member; absent if it is missing there.', format: 'int64' }),
+      ),
+      firstDiffedObservedTime: s.time('When the difference was seen first.'),
+      observedDiffs: s.optional(s.array(fieldDifference, { doc: 'The fields that differ.' })),
+    },
+    { doc: 'An object that differs.' },
+  ),
+  { doc: 'Objects whose state on the member differs from the hub; at most 100.', maxItems: 100 },
+);
