@@ -8,6 +8,7 @@ import { isObject } from '../../base/json.ts';
 import type { PolicyRule, Verdict } from '../cluster.ts';
 import { keyOf, prefixOf, type Store } from '../store/store.ts';
 import { type CompiledRole, compileRole } from './policy-rule.ts';
+import { quote } from './quote.ts';
 import { accountUserName } from './service-account.ts';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
@@ -62,8 +63,9 @@ export function createBindingIndex(store: Store): BindingIndex {
       const grant = grantOf(binding, object, subject);
       if (!grant) continue;
       subjects.push(grant.subject);
-      const others = shelf.get(grant.subject) ?? [];
-      shelf.set(grant.subject, [...others, grant].sort(by((each) => each.binding.key)));
+      const others = shelf.get(grant.subject);
+      if (!others) shelf.set(grant.subject, [grant]);
+      else if (others.push(grant) > 1 && others.at(-2)!.binding.key > key) others.sort(by((each) => each.binding.key));
     }
     subjectsOf.set(key, { namespace, subjects });
   }
@@ -141,7 +143,7 @@ function bindingOf(key: string, object: KubeObject): Binding | undefined {
   const roleKey = roleKeyOf(object.roleRef, object.metadata.namespace ?? '');
   if (roleKey === undefined) return undefined;
   const { kind, name } = object.roleRef as { readonly kind: string; readonly name: string };
-  return { key, roleKey, missing: `${kind.toLowerCase()}.${RBAC_GROUP} "${name}" not found` };
+  return { key, roleKey, missing: `${kind.toLowerCase()}.${RBAC_GROUP} ${quote(name)} not found` };
 }
 
 function grantOf(binding: Binding, object: KubeObject, subject: unknown): (Grant & { subject: string }) | undefined {
@@ -153,7 +155,7 @@ function grantOf(binding: Binding, object: KubeObject, subject: unknown): (Grant
   if (isAccount && namespace === '') return undefined;
   const { metadata, roleRef } = object;
   const role = roleRef as { readonly kind: string; readonly name: string };
-  const bound = metadata.namespace ? `${metadata.name}/${metadata.namespace}` : metadata.name;
+  const bound = metadata.namespace ? `${metadata.name}/${metadata.namespace}` : (metadata.name ?? '');
   const to = isAccount ? `${name}/${namespace}` : name;
   return {
     subject: isAccount
@@ -164,7 +166,7 @@ function grantOf(binding: Binding, object: KubeObject, subject: unknown): (Grant
     binding,
     verdict: Object.freeze({
       allowed: true,
-      reason: `RBAC: allowed by ${object.kind} "${bound}" of ${role.kind} "${role.name}" to ${kind} "${to}"`,
+      reason: `RBAC: allowed by ${object.kind} ${quote(bound)} of ${role.kind} ${quote(role.name)} to ${kind} ${quote(to)}`,
     }),
   };
 }
