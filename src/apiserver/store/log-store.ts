@@ -1,0 +1,128 @@
+// One cluster of a log. Writers see `head` (what is pending lies over what is visible), readers see `visible`, and a write crosses from
+// the one to the other when the log says that it is durable.
+import { checkExpected } from './expect.ts';
+import { kinds, type RecordKind, type WrittenRecord } from './record.ts';
+import { type ParsedObjects, RecordStored } from './record-stored.ts';
+import type { Change, Committed, Store, Stored, Write } from './store.ts';
+import { DeletedStored, jsonOf, stamped } from './stored-form.ts';
+import type { VisibleState } from './visible-state.ts';
+
+/** What a cluster asks of its log. */
+export interface RecordSink {
+  readonly parsed: ParsedObjects;
+  /** Throws StoreUnavailable when the cluster cannot be written to. */
+  checkWritable(cluster: ClusterStore): void;
+  record(parts: {
+    readonly kind: RecordKind;
+    readonly cluster: ClusterStore;
+    readonly revision: number;
+    readonly key: string;
+    readonly json: string;
+  }): WrittenRecord;
+  /** Queues the record that was just written. What it resolves to is shared by all that are synced together. */
+  queue(record: WrittenRecord, cluster: ClusterStore, change: Change | undefined): Promise<void>;
+}
+
+const weightOf = (stored: Stored | undefined): number => (stored instanceof RecordStored ? stored.length : 0);
+export const weightOfChange = (change: Change): number => weightOf(change.stored) + weightOf(change.previous);
+
+export class ClusterStore implements Store {
+  readonly name: string;
+  readonly #sink: RecordSink;
+  readonly #pending = new Map<string, Change>();
+  #state: VisibleState;
+  #head: number;
+  /** Never goes back, not even when writes fail: a revision that somebody was told of is not given to other content. */
+  #assigned: number;
+
+  constructor(name: string, state: VisibleState, sink: RecordSink) {
+    this.name = name;
+    this.#sink = sink;
+    this.#state = state;
+    this.#head = state.revision;
+    this.#assigned = state.revision;
+  }
+
+  get state(): VisibleState {
+    return this.#state;
+  }
+
+  get head(): number {
+    return this.#head;
+  }
+
+  get visible(): number {
+    return this.#state.revision;
+  }
+
+  get(key: string, at: 'visible' | 'head' = 'visible'): Stored | undefined {
+    if (at === 'head') {
+      const change = this.#pending.get(key);
+      if (change !== undefined) return change.deleted ? undefined : change.stored;
+    }
+    return this.#state.get(key);
+  }
+
+  range(prefix: string, page?: { readonly after?: string; readonly limit?: number }): ReturnType<Store['range']> {
+    return this.#state.range(prefix, page);
+  }
+
+  since(revision: number, prefix: string): ReturnType<Store['since']> {
+    return this.#state.since(revision, prefix);
+  }
+
+  subscribe(prefix: string, wake: () => void): () => void {
+    return this.#state.subscribe(prefix, wake);
+  }
+
+  commit(write: Write): Committed {
+    this.#sink.checkWritable(this);
+    const { key, value } = write;
+    const previous = this.get(key, 'head');
+    checkExpected(write, previous);
+    const revision = this.#assigned + 1;
+    let record: WrittenRecord;
+    let stored: Stored;
+    if (value === undefined) {
+      record = this.#sink.record({ kind: kinds.delete, cluster: this, revision, key, json: '' });
+      stored = new DeletedStored(previous!, revision);
+    } else {
+      const object = stamped(value, revision);
+      record = this.#sink.record({ kind: kinds.put, cluster: this, revision, key, json: jsonOf(object) });
+      const json = { block: record.block, start: record.jsonStart, end: record.end };
+      const kept = new RecordStored({ key, revision }, json, this.#sink.parsed);
+      kept.remember(object);
+      stored = kept;
+    }
+    const change: Change = { revision, key, stored, deleted: value === undefined, previous };
+    this.#assigned = revision;
+    this.#head = revision;
+    this.#pending.set(key, change);
+    return { revision, stored, durable: this.#sink.queue(record, this, change) };
+  }
+
+  /** A number for something that the log itself records about this cluster. */
+  nextRevision(): number {
+    return ++this.#assigned;
+  }
+
+  /** The change is durable: now readers may see it. */
+  show(change: Change): void {
+    this.#state.apply(change, weightOfChange(change));
+    if (this.#pending.get(change.key) === change) this.#pending.delete(change.key);
+  }
+
+  /** Nothing that is pending will ever be durable. */
+  discardPending(): void {
+    this.#pending.clear();
+    this.#head = this.#state.revision;
+  }
+
+  /** Everything is gone: readers find an empty cluster, and watches the window closed. */
+  becomeEmpty(state: VisibleState): void {
+    const old = this.#state;
+    this.#state = state;
+    this.#head = state.revision;
+    old.wakeAll();
+  }
+}

@@ -1,0 +1,361 @@
+// The durable store: one append-only log for all clusters of a process, their state in memory.
+//
+// Here: group commit. A write is put into the batch that gathers while the one before it is being synced; one fdatasync then makes it
+// durable and visible together with all others, of whatever cluster. Beside it lie record.ts (the bytes), recovery.ts (opening),
+// snapshot.ts (shortening) and log-store.ts (one cluster).
+// Guarantees: nobody sees a write that a crash can undo; a write that was refused does not become visible; revisions that were visible
+// never come back with other content.
+import { messageOf } from '../../base/errors.ts';
+import type { Disk } from './disk.ts';
+import { dataFiles, draftName, obsoleteFiles, segmentName } from './files.ts';
+import { ClusterStore, type RecordSink } from './log-store.ts';
+import { FILE_HEADER_BYTES, kinds, RecordWriter, type Span, type WrittenRecord } from './record.ts';
+import { ParsedObjects } from './record-stored.ts';
+import { freshSegment, type Recovered, recover } from './recovery.ts';
+import { Cut, writeSnapshot } from './snapshot.ts';
+import { type Change, type Store, StoreUnavailable } from './store.ts';
+import { type StateOptions, VisibleState } from './visible-state.ts';
+
+export interface LogOptions extends StateOptions {
+  readonly disk: Disk;
+  /** Runs something soon, after what is ready to run: lets writes gather and slices pause. setImmediate unless told. */
+  readonly defer?: (run: () => void) => void;
+  /** A snapshot is due when the segments have outgrown the last snapshot, and this. */
+  readonly snapshotMinBytes?: number;
+  /** How many bytes of JSON may be kept in parsed form as well. */
+  readonly parsedBytes?: number;
+}
+
+/** What has happened since the log was opened. */
+export interface LogCounts {
+  readonly records: number;
+  readonly syncs: number;
+  readonly snapshots: number;
+  readonly failedSnapshots: number;
+  /** How often JSON was parsed. */
+  readonly parses: number;
+}
+
+export interface Log {
+  /** The same store for the same name. A cluster comes into being with its first write. */
+  store(cluster: string): Store;
+  /** Names of all clusters that have been written to or asked for, in order. */
+  clusters(): readonly string[];
+  /** Removes a cluster and all it holds. One of the same name starts empty, its revisions go on. */
+  dropCluster(cluster: string): Promise<void>;
+  counts(): LogCounts;
+  /** Makes everything durable, lets go of the directory and closes the disk. Later writes are refused. */
+  close(): Promise<void>;
+}
+
+/** Locks the disk and reads all that is there. Rejects with one sentence when it is in use, damaged or of a newer format. */
+export async function openLog(options: LogOptions): Promise<Log> {
+  const { disk } = options;
+  const release = await disk.lock();
+  try {
+    const parsed = new ParsedObjects(options.parsedBytes ?? 4 * MIB);
+    return new DiskLog(options, await recover(disk, parsed, options), parsed, release);
+  } catch (error) {
+    await disk.close();
+    await release();
+    throw error;
+  }
+}
+
+const MIB = 1024 * 1024;
+const BLOCK_BYTES = 256 * 1024;
+// Bounds how long making one batch visible holds the event loop.
+const BATCH_RECORDS = 1024;
+const BATCH_BYTES = 8 * MIB;
+
+/** Records that are synced together. */
+class Batch {
+  readonly number: number;
+  readonly spans: Span[] = [];
+  readonly entries: { readonly cluster: ClusterStore; readonly change: Change | undefined }[] = [];
+  readonly durable: Promise<void>;
+  bytes = 0;
+  resolve!: () => void;
+  reject!: (error: StoreUnavailable) => void;
+
+  constructor(number: number) {
+    this.number = number;
+    this.durable = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    this.durable.catch(() => {}); // a writer that does not care must not bring the process down
+  }
+
+  get isFull(): boolean {
+    return this.entries.length >= BATCH_RECORDS || this.bytes >= BATCH_BYTES;
+  }
+
+  /** Records lie one after the other in their block, so a batch is one stretch of each block it touches. */
+  add(record: Span): void {
+    const last = this.spans.at(-1);
+    if (last !== undefined && last.block === record.block && last.end === record.start) {
+      this.spans[this.spans.length - 1] = { block: last.block, start: last.start, end: record.end };
+    } else this.spans.push(record);
+    this.bytes += record.end - record.start;
+  }
+}
+
+class DiskLog implements Log, RecordSink {
+  readonly parsed: ParsedObjects;
+  readonly #disk: Disk;
+  readonly #options: LogOptions;
+  readonly #release: () => Promise<void>;
+  readonly #defer: (run: () => void) => void;
+  readonly #clusters = new Map<string, ClusterStore>();
+  readonly #dropped: Map<string, number>;
+  readonly #dropping = new Set<ClusterStore>();
+  readonly #writer = new RecordWriter(BLOCK_BYTES);
+  readonly #stopSnapshot = new AbortController();
+  readonly #counts = { records: 0, syncs: 0, snapshots: 0, failedSnapshots: 0 };
+
+  /** Batches that wait, oldest first; the last one gathers. */
+  readonly #waiting: Batch[] = [];
+  #nextBatch: number;
+  #flushing: Promise<void> | undefined;
+
+  #segment: number;
+  #segmentBytes: number;
+  #snapshotBytes: number;
+  #bytesSinceSnapshot: number;
+  #snapshotDueAt = 0;
+  #cut: Cut | undefined;
+  #snapshotting: Promise<void> | undefined;
+
+  #readOnly: string | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: LogOptions, recovered: Recovered, parsed: ParsedObjects, release: () => Promise<void>) {
+    this.parsed = parsed;
+    this.#disk = options.disk;
+    this.#options = options;
+    this.#release = release;
+    this.#defer = options.defer ?? setImmediate;
+    this.#dropped = recovered.dropped;
+    for (const [name, state] of recovered.clusters) this.#clusters.set(name, new ClusterStore(name, state, this));
+    this.#segment = recovered.segment;
+    this.#segmentBytes = recovered.segmentBytes;
+    this.#nextBatch = recovered.nextBatch;
+    this.#snapshotBytes = recovered.snapshotBytes;
+    this.#bytesSinceSnapshot = recovered.bytesSinceSnapshot;
+    this.#planSnapshot();
+  }
+
+  store(name: string): Store {
+    let cluster = this.#clusters.get(name);
+    if (cluster === undefined) {
+      const base = this.#dropped.get(name);
+      const image = base === undefined ? undefined : { items: [], revision: base };
+      cluster = new ClusterStore(name, new VisibleState(this.#options, image), this);
+      this.#clusters.set(name, cluster);
+    } else if (this.#dropping.has(cluster)) throw beingDropped(name);
+    return cluster;
+  }
+
+  clusters(): readonly string[] {
+    return [...this.#clusters.keys()].sort();
+  }
+
+  async dropCluster(name: string): Promise<void> {
+    const cluster = this.#clusters.get(name);
+    if (cluster === undefined) return;
+    this.checkWritable(cluster);
+    this.#dropping.add(cluster);
+    const revision = cluster.nextRevision();
+    const record = this.record({ kind: kinds.drop, cluster, revision, key: '', json: '' });
+    this.#droppedAt.set(cluster, revision);
+    await this.queue(record, cluster, undefined);
+  }
+
+  counts(): LogCounts {
+    return { ...this.#counts, parses: this.parsed.count };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  checkWritable(cluster: ClusterStore): void {
+    if (this.#closing !== undefined) throw new StoreUnavailable(`the log in ${this.#disk.place} is closed`);
+    if (this.#readOnly !== undefined) throw new StoreUnavailable(this.#readOnly);
+    if (this.#dropping.has(cluster)) throw beingDropped(cluster.name);
+    if (this.#clusters.get(cluster.name) !== cluster) {
+      throw new StoreUnavailable(`the cluster "${cluster.name}" was dropped`);
+    }
+  }
+
+  record({ kind, cluster, revision, key, json }: Parameters<RecordSink['record']>[0]): WrittenRecord {
+    const batch = this.#gathering().number;
+    return this.#writer.write({ kind, batch, revision, cluster: cluster.name, key, json });
+  }
+
+  queue(record: WrittenRecord, cluster: ClusterStore, change: Change | undefined): Promise<void> {
+    const batch = this.#gathering();
+    batch.add(record);
+    batch.entries.push({ cluster, change });
+    this.#flushing ??= this.#flush();
+    return batch.durable;
+  }
+
+  #gathering(): Batch {
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && !last.isFull) return last;
+    const batch = new Batch(this.#nextBatch++);
+    this.#waiting.push(batch);
+    return batch;
+  }
+
+  async #flush(): Promise<void> {
+    await this.#pause();
+    for (let batch = this.#waiting.shift(); batch !== undefined; batch = this.#waiting.shift()) {
+      try {
+        await this.#write(batch);
+      } catch (error) {
+        await this.#fail(batch, error);
+        continue;
+      }
+      this.#show(batch);
+      if (this.#bytesSinceSnapshot >= this.#snapshotDueAt && this.#snapshotting === undefined) await this.#rotate();
+    }
+    this.#flushing = undefined;
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    const file = segmentName(this.#segment);
+    batch.add(
+      this.#writer.write({ kind: kinds.seal, batch: batch.number, revision: 0, cluster: '', key: '', json: '' }),
+    );
+    for (const { block, start, end } of batch.spans) this.#disk.append(file, block.subarray(start, end));
+    await this.#disk.sync(file);
+    this.#segmentBytes += batch.bytes;
+    this.#bytesSinceSnapshot += batch.bytes;
+    this.#counts.syncs++;
+    this.#counts.records += batch.entries.length;
+  }
+
+  #show(batch: Batch): void {
+    const touched = new Set<ClusterStore>();
+    for (const { cluster, change } of batch.entries) {
+      if (change === undefined) {
+        this.#finishDrop(cluster);
+        continue;
+      }
+      this.#cut?.note(cluster.state.entries, change.key, change.previous);
+      cluster.show(change);
+      touched.add(cluster);
+    }
+    batch.resolve();
+    for (const cluster of touched) cluster.state.wake();
+  }
+
+  // Later writes were made on top of earlier ones, so all that is pending fails together. Nobody is told before the file is cut back:
+  // until then a crash could still bring the writes to light.
+  async #fail(batch: Batch, error: unknown): Promise<void> {
+    const failed = [batch, ...this.#waiting.splice(0)];
+    this.#nextBatch = batch.number;
+    for (const cluster of new Set(failed.flatMap((each) => each.entries.map((entry) => entry.cluster)))) {
+      cluster.discardPending();
+      this.#dropping.delete(cluster);
+    }
+    let message = `nothing was written: ${sentenceOf(error, this.#disk)}`;
+    try {
+      await this.#disk.truncate(segmentName(this.#segment), this.#segmentBytes);
+    } catch (truncateError) {
+      this.#readOnly = `the store is read-only until it is opened again: ${sentenceOf(error, this.#disk)}, and the log could not be cut back (${messageOf(truncateError)})`;
+      message = this.#readOnly;
+    }
+    for (const each of failed) each.reject(new StoreUnavailable(message, { cause: error }));
+  }
+
+  #finishDrop(cluster: ClusterStore): void {
+    const revision = this.#droppedAt.get(cluster)!;
+    this.#droppedAt.delete(cluster);
+    this.#dropping.delete(cluster);
+    this.#clusters.delete(cluster.name);
+    this.#dropped.set(cluster.name, revision);
+    cluster.becomeEmpty(new VisibleState(this.#options, { items: [], revision }));
+  }
+
+  readonly #droppedAt = new Map<ClusterStore, number>();
+
+  #planSnapshot(): void {
+    this.#snapshotDueAt = Math.max(this.#options.snapshotMinBytes ?? 16 * MIB, this.#snapshotBytes);
+  }
+
+  // Between two batches all that stands in the segment is visible and nothing else is: the moment to cut.
+  async #rotate(): Promise<void> {
+    const number = this.#segment + 1;
+    try {
+      await freshSegment(this.#disk, number, this.#nextBatch - this.#waiting.length);
+    } catch {
+      this.#postponeSnapshot(); // the old segment goes on
+      return;
+    }
+    this.#segment = number;
+    this.#segmentBytes = FILE_HEADER_BYTES;
+    const clusters = [...this.#clusters.values()].map(({ name, visible, state }) => ({
+      name,
+      revision: visible,
+      entries: state.entries,
+    }));
+    this.#cut = new Cut(
+      clusters.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      [...this.#dropped].map(([name, revision]) => ({ name, revision })),
+    );
+    this.#snapshotting = this.#snapshot(number, this.#cut);
+  }
+
+  async #snapshot(number: number, cut: Cut): Promise<void> {
+    const disk = this.#disk;
+    const before = this.#bytesSinceSnapshot;
+    try {
+      const { signal } = this.#stopSnapshot;
+      this.#snapshotBytes = await writeSnapshot({ disk, number, cut, signal, pause: () => this.#pause() });
+      this.#bytesSinceSnapshot -= before;
+      this.#counts.snapshots++;
+      this.#planSnapshot();
+      for (const file of obsoleteFiles(dataFiles(await disk.list()), number)) await disk.remove(file);
+    } catch {
+      // Nothing is lost without it: the segments hold everything. A full disk is reported by the writes that meet it.
+      this.#counts.failedSnapshots++;
+      this.#postponeSnapshot();
+      await disk.remove(draftName(number)).catch(() => {});
+    }
+    this.#cut = undefined;
+    this.#snapshotting = undefined;
+  }
+
+  #postponeSnapshot(): void {
+    this.#snapshotDueAt = this.#bytesSinceSnapshot + (this.#options.snapshotMinBytes ?? 16 * MIB);
+  }
+
+  async #close(): Promise<void> {
+    this.#stopSnapshot.abort();
+    await this.#flushing;
+    await this.#snapshotting;
+    // One more seal proves that everything before it is durable: without it a damaged last batch would look like a torn one.
+    if (this.#readOnly === undefined && this.#counts.records > 0) {
+      await this.#write(this.#gathering()).catch(() => {});
+    }
+    await this.#disk.close();
+    await this.#release();
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#defer(resolve));
+  }
+}
+
+const beingDropped = (name: string): StoreUnavailable => new StoreUnavailable(`the cluster "${name}" is being dropped`);
+
+function sentenceOf(error: unknown, disk: Disk): string {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return `the disk of ${disk.place} is full; free some space and try again`;
+  return `cannot write to ${disk.place}: ${messageOf(error)}`;
+}

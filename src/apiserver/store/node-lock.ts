@@ -1,0 +1,105 @@
+// Keeps a second writer out of a directory. The lock is a file that names the process holding it; a holder that died without
+// releasing it (kill -9, power loss) is recognised and its lock taken over.
+// Limit: processes on other machines or in other pid namespaces cannot be seen. A directory belongs to one machine.
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DiskInUse } from './disk.ts';
+
+interface Holder {
+  readonly pid: number;
+  /** When the process began, as its machine tells it: process ids come round again, in containers at once. */
+  readonly started: string;
+}
+
+export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
+  const lockFile = join(directory, 'lock');
+  const own: Holder = { pid: process.pid, started: (await startOf(process.pid)) ?? 'unknown' };
+  const ownText = `${JSON.stringify(own)}\n`;
+  const draft = join(directory, `lock.${process.pid}`);
+  for (;;) {
+    if (await createdWhole(lockFile, draft, ownText)) {
+      return async () => {
+        if ((await textOf(lockFile)) === ownText) await rm(lockFile, { force: true });
+      };
+    }
+    const found = await textOf(lockFile);
+    if (found === undefined) continue; // released in between
+    const holder = holderIn(found);
+    if (holder !== undefined && (await isAlive(holder))) {
+      throw new DiskInUse(`the data directory ${directory} is in use by process ${holder.pid}`);
+    }
+    await takeAway({ lockFile, expected: found, aside: `${draft}.stale` });
+  }
+}
+
+// Written aside and linked into place: nobody ever reads a lock that is still empty.
+async function createdWhole(lockFile: string, draft: string, text: string): Promise<boolean> {
+  await writeFile(draft, text);
+  try {
+    await link(draft, lockFile);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+// Moved aside before it is removed: if somebody else took the stale lock over first, what we hold now is theirs, and goes back.
+async function takeAway(take: { lockFile: string; expected: string; aside: string }): Promise<void> {
+  try {
+    await rename(take.lockFile, take.aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  if ((await textOf(take.aside)) !== take.expected) {
+    await link(take.aside, take.lockFile).catch(() => {});
+  }
+  await rm(take.aside, { force: true });
+}
+
+async function isAlive(holder: Holder): Promise<boolean> {
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    // EPERM: it is there, but belongs to somebody else.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  const started = await startOf(holder.pid);
+  return started === undefined || holder.started === 'unknown' || started === holder.started;
+}
+
+/** Linux only; elsewhere a living process id is taken at its word. */
+async function startOf(pid: number): Promise<string | undefined> {
+  try {
+    const [stat, boot] = await Promise.all([
+      readFile(`/proc/${pid}/stat`, 'utf8'),
+      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
+    ]);
+    // The name of the program stands in parentheses and may contain anything; the start is the 20th field after it.
+    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    return `${boot.trim()} ${ticks}`;
+  } catch {
+    return undefined;
+  }
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function holderIn(text: string): Holder | undefined {
+  try {
+    const holder = JSON.parse(text) as Holder;
+    return Number.isInteger(holder.pid) && holder.pid > 0 ? holder : undefined;
+  } catch {
+    return undefined; // not ours: left half-written by a crash of the machine
+  }
+}

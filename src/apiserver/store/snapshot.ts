@@ -1,0 +1,127 @@
+// Writing down the whole state while it goes on changing, a slice at a time, so that the event loop is never held for long.
+// Guarantee: the file holds exactly what was visible at the cut, when the segment after it began; so replaying that segment also finds what
+// stood before each change.
+import type { Disk } from './disk.ts';
+import { draftName, snapshotName } from './files.ts';
+import type { OrderedMap } from './ordered-map.ts';
+import { FILE_HEADER_BYTES, fileHeader, kinds, RecordWriter } from './record.ts';
+import { RecordStored } from './record-stored.ts';
+import type { Stored } from './store.ts';
+
+// About a millisecond of copying and checksums, whichever comes first.
+const SLICE_BYTES = 512 * 1024;
+const SLICE_RECORDS = 512;
+
+export interface CutCluster {
+  readonly name: string;
+  readonly revision: number;
+  readonly entries: OrderedMap<Stored>;
+}
+
+/** The state at one moment: what has changed since is kept as it was, until it is written down. */
+export class Cut {
+  readonly dropped: readonly { readonly name: string; readonly revision: number }[];
+  readonly clusters: readonly CutCluster[];
+  /** What stood at keys that have changed since, by cluster. */
+  readonly #before = new Map<OrderedMap<Stored>, Map<string, Stored | undefined>>();
+  /** Up to which key a cluster is written down; it is not in the map before it was begun, and 'all' once it is done. */
+  readonly #written = new Map<OrderedMap<Stored>, { upTo: string } | 'all'>();
+
+  constructor(clusters: readonly CutCluster[], dropped: Cut['dropped']) {
+    this.clusters = clusters;
+    this.dropped = dropped;
+    for (const { entries } of clusters) this.#before.set(entries, new Map());
+  }
+
+  /** To be told of every change before it is applied. */
+  note(entries: OrderedMap<Stored>, key: string, previous: Stored | undefined): void {
+    const before = this.#before.get(entries);
+    if (before === undefined || before.has(key)) return;
+    const written = this.#written.get(entries);
+    if (written === 'all' || (written !== undefined && key <= written.upTo)) return;
+    before.set(key, previous);
+  }
+
+  /** The next of a cluster's objects as they were at the cut; undefined when all were given. */
+  next(entries: OrderedMap<Stored>, limit: number): readonly Stored[] | undefined {
+    const written = this.#written.get(entries);
+    if (written === 'all') return undefined;
+    const before = this.#before.get(entries)!;
+    const { values } = entries.range('', written?.upTo, limit);
+    if (values.length === 0) {
+      this.#written.set(entries, 'all');
+      this.#before.delete(entries);
+      return [...before.values()].filter((deletedSince) => deletedSince !== undefined);
+    }
+    this.#written.set(entries, { upTo: values.at(-1)!.key });
+    if (before.size === 0) return values;
+    return values.flatMap((stored) => {
+      if (!before.has(stored.key)) return [stored];
+      const image = before.get(stored.key);
+      before.delete(stored.key);
+      return image ?? []; // nothing: it was created since
+    });
+  }
+}
+
+/** Resolves to the length of the file when it is in place for good. Throws what `signal` was aborted with. */
+export async function writeSnapshot(options: {
+  readonly disk: Disk;
+  readonly number: number;
+  readonly cut: Cut;
+  readonly signal: AbortSignal;
+  /** Lets others run. */
+  readonly pause: () => Promise<void>;
+}): Promise<number> {
+  const { disk, number, cut, signal, pause } = options;
+  const draft = draftName(number);
+  const writer = new RecordWriter(SLICE_BYTES);
+  let length = FILE_HEADER_BYTES;
+  let sliced = 0;
+  let records = 0;
+  let count = 0;
+  const write = (record: Parameters<RecordWriter['write']>[0]) => {
+    const written = writer.write(record);
+    disk.append(draft, written.block.subarray(written.start, written.end));
+    sliced += written.end - written.start;
+    length += written.end - written.start;
+    records++;
+    return written;
+  };
+  const pauseIfDue = async () => {
+    if (sliced < SLICE_BYTES && records < SLICE_RECORDS) return;
+    sliced = 0;
+    records = 0;
+    // Synced slice by slice: one sync of everything at the end would hold up the log's own syncs behind it.
+    await disk.sync(draft);
+    await pause();
+    signal.throwIfAborted();
+  };
+
+  await disk.remove(draft);
+  disk.append(draft, fileHeader('snapshot', 0));
+  const plain = { batch: 0, key: '', json: '' };
+  for (const { name, revision } of cut.dropped) write({ ...plain, kind: kinds.drop, cluster: name, revision });
+  for (const { name, revision, entries } of cut.clusters) {
+    write({ ...plain, kind: kinds.cluster, cluster: name, revision });
+    for (;;) {
+      const batch = cut.next(entries, 64);
+      if (batch === undefined) break;
+      for (const stored of batch) {
+        const json = stored.bytes();
+        const { key } = stored;
+        const written = write({ kind: kinds.put, batch: 0, cluster: name, key, revision: stored.revision, json });
+        // From here on the object lives in the snapshot's tightly packed block, and blocks full of old versions can go.
+        if (stored instanceof RecordStored) stored.moveTo(written.block, written.jsonStart);
+        count++;
+        if (sliced >= SLICE_BYTES) await pauseIfDue();
+      }
+      await pauseIfDue();
+    }
+  }
+  write({ ...plain, kind: kinds.end, cluster: '', revision: count });
+  await disk.sync(draft);
+  signal.throwIfAborted();
+  await disk.replace(draft, snapshotName(number));
+  return length;
+}
