@@ -16,7 +16,6 @@ var special = map[string]string{
 	"k8s.io/apimachinery/pkg/util/intstr.IntOrString":                                       "1:int64 2:int32 3:string",
 	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":                                             "1:int64 2:int32",
 	"k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":                                        "1:int64 2:int32",
-	"k8s.io/apimachinery/pkg/apis/meta/v1.Duration":                                         "1:int64",
 	"k8s.io/apimachinery/pkg/apis/meta/v1.FieldsV1":                                         "1:bytes",
 	"k8s.io/apimachinery/pkg/runtime.RawExtension":                                          "1:bytes",
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSON":                         "1:bytes",
@@ -287,7 +286,7 @@ func (w *world) extras(pkg *sourcePackage, lines []string, tag reflect.StructTag
 			if err != nil {
 				return nil, err
 			}
-			value = quote(text)
+			value = encode(text)
 		}
 		if !json.Valid([]byte(value)) || strings.Contains(value, " ") {
 			return nil, fmt.Errorf("cannot carry the default %s", value)

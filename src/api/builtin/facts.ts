@@ -19,7 +19,6 @@ export type Special =
   | 'IntOrString'
   | 'Time'
   | 'MicroTime'
-  | 'Duration'
   | 'FieldsV1'
   | 'RawExtension'
   | 'JSON'

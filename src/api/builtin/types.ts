@@ -135,7 +135,6 @@ const specialSchemas: Readonly<Record<Special, Schema>> = {
   },
   Time: moment,
   MicroTime: moment,
-  Duration: { type: 'string' },
   FieldsV1: anyObject,
   RawExtension: anyObject,
   JSON: anything,
