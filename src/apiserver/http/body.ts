@@ -1,0 +1,201 @@
+// Request bodies: read with a bound, decoded from JSON, YAML or protobuf into plain data that can do no harm.
+import type { IncomingMessage } from 'node:http';
+import { badRequest } from '../../api/status.ts';
+import type { PatchType } from '../../api/transport.ts';
+import { AbortError, ApiError, messageOf } from '../../base/errors.ts';
+import { isObject, type Json } from '../../base/json.ts';
+import { parseYaml } from '../../base/yaml.ts';
+import { jsonFault } from './json-fault.ts';
+import type { BodyFormat } from './negotiate.ts';
+import { decodeProtobuf } from './protobuf.ts';
+
+// A real server allows 10,000 levels. Ours recurses in more places (defaults, pruning, copies) on a smaller stack; no object of
+// Kubernetes comes near.
+export const MOST_DEPTH = 1_000;
+
+export const tooLargeBody = (limit: number): ApiError =>
+  new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);
+
+/** The whole body. Rejects with a 413, or with AbortError when the client goes away. */
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if (Number(request.headers['content-length'] ?? 0) > limit) return reject(tooLargeBody(limit));
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const done = () => {
+      request.removeListener('data', onData);
+      request.removeListener('end', onEnd);
+      request.removeListener('error', onGone);
+      request.removeListener('close', onGone);
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= limit) return chunks.push(chunk);
+      done();
+      return reject(tooLargeBody(limit));
+    };
+    const onEnd = () => {
+      done();
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length));
+    };
+    const onGone = () => {
+      done();
+      reject(new AbortError('the client went away before its request was complete'));
+    };
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
+}
+
+/** The object of a create or update. */
+export function decodeObject(bytes: Buffer, format: BodyFormat, kind: string): unknown {
+  const unrecognized = (why: string) =>
+    badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(bytes)})`);
+  switch (format) {
+    case 'json': {
+      const value = jsonOf(bytes, (fault) => unrecognized(`couldn't get version/kind; json parse error: ${fault}`));
+      const fault = typeFault(value);
+      if (fault) throw unrecognized(`couldn't get version/kind; json parse error: ${fault}`);
+      return value ?? {};
+    }
+    case 'yaml':
+      return yamlOf(bytes, (fault) => unrecognized(`yaml: ${fault}`)) ?? {};
+    case 'protobuf':
+      try {
+        return decodeProtobuf(bytes);
+      } catch (error) {
+        throw unrecognized(messageOf(error));
+      }
+  }
+}
+
+export function decodePatch(bytes: Buffer, type: PatchType): Json {
+  const because = (prefix: string) => (fault: string) => badRequest(`${prefix}${fault}`);
+  if (type === 'apply') {
+    const value = yamlOf(bytes, because('error decoding YAML: error converting YAML to JSON: yaml: '));
+    if (!isObject(value)) {
+      throw badRequest(
+        `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${typeName(value)} into Go value of type map[string]interface {}`,
+      );
+    }
+    return value as Json;
+  }
+  const prefix = type === 'strategic' ? '' : 'error decoding patch: ';
+  const value = jsonOf(bytes, because(prefix));
+  const fits = type === 'json' ? Array.isArray(value) : isObject(value);
+  if (!fits) {
+    const wanted = type === 'json' ? '[]handlers.jsonPatchOp' : 'map[string]interface {}';
+    throw badRequest(`${prefix}json: cannot unmarshal ${typeName(value)} into Go value of type ${wanted}`);
+  }
+  return value as Json;
+}
+
+/** The options of a deletion; any kind may be named, as clients of old do. */
+export function decodeOptions(bytes: Buffer, format: BodyFormat): Readonly<Record<string, unknown>> {
+  const refuse = (fault: string) => badRequest(`couldn't get version/kind; json parse error: ${fault}`);
+  const value =
+    format === 'json'
+      ? jsonOf(bytes, refuse)
+      : format === 'yaml'
+        ? yamlOf(bytes, refuse)
+        : decodeObject(bytes, format, 'DeleteOptions');
+  if (!isObject(value))
+    throw refuse(`json: cannot unmarshal ${typeName(value)} into Go value of type v1.DeleteOptions`);
+  const { kind } = value;
+  if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') {
+    throw badRequest(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(value['apiVersion'] ?? '')}`,
+    );
+  }
+  return value;
+}
+
+// ---- JSON
+
+function jsonOf(bytes: Buffer, refuse: (fault: string) => ApiError): unknown {
+  if (isDeep(bytes)) {
+    const fault = jsonFault(bytes, MOST_DEPTH);
+    if (fault) throw refuse(fault);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString());
+  } catch (error) {
+    throw refuse(jsonFault(bytes, MOST_DEPTH) ?? messageOf(error));
+  }
+  if (mayHoldProto(bytes)) dropProto(value);
+  return value;
+}
+
+/** More than MOST_DEPTH brackets? Nearly never, and then counting stops early: it is native code that looks for them. */
+function isDeep(bytes: Buffer): boolean {
+  let brackets = 0;
+  for (const bracket of [0x7b, 0x5b]) {
+    for (let at = bytes.indexOf(bracket); at >= 0; at = bytes.indexOf(bracket, at + 1)) {
+      if (++brackets > MOST_DEPTH) return true;
+    }
+  }
+  return false;
+}
+
+// JSON.parse makes `__proto__` a harmless own key, but later code that copies key by key would set a prototype with it. It can be
+// spelled with escapes, all of which begin with \u00.
+const PROTO = '__proto__';
+const mayHoldProto = (bytes: Buffer): boolean => bytes.includes(PROTO) || bytes.includes('\\u00');
+
+function dropProto(root: unknown): void {
+  const pending = [root];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    if (Object.hasOwn(value, PROTO)) delete (value as Record<string, unknown>)[PROTO];
+    for (const key in value) pending.push((value as Record<string, unknown>)[key]);
+  }
+}
+
+const TYPE_META =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** null counts as an empty object, as it does in Go. */
+function typeFault(value: unknown): string | undefined {
+  if (value === null) return undefined;
+  if (!isObject(value)) return `json: cannot unmarshal ${typeName(value)} into Go value of type ${TYPE_META}`;
+  for (const field of ['apiVersion', 'kind']) {
+    const word = value[field];
+    if (word !== undefined && word !== null && typeof word !== 'string') {
+      return `json: cannot unmarshal ${typeName(word)} into Go struct field .${field} of type string`;
+    }
+  }
+  return undefined;
+}
+
+const typeName = (value: unknown): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : value === null ? 'null' : typeof value;
+
+const SUMMARY_BYTES = 30;
+
+/** The first bytes of what was sent, for people. */
+function summary(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
+  const first = bytes.subarray(0, SUMMARY_BYTES);
+  return `${bytes[0] === 0x7b ? first.toString() : first.toString('hex')}${bytes.length > SUMMARY_BYTES ? ' ...' : ''}`;
+}
+
+// ---- YAML
+
+function yamlOf(bytes: Buffer, refuse: (fault: string) => ApiError): unknown {
+  // What claims to be YAML is nearly always JSON, which is also much faster to read.
+  if (bytes[0] === 0x7b && !isDeep(bytes)) {
+    try {
+      const value = JSON.parse(bytes.toString()) as unknown;
+      if (mayHoldProto(bytes)) dropProto(value);
+      return value;
+    } catch {
+      // A flow mapping of YAML, or nonsense: the parser below tells.
+    }
+  }
+  try {
+    return parseYaml(bytes.toString());
+  } catch (error) {
+    throw refuse(messageOf(error));
+  }
+}

@@ -1,0 +1,121 @@
+// Watch events as bytes, made once for all watchers that want the same form of the same change. What is kept is bounded: events are
+// hot for a moment, objects live for years.
+import { apiVersionOf } from '../../api/object.ts';
+import { statusOf } from '../../api/status.ts';
+import type { ApiError } from '../../base/errors.ts';
+import { bytesIn, objectIn } from '../represent.ts';
+import type { Stored } from '../store/store.ts';
+import type { At, FeedEvent } from '../verbs/call.ts';
+import type { IncludeObject } from './options.ts';
+import { metadataText } from './single.ts';
+import { tableHead, tableRow } from './table-text.ts';
+
+/** All that decides how an event looks, apart from the event. Watchers with an equal `key` share bytes. */
+export interface EventShape {
+  readonly key: string;
+  readonly at: At;
+  readonly form: 'json' | 'table' | 'metadata';
+  /** Of the table or the metadata. */
+  readonly version: string;
+  readonly include: IncludeObject;
+}
+
+export function eventShape(shape: Omit<EventShape, 'key'>): EventShape {
+  const { resource, version } = shape.at;
+  const parts = [resource.group, resource.plural, version.version, shape.form, shape.version, shape.include];
+  return { ...shape, key: parts.join(' ') };
+}
+
+export interface EventEncoder {
+  /** The first event of a table watch also says what the columns are. */
+  encode(shape: EventShape, event: FeedEvent, isFirst: boolean): Uint8Array;
+  /** How many events were put into words. */
+  readonly made: number;
+}
+
+export interface EncoderOptions {
+  now(): number;
+  readonly mostEvents?: number;
+  readonly mostBytes?: number;
+}
+
+export function createEventEncoder({
+  now,
+  mostEvents = 2_048,
+  mostBytes = 16 * 1024 * 1024,
+}: EncoderOptions): EventEncoder {
+  // By the object itself, not by its name: two clusters, or a deletion and a new life, never meet here. Oldest first.
+  const kept = new Map<Stored, Map<string, Uint8Array>>();
+  let keptBytes = 0;
+  let made = 0;
+
+  const forget = () => {
+    const [oldest] = kept;
+    if (!oldest) return;
+    kept.delete(oldest[0]);
+    for (const bytes of oldest[1].values()) keptBytes -= bytes.length;
+  };
+
+  return {
+    get made() {
+      return made;
+    },
+    encode(shape, event, isFirst) {
+      const { stored } = event;
+      if (stored === undefined) return bookmarkBytes(shape, event);
+      const key = isFirst && shape.form === 'table' ? `${event.type} first ${shape.key}` : `${event.type} ${shape.key}`;
+      let forms = kept.get(stored);
+      const known = forms?.get(key);
+      if (known) return known;
+      made++;
+      const bytes = eventBytes(shape, event.type, stored, isFirst, now());
+      forms ??= new Map();
+      kept.set(stored, forms);
+      forms.set(key, bytes);
+      keptBytes += bytes.length;
+      while (kept.size > mostEvents || (keptBytes > mostBytes && kept.size > 1)) forget();
+      return bytes;
+    },
+  };
+}
+
+function eventBytes(shape: EventShape, type: string, stored: Stored, isFirst: boolean, now: number): Uint8Array {
+  const { at, form, version, include } = shape;
+  const open = `{"type":"${type}","object":`;
+  if (form === 'json') {
+    const bytes = bytesIn(at.resource, at.version, stored);
+    const whole = Buffer.allocUnsafe(open.length + bytes.length + 2);
+    whole.write(open, 0, 'latin1');
+    whole.set(bytes, open.length);
+    whole.write('}\n', open.length + bytes.length, 'latin1');
+    return whole;
+  }
+  if (form === 'metadata') return Buffer.from(`${open}${metadataText(stored, version)}}\n`);
+  const { table } = at.version;
+  const head = tableHead(isFirst ? table : undefined, { resourceVersion: String(stored.revision) }, version);
+  const row = tableRow(objectIn(at.resource, at.version, stored), table, { now, include, version });
+  return Buffer.from(`${open}${head}${row}]}}\n`);
+}
+
+/** An object with nothing but a revision: "you have seen everything up to here". */
+function bookmarkBytes({ at, form, version }: EventShape, event: FeedEvent): Uint8Array {
+  const metadata = {
+    resourceVersion: String(event.revision),
+    ...(event.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+  };
+  if (form === 'table') {
+    const head = tableHead(undefined, { resourceVersion: metadata.resourceVersion }, version);
+    const object = { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata };
+    const cells = at.version.table.columns.map((column) => (column.type === 'string' ? '' : null));
+    return Buffer.from(`{"type":"BOOKMARK","object":${head}${JSON.stringify({ cells, object })}]}}\n`);
+  }
+  const [kind, apiVersion] =
+    form === 'metadata'
+      ? ['PartialObjectMetadata', `meta.k8s.io/${version}`]
+      : [at.resource.kind, apiVersionOf(at.resource.group, at.version.version)];
+  return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object: { kind, apiVersion, metadata } })}\n`);
+}
+
+/** What ends a watch that cannot go on. */
+export const errorEvent = (error: ApiError): Uint8Array =>
+  Buffer.from(`${JSON.stringify({ type: 'ERROR', object: statusOf(error) })}\n`);

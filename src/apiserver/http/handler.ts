@@ -1,0 +1,244 @@
+// A request's way through the server: where does it point, who asks, may they, and then the verb. Reading and answering is here; what
+// a verb does is not.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { User } from '../../api/object.ts';
+import { badRequest, methodNotAllowed, noSuchResource, tooManyRequests } from '../../api/status.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AbortError, ApiError } from '../../base/errors.ts';
+import type { Random } from '../../base/random.ts';
+import { forbiddenError } from '../auth/rbac.ts';
+import type { Attributes } from '../cluster.ts';
+import { createDiscovery } from './discovery.ts';
+import type { HttpCluster } from './http-cluster.ts';
+import { certificateOf } from './identity.ts';
+import type { Limits } from './limits.ts';
+import { createMetrics, type RequestFacts } from './metrics.ts';
+import { negotiator } from './negotiate.ts';
+import { servePlain } from './nonresource.ts';
+import { createOpenApi } from './openapi.ts';
+import { isWatchAsked, type Query, queryOf } from './options.ts';
+import { nameFault, pathCache, type RequestPath, type ResourcePath, verbOf } from './request-info.ts';
+import { createResourceServer } from './resource-server.ts';
+import { asApiError, type Exchange, sendError, sendNoSuchPage } from './respond.ts';
+import { createWatchHub } from './watch-stream.ts';
+
+export interface HandlerOptions {
+  /** '' = the cluster at the root. */
+  clusters(name: string): HttpCluster | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: Limits;
+  /** Plain http: everybody who may connect is this user. */
+  readonly everybody?: User;
+  /** Called for failures that are ours, not the client's. */
+  readonly onFailure?: (error: unknown, request: { readonly method: string; readonly path: string }) => void;
+}
+
+export interface Handler {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Ends the watches; answers from now on close their connections. */
+  windDown(): void;
+  readonly inFlight: number;
+  readonly watchers: number;
+}
+
+const OVERLOADED = 'the server has received too many requests and has asked us to try again later';
+
+export function createHandler(options: HandlerOptions): Handler {
+  const { clock, random, limits, everybody } = options;
+  const pathOf = pathCache();
+  const choose = negotiator();
+  const watches = createWatchHub({ clock, random, limits });
+  const discovery = createDiscovery();
+  const openApi = createOpenApi();
+  const resources = createResourceServer({ clock, choose, watches, limits });
+  const metrics = createMetrics({ inFlight: () => inFlight, watchers: () => watches.size });
+  let inFlight = 0;
+  let isWindingDown = false;
+
+  const identify = (served: HttpCluster, { headers, socket }: IncomingMessage): User => {
+    const certificate = everybody ? undefined : certificateOf(socket as TLSSocket);
+    const { authorization } = headers;
+    const known =
+      everybody ??
+      served.authenticate({
+        ...(certificate === undefined ? {} : { certificate }),
+        ...(authorization === undefined ? {} : { authorization }),
+      });
+    if (known instanceof ApiError) throw known;
+    if (!isImpersonating(headers)) return known;
+    const other = served.impersonate(known, headers);
+    if (other instanceof ApiError) throw other;
+    return other;
+  };
+
+  const authorize = (served: HttpCluster, user: User, what: Attributes) => {
+    const verdict = served.cluster.authorizer.allows(user, what);
+    if (!verdict.allowed) throw forbiddenError(user, what, verdict.reason);
+  };
+
+  const serveResource = (exchange: Exchange, served: HttpCluster, where: ResourcePath, query: Query, note: Note) => {
+    const user = identify(served, exchange.request);
+    const { method } = exchange.request;
+    const verb = verbOf(method, where, isWatchAsked(query));
+    note.verb = verb ?? 'OTHER';
+    authorize(served, user, attributesOf(where, verb ?? (method ?? '').toLowerCase(), query));
+    const found = served.cluster.registry.find(where.group, where.version, where.plural);
+    if (!found) {
+      if (!isKnownVersion(served, where)) return sendNoSuchPage(exchange);
+      throw noSuchResource();
+    }
+    note.resource = where;
+    if (verb === undefined || method === 'HEAD') {
+      throw methodNotAllowed('the server does not allow this method on the requested resource');
+    }
+    const fault = where.name === undefined ? undefined : nameFault(where.name);
+    if (fault !== undefined) throw badRequest(fault);
+    return resources.serve(exchange, { served, found, where, verb, query, user });
+  };
+
+  const servePath = (exchange: Exchange, served: HttpCluster, { path }: RequestPath, query: Query) => {
+    const user = identify(served, exchange.request);
+    const method = exchange.request.method ?? '';
+    authorize(served, user, { verb: method.toLowerCase(), path });
+    if (method !== 'GET' && method !== 'HEAD' && !/^\/(healthz|livez|readyz)(\/|$)/.test(path)) {
+      throw methodNotAllowed('the server does not allow this method on the requested resource');
+    }
+    const { registry } = served.cluster;
+    if (discovery.serve(exchange, registry, path, choose)) return undefined;
+    if (openApi.serve(exchange, registry, path, query, clock.now())) return undefined;
+    const answered = servePlain(exchange, { served, path, query, metrics, choose });
+    if (answered === false) return sendNoSuchPage(exchange);
+    if (answered === true) return undefined;
+    return answered.then((isAnswered) => (isAnswered ? undefined : sendNoSuchPage(exchange)));
+  };
+
+  const route = (exchange: Exchange, note: Note): void | Promise<void> => {
+    if (inFlight > limits.requests) throw tooManyRequests(OVERLOADED, 1);
+    const url = exchange.request.url ?? '/';
+    const mark = url.indexOf('?');
+    const where = pathOf(mark < 0 ? url : url.slice(0, mark));
+    note.path = where.path;
+    const query = queryOf(mark < 0 ? '' : url.slice(mark + 1));
+    const served = options.clusters(where.cluster);
+    if (!served) return sendNoSuchPage(exchange);
+    if (where.resource) return serveResource(exchange, served, where.resource, query, note);
+    return servePath(exchange, served, where, query);
+  };
+
+  const fail = (exchange: Exchange, note: Note, thrown: unknown) => {
+    if (thrown instanceof AbortError) return;
+    const error = asApiError(thrown);
+    if (error.code >= 500 && !(thrown instanceof ApiError)) {
+      options.onFailure?.(thrown, { method: exchange.request.method ?? '', path: note.path });
+    }
+    const { request, response } = exchange;
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    sendError(exchange, error);
+    if (error.code === 413) discardRest(request, limits.bodyBytes);
+  };
+
+  return {
+    get inFlight() {
+      return inFlight;
+    },
+    get watchers() {
+      return watches.size;
+    },
+    handle(request, response) {
+      const startedAt = clock.now();
+      const exchange: Exchange = {
+        request,
+        response,
+        auditId: random.uuid(),
+        warnings: new Set(),
+        isLast: isWindingDown,
+      };
+      const note: Note = { path: '', verb: request.method ?? '', resource: undefined };
+      const done = () => {
+        inFlight--;
+        metrics.observe(factsOf(note, response.statusCode), clock.now() - startedAt);
+      };
+      inFlight++;
+      try {
+        const work = route(exchange, note);
+        if (work === undefined) return done();
+        void work.catch((error: unknown) => fail(exchange, note, error)).finally(done);
+      } catch (error) {
+        fail(exchange, note, error);
+        done();
+      }
+    },
+    windDown() {
+      isWindingDown = true;
+      watches.endAll();
+    },
+  };
+}
+
+/** What metrics and logs say of a request, filled in on its way. */
+interface Note {
+  path: string;
+  verb: string;
+  resource: ResourcePath | undefined;
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Words of clients become labels only where they are few. */
+function factsOf({ verb, resource }: Note, code: number): RequestFacts {
+  if (resource) {
+    const { group, version, plural, subresource = '' } = resource;
+    return { verb, group, version, resource: plural, subresource: code === 404 ? '' : subresource, code };
+  }
+  const known = METHODS.has(verb) || verb === verb.toLowerCase() ? verb : 'OTHER';
+  return { verb: known, group: '', version: '', resource: '', subresource: '', code };
+}
+
+const isImpersonating = (headers: IncomingMessage['headers']): boolean => {
+  for (const name in headers) if (name.startsWith('impersonate-')) return true;
+  return false;
+};
+
+/** A list of one name counts as access to that name, so that a role which names it suffices. */
+function attributesOf(where: ResourcePath, verb: string, query: Query): Attributes {
+  const { group, plural, namespace, subresource } = where;
+  const name = where.name ?? selectedName(query);
+  return {
+    verb,
+    group,
+    resource: plural,
+    ...(subresource === undefined ? {} : { subresource }),
+    ...(namespace === '' ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  };
+}
+
+function selectedName(query: Query): string | undefined {
+  const selector = query.get('fieldSelector');
+  return selector ? /(?:^|,)metadata\.name==?([^,=]+)(?:,|$)/.exec(selector)?.[1] : undefined;
+}
+
+const isKnownVersion = ({ cluster }: HttpCluster, { group, version }: ResourcePath): boolean =>
+  cluster.registry
+    .all()
+    .some(
+      (each) =>
+        each.group === group && !each.custom && each.versions.some((one) => one.served && one.version === version),
+    );
+
+const MOST_DISCARDED = 64 * 1024 * 1024;
+
+/** Reads on without keeping anything: a client that is cut off while it sends would never see why. */
+function discardRest(request: IncomingMessage, bodyBytes: number): void {
+  let left = Math.max(MOST_DISCARDED, bodyBytes);
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.socket.destroy();
+  });
+  request.resume();
+}

@@ -1,0 +1,64 @@
+// What one cluster brings along to be served over HTTP. The verbs and whoever decides on identities are handed in, so that this
+// folder stays a shell: bytes in, bytes out.
+
+import type { User } from '../../api/object.ts';
+import type { PatchType } from '../../api/transport.ts';
+import type { ApiError } from '../../base/errors.ts';
+import type { Json } from '../../base/json.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Stored } from '../store/store.ts';
+import type { At, Caller, DeleteOptions, Feed, Listed, ListOptions, WatchOptions, Written } from '../verbs/call.ts';
+
+export interface Verbs {
+  create(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written>;
+  get(cluster: Cluster, at: At): Stored;
+  list(cluster: Cluster, at: At, options: ListOptions): Listed;
+  watch(cluster: Cluster, at: At, options: WatchOptions): Feed;
+  update(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written>;
+  patch(
+    cluster: Cluster,
+    at: At,
+    patch: { readonly type: PatchType; readonly body: Json; readonly force?: boolean },
+    caller: Caller,
+  ): Promise<Written>;
+  remove(
+    cluster: Cluster,
+    at: At,
+    options: DeleteOptions,
+    caller: Caller,
+  ): Promise<{ readonly stored: Stored; readonly gone: boolean; readonly returnsObject: boolean }>;
+  deleteCollection(
+    cluster: Cluster,
+    at: At,
+    options: ListOptions & DeleteOptions,
+    caller: Caller,
+  ): Promise<readonly Stored[]>;
+}
+
+/** What TLS proved about the client: only set when the certificate was checked against our CA. */
+export interface ClientCertificate {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+export interface Credentials {
+  readonly certificate?: ClientCertificate;
+  /** The Authorization header as it came. */
+  readonly authorization?: string;
+}
+
+/** The request's headers, lower-case names, as node:http gives them. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface HttpCluster {
+  readonly cluster: Cluster;
+  readonly verbs: Verbs;
+  /** Who is this? Without credentials: the anonymous user. A wrong token: a 401 error. */
+  authenticate(credentials: Credentials): User | ApiError;
+  /** Called when any Impersonate-* header is there: the user to act as, or a 403. */
+  impersonate(user: User, headers: RequestHeaders): User | ApiError;
+  /** Named health checks; each returns what is wrong, or undefined. */
+  readonly checks?: Readonly<Record<string, () => string | undefined>>;
+  /** The documents by which others check ServiceAccount tokens. */
+  readonly openid?: { configuration(): Json; keys(): Json };
+}

@@ -1,0 +1,40 @@
+// How much one client may cost us. Every number can be set smaller in a test.
+
+export interface Limits {
+  /** Bytes of a request's body: etcd's own bound on a real server, so clients already live with it. */
+  readonly bodyBytes: number;
+  readonly headerBytes: number;
+  /** From the first byte of a request to the end of its headers. */
+  readonly headersMs: number;
+  /** From the first byte of a request to the end of its body. */
+  readonly requestMs: number;
+  /** How often the two are checked. */
+  readonly checkMs: number;
+  /** An idle connection is kept longer than client pools keep theirs, or they meet resets. */
+  readonly keepAliveMs: number;
+  readonly connections: number;
+  /** Requests that are being answered, without watches. */
+  readonly requests: number;
+  readonly watches: number;
+  /** A watcher with more than this unsent gets no further events until its socket has drained … */
+  readonly watchBufferBytes: number;
+  /** … and is dropped when that takes longer than this. */
+  readonly watchStallMs: number;
+  /** How long close() waits for requests that are being answered. */
+  readonly closeMs: number;
+}
+
+export const defaultLimits: Limits = {
+  bodyBytes: 3 * 1024 * 1024,
+  headerBytes: 128 * 1024,
+  headersMs: 20_000,
+  requestMs: 60_000,
+  checkMs: 5_000,
+  keepAliveMs: 90_000,
+  connections: 20_000,
+  requests: 2_000,
+  watches: 20_000,
+  watchBufferBytes: 1024 * 1024,
+  watchStallMs: 30_000,
+  closeMs: 5_000,
+};

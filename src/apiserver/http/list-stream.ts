@@ -1,0 +1,172 @@
+// Lists are joined from the bytes that the store keeps per object. A small one leaves in one piece with its length; a large one in
+// chunks, each only after the one before it has left, so a list of any size costs a few hundred kilobytes.
+import { once } from 'node:events';
+import { stringify } from 'yaml';
+import { apiVersionOf } from '../../api/object.ts';
+import { ApiError } from '../../base/errors.ts';
+import { bytesIn, objectIn } from '../represent.ts';
+import type { Stored } from '../store/store.ts';
+import type { At, Listed } from '../verbs/call.ts';
+import type { Representation } from './negotiate.ts';
+import type { IncludeObject } from './options.ts';
+import { type Exchange, headersOf, sendBytes } from './respond.ts';
+import { metadataText } from './single.ts';
+import { tableHead, tableRow } from './table-text.ts';
+
+export interface ListAnswer {
+  readonly at: At;
+  readonly listed: Listed;
+  readonly representation: Representation;
+  readonly include: IncludeObject;
+  readonly now: number;
+}
+
+export const CHUNK_BYTES = 256 * 1024;
+
+/** Returns a promise only when the list did not fit into one chunk. */
+export function sendList(exchange: Exchange, answer: ListAnswer): void | Promise<void> {
+  const { contentType } = answer.representation;
+  const pieces = piecesOf(answer);
+  const first = gather(pieces);
+  if (first.isAll) return sendBytes(exchange, 200, contentType, first.bytes);
+  return stream(exchange, contentType, first.bytes, pieces);
+}
+
+async function stream(
+  exchange: Exchange,
+  contentType: string,
+  first: Uint8Array,
+  pieces: Iterator<Uint8Array | string>,
+): Promise<void> {
+  const { response } = exchange;
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  response.once('close', onClose);
+  try {
+    response.writeHead(200, headersOf(exchange, contentType));
+    let next = { bytes: first, isAll: false };
+    for (;;) {
+      if (response.destroyed) return;
+      if (!response.write(next.bytes)) await once(response, 'drain', { signal: gone.signal });
+      if (next.isAll) break;
+      next = gather(pieces);
+    }
+    response.end();
+  } catch (error) {
+    if (gone.signal.aborted) return; // The client has enough.
+    // Half a list must not look like a whole one.
+    response.destroy();
+    throw error;
+  } finally {
+    response.removeListener('close', onClose);
+  }
+}
+
+function gather(pieces: Iterator<Uint8Array | string>): { readonly bytes: Uint8Array; readonly isAll: boolean } {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  while (length < CHUNK_BYTES) {
+    const { value, done } = pieces.next();
+    if (done) return { bytes: Buffer.concat(parts, length), isAll: true };
+    const part = typeof value === 'string' ? Buffer.from(value) : (value as Uint8Array);
+    parts.push(part);
+    length += part.length;
+  }
+  return { bytes: Buffer.concat(parts, length), isAll: false };
+}
+
+function piecesOf(answer: ListAnswer): Iterator<Uint8Array | string> {
+  switch (answer.representation.form) {
+    case 'table':
+      return tablePieces(answer);
+    case 'metadata-list':
+      return metadataPieces(answer);
+    case 'metadata':
+      throw new ApiError(
+        406,
+        'NotAcceptable',
+        `you requested PartialObjectMetadata, but the requested object is a list (${answer.at.resource.listKind})`,
+      );
+    case 'yaml':
+      return yamlPieces(answer);
+    default:
+      return objectPieces(answer);
+  }
+}
+
+function* objectPieces({ at, listed }: ListAnswer): Generator<Uint8Array | string> {
+  const apiVersion = apiVersionOf(at.resource.group, at.version.version);
+  yield `${opening(at.resource.listKind, apiVersion, listed)},"items":[`;
+  yield* joined(listed.items, itemBytes(at));
+  yield ']}\n';
+}
+
+function* metadataPieces({ listed, representation }: ListAnswer): Generator<Uint8Array | string> {
+  yield `${opening('PartialObjectMetadataList', `meta.k8s.io/${representation.version}`, listed)},"items":[`;
+  yield* joined(listed.items, { before: '', bytes: (stored) => metadataText(stored, representation.version) });
+  yield ']}\n';
+}
+
+function* tablePieces({ at, listed, representation, include, now }: ListAnswer): Generator<Uint8Array | string> {
+  yield tableHead(at.version.table, listMeta(listed), representation.version);
+  yield* joined(listed.items, {
+    before: '',
+    bytes: (stored) =>
+      tableRow(objectIn(at.resource, at.version, stored), at.version.table, {
+        now,
+        include,
+        version: representation.version,
+      }),
+  });
+  yield ']}\n';
+}
+
+/** For people; machines that list much ask for JSON. */
+function* yamlPieces({ at, listed }: ListAnswer): Generator<string> {
+  const apiVersion = apiVersionOf(at.resource.group, at.version.version);
+  yield stringify({ apiVersion, kind: at.resource.listKind, metadata: listMeta(listed) });
+  if (listed.items.length === 0) yield 'items: []\n';
+  else yield 'items:\n';
+  for (const stored of listed.items) yield stringify([objectIn(at.resource, at.version, stored)]);
+}
+
+interface Item {
+  /** Written before each item's bytes. */
+  readonly before: string;
+  bytes(stored: Stored): Uint8Array | string;
+}
+
+function* joined(items: readonly Stored[], item: Item): Generator<Uint8Array | string> {
+  const first = Buffer.from(item.before);
+  const other = Buffer.from(`,${item.before}`);
+  let separator = first;
+  for (const stored of items) {
+    if (separator.length > 0) yield separator;
+    yield item.bytes(stored);
+    separator = other;
+  }
+}
+
+/**
+ * Items of built-in kinds do not repeat apiVersion and kind, those of custom ones do. Both stand first in the stored bytes, so they
+ * are cut off or exchanged without a look at the rest.
+ */
+function itemBytes({ resource, version }: At): Item {
+  if (version !== resource.stored && version.convert) {
+    return { before: '', bytes: (stored) => bytesIn(resource, version, stored) };
+  }
+  const openingIn = (word: string) =>
+    `{"apiVersion":"${apiVersionOf(resource.group, word)}","kind":"${resource.kind}",`;
+  const cut = Buffer.byteLength(openingIn(resource.stored.version));
+  const before = resource.custom ? openingIn(version.version) : '{';
+  return { before, bytes: (stored) => stored.bytes().subarray(cut) };
+}
+
+const opening = (kind: string, apiVersion: string, listed: Listed): string =>
+  `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMeta(listed))}`;
+
+const listMeta = (listed: Listed) => ({
+  resourceVersion: String(listed.revision),
+  ...(listed.continue === undefined ? {} : { continue: listed.continue }),
+  ...(listed.remaining === undefined ? {} : { remainingItemCount: listed.remaining }),
+});

@@ -1,0 +1,127 @@
+// OpenAPI v3: what `kubectl explain` shows, and where kubectl learns that this server validates fields itself. One document per group
+// and version, made when first asked for and shared by all clusters that serve the same.
+import { resolveBuiltin, typeNameOf } from '../../api/builtin/types.ts';
+import type { Schema } from '../../api/schema.ts';
+import { sha256 } from '../../base/hash.ts';
+import type { Registry, ServedResource } from '../registry.ts';
+import { rootOf } from './discovery.ts';
+import { groupDocument } from './openapi-document.ts';
+import { type Exchange, sendBytes, sendJson } from './respond.ts';
+import { type GroupVersion, perEpoch } from './served-groups.ts';
+import { RELEASE } from './version.ts';
+
+export interface OpenApiServer {
+  /** False: the path is none of OpenAPI's. */
+  serve(exchange: Exchange, registry: Registry, path: string, query: URLSearchParams, now: number): boolean;
+}
+
+const ROOT = '/openapi/v3';
+/** Counted up when documents change their looks: clients keep them for a year under their hash. */
+const FORMAT = 1;
+const YEAR_MS = 365 * 24 * 3600 * 1000;
+
+export function createOpenApi(): OpenApiServer {
+  const schemaHashes = new WeakMap<Schema, string>();
+  // By the first resource of a group: built-in resources are the same objects in all clusters of a process.
+  const shared = new WeakMap<ServedResource, Entry[]>();
+
+  const entryOf = (each: GroupVersion): Entry => {
+    const first = each.resources[0]?.resource as ServedResource;
+    const known = shared.get(first) ?? [];
+    shared.set(first, known);
+    let entry = known.find(({ of }) => isSame(of, each));
+    if (!entry) {
+      entry = createEntry(each, (schema) => hashOf(schema, schemaHashes));
+      known.push(entry);
+      if (known.length > MOST_VARIANTS) known.shift();
+    }
+    return entry;
+  };
+  const entriesOf = perEpoch((groups) => {
+    const entries = groups.flatMap((group) => group.versions).map(entryOf);
+    return new Map(entries.map((entry) => [rootOf(entry.of), entry]));
+  });
+
+  return {
+    serve(exchange, registry, path, query, now) {
+      if (path === ROOT) {
+        const paths = [...entriesOf(registry)].map(([root, { hash }]) => [
+          root.slice(1),
+          { serverRelativeURL: `${ROOT}${root}?hash=${hash}` },
+        ]);
+        sendJson(exchange, 200, { paths: Object.fromEntries(paths) });
+        return true;
+      }
+      if (!path.startsWith(`${ROOT}/`)) return false;
+      const entry = entriesOf(registry).get(path.slice(ROOT.length));
+      if (!entry) return false;
+      sendDocument(exchange, entry, path, query.get('hash'), now);
+      return true;
+    },
+  };
+}
+
+// Versions of one group share their first resource, and so may CRDs that were changed a few times.
+const MOST_VARIANTS = 16;
+
+interface Entry {
+  readonly of: GroupVersion;
+  readonly hash: string;
+  bytes(): Buffer;
+}
+
+const isSame = (a: GroupVersion, b: GroupVersion): boolean =>
+  a.version === b.version &&
+  a.resources.length === b.resources.length &&
+  a.resources.every((each, index) => each.resource === b.resources[index]?.resource);
+
+/** The hash stands for the document without making it: kubectl asks for all hashes before it fetches one document. */
+function createEntry(of: GroupVersion, schemaHash: (schema: Schema) => string): Entry {
+  const facts = of.resources.map(({ resource, served }) => [
+    resource.plural,
+    resource.kind,
+    resource.namespaced,
+    resource.hasStatus,
+    resource.scale !== undefined,
+    resource.verbs,
+    resource.subresources.map((each) => each.name),
+    resource.custom ? schemaHash(served.schema) : 'built in',
+  ]);
+  let bytes: Buffer | undefined;
+  return {
+    of,
+    hash: sha256(JSON.stringify([FORMAT, RELEASE, of.group, of.version, facts])).toUpperCase(),
+    bytes() {
+      bytes ??= Buffer.from(JSON.stringify(groupDocument(of, { resolve: resolveBuiltin, typeNameOf })));
+      return bytes;
+    },
+  };
+}
+
+function hashOf(schema: Schema, known: WeakMap<Schema, string>): string {
+  let hash = known.get(schema);
+  if (hash === undefined) {
+    hash = sha256(JSON.stringify(schema));
+    known.set(schema, hash);
+  }
+  return hash;
+}
+
+function sendDocument(exchange: Exchange, entry: Entry, path: string, asked: string | null, now: number): void {
+  const etag = `"${entry.hash}"`;
+  const more = ['ETag', etag, 'Vary', 'Accept'];
+  const nothing = Buffer.alloc(0);
+  if (asked !== null && asked !== entry.hash) {
+    const location = `${path}?hash=${entry.hash}`;
+    sendBytes(exchange, 301, 'application/json', nothing, { more: [...more, 'Location', location] });
+    return;
+  }
+  // kubectl's cache ignores `immutable` without a date.
+  const isFixed = asked !== null;
+  const options = {
+    more: isFixed ? [...more, 'Expires', new Date(now + YEAR_MS).toUTCString()] : more,
+    ...(isFixed ? { cacheControl: 'public, immutable' } : {}),
+  };
+  const isKnown = exchange.request.headers['if-none-match'] === etag;
+  sendBytes(exchange, isKnown ? 304 : 200, 'application/json', isKnown ? nothing : entry.bytes(), options);
+}

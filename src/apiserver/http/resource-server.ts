@@ -1,0 +1,228 @@
+// From a request for a resource to the verb's arguments, and from the verb's result to an answer.
+import type { User } from '../../api/object.ts';
+import { methodNotAllowed, noSuchResource, qualified, tooManyRequests } from '../../api/status.ts';
+import type { Clock } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
+import type { Found } from '../registry.ts';
+import type { At, Caller } from '../verbs/call.ts';
+import { decodeObject, decodeOptions, decodePatch, readBody } from './body.ts';
+import { createEventEncoder, eventShape } from './event-encoder.ts';
+import type { HttpCluster } from './http-cluster.ts';
+import type { Limits } from './limits.ts';
+import { sendList } from './list-stream.ts';
+import { bodyFormat, type Choose, type Form, patchType } from './negotiate.ts';
+import {
+  deletionOf,
+  includeObject,
+  listOptions,
+  managerOf,
+  patchForce,
+  type Query,
+  type WriteOptions,
+  watchOptions,
+  writeOptions,
+} from './options.ts';
+import type { ResourcePath } from './request-info.ts';
+import { type Exchange, sendJson } from './respond.ts';
+import { sendObject } from './single.ts';
+import { isExpired, sendExpiredWatch, type WatchHub } from './watch-stream.ts';
+
+export interface ResourceRequest {
+  readonly served: HttpCluster;
+  readonly found: Found;
+  readonly where: ResourcePath;
+  readonly verb: string;
+  readonly query: Query;
+  readonly user: User;
+}
+
+export interface ResourceServer {
+  /** Throws, or rejects with, what is wrong; returns a promise only when something had to be waited for. */
+  serve(exchange: Exchange, request: ResourceRequest): void | Promise<void>;
+}
+
+export interface ResourceServerOptions {
+  readonly clock: Clock;
+  readonly choose: Choose;
+  readonly watches: WatchHub;
+  readonly limits: Pick<Limits, 'bodyBytes' | 'watches'>;
+}
+
+const LIST_FORMS: ReadonlySet<Form> = new Set(['json', 'yaml', 'table', 'metadata', 'metadata-list']);
+const WATCH_FORMS: ReadonlySet<Form> = new Set(['json', 'table', 'metadata', 'metadata-list']);
+
+const notAllowed = () => methodNotAllowed('the server does not allow this method on the requested resource');
+
+export function createResourceServer({ clock, choose, watches, limits }: ResourceServerOptions): ResourceServer {
+  const encoder = createEventEncoder({ now: () => clock.now() });
+
+  const answer = (
+    exchange: Exchange,
+    code: number,
+    at: At,
+    stored: Parameters<typeof sendObject>[2]['stored'],
+    query: Query,
+  ) => sendObject(exchange, code, { at, stored, query, choose, now: clock.now() });
+
+  const serveWatch = (exchange: Exchange, { served, query, where }: ResourceRequest, at: At) => {
+    const { timeoutSeconds, ...asked } = watchOptions(query);
+    // The old form of a watch may name one object.
+    const fields = where.isWatch && where.name !== undefined ? { fields: `metadata.name=${where.name}` } : {};
+    const { form, version } = choose(exchange.request.headers.accept, WATCH_FORMS);
+    const include = form === 'table' ? includeObject(query) : 'Metadata';
+    if (watches.size >= limits.watches) throw tooManyRequests('too many watches are open', 10);
+    try {
+      const feed = served.verbs.watch(served.cluster, at, { ...asked, ...fields });
+      const shape = eventShape({
+        at,
+        form: form === 'table' ? 'table' : form === 'json' ? 'json' : 'metadata',
+        version,
+        include,
+      });
+      watches.open(exchange, { feed, shape, encoder, sendsBookmarks: asked.bookmarks === true, timeoutSeconds });
+    } catch (error) {
+      if (!isExpired(error)) throw error;
+      sendExpiredWatch(exchange, error);
+    }
+  };
+
+  const serveRead = (exchange: Exchange, request: ResourceRequest, at: At): void | Promise<void> => {
+    const { served, query, verb } = request;
+    if (verb === 'get') return answer(exchange, 200, at, served.verbs.get(served.cluster, at), query);
+    if (verb === 'watch') return serveWatch(exchange, request, at);
+    const representation = choose(exchange.request.headers.accept, LIST_FORMS);
+    const include = representation.form === 'table' ? includeObject(query) : 'Metadata';
+    const listed = served.verbs.list(served.cluster, at, listOptions(query));
+    return sendList(exchange, { at, listed, representation, include, now: clock.now() });
+  };
+
+  const serveWrite = async (exchange: Exchange, request: ResourceRequest, at: At): Promise<void> => {
+    const { served, query, verb, user } = request;
+    const { cluster, verbs } = served;
+    const { headers } = exchange.request;
+    const caller = (options: WriteOptions): Caller => ({
+      ...options,
+      user,
+      warn: (text) => exchange.warnings.add(text),
+    });
+    if (verb === 'patch') {
+      const type = patchType(headers['content-type'], at.resource.custom !== undefined);
+      const force = patchForce(query, type);
+      const by = caller(writeOptions(query, 'PatchOptions', headers['user-agent']));
+      const body = decodePatch(await readBody(exchange.request, limits.bodyBytes), type);
+      const written = await verbs.patch(cluster, at, { type, body, ...(force === undefined ? {} : { force }) }, by);
+      return answer(exchange, written.created ? 201 : 200, at, written.stored, query);
+    }
+    const format = bodyFormat(headers['content-type']);
+    const kind = kindOf(at);
+    if (verb === 'create') {
+      const by = caller(writeOptions(query, 'CreateOptions', headers['user-agent']));
+      const body = decodeObject(await readBody(exchange.request, limits.bodyBytes), format, kind);
+      const written = await verbs.create(cluster, at, body, by);
+      return answer(exchange, 201, at, written.stored, query);
+    }
+    if (verb === 'update') {
+      const by = caller(writeOptions(query, 'UpdateOptions', headers['user-agent']));
+      const body = decodeObject(await readBody(exchange.request, limits.bodyBytes), format, kind);
+      const written = await verbs.update(cluster, at, body, by);
+      return answer(exchange, written.created ? 201 : 200, at, written.stored, query);
+    }
+    const bytes = await readBody(exchange.request, limits.bodyBytes);
+    const deletion = deletionOf(query, bytes.length === 0 ? undefined : decodeOptions(bytes, format));
+    const by = caller({
+      manager: managerOf(headers['user-agent']),
+      dryRun: deletion.dryRun,
+      fieldValidation: 'Ignore',
+    });
+    if (verb === 'deletecollection') {
+      const items = await verbs.deleteCollection(cluster, at, { ...listOptions(query), ...deletion.options }, by);
+      const representation = choose(headers.accept, LIST_FORMS);
+      const listed = { items, revision: cluster.store.visible };
+      return sendList(exchange, { at, listed, representation, include: includeObject(query), now: clock.now() });
+    }
+    const { stored, gone, returnsObject } = await verbs.remove(cluster, at, deletion.options, by);
+    const code = !gone && deletion.orphansExplicitlyNot ? 202 : 200;
+    if (!gone || returnsObject) return answer(exchange, code, at, stored, query);
+    return sendJson(exchange, code, deletedStatus(at, stored.object().metadata.uid));
+  };
+
+  return {
+    serve(exchange, request) {
+      const at = locate(request);
+      const { deprecationWarning } = at.version;
+      if (deprecationWarning !== undefined) exchange.warnings.add(deprecationWarning);
+      return READS.has(request.verb) ? serveRead(exchange, request, at) : serveWrite(exchange, request, at);
+    },
+  };
+}
+
+const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+/** What stands at the path, if the verb may be used on it. */
+function locate({ found, where, verb }: ResourceRequest): At {
+  const { resource, version } = found;
+  const isNamespaceItself = resource.group === '' && resource.plural === 'namespaces';
+  const namespace = isNamespaceItself ? '' : where.namespace;
+  if (!resource.namespaced && namespace !== '') throw noSuchResource();
+  if (resource.namespaced && namespace === '') {
+    if (where.name !== undefined) throw noSuchResource();
+    if (verb === 'create' || verb === 'deletecollection') throw notAllowed();
+  }
+  const { name, subresource } = where;
+  checkVerb(found, where, verb);
+  return {
+    resource,
+    version,
+    namespace,
+    ...(name === undefined || where.isWatch ? {} : { name }),
+    ...(subresource === undefined ? {} : { subresource }),
+  };
+}
+
+/** What needs a machine that runs containers, or a way to one. */
+const CONNECTING: ReadonlySet<string> = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
+const STATUS_VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch']);
+
+function checkVerb({ resource }: Found, { name, subresource, hasRest, isWatch }: ResourcePath, verb: string): void {
+  if (subresource === undefined) {
+    const needsName = verb === 'update' || verb === 'patch';
+    const isBodily = verb === 'create';
+    if (needsName ? name === undefined : isBodily && name !== undefined) throw notAllowed();
+    if (!resource.verbs.includes(verb)) throw notAllowed();
+    return;
+  }
+  const declared = resource.subresources.find((each) => each.name === subresource);
+  if (!declared && CONNECTING.has(subresource) && !resource.custom) {
+    throw new ApiError(
+      501,
+      '',
+      `${qualified(resource)}/${subresource} is not available: this server keeps objects and runs no containers`,
+      {},
+    );
+  }
+  if (hasRest || isWatch) throw noSuchResource();
+  const isOwn = (subresource === 'status' && resource.hasStatus) || (subresource === 'scale' && resource.scale);
+  if (!declared && !isOwn) throw noSuchResource();
+  const allowed = declared ? declared.verbs.includes(verb) : STATUS_VERBS.has(verb);
+  if (!allowed) throw notAllowed();
+}
+
+/** The kind that a body should have, for the words of a refusal. */
+function kindOf({ resource, subresource }: At): string {
+  if (subresource === undefined || subresource === 'status') return resource.kind;
+  if (subresource === 'scale') return 'Scale';
+  return resource.subresources.find((each) => each.name === subresource)?.kind ?? resource.kind;
+}
+
+const deletedStatus = ({ resource, name }: At, uid: string | undefined) => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  details: {
+    name,
+    ...(resource.group === '' ? {} : { group: resource.group }),
+    kind: resource.plural,
+    ...(uid === undefined ? {} : { uid }),
+  },
+});

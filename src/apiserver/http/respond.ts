@@ -1,0 +1,104 @@
+// How answers leave: status line, the headers that every answer has, and a body of known length. A failure is always a Status.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { internalError, statusOf } from '../../api/status.ts';
+import { ApiError, messageOf } from '../../base/errors.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { JSON_TYPE } from './negotiate.ts';
+
+/** One request and its answer. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly auditId: string;
+  /** Texts for people, sent as Warning headers. */
+  readonly warnings: Set<string>;
+  /** The server is going down: tell the client not to use this connection again. */
+  readonly isLast: boolean;
+}
+
+const NO_CACHE = 'no-cache, private';
+export const TEXT_TYPE = 'text/plain; charset=utf-8';
+
+/** Names and values in turn, as node:http takes them fastest. */
+export function headersOf(exchange: Exchange, contentType: string, cacheControl = NO_CACHE): string[] {
+  const headers = ['Audit-Id', exchange.auditId, 'Cache-Control', cacheControl, 'Content-Type', contentType];
+  if (exchange.isLast) headers.push('Connection', 'close');
+  if (exchange.warnings.size > 0) for (const text of shortened(exchange.warnings)) headers.push('Warning', text);
+  return headers;
+}
+
+export interface AnswerOptions {
+  readonly cacheControl?: string;
+  /** Names and values in turn. */
+  readonly more?: readonly string[];
+}
+
+export function sendBytes(
+  exchange: Exchange,
+  code: number,
+  contentType: string,
+  bytes: Uint8Array,
+  { cacheControl, more }: AnswerOptions = {},
+): void {
+  const headers = headersOf(exchange, contentType, cacheControl);
+  if (code !== 304) headers.push('Content-Length', String(bytes.length));
+  if (more) headers.push(...more);
+  exchange.response.writeHead(code, headers);
+  exchange.response.end(bytes);
+}
+
+export const sendJson = (exchange: Exchange, code: number, value: unknown, options?: AnswerOptions): void =>
+  sendBytes(exchange, code, JSON_TYPE, Buffer.from(JSON.stringify(value)), options);
+
+export const sendText = (exchange: Exchange, code: number, text: string): void =>
+  sendBytes(exchange, code, TEXT_TYPE, Buffer.from(text), { more: ['X-Content-Type-Options', 'nosniff'] });
+
+/** What a real server says of a path that belongs to no group it knows. */
+export const sendNoSuchPage = (exchange: Exchange): void => sendText(exchange, 404, '404 page not found\n');
+
+export function sendError(exchange: Exchange, error: ApiError): void {
+  const after = error.details?.retryAfterSeconds;
+  sendJson(exchange, error.code, statusOf(error), after === undefined ? {} : { more: ['Retry-After', String(after)] });
+}
+
+/** Whatever was thrown, as an error with a code. */
+export function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof StoreUnavailable) {
+    return new ApiError(503, 'ServiceUnavailable', `the store cannot take writes: ${thrown.message}`, {
+      retryAfterSeconds: 1,
+    });
+  }
+  // A body nested so that some walk over it ran out of stack: the sender's doing, and nothing was written.
+  if (thrown instanceof RangeError && /call stack/i.test(thrown.message)) {
+    return new ApiError(400, 'BadRequest', 'the object provided is nested too deeply');
+  }
+  return internalError(messageOf(thrown));
+}
+
+// ---- warnings
+
+const MOST_WARNING_BYTES = 4096;
+const LONGEST_WHEN_MANY = 256;
+
+function shortened(texts: ReadonlySet<string>): string[] {
+  const whole = [...texts].map(warningValue);
+  if (totalLength(whole) <= MOST_WARNING_BYTES) return whole;
+  const kept: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    const value = warningValue(text.slice(0, LONGEST_WHEN_MANY));
+    length += value.length;
+    if (length > MOST_WARNING_BYTES) break;
+    kept.push(value);
+  }
+  return kept;
+}
+
+const totalLength = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
+
+/** `299 - "text"`: one line, quotes escaped, the bytes of UTF-8 each as one character, which is how headers carry them. */
+export function warningValue(text: string): string {
+  const line = text.replace(/\p{Cc}+/gu, ' ').replace(/(["\\])/g, '\\$1');
+  return `299 - "${Buffer.from(line).toString('latin1')}"`;
+}

@@ -1,0 +1,162 @@
+// The listener: node:https with client certificates, or node:http on the loopback interface for one person. Whatever a client does, the
+// server goes on; whoever closes it gets all connections closed.
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { User } from '../../api/object.ts';
+import { statusOf } from '../../api/status.ts';
+import type { Clock } from '../../base/clock.ts';
+import { ApiError, UserError } from '../../base/errors.ts';
+import { type Random, systemRandom } from '../../base/random.ts';
+import { createHandler, type HandlerOptions } from './handler.ts';
+import type { HttpCluster } from './http-cluster.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import { isLoopback, loopbackFault } from './loopback.ts';
+
+export interface ServeOptions {
+  /** By the name in `/clusters/<name>/…`; '' is the cluster at the root. */
+  clusters(name: string): HttpCluster | undefined;
+  readonly host: string;
+  /** 0 = any free one. */
+  readonly port: number;
+  /** PEM texts. `clientCa` signs the certificates that say who a client is. */
+  readonly tls?: { readonly key: string; readonly certificate: string; readonly clientCa: string };
+  /** Instead of `tls`: no encryption, loopback only, and whoever can connect is this user. */
+  readonly plainHttp?: { readonly user: User };
+  readonly limits?: Partial<Limits>;
+  readonly clock: Clock;
+  readonly random?: Random;
+  readonly onFailure?: HandlerOptions['onFailure'];
+}
+
+export interface Listening {
+  readonly port: number;
+  readonly host: string;
+  /** Open watches and requests being answered. */
+  readonly load: { readonly watches: number; readonly requests: number };
+  /** Takes no more connections, ends watches, lets requests finish, then cuts what is left. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Resolves when the port is open. Rejects with the system's error (EADDRINUSE …), or a UserError for options that cannot be. */
+export async function serve(options: ServeOptions): Promise<Listening> {
+  const { host, port, clock, plainHttp, tls } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  if ((plainHttp === undefined) === (tls === undefined)) {
+    throw new UserError('BadListener', 'a listener needs either a certificate or plain http, not both');
+  }
+  if (plainHttp && !isLoopback(host)) {
+    throw new UserError(
+      'BadListener',
+      `plain http is only for this machine: cannot listen on "${host}", use 127.0.0.1`,
+    );
+  }
+  const handler = createHandler({
+    clusters: options.clusters,
+    clock,
+    random: options.random ?? systemRandom,
+    limits,
+    ...(plainHttp ? { everybody: plainHttp.user } : {}),
+    ...(options.onFailure ? { onFailure: options.onFailure } : {}),
+  });
+  const handle = plainHttp ? guarded(handler.handle, () => listeningPort) : handler.handle;
+  const common = {
+    maxHeaderSize: limits.headerBytes,
+    keepAlive: true,
+    noDelay: true,
+    keepAliveTimeout: limits.keepAliveMs,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.checkMs,
+  };
+  const server: Server = tls
+    ? createHttpsServer(
+        {
+          ...common,
+          key: tls.key,
+          cert: tls.certificate,
+          ca: tls.clientCa,
+          // Clients without a certificate are let in and may have a token; whether one counts is decided in identity.ts.
+          requestCert: true,
+          rejectUnauthorized: false,
+          ALPNProtocols: ['http/1.1'],
+          minVersion: 'TLSv1.2',
+          handshakeTimeout: limits.headersMs,
+        },
+        handle,
+      )
+    : createHttpServer(common, handle);
+  server.maxConnections = limits.connections;
+  server.on('clientError', refuse);
+  // No 'upgrade' listener: requests for exec and attach arrive as ordinary ones and get an ordinary answer.
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });
+  const listeningPort = (server.address() as AddressInfo).port;
+
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= new Promise<void>((resolve) => {
+      const cancel = clock.at(clock.now() + limits.closeMs, 'listener closes hard', () => server.closeAllConnections());
+      server.close(() => {
+        cancel();
+        resolve();
+      });
+      handler.windDown();
+      server.closeIdleConnections();
+    });
+    return closing;
+  };
+  return {
+    port: listeningPort,
+    host,
+    load: {
+      get watches() {
+        return handler.watchers;
+      },
+      get requests() {
+        return handler.inFlight;
+      },
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A page in a browser can reach the loopback interface too; it betrays itself by Host or Origin. */
+function guarded(handle: Handle, port: () => number): Handle {
+  return (request, response) => {
+    const fault = loopbackFault(request.headers, port());
+    if (fault === undefined) return handle(request, response);
+    const body = JSON.stringify(statusOf(new ApiError(403, 'Forbidden', fault, {})));
+    response.writeHead(403, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
+    response.end(body);
+  };
+}
+
+const REFUSALS: Readonly<Partial<Record<string, string>>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** What came over the socket is no HTTP, or came too slowly. */
+function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const line = (Object.hasOwn(REFUSALS, error.code ?? '') && REFUSALS[error.code ?? '']) || '400 Bad Request';
+  socket.end(
+    `HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: ${line.length}\r\n\r\n${line}`,
+    () => socket.destroy(),
+  );
+}

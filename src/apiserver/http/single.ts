@@ -1,0 +1,66 @@
+// One object as an answer, in the form that was asked for. The plain form is the store's own bytes.
+import { stringify } from 'yaml';
+import { ApiError } from '../../base/errors.ts';
+import type { ServedResource } from '../registry.ts';
+import { bytesIn, objectIn } from '../represent.ts';
+import type { Stored } from '../store/store.ts';
+import type { At } from '../verbs/call.ts';
+import type { Choose, Form } from './negotiate.ts';
+import { includeObject, type Query } from './options.ts';
+import { type Exchange, sendBytes } from './respond.ts';
+import { tableHead, tableRow } from './table-text.ts';
+
+const ALL_FORMS: ReadonlySet<Form> = new Set(['json', 'yaml', 'table', 'metadata', 'metadata-list']);
+export const PLAIN_FORMS: ReadonlySet<Form> = new Set(['json', 'yaml']);
+
+export interface SingleAnswer {
+  readonly at: At;
+  readonly stored: Stored;
+  readonly query: Query;
+  readonly choose: Choose;
+  readonly now: number;
+}
+
+export function sendObject(exchange: Exchange, code: number, { at, stored, query, choose, now }: SingleAnswer): void {
+  const isForeign = hasOwnKind(at.resource, at.subresource);
+  const { form, version, contentType } = choose(exchange.request.headers.accept, isForeign ? PLAIN_FORMS : ALL_FORMS);
+  const { resource } = at;
+  switch (form) {
+    case 'json':
+      sendBytes(exchange, code, contentType, isForeign ? stored.bytes() : bytesIn(resource, at.version, stored));
+      return;
+    case 'yaml': {
+      const object = isForeign ? stored.object() : objectIn(resource, at.version, stored);
+      sendBytes(exchange, code, contentType, Buffer.from(stringify(object)));
+      return;
+    }
+    case 'table': {
+      const include = includeObject(query);
+      const { resourceVersion } = stored.object().metadata;
+      const head = tableHead(at.version.table, resourceVersion === undefined ? {} : { resourceVersion }, version);
+      const row = tableRow(objectIn(resource, at.version, stored), at.version.table, { now, include, version });
+      sendBytes(exchange, code, contentType, Buffer.from(`${head}${row}]}\n`));
+      return;
+    }
+    case 'metadata':
+      sendBytes(exchange, code, contentType, Buffer.from(metadataText(stored, version)));
+      return;
+    default:
+      throw new ApiError(
+        406,
+        'NotAcceptable',
+        `you requested PartialObjectMetadataList, but the requested object is not a list (${resource.kind})`,
+      );
+  }
+}
+
+/** An object's metadata alone, as PartialObjectMetadata. */
+export const metadataText = (stored: Stored, version: string): string =>
+  `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(stored.object().metadata)}}`;
+
+/** Scale, TokenRequest and their like are answered as they are: they have no versions of the resource they hang on. */
+function hasOwnKind(resource: ServedResource, subresource: string | undefined): boolean {
+  if (subresource === undefined || subresource === 'status') return false;
+  const declared = resource.subresources.find((each) => each.name === subresource);
+  return declared === undefined || declared.kind !== resource.kind;
+}
