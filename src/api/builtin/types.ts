@@ -24,29 +24,29 @@ export function kindSchema(group: string, version: string, kind: string): Schema
 }
 
 /** In which package the types of a group live; the version is the package's last word. */
-const packageOfGroup: Readonly<Partial<Record<string, string>>> = {
-  '': 'io.k8s.api.core',
-  'admissionregistration.k8s.io': 'io.k8s.api.admissionregistration',
-  'apiextensions.k8s.io': 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
-  'apiregistration.k8s.io': 'io.k8s.kube-aggregator.pkg.apis.apiregistration',
-  apps: 'io.k8s.api.apps',
-  'authentication.k8s.io': 'io.k8s.api.authentication',
-  'authorization.k8s.io': 'io.k8s.api.authorization',
-  autoscaling: 'io.k8s.api.autoscaling',
-  batch: 'io.k8s.api.batch',
-  'certificates.k8s.io': 'io.k8s.api.certificates',
-  'coordination.k8s.io': 'io.k8s.api.coordination',
-  'discovery.k8s.io': 'io.k8s.api.discovery',
-  'events.k8s.io': 'io.k8s.api.events',
-  'flowcontrol.apiserver.k8s.io': 'io.k8s.api.flowcontrol',
-  'networking.k8s.io': 'io.k8s.api.networking',
-  'node.k8s.io': 'io.k8s.api.node',
-  policy: 'io.k8s.api.policy',
-  'rbac.authorization.k8s.io': 'io.k8s.api.rbac',
-  'resource.k8s.io': 'io.k8s.api.resource',
-  'scheduling.k8s.io': 'io.k8s.api.scheduling',
-  'storage.k8s.io': 'io.k8s.api.storage',
-};
+const packageOfGroup: ReadonlyMap<string, string> = new Map([
+  ['', 'io.k8s.api.core'],
+  ['admissionregistration.k8s.io', 'io.k8s.api.admissionregistration'],
+  ['apiextensions.k8s.io', 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions'],
+  ['apiregistration.k8s.io', 'io.k8s.kube-aggregator.pkg.apis.apiregistration'],
+  ['apps', 'io.k8s.api.apps'],
+  ['authentication.k8s.io', 'io.k8s.api.authentication'],
+  ['authorization.k8s.io', 'io.k8s.api.authorization'],
+  ['autoscaling', 'io.k8s.api.autoscaling'],
+  ['batch', 'io.k8s.api.batch'],
+  ['certificates.k8s.io', 'io.k8s.api.certificates'],
+  ['coordination.k8s.io', 'io.k8s.api.coordination'],
+  ['discovery.k8s.io', 'io.k8s.api.discovery'],
+  ['events.k8s.io', 'io.k8s.api.events'],
+  ['flowcontrol.apiserver.k8s.io', 'io.k8s.api.flowcontrol'],
+  ['networking.k8s.io', 'io.k8s.api.networking'],
+  ['node.k8s.io', 'io.k8s.api.node'],
+  ['policy', 'io.k8s.api.policy'],
+  ['rbac.authorization.k8s.io', 'io.k8s.api.rbac'],
+  ['resource.k8s.io', 'io.k8s.api.resource'],
+  ['scheduling.k8s.io', 'io.k8s.api.scheduling'],
+  ['storage.k8s.io', 'io.k8s.api.storage'],
+]);
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
@@ -64,8 +64,9 @@ const kindsOfAllGroups: ReadonlySet<string> = new Set([
 export function typeNameOf(group: string, version: string, kind: string): string | undefined {
   if (kindsOfAllGroups.has(kind)) return `${META}.${kind}`;
   if (group === '' && version === 'v1' && kind === 'Status') return `${META}.Status`;
-  if (!Object.hasOwn(packageOfGroup, group)) return undefined;
-  const name = `${packageOfGroup[group]}.${version}.${kind}`;
+  const pack = packageOfGroup.get(group);
+  if (pack === undefined) return undefined;
+  const name = `${pack}.${version}.${kind}`;
   const fact = typeFact(name);
   if (fact?.form !== 'struct') return undefined;
   // Parts of kinds have no apiVersion and are no kinds: `PodSpec` must not pass for one.

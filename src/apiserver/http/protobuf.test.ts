@@ -117,6 +117,13 @@ describe('a protobuf body becomes the object that the same client would send as 
     expect(configMap(part(1, [...tag(7, 0), ...minusOne])).metadata).toEqual({ generation: -1 });
   });
 
+  test('the first moment of the year 1 is no moment, 1970 is one', () => {
+    const yearOne = [0x80, 0x92, 0xb8, 0xc3, 0x98, 0xfe, 0xff, 0xff, 0xff, 0x01];
+    const created = (time: readonly number[]) => configMap(part(1, part(8, time))).metadata;
+    expect(created([...tag(1, 0), ...yearOne, ...number(2, 0)])).toEqual({});
+    expect(created([...number(1, 0), ...number(2, 0)])).toEqual({ creationTimestamp: '1970-01-01T00:00:00Z' });
+  });
+
   test('a map entry without key or value has the empty ones', () => {
     expect(configMap([...part(2, part(1, 'k')), ...part(2, part(2, 'v'))])['data']).toEqual({ k: '', '': 'v' });
     expect(configMap(part(3, part(1, 'k')))['binaryData']).toEqual({ k: '' });
@@ -157,6 +164,21 @@ describe('a body that is no such message is a bad request', () => {
     { it: 'a cut tag', bytes: body('v1', 'Pod', [0x80]), says: 'ends in the middle' },
     { it: 'an endless number', bytes: body('v1', 'Pod', new Array<number>(12).fill(0xff)), says: '64 bits' },
     { it: 'a length beyond the end', bytes: body('v1', 'Pod', [...tag(1, 2), 5, 0]), says: 'ends in the middle' },
+    {
+      it: 'a length beyond the end of the part it is in',
+      bytes: body('v1', 'Pod', [...part(1, [...tag(1, 2), 3, 0]), ...part(2, [])]),
+      says: 'ends in the middle',
+    },
+    {
+      it: 'a number with 65 bits',
+      bytes: body('v1', 'Event', [...tag(8, 0), ...new Array<number>(9).fill(0xff), 0x02]),
+      says: '64 bits',
+    },
+    {
+      it: 'a moment with too many nanoseconds',
+      bytes: body('coordination.k8s.io/v1', 'Lease', part(2, part(4, [...number(1, 1), ...number(2, 1e9)]))),
+      says: 'out of range',
+    },
     { it: 'a huge length', bytes: body('v1', 'Pod', [...tag(1, 2), ...varint(2 ** 40)]), says: 'ends in the middle' },
     { it: 'field zero', bytes: body('v1', 'Pod', [0x02, 0]), says: 'field number is zero' },
     { it: 'a huge field number', bytes: body('v1', 'Pod', varint(2 ** 40)), says: 'field number is out of range' },
