@@ -29,26 +29,37 @@ export interface Grant {
   readonly verdict: Verdict;
 }
 
-type BySubject = Map<string, Grant[]>;
+/** Two maps and not one with prefixed names: a question then needs no new string. ServiceAccounts are users. */
+interface Shelf {
+  readonly users: Map<string, Grant[]>;
+  readonly groups: Map<string, Grant[]>;
+}
+
+type SubjectKind = keyof Shelf;
+
+interface Placed {
+  readonly kind: SubjectKind;
+  readonly name: string;
+}
+
+export interface Grants {
+  readonly users: ReadonlyMap<string, readonly Grant[]>;
+  readonly groups: ReadonlyMap<string, readonly Grant[]>;
+}
 
 export interface BindingIndex {
   /** Takes in what the store has shown since the last time. */
   sync(): void;
-  /** The grants of a user or group; namespace '' = cluster-wide ones. */
-  grants(namespace: string, subject: string): readonly Grant[];
+  /** The grants in a namespace, by user name and by group name; '' = the cluster-wide ones. */
+  grants(namespace: string): Grants | undefined;
   role(key: string): CompiledRole | undefined;
 }
 
-export const userSubject = (name: string): string => `u:${name}`;
-export const groupSubject = (name: string): string => `g:${name}`;
-
-const NONE: readonly Grant[] = Object.freeze([]);
-
 export function createBindingIndex(store: Store): BindingIndex {
   let seen: number | undefined;
-  const byNamespace = new Map<string, BySubject>();
+  const byNamespace = new Map<string, Shelf>();
   /** What each binding contributed, to take it out again. */
-  const subjectsOf = new Map<string, { readonly namespace: string; readonly subjects: readonly string[] }>();
+  const subjectsOf = new Map<string, { readonly namespace: string; readonly subjects: readonly Placed[] }>();
   /** Compiled when first asked for; null = there is no such role. */
   const roles = new Map<string, CompiledRole | null>();
 
@@ -56,16 +67,18 @@ export function createBindingIndex(store: Store): BindingIndex {
     const namespace = object.metadata.namespace ?? '';
     const binding = bindingOf(key, object);
     if (!binding) return;
-    const subjects: string[] = [];
-    const shelf = byNamespace.get(namespace) ?? new Map<string, Grant[]>();
+    const subjects: Placed[] = [];
+    const shelf = byNamespace.get(namespace) ?? { users: new Map(), groups: new Map() };
     byNamespace.set(namespace, shelf);
     for (const subject of listOf(object.subjects)) {
-      const grant = grantOf(binding, object, subject);
-      if (!grant) continue;
-      subjects.push(grant.subject);
-      const others = shelf.get(grant.subject);
-      if (!others) shelf.set(grant.subject, [grant]);
-      else if (others.push(grant) > 1 && others.at(-2)!.binding.key > key) others.sort(by((each) => each.binding.key));
+      const placed = placeOf(subject, namespace);
+      if (!placed) continue;
+      subjects.push(placed);
+      const grant = { binding, verdict: verdictOf(object, placed) };
+      const others = shelf[placed.kind].get(placed.name);
+      if (!others) shelf[placed.kind].set(placed.name, [grant]);
+      else if (others.push(grant) > 1 && others.at(-2)!.binding.key > key)
+        others.sort(by((each: Grant) => each.binding.key));
     }
     subjectsOf.set(key, { namespace, subjects });
   }
@@ -75,12 +88,13 @@ export function createBindingIndex(store: Store): BindingIndex {
     if (!known) return;
     subjectsOf.delete(key);
     const shelf = byNamespace.get(known.namespace);
-    for (const subject of known.subjects) {
-      const left = shelf?.get(subject)?.filter((grant) => grant.binding.key !== key) ?? [];
-      if (left.length > 0) shelf?.set(subject, left);
-      else shelf?.delete(subject);
+    if (!shelf) return;
+    for (const { kind, name } of known.subjects) {
+      const left = shelf[kind].get(name)?.filter((grant) => grant.binding.key !== key) ?? [];
+      if (left.length > 0) shelf[kind].set(name, left);
+      else shelf[kind].delete(name);
     }
-    if (shelf?.size === 0) byNamespace.delete(known.namespace);
+    if (shelf.users.size === 0 && shelf.groups.size === 0) byNamespace.delete(known.namespace);
   }
 
   function readAll(): void {
@@ -113,7 +127,7 @@ export function createBindingIndex(store: Store): BindingIndex {
         }
       }
     },
-    grants: (namespace, subject) => byNamespace.get(namespace)?.get(subject) ?? NONE,
+    grants: (namespace) => byNamespace.get(namespace),
     role(key) {
       let role = roles.get(key);
       if (role === undefined) {
@@ -146,29 +160,27 @@ function bindingOf(key: string, object: KubeObject): Binding | undefined {
   return { key, roleKey, missing: `${kind.toLowerCase()}.${RBAC_GROUP} ${quote(name)} not found` };
 }
 
-function grantOf(binding: Binding, object: KubeObject, subject: unknown): (Grant & { subject: string }) | undefined {
+interface PlacedSubject extends Placed {
+  /** As reasons name it. */
+  readonly shown: string;
+}
+
+function placeOf(subject: unknown, bindingNamespace: string): PlacedSubject | undefined {
   if (!isObject(subject) || typeof subject.name !== 'string') return undefined;
   const { kind, name } = subject;
-  const namespace = (typeof subject.namespace === 'string' && subject.namespace) || object.metadata.namespace || '';
-  const isAccount = kind === 'ServiceAccount';
-  if (!isAccount && kind !== 'User' && kind !== 'Group') return undefined;
-  if (isAccount && namespace === '') return undefined;
-  const { metadata, roleRef } = object;
+  if (kind === 'User') return { kind: 'users', name, shown: `User ${quote(name)}` };
+  if (kind === 'Group') return { kind: 'groups', name, shown: `Group ${quote(name)}` };
+  const namespace = (typeof subject.namespace === 'string' && subject.namespace) || bindingNamespace;
+  if (kind !== 'ServiceAccount' || namespace === '') return undefined;
+  const shown = `ServiceAccount ${quote(`${name}/${namespace}`)}`;
+  return { kind: 'users', name: accountUserName(namespace, name), shown };
+}
+
+function verdictOf({ kind, metadata, roleRef }: KubeObject, { shown }: PlacedSubject): Verdict {
   const role = roleRef as { readonly kind: string; readonly name: string };
   const bound = metadata.namespace ? `${metadata.name}/${metadata.namespace}` : (metadata.name ?? '');
-  const to = isAccount ? `${name}/${namespace}` : name;
-  return {
-    subject: isAccount
-      ? userSubject(accountUserName(namespace, name))
-      : kind === 'User'
-        ? userSubject(name)
-        : groupSubject(name),
-    binding,
-    verdict: Object.freeze({
-      allowed: true,
-      reason: `RBAC: allowed by ${object.kind} ${quote(bound)} of ${role.kind} ${quote(role.name)} to ${kind} ${quote(to)}`,
-    }),
-  };
+  const reason = `RBAC: allowed by ${kind} ${quote(bound)} of ${role.kind} ${quote(role.name)} to ${shown}`;
+  return Object.freeze({ allowed: true, reason });
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

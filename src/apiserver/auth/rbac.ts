@@ -8,7 +8,7 @@ import { by } from '../../base/compare.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Attributes, Authorizer, PolicyRule, Verdict } from '../cluster.ts';
 import type { Store } from '../store/store.ts';
-import { type Binding, type BindingIndex, createBindingIndex, groupSubject, userSubject } from './binding-index.ts';
+import { type Binding, type BindingIndex, createBindingIndex, type Grant } from './binding-index.ts';
 import { quote } from './quote.ts';
 import { MASTERS } from './service-account.ts';
 
@@ -28,17 +28,27 @@ export function createAuthorizer(store: Store): Authorizer {
     allows(user, what) {
       if (user.groups.includes(MASTERS)) return ALLOWED;
       const bindings = index();
-      const subjects = subjectsOf(user);
       const missing: string[] = [];
-      for (const namespace of what.namespace ? ['', what.namespace] : ['']) {
-        for (const subject of subjects) {
-          for (const { binding, verdict } of bindings.grants(namespace, subject)) {
-            const role = bindings.role(binding.roleKey);
-            if (role === undefined) missing.push(binding.missing);
-            else if (role.permits(what)) return verdict;
-          }
+      const granted = (grants: readonly Grant[] | undefined): Verdict | undefined => {
+        if (grants === undefined) return undefined;
+        for (const { binding, verdict } of grants) {
+          const role = bindings.role(binding.roleKey);
+          if (role === undefined) missing.push(binding.missing);
+          else if (role.permits(what)) return verdict;
         }
-      }
+        return undefined;
+      };
+      const grantedIn = (namespace: string): Verdict | undefined => {
+        const grants = bindings.grants(namespace);
+        if (grants === undefined) return undefined;
+        let verdict = granted(grants.users.get(user.name));
+        for (let i = 0; verdict === undefined && i < user.groups.length; i++) {
+          verdict = granted(grants.groups.get(user.groups[i]!));
+        }
+        return verdict;
+      };
+      const verdict = grantedIn('') ?? (what.namespace ? grantedIn(what.namespace) : undefined);
+      if (verdict) return verdict;
       return missing.length === 0 ? DENIED : { allowed: false, reason: `RBAC: ${joined(missing)}` };
     },
 
@@ -46,10 +56,12 @@ export function createAuthorizer(store: Store): Authorizer {
       const bindings = index();
       const rules: PolicyRule[] = [];
       for (const place of namespace === '' ? [''] : ['', namespace]) {
+        const grants = bindings.grants(place);
+        if (!grants) continue;
         // A binding that names the user twice (by name and by group) grants its rules once.
         const found = new Map<string, Binding>();
-        for (const subject of subjectsOf(user)) {
-          for (const { binding } of bindings.grants(place, subject)) found.set(binding.key, binding);
+        for (const list of [grants.users.get(user.name), ...user.groups.map((group) => grants.groups.get(group))]) {
+          for (const { binding } of list ?? []) found.set(binding.key, binding);
         }
         for (const { roleKey } of [...found.values()].sort(by((each) => each.key))) {
           rules.push(...(bindings.role(roleKey)?.rules ?? []));
@@ -59,8 +71,6 @@ export function createAuthorizer(store: Store): Authorizer {
     },
   };
 }
-
-const subjectsOf = (user: User): readonly string[] => [userSubject(user.name), ...user.groups.map(groupSubject)];
 
 const joined = (texts: readonly string[]): string => {
   const distinct = [...new Set(texts)];
