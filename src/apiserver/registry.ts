@@ -81,6 +81,8 @@ export interface ServedResource {
   readonly behaviour: Behaviour;
   /** Our own kinds: admission beyond the schema, called in process. */
   readonly admit?: Kind['admit'];
+  /** Where its objects are kept when it shows those of another resource: events of events.k8s.io are the core ones. */
+  readonly keptAs?: { readonly group: string; readonly plural: string };
   /** Set when a CRD brought it. */
   readonly custom?: { readonly crdName: string; readonly crdUid: string };
 }

@@ -1,0 +1,53 @@
+// The behaviour that most built-in kinds share, to be overridden field by field.
+import type { KubeObject } from '../../api/object.ts';
+import { dns1035LabelErrors, dnsLabelErrors, dnsSubdomainErrors, pathSegmentErrors } from '../../base/names.ts';
+import type { Behaviour, Draft, WriteContext } from '../registry.ts';
+
+export type NameRule = Behaviour['nameError'];
+
+// Who checks a generateName knows that letters will follow: a trailing dash is no fault then.
+const forPrefix = (name: string, isPrefix: boolean): string =>
+  isPrefix && name.endsWith('-') ? `${name.slice(0, -1)}a` : name;
+
+export const subdomainName: NameRule = (name, isPrefix) => dnsSubdomainErrors(forPrefix(name, isPrefix))[0];
+export const labelName: NameRule = (name, isPrefix) => dnsLabelErrors(forPrefix(name, isPrefix))[0];
+export const serviceName: NameRule = (name, isPrefix) => dns1035LabelErrors(forPrefix(name, isPrefix))[0];
+/** RBAC objects, Events: whatever a URL can carry. */
+export const pathName: NameRule = (name, isPrefix) => pathSegmentErrors(name, isPrefix)[0];
+
+export const behaviour = (special: Partial<Behaviour> = {}): Behaviour => ({
+  countsGeneration: false,
+  createOnUpdate: false,
+  unconditionalUpdate: true,
+  returnsDeleted: false,
+  nameError: subdomainName,
+  ...special,
+});
+
+/** On create clients may not bring a status: the server starts it. Later writes keep what is there. */
+export const startsWith =
+  (status: () => object | undefined) =>
+  (draft: Draft, old: KubeObject | undefined, _context: WriteContext): void => {
+    if (old !== undefined) return;
+    const first = status();
+    if (first === undefined) delete draft.status;
+    else draft.status = first;
+  };
+
+/** `spec` of a draft, made if it is absent. */
+export function specOf<Spec extends object>(draft: Draft): Spec {
+  draft.spec ??= {};
+  return draft.spec as Spec;
+}
+
+/** Reads a text out of an object for field selectors; what is absent reads as ''. */
+export function textAt(...path: readonly string[]): (object: KubeObject) => string {
+  return (object) => {
+    let value: unknown = object;
+    for (const step of path) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return '';
+      value = (value as Record<string, unknown>)[step];
+    }
+    return value === undefined || value === null ? '' : String(value);
+  };
+}

@@ -1,0 +1,103 @@
+// Events: one stored kind behind two groups. The core form is stored; events.k8s.io shows the same objects under its own field names.
+import type { FieldCause } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { invalidValue, required } from '../../api/status.ts';
+import { qualifiedNameErrors } from '../../base/names.ts';
+import type { Behaviour, ServedVersion } from '../registry.ts';
+import { behaviour, pathName, textAt } from './behaviour.ts';
+import { type Causes, complaints } from './field-checks.ts';
+
+/** Name in events.k8s.io/v1, name in v1. What is not listed is called the same in both. */
+const RENAMED: readonly (readonly [string, string])[] = [
+  ['reportingController', 'reportingComponent'],
+  ['regarding', 'involvedObject'],
+  ['note', 'message'],
+  ['deprecatedSource', 'source'],
+  ['deprecatedFirstTimestamp', 'firstTimestamp'],
+  ['deprecatedLastTimestamp', 'lastTimestamp'],
+  ['deprecatedCount', 'count'],
+];
+const toCore = new Map(RENAMED);
+const fromCore = new Map(RENAMED.map(([events, core]) => [core, events]));
+
+const renamed = (object: KubeObject, names: ReadonlyMap<string, string>, apiVersion: string): KubeObject => {
+  const result: Record<string, unknown> = {};
+  for (const field of Object.keys(object)) {
+    if (field !== '__proto__') result[names.get(field) ?? field] = object[field];
+  }
+  return { ...result, apiVersion } as unknown as KubeObject;
+};
+
+/** Between events.k8s.io/v1 and what is stored. */
+export const eventConversion: NonNullable<ServedVersion['convert']> = {
+  toStored: (object) => renamed(object, toCore, 'v1'),
+  fromStored: (object) => renamed(object, fromCore, 'events.k8s.io/v1'),
+};
+
+const sourceOf = (object: KubeObject): string =>
+  textAt('source', 'component')(object) || textAt('reportingComponent')(object);
+
+const REFERENCE = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const;
+
+const referenceFields = (prefix: string): Record<string, (object: KubeObject) => string> =>
+  Object.fromEntries(REFERENCE.map((field) => [`${prefix}.${field}`, textAt('involvedObject', field)]));
+
+const shared = { createOnUpdate: true, nameError: pathName } as const;
+
+export const coreEvent: Behaviour = behaviour({
+  ...shared,
+  validate: (object) => namespaceCauses(object),
+  selectableFields: {
+    ...referenceFields('involvedObject'),
+    reason: textAt('reason'),
+    reportingComponent: textAt('reportingComponent'),
+    source: sourceOf,
+    type: textAt('type'),
+  },
+});
+
+/** The newer group asks for more. Sees the stored form, like all behaviours. */
+export const newEvent: Behaviour = behaviour({
+  ...shared,
+  validate: (object, old) => [...namespaceCauses(object), ...(old === undefined ? strictCauses(object) : [])],
+  selectableFields: {
+    ...referenceFields('regarding'),
+    reason: textAt('reason'),
+    reportingController: textAt('reportingComponent'),
+    type: textAt('type'),
+  },
+});
+
+/** An event lives where its object lives; those of cluster-wide objects in `default`. */
+function namespaceCauses(object: KubeObject): Causes {
+  const about = textAt('involvedObject', 'namespace')(object);
+  const { namespace = '' } = object.metadata;
+  const fits = about === '' ? namespace === '' || namespace === 'default' : about === namespace;
+  return fits ? [] : [invalidValue('involvedObject.namespace', about, 'does not match event.namespace')];
+}
+
+const LONGEST_WORD = 128;
+const LONGEST_NOTE = 1024;
+
+function strictCauses(object: KubeObject): Causes {
+  const causes: FieldCause[] = [];
+  const text = (field: string) => textAt(field)(object);
+  if (text('eventTime') === '') causes.push(required('eventTime'));
+  const type = text('type');
+  if (type !== 'Normal' && type !== 'Warning') causes.push(invalidValue('type', type, `has invalid value: ${type}`));
+  if (text('eventTime') === '') return causes;
+  const controller = text('reportingComponent');
+  if (controller === '') causes.push(required('reportingController'));
+  else causes.push(...complaints('reportingController', controller, qualifiedNameErrors(controller)));
+  for (const field of ['reportingInstance', 'action', 'reason']) {
+    const value = text(field);
+    if (value === '') causes.push(required(field));
+    else if (value.length > LONGEST_WORD) {
+      causes.push(invalidValue(field, value, `can have at most ${LONGEST_WORD} characters`));
+    }
+  }
+  if (text('message').length > LONGEST_NOTE) {
+    causes.push(invalidValue('message', text('message'), `can have at most ${LONGEST_NOTE} characters`));
+  }
+  return causes;
+}

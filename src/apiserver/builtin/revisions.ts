@@ -1,0 +1,30 @@
+// ControllerRevisions and PodTemplates: what controllers keep to go back to.
+import { forbiddenField, required } from '../../api/status.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { Behaviour } from '../registry.ts';
+import { behaviour } from './behaviour.ts';
+import { nonNegative } from './field-checks.ts';
+import { podTemplateCauses } from './pod-spec-validation.ts';
+import type { PodTemplate } from './shapes.ts';
+import { defaultTemplate } from './workloads.ts';
+
+export const controllerRevision: Behaviour = behaviour({
+  validate(object, old) {
+    const { data } = object;
+    return [
+      ...nonNegative('revision', object.revision as number),
+      ...(data === undefined || data === null ? [required('data', 'data is mandatory')] : []),
+      ...(old !== undefined && !deepEqual(data, old.data) ? [forbiddenField('data', 'field is immutable')] : []),
+    ];
+  },
+});
+
+export const podTemplate: Behaviour = behaviour({
+  countsGeneration: true,
+  returnsDeleted: true,
+  default(draft) {
+    draft.template ??= {};
+    defaultTemplate(draft.template as PodTemplate);
+  },
+  validate: (object) => podTemplateCauses('template', object.template as PodTemplate),
+});
