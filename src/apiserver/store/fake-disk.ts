@@ -3,6 +3,7 @@
 //   - keeps what was synced, and of what was appended since any beginning, perhaps with a stretch of zeros inside (a torn write);
 //   - keeps any of the names made, replaced or removed since the directory was last synced, in any combination;
 //   - leaves the old disk dead: none of its calls ever settles, as if the process were gone.
+// A kill ends the process alone: the same, but what is left of the unsynced lives on in the page cache, to be lost by a later crash.
 import type { Random } from '../../base/random.ts';
 import { type Disk, DiskInUse } from './disk.ts';
 
@@ -57,7 +58,26 @@ export class FakeDisk implements Disk {
     this.#dead = true;
   }
 
-  /** Kills this disk and gives what is left of it. */
+  /** The process ends; the machine goes on. Gives the disk as the next process finds it. */
+  kill(random: Random, options: FakeDiskOptions = this.#options): FakeDisk {
+    this.#dead = true;
+    const left = new FakeDisk(options);
+    const copies = new Map<Inode, Inode>();
+    const copyOf = (inode: Inode): Inode => {
+      const copy = copies.get(inode) ?? { ...torn(inode, random), synced: inode.synced };
+      copies.set(inode, copy);
+      return copy;
+    };
+    for (const [name, inode] of this.#names) left.#names.set(name, copyOf(inode));
+    for (const [name, inode] of this.#durableNames) left.#durableNames.set(name, copyOf(inode));
+    left.#nameChanges = this.#nameChanges.map((change) => ({
+      ...change,
+      inode: change.inode === undefined ? undefined : copyOf(change.inode),
+    }));
+    return left;
+  }
+
+  /** The machine loses power. Gives what is left. */
   crash(random: Random, options: FakeDiskOptions = this.#options): FakeDisk {
     this.#dead = true;
     const left = new FakeDisk(options);
