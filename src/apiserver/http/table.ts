@@ -1,0 +1,73 @@
+// The Table that `kubectl get` asks for: objects turned into columns and rows. Frozen objects go in, plain data comes out; the columns of
+// a kind are shared by all its tables.
+import type { KubeObject, ObjectMeta } from '../../api/object.ts';
+import { badRequest } from '../../api/status.ts';
+import type { Json } from '../../base/json.ts';
+import type { TableColumn, TableShape } from '../registry.ts';
+
+/** What of the object each row carries. `--sort-by` needs the whole of it. */
+export type IncludeObject = 'Metadata' | 'Object' | 'None';
+
+export interface TableRow {
+  readonly cells: readonly Json[];
+  readonly object: KubeObject | null;
+}
+
+export interface TableMeta {
+  readonly resourceVersion?: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+export interface Table extends KubeObject {
+  readonly kind: 'Table';
+  readonly metadata: ObjectMeta & TableMeta;
+  readonly columnDefinitions: readonly TableColumn[] | null;
+  readonly rows: readonly TableRow[];
+}
+
+export interface TableOptions {
+  readonly now: number;
+  /** Absent = Metadata. */
+  readonly include?: IncludeObject;
+  /** Of a list; absent = that of the only object. */
+  readonly metadata?: TableMeta;
+  /** False for all events of a watch but the first: readers remember the columns. */
+  readonly withColumns?: boolean;
+}
+
+export function tableOf(objects: readonly KubeObject[], shape: TableShape, options: TableOptions): Table {
+  const { now, include = 'Metadata', withColumns = true } = options;
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: options.metadata ?? versionOf(objects[0]),
+    columnDefinitions: withColumns ? shape.columns : null,
+    rows: objects.map((object) => rowOf(object, shape, now, include)),
+  };
+}
+
+/** One row, for those who stream a long list. */
+export const rowOf = (object: KubeObject, shape: TableShape, now: number, include: IncludeObject): TableRow => ({
+  cells: shape.cells(object, now),
+  object: include === 'Metadata' ? partialMetadata(object) : include === 'Object' ? object : null,
+});
+
+/** What is left of an object for those who only want to know that it exists. */
+export const partialMetadata = (object: KubeObject): KubeObject => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: 'meta.k8s.io/v1',
+  metadata: object.metadata,
+});
+
+const versionOf = (object: KubeObject | undefined): TableMeta =>
+  object?.metadata.resourceVersion === undefined ? {} : { resourceVersion: object.metadata.resourceVersion };
+
+/** Reads `includeObject` of the query. */
+export function parseIncludeObject(value: string | undefined): IncludeObject {
+  if (value === undefined || value === '') return 'Metadata';
+  if (value === 'Metadata' || value === 'Object' || value === 'None') return value;
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}
