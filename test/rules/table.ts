@@ -136,6 +136,7 @@ const placements: readonly Row[] = [
     accepted: [create(selecting(inside)), create(selecting({ ...namespace, name: undefined, ...prod }))],
     refused: [
       create(selecting({ ...inside, name: undefined })),
+      create(selecting(deployment, { ...inside, name: undefined })),
       create(selecting({ ...inside, name: '' })),
       create(selecting({ ...inside, name: undefined, ...prod })),
     ],
@@ -143,14 +144,22 @@ const placements: readonly Row[] = [
   {
     kinds: both(placement),
     message: 'selectionScope NamespaceWithResourceSelectors allows no other Namespace selector',
-    accepted: [create(selecting(namespace, { ...namespace, name: 'bar' })), create(selecting(inside, deployment))],
+    accepted: [
+      create(selecting(namespace, { ...namespace, name: 'bar' })),
+      create(
+        selecting(inside, deployment, { ...namespace, kind: 'ConfigMap' }, { ...namespace, group: 'example.com' }),
+      ),
+    ],
     refused: [create(selecting(inside, { ...namespace, name: 'bar' }))],
   },
   {
     kinds: [placement.cluster],
     message: 'statusReportingScope NamespaceAccessible needs exactly one Namespace selector',
     accepted: [
-      create({ ...selecting(namespace), statusReportingScope: 'NamespaceAccessible' }),
+      create({
+        ...selecting(namespace, { ...namespace, kind: 'PersistentVolume' }, { ...namespace, group: 'example.com' }),
+        statusReportingScope: 'NamespaceAccessible',
+      }),
       create({ ...selecting(namespace, { ...namespace, name: 'bar' }), statusReportingScope: 'ClusterScopeOnly' }),
     ],
     refused: [
@@ -216,7 +225,10 @@ const placements: readonly Row[] = [
   {
     kinds: both(placement),
     message: 'preferred affinity ranks clusters, which only PickN does',
-    accepted: [create(affinity('PickN', preferred(fewestNodes)))],
+    accepted: [
+      create(affinity('PickN', preferred(fewestNodes))),
+      create(affinity('PickAll', { preferredDuringSchedulingIgnoredDuringExecution: [] })),
+    ],
     refused: [create(affinity('PickAll', preferred(fewestNodes)))],
   },
   {
@@ -238,13 +250,17 @@ const placements: readonly Row[] = [
       create(
         policy({ placementType: 'PickN', numberOfClusters: 2, topologySpreadConstraints: [{ topologyKey: 'env' }] }),
       ),
+      create(policy({ placementType: 'PickAll', topologySpreadConstraints: [] })),
     ],
     refused: [create(policy({ placementType: 'PickAll', topologySpreadConstraints: [{ topologyKey: 'env' }] }))],
   },
   {
     kinds: both(placement),
     message: 'PickFixed ignores taints: it has no tolerations',
-    accepted: [create(tolerating(gpu))],
+    accepted: [
+      create(tolerating(gpu)),
+      create(policy({ placementType: 'PickFixed', clusterNames: ['eu-1'], tolerations: [] })),
+    ],
     refused: [create(policy({ placementType: 'PickFixed', clusterNames: ['eu-1'], tolerations: [gpu] }))],
   },
   {
@@ -341,7 +357,7 @@ const members: readonly Row[] = [
   {
     kinds: [memberCluster],
     message: 'taints has an entry twice',
-    accepted: [create(tainted(noSchedule, { ...noSchedule, value: 'yes' }))],
+    accepted: [create(tainted(noSchedule, { ...noSchedule, value: 'yes' }, { ...noSchedule, key: 'gpu' }))],
     refused: [create(tainted(noSchedule, { ...noSchedule, value: 'yes' }, noSchedule))],
   },
   {
@@ -622,7 +638,10 @@ const staged: readonly Row[] = [
   {
     kinds: both(stagedUpdateStrategy),
     message: 'before a stage only an Approval task is possible',
-    accepted: [create(stages({ ...canary, beforeStageTasks: [approve] }))],
+    accepted: [
+      create(stages({ ...canary, beforeStageTasks: [approve] })),
+      create(stages({ ...canary, beforeStageTasks: [] })),
+    ],
     refused: [create(stages({ ...canary, beforeStageTasks: [wait] }))],
   },
   {
@@ -768,7 +787,7 @@ const next: readonly Row[] = [
     accepted: [
       create(wanting({ count: 3, minCount: 3 })),
       create(wanting({ count: 'All', minCount: 9 })),
-      create(wanting({ count: '3', minCount: 2 })),
+      create(wanting({ count: '3', minCount: 3 })),
     ],
     refused: [create(wanting({ count: 3, minCount: 4 })), create(wanting({ count: '3', minCount: 4 }))],
   },
@@ -783,6 +802,7 @@ const next: readonly Row[] = [
     ],
     refused: [
       create(matching('In')),
+      create(matching('In', [])),
       create(matching('Exists', ['a'])),
       create(matching('Gt', ['3', '4'])),
       create(wanting({ terms: [{ matchClusterPropertyExpressions: [{ name: 'n', operator: 'Eq' }] }] })),
