@@ -60,8 +60,7 @@ export class FakeDisk implements Disk {
 
   /** The process ends; the machine goes on. Gives the disk as the next process finds it. */
   kill(random: Random, options: FakeDiskOptions = this.#options): FakeDisk {
-    this.#dead = true;
-    const left = new FakeDisk(options);
+    const left = this.#heir(options);
     const copies = new Map<Inode, Inode>();
     const copyOf = (inode: Inode): Inode => {
       const copy = copies.get(inode) ?? { ...torn(inode, random), synced: inode.synced };
@@ -79,8 +78,7 @@ export class FakeDisk implements Disk {
 
   /** The machine loses power. Gives what is left. */
   crash(random: Random, options: FakeDiskOptions = this.#options): FakeDisk {
-    this.#dead = true;
-    const left = new FakeDisk(options);
+    const left = this.#heir(options);
     const names = new Map(this.#durableNames);
     for (const change of this.#nameChanges) if (random.next() < 0.5) applyTo(names, change);
     const survivors = new Map<Inode, Inode>();
@@ -143,7 +141,7 @@ export class FakeDisk implements Disk {
     const upTo = inode.length;
     await this.#step('sync', file);
     const excess = this.#used() - this.capacity;
-    if (excess > 0) {
+    if (excess > 0 && inode.length > inode.synced) {
       inode.length = Math.max(inode.synced, inode.length - excess);
       throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
     }
@@ -180,6 +178,13 @@ export class FakeDisk implements Disk {
   }
 
   async close(): Promise<void> {}
+
+  #heir(options: FakeDiskOptions): FakeDisk {
+    this.#dead = true;
+    const heir = new FakeDisk(options);
+    heir.capacity = this.capacity;
+    return heir;
+  }
 
   async #step(operation: DiskOperation, file: string): Promise<void> {
     await this.#options.onStep?.(operation, file);

@@ -1,7 +1,7 @@
 // Keeps a second writer out of a directory. The lock is a file that names the process holding it; a holder that died without
 // releasing it (kill -9, power loss) is recognised and its lock taken over.
 // Limit: processes on other machines or in other pid namespaces cannot be seen. A directory belongs to one machine.
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DiskInUse } from './disk.ts';
 
@@ -14,35 +14,37 @@ interface Holder {
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const lockFile = join(directory, 'lock');
   const own: Holder = { pid: process.pid, started: (await startOf(process.pid)) ?? 'unknown' };
-  const ownText = `${JSON.stringify(own)}\n`;
-  const draft = join(directory, `lock.${process.pid}`);
-  for (;;) {
-    if (await createdWhole(lockFile, draft, ownText)) {
-      return async () => {
-        if ((await textOf(lockFile)) === ownText) await rm(lockFile, { force: true });
-      };
+  const workshop = await mkdtemp(join(directory, 'lock.')); // names that no other contender uses
+  try {
+    const draft = join(workshop, 'draft');
+    await writeFile(draft, `${JSON.stringify({ ...own, lock: workshop })}\n`);
+    for (;;) {
+      // Written aside and linked into place: nobody ever reads a lock that is still empty.
+      if (await linked(draft, lockFile)) break;
+      const found = await textOf(lockFile);
+      if (found === undefined) continue; // released in between
+      const holder = holderIn(found);
+      if (holder !== undefined && (await isAlive(holder))) {
+        throw new DiskInUse(`the data directory ${directory} is in use by process ${holder.pid}`);
+      }
+      await takeAway({ lockFile, expected: found, aside: join(workshop, 'stale') });
     }
-    const found = await textOf(lockFile);
-    if (found === undefined) continue; // released in between
-    const holder = holderIn(found);
-    if (holder !== undefined && (await isAlive(holder))) {
-      throw new DiskInUse(`the data directory ${directory} is in use by process ${holder.pid}`);
-    }
-    await takeAway({ lockFile, expected: found, aside: `${draft}.stale` });
+    const ownText = await textOf(draft);
+    return async () => {
+      if ((await textOf(lockFile)) === ownText) await rm(lockFile, { force: true });
+    };
+  } finally {
+    await rm(workshop, { recursive: true, force: true });
   }
 }
 
-// Written aside and linked into place: nobody ever reads a lock that is still empty.
-async function createdWhole(lockFile: string, draft: string, text: string): Promise<boolean> {
-  await writeFile(draft, text);
+async function linked(from: string, to: string): Promise<boolean> {
   try {
-    await link(draft, lockFile);
+    await link(from, to);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
-  } finally {
-    await rm(draft, { force: true });
   }
 }
 
@@ -54,9 +56,7 @@ async function takeAway(take: { lockFile: string; expected: string; aside: strin
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  if ((await textOf(take.aside)) !== take.expected) {
-    await link(take.aside, take.lockFile).catch(() => {});
-  }
+  if ((await textOf(take.aside)) !== take.expected) await linked(take.aside, take.lockFile);
   await rm(take.aside, { force: true });
 }
 

@@ -171,9 +171,9 @@ class Reading {
 
   // The header is synced before the first record is written, so a file without a whole one has nothing to lose.
   async #wasNeverBegun(file: string, size: number): Promise<boolean> {
-    if (size < FILE_HEADER_BYTES) return true;
-    if (size > FILE_HEADER_BYTES) return false;
-    return (await this.#bytes(file, 0, FILE_HEADER_BYTES)).every((byte) => byte === 0);
+    if (size !== FILE_HEADER_BYTES) return size < FILE_HEADER_BYTES;
+    const verdict = checkHeader(await this.#bytes(file, 0, FILE_HEADER_BYTES), 'segment');
+    return !verdict.ok && verdict.newerFormat === undefined;
   }
 
   async #header(file: string, type: FileType): Promise<number> {
