@@ -117,14 +117,20 @@ describe('the lock', () => {
     expect((await readdir(parent)).sort()).toEqual(['lock', 'segment-00000001']);
   });
 
-  test('goes to exactly one of many who find a stale one', async () => {
-    directory = parent;
-    await writeFile(join(parent, 'lock'), '{"pid":999999999,"started":"unknown"}');
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => open()));
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(DiskInUse);
-    expect((await readdir(parent)).sort()).toEqual(['lock', 'segment-00000001']);
-  });
+  test.each(Array.from({ length: 20 }, (_, round) => round))(
+    'goes to exactly one of many who find a stale one (%i)',
+    async (round) => {
+      directory = parent;
+      await writeFile(join(parent, 'lock'), '{"pid":999999999,"started":"unknown"}');
+      // Somebody died while taking it over.
+      if (round % 2 === 1) await writeFile(join(parent, 'lock.stale'), '{"pid":999999998,"started":"unknown"}');
+      const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => open()));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      for (const outcome of outcomes)
+        if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(DiskInUse);
+      expect((await readdir(parent)).sort()).toEqual(['lock', 'segment-00000001']);
+    },
+  );
 });
 
 const hrefOf = (file: string) => new URL(`../../src/apiserver/store/${file}`, import.meta.url).href;

@@ -2,7 +2,7 @@
 // releasing it (kill -9, power loss) is recognised and its lock taken over.
 // Limit: processes on other machines or in other pid namespaces cannot be seen. A directory belongs to one machine.
 import { link, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DiskInUse } from './disk.ts';
 
 interface Holder {
@@ -12,29 +12,44 @@ interface Holder {
 }
 
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
-  const lockFile = join(directory, 'lock');
+  const file = join(directory, 'lock');
   const own: Holder = { pid: process.pid, started: (await startOf(process.pid)) ?? 'unknown' };
-  const workshop = await mkdtemp(join(directory, 'lock.')); // names that no other contender uses
+  const workshop = await mkdtemp(join(directory, 'lock.')); // a name that no other contender uses
+  const text = `${JSON.stringify({ ...own, made: basename(workshop) })}\n`;
   try {
     const draft = join(workshop, 'draft');
-    await writeFile(draft, `${JSON.stringify({ ...own, lock: workshop })}\n`);
-    for (;;) {
-      // Written aside and linked into place: nobody ever reads a lock that is still empty.
-      if (await linked(draft, lockFile)) break;
-      const found = await textOf(lockFile);
-      if (found === undefined) continue; // released in between
-      const holder = holderIn(found);
-      if (holder !== undefined && (await isAlive(holder))) {
-        throw new DiskInUse(`the data directory ${directory} is in use by process ${holder.pid}`);
-      }
-      await takeAway({ lockFile, expected: found, aside: join(workshop, 'stale') });
+    await writeFile(draft, text);
+    const holder = await acquire(file, draft);
+    if (holder !== undefined) {
+      throw new DiskInUse(`the data directory ${directory} is in use by process ${holder.pid}`);
     }
-    const ownText = await textOf(draft);
-    return async () => {
-      if ((await textOf(lockFile)) === ownText) await rm(lockFile, { force: true });
-    };
   } finally {
     await rm(workshop, { recursive: true, force: true });
+  }
+  return async () => {
+    if ((await textOf(file)) === text) await rm(file, { force: true });
+  };
+}
+
+/** Puts the draft in place as `file`, or tells who holds it. */
+async function acquire(file: string, draft: string): Promise<Holder | undefined> {
+  for (;;) {
+    // Written aside and linked into place: nobody ever reads a lock that is still empty.
+    if (await linked(draft, file)) return undefined;
+    const found = await textOf(file);
+    if (found === undefined) continue; // released in between
+    const holder = holderIn(found);
+    if (holder !== undefined && (await isAlive(holder))) return holder;
+    // Of all who find it stale only one may replace it, else the second would throw out the first. That right is a lock as well.
+    const right = `${file}.stale`;
+    if ((await acquire(right, draft)) !== undefined) continue;
+    try {
+      if ((await textOf(file)) !== found) continue;
+      await rename(draft, file);
+      return undefined;
+    } finally {
+      await rm(right, { force: true });
+    }
   }
 }
 
@@ -46,18 +61,6 @@ async function linked(from: string, to: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
-}
-
-// Moved aside before it is removed: if somebody else took the stale lock over first, what we hold now is theirs, and goes back.
-async function takeAway(take: { lockFile: string; expected: string; aside: string }): Promise<void> {
-  try {
-    await rename(take.lockFile, take.aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  if ((await textOf(take.aside)) !== take.expected) await linked(take.aside, take.lockFile);
-  await rm(take.aside, { force: true });
 }
 
 async function isAlive(holder: Holder): Promise<boolean> {
