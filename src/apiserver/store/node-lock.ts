@@ -45,7 +45,9 @@ async function acquire(file: string, draft: string): Promise<Holder | undefined>
     if ((await acquire(right, draft)) !== undefined) continue;
     try {
       if ((await textOf(file)) !== found) continue;
-      await rename(draft, file);
+      const copy = `${draft}-for-${basename(file)}`;
+      await link(draft, copy);
+      await rename(copy, file);
       return undefined;
     } finally {
       await rm(right, { force: true });
