@@ -1,12 +1,9 @@
 // The Table that `kubectl get` asks for: objects turned into columns and rows. Frozen objects go in, plain data comes out; the columns of
 // a kind are shared by all its tables.
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
-import { badRequest } from '../../api/status.ts';
 import type { Json } from '../../base/json.ts';
 import type { TableColumn, TableShape } from '../registry.ts';
-
-/** What of the object each row carries. `--sort-by` needs the whole of it. */
-export type IncludeObject = 'Metadata' | 'Object' | 'None';
+import type { IncludeObject } from './options.ts';
 
 export interface TableRow {
   readonly cells: readonly Json[];
@@ -28,7 +25,7 @@ export interface Table extends KubeObject {
 
 export interface TableOptions {
   readonly now: number;
-  /** Absent = Metadata. */
+  /** What of the object each row carries; absent = Metadata. `--sort-by` needs the whole of it. */
   readonly include?: IncludeObject;
   /** Of a list; absent = that of the only object. */
   readonly metadata?: TableMeta;
@@ -47,14 +44,13 @@ export function tableOf(objects: readonly KubeObject[], shape: TableShape, optio
   };
 }
 
-/** One row, for those who stream a long list. */
-export const rowOf = (object: KubeObject, shape: TableShape, now: number, include: IncludeObject): TableRow => ({
+const rowOf = (object: KubeObject, shape: TableShape, now: number, include: IncludeObject): TableRow => ({
   cells: shape.cells(object, now),
   object: include === 'Metadata' ? partialMetadata(object) : include === 'Object' ? object : null,
 });
 
 /** What is left of an object for those who only want to know that it exists. */
-export const partialMetadata = (object: KubeObject): KubeObject => ({
+const partialMetadata = (object: KubeObject): KubeObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion: 'meta.k8s.io/v1',
   metadata: object.metadata,
@@ -62,12 +58,3 @@ export const partialMetadata = (object: KubeObject): KubeObject => ({
 
 const versionOf = (object: KubeObject | undefined): TableMeta =>
   object?.metadata.resourceVersion === undefined ? {} : { resourceVersion: object.metadata.resourceVersion };
-
-/** Reads `includeObject` of the query. */
-export function parseIncludeObject(value: string | undefined): IncludeObject {
-  if (value === undefined || value === '') return 'Metadata';
-  if (value === 'Metadata' || value === 'Object' || value === 'None') return value;
-  throw badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
-  );
-}

@@ -1,6 +1,7 @@
 // Which table a built-in kind has.
 import type { TableShape } from '../../registry.ts';
 import * as core from './core.ts';
+import * as devices from './devices.ts';
 import * as network from './network.ts';
 import { pod } from './pod.ts';
 import * as policy from './policy.ts';
@@ -47,15 +48,19 @@ const tables: ReadonlyMap<string, TableShape> = new Map(
     'events.k8s.io/Event': core.event,
     'flowcontrol.apiserver.k8s.io/FlowSchema': policy.flowSchema,
     'flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration': policy.priorityLevelConfiguration,
+    'networking.k8s.io/IPAddress': network.ipAddress,
     'networking.k8s.io/Ingress': network.ingress,
     'networking.k8s.io/IngressClass': network.ingressClass,
     'networking.k8s.io/NetworkPolicy': network.networkPolicy,
+    'networking.k8s.io/ServiceCIDR': network.serviceCidr,
     'node.k8s.io/RuntimeClass': policy.runtimeClass,
     'policy/PodDisruptionBudget': scaling.podDisruptionBudget,
     'rbac.authorization.k8s.io/ClusterRole': created,
     'rbac.authorization.k8s.io/ClusterRoleBinding': roleBinding,
     'rbac.authorization.k8s.io/Role': created,
     'rbac.authorization.k8s.io/RoleBinding': roleBinding,
+    'resource.k8s.io/ResourceClaim': devices.resourceClaim,
+    'resource.k8s.io/ResourceSlice': devices.resourceSlice,
     'scheduling.k8s.io/PriorityClass': policy.priorityClass,
     'storage.k8s.io/CSIDriver': storage.csiDriver,
     'storage.k8s.io/CSINode': storage.csiNode,

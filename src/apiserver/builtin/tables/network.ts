@@ -206,3 +206,27 @@ export const networkPolicy = table<{ readonly spec?: { readonly podSelector?: La
   [NAME, text('Pod-Selector', 'Which Pods the policy is about.'), AGE],
   (object, now) => [nameOf(object), selectorText(object.spec?.podSelector, SELECTOR_WORDS), ageOf(object, now)],
 );
+
+export const serviceCidr = table<{ readonly spec?: { readonly cidrs?: readonly string[] } }>(
+  [NAME, text('CIDRs', 'Ranges that Services get their addresses from.'), AGE],
+  (object, now) => [nameOf(object), object.spec?.cidrs?.join(',') ?? '', ageOf(object, now)],
+);
+
+interface IpAddress {
+  readonly spec?: {
+    readonly parentRef?: {
+      readonly group?: string;
+      readonly resource?: string;
+      readonly namespace?: string;
+      readonly name?: string;
+    };
+  };
+}
+
+export const ipAddress = table<IpAddress>([NAME, text('ParentRef', 'Who has the address.')], (object) => {
+  const parent = object.spec?.parentRef;
+  if (parent === undefined) return [nameOf(object), '<none>'];
+  const resource = parent.group ? `${parent.resource}.${parent.group}` : (parent.resource ?? '');
+  const namespace = parent.namespace ? `/${parent.namespace}` : '';
+  return [nameOf(object), `${resource.toLowerCase()}${namespace}/${parent.name ?? ''}`];
+});
