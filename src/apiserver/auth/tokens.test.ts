@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { createHmac, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import { seededRandom } from '../../base/random.ts';
@@ -218,6 +218,14 @@ describe('a forged token', () => {
 
   test.each([
     { it: 'with no signature', make: () => `${parts()[0]}.${parts()[1]}.` },
+    {
+      it: 'that we signed ourselves under another algorithm’s name',
+      make: () => {
+        const content = `${b64({ alg: 'HS256', kid: key.keyId })}.${parts()[1]}`;
+        const signature = sign('sha256', Buffer.from(content), { key: pem, dsaEncoding: 'ieee-p1363' });
+        return `${content}.${signature.toString('base64url')}`;
+      },
+    },
     { it: 'that wants no algorithm', make: () => `${b64({ alg: 'none', kid: key.keyId })}.${parts()[1]}.AA` },
     {
       it: 'that takes the public key for a shared secret',
