@@ -36,7 +36,7 @@ const patch = s.object(
         '.path',
       ),
       // `value` may be anything, so CEL cannot name it in a typed way; dyn() can.
-      rule("self.op != 'remove' || !('value' in dyn(self))", 'op remove takes no value', '.op'),
+      rule("self.op != 'remove' || [dyn(self)].all(patch, !has(patch.value))", 'op remove takes no value', '.op'),
     ],
   },
 );
