@@ -53,14 +53,17 @@ describe('a data directory', () => {
       expect(round).toBeLessThan(50);
       await fill(log, 300);
     }
+    // The next snapshot may be under way: a trickle of writes lets it finish.
+    for (let round = 0; (await readdir(directory)).length > 3; round++) {
+      expect(round).toBeLessThan(2000);
+      await fill(log, 1);
+    }
+    expect((await readdir(directory)).map((file) => file.split('-')[0])).toEqual(['lock', 'segment', 'snapshot']);
     const objects = log
       .store('a')
       .range('')
       .items.map((stored) => stored.object());
     await log.close();
-    const files = await Promise.all((await readdir(directory)).map((file) => stat(join(directory, file))));
-    const state = objects.reduce((sum, object) => sum + JSON.stringify(object).length, 0);
-    expect(files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(4 * state + 500_000);
     const again = await open();
     expect(
       again
