@@ -26,9 +26,20 @@ function objectOf(kind: Kind, spec: unknown, name = 'sample'): KubeObject {
   return draft as KubeObject;
 }
 
-const judge = (kind: Kind, write: Write): readonly string[] =>
-  brokenRules(
-    kind.schema,
+type Judge = (kind: Kind, now: KubeObject, old: KubeObject | undefined) => readonly string[];
+
+// Two judges that share no code: what we serve, and what the expressions mean to the CEL library alone.
+const judges: Readonly<Record<string, Judge>> = {
+  'the API server': (kind, now, old) =>
+    structureOf(kind.schema)
+      .validate(now, old)
+      .map((cause) => cause.message),
+  'plain CEL': (kind, now, old) => brokenRules(kind.schema, now, old),
+};
+
+const judge = (by: Judge, kind: Kind, write: Write): readonly string[] =>
+  by(
+    kind,
     objectOf(kind, write.spec, write.name),
     write.from === undefined ? undefined : objectOf(kind, write.from, write.name),
   );
@@ -44,23 +55,28 @@ const rows: readonly (Row & { readonly kind: Kind })[] = table.flatMap((row) =>
   row.kinds.map((kind) => ({ ...row, kind })),
 );
 
-describe('the rules of the kinds', () => {
-  test.each(rows.map((row) => ({ ...row, it: `${row.kind.kind}: ${row.message}` })))(
-    '$it',
-    ({ kind, message, also = [], accepted, refused }) => {
-      for (const write of accepted) expect(judge(kind, write), JSON.stringify(write)).toEqual([]);
-      for (const write of refused) {
-        const causes = judge(kind, write);
-        const others = causes.filter((cause) => ![message, ...also].some((text) => cause.endsWith(text)));
-        expect(others, JSON.stringify(write)).toEqual([]);
-        expect(
-          causes.some((cause) => cause.endsWith(message)),
-          `${JSON.stringify(write)} gives ${JSON.stringify(causes)}`,
-        ).toBe(true);
-      }
-    },
-  );
+// Our server does not yet see, through dyn(), a field whose schema has no type; a real one does. Remove the entry when it does:
+// the test below turns red then.
+const unseen: Readonly<Record<string, readonly string[]>> = { 'the API server': ['op remove takes no value'] };
 
+describe.each(Object.entries(judges))('to %s', (name, by) => {
+  const cases = rows.map((row) => ({ ...row, it: `${row.kind.kind}: ${row.message}` }));
+  const isUnseen = (row: Row) => unseen[name]?.includes(row.message) === true;
+
+  const breaks = (row: (typeof cases)[number], write: Write) => {
+    const causes = judge(by, row.kind, write);
+    const others = causes.filter((cause) => ![row.message, ...(row.also ?? [])].some((text) => cause.endsWith(text)));
+    expect(others, JSON.stringify(write)).toEqual([]);
+    return causes.some((cause) => cause.endsWith(row.message));
+  };
+
+  test.each(cases)('$it', (row) => {
+    for (const write of row.accepted) expect(judge(by, row.kind, write), JSON.stringify(write)).toEqual([]);
+    for (const write of row.refused) expect(breaks(row, write), JSON.stringify(write)).toBe(!isUnseen(row));
+  });
+});
+
+describe('the rules of the kinds', () => {
   test('have an accepted and a refused object each', () => {
     const covered = new Set(rows.filter((row) => row.accepted.length > 0 && row.refused.length > 0).map(nameOf));
     const missing = kinds.flatMap((kind) =>
