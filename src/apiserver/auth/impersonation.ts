@@ -35,9 +35,6 @@ export function impersonate(user: User, headers: Headers, authorizer: Authorizer
   return impersonated(wanted);
 }
 
-/** True when a request wants to act as somebody else. */
-export const isImpersonating = (headers: Headers): boolean => wantedIn(headers) !== undefined;
-
 function wantedIn(headers: Headers): Wanted | undefined {
   const extra = new Map<string, string[]>();
   for (const name in headers) {

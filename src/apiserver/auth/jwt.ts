@@ -10,7 +10,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { isObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -19,7 +19,7 @@ export interface SigningKey {
   /** base64url of the public key's SHA-256, as Kubernetes names its keys. */
   readonly keyId: string;
   /** The public key as JSON Web Key. */
-  readonly jwk: Claims;
+  readonly jwk: JsonObject;
   sign(claims: Claims): string;
   /** The claims of a token that this key has signed; undefined for all others. Says nothing about time or audience. */
   open(token: string): Claims | undefined;
@@ -40,7 +40,12 @@ export function signingKey(privateKeyPem: string): SigningKey {
   return {
     algorithm,
     keyId,
-    jwk: Object.freeze({ use: 'sig', kid: keyId, alg: algorithm, ...publicKey.export({ format: 'jwk' }) }),
+    jwk: Object.freeze({
+      use: 'sig',
+      kid: keyId,
+      alg: algorithm,
+      ...(publicKey.export({ format: 'jwk' }) as JsonObject),
+    }),
     sign(claims) {
       const content = `${header}.${encode(claims)}`;
       const signature = sign('sha256', Buffer.from(content), { key: privateKey, ...options });

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import type { KubeObject, User } from '../../api/object.ts';
 import { type Clock, kubeTime } from '../../base/clock.ts';
-import { deepFreeze, isObject } from '../../base/json.ts';
+import { deepFreeze, isObject, type JsonObject } from '../../base/json.ts';
 import { createLru } from '../../base/lru.ts';
 import type { Random } from '../../base/random.ts';
 import type { TokenCheck, TokenIssuer } from '../cluster.ts';
@@ -241,7 +241,7 @@ function isLongDeleted(object: KubeObject, now: number): boolean {
 }
 
 /** `/.well-known/openid-configuration`. */
-export const openIdConfiguration = (issuer: string, key: SigningKey, jwksUri: string): Claims => ({
+export const openIdConfiguration = (issuer: string, key: SigningKey, jwksUri: string): JsonObject => ({
   issuer,
   jwks_uri: jwksUri,
   response_types_supported: ['id_token'],
@@ -250,4 +250,4 @@ export const openIdConfiguration = (issuer: string, key: SigningKey, jwksUri: st
 });
 
 /** `/openid/v1/jwks`, of type application/jwk-set+json. */
-export const jsonWebKeys = (key: SigningKey): Claims => ({ keys: [key.jwk] });
+export const jsonWebKeys = (key: SigningKey): JsonObject => ({ keys: [key.jwk] });
