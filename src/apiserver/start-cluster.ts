@@ -1,0 +1,111 @@
+// Brings one cluster to life: what a fresh API server has, the kinds it is given, and its housekeeping. No sockets, no files.
+
+import { crdOf } from '../api/crd.ts';
+import type { Kind } from '../api/kind.ts';
+import { groupVersionOf, type KubeObject } from '../api/object.ts';
+import { type Clock, kubeTime } from '../base/clock.ts';
+import { deepEqual } from '../base/json.ts';
+import type { Random } from '../base/random.ts';
+import { createAuthenticator } from './auth/authenticator.ts';
+import { impersonate } from './auth/impersonation.ts';
+import type { SigningKey } from './auth/jwt.ts';
+import { createAuthorizer } from './auth/rbac.ts';
+import type { StaticTokens } from './auth/static-tokens.ts';
+import { createTokens, issuerOf, jsonWebKeys, lookupIn, openIdConfiguration } from './auth/tokens.ts';
+import { bootstrapObjects } from './builtin/bootstrap.ts';
+import { builtinResources } from './builtin/registry.ts';
+import type { Cluster } from './cluster.ts';
+import { startCrdHousekeeping } from './housekeeping/crd.ts';
+import { startHousekeeping } from './housekeeping/start.ts';
+import type { HttpCluster } from './http/http-cluster.ts';
+import { createRegistry } from './live-registry.ts';
+import { keyOf, type Store } from './store/store.ts';
+import { verbs } from './verbs/all.ts';
+
+export interface StartOptions {
+  readonly name: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signingKey: SigningKey;
+  readonly caCertificate: string;
+  /** Kinds of ours that this cluster serves: their CRDs are installed, their admission is called in process. */
+  readonly kinds: readonly Kind[];
+  readonly staticTokens?: StaticTokens;
+  onError(error: unknown, what: string): void;
+}
+
+export interface RunningCluster extends AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly http: HttpCluster;
+  /** Resolves when housekeeping has nothing left to do. */
+  settled(): Promise<void>;
+}
+
+export async function startCluster(options: StartOptions): Promise<RunningCluster> {
+  const { name, store, clock, random, signingKey, caCertificate } = options;
+  const registry = createRegistry(builtinResources());
+  const tokens = createTokens({ key: signingKey, issuer: issuerOf(name), lookup: lookupIn(store), clock, random });
+  const authenticator = createAuthenticator({
+    clock,
+    tokens,
+    ...(options.staticTokens ? { staticTokens: options.staticTokens } : {}),
+  });
+  const cluster: Cluster = {
+    name,
+    store,
+    registry,
+    clock,
+    random,
+    authorizer: createAuthorizer(store),
+    tokens,
+    checkToken: authenticator.checkToken,
+    caCertificate,
+  };
+  await install(cluster, [...bootstrapObjects(), ...options.kinds.map(crdOf)]);
+  const stopCrds = startCrdHousekeeping(cluster, { admit: admitters(options.kinds), onServed: registry.setCustom });
+  const housekeeping = startHousekeeping(cluster, { remove: verbs.remove, onError: options.onError });
+  return {
+    cluster,
+    http: {
+      cluster,
+      verbs,
+      authenticate: authenticator.authenticate,
+      impersonate: (user, headers) => impersonate(user, headers, cluster.authorizer),
+      openid: {
+        configuration: () => openIdConfiguration(tokens.issuer, signingKey, '/openid/v1/jwks'),
+        keys: () => jsonWebKeys(signingKey),
+      },
+    },
+    settled: housekeeping.settled,
+    async [Symbol.asyncDispose]() {
+      stopCrds();
+      housekeeping.stop();
+    },
+  };
+}
+
+const admitters = (kinds: readonly Kind[]) => (group: string, kind: string) =>
+  kinds.find((each) => each.group === group && each.kind === kind)?.admit;
+
+/** Puts in what is missing, and brings CRDs of ours to what this version of the program defines. What a user changed otherwise stays. */
+async function install(cluster: Cluster, objects: readonly KubeObject[]): Promise<void> {
+  const creationTimestamp = kubeTime(cluster.clock.now());
+  const commits = objects.flatMap((object) => {
+    const found = cluster.registry.findKind(groupVersionOf(object.apiVersion).group, object.kind);
+    if (!found) throw new Error(`no built-in kind ${object.kind}`);
+    const { name = '', namespace = '' } = object.metadata;
+    const key = keyOf(found.resource.group, found.resource.plural, namespace, name);
+    const old = cluster.store.get(key, 'head');
+    if (!old) {
+      const metadata = { ...object.metadata, uid: cluster.random.uuid(), creationTimestamp };
+      return [cluster.store.commit({ key, expect: 'absent', value: { ...object, metadata } }).durable];
+    }
+    const before = old.object();
+    if (object.kind !== 'CustomResourceDefinition' || deepEqual(before.spec, object.spec)) return [];
+    const generation = (before.metadata.generation ?? 0) + 1;
+    const value = { ...before, metadata: { ...before.metadata, generation }, spec: object.spec };
+    return [cluster.store.commit({ key, expect: old.revision, value }).durable];
+  });
+  await Promise.all(commits);
+}

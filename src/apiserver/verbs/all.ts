@@ -1,0 +1,11 @@
+// The verbs as one value, for whoever hands them on.
+import { create } from './create.ts';
+import { remove } from './delete.ts';
+import { deleteCollection } from './delete-collection.ts';
+import { get } from './get.ts';
+import { list } from './list.ts';
+import { patch } from './patch.ts';
+import { update } from './update.ts';
+import { watch } from './watch.ts';
+
+export const verbs = { create, get, list, watch, update, patch, remove, deleteCollection } as const;

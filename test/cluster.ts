@@ -1,0 +1,121 @@
+// A cluster in memory for tests: the real API server without sockets, on a clock and a random stream that the test holds.
+import type { Kind, Resource } from '../src/api/kind.ts';
+import type { KubeObject, User } from '../src/api/object.ts';
+import type { Answer, Request, Target, Transport } from '../src/api/transport.ts';
+import { newPrivateKey } from '../src/apiserver/auth/certificates.ts';
+import { signingKey } from '../src/apiserver/auth/jwt.ts';
+import { directTransport } from '../src/apiserver/direct.ts';
+import { type RunningCluster, startCluster } from '../src/apiserver/start-cluster.ts';
+import { createMemoryStore } from '../src/apiserver/store/memory.ts';
+import type { Store } from '../src/apiserver/store/store.ts';
+import type { Clock } from '../src/base/clock.ts';
+import { seededRandom } from '../src/base/random.ts';
+
+export const admin: User = { name: 'admin', groups: ['system:masters', 'system:authenticated'] };
+const key = signingKey(newPrivateKey());
+
+/** Time that stands still until it is moved. */
+export interface TestClock extends Clock {
+  advance(ms: number): void;
+}
+
+export function testClock(startMs = Date.parse('2026-01-01T00:00:00Z')): TestClock {
+  let now = startMs;
+  let timers: { at: number; run: () => void }[] = [];
+  return {
+    now: () => now,
+    at(epochMs, _name, run) {
+      const timer = { at: epochMs, run };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((each) => each !== timer);
+      };
+    },
+    advance(ms) {
+      const end = now + ms;
+      for (;;) {
+        const next = timers.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+        if (!next) break;
+        timers = timers.filter((each) => each !== next);
+        now = Math.max(now, next.at);
+        next.run();
+      }
+      now = end;
+    },
+  };
+}
+
+export interface TestCluster extends AsyncDisposable {
+  readonly running: RunningCluster;
+  readonly store: Store;
+  readonly clock: TestClock;
+  readonly errors: readonly unknown[];
+  as(user: User): Transport;
+  /** A resource by plural, as the administrator sees it. */
+  at(plural: string, namespace?: string, name?: string): Target;
+  call(request: Request): Promise<Answer>;
+  create(plural: string, namespace: string | undefined, object: object): Promise<KubeObject>;
+  get(plural: string, namespace: string | undefined, name: string): Promise<KubeObject>;
+  settled(): Promise<void>;
+}
+
+export async function aCluster(
+  options: { readonly kinds?: readonly Kind[]; readonly store?: Store } = {},
+): Promise<TestCluster> {
+  const clock = testClock();
+  const store = options.store ?? createMemoryStore();
+  const errors: unknown[] = [];
+  const running = await startCluster({
+    name: 'test',
+    store,
+    clock,
+    random: seededRandom(1),
+    signingKey: key,
+    caCertificate: 'CA',
+    kinds: options.kinds ?? [],
+    onError: (error) => errors.push(error),
+  });
+  await running.settled();
+  const transport = directTransport(running.cluster, admin);
+  const resourceOf = (plural: string): Resource => {
+    const found = running.cluster.registry.all().find((each) => each.plural === plural);
+    if (!found) throw new Error(`no resource ${plural}`);
+    return {
+      group: found.group,
+      version: found.versions[0]?.version ?? '',
+      kind: found.kind,
+      plural,
+      namespaced: found.namespaced,
+    };
+  };
+  const at = (plural: string, namespace?: string, name?: string): Target => ({
+    resource: resourceOf(plural),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  });
+  return {
+    running,
+    store,
+    clock,
+    errors,
+    as: (user) => directTransport(running.cluster, user),
+    at,
+    call: (request) => transport.call(request),
+    async create(plural, namespace, object) {
+      const { resource } = at(plural);
+      const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+      const answer = await transport.call({
+        verb: 'create',
+        at: at(plural, namespace),
+        object: { apiVersion, kind: resource.kind, ...object } as KubeObject,
+        manager: 'test',
+      });
+      return answer.object as KubeObject;
+    },
+    async get(plural, namespace, name) {
+      return (await transport.call({ verb: 'get', at: at(plural, namespace, name) })).object as KubeObject;
+    },
+    settled: () => running.settled(),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
