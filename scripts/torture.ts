@@ -144,6 +144,13 @@ function checkCluster(log: Log, cluster: string, witness: Witness, told: readonl
       throw new Error(`${cluster}${key} was visible at ${revision}, now it is ${found}`);
     }
   }
+  // From here on, what was found counts as told.
+  witness.latest.clear();
+  for (const stored of store.range('').items) {
+    const { key, revision } = stored;
+    witness.latest.set(key, { key, revision, nonce: nonceOf(stored.object()) });
+  }
+  witness.visible = store.visible;
   // The history that is left must tell each write as it was told then.
   const newest = told.at(-1)?.revision ?? store.visible;
   let from = newest;
