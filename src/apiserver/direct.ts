@@ -175,5 +175,6 @@ function authorize(
     ...(name === undefined ? {} : { name }),
     ...(subresource === undefined ? {} : { subresource }),
   };
-  if (!cluster.authorizer.allows(user, attributes).allowed) throw forbiddenError(user, attributes);
+  const verdict = cluster.authorizer.allows(user, attributes);
+  if (!verdict.allowed) throw forbiddenError(user, attributes, verdict.reason);
 }

@@ -74,7 +74,13 @@ async function listen(options: ApiserverOptions, pki: Pki, clusters: Parameters<
       clock: wallClock,
       ...(options.insecureHttp
         ? { plainHttp: { user: { name: 'flotilla-admin', groups: ['system:masters', 'system:authenticated'] } } }
-        : { tls: { key: pki.server.key, certificate: pki.server.certificate, clientCa: pki.authority.certificate } }),
+        : {
+            tls: {
+              key: pki.server.privateKey,
+              certificate: pki.server.certificate,
+              clientCa: pki.authority.certificate,
+            },
+          }),
       onFailure: (error) => console.error(error),
     });
   } catch (cause) {

@@ -26,6 +26,7 @@ export async function create(cluster: Cluster, at: At, body: unknown, caller: Ca
 export async function createDecoded(cluster: Cluster, at: At, draft: Draft, caller: Caller): Promise<Written> {
   const { resource } = at;
   const context = writeContext(cluster, at, caller, 'create');
+  takeNamespace(at, draft);
   if (resource.behaviour.answer) {
     fillDefaults(at, draft);
     const answer = resource.behaviour.answer(draft, context);
@@ -34,7 +35,6 @@ export async function createDecoded(cluster: Cluster, at: At, draft: Draft, call
   if (draft.metadata.resourceVersion !== undefined && draft.metadata.resourceVersion !== '') {
     throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
   }
-  takeNamespace(at, draft);
   const isGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
   for (let attempt = 1; ; attempt++) {
     if (isGenerated) draft.metadata.name = generatedName(draft.metadata.generateName as string, cluster.random);

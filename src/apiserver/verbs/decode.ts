@@ -21,7 +21,8 @@ export function decodePatched(at: At, patched: unknown, caller: Caller): Draft {
   const text = JSON.stringify(patched);
   const refuse = (why: string) => invalid({ group: '', kind: '' }, '', [invalidValue('patch', text, why)]);
   if (!isObject(patched)) throw refuse('not an object');
-  const draft = checkType(at, patched);
+  // Patches share what they did not touch with the stored object, which is frozen.
+  const draft = checkType(at, mutableCopy(patched));
   const wrongType = at.version.structure.decodeError(draft);
   if (wrongType !== undefined) throw refuse(wrongType);
   const unknown = unknownFields(at, draft, caller);
@@ -79,7 +80,7 @@ function checkType({ resource, version }: At, body: unknown): Draft {
       );
     }
   }
-  // A body that was just parsed belongs to us; a frozen one (from the direct transport, or a patched object) is shared.
+  // A body that was just parsed belongs to us; a frozen one (from the direct transport) is shared.
   const own: Readonly<Record<string, unknown>> = Object.isFrozen(body) ? mutableCopy(body) : body;
   const { apiVersion: _a, kind: _k, metadata, ...rest } = own;
   return {

@@ -42,7 +42,11 @@ interface TokenRequestSpec {
 const SHORTEST_TOKEN_SECONDS = 600;
 const LONGEST_TOKEN_SECONDS = 2 ** 32;
 const USUAL_TOKEN_SECONDS = 3600;
-const BINDABLE: Readonly<Record<string, string>> = { Pod: 'pods', Secret: 'secrets' };
+const BINDABLE: Readonly<Record<string, { readonly plural: string; readonly namespaced: boolean }>> = {
+  Pod: { plural: 'pods', namespaced: true },
+  Secret: { plural: 'secrets', namespaced: true },
+  Node: { plural: 'nodes', namespaced: false },
+};
 
 function issueToken(cluster: Cluster, at: At, body: Readonly<Record<string, unknown>>): Stored {
   const account = headOf(cluster, at).object();
@@ -81,11 +85,12 @@ function issueToken(cluster: Cluster, at: At, body: Readonly<Record<string, unkn
 }
 
 function boundObject(cluster: Cluster, at: At, ref: NonNullable<TokenRequestSpec['boundObjectRef']>) {
-  const plural = BINDABLE[ref.kind ?? ''];
-  if (plural === undefined || !ref.name) {
+  const bindable = BINDABLE[ref.kind ?? ''];
+  if (bindable === undefined || !ref.name) {
     throw badRequest(`cannot bind token for serviceaccount "${at.name}" to kind "${ref.kind ?? ''}"`);
   }
-  const found = cluster.store.get(keyOf('', plural, at.namespace, ref.name), 'head')?.object();
+  const { plural, namespaced } = bindable;
+  const found = cluster.store.get(keyOf('', plural, namespaced ? at.namespace : '', ref.name), 'head')?.object();
   if (!found) throw notFound({ group: '', plural }, ref.name);
   if (ref.uid && ref.uid !== found.metadata.uid) {
     const why = `the UID in the bound object reference (${ref.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
