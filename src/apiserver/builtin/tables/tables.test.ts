@@ -147,6 +147,26 @@ describe('the Status of a Pod', () => {
     expect(cell('', 'Pod', 'Restarts', fields, 6 * 60_000)).toBe('3 (5m ago)');
     expect(cell('', 'Pod', 'Restarts', { status: { containerStatuses: [{ restartCount: 2 }] } })).toBe('2');
   });
+
+  test('restarts of init containers count until the Pod is initialised, those of sidecars for ever', () => {
+    const initContainerStatuses = [
+      { name: 'side', restartCount: 1, started: true, state: { running: {} } },
+      { name: 'init', restartCount: 4, state: { running: {} } },
+    ];
+    const spec = { initContainers: [{ name: 'side', restartPolicy: 'Always' }, { name: 'init' }] };
+    const restarts = (conditions: readonly object[]) =>
+      cell('', 'Pod', 'Restarts', { spec, status: { initContainerStatuses, conditions } });
+    expect(restarts([])).toBe('5');
+    expect(restarts([{ type: 'Initialized', status: 'True' }])).toBe('1');
+  });
+});
+
+test.each([
+  [{}, ''],
+  [{ startTime: '1970-01-01T00:00:10Z' }, '50s'],
+  [{ startTime: '1970-01-01T00:00:10Z', completionTime: '1970-01-01T00:00:15Z' }, '5s'],
+])('the Duration of a Job with %j', (status, text) => {
+  expect(cell('batch', 'Job', 'Duration', { status }, 60_000)).toBe(text);
 });
 
 test('kinds without a table of their own show name and age', () => {

@@ -1,0 +1,62 @@
+// Claims and volumes that are being deleted stay until nobody uses them: a claim while a Pod that has not finished mounts it, a
+// volume while it is bound.
+import type { KubeObject } from '../../api/object.ts';
+import { CLAIM_PROTECTION, VOLUME_PROTECTION } from '../builtin/storage.ts';
+import type { Cluster } from '../cluster.ts';
+import { prefixOf } from '../store/store.ts';
+import type { Loop } from './loop.ts';
+import { headOf, mayMention, partsOf, release } from './objects.ts';
+
+const CLAIMS = prefixOf('', 'persistentvolumeclaims');
+const VOLUMES = prefixOf('', 'persistentvolumes');
+const PODS = prefixOf('', 'pods');
+
+export function volumeProtection(cluster: Cluster): Loop {
+  /** Claims that wait for Pods. */
+  const held = new Set<string>();
+  return {
+    name: 'volume protection',
+    reset: () => held.clear(),
+    notice({ key, stored, deleted, isOld }, want) {
+      if (key.startsWith(CLAIMS) || key.startsWith(VOLUMES)) {
+        if (deleted) held.delete(key);
+        else if (!isOld || mayMention(stored, 'deletionTimestamp')) {
+          if (stored.object().metadata.deletionTimestamp !== undefined) want(key);
+        }
+      } else if (held.size > 0 && key.startsWith(PODS)) {
+        const { namespace } = partsOf(key);
+        for (const claim of held) if (partsOf(claim).namespace === namespace) want(claim);
+      }
+    },
+    async work(key) {
+      const stored = headOf(cluster, key);
+      if (stored?.object().metadata.deletionTimestamp === undefined) return;
+      const isClaim = key.startsWith(CLAIMS);
+      if (isClaim ? isMounted(cluster, key) : isBound(stored.object())) {
+        if (isClaim) held.add(key);
+        return;
+      }
+      held.delete(key);
+      await release(cluster, stored, isClaim ? CLAIM_PROTECTION : VOLUME_PROTECTION);
+    },
+  };
+}
+
+const isBound = (volume: KubeObject): boolean => (volume.status as { phase?: string } | undefined)?.phase === 'Bound';
+
+function isMounted(cluster: Cluster, claimKey: string): boolean {
+  const { namespace, name } = partsOf(claimKey);
+  return cluster.store.range(prefixOf('', 'pods', namespace)).items.some((stored) => {
+    const pod = stored.object();
+    const { phase } = (pod.status ?? {}) as { phase?: string };
+    if (phase === 'Succeeded' || phase === 'Failed') return false;
+    const { volumes = [] } = (pod.spec ?? {}) as {
+      volumes?: readonly { name?: string; persistentVolumeClaim?: { claimName?: string }; ephemeral?: object }[];
+    };
+    return volumes.some(
+      (volume) =>
+        volume.persistentVolumeClaim?.claimName === name ||
+        (volume.ephemeral !== undefined && `${pod.metadata.name}-${volume.name}` === name),
+    );
+  });
+}
