@@ -79,7 +79,3 @@ export function compileFields<T>(terms: readonly FieldTerm[], readers: FieldRead
     },
   };
 }
-
-/** The value that a field must have, when the terms pin it to exactly one: lets a list by name become a get. */
-export const exactValueOf = (terms: readonly FieldTerm[], field: string): string | undefined =>
-  terms.find((term) => term.equal && term.field === field)?.value;

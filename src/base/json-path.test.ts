@@ -4,6 +4,7 @@ import { compileFirst, compileJsonPath, fieldsOfPath, JsonPathError } from './js
 
 const object = {
   metadata: { name: 'web', labels: { 'app.kubernetes.io/name': 'shop', a: { b: 'nested' } } },
+  mixed: [{ t: 'x' }, { t: 1 }],
   spec: { replicas: 3, ports: [80, 443, 8080], none: null },
   status: {
     conditions: [
@@ -50,6 +51,7 @@ describe('a JSON path', () => {
     ['.status.conditions[?(@.note=="it)s")].type', ['Applied']],
     ['.status.conditions[?(@.type=="Absent")].status', []],
     ['.status.conditions[?(@.type==1)].status', []],
+    ['.mixed[?(@.t=="x")].t', []],
     ['.status.absent[?(@.type=="Ready")].status', []],
     ['.spec[?(@.type=="Ready")]', []],
     ['..type', ['Ready', 'Applied']],

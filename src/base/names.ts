@@ -60,8 +60,7 @@ const configKey = pattern(
 export const tooLongText = (most: number): string => `must be no more than ${most} characters`;
 
 // Kubernetes counts bytes.
-const exceeds = (value: string, most: number): boolean =>
-  value.length > most || (value.length * 3 > most && Buffer.byteLength(value) > most);
+const exceeds = (value: string, most: number): boolean => value.length * 3 > most && Buffer.byteLength(value) > most;
 
 function check(value: string, form: Pattern, most: number, prefix = ''): Complaints {
   const fits = !exceeds(value, most);

@@ -123,6 +123,15 @@ describe('a LabelSelector', () => {
     expect(() => compileLabelSelector(selector)).toThrow(new UserError('InvalidSelector', message));
   });
 
+  test('is compiled once if it cannot change any more', () => {
+    const frozen = deepFreeze({ matchLabels: { app: 'web' } });
+    expect(compileLabelSelector(frozen)).toBe(compileLabelSelector(frozen));
+    const open = { matchLabels: { app: 'web' } };
+    expect(matchesLabels(open, labels)).toBe(true);
+    open.matchLabels.app = 'db';
+    expect(matchesLabels(open, labels)).toBe(false);
+  });
+
   test('is written as query text, sorted by key', () => {
     const selector = compileLabelSelector({
       matchLabels: { tier: 'front', app: 'web' },

@@ -47,6 +47,7 @@ describe('a JSON patch', () => {
       patch: [{ op: 'move', from: '/a/list/0', path: '/first' }],
       result: { ...original, a: { ...original.a, list: ['q'] }, first: 'p' },
     },
+    { it: 'moves a value to where it is', patch: [{ op: 'move', from: '/a', path: '/a' }], result: original },
     {
       it: 'copies, and the copy lives its own life',
       patch: [
