@@ -1,0 +1,69 @@
+// A regular expression as a program for a machine that follows all ways at once: a list of steps, each leading to others.
+import { type Assertion, type CharSet, type Expression, PatternError } from './parse.ts';
+
+export type Step =
+  | { readonly op: 'char'; readonly set: CharSet; readonly next: number }
+  | { readonly op: 'split'; readonly first: number; readonly second: number }
+  | { readonly op: 'assert'; readonly what: Assertion; readonly next: number }
+  | { readonly op: 'match' };
+
+export interface Program {
+  readonly steps: readonly Step[];
+  readonly start: number;
+  /** Asks only for the ends of the text, if for anything: then sets of steps alone tell where we are. */
+  readonly isPlain: boolean;
+}
+
+const MOST_STEPS = 20_000;
+
+/** Built from its end to its beginning: a step is added when the step that follows it is known. */
+export function programOf(expression: Expression): Program {
+  const steps: Step[] = [{ op: 'match' }];
+  let isPlain = true;
+  const add = (step: Step): number => {
+    if (steps.length >= MOST_STEPS) throw new PatternError('error parsing regexp: expression too large');
+    return steps.push(step) - 1;
+  };
+
+  const build = (part: Expression, next: number): number => {
+    switch (part.op) {
+      case 'empty':
+        return next;
+      case 'char':
+        return add({ op: 'char', set: part.set, next });
+      case 'assert':
+        if (part.what !== 'text-start' && part.what !== 'text-end') isPlain = false;
+        return add({ op: 'assert', what: part.what, next });
+      case 'all':
+        return part.parts.reduceRight((after, each) => build(each, after), next);
+      case 'any':
+        return part.parts
+          .map((each) => build(each, next))
+          .reduceRight((second, first) => add({ op: 'split', first, second }));
+      case 'repeat':
+        return repeat(part, next);
+    }
+  };
+
+  const choose = (into: number, past: number, greedy: boolean): Step =>
+    greedy ? { op: 'split', first: into, second: past } : { op: 'split', first: past, second: into };
+
+  const repeat = (part: Extract<Expression, { op: 'repeat' }>, next: number): number => {
+    let after = next;
+    if (part.max < 0) {
+      // The loop's fork must exist before its body can lead back to it.
+      const fork = add({ op: 'match' });
+      const body = build(part.part, fork);
+      steps[fork] = choose(body, next, part.greedy);
+      after = fork;
+    } else {
+      for (let count = part.min; count < part.max; count++)
+        after = add(choose(build(part.part, after), next, part.greedy));
+    }
+    for (let count = 0; count < part.min; count++) after = build(part.part, after);
+    return after;
+  };
+
+  const start = build(expression, 0);
+  return { steps, start, isPlain };
+}
