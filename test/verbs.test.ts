@@ -470,7 +470,7 @@ describe('list', () => {
     expect(names((await list(cluster, { fields: 'metadata.name!=b', labels: 'odd!=true,odd' }))?.items)).toEqual(['d']);
     expect(await refusal(list(cluster, { fields: 'spec.a=1' }))).toMatchObject({
       code: 400,
-      message: 'field label not supported: spec.a',
+      message: '"spec.a" is not a known field selector: only "metadata.name", "metadata.namespace"',
     });
     expect((await refusal(list(cluster, { labels: 'a in' }))).message).toBe(
       "unable to parse requirement: found '' expected: '('",

@@ -1,6 +1,6 @@
 // The in-process Transport: calls the verbs as a given user, with the same authorization as over the wire, and hands out the store's
 // frozen objects without serialising anything.
-import type { KubeList, KubeObject, User } from '../api/object.ts';
+import type { KubeObject, User } from '../api/object.ts';
 import { noSuchResource } from '../api/status.ts';
 import type { Answer, Request, Target, Transport, View, WatchEvent, WatchRequest } from '../api/transport.ts';
 import { AbortError } from '../base/errors.ts';
@@ -51,7 +51,7 @@ async function answer(cluster: Cluster, user: User, request: Request): Promise<A
     case 'get':
       return show(get(cluster, at), request.view);
     case 'list':
-      return { list: listed(cluster, at, request), warnings };
+      return { ...listed(cluster, at, request), warnings };
     case 'create':
       return show((await create(cluster, at, deepFreeze(request.object), caller)).stored);
     case 'update':
@@ -77,15 +77,25 @@ function deleteOptions(request: Extract<Request, { verb: 'delete' }>) {
   };
 }
 
-function listed(cluster: Cluster, at: At, request: Extract<Request, { verb: 'list' }>): KubeList {
+/** A table is one object with a row per item; the other views are lists. */
+function listed(
+  cluster: Cluster,
+  at: At,
+  request: Extract<Request, { verb: 'list' }>,
+): Pick<Answer, 'list' | 'object'> {
   const found = list(cluster, at, request);
   const metadata = {
     resourceVersion: String(found.revision),
     ...(found.continue === undefined ? {} : { continue: found.continue }),
     ...(found.remaining === undefined ? {} : { remainingItemCount: found.remaining }),
   };
-  const items = found.items.map((stored) => viewed(cluster, at, stored, request.view ?? 'object'));
-  return { apiVersion: apiVersion(at), kind: at.resource.listKind, metadata, items };
+  const items = (view: View) => found.items.map((stored) => viewed(cluster, at, stored, view));
+  if (request.view === 'table') {
+    return { object: tableOf(items('object'), at.version.table, { now: cluster.clock.now(), metadata }) };
+  }
+  return {
+    list: { apiVersion: apiVersion(at), kind: at.resource.listKind, metadata, items: items(request.view ?? 'object') },
+  };
 }
 
 const apiVersion = (at: At): string => (at.resource.group === '' ? '' : `${at.resource.group}/`) + at.version.version;

@@ -1,8 +1,7 @@
 // Which objects a list or watch means: label and field selectors, compiled once per request.
 import type { KubeObject } from '../../api/object.ts';
 import { badRequest } from '../../api/status.ts';
-import { messageOf } from '../../base/errors.ts';
-import { parseFieldSelector } from '../../base/field-selector.ts';
+import { compileFields, type FieldReaders, parseFieldSelector } from '../../base/field-selector.ts';
 import { everything, parseSelector } from '../../base/selector.ts';
 import type { ServedResource } from '../registry.ts';
 import type { At, Selection } from './call.ts';
@@ -22,11 +21,10 @@ export function select(at: At, selection: Selection): Selected {
   const hasLabels = selection.labels !== undefined && selection.labels !== '';
   const hasFields = selection.fields !== undefined && selection.fields !== '';
   if (!hasLabels && !hasFields && at.name === undefined) return EVERY;
-  const labels = hasLabels ? parsed(() => parseSelector(selection.labels as string)) : everything;
-  const terms = (hasFields ? parsed(() => parseFieldSelector(selection.fields as string)) : []).map((term) => ({
-    ...term,
-    read: fieldReader(at.resource, term.field),
-  }));
+  const labels = hasLabels ? parseSelector(selection.labels as string) : everything;
+  const terms = hasFields ? parseFieldSelector(selection.fields as string) : [];
+  const fields = compileFields(terms, { ...COMMON_FIELDS, ...at.resource.behaviour.selectableFields });
+  if (fields.unknownField !== undefined) throw badRequest(unknownFieldText(at.resource, fields.unknownField));
   const byName = terms.find((term) => term.field === 'metadata.name' && term.equal)?.value ?? at.name;
   return {
     all: false,
@@ -34,22 +32,17 @@ export function select(at: At, selection: Selection): Selected {
     matches: (object) =>
       (at.name === undefined || object.metadata.name === at.name) &&
       (labels.empty || labels.matches(object.metadata.labels ?? {})) &&
-      terms.every((term) => (term.read(object) === term.value) === term.equal),
+      fields.matches(object),
   };
 }
 
-function fieldReader(resource: ServedResource, field: string): (object: KubeObject) => string {
-  if (field === 'metadata.name') return (object) => object.metadata.name ?? '';
-  if (field === 'metadata.namespace') return (object) => object.metadata.namespace ?? '';
-  const read = resource.behaviour.selectableFields?.[field];
-  if (!read) throw badRequest(`field label not supported: ${field}`);
-  return read;
-}
+const COMMON_FIELDS: FieldReaders<KubeObject> = {
+  'metadata.name': (object) => object.metadata.name ?? '',
+  'metadata.namespace': (object) => object.metadata.namespace ?? '',
+};
 
-function parsed<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw badRequest(messageOf(error));
-  }
-}
+/** A real server words it in two ways, by whether the kind has fields of its own to select by. */
+const unknownFieldText = ({ custom, behaviour }: ServedResource, field: string): string =>
+  custom || behaviour.selectableFields
+    ? `field label not supported: ${field}`
+    : `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`;
