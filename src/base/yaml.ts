@@ -1,6 +1,6 @@
 // YAML as Kubernetes reads it, safe for text from strangers: aliases cannot multiply, nesting cannot exhaust the stack, and what
 // comes out is plain JSON data without a `__proto__` key.
-import { parseAllDocuments, parseDocument, type ScalarTag } from 'yaml';
+import { Composer, type CST, type Document, isMap, isScalar, isSeq, Parser, type ScalarTag } from 'yaml';
 import { isObject } from './json.ts';
 
 /** The text is no YAML that we read. The message names the line. */
@@ -9,7 +9,7 @@ export class YamlError extends Error {
 }
 
 const MOST_ALIASES = 100;
-const MOST_DEPTH = 500;
+const MOST_DEPTH = 200;
 
 // Kubernetes reads these two the old way (YAML 1.1), and manifests rely on it: `defaultMode: 0644`, `enabled: yes`.
 const oldBoolean: ScalarTag = {
@@ -28,52 +28,87 @@ const oldOctal: ScalarTag = {
 const options = {
   customTags: (tags: unknown) => [oldOctal, oldBoolean, ...(tags as ScalarTag[])],
   merge: true,
-  uniqueKeys: true,
+  uniqueKeys: false, // checkKeys does it
   prettyErrors: false,
   logLevel: 'silent',
 } as const;
 
+export interface YamlLimits {
+  /** In characters. Reading YAML takes a second per half a megabyte, so text from strangers needs a bound. */
+  readonly length?: number;
+}
+
 /** One document. An empty text is null. */
-export function parseYaml(text: string): unknown {
-  return guarded(text, () => toJson(parseDocument(text, options), text));
+export function parseYaml(text: string, { length = Number.POSITIVE_INFINITY }: YamlLimits = {}): unknown {
+  if (text.length > length) throw new YamlError(`the text is longer than ${length} characters; send JSON instead`);
+  const [document, second] = documentsOf(text);
+  if (second !== undefined) throw new YamlError('there is more than one document');
+  return document === undefined ? null : toJson(document, text);
 }
 
 /** All documents of a stream, empty ones left out. */
-export function parseYamlDocuments(text: string): readonly unknown[] {
-  return guarded(text, () => {
-    const documents = parseAllDocuments(text, options);
-    if (!Array.isArray(documents)) return [];
-    return documents.map((document) => toJson(document, text)).filter((value) => value !== null);
+export const parseYamlDocuments = (text: string): readonly unknown[] =>
+  documentsOf(text)
+    .map((document) => toJson(document, text))
+    .filter((value) => value !== null);
+
+function documentsOf(text: string): readonly Document.Parsed[] {
+  return guarded(() => {
+    // The parser keeps its own stack, the composer recurses: nesting is measured in between. It must never come near the end of the
+    // real stack, because V8 ends the process when a regular expression is compiled there.
+    const tokens = [...new Parser().parse(text)];
+    for (const token of tokens) checkNesting(token);
+    return [...new Composer(options).compose(tokens, false, text.length)];
   });
 }
 
-type Parsed = Pick<ReturnType<typeof parseDocument>, 'errors' | 'toJS'>;
-
-function toJson(document: Parsed, text: string): unknown {
+function toJson(document: Document.Parsed, text: string): unknown {
   const [error] = document.errors;
   if (error) throw new YamlError(`line ${lineAt(text, error.pos[0])}: ${error.message}`);
-  return plain(document.toJS({ maxAliasCount: MOST_ALIASES }), 0);
+  checkKeys(document.contents, text);
+  return guarded(() => plain(document.toJS({ maxAliasCount: MOST_ALIASES }), 0));
 }
 
-function guarded<T>(text: string, parse: () => T): T {
-  checkNesting(text);
+function guarded<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
     if (error instanceof YamlError) throw error;
-    // The library throws a ReferenceError for too many aliases and a RangeError when the stack ends.
+    // The library throws a ReferenceError for too many aliases.
     throw new YamlError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
-/** Flow collections nest without indentation, and cheaply for whoever sends them. */
-function checkNesting(text: string): void {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x5b || code === 0x7b) {
-      if (++depth > MOST_DEPTH * 4) throw new YamlError(`line ${lineAt(text, i)}: exceeded max depth`);
-    } else if ((code === 0x5d || code === 0x7d) && depth > 0) depth--;
+function checkNesting(root: CST.Token): void {
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MOST_DEPTH) throw new YamlError('exceeded max depth');
+    level = level.flatMap(childrenOf);
+  }
+}
+
+/** A document has a value; a collection has items, each with a key and a value. */
+function childrenOf(token: unknown): unknown[] {
+  if (!isObject(token)) return [];
+  const items = Array.isArray(token['items']) ? token['items'].flatMap((item) => [item.key, item.value]) : [];
+  return [token['value'], ...items].filter(isObject);
+}
+
+/** The library's own check compares each key with each other one. */
+function checkKeys(node: unknown, text: string): void {
+  if (isSeq(node)) for (const item of node.items) checkKeys(item, text);
+  if (!isMap(node)) return;
+  const seen = new Set<unknown>();
+  for (const { key, value } of node.items) {
+    if (isScalar(key)) {
+      if (seen.has(key.value)) {
+        throw new YamlError(
+          `line ${lineAt(text, key.range?.[0] ?? 0)}: key ${JSON.stringify(key.value)} already set in map`,
+        );
+      }
+      if (key.value !== '<<') seen.add(key.value);
+    }
+    checkKeys(value, text);
   }
 }
 

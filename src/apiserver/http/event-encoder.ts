@@ -92,8 +92,9 @@ function eventBytes(shape: EventShape, type: string, stored: Stored, isFirst: bo
   }
   if (form === 'metadata') return Buffer.from(`${open}${metadataText(stored, version)}}\n`);
   const { table } = at.version;
-  const head = tableHead(isFirst ? table : undefined, { resourceVersion: String(stored.revision) }, version);
-  const row = tableRow(objectIn(at.resource, at.version, stored), table, { now, include, version });
+  const metadata = { resourceVersion: String(stored.revision) };
+  const head = tableHead(table, { metadata, version, withColumns: isFirst });
+  const row = tableRow(objectIn(at.resource, at.version, stored), table, { now, include });
   return Buffer.from(`${open}${head}${row}]}}\n`);
 }
 
@@ -104,7 +105,8 @@ function bookmarkBytes({ at, form, version }: EventShape, event: FeedEvent): Uin
     ...(event.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
   };
   if (form === 'table') {
-    const head = tableHead(undefined, { resourceVersion: metadata.resourceVersion }, version);
+    const { resourceVersion } = metadata;
+    const head = tableHead(at.version.table, { metadata: { resourceVersion }, version, withColumns: false });
     const object = { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata };
     const cells = at.version.table.columns.map((column) => (column.type === 'string' ? '' : null));
     return Buffer.from(`{"type":"BOOKMARK","object":${head}${JSON.stringify({ cells, object })}]}}\n`);

@@ -108,15 +108,11 @@ function* metadataPieces({ listed, representation }: ListAnswer): Generator<Uint
 }
 
 function* tablePieces({ at, listed, representation, include, now }: ListAnswer): Generator<Uint8Array | string> {
-  yield tableHead(at.version.table, listMeta(listed), representation.version);
+  const { version } = representation;
+  yield tableHead(at.version.table, { metadata: listMeta(listed), version, withColumns: true });
   yield* joined(listed.items, {
     before: '',
-    bytes: (stored) =>
-      tableRow(objectIn(at.resource, at.version, stored), at.version.table, {
-        now,
-        include,
-        version: representation.version,
-      }),
+    bytes: (stored) => tableRow(objectIn(at.resource, at.version, stored), at.version.table, { now, include }),
   });
   yield ']}\n';
 }

@@ -58,6 +58,7 @@ function resourcePath(segments: readonly string[]): ResourcePath | undefined {
   let rest = isWatch ? whole.slice(1) : whole;
   let namespace = '';
   if (rest[0] === 'namespaces' && rest[1] !== undefined) {
+    if (rest[1] === '') return undefined;
     namespace = rest[1];
     if (rest.length > 2 && !(NAMESPACE_SUBRESOURCES.has(rest[2] as string) && rest.length === 3)) rest = rest.slice(2);
   }

@@ -37,8 +37,9 @@ export function sendObject(exchange: Exchange, code: number, { at, stored, query
     case 'table': {
       const include = includeObject(query);
       const { resourceVersion } = stored.object().metadata;
-      const head = tableHead(at.version.table, resourceVersion === undefined ? {} : { resourceVersion }, version);
-      const row = tableRow(objectIn(resource, at.version, stored), at.version.table, { now, include, version });
+      const metadata = resourceVersion === undefined ? {} : { resourceVersion };
+      const head = tableHead(at.version.table, { metadata, version, withColumns: true });
+      const row = tableRow(objectIn(resource, at.version, stored), at.version.table, { now, include });
       sendBytes(exchange, code, contentType, Buffer.from(`${head}${row}]}\n`));
       return;
     }

@@ -2,26 +2,24 @@
 import type { KubeObject } from '../../api/object.ts';
 import type { TableShape } from '../registry.ts';
 import type { IncludeObject } from './options.ts';
+import { type TableMeta, tableOf } from './table.ts';
 
-/** Everything up to the first row; the caller closes it with `]}`. Without columns the client keeps those that it has. */
-export function tableHead(shape: TableShape | undefined, meta: object, version: string): string {
-  const columns = shape === undefined ? 'null' : JSON.stringify(shape.columns);
-  return `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"columnDefinitions":${columns},"rows":[`;
+export interface HeadOptions {
+  readonly metadata: TableMeta;
+  /** Of the table: v1 or v1beta1. */
+  readonly version: string;
+  /** False: the client keeps the columns that it has. */
+  readonly withColumns: boolean;
 }
 
-export function tableRow(
+/** Everything up to the first row; the caller closes it with `]}`. */
+export function tableHead(shape: TableShape, { metadata, version, withColumns }: HeadOptions): string {
+  const table = { ...tableOf([], shape, { now: 0, metadata, withColumns }), apiVersion: `meta.k8s.io/${version}` };
+  return JSON.stringify(table).slice(0, -']}'.length);
+}
+
+export const tableRow = (
   object: KubeObject,
   shape: TableShape,
-  options: { readonly now: number; readonly include: IncludeObject; readonly version: string },
-): string {
-  return JSON.stringify({ cells: shape.cells(object, options.now), object: included(object, options) });
-}
-
-function included(
-  object: KubeObject,
-  { include, version }: { readonly include: IncludeObject; readonly version: string },
-): unknown {
-  if (include === 'None') return null;
-  if (include === 'Object') return object;
-  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
-}
+  options: { readonly now: number; readonly include: IncludeObject },
+): string => JSON.stringify(tableOf([object], shape, { ...options, withColumns: false }).rows[0]);
