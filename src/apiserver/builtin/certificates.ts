@@ -35,7 +35,8 @@ export const certificateSigningRequest: Behaviour = behaviour({
   },
   validate(object, old) {
     if (old !== undefined) return [];
-    const { request = '', signerName = '', usages = [] } = (object.spec ?? {}) as RequestSpec;
+    const spec = (object.spec ?? {}) as RequestSpec;
+    const [request, signerName, usages] = [spec.request ?? '', spec.signerName ?? '', spec.usages ?? []];
     const causes: FieldCause[] = [];
     if (!PEM.test(Buffer.from(request, 'base64').toString('latin1'))) {
       causes.push(invalidValue('spec.request', request, 'PEM block type must be CERTIFICATE REQUEST'));

@@ -59,6 +59,10 @@ describe('what a real server stores', () => {
       const written = await create(made, at, input, someone);
       const shown = objectIn(at.resource, at.version, written.stored);
       expect(normalised(shown)).toEqual(normalised(stored));
+      // Writing back what was read is no change.
+      const head = made.store.head;
+      if (at.resource.verbs.includes('update')) await update(made, at, mutableCopy(shown), someone);
+      expect(made.store.head).toBe(head);
     },
   );
 });

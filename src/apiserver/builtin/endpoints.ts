@@ -67,7 +67,8 @@ export const endpointSlice: Behaviour = behaviour({
     if (old !== undefined && old.addressType !== addressType) {
       causes.push(invalidValue('addressType', addressType, 'field is immutable'));
     }
-    ((object.endpoints ?? []) as readonly Endpoint[]).forEach(({ addresses = [] }, index) => {
+    ((object.endpoints ?? []) as readonly Endpoint[]).forEach((endpoint, index) => {
+      const addresses = endpoint.addresses ?? [];
       const at = `endpoints[${index}].addresses`;
       if (addresses.length === 0) causes.push(required(at, 'must contain at least 1 address'));
       if (addressType !== 'IPv4' && addressType !== 'IPv6') return;

@@ -3,7 +3,7 @@
 import { type BuiltinKind, typeNameOfKind } from '../../api/builtin/kinds.ts';
 import { builtinSchema, resolveBuiltin } from '../../api/builtin/types.ts';
 import { lazy } from '../../base/lazy.ts';
-import type { Behaviour, ServedResource, ServedVersion, TableShape } from '../registry.ts';
+import type { Behaviour, Draft, ServedResource, ServedVersion, TableShape } from '../registry.ts';
 import { structureOf } from '../schema/structure.ts';
 import { autoscalerV1 } from './autoscaling.ts';
 import { behaviourFor } from './behaviours.ts';
@@ -32,12 +32,13 @@ export function servedKind(kind: BuiltinKind, tableFor: TableFor): ServedResourc
   const kept = KEPT_AS[`${kind.group}/${kind.kind}`];
   const storedKind: BuiltinKind = kept === undefined ? kind : { ...kind, ...kept, versions: [kept.version] };
   const storedName = storedKind.versions[0] as string;
+  const stored = kept === undefined ? preferred : servedVersion(storedKind, storedName, tableFor);
   return Object.freeze({
     ...facts,
     versions: Object.freeze(versions),
-    stored: kept === undefined ? preferred : servedVersion(storedKind, storedName, tableFor),
+    stored,
     subresources,
-    behaviour: shaped(behaviourFor(kind.group, kind.kind), () => typeNameOfKind(storedKind, storedName)),
+    behaviour: shaped(behaviourFor(kind.group, kind.kind), typeNameOfKind(storedKind, storedName), stored),
     ...(kept === undefined ? {} : { keptAs: Object.freeze({ group: kept.group, plural: kept.plural }) }),
   });
 }
@@ -64,7 +65,10 @@ function servedVersion(kind: BuiltinKind, version: string, tableFor: TableFor): 
 }
 
 /** Every write of a built-in kind ends in the shape that a typed server would store. */
-const shaped = (special: Behaviour, typeName: () => string): Behaviour => {
-  const fill = special.default;
-  return Object.freeze({ ...special, default: (draft) => storeShaped(typeName(), draft, fill) } satisfies Behaviour);
+const shaped = (special: Behaviour, typeName: string, stored: ServedVersion): Behaviour => {
+  const fill = (draft: Draft): void => {
+    stored.structure.default(draft);
+    special.default?.(draft);
+  };
+  return Object.freeze({ ...special, default: (draft) => storeShaped(typeName, draft, fill) } satisfies Behaviour);
 };

@@ -11,13 +11,11 @@ import type { Draft } from '../registry.ts';
 
 type Rewrite = (value: unknown) => unknown;
 
-/** Gives a draft its stored shape. `fill` runs in between, when zero values are gone and before absent ones are put in. */
-export function storeShaped(typeName: string, draft: Draft, fill: ((draft: Draft) => void) | undefined): void {
+/** Gives a draft its stored shape. `fill` runs in between: an empty value counts as absent, so it must be gone by then. */
+export function storeShaped(typeName: string, draft: Draft, fill: (draft: Draft) => void): void {
   shapeTyped(typeName, draft as Record<string, unknown>);
-  if (fill !== undefined) {
-    fill(draft);
-    shapeTyped(typeName, draft as Record<string, unknown>);
-  }
+  fill(draft);
+  shapeTyped(typeName, draft as Record<string, unknown>);
   for (const [field, rewrite] of rewritesOf(typeName)) {
     // The server writes metadata itself.
     if (field === 'metadata') continue;
