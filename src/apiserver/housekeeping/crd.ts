@@ -1,0 +1,223 @@
+// The life of CustomResourceDefinitions: names are accepted, the kind is established and served; on deletion the instances go first.
+//
+// Guarantees: a definition is served as soon as the write that created it is visible, without polling, and at once when a store is
+// opened again. Everything is decided from what stands in the store, so a crash between two writes only means to go on.
+import type { Kind } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { Cluster } from '../cluster.ts';
+import type { ServedResource } from '../registry.ts';
+import { CLEANUP_FINALIZER, CRD_PREFIX, type Crd, hasCondition, withCondition } from '../schema/crd.ts';
+import { servedResourceOf } from '../schema/custom-resource.ts';
+import { establish } from '../schema/establish.ts';
+import { prefixOf, type Store, type Stored, StoreUnavailable } from '../store/store.ts';
+
+export interface CrdHousekeepingOptions {
+  /** Called with all custom resources whenever they change; the same resource is the same value. */
+  onServed(resources: readonly ServedResource[]): void;
+  /** Admission of our own kinds. */
+  admit?(group: string, kind: string): Kind['admit'];
+}
+
+/** What a store's established CRDs serve: how a cluster begins after a restart. */
+export const servedFrom = (
+  store: Store,
+  options: Omit<CrdHousekeepingOptions, 'onServed'> = {},
+): readonly ServedResource[] => new Serving(options).resources(crdsIn(store));
+
+/** Brings the CRDs of a cluster in order now and whenever they change. Returns what stops it. */
+export function startCrdHousekeeping(cluster: Cluster, options: CrdHousekeepingOptions): () => void {
+  const { store } = cluster;
+  const serving = new Serving(options);
+  // Instances of terminating definitions, whose going we wait for.
+  const awaited = new Map<string, () => void>();
+  let isRunning = false;
+  let isStopped = false;
+
+  const run = (): void => {
+    // Our own writes wake us again later; in between there is nothing new to see.
+    if (isRunning || isStopped) return;
+    isRunning = true;
+    try {
+      const crds = tidy(cluster, crdsIn(store));
+      options.onServed(serving.resources(crds));
+      watchInstances(crds);
+    } catch (error) {
+      // A store that takes no writes is told to whoever writes; there is nothing to tidy in it.
+      if (!(error instanceof StoreUnavailable)) throw error;
+    } finally {
+      isRunning = false;
+    }
+  };
+
+  const watchInstances = (crds: readonly Crd[]): void => {
+    const wanted = new Set(crds.filter(isTerminating).map(instancesOf));
+    for (const prefix of wanted) if (!awaited.has(prefix)) awaited.set(prefix, store.subscribe(prefix, run));
+    for (const [prefix, unsubscribe] of awaited) {
+      if (wanted.has(prefix)) continue;
+      unsubscribe();
+      awaited.delete(prefix);
+    }
+  };
+
+  const unsubscribe = store.subscribe(CRD_PREFIX, run);
+  run();
+  return () => {
+    isStopped = true;
+    unsubscribe();
+    for (const each of awaited.values()) each();
+  };
+}
+
+/** The newest state of every definition that is visible. */
+function crdsIn(store: Store): readonly Crd[] {
+  const crds: Crd[] = [];
+  for (const { key } of store.range(CRD_PREFIX).items) {
+    const object = store.get(key, 'head')?.object();
+    if (isReadable(object)) crds.push(object);
+  }
+  return crds;
+}
+
+const isReadable = (object: KubeObject | undefined): object is Crd => {
+  const spec = object?.spec as Partial<Crd['spec']> | undefined;
+  return spec?.names !== undefined && Array.isArray(spec.versions) && spec.versions.length > 0;
+};
+
+const isTerminating = (crd: Crd): boolean => crd.metadata.deletionTimestamp !== undefined;
+
+const instancesOf = ({ spec }: Crd): string => prefixOf(spec.group, spec.names.plural);
+
+/** Writes what is due and returns the definitions as they are then. Names go to whoever asked first. */
+function tidy(cluster: Cluster, before: readonly Crd[]): readonly Crd[] {
+  const crds = new Map(before.map((crd) => [crd.metadata.name ?? '', crd]));
+  const inOrder = before.toSorted((a, b) => revisionOf(a) - revisionOf(b));
+  for (const crd of inOrder) {
+    const name = crd.metadata.name ?? '';
+    const next = isTerminating(crd) ? clean(cluster, crd) : named(cluster, crd, [...crds.values()]);
+    if (next === undefined) crds.delete(name);
+    else crds.set(name, next);
+  }
+  return [...crds.values()];
+}
+
+const revisionOf = (crd: Crd): number => Number(crd.metadata.resourceVersion ?? 0);
+
+function named(cluster: Cluster, crd: Crd, all: readonly Crd[]): Crd {
+  const status = establish(crd, all, cluster.clock.now());
+  return status === crd.status ? crd : write(cluster.store, crd, { ...crd, status });
+}
+
+/** Deletes the instances that nothing holds, marks the others, and lets the definition go when none is left. */
+function clean(cluster: Cluster, crd: Crd): Crd | undefined {
+  const { store } = cluster;
+  const finalizers = crd.metadata.finalizers ?? [];
+  if (!finalizers.includes(CLEANUP_FINALIZER)) return crd;
+  const time = kubeTime(cluster.clock.now());
+  const left = store.range(instancesOf(crd)).items.filter((stored) => !removeInstance(store, stored.key, time));
+  if (left.length > 0) {
+    return write(
+      store,
+      crd,
+      withTerminating(crd, 'InstanceDeletionInProgress', 'CustomResource deletion is in progress', time),
+    );
+  }
+  const { finalizers: _, ...metadata } = crd.metadata;
+  const others = finalizers.filter((each) => each !== CLEANUP_FINALIZER);
+  if (others.length === 0) {
+    forget(store.commit({ key: keyOfCrd(crd), expect: revisionOf(crd), value: undefined }).durable);
+    return undefined;
+  }
+  const done: Crd = { ...crd, metadata: { ...metadata, finalizers: others } };
+  return write(store, crd, withTerminating(done, 'InstanceDeletionCompleted', 'removed all instances', time, 'False'));
+}
+
+/** True when the instance is gone. */
+function removeInstance(store: Store, key: string, time: string): boolean {
+  const stored: Stored | undefined = store.get(key, 'head');
+  if (stored === undefined) return true;
+  const object = stored.object();
+  if ((object.metadata.finalizers ?? []).length === 0) {
+    forget(store.commit({ key, expect: stored.revision, value: undefined }).durable);
+    return true;
+  }
+  if (object.metadata.deletionTimestamp === undefined) {
+    const { generation } = object.metadata;
+    const metadata = {
+      ...object.metadata,
+      ...(generation === undefined ? {} : { generation: generation + 1 }),
+      deletionTimestamp: time,
+      deletionGracePeriodSeconds: 0,
+    };
+    forget(store.commit({ key, expect: stored.revision, value: { ...object, metadata } }).durable);
+  }
+  return false;
+}
+
+function withTerminating(
+  crd: Crd,
+  reason: string,
+  message: string,
+  time: string,
+  status: 'True' | 'False' = 'True',
+): Crd {
+  const conditions = withCondition(
+    crd.status?.conditions ?? [],
+    { type: 'Terminating', status, reason, message },
+    time,
+  );
+  return { ...crd, status: { ...crd.status, conditions } };
+}
+
+function write(store: Store, old: Crd, next: Crd): Crd {
+  if (deepEqual(old, next)) return old;
+  const { stored, durable } = store.commit({ key: keyOfCrd(old), expect: revisionOf(old), value: next });
+  forget(durable);
+  return stored.object() as Crd;
+}
+
+const keyOfCrd = (crd: Crd): string => `${CRD_PREFIX}/${crd.metadata.name}`;
+
+/** Whether the write will last is told to whoever waits for it; nobody waits for ours. */
+const forget = (durable: Promise<void>): void => {
+  durable.catch(() => {});
+};
+
+interface Served {
+  readonly crd: Crd;
+  readonly resource: ServedResource;
+}
+
+/** Remembers what it served, so that an unchanged definition stays the same resource. */
+class Serving {
+  readonly #options: Omit<CrdHousekeepingOptions, 'onServed'>;
+  #known: ReadonlyMap<string, Served> = new Map();
+
+  constructor(options: Omit<CrdHousekeepingOptions, 'onServed'>) {
+    this.#options = options;
+  }
+
+  resources(crds: readonly Crd[]): readonly ServedResource[] {
+    const next = new Map<string, Served>();
+    for (const crd of crds) {
+      if (!hasCondition(crd, 'Established')) continue;
+      const name = crd.metadata.name ?? '';
+      const known = this.#known.get(name);
+      next.set(name, known !== undefined && servesAlike(known.crd, crd) ? known : { crd, resource: this.#make(crd) });
+    }
+    this.#known = next;
+    return [...next.values()].map(({ resource }) => resource);
+  }
+
+  #make(crd: Crd): ServedResource {
+    const admit = this.#options.admit?.(crd.spec.group, crd.spec.names.kind);
+    return servedResourceOf(crd, admit === undefined ? {} : { admit });
+  }
+}
+
+const servesAlike = (a: Crd, b: Crd): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  hasCondition(a, 'Terminating') === hasCondition(b, 'Terminating') &&
+  deepEqual(a.status?.acceptedNames, b.status?.acceptedNames) &&
+  deepEqual(a.spec, b.spec);
