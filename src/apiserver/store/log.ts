@@ -9,7 +9,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Disk } from './disk.ts';
 import { dataFiles, draftName, obsoleteFiles, segmentName } from './files.ts';
 import { ClusterStore, type RecordSink } from './log-store.ts';
-import { FILE_HEADER_BYTES, kinds, RecordWriter, type Span, type WrittenRecord } from './record.ts';
+import { FILE_HEADER_BYTES, kinds, RecordWriter, Stretches, type WrittenRecord } from './record.ts';
 import { ParsedObjects } from './record-stored.ts';
 import { freshSegment, type Recovered, recover } from './recovery.ts';
 import { Cut, writeSnapshot } from './snapshot.ts';
@@ -71,10 +71,9 @@ const BATCH_BYTES = 8 * MIB;
 /** Records that are synced together. */
 class Batch {
   readonly number: number;
-  readonly spans: Span[] = [];
+  readonly records = new Stretches();
   readonly entries: { readonly cluster: ClusterStore; readonly change: Change | undefined }[] = [];
   readonly durable: Promise<void>;
-  bytes = 0;
   resolve!: () => void;
   reject!: (error: StoreUnavailable) => void;
 
@@ -88,16 +87,7 @@ class Batch {
   }
 
   get isFull(): boolean {
-    return this.entries.length >= BATCH_RECORDS || this.bytes >= BATCH_BYTES;
-  }
-
-  /** Records lie one after the other in their block, so a batch is one stretch of each block it touches. */
-  add(record: Span): void {
-    const last = this.spans.at(-1);
-    if (last !== undefined && last.block === record.block && last.end === record.start) {
-      this.spans[this.spans.length - 1] = { block: last.block, start: last.start, end: record.end };
-    } else this.spans.push(record);
-    this.bytes += record.end - record.start;
+    return this.entries.length >= BATCH_RECORDS || this.records.bytes >= BATCH_BYTES;
   }
 }
 
@@ -197,7 +187,7 @@ class DiskLog implements Log, RecordSink {
 
   queue(record: WrittenRecord, cluster: ClusterStore, change: Change | undefined): Promise<void> {
     const batch = this.#gathering();
-    batch.add(record);
+    batch.records.add(record);
     batch.entries.push({ cluster, change });
     this.#flushing ??= this.#flush();
     return batch.durable;
@@ -228,13 +218,13 @@ class DiskLog implements Log, RecordSink {
 
   async #write(batch: Batch): Promise<void> {
     const file = segmentName(this.#segment);
-    batch.add(
-      this.#writer.write({ kind: kinds.seal, batch: batch.number, revision: 0, cluster: '', key: '', json: '' }),
-    );
-    for (const { block, start, end } of batch.spans) this.#disk.append(file, block.subarray(start, end));
+    const seal = { kind: kinds.seal, batch: batch.number, revision: 0, cluster: '', key: '', json: '' };
+    batch.records.add(this.#writer.write(seal));
+    const { bytes } = batch.records;
+    batch.records.drain((stretch) => this.#disk.append(file, stretch));
     await this.#disk.sync(file);
-    this.#segmentBytes += batch.bytes;
-    this.#bytesSinceSnapshot += batch.bytes;
+    this.#segmentBytes += bytes;
+    this.#bytesSinceSnapshot += bytes;
     this.#counts.syncs++;
     this.#counts.records += batch.entries.length;
   }
@@ -316,7 +306,7 @@ class DiskLog implements Log, RecordSink {
     const before = this.#bytesSinceSnapshot;
     try {
       const { signal } = this.#stopSnapshot;
-      this.#snapshotBytes = await writeSnapshot({ disk, number, cut, signal, pause: () => this.#pause() });
+      this.#snapshotBytes = await writeSnapshot({ disk, number, cut, signal });
       this.#bytesSinceSnapshot -= before;
       this.#counts.snapshots++;
       this.#planSnapshot();

@@ -88,6 +88,30 @@ export interface Span {
   readonly end: number;
 }
 
+/** Records on their way to a file. They lie one after the other in their block, so most of them are one stretch. */
+export class Stretches {
+  readonly #spans: Span[] = [];
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(record: Span): void {
+    const last = this.#spans.at(-1);
+    if (last !== undefined && last.block === record.block && last.end === record.start) {
+      this.#spans[this.#spans.length - 1] = { block: last.block, start: last.start, end: record.end };
+    } else this.#spans.push(record);
+    this.#bytes += record.end - record.start;
+  }
+
+  /** Hands everything over, and is empty again. */
+  drain(to: (bytes: Uint8Array) => void): void {
+    for (const { block, start, end } of this.#spans.splice(0)) to(block.subarray(start, end));
+    this.#bytes = 0;
+  }
+}
+
 export interface RecordParts {
   readonly kind: RecordKind;
   readonly batch: number;

@@ -4,13 +4,13 @@
 import type { Disk } from './disk.ts';
 import { draftName, snapshotName } from './files.ts';
 import type { OrderedMap } from './ordered-map.ts';
-import { FILE_HEADER_BYTES, fileHeader, kinds, RecordWriter } from './record.ts';
+import { FILE_HEADER_BYTES, fileHeader, kinds, type RecordParts, RecordWriter, Stretches } from './record.ts';
 import { RecordStored } from './record-stored.ts';
 import type { Stored } from './store.ts';
 
 // About a millisecond of copying and checksums, whichever comes first.
-const SLICE_BYTES = 512 * 1024;
-const SLICE_RECORDS = 512;
+const SLICE_BYTES = 256 * 1024;
+const SLICE_RECORDS = 256;
 
 export interface CutCluster {
   readonly name: string;
@@ -70,33 +70,29 @@ export async function writeSnapshot(options: {
   readonly number: number;
   readonly cut: Cut;
   readonly signal: AbortSignal;
-  /** Lets others run. */
-  readonly pause: () => Promise<void>;
 }): Promise<number> {
-  const { disk, number, cut, signal, pause } = options;
+  const { disk, number, cut, signal } = options;
   const draft = draftName(number);
   const writer = new RecordWriter(SLICE_BYTES);
+  const slice = new Stretches();
   let length = FILE_HEADER_BYTES;
-  let sliced = 0;
   let records = 0;
   let count = 0;
-  const write = (record: Parameters<RecordWriter['write']>[0]) => {
+  const write = (record: RecordParts) => {
     const written = writer.write(record);
-    disk.append(draft, written.block.subarray(written.start, written.end));
-    sliced += written.end - written.start;
+    slice.add(written);
     length += written.end - written.start;
     records++;
     return written;
   };
-  const pauseIfDue = async () => {
-    if (sliced < SLICE_BYTES && records < SLICE_RECORDS) return;
-    sliced = 0;
+  const writeOut = async () => {
+    slice.drain((stretch) => disk.append(draft, stretch));
     records = 0;
     // Synced slice by slice: one sync of everything at the end would hold up the log's own syncs behind it.
     await disk.sync(draft);
-    await pause();
     signal.throwIfAborted();
   };
+  const isFull = () => slice.bytes >= SLICE_BYTES || records >= SLICE_RECORDS;
 
   await disk.remove(draft);
   disk.append(draft, fileHeader('snapshot', 0));
@@ -104,6 +100,7 @@ export async function writeSnapshot(options: {
   for (const { name, revision } of cut.dropped) write({ ...plain, kind: kinds.drop, cluster: name, revision });
   for (const { name, revision, entries } of cut.clusters) {
     write({ ...plain, kind: kinds.cluster, cluster: name, revision });
+    if (isFull()) await writeOut();
     for (;;) {
       const batch = cut.next(entries, 64);
       if (batch === undefined) break;
@@ -114,14 +111,12 @@ export async function writeSnapshot(options: {
         // From here on the object lives in the snapshot's tightly packed block, and blocks full of old versions can go.
         if (stored instanceof RecordStored) stored.moveTo(written.block, written.jsonStart);
         count++;
-        if (sliced >= SLICE_BYTES) await pauseIfDue();
+        if (isFull()) await writeOut();
       }
-      await pauseIfDue();
     }
   }
   write({ ...plain, kind: kinds.end, cluster: '', revision: count });
-  await disk.sync(draft);
-  signal.throwIfAborted();
+  await writeOut();
   await disk.replace(draft, snapshotName(number));
   return length;
 }
