@@ -1,17 +1,19 @@
 // A request's way through the server: where does it point, who asks, may they, and then the verb. Reading and answering is here; what
 // a verb does is not.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { User } from '../../api/object.ts';
 import { badRequest, methodNotAllowed, noSuchResource, tooManyRequests } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AbortError, ApiError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
+import { clientCertificateOf } from '../auth/client-certificate.ts';
+import { impersonate } from '../auth/impersonation.ts';
 import { forbiddenError } from '../auth/rbac.ts';
 import type { Attributes } from '../cluster.ts';
 import { createDiscovery } from './discovery.ts';
 import type { HttpCluster } from './http-cluster.ts';
-import { certificateOf } from './identity.ts';
 import type { Limits } from './limits.ts';
 import { createMetrics, type RequestFacts } from './metrics.ts';
 import { negotiator } from './negotiate.ts';
@@ -43,6 +45,9 @@ export interface Handler {
   readonly watchers: number;
 }
 
+/** Pipelined requests on one connection. Clients that we know send none. */
+const MOST_WAITING = 64;
+
 const OVERLOADED = 'the server has received too many requests and has asked us to try again later';
 
 export function createHandler(options: HandlerOptions): Handler {
@@ -57,8 +62,9 @@ export function createHandler(options: HandlerOptions): Handler {
   let inFlight = 0;
   let isWindingDown = false;
 
-  const identify = (served: HttpCluster, { headers, socket }: IncomingMessage): User => {
-    const certificate = everybody ? undefined : certificateOf(socket as TLSSocket);
+  const identify = (served: HttpCluster, request: IncomingMessage): User => {
+    const { headers, socket } = request;
+    const certificate = !everybody && socket instanceof TLSSocket ? clientCertificateOf(socket) : undefined;
     const { authorization } = headers;
     const known =
       everybody ??
@@ -68,7 +74,7 @@ export function createHandler(options: HandlerOptions): Handler {
       });
     if (known instanceof ApiError) throw known;
     if (!isImpersonating(headers)) return known;
-    const other = served.impersonate(known, headers);
+    const other = impersonate(known, request.headersDistinct, served.cluster.authorizer);
     if (other instanceof ApiError) throw other;
     return other;
   };
@@ -134,12 +140,53 @@ export function createHandler(options: HandlerOptions): Handler {
       options.onFailure?.(thrown, { method: exchange.request.method ?? '', path: note.path });
     }
     const { request, response } = exchange;
-    if (response.headersSent) {
+    try {
+      sendError(exchange, error);
+    } catch {
+      // The answer had begun, or cannot be written: the client must not take what it has for whole.
       response.destroy();
       return;
     }
-    sendError(exchange, error);
     if (error.code === 413) discardRest(request, limits.bodyBytes);
+  };
+
+  const waiting = new WeakMap<Socket, number>();
+  /** A pipelined request waits for the answer before it, as its sender expects: a GET behind a POST sees what that wrote. */
+  const handleInTurn = (request: IncomingMessage, response: ServerResponse) => {
+    if (response.socket) return handle(request, response);
+    const { socket } = request;
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > MOST_WAITING) return socket.destroy();
+    waiting.set(socket, count);
+    response.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+      handle(request, response);
+    });
+  };
+
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    const startedAt = clock.now();
+    const exchange: Exchange = {
+      request,
+      response,
+      auditId: random.uuid(),
+      warnings: new Set(),
+      isLast: isWindingDown,
+    };
+    const note: Note = { path: '', verb: request.method ?? '', resource: undefined };
+    const done = () => {
+      inFlight--;
+      metrics.observe(factsOf(note, response.statusCode), clock.now() - startedAt);
+    };
+    inFlight++;
+    try {
+      const work = route(exchange, note);
+      if (work === undefined) return done();
+      void work.catch((error: unknown) => fail(exchange, note, error)).finally(done);
+    } catch (error) {
+      fail(exchange, note, error);
+      done();
+    }
   };
 
   return {
@@ -149,30 +196,7 @@ export function createHandler(options: HandlerOptions): Handler {
     get watchers() {
       return watches.size;
     },
-    handle(request, response) {
-      const startedAt = clock.now();
-      const exchange: Exchange = {
-        request,
-        response,
-        auditId: random.uuid(),
-        warnings: new Set(),
-        isLast: isWindingDown,
-      };
-      const note: Note = { path: '', verb: request.method ?? '', resource: undefined };
-      const done = () => {
-        inFlight--;
-        metrics.observe(factsOf(note, response.statusCode), clock.now() - startedAt);
-      };
-      inFlight++;
-      try {
-        const work = route(exchange, note);
-        if (work === undefined) return done();
-        void work.catch((error: unknown) => fail(exchange, note, error)).finally(done);
-      } catch (error) {
-        fail(exchange, note, error);
-        done();
-      }
-    },
+    handle: handleInTurn,
     windDown() {
       isWindingDown = true;
       watches.endAll();

@@ -5,6 +5,7 @@ import type { User } from '../../api/object.ts';
 import type { PatchType } from '../../api/transport.ts';
 import type { ApiError } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
+import type { Credentials } from '../auth/authenticator.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Stored } from '../store/store.ts';
 import type { At, Caller, DeleteOptions, Feed, Listed, ListOptions, WatchOptions, Written } from '../verbs/call.ts';
@@ -35,28 +36,11 @@ export interface Verbs {
   ): Promise<readonly Stored[]>;
 }
 
-/** What TLS proved about the client: only set when the certificate was checked against our CA. */
-export interface ClientCertificate {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-}
-
-export interface Credentials {
-  readonly certificate?: ClientCertificate;
-  /** The Authorization header as it came. */
-  readonly authorization?: string;
-}
-
-/** The request's headers, lower-case names, as node:http gives them. */
-export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
-
 export interface HttpCluster {
   readonly cluster: Cluster;
   readonly verbs: Verbs;
   /** Who is this? Without credentials: the anonymous user. A wrong token: a 401 error. */
   authenticate(credentials: Credentials): User | ApiError;
-  /** Called when any Impersonate-* header is there: the user to act as, or a 403. */
-  impersonate(user: User, headers: RequestHeaders): User | ApiError;
   /** Named health checks; each returns what is wrong, or undefined. */
   readonly checks?: Readonly<Record<string, () => string | undefined>>;
   /** The documents by which others check ServiceAccount tokens. */

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { User } from '../../api/object.ts';
 import { ApiError } from '../../base/errors.ts';
+import type { Attributes } from '../cluster.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { aCluster, aConfigMap, aServer, type CallOptions, type TestServer, widgets } from './server.testing.ts';
 
@@ -387,7 +389,8 @@ describe('who asks', () => {
   });
 
   test('may be somebody else', async () => {
-    server = await aServer(aCluster({ allows: (user) => user.name === 'bob' }));
+    const allows = (user: User, what: Attributes) => user.name === 'bob' || what.verb === 'impersonate';
+    server = await aServer(aCluster({ allows }));
     expect((await server.call('GET', '/api/v1/nodes')).code).toBe(403);
     expect((await server.call('GET', '/api/v1/nodes', { headers: { 'Impersonate-User': 'bob' } })).code).toBe(200);
   });

@@ -156,7 +156,6 @@ export function aCluster(options: TestClusterOptions = {}): TestCluster {
       const token = /^Bearer t-(.+)$/.exec(authorization);
       return token ? { name: token[1] as string, groups: [] } : unauthorized();
     },
-    impersonate: (_user, headers) => ({ name: String(headers['impersonate-user']), groups: [] }),
     ...(options.checks ? { checks: options.checks } : {}),
   };
 }
