@@ -67,6 +67,28 @@ describe('what a real server stores', () => {
   );
 });
 
+interface Change {
+  readonly from: KubeObject;
+  readonly patch: unknown;
+  readonly stored: KubeObject;
+}
+
+describe('what a real server makes of a change', () => {
+  test.each(
+    read<Change[]>('changes.json').map((each) => ({
+      name: `${each.from.kind} ${JSON.stringify(each.patch)}`,
+      ...each,
+    })),
+  )('$name', async ({ from, patch, stored }) => {
+    const made = await cluster();
+    const at = placeOf(made, from, NAMESPACE);
+    const before = objectIn(at.resource, at.version, (await create(made, at, from, someone)).stored);
+    const written = await update(made, at, mutableCopy(merge(before, patch)), someone);
+    const { status: _, ...shown } = objectIn(at.resource, at.version, written.stored);
+    expect(normalised(shown)).toEqual(normalised(stored));
+  });
+});
+
 interface Refusal {
   readonly create?: KubeObject;
   readonly update?: KubeObject;
