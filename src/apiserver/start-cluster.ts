@@ -7,7 +7,6 @@ import { type Clock, kubeTime } from '../base/clock.ts';
 import { deepEqual } from '../base/json.ts';
 import type { Random } from '../base/random.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
-import { impersonate } from './auth/impersonation.ts';
 import type { SigningKey } from './auth/jwt.ts';
 import { createAuthorizer } from './auth/rbac.ts';
 import type { StaticTokens } from './auth/static-tokens.ts';
@@ -71,7 +70,6 @@ export async function startCluster(options: StartOptions): Promise<RunningCluste
       cluster,
       verbs,
       authenticate: authenticator.authenticate,
-      impersonate: (user, headers) => impersonate(user, headers, cluster.authorizer),
       openid: {
         configuration: () => openIdConfiguration(tokens.issuer, signingKey, '/openid/v1/jwks'),
         keys: () => jsonWebKeys(signingKey),
