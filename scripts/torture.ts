@@ -1,5 +1,6 @@
 // npm run torture [-- ROUNDS [SEED]]: kills a writing process with -9 at random moments, opens what it left, and checks that nothing that was
-// visible is gone, that no revision came back with other content, and that nothing reads as damaged.
+// visible is gone, that no revision came back with other content, and that nothing reads as damaged. What the system had in its cache
+// survives a kill; test/store/crash.test.ts is about what a power loss takes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

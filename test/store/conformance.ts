@@ -1,4 +1,4 @@
-// What every store promises, run on each implementation. `open` gives a fresh store; `settle` waits until all is visible.
+// What every store promises, run on each implementation.
 import { afterEach, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import type { WindowOptions } from '../../src/apiserver/store/history.ts';

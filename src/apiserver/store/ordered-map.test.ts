@@ -14,7 +14,7 @@ describe('an ordered map', () => {
         fc.array(anyStep, { maxLength: 1500, size: 'max' }),
         fc.record({
           prefix: fc.constantFrom('', 'a/', 'a/b/', 'b/', 'zz/'),
-          after: fc.option(anyKey, { nil: undefined }),
+          after: fc.option(fc.oneof(anyKey, fc.constantFrom('', 'a/', 'b/999', 'zzz')), { nil: undefined }),
           limit: fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined }),
         }),
         (steps, { prefix, after, limit }) => {
@@ -55,6 +55,20 @@ describe('an ordered map', () => {
       expect(map.size).toBe(10);
     },
   );
+
+  test.each([
+    { prefix: 'a/', after: 'a/3', finds: [] },
+    { prefix: 'a/', after: 'b/1', finds: [] },
+    { prefix: 'a/', after: 'z', finds: [] },
+    { prefix: 'b/', after: 'a/1', finds: ['b/1', 'b/2'] },
+    { prefix: '', after: 'b/2', finds: [] },
+    { prefix: '0/', after: undefined, finds: [] },
+    { prefix: 'z/', after: undefined, finds: [] },
+  ])('gives $finds for prefix "$prefix" after $after', ({ prefix, after, finds }) => {
+    const map = new OrderedMap<string>();
+    for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'b/2']) map.set(key, key);
+    expect(map.range(prefix, after)).toEqual({ values: finds, remaining: 0 });
+  });
 
   test('can be made from what is sorted already', () => {
     const keys = Array.from({ length: 1000 }, (_, i) => String(i).padStart(4, '0'));

@@ -93,7 +93,7 @@ export class OrderedMap<V> {
     const from =
       after !== undefined && after >= prefix ? this.#firstPlace(after, 'after') : this.#firstPlace(prefix, 'at');
     const end = prefix === '' ? this.#endPlace() : this.#firstPlace(successor(prefix), 'at');
-    const total = this.#between(from, end);
+    const total = Math.max(0, this.#between(from, end)); // `after` may lie beyond the prefix
     const values: V[] = [];
     let wanted = Math.min(limit, total);
     let { chunk, index } = from;
@@ -105,7 +105,7 @@ export class OrderedMap<V> {
       chunk++;
       index = 0;
     }
-    return { values, remaining: Math.max(0, total - values.length) };
+    return { values, remaining: total - values.length };
   }
 
   /** The chunk where the key stands or would be inserted. */
@@ -134,6 +134,7 @@ export class OrderedMap<V> {
   }
 
   #between(from: Place, end: Place): number {
+    if (from.chunk > end.chunk) return 0;
     let count = end.index - from.index;
     for (let chunk = from.chunk; chunk < end.chunk; chunk++) count += this.#chunks[chunk]!.keys.length;
     return count;
