@@ -61,6 +61,9 @@ const BY_GROUP: Readonly<Record<string, Readonly<Record<string, Behaviour>>>> = 
     ValidatingAdmissionPolicyBinding: validatingPolicyBinding,
     ValidatingWebhookConfiguration: validatingWebhooks,
   },
+  'apiextensions.k8s.io': {
+    CustomResourceDefinition: behaviour({ countsGeneration: true, unconditionalUpdate: false }),
+  },
   'apiregistration.k8s.io': { APIService: apiService },
   apps: {
     ControllerRevision: controllerRevision,

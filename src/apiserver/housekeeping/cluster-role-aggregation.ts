@@ -26,11 +26,31 @@ export function clusterRoleAggregation(cluster: Cluster): Loop {
       const role = stored?.object();
       if (stored === undefined || role === undefined || !isAggregated(role)) return;
       const roles = cluster.store.range(ROLES).items.map((each) => each.object());
+      if (isKnownRight(role, roles)) return;
       const rules = aggregatedRules(role, roles);
-      if (isSameSet(rules, role.rules)) return;
-      await replaceObject(cluster, stored, { ...role, rules } as KubeObject);
+      if (isSameSet(rules, role.rules)) rememberRight(role, roles);
+      else await replaceObject(cluster, stored, { ...role, rules } as KubeObject);
     },
   };
+}
+
+// The rules that every cluster begins with are the same frozen values in all clusters of a process: checked once, known ever after.
+const right = new WeakMap<object, readonly unknown[]>();
+
+const inputOf = (role: KubeObject, roles: readonly KubeObject[]): readonly unknown[] => [
+  role.aggregationRule,
+  ...roles.flatMap(({ metadata, rules }) => [metadata.name, metadata.labels, rules]),
+];
+
+function isKnownRight(role: KubeObject, roles: readonly KubeObject[]): boolean {
+  const known = typeof role.rules === 'object' && role.rules !== null ? right.get(role.rules) : undefined;
+  if (known === undefined) return false;
+  const input = inputOf(role, roles);
+  return input.length === known.length && input.every((each, index) => each === known[index]);
+}
+
+function rememberRight(role: KubeObject, roles: readonly KubeObject[]): void {
+  if (typeof role.rules === 'object' && role.rules !== null) right.set(role.rules, inputOf(role, roles));
 }
 
 /** The order of rules means nothing, so a different order is no reason to write. */
