@@ -1,4 +1,4 @@
-// A real Kubernetes 1.34.4 was asked (fixtures/capture.ts); this server must store the same objects and refuse with the same words.
+// A real Kubernetes 1.34.4 was asked (scripts/capture-builtin.ts); this server must store the same objects and refuse with the same words.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FieldCause } from '../../api/kind.ts';
