@@ -35,6 +35,12 @@ describe('a body', () => {
     expect(refusal(() => json(text))).toBe(expected);
   });
 
+  test('nested too deep is refused even if it is JSON', () => {
+    const nested = (levels: number) => `{"data":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(refusal(() => json(nested(5_000)))).toContain(`invalid character '[' exceeded max depth`);
+    expect(refusal(() => json(nested(150)))).toBe('fine');
+  });
+
   test('of null is an empty object, as in Go', () => {
     expect(json('null')).toEqual({});
   });

@@ -206,6 +206,10 @@ describe('OpenAPI v3', () => {
     expect(JSON.stringify(deployment.properties.spec)).toContain(
       '#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec',
     );
+    const { replicas, template } = apps.components.schemas['io.k8s.api.apps.v1.DeploymentSpec'].properties;
+    expect(replicas).toMatchObject({ type: 'integer', format: 'int32' });
+    expect(JSON.stringify(template)).toContain('#/components/schemas/io.k8s.api.core.v1.PodTemplateSpec');
+    expect(apps.components.schemas['io.k8s.api.core.v1.PodSpec'].properties).toHaveProperty('containers');
     expect(apps.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']).toMatchObject({
       get: { 'x-kubernetes-group-version-kind': { group: 'apps', version: 'v1', kind: 'Deployment' } },
     });

@@ -173,7 +173,7 @@ describe('a watch', () => {
     const time = aClock();
     const cluster = aCluster({ clock: time.clock });
     server = await aServer(cluster, { clock: time.clock });
-    const watch = await aWatch(`${CM}?watch=1&allowWatchBookmarks=true&timeoutSeconds=100&resourceVersion=1`);
+    const watch = await aWatch(`${CM}?watch=1&allowWatchBookmarks=true&timeoutSeconds=150&resourceVersion=1`);
     cluster.cluster.store.commit({
       key: '/nodes//n',
       expect: 'absent',
@@ -187,7 +187,9 @@ describe('a watch', () => {
         object: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: String(visible) } },
       },
     ]);
-    time.advance(40_000);
+    time.advance(60_000);
+    expect((await watch.take(1))[0]?.type).toBe('BOOKMARK');
+    time.advance(30_000);
     expect((await watch.take(1))[0]?.type).toBe('BOOKMARK');
     await watch.ended();
     expect(server.load.watches).toBe(0);
@@ -344,6 +346,30 @@ describe('a watcher that does not read', () => {
     cluster.seed([aConfigMap('later')]);
     watch.response.resume();
     expect(shown(await watch.take(101))).toEqual([...names, 'later'].map((name) => `ADDED ${name}`));
+  });
+});
+
+describe('a bookmark', () => {
+  test('never overtakes an event that is still unsent', async () => {
+    const time = aClock();
+    const cluster = aCluster({ clock: time.clock });
+    const names = Array.from({ length: 400 }, (_, i) => `big-${String(i).padStart(3, '0')}`);
+    cluster.seed(names.map((name) => aConfigMap(name, { text: 'x'.repeat(50_000) })));
+    server = await aServer(cluster, {
+      clock: time.clock,
+      limits: { watchBufferBytes: 100_000, watchStallMs: 3_600_000 },
+    });
+    const watch = await aWatch(`${CM}?watch=1&allowWatchBookmarks=true`);
+    watch.response.pause();
+    time.advance(61_000);
+    watch.response.resume();
+    const types = (await watch.take(400)).map((event) => event.type);
+    expect(new Set(types)).toEqual(new Set(['ADDED']));
+    time.advance(61_000);
+    expect((await watch.take(1))[0]).toMatchObject({
+      type: 'BOOKMARK',
+      object: { metadata: { resourceVersion: String(cluster.cluster.store.visible) } },
+    });
   });
 });
 
