@@ -22,7 +22,13 @@ export function compileRule(rule: CelRule, self: CelType): CompiledRule {
   const text = rule.messageExpression ?? '';
   const message =
     text.trim() === '' ? NOTHING : attempt(text, variables, 'string', 'messageExpression must evaluate to a string');
-  return { rule, program: check.program, error: check.error, message: message.program, messageError: message.error };
+  return {
+    rule,
+    program: check.program,
+    error: check.error,
+    message: message.program,
+    messageError: message.error?.replace(/^(compilation|program)/, 'messageExpression $1'),
+  };
 }
 
 interface Attempt {
