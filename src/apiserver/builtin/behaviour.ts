@@ -1,19 +1,21 @@
 // The behaviour that most built-in kinds share, to be overridden field by field.
 import type { KubeObject } from '../../api/object.ts';
-import { dns1035LabelErrors, dnsLabelErrors, dnsSubdomainErrors, pathSegmentErrors } from '../../base/names.ts';
+import {
+  dns1035LabelErrors,
+  dnsLabelErrors,
+  dnsSubdomainErrors,
+  nameErrorBy,
+  pathSegmentErrors,
+} from '../../base/names.ts';
 import type { Behaviour, Draft, WriteContext } from '../registry.ts';
 
 export type NameRule = Behaviour['nameError'];
 
-// Who checks a generateName knows that letters will follow: a trailing dash is no fault then.
-const forPrefix = (name: string, isPrefix: boolean): string =>
-  isPrefix && name.endsWith('-') ? `${name.slice(0, -1)}a` : name;
-
-export const subdomainName: NameRule = (name, isPrefix) => dnsSubdomainErrors(forPrefix(name, isPrefix))[0];
-export const labelName: NameRule = (name, isPrefix) => dnsLabelErrors(forPrefix(name, isPrefix))[0];
-export const serviceName: NameRule = (name, isPrefix) => dns1035LabelErrors(forPrefix(name, isPrefix))[0];
+export const subdomainName: NameRule = nameErrorBy(dnsSubdomainErrors);
+export const labelName: NameRule = nameErrorBy(dnsLabelErrors);
+export const serviceName: NameRule = nameErrorBy(dns1035LabelErrors);
 /** RBAC objects, Events: whatever a URL can carry. */
-export const pathName: NameRule = (name, isPrefix) => pathSegmentErrors(name, isPrefix)[0];
+export const pathName: NameRule = nameErrorBy(pathSegmentErrors);
 
 export const behaviour = (special: Partial<Behaviour> = {}): Behaviour => ({
   countsGeneration: false,

@@ -6,6 +6,7 @@ import { horizontalPodAutoscaler } from './autoscaling.ts';
 import { behaviour } from './behaviour.ts';
 import { certificateSigningRequest } from './certificates.ts';
 import { configMap, secret } from './config.ts';
+import { customResourceDefinition } from './custom-resource-definition.ts';
 import { endpointSlice, endpoints } from './endpoints.ts';
 import { coreEvent, newEvent } from './event.ts';
 import { flowSchema, priorityLevelConfiguration } from './flow-control.ts';
@@ -61,9 +62,7 @@ const BY_GROUP: Readonly<Record<string, Readonly<Record<string, Behaviour>>>> = 
     ValidatingAdmissionPolicyBinding: validatingPolicyBinding,
     ValidatingWebhookConfiguration: validatingWebhooks,
   },
-  'apiextensions.k8s.io': {
-    CustomResourceDefinition: behaviour({ countsGeneration: true, unconditionalUpdate: false }),
-  },
+  'apiextensions.k8s.io': { CustomResourceDefinition: customResourceDefinition },
   'apiregistration.k8s.io': { APIService: apiService },
   apps: {
     ControllerRevision: controllerRevision,

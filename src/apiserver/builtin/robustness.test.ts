@@ -106,7 +106,7 @@ function anyObject(kind: BuiltinKind, version: string, seed: number): KubeObject
 }
 
 const stored = builtinKinds
-  .filter(({ verbs, group }) => verbs.includes('update') && group !== 'apiextensions.k8s.io')
+  .filter(({ verbs }) => verbs.includes('update'))
   .flatMap((kind) =>
     kind.versions.map((version) => ({ name: `${kind.kind} ${kind.group}/${version}`, kind, version })),
   );
