@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { builtinSchema, resolveBuiltin } from '../../api/builtin/types.ts';
@@ -309,6 +310,28 @@ describe('validation speaks as kube-apiserver 1.34.4 did when it was asked the s
   for (const [name, schema, value, ...texts] of table) {
     test(name, () => expect(says(ofSpec({ f: schema }), { f: value })).toEqual(texts));
   }
+});
+
+describe('random objects, created and updated, fare as on kube-apiserver 1.34.4', () => {
+  interface Golden {
+    readonly old?: unknown;
+    readonly spec: unknown;
+    readonly becomes?: unknown;
+    readonly causes?: readonly string[];
+  }
+  const [head = '', ...lines] = readFileSync(new URL('./structure.golden.jsonl', import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
+  const structure = structureOf((JSON.parse(head) as { schema: Schema }).schema);
+  test.each(lines.map((line) => JSON.parse(line) as Golden))('%#', ({ old, spec, becomes, causes = [] }) => {
+    const draft = thing(structuredClone(spec));
+    structure.prune(draft);
+    structure.default(draft);
+    const found = structure.validate(draft, old === undefined ? undefined : thing(old));
+    const texts = new Set(found.map(({ field, reason, message }) => `${field}|${reason}|${message}`));
+    expect([...texts].sort()).toEqual(causes);
+    if (becomes !== undefined) expect(draft.spec).toEqual(becomes);
+  });
 });
 
 describe('formats', () => {
