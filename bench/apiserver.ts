@@ -153,31 +153,32 @@ async function compareWatches(tell: (row: Row) => void, load: Worker, port: numb
     path: '/api/v1/namespaces/default/configmaps',
     body: JSON.stringify(first),
   });
-  const changed = (round: number) => JSON.stringify({ ...first, data: { text: TEXT, n: `${round}-{i}` } });
+  const sides = {
+    ours: { method: 'PUT', path: `/api/v1/namespaces/default/configmaps/${name}` },
+    bare: { method: 'POST', path: '/emit' },
+  };
+  await load.ask({
+    kind: 'openWatch',
+    name: 'ours',
+    port,
+    watchers,
+    path: `/api/v1/namespaces/default/configmaps?watch=true&fieldSelector=metadata.name%3D${name}`,
+  });
+  await load.ask({ kind: 'openWatch', name: 'bare', port: barePort, watchers, path: '/watch' });
+  const emit = (side: 'ours' | 'bare', round: number) => {
+    const body = JSON.stringify({ ...first, data: { text: TEXT, n: `${round}-{i}` } });
+    return load.ask<{ p50: number }>({ kind: 'emit', name: side, events, ...sides[side], body });
+  };
   const ratios: number[] = [];
   const mine: number[] = [];
   const theirs: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const left = await load.ask<{ p50: number }>({
-      kind: 'watch',
-      port,
-      watchers,
-      events,
-      path: `/api/v1/namespaces/default/configmaps?watch=true&fieldSelector=metadata.name%3D${name}&resourceVersion=0`,
-      emit: { method: 'PUT', path: `/api/v1/namespaces/default/configmaps/${name}`, body: changed(round) },
-    });
-    const right = await load.ask<{ p50: number }>({
-      kind: 'watch',
-      port: barePort,
-      watchers,
-      events,
-      path: '/watch',
-      emit: { method: 'POST', path: '/emit', body: changed(round) },
-    });
+    const [left, right] = [await emit('ours', round), await emit('bare', round)];
     ratios.push(left.p50 / right.p50);
     mine.push(left.p50);
     theirs.push(right.p50);
   }
+  for (const side of ['ours', 'bare']) await load.ask({ kind: 'closeWatch', name: side });
   tell({
     name: 'one event to 1,000 watchers, write to last',
     ratio: median(ratios),

@@ -1,5 +1,5 @@
 // Load from another process, cheap enough that the server is what is measured: raw TLS sockets, prepared requests, no client library.
-// Takes jobs over IPC: { id, kind: 'requests' | 'watch' | 'once', … } and answers { id, … }.
+// Takes jobs over IPC: { id, kind: 'requests' | 'once' | 'openWatch' | 'emit' | 'closeWatch', … } and answers { id, … }.
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 
@@ -86,47 +86,70 @@ async function requests({ port, clients, count, method, path, body, from = 0 }) 
   return { perSecond: count / seconds, p50: latencies[count >> 1], p99: latencies[Math.floor(count * 0.99)] };
 }
 
-/** Opens `watchers` streams, then sends `events` writes one after the other; the time from each write to its last delivery. */
-async function watch({ port, watchers, path, events, emit }) {
+const watches = new Map();
+
+/** Opens `watchers` streams under a name. */
+async function openWatch({ port, watchers, path, name }) {
   const sockets = [];
   for (let opened = 0; opened < watchers; opened += 50) {
     sockets.push(...(await Promise.all(Array.from({ length: Math.min(50, watchers - opened) }, () => connect(port)))));
   }
-  let wanted = 0;
-  let arrived = 0;
-  let done = () => {};
-  const marker = Buffer.from('}\n');
+  const watch = { sockets, writer: await connect(port), bytes: 0, wanted: Number.POSITIVE_INFINITY, done: () => {} };
   await Promise.all(
     sockets.map(
       (socket) =>
         new Promise((resolve) => {
-          socket.once('data', () => {
-            socket.on('data', (chunk) => {
-              for (let at = chunk.indexOf(marker); at >= 0; at = chunk.indexOf(marker, at + 2)) arrived += 1;
-              if (arrived >= wanted) done();
-            });
+          socket.on('data', (chunk) => {
             resolve();
+            watch.bytes += chunk.length;
+            if (watch.bytes >= watch.wanted) watch.done();
           });
           socket.write(text({ method: 'GET', path }));
         }),
     ),
   );
-  const writer = await connect(port);
+  watches.set(name, watch);
+  return {};
+}
+
+/** Sends `events` writes one after the other: the time from each write to its last delivery. The first one tells how many bytes that is. */
+async function emit({ name, events, method, path, body }) {
+  const watch = watches.get(name);
+  const write = (i) =>
+    exchange(watch.writer, text({ method, path, body: body.replaceAll('{i}', String(i).padStart(6, '0')) }));
+  const quiet = async () => {
+    for (let last = -1; watch.bytes !== last; ) {
+      last = watch.bytes;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  };
+  await quiet();
+  watch.bytes = 0;
+  await write(0);
+  await quiet();
+  const perEvent = watch.bytes;
   const times = [];
-  for (let i = 0; i < events; i++) {
-    arrived = 0;
-    wanted = watchers;
+  for (let i = 1; i <= events; i++) {
+    watch.bytes = 0;
+    watch.wanted = perEvent;
     const all = new Promise((resolve) => {
-      done = resolve;
+      watch.done = resolve;
     });
     const began = process.hrtime.bigint();
-    await exchange(writer, text({ ...emit, body: emit.body.replaceAll('{i}', String(i)) }));
+    await write(i);
     await all;
     times.push(Number(process.hrtime.bigint() - began) / 1e6);
   }
-  for (const socket of [...sockets, writer]) socket.destroy();
+  watch.wanted = Number.POSITIVE_INFINITY;
   times.sort((a, b) => a - b);
-  return { p50: times[times.length >> 1], p99: times[Math.floor(times.length * 0.99)] };
+  return { p50: times[times.length >> 1], p99: times[Math.floor(times.length * 0.99)], perEvent };
+}
+
+function closeWatch({ name }) {
+  const { sockets, writer } = watches.get(name);
+  for (const socket of [...sockets, writer]) socket.destroy();
+  watches.delete(name);
+  return {};
 }
 
 /** The same request again and again on one socket: median time and size of the answer. */
@@ -144,7 +167,7 @@ async function once({ port, path, times, method = 'GET' }) {
   return { p50: taken[taken.length >> 1], bytes };
 }
 
-const jobs = { requests, watch, once };
+const jobs = { requests, openWatch, emit, closeWatch, once };
 process.on('message', async ({ id, kind, ...job }) => {
   try {
     process.send({ id, result: await jobs[kind](job) });

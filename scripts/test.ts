@@ -26,7 +26,10 @@ const sum = (all: readonly Counts[]): Counts => ({
 });
 
 function check(): Counts {
-  return sum([one(run('npx', ['tsc', '--noEmit', '-p', '.'])), one(run('npx', ['biome', 'check', '.']))]);
+  return sum([
+    one(run('npx', ['tsc', '--noEmit', '-p', '.'])),
+    one(run('npx', ['biome', 'check', '--error-on-warnings', '.'])),
+  ]);
 }
 
 function vitest(project: string): Counts {

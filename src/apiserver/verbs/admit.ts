@@ -37,7 +37,8 @@ export function checkNamespace(cluster: Cluster, at: At, name: string): void {
 }
 
 export function fillDefaults(at: At, draft: Draft): void {
-  at.resource.stored.structure.default(draft);
+  // A built-in kind's behaviour calls for the schema's defaults itself, at the right moment among its own.
+  if (at.resource.custom) at.resource.stored.structure.default(draft);
   at.resource.behaviour.default?.(draft);
 }
 

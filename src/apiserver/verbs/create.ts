@@ -7,7 +7,7 @@ import { generatedName } from '../../base/names.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Draft } from '../registry.ts';
 import { unsaved } from '../represent.ts';
-import { keyOf } from '../store/store.ts';
+import { keyIn } from '../resource-key.ts';
 import { admit, checkNamespace, fillDefaults, writeContext } from './admit.ts';
 import type { At, Caller, Written } from './call.ts';
 import { commit } from './commit.ts';
@@ -43,7 +43,7 @@ export async function createDecoded(cluster: Cluster, at: At, draft: Draft, call
       throw invalid(resource, '', [required('metadata.name', 'name or generateName is required')]);
     }
     checkNamespace(cluster, at, name);
-    const key = keyOf(resource.group, resource.plural, at.namespace, name);
+    const key = keyIn(resource, at.namespace, name);
     if (cluster.store.get(key, 'head')) {
       if (isGenerated && attempt < NAME_ATTEMPTS) continue;
       throw alreadyExists(resource, name);

@@ -1,16 +1,17 @@
 // DELETE: removes an object, or marks it when a finalizer, its kind or a grace period holds it.
 import type { KubeObject } from '../../api/object.ts';
-import { conflict, invalid, notFound } from '../../api/status.ts';
+import { conflict, invalid } from '../../api/status.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { mutableCopy } from '../../base/json.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Draft, ServedResource } from '../registry.ts';
 import { unsaved } from '../represent.ts';
-import { keyOf, type Stored } from '../store/store.ts';
+import type { Stored } from '../store/store.ts';
 import { lookupIn, writeContext } from './admit.ts';
 import type { At, Caller, DeleteOptions } from './call.ts';
 import { isFinished } from './change.ts';
 import { commit } from './commit.ts';
+import { headOf } from './head.ts';
 import { isSame } from './metadata.ts';
 
 export interface Removed {
@@ -23,8 +24,7 @@ export interface Removed {
 
 export async function remove(cluster: Cluster, at: At, options: DeleteOptions, caller: Caller): Promise<Removed> {
   const { resource, name = '' } = at;
-  const old = cluster.store.get(keyOf(resource.group, resource.plural, at.namespace, name), 'head');
-  if (!old) throw notFound(resource, name);
+  const old = headOf(cluster, at);
   const before = old.object();
   checkPreconditions(resource, name, before, options);
   refuse(cluster, at, before, caller);

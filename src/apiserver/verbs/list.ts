@@ -4,7 +4,8 @@ import { badRequest, expired } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
 import { isObject } from '../../base/json.ts';
 import type { Cluster } from '../cluster.ts';
-import { keyOf, prefixOf, type Store, type Stored } from '../store/store.ts';
+import { keyIn, prefixIn } from '../resource-key.ts';
+import type { Store, Stored } from '../store/store.ts';
 import type { At, Listed, ListOptions } from './call.ts';
 import { checkMatch, parseRevision, tooLargeRevision } from './revision.ts';
 import { select } from './select.ts';
@@ -15,7 +16,7 @@ const TOO_OLD_TO_CONTINUE =
 export function list(cluster: Cluster, at: At, options: ListOptions): Listed {
   const { store } = cluster;
   const selected = select(at, options);
-  const prefix = prefixOf(at.resource.group, at.resource.plural, at.namespace);
+  const prefix = prefixIn(at.resource, at.namespace);
   const limit = options.limit && options.limit > 0 ? options.limit : undefined;
   checkMatch(options.revisionMatch, options.revision, Boolean(options.continue));
 
@@ -26,7 +27,7 @@ export function list(cluster: Cluster, at: At, options: ListOptions): Listed {
   const revision = isExact && asked !== undefined ? asked : store.visible;
 
   if (selected.name !== undefined && revision === store.visible && page === undefined && at.namespace !== '') {
-    const one = store.get(keyOf(at.resource.group, at.resource.plural, at.namespace, selected.name));
+    const one = store.get(keyIn(at.resource, at.namespace, selected.name));
     return { items: one && selected.matches(one.object()) ? [one] : [], revision };
   }
 

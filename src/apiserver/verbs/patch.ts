@@ -1,15 +1,15 @@
 // PATCH: reads the newest object, changes it in memory and writes it as an update. No await stands between the two, so a patch without a
 // resourceVersion never conflicts.
 
-import { invalid, invalidValue, noSuchResource, notFound } from '../../api/status.ts';
+import { invalid, invalidValue, noSuchResource } from '../../api/status.ts';
 import type { Json } from '../../base/json.ts';
 import type { Cluster } from '../cluster.ts';
 import { objectIn } from '../represent.ts';
-import { keyOf } from '../store/store.ts';
 import type { At, Caller, Written } from './call.ts';
 import { change, checkName, checkRevision } from './change.ts';
 import { takeNamespace } from './create.ts';
 import { decodePatched, toStored } from './decode.ts';
+import { headOf } from './head.ts';
 import { type Patch, patchedValue } from './patched.ts';
 import { patchScale } from './scale.ts';
 
@@ -17,8 +17,7 @@ export async function patch(cluster: Cluster, at: At, asked: Patch, caller: Call
   const { resource, name = '' } = at;
   if (at.subresource === 'scale') return patchScale(cluster, at, asked, caller);
   if (at.subresource !== undefined && at.subresource !== 'status') throw noSuchResource();
-  const old = cluster.store.get(keyOf(resource.group, resource.plural, at.namespace, name), 'head');
-  if (!old) throw notFound(resource, name);
+  const old = headOf(cluster, at);
   const patched = patchedValue(at, objectIn(resource, at.version, old) as Json, asked);
   const draft = toStored(at, decodePatched(at, patched, caller));
   checkName(at, draft);

@@ -1,14 +1,15 @@
 // The scale subresource: one number of an object, shown and changed as autoscaling/v1 Scale.
 import type { KubeObject } from '../../api/object.ts';
-import { badRequest, invalid, invalidValue, modified, noSuchResource, notFound } from '../../api/status.ts';
+import { badRequest, invalid, invalidValue, modified, noSuchResource } from '../../api/status.ts';
 import { isObject, type Json, mutableCopy } from '../../base/json.ts';
 import { compileLabelMap, compileLabelSelector, formatSelector, type LabelSelector } from '../../base/selector.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Draft, ScaleShape, ServedResource } from '../registry.ts';
 import { unsaved } from '../represent.ts';
-import { keyOf, type Stored } from '../store/store.ts';
+import type { Stored } from '../store/store.ts';
 import type { At, Caller, Written } from './call.ts';
 import { change } from './change.ts';
+import { headOf } from './head.ts';
 import { type Patch, patchedValue } from './patched.ts';
 
 export function scaleOf(resource: ServedResource, stored: Stored): Stored {
@@ -64,13 +65,6 @@ async function writeScale(cluster: Cluster, at: At, scale: unknown, old: Stored,
 function shapeOf(resource: ServedResource): ScaleShape {
   if (!resource.scale) throw noSuchResource();
   return resource.scale;
-}
-
-function headOf(cluster: Cluster, at: At): Stored {
-  const { resource, name = '' } = at;
-  const old = cluster.store.get(keyOf(resource.group, resource.plural, at.namespace, name), 'head');
-  if (!old) throw notFound(resource, name);
-  return old;
 }
 
 const stepsOf = (path: string): readonly string[] => path.split('.').filter((step) => step !== '');

@@ -9,6 +9,7 @@ import { unsaved } from '../represent.ts';
 import { keyOf, type Stored } from '../store/store.ts';
 import type { At, Caller, Written } from './call.ts';
 import { commit } from './commit.ts';
+import { headOf } from './head.ts';
 
 export async function createSubresource(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written> {
   const offered = at.resource.subresources.some(
@@ -19,13 +20,6 @@ export async function createSubresource(cluster: Cluster, at: At, body: unknown,
   if (at.subresource === 'token') return { stored: issueToken(cluster, at, body), created: true };
   if (at.subresource === 'binding') return { stored: await bindPod(cluster, at, body, caller), created: true };
   throw noSuchResource();
-}
-
-function headOf(cluster: Cluster, at: At): Stored {
-  const { resource, name = '' } = at;
-  const stored = cluster.store.get(keyOf(resource.group, resource.plural, at.namespace, name), 'head');
-  if (!stored) throw notFound(resource, name);
-  return stored;
 }
 
 interface TokenRequestSpec {

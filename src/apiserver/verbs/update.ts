@@ -1,12 +1,12 @@
 // PUT: the whole object, or its status, scale or finalizers.
 import { notFound } from '../../api/status.ts';
 import type { Cluster } from '../cluster.ts';
-import { keyOf } from '../store/store.ts';
 import type { At, Caller, Written } from './call.ts';
 import { change, checkName, checkRevision, checkUid } from './change.ts';
 import { createDecoded, takeNamespace } from './create.ts';
 import { decodeBody, toStored } from './decode.ts';
 import { finalizeNamespace } from './finalize.ts';
+import { findHead } from './head.ts';
 import { updateScale } from './scale.ts';
 
 export async function update(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written> {
@@ -15,7 +15,7 @@ export async function update(cluster: Cluster, at: At, body: unknown, caller: Ca
   const draft = toStored(at, decodeBody(at, body, caller));
   checkName(at, draft);
   takeNamespace(at, draft);
-  const old = cluster.store.get(keyOf(resource.group, resource.plural, at.namespace, name), 'head');
+  const old = findHead(cluster, at);
   if (!old) {
     if (resource.behaviour.createOnUpdate && at.subresource === undefined)
       return createDecoded(cluster, at, draft, caller);

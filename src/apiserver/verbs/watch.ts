@@ -1,7 +1,8 @@
 // A watch, as something that is pulled. Nothing is queued per watcher: it remembers a revision and asks the store what came after.
 import { expired, forbiddenField, invalid } from '../../api/status.ts';
 import type { Cluster } from '../cluster.ts';
-import { type Change, prefixOf } from '../store/store.ts';
+import { prefixIn } from '../resource-key.ts';
+import type { Change } from '../store/store.ts';
 import type { At, Feed, FeedEvent, WatchOptions } from './call.ts';
 import { list } from './list.ts';
 import { parseRevision, tooLargeRevision } from './revision.ts';
@@ -11,7 +12,7 @@ export function watch(cluster: Cluster, at: At, options: WatchOptions): Feed {
   const { store } = cluster;
   const selected = select(at, options);
   checkOptions(options);
-  const prefix = prefixOf(at.resource.group, at.resource.plural, at.namespace);
+  const prefix = prefixIn(at.resource, at.namespace);
   const asked = parseRevision(options.revision);
   if (asked !== undefined && asked > store.visible) throw tooLargeRevision(asked, store.visible);
 
