@@ -1,0 +1,109 @@
+// One object of every built-in kind that can be stored, through its life. Defaults in depth are tested beside the code; here it is the wire.
+import { readFileSync } from 'node:fs';
+import { builtinKinds } from '../../../../src/api/builtin/kinds.ts';
+import { type Script, type StepLike, script } from '../script.ts';
+
+interface Stored {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Readonly<Record<string, unknown>> & { readonly name: string };
+}
+
+const fixtures = new URL('../../../../src/apiserver/builtin/fixtures/defaults.json', import.meta.url);
+const inputs = (JSON.parse(readFileSync(fixtures, 'utf8')) as readonly { readonly input: Stored }[]).map(
+  (each) => each.input,
+);
+
+const more: readonly Stored[] = [
+  {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'ServiceCIDR',
+    metadata: { name: 'bk-cidr' },
+    spec: { cidrs: ['10.200.0.0/24'] },
+  } as Stored,
+  {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'IPAddress',
+    metadata: { name: '10.200.0.7' },
+    spec: { parentRef: { resource: 'services', namespace: 'default', name: 'x' } },
+  } as Stored,
+  { apiVersion: 'resource.k8s.io/v1', kind: 'DeviceClass', metadata: { name: 'bk.example.com' }, spec: {} } as Stored,
+  {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceClaim',
+    metadata: { name: 'claim' },
+    spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'bk.example.com' } }] } },
+  } as Stored,
+  {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceClaimTemplate',
+    metadata: { name: 'template' },
+    spec: { spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'bk.example.com' } }] } } },
+  } as Stored,
+  {
+    apiVersion: 'resource.k8s.io/v1',
+    kind: 'ResourceSlice',
+    metadata: { name: 'bk-slice' },
+    spec: {
+      driver: 'bk.example.com',
+      nodeName: 'n',
+      pool: { name: 'p', generation: 1, resourceSliceCount: 1 },
+      devices: [{ name: 'd' }],
+    },
+  } as Stored,
+  {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'VolumeAttributesClass',
+    metadata: { name: 'bk-vac' },
+    driverName: 'd.example.com',
+    parameters: { a: '1' },
+  } as Stored,
+];
+
+const NAMESPACE = 'builtin-kinds';
+const n = `-n ${NAMESPACE}`;
+
+/** Names that must have a certain form stay. */
+const ownName = new Set(['IPAddress', 'APIService', 'CSIDriver', 'CSINode', 'DeviceClass']);
+
+const parts = builtinKinds
+  .filter(({ verbs }) => verbs.includes('list') && verbs.includes('create'))
+  .flatMap((kind) => {
+    const apiVersion = kind.group === '' ? kind.versions[0] : `${kind.group}/${kind.versions[0]}`;
+    const sample = [...inputs, ...more].find((input) => input.kind === kind.kind && input.apiVersion === apiVersion);
+    if (!sample) return [];
+    const { namespace: _elsewhere, ...metadata } = sample.metadata;
+    const name = ownName.has(kind.kind) ? metadata.name : `bk-${metadata.name.replace(/^bk-/, '')}`;
+    const full = kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`;
+    const place = kind.namespaced ? { namespace: NAMESPACE } : {};
+    return [{ kind, at: `${full}/${name}`, object: { ...sample, metadata: { ...metadata, name, ...place } } }];
+  });
+
+/** Kinds whose objects are here. */
+export const sampled: readonly string[] = parts.map(({ kind }) => kind.kind);
+
+const all = parts.map(({ at }) => at).join(' ');
+const withStatus = parts.filter(({ kind }) => kind.hasStatus);
+const input = parts.map(({ object }) => JSON.stringify(object)).join('\n---\n');
+
+export const builtinKindsScript: Script = script('builtin-kinds', [
+  `create ns ${NAMESPACE}`,
+  { run: 'apply -f -', input },
+  { run: 'apply -f -', input },
+  { run: 'diff -f -', input },
+  { run: 'apply -f - --dry-run=server', input },
+  ...parts.map(({ at }) => `get ${at} ${n}`),
+  `get ${all} ${n} -o wide`,
+  ...parts.map(({ at }) => `get ${at} ${n} -o yaml`),
+  `label ${all} ${n} wire=yes`,
+  { run: `patch -f - --type=merge -p '{"metadata":{"annotations":{"wire":"yes"}}}'`, input },
+  { run: `patch -f - --type=strategic -p '{"metadata":{"labels":{"wire":null}}}'`, input },
+  {
+    run: `patch -f - --subresource=status --type=merge -p '{"status":{}}'`,
+    input: withStatus.map(({ object }) => JSON.stringify(object)).join('\n---\n'),
+  },
+  ...parts.map(({ at }) => `describe ${at} ${n}`),
+  { run: 'replace -f -', input },
+  `delete ${all} ${n} --wait=false`,
+  `delete ns ${NAMESPACE} --timeout=60s`,
+]);
