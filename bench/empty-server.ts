@@ -7,8 +7,8 @@ const MOST_MS = 1;
 const MOST_KB = 150;
 
 export async function emptyServerRows(tell: (row: Row) => void): Promise<void> {
-  const file = fileURLToPath(new URL('./empty-server.child.ts', import.meta.url));
-  const child = spawnSync(process.execPath, ['--expose-gc', '--import', 'tsx', file], {
+  const file = fileURLToPath(new URL('./empty-server-child.mjs', import.meta.url));
+  const child = spawnSync(process.execPath, ['--expose-gc', file], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -5,14 +5,14 @@ import type { Answer, Request, Target, Transport } from '../src/api/transport.ts
 import { newPrivateKey } from '../src/apiserver/auth/certificates.ts';
 import { signingKey } from '../src/apiserver/auth/jwt.ts';
 import { directTransport } from '../src/apiserver/direct.ts';
-import { type RunningCluster, startCluster } from '../src/apiserver/start-cluster.ts';
-import { createMemoryStore } from '../src/apiserver/store/memory.ts';
+import { freshMemoryStore, type RunningCluster, startCluster } from '../src/apiserver/start-cluster.ts';
 import type { Store } from '../src/apiserver/store/store.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { seededRandom } from '../src/base/random.ts';
 
 export const admin: User = { name: 'admin', groups: ['system:masters', 'system:authenticated'] };
 const key = signingKey(newPrivateKey());
+const NO_KINDS: readonly Kind[] = [];
 
 /** Time that stands still until it is moved. */
 export interface TestClock extends Clock {
@@ -63,7 +63,8 @@ export async function aCluster(
   options: { readonly kinds?: readonly Kind[]; readonly store?: Store } = {},
 ): Promise<TestCluster> {
   const clock = testClock();
-  const store = options.store ?? createMemoryStore();
+  const kinds = options.kinds ?? NO_KINDS;
+  const store = options.store ?? (await freshMemoryStore({ kinds, clock, signingKey: key }));
   const errors: unknown[] = [];
   const running = await startCluster({
     name: 'test',
@@ -72,7 +73,7 @@ export async function aCluster(
     random: seededRandom(1),
     signingKey: key,
     caCertificate: 'CA',
-    kinds: options.kinds ?? [],
+    kinds,
     onError: (error) => errors.push(error),
   });
   await running.settled();

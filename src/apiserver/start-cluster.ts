@@ -5,7 +5,7 @@ import type { Kind } from '../api/kind.ts';
 import { groupVersionOf, type KubeObject } from '../api/object.ts';
 import { type Clock, kubeTime } from '../base/clock.ts';
 import { deepEqual } from '../base/json.ts';
-import type { Random } from '../base/random.ts';
+import { type Random, seededRandom } from '../base/random.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import type { SigningKey } from './auth/jwt.ts';
 import { createAuthorizer } from './auth/rbac.ts';
@@ -18,7 +18,9 @@ import { startCrdHousekeeping } from './housekeeping/crd.ts';
 import { startHousekeeping } from './housekeeping/start.ts';
 import type { HttpCluster } from './http/http-cluster.ts';
 import { createRegistry } from './live-registry.ts';
+import { createMemoryStore } from './store/memory.ts';
 import { keyOf, type Store } from './store/store.ts';
+import type { Image } from './store/visible-state.ts';
 import { verbs } from './verbs/all.ts';
 
 export interface StartOptions {
@@ -82,6 +84,42 @@ export async function startCluster(options: StartOptions): Promise<RunningCluste
     },
   };
 }
+
+/** What clusters of the same kinds, begun in the same second, have in common: built once, shared by all of them. */
+const images = new WeakMap<readonly Kind[], { readonly begun: string; readonly image: Image }>();
+
+/**
+ * A store in memory that already has what every fresh cluster of these kinds has, but for what belongs to one cluster alone: its
+ * namespaces and what is in them. A thousand members and every simulated world start from it.
+ */
+export async function freshMemoryStore(options: Pick<StartOptions, 'kinds' | 'clock' | 'signingKey'>): Promise<Store> {
+  const begun = kubeTime(options.clock.now());
+  const known = images.get(options.kinds);
+  if (known?.begun === begun) return createMemoryStore({ image: known.image });
+  const store = createMemoryStore();
+  // Its own random stream: an image is the same whoever needs it first.
+  const running = await startCluster({
+    ...options,
+    name: '',
+    store,
+    random: seededRandom(0),
+    caCertificate: '',
+    onError: rethrow,
+  });
+  await running.settled();
+  await running[Symbol.asyncDispose]();
+  const { items, revision } = store.range('');
+  const image = {
+    items: items.filter(({ key }) => !key.startsWith('/namespaces/') && key.split('/')[2] === ''),
+    revision,
+  };
+  images.set(options.kinds, { begun, image });
+  return createMemoryStore({ image });
+}
+
+const rethrow = (error: unknown): never => {
+  throw error;
+};
 
 const admitters = (kinds: readonly Kind[]) => (group: string, kind: string) =>
   kinds.find((each) => each.group === group && each.kind === kind)?.admit;

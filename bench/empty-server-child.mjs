@@ -1,25 +1,23 @@
 // Starts clusters in memory and prints what one costs.
 
-import { memberKinds } from '../src/api/kinds.ts';
-import { newPrivateKey } from '../src/apiserver/auth/certificates.ts';
-import { signingKey } from '../src/apiserver/auth/jwt.ts';
-import { startCluster } from '../src/apiserver/start-cluster.ts';
-import { createMemoryStore } from '../src/apiserver/store/memory.ts';
-import { wallClock } from '../src/base/clock.ts';
-import { seededRandom } from '../src/base/random.ts';
+import { memberKinds } from '../dist/api/kinds.js';
+import { newPrivateKey } from '../dist/apiserver/auth/certificates.js';
+import { signingKey } from '../dist/apiserver/auth/jwt.js';
+import { freshMemoryStore, startCluster } from '../dist/apiserver/start-cluster.js';
+import { wallClock } from '../dist/base/clock.js';
+import { seededRandom } from '../dist/base/random.js';
 
 const COUNT = 300;
 const key = signingKey(newPrivateKey());
 
-async function one(number: number) {
+async function one(number) {
+  const shared = { clock: wallClock, signingKey: key, kinds: memberKinds };
   const running = await startCluster({
+    ...shared,
     name: `member-${number}`,
-    store: createMemoryStore(),
-    clock: wallClock,
+    store: await freshMemoryStore(shared),
     random: seededRandom(number),
-    signingKey: key,
     caCertificate: 'CA',
-    kinds: memberKinds,
     onError: (error) => {
       throw error;
     },
@@ -28,16 +26,16 @@ async function one(number: number) {
   return running;
 }
 
-const heap = (): number => {
+const heap = () => {
   globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 };
 
-const kept: unknown[] = [];
+const kept = [];
 for (let i = 0; i < 50; i++) kept.push(await one(i));
 const before = heap();
-const times: number[] = [];
+const times = [];
 for (let i = 0; i < COUNT; i++) {
   const began = process.hrtime.bigint();
   kept.push(await one(1000 + i));
