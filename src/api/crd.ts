@@ -1,5 +1,5 @@
 // From a kind to its CustomResourceDefinition, as an object and as YAML. Equal input gives equal text.
-import { stringify } from 'yaml';
+import { writeYaml } from '../base/write-yaml.ts';
 import type { Column, Kind } from './kind.ts';
 import type { KubeObject } from './object.ts';
 
@@ -59,9 +59,8 @@ export function crdOf(kind: Kind): CustomResourceDefinition {
   };
 }
 
-/** Aliases are off: kubectl reads them, but a person who greps for a field should find it. */
-export const crdYaml = (kind: Kind): string =>
-  stringify(crdOf(kind), { aliasDuplicateObjects: false, lineWidth: 0, indentSeq: false });
+/** The definition as a file. */
+export const crdYaml = (kind: Kind): string => writeYaml(crdOf(kind));
 
 /** The file under config/crd that holds a kind's definition. */
 export const crdFile = (kind: Kind): string => `${kind.group}_${kind.plural}.yaml`;

@@ -1,7 +1,8 @@
 // `flotilla describe`: everything the server knows of an object, and what happened to it.
-import { stringify } from 'yaml';
+
 import type { Resource } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
+import { writeYaml } from '../base/write-yaml.ts';
 import type { Connected } from './connect.ts';
 import { align } from './format-table.ts';
 import { namespaceFor, type Print } from './target.ts';
@@ -29,7 +30,7 @@ export function describeObject(object: KubeObject): string {
     ['Kind:', kind],
   ]);
   const sections = Object.entries({ metadata: meta, ...content }).map(
-    ([field, value]) => `${field[0]?.toUpperCase()}${field.slice(1)}:\n${indent(stringify(value).trimEnd())}`,
+    ([field, value]) => `${field[0]?.toUpperCase()}${field.slice(1)}:\n${indent(writeYaml(value).trimEnd())}`,
   );
   return [head, ...sections].join('\n');
 }

@@ -1,7 +1,8 @@
 // `flotilla get`: the server's own table, or whole objects as YAML or JSON.
-import { stringify } from 'yaml';
+
 import type { KubeObject } from '../api/object.ts';
 import type { Json } from '../base/json.ts';
+import { writeYaml } from '../base/write-yaml.ts';
 import type { Connected } from './connect.ts';
 import { formatTable } from './format-table.ts';
 import { namespaceFor, type Print, refer } from './target.ts';
@@ -50,7 +51,7 @@ export async function get(
   }
   const shown =
     objects.length === 1 && names.length === 1 ? objects[0] : { apiVersion: 'v1', kind: 'List', items: objects };
-  print.line(options.output === 'json' ? JSON.stringify(shown, undefined, 2) : stringify(shown).trimEnd());
+  print.line(options.output === 'json' ? JSON.stringify(shown, undefined, 2) : writeYaml(shown).trimEnd());
 }
 
 type At = Parameters<typeof one>[1];

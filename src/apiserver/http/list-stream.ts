@@ -1,9 +1,9 @@
 // Lists are joined from the bytes that the store keeps per object. A small one leaves in one piece with its length; a large one in
 // chunks, each only after the one before it has left, so a list of any size costs a few hundred kilobytes.
 import { once } from 'node:events';
-import { stringify } from 'yaml';
 import { apiVersionOf } from '../../api/object.ts';
 import { ApiError } from '../../base/errors.ts';
+import { writeYaml } from '../../base/write-yaml.ts';
 import { bytesIn, objectIn } from '../represent.ts';
 import type { Stored } from '../store/store.ts';
 import type { At, Listed } from '../verbs/call.ts';
@@ -120,10 +120,10 @@ function* tablePieces({ at, listed, representation, include, now }: ListAnswer):
 /** For people; machines that list much ask for JSON. */
 function* yamlPieces({ at, listed }: ListAnswer): Generator<string> {
   const apiVersion = apiVersionOf(at.resource.group, at.version.version);
-  yield stringify({ apiVersion, kind: at.resource.listKind, metadata: listMeta(listed) });
+  yield writeYaml({ apiVersion, kind: at.resource.listKind, metadata: listMeta(listed) });
   if (listed.items.length === 0) yield 'items: []\n';
   else yield 'items:\n';
-  for (const stored of listed.items) yield stringify([objectIn(at.resource, at.version, stored)]);
+  for (const stored of listed.items) yield writeYaml([objectIn(at.resource, at.version, stored)]);
 }
 
 interface Item {

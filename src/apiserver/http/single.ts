@@ -1,6 +1,7 @@
 // One object as an answer, in the form that was asked for. The plain form is the store's own bytes.
-import { stringify } from 'yaml';
+
 import { ApiError } from '../../base/errors.ts';
+import { writeYaml } from '../../base/write-yaml.ts';
 import type { ServedResource } from '../registry.ts';
 import { bytesIn, objectIn } from '../represent.ts';
 import type { Stored } from '../store/store.ts';
@@ -31,7 +32,7 @@ export function sendObject(exchange: Exchange, code: number, { at, stored, query
       return;
     case 'yaml': {
       const object = isForeign ? stored.object() : objectIn(resource, at.version, stored);
-      sendBytes(exchange, code, contentType, Buffer.from(stringify(object)));
+      sendBytes(exchange, code, contentType, Buffer.from(writeYaml(object)));
       return;
     }
     case 'table': {

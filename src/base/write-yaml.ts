@@ -1,0 +1,26 @@
+// YAML that every reader takes for the same data: words that readers of the old YAML 1.1 (kubectl among them) take for booleans, numbers or
+// merge keys are quoted, as values and as keys.
+import { Document, type Scalar, type TagId, type Tags, visit } from 'yaml';
+
+/** The library's 1.1 mode knows all of these words but a few. */
+const ALSO_SPECIAL = /^(?:<<|=|0o[0-7]+)$/i;
+
+/** With it, `<<` would be written bare. */
+const withoutMergeKeys = (tags: Tags): Tags =>
+  tags.filter(
+    (tag) => tag !== ('merge' satisfies TagId) && (typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:merge'),
+  );
+
+export function writeYaml(value: unknown): string {
+  const document = new Document(value, {
+    version: '1.1',
+    customTags: withoutMergeKeys,
+    aliasDuplicateObjects: false,
+  });
+  visit(document, {
+    Scalar(_key, node: Scalar) {
+      if (typeof node.value === 'string' && ALSO_SPECIAL.test(node.value)) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString({ lineWidth: 0, indentSeq: false });
+}
