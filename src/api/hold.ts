@@ -1,0 +1,35 @@
+// A Hold is the answer to "why is it not moving": who waits, which object holds it, the numbers, and what a person can do.
+// One table turns codes into sentences, for conditions, Events, logs, the CLI and the dashboard alike.
+import type { ObjectRef } from './object.ts';
+
+/** Closed: a new reason to wait is a new row here. */
+export type HoldCode = 'AgentNotConnected' | 'Leaving' | 'NamespaceTerminating' | 'StepRefused' | 'Unreachable';
+
+export interface Hold {
+  readonly code: HoldCode;
+  readonly subject: ObjectRef;
+  readonly on?: ObjectRef;
+  readonly facts: Readonly<Record<string, string | number>>;
+  readonly since?: number;
+  readonly until?: number;
+  /** What a person can do. */
+  readonly next?: string;
+}
+
+type Facts = Hold['facts'];
+
+const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>> = {
+  AgentNotConnected: (_facts, on) => `the member agent of ${on} has not connected yet`,
+  Leaving: (facts, on) => `${on} is leaving: ${facts['works'] ?? 0} works remain`,
+  NamespaceTerminating: (_facts, on) => `${on} is still terminating`,
+  StepRefused: (facts, on) => `${on} could not be written: ${facts['message'] ?? 'refused'}`,
+  Unreachable: (facts, on) => `no heartbeat of ${on} was seen for ${facts['seconds'] ?? '?'} s`,
+};
+
+export function sentenceOf(hold: Hold): string {
+  const on = hold.on ?? hold.subject;
+  return SENTENCES[hold.code](
+    hold.facts,
+    `${on.kind} "${on.namespace === undefined ? '' : `${on.namespace}/`}${on.name}"`,
+  );
+}

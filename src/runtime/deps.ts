@@ -1,0 +1,21 @@
+// What a running part of Flotilla is given from outside: in production by main/, in a simulated world by the world.
+import type { Transport } from '../api/transport.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { ServerName } from './controller.ts';
+
+export interface Log {
+  /** One line: a constant message and variable fields. */
+  info(message: string, fields: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+export interface Deps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly servers: Readonly<Partial<Record<ServerName, Transport>>>;
+  readonly log: Log;
+}
+
+export const silentLog: Log = { info() {}, warn() {}, error() {} };
