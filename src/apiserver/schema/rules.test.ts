@@ -57,7 +57,9 @@ describe('a rule', () => {
     ]);
   });
   test('does not look at null', () => {
-    expect(says(object({ s: ruled({ type: 'string', nullable: true }, "self != 'bad'") }), { s: null })).toEqual([]);
+    const schema = object({ s: ruled({ type: 'string', nullable: true }, "self == 'good'") });
+    expect(says(schema, { s: null })).toEqual([]);
+    expect(says(schema, { s: 'x' })).toHaveLength(1);
   });
   test('at the root sees type, name and generateName', () => {
     const schema = ruled(
@@ -191,6 +193,11 @@ describe('an object from before a rule', () => {
     expect(says(schema, { a: 9, o: { b: 1 } }, { a: 9 })).toEqual([]);
     expect(says(schema, { a: 8 }, { a: 9 })).toHaveLength(1);
     expect(says(schema, { o: { b: 9, c: 1 } }, { o: { b: 9 } })).toHaveLength(1);
+  });
+  test('is forgiven items of a list that did not change as a whole', () => {
+    const list = object({ l: { type: 'array', items: ruled(whole, 'self < 5') } });
+    expect(says(list, { l: [9] }, { l: [9] })).toEqual([]);
+    expect(says(list, { l: [9, 1] }, { l: [9] })).toHaveLength(1);
   });
   test('is still held to transition rules', () => {
     expect(says(schema, { t: 9 }, { t: 9 })).toHaveLength(1);

@@ -208,6 +208,29 @@ describe('validation speaks as kube-apiserver 1.34.4 did when it was asked the s
       'spec.f: Invalid value: "abc": spec.f in body should match \'^x\'',
     ],
     [
+      'no alternative fits: of two, the one that got further is quoted',
+      object({ a: text, b: text }, { anyOf: [{ required: ['b'] }, { properties: { a: { minLength: 5 } } }] }),
+      { a: 'x' },
+      '<nil>: Invalid value: "": "spec.f" must validate at least one schema (anyOf)',
+      'spec.f.a: Invalid value: "x": spec.f.a in body should be at least 5 chars long',
+    ],
+    [
+      'no alternative fits: of two that got as far, the first is quoted',
+      object(
+        { a: text, b: text },
+        {
+          anyOf: [
+            { properties: { a: { minLength: 5 } }, required: ['b'] },
+            { properties: { a: { minLength: 1 } }, required: ['b'] },
+          ],
+        },
+      ),
+      { a: 'x' },
+      '<nil>: Invalid value: "": "spec.f" must validate at least one schema (anyOf)',
+      'spec.f.a: Invalid value: "x": spec.f.a in body should be at least 5 chars long',
+      'spec.f.b: Required value',
+    ],
+    [
       'none of oneOf fits',
       object({ a: text, b: text }, { oneOf: [{ required: ['a'] }, { required: ['b'] }] }),
       {},
@@ -613,7 +636,7 @@ describe('decoding a built-in kind', () => {
     expect(structure.decodeError(deployment([path, value]))).toBe(expected);
   });
   test('a type that reads itself has the last word', () => {
-    const draft = deployment(['spec.replicas', 'x'], ['C.resources', { limits: { cpu: 'abc' } }]);
+    const draft = deployment(['metadata.labels', { a: 1 }], ['C.resources', { limits: { cpu: 'abc' } }]);
     expect(structure.decodeError(draft)).toBe(quantity);
   });
   test('bytes are base64', () => {

@@ -73,7 +73,7 @@ export function compileExpression(source: string, variables: Readonly<Record<str
     uses: compiler.used,
     run(values, budget = new Budget(RULE_LIMIT)) {
       budget.spend(compiled.size);
-      const converter = new Converter(budget);
+      const converter = new Converter();
       const slots = new Array<unknown>(slotCount);
       for (const [at, name] of names.entries()) {
         const value = values[name];
@@ -372,7 +372,7 @@ class Compiler implements Compiling {
   #fold(run: Compiled['run']): void {
     const budget = new Budget(RULE_LIMIT);
     try {
-      run({ slots: [], budget, converter: new Converter(budget) });
+      run({ slots: [], budget, converter: new Converter() });
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
       this.constantError ??= error.message;

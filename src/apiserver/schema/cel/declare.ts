@@ -2,7 +2,6 @@
 // the metadata only name and generateName.
 import { canonicalJson } from '../../../base/json.ts';
 import type { SchemaNode } from '../node.ts';
-import type { Budget } from './budget.ts';
 import { durationOfText, timestampOfText } from './standard.ts';
 import { BOOL, BYTES, type CelType, DOUBLE, DURATION, DYN, type Field, INT, mapOf, STRING, TIMESTAMP } from './type.ts';
 import { Duration, type ListShape, Structure, shaped, Timestamp } from './value.ts';
@@ -119,14 +118,12 @@ function plain(item: unknown): unknown {
   return item instanceof Uint8Array ? Buffer.from(item).toString('hex') : item;
 }
 
-/** JSON as a value. Lists and maps are turned once per evaluation; the fields of an object when they are asked for. */
+/**
+ * JSON as a value. Lists and maps are turned once per evaluation, so that this costs no more than reading the object; the fields of an
+ * object when they are asked for.
+ */
 export class Converter {
-  readonly #budget: Budget;
   readonly #made = new Map<object, unknown>();
-
-  constructor(budget: Budget) {
-    this.#budget = budget;
-  }
 
   valueOf(raw: unknown, type: CelType): unknown {
     if (raw === null || raw === undefined) return null;
@@ -161,7 +158,6 @@ export class Converter {
   #list(raw: readonly unknown[], type: Extract<CelType, { kind: 'list' }>): unknown {
     const known = this.#made.get(raw);
     if (known !== undefined) return known;
-    this.#budget.spend(raw.length);
     const list = raw.map((item) => this.valueOf(item, type.item));
     if (type.shape !== undefined) shaped(list, type.shape);
     this.#made.set(raw, list);
@@ -172,7 +168,6 @@ export class Converter {
     const known = this.#made.get(raw);
     if (known !== undefined) return known;
     const entries = Object.entries(raw);
-    this.#budget.spend(entries.length);
     const map = new Map(entries.map(([key, value]) => [key, this.valueOf(value, valueType)]));
     this.#made.set(raw, map);
     return map;

@@ -291,6 +291,14 @@ describe('values of an object', () => {
     ).toBe(true);
     expect(() => run('self.m.hasOwnProperty == ""', raw)).toThrow('no such key: hasOwnProperty');
   });
+  test('and so are fields of that name', () => {
+    const type = declaredType(
+      nodeOf(object({ toString: text, constructor: text } as Record<string, Schema>), undefined),
+      false,
+    ) as CelType;
+    const program = compileExpression('!has(self.toString) && !has(self.constructor)', { self: type });
+    expect(program.run({ self: { raw: {}, type } })).toBe(true);
+  });
   test('names that rules cannot say', () => {
     expect([escapeName('1a'), escapeName('a b'), escapeName(''), escapeName('ä')]).toEqual([
       undefined,
@@ -309,12 +317,17 @@ describe('a rule that would run away', () => {
     'self.l.all(x, x in self.l || true)',
     'self.l.all(x, self.l == self.l + [1] || true)',
     'self.l.map(x, self.l.map(y, y)).size() > 0',
+    'self.l.all(x, self.l == oldSelf.l)',
+    'self.l.all(x, self.l.all(y, self.l.all(z, true))) || true',
+    '!(self.l.all(x, self.l.all(y, self.l.all(z, true))) && false)',
     'self.l.all(x, (1 / 0 > 0) || self.l.all(y, self.l.all(z, true)))',
     'self.l.all(x, sets.contains(self.l, self.l))',
     "self.l.all(x, self.s.matches('^(a+)+$') || true)",
   ])('%s stops at its budget, whatever it catches', (source) => {
     const raw = { l: numbers, s: `${'a'.repeat(10_000)}!` };
-    expect(() => compiled(source).run({ self: { raw, type: self } })).toThrow(BudgetExceeded);
+    const old = structuredClone(raw);
+    const variables = { self: { raw, type: self }, oldSelf: { raw: old, type: self } };
+    expect(() => compiled(source).run(variables)).toThrow(BudgetExceeded);
   });
   test('one that is merely large does not', () => {
     const raw = { l: numbers };
