@@ -10,7 +10,7 @@ import type { Cluster } from '../cluster.ts';
 import type { ServedResource } from '../registry.ts';
 import { CLEANUP_FINALIZER, CRD_PREFIX, type Crd, hasCondition, withCondition } from '../schema/crd.ts';
 import { servedResourceOf } from '../schema/custom-resource.ts';
-import { establish } from '../schema/establish.ts';
+import { AcceptedNames, establishAmong } from '../schema/establish.ts';
 import { prefixOf, type Store, type Stored, StoreUnavailable } from '../store/store.ts';
 
 export interface CrdHousekeepingOptions {
@@ -92,20 +92,21 @@ const instancesOf = ({ spec }: Crd): string => prefixOf(spec.group, spec.names.p
 /** Writes what is due and returns the definitions as they are then. Names go to whoever asked first. */
 function tidy(cluster: Cluster, before: readonly Crd[]): readonly Crd[] {
   const crds = new Map(before.map((crd) => [crd.metadata.name ?? '', crd]));
-  const inOrder = before.toSorted((a, b) => revisionOf(a) - revisionOf(b));
-  for (const crd of inOrder) {
-    const name = crd.metadata.name ?? '';
-    const next = isTerminating(crd) ? clean(cluster, crd) : named(cluster, crd, [...crds.values()]);
-    if (next === undefined) crds.delete(name);
-    else crds.set(name, next);
+  const names = new AcceptedNames(before);
+  for (const crd of before.toSorted((a, b) => revisionOf(a) - revisionOf(b))) {
+    const next = isTerminating(crd) ? clean(cluster, crd) : named(cluster, crd, names);
+    if (next === crd) continue;
+    names.replace(crd, next);
+    if (next === undefined) crds.delete(crd.metadata.name ?? '');
+    else crds.set(crd.metadata.name ?? '', next);
   }
   return [...crds.values()];
 }
 
 const revisionOf = (crd: Crd): number => Number(crd.metadata.resourceVersion ?? 0);
 
-function named(cluster: Cluster, crd: Crd, all: readonly Crd[]): Crd {
-  const status = establish(crd, all, cluster.clock.now());
+function named(cluster: Cluster, crd: Crd, names: AcceptedNames): Crd {
+  const status = establishAmong(crd, names, cluster.clock.now());
   return status === crd.status ? crd : write(cluster.store, crd, { ...crd, status });
 }
 
@@ -212,9 +213,16 @@ class Serving {
 
   #make(crd: Crd): ServedResource {
     const admit = this.#options.admit?.(crd.spec.group, crd.spec.names.kind);
-    return servedResourceOf(crd, admit === undefined ? {} : { admit });
+    const known = made.get(crd);
+    if (known !== undefined && known.admit === admit) return known;
+    const resource = servedResourceOf(crd, admit === undefined ? {} : { admit });
+    made.set(crd, resource);
+    return resource;
   }
 }
+
+/** Clusters that begin with the same image have the very same definitions. */
+const made = new WeakMap<Crd, ServedResource>();
 
 const servesAlike = (a: Crd, b: Crd): boolean =>
   a.metadata.uid === b.metadata.uid &&

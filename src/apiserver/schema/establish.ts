@@ -6,14 +6,69 @@ import { kubeTime } from '../../base/clock.ts';
 import { deepEqual } from '../../base/json.ts';
 import { type Crd, type CrdNames, type CrdStatus, hasCondition, withCondition } from './crd.ts';
 
+/** Who has which name. Built once for all definitions of a cluster. */
+export class AcceptedNames {
+  // By group, and in it by name: joining the two into one key would cost more than all the rest.
+  readonly #groups = new Map<string, Readonly<Record<What, Map<string, Set<string>>>>>();
+
+  constructor(crds: readonly Crd[]) {
+    for (const crd of crds) this.replace(undefined, crd);
+  }
+
+  /** Follows a definition whose accepted names changed. */
+  replace(before: Crd | undefined, after: Crd | undefined): void {
+    if (before !== undefined) {
+      eachName(before, (what, name) =>
+        this.#ownersOf(before, what)
+          .get(name)
+          ?.delete(before.metadata.name ?? ''),
+      );
+    }
+    if (after === undefined) return;
+    eachName(after, (what, name) => {
+      const owners = this.#ownersOf(after, what);
+      const known = owners.get(name);
+      if (known === undefined) owners.set(name, new Set([after.metadata.name ?? '']));
+      else known.add(after.metadata.name ?? '');
+    });
+  }
+
+  /** Somebody else in the group has the name. */
+  isTaken(crd: Crd, what: What, name: string): boolean {
+    const owners = this.#ownersOf(crd, what).get(name);
+    return owners !== undefined && owners.size > (owners.has(crd.metadata.name ?? '') ? 1 : 0);
+  }
+
+  #ownersOf(crd: Crd, what: What): Map<string, Set<string>> {
+    let group = this.#groups.get(crd.spec.group);
+    if (group === undefined) {
+      group = { resource: new Map(), kind: new Map() };
+      this.#groups.set(crd.spec.group, group);
+    }
+    return group[what];
+  }
+}
+
+type What = 'resource' | 'kind';
+
+function eachName(crd: Crd, visit: (what: What, name: string) => void): void {
+  const names = crd.status?.acceptedNames;
+  if (names?.plural) visit('resource', names.plural);
+  if (names?.singular) visit('resource', names.singular);
+  for (const name of names?.shortNames ?? []) visit('resource', name);
+  if (names?.kind) visit('kind', names.kind);
+  if (names?.listKind) visit('kind', names.listKind);
+}
+
 /** The status that a CRD should have beside the others of its cluster. The same value when nothing changes. */
-export function establish(crd: Crd, others: readonly Crd[], now: number): CrdStatus {
-  const { spec } = crd;
+export const establish = (crd: Crd, others: readonly Crd[], now: number): CrdStatus =>
+  establishAmong(crd, new AcceptedNames(others.filter((other) => other.metadata.name !== crd.metadata.name)), now);
+
+export function establishAmong(crd: Crd, names: AcceptedNames, now: number): CrdStatus {
+  const { spec, status: before } = crd;
+  if (before !== undefined && isSettled(crd, before, names)) return before;
   const time = kubeTime(now);
-  const { accepted, conflict } = acceptNames(
-    crd,
-    others.filter((other) => other.spec.group === spec.group && other.metadata.name !== crd.metadata.name),
-  );
+  const { accepted, conflict } = acceptNames(crd, names);
   const wasEstablished = hasCondition(crd, 'Established');
   let conditions = withCondition(
     crd.status?.conditions ?? [],
@@ -43,41 +98,52 @@ export function establish(crd: Crd, others: readonly Crd[], now: number): CrdSta
   return crd.status !== undefined && deepEqual(crd.status, status) ? crd.status : status;
 }
 
+/** The usual case, told without making anything: it has what it asks for, and nobody else does. */
+function isSettled(crd: Crd, { acceptedNames, storedVersions }: CrdStatus, names: AcceptedNames): boolean {
+  if (!hasCondition(crd, 'NamesAccepted') || !hasCondition(crd, 'Established')) return false;
+  const { plural, singular = '', kind, listKind = '', shortNames = [], categories = [] } = crd.spec.names;
+  const storage = crd.spec.versions.find((version) => version.storage)?.name;
+  return (
+    acceptedNames?.plural === plural &&
+    acceptedNames.kind === kind &&
+    (acceptedNames.singular ?? '') === singular &&
+    (acceptedNames.listKind ?? '') === listKind &&
+    deepEqual(acceptedNames.shortNames ?? [], shortNames) &&
+    deepEqual(acceptedNames.categories ?? [], categories) &&
+    (storage === undefined || (storedVersions ?? []).includes(storage)) &&
+    ![plural, singular, ...shortNames].some((name) => names.isTaken(crd, 'resource', name)) &&
+    ![kind, listKind].some((name) => names.isTaken(crd, 'kind', name))
+  );
+}
+
 interface Conflict {
   readonly reason: string;
   readonly message: string;
 }
 
-function acceptNames(crd: Crd, others: readonly Crd[]): { accepted: CrdNames; conflict: Conflict | undefined } {
-  const resources = new Set<string>();
-  const kinds = new Set<string>();
-  for (const { status } of others) {
-    const names = status?.acceptedNames;
-    for (const name of [names?.plural, names?.singular, ...(names?.shortNames ?? [])]) if (name) resources.add(name);
-    for (const name of [names?.kind, names?.listKind]) if (name) kinds.add(name);
-  }
+function acceptNames(crd: Crd, names: AcceptedNames): { accepted: CrdNames; conflict: Conflict | undefined } {
   const asked = crd.spec.names;
   const before = crd.status?.acceptedNames;
   let conflict: Conflict | undefined;
   const inUse = (name: string): string => `"${name}" is already in use`;
-  const choose = (name: string, old: string, taken: ReadonlySet<string>, reason: string): string => {
-    if (name === '' || !taken.has(name)) return name;
+  const choose = (name: string, old: string, what: What, reason: string): string => {
+    if (name === '' || !names.isTaken(crd, what, name)) return name;
     // The last conflict is the one that is told, as on a real server.
     conflict = { reason, message: inUse(name) };
     return old;
   };
-  const plural = choose(asked.plural, before?.plural ?? '', resources, 'PluralConflict');
-  const singular = choose(asked.singular ?? '', before?.singular ?? '', resources, 'SingularConflict');
+  const plural = choose(asked.plural, before?.plural ?? '', 'resource', 'PluralConflict');
+  const singular = choose(asked.singular ?? '', before?.singular ?? '', 'resource', 'SingularConflict');
   let shortNames = asked.shortNames ?? [];
-  const takenShortNames = shortNames.filter((name) => resources.has(name));
+  const takenShortNames = shortNames.filter((name) => names.isTaken(crd, 'resource', name));
   if (takenShortNames.length > 0) {
     const messages = takenShortNames.map(inUse);
     const message = messages.length === 1 ? (messages[0] ?? '') : `[${messages.join(', ')}]`;
     conflict = { reason: 'ShortNamesConflict', message };
     shortNames = before?.shortNames ?? [];
   }
-  const kind = choose(asked.kind, before?.kind ?? '', kinds, 'KindConflict');
-  const listKind = choose(asked.listKind ?? '', before?.listKind ?? '', kinds, 'ListKindConflict');
+  const kind = choose(asked.kind, before?.kind ?? '', 'kind', 'KindConflict');
+  const listKind = choose(asked.listKind ?? '', before?.listKind ?? '', 'kind', 'ListKindConflict');
   const categories = asked.categories ?? [];
   const accepted: CrdNames = {
     plural,
