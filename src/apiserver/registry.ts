@@ -111,6 +111,8 @@ export interface WriteContext {
 export interface Behaviour {
   /** Counts metadata.generation on changes outside metadata and status. ConfigMaps and their like do not. */
   readonly countsGeneration: boolean;
+  /** Deployments: changed annotations count, too. */
+  readonly annotationsCount?: true;
   /** PUT of an absent name creates it. */
   readonly createOnUpdate: boolean;
   /** PUT without a resourceVersion is allowed. */

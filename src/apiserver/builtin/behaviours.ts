@@ -7,6 +7,7 @@ import { behaviour } from './behaviour.ts';
 import { certificateSigningRequest } from './certificates.ts';
 import { configMap, secret } from './config.ts';
 import { customResourceDefinition } from './custom-resource-definition.ts';
+import { resourceClaim, resourceClaimTemplate } from './devices.ts';
 import { endpointSlice, endpoints } from './endpoints.ts';
 import { coreEvent, newEvent } from './event.ts';
 import { flowSchema, priorityLevelConfiguration } from './flow-control.ts';
@@ -92,8 +93,8 @@ const BY_GROUP: Readonly<Record<string, Readonly<Record<string, Behaviour>>>> = 
   },
   'resource.k8s.io': {
     DeviceClass: behaviour({ countsGeneration: true, returnsDeleted: true }),
-    ResourceClaim: behaviour({ returnsDeleted: true }),
-    ResourceClaimTemplate: behaviour({ returnsDeleted: true }),
+    ResourceClaim: resourceClaim,
+    ResourceClaimTemplate: resourceClaimTemplate,
     ResourceSlice: behaviour({ countsGeneration: true, returnsDeleted: true }),
   },
   'scheduling.k8s.io': { PriorityClass: priorityClass },

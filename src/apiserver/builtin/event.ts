@@ -68,11 +68,18 @@ export const newEvent: Behaviour = behaviour({
   },
 });
 
-/** An event lives where its object lives; those of cluster-wide objects in `default`. */
+/**
+ * An event lives where its object lives; those of cluster-wide objects in `default`. Events of the newer form, known by their eventTime,
+ * may be elsewhere, and those of cluster-wide objects in `kube-system`.
+ */
 function namespaceCauses(object: KubeObject): Causes {
   const about = textAt('involvedObject', 'namespace')(object);
   const { namespace = '' } = object.metadata;
-  const fits = about === '' ? namespace === '' || namespace === 'default' : about === namespace;
+  const isNewer = textAt('eventTime')(object) !== '';
+  const fits =
+    about === ''
+      ? namespace === '' || namespace === 'default' || (isNewer && namespace === 'kube-system')
+      : about === namespace || isNewer;
   return fits ? [] : [invalidValue('involvedObject.namespace', about, 'does not match event.namespace')];
 }
 

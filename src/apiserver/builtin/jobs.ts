@@ -117,7 +117,13 @@ function restartCauses(field: string, template: PodTemplate | undefined): Causes
 
 function generatedSelectorCauses({ metadata }: KubeObject, spec: JobSpec): Causes {
   const { selector, template } = spec;
-  if (selector === undefined) return [required('spec.selector')];
+  if (selector === undefined) {
+    const why = '`selector` does not match template `labels`';
+    return [
+      required('spec.selector'),
+      invalidValue('spec.template.metadata.labels', template?.metadata?.labels ?? null, why),
+    ];
+  }
   const causes: FieldCause[] = [...selectorCauses('spec.selector', selector)];
   const labels = template?.metadata?.labels ?? {};
   if (causes.length === 0 && !matchesLabels(selector as LabelSelector, labels)) {

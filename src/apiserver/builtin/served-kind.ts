@@ -18,6 +18,11 @@ const CONVERSIONS: Readonly<Record<string, NonNullable<ServedVersion['convert']>
   'events.k8s.io/v1/Event': eventConversion,
 };
 
+/** What whoever uses a version is told. */
+const DEPRECATIONS: Readonly<Record<string, string>> = {
+  '/v1/Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+};
+
 /** Kinds that show what another kind stores. */
 const KEPT_AS: Readonly<Record<string, Pick<BuiltinKind, 'group' | 'plural' | 'kind'> & { readonly version: string }>> =
   {
@@ -48,6 +53,7 @@ function servedVersion(kind: BuiltinKind, version: string, tableFor: TableFor): 
   const structure = lazy(() => structureOf(schema(), { resolve: resolveBuiltin, builtin: true }));
   const table = lazy(() => tableFor(kind.group, kind.kind));
   const convert = CONVERSIONS[`${kind.group}/${version}/${kind.kind}`];
+  const deprecationWarning = DEPRECATIONS[`${kind.group}/${version}/${kind.kind}`];
   return Object.freeze({
     version,
     served: true,
@@ -61,6 +67,7 @@ function servedVersion(kind: BuiltinKind, version: string, tableFor: TableFor): 
       return table();
     },
     ...(convert === undefined ? {} : { convert }),
+    ...(deprecationWarning === undefined ? {} : { deprecationWarning }),
   });
 }
 

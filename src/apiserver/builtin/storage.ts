@@ -16,6 +16,7 @@ const ACCESS_MODES: readonly string[] = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadW
 /** Held until nobody uses it; housekeeping lets it go. */
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';
 export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection';
+export const CLASS_PROTECTION = 'kubernetes.io/vac-protection';
 
 function protect(draft: Draft, finalizer: string): void {
   const { finalizers = [] } = draft.metadata;
@@ -200,7 +201,12 @@ export const csiDriver: Behaviour = behaviour({
 
 export const csiNode: Behaviour = behaviour({ unconditionalUpdate: false, returnsDeleted: true });
 export const csiStorageCapacity: Behaviour = behaviour({ unconditionalUpdate: false });
-export const volumeAttributesClass: Behaviour = behaviour({ returnsDeleted: true });
+export const volumeAttributesClass: Behaviour = behaviour({
+  returnsDeleted: true,
+  prepare(draft, old) {
+    if (old === undefined) protect(draft, CLASS_PROTECTION);
+  },
+});
 
 export const volumeAttachment: Behaviour = behaviour({
   unconditionalUpdate: false,

@@ -28,6 +28,7 @@ function templateOf(spec: WorkloadSpec): PodTemplate {
 
 export const deployment: Behaviour = behaviour({
   countsGeneration: true,
+  annotationsCount: true,
   default(draft) {
     const spec = specOf<WorkloadSpec>(draft);
     templateOf(spec);
@@ -44,6 +45,7 @@ export const deployment: Behaviour = behaviour({
   },
   prepare: startsWith(() => ({})),
   validate(object, old, { subresource }) {
+    if (subresource === 'status') return deploymentStatusCauses(object);
     if (subresource !== undefined) return [];
     const spec = (object.spec ?? {}) as WorkloadSpec;
     const { strategy = {}, minReadySeconds = 0, progressDeadlineSeconds: deadline } = spec;
@@ -62,6 +64,26 @@ export const deployment: Behaviour = behaviour({
     ];
   },
 });
+
+const COUNTS = ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas', 'unavailableReplicas'] as const;
+
+function deploymentStatusCauses(object: KubeObject): Causes {
+  const status = (object.status ?? {}) as Readonly<Record<string, number | undefined>>;
+  const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
+  const notMoreThan = (field: string, most: number, what: string): Causes => {
+    const value = status[field] ?? 0;
+    return value > most ? [invalidValue(`status.${field}`, value, `cannot be greater than ${what}`)] : [];
+  };
+  return [
+    ...nonNegative('status.observedGeneration', status['observedGeneration']),
+    ...COUNTS.flatMap((field) => nonNegative(`status.${field}`, status[field])),
+    ...nonNegative('status.collisionCount', status['collisionCount']),
+    ...['updatedReplicas', 'readyReplicas', 'availableReplicas'].flatMap((field) =>
+      notMoreThan(field, replicas, 'status.replicas'),
+    ),
+    ...(availableReplicas > readyReplicas ? notMoreThan('availableReplicas', readyReplicas, 'readyReplicas') : []),
+  ];
+}
 
 function strategyCauses(strategy: { type?: string; rollingUpdate?: RollingUpdate }): Causes {
   if (strategy.type === 'Recreate') {

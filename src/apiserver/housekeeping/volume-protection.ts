@@ -1,7 +1,7 @@
-// Claims and volumes that are being deleted stay until nobody uses them: a claim while a Pod that has not finished mounts it, a
-// volume while it is bound.
+// Claims, volumes and classes of volume attributes that are being deleted stay until nobody uses them: a claim while a Pod that has not
+// finished mounts it, a volume while it is bound, a class while a claim or a volume names it.
 import type { KubeObject } from '../../api/object.ts';
-import { CLAIM_PROTECTION, VOLUME_PROTECTION } from '../builtin/storage.ts';
+import { CLAIM_PROTECTION, CLASS_PROTECTION, VOLUME_PROTECTION } from '../builtin/storage.ts';
 import type { Cluster } from '../cluster.ts';
 import { prefixOf } from '../store/store.ts';
 import type { Loop } from './loop.ts';
@@ -10,17 +10,26 @@ import { headOf, mayMention, partsOf, release } from './objects.ts';
 const CLAIMS = prefixOf('', 'persistentvolumeclaims');
 const VOLUMES = prefixOf('', 'persistentvolumes');
 const PODS = prefixOf('', 'pods');
+const CLASSES = prefixOf('storage.k8s.io', 'volumeattributesclasses');
 
 export function volumeProtection(cluster: Cluster): Loop {
   /** Claims that wait for Pods. */
   const held = new Set<string>();
+  /** Classes that wait for claims and volumes. */
+  const heldClasses = new Set<string>();
   return {
     name: 'volume protection',
-    reset: () => held.clear(),
+    reset() {
+      held.clear();
+      heldClasses.clear();
+    },
     notice({ key, stored, deleted, isOld }, want) {
-      if (key.startsWith(CLAIMS) || key.startsWith(VOLUMES)) {
-        if (deleted) held.delete(key);
-        else if (!isOld || mayMention(stored, 'deletionTimestamp')) {
+      if (key.startsWith(CLAIMS) || key.startsWith(VOLUMES) || key.startsWith(CLASSES)) {
+        if (!key.startsWith(CLASSES)) for (const each of heldClasses) want(each);
+        if (deleted) {
+          held.delete(key);
+          heldClasses.delete(key);
+        } else if (!isOld || mayMention(stored, 'deletionTimestamp')) {
           if (stored.object().metadata.deletionTimestamp !== undefined) want(key);
         }
       } else if (held.size > 0 && key.startsWith(PODS)) {
@@ -32,17 +41,33 @@ export function volumeProtection(cluster: Cluster): Loop {
       const stored = headOf(cluster, key);
       if (stored?.object().metadata.deletionTimestamp === undefined) return;
       const isClaim = key.startsWith(CLAIMS);
-      if (isClaim ? isMounted(cluster, key) : isBound(stored.object())) {
+      const isClass = key.startsWith(CLASSES);
+      if (isClaim ? isMounted(cluster, key) : isClass ? isNamed(cluster, key) : isBound(stored.object())) {
         if (isClaim) held.add(key);
+        if (isClass) heldClasses.add(key);
         return;
       }
       held.delete(key);
-      await release(cluster, stored, isClaim ? CLAIM_PROTECTION : VOLUME_PROTECTION);
+      heldClasses.delete(key);
+      await release(cluster, stored, isClaim ? CLAIM_PROTECTION : isClass ? CLASS_PROTECTION : VOLUME_PROTECTION);
     },
   };
 }
 
 const isBound = (volume: KubeObject): boolean => (volume.status as { phase?: string } | undefined)?.phase === 'Bound';
+
+function isNamed(cluster: Cluster, classKey: string): boolean {
+  const { name } = partsOf(classKey);
+  return [CLAIMS, VOLUMES].some((prefix) =>
+    cluster.store.range(prefix).items.some((stored) => {
+      const { spec, status } = stored.object() as {
+        spec?: { volumeAttributesClassName?: string };
+        status?: { currentVolumeAttributesClassName?: string };
+      };
+      return spec?.volumeAttributesClassName === name || status?.currentVolumeAttributesClassName === name;
+    }),
+  );
+}
 
 function isMounted(cluster: Cluster, claimKey: string): boolean {
   const { namespace, name } = partsOf(claimKey);

@@ -89,6 +89,11 @@ function withObjectFields(schema: Schema): Schema {
   };
 }
 
+/** An object inside another cannot take its type from the URL. */
+const requiredOfObject = ({ required = [] }: Schema): readonly string[] => [
+  ...new Set(['apiVersion', 'kind', ...required]),
+];
+
 // ---- operations
 
 const query = (name: string, type = 'string', description?: string) => ({
@@ -189,9 +194,11 @@ class SchemaCollection {
 
   /** Our `$ref` is a bare name that may stand beside other keys; OpenAPI wants a pointer that stands alone, or inside `allOf`. */
   #shown(schema: Schema): Json {
-    const { $ref, properties, items, additionalProperties, allOf, anyOf, oneOf, not, ...rest } = schema;
+    const { $ref, properties: own, items, additionalProperties, allOf, anyOf, oneOf, not, ...rest } = schema;
+    const isObject = rest['x-kubernetes-embedded-resource'] === true;
+    const properties = isObject ? withObjectFields(schema).properties : own;
     const each = (list: readonly Schema[]) => list.map((one) => this.#shown(one));
-    const shown: Json = { ...rest };
+    const shown: Json = isObject ? { ...rest, required: requiredOfObject(schema) } : { ...rest };
     if (properties) {
       shown['properties'] = Object.fromEntries(Object.entries(properties).map(([key, of]) => [key, this.#shown(of)]));
     }

@@ -16,8 +16,9 @@ export interface OpenApiServer {
 }
 
 const ROOT = '/openapi/v3';
+const OLD_ROOT = '/openapi/v2';
 /** Counted up when documents change their looks: clients keep them for a year under their hash. */
-const FORMAT = 1;
+const FORMAT = 2;
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 export function createOpenApi(): OpenApiServer {
@@ -44,6 +45,10 @@ export function createOpenApi(): OpenApiServer {
 
   return {
     serve(exchange, registry, path, query, now) {
+      if (path === OLD_ROOT) {
+        sendOldDocument(exchange);
+        return true;
+      }
       if (path === ROOT) {
         const paths = [...entriesOf(registry)].map(([root, { hash }]) => [
           root.slice(1),
@@ -59,6 +64,30 @@ export function createOpenApi(): OpenApiServer {
       return true;
     },
   };
+}
+
+/**
+ * Version 2 of OpenAPI describes nothing here, and that is enough: kubectl turns to it for what has no document in version 3 (lists,
+ * reviews, kinds that it does not know), leaves unchecked what it does not find, and gives up when there is no document at all.
+ */
+const OLD_DOCUMENT = { swagger: '2.0', info: { title: 'Flotilla', version: '1.34' }, paths: {} };
+const OLD_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/** The same in the protobuf of github.com/google/gnostic: swagger = 1, info { title = 1, version = 2 } = 2, paths = 8. */
+function oldDocumentBytes(): Buffer {
+  const field = (number: number, content: Buffer | string) => {
+    const bytes = Buffer.from(content);
+    return Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
+  };
+  const { swagger, info } = OLD_DOCUMENT;
+  const about = Buffer.concat([field(1, info.title), field(2, info.version)]);
+  return Buffer.concat([field(1, swagger), field(2, about), field(8, '')]);
+}
+
+function sendOldDocument(exchange: Exchange): void {
+  const { accept = '' } = exchange.request.headers;
+  if (/spec\.v2[@.]v1\.0\+protobuf/.test(accept)) sendBytes(exchange, 200, OLD_TYPE, oldDocumentBytes());
+  else sendJson(exchange, 200, OLD_DOCUMENT);
 }
 
 // Versions of one group share their first resource, and so may CRDs that were changed a few times.

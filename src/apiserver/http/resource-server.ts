@@ -1,6 +1,6 @@
 // From a request for a resource to the verb's arguments, and from the verb's result to an answer.
 import type { User } from '../../api/object.ts';
-import { methodNotAllowed, noSuchResource, qualified, tooManyRequests } from '../../api/status.ts';
+import { methodNotAllowed, noSuchResource, notFound, qualified, tooManyRequests } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Found } from '../registry.ts';
@@ -192,7 +192,7 @@ function checkVerb({ resource }: Found, { name, subresource, hasRest, isWatch }:
     return;
   }
   const declared = resource.subresources.find((each) => each.name === subresource);
-  if (!declared && CONNECTING.has(subresource) && !resource.custom) {
+  if (CONNECTING.has(subresource) && !resource.custom) {
     throw new ApiError(
       501,
       '',
@@ -202,7 +202,7 @@ function checkVerb({ resource }: Found, { name, subresource, hasRest, isWatch }:
   }
   if (hasRest || isWatch) throw noSuchResource();
   const isOwn = (subresource === 'status' && resource.hasStatus) || (subresource === 'scale' && resource.scale);
-  if (!declared && !isOwn) throw noSuchResource();
+  if (!declared && !isOwn) throw resource.custom ? notFound(resource, name ?? '') : noSuchResource();
   const allowed = declared ? declared.verbs.includes(verb) : STATUS_VERBS.has(verb);
   if (!allowed) throw notAllowed();
 }

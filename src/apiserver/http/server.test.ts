@@ -251,13 +251,21 @@ describe('a server', () => {
       message: 'pods/log is not available: this server keeps objects and runs no containers',
     },
     { it: 'a bad limit', path: `${CM}?limit=x`, code: 400, message: 'strconv.ParseInt: parsing "x": invalid syntax' },
-    { it: 'OpenAPI v2', path: '/openapi/v2', code: 404, text: '404 page not found\n' },
   ])('refuses $it as a real server does', async ({ method = 'GET', path, code, message, text, accept }) => {
     server = await aServer();
     const reply = await server.call(method, path, accept ? accepting(accept) : {});
     expect(reply.code).toBe(code);
     if (text !== undefined) expect(reply.text).toBe(text);
     else expect(reply.json).toMatchObject({ kind: 'Status', status: 'Failure', message, code });
+  });
+
+  test('has a document of OpenAPI v2 that describes nothing, as JSON and in the protobuf that kubectl asks for', async () => {
+    server = await aServer();
+    expect((await server.call('GET', '/openapi/v2')).json).toMatchObject({ swagger: '2.0', paths: {} });
+    const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+    const { code, text } = await server.call('GET', '/openapi/v2', accepting(accept));
+    expect(code).toBe(200);
+    expect(text).toBe('\n\x032.0\x12\x10\n\x08Flotilla\x12\x041.34B\x00');
   });
 
   test('answers HEAD of a resource without a body, as 405', async () => {

@@ -2,6 +2,7 @@
 
 import { ApiError } from '../../base/errors.ts';
 import { writeYaml } from '../../base/write-yaml.ts';
+import { scaleTable } from '../builtin/tables/scaling.ts';
 import type { ServedResource } from '../registry.ts';
 import { bytesIn, objectIn } from '../represent.ts';
 import type { Stored } from '../store/store.ts';
@@ -24,7 +25,11 @@ export interface SingleAnswer {
 
 export function sendObject(exchange: Exchange, code: number, { at, stored, query, choose, now }: SingleAnswer): void {
   const isForeign = hasOwnKind(at.resource, at.subresource);
-  const { form, version, contentType } = choose(exchange.request.headers.accept, isForeign ? PLAIN_FORMS : ALL_FORMS);
+  const isScale = at.subresource === 'scale';
+  const { form, version, contentType } = choose(
+    exchange.request.headers.accept,
+    isForeign && !isScale ? PLAIN_FORMS : ALL_FORMS,
+  );
   const { resource } = at;
   switch (form) {
     case 'json':
@@ -39,8 +44,10 @@ export function sendObject(exchange: Exchange, code: number, { at, stored, query
       const include = includeObject(query);
       const { resourceVersion } = stored.object().metadata;
       const metadata = resourceVersion === undefined ? {} : { resourceVersion };
-      const head = tableHead(at.version.table, { metadata, version, withColumns: true });
-      const row = tableRow(objectIn(resource, at.version, stored), at.version.table, { now, include });
+      const table = isScale ? scaleTable : at.version.table;
+      const object = isForeign ? stored.object() : objectIn(resource, at.version, stored);
+      const head = tableHead(table, { metadata, version, withColumns: true });
+      const row = tableRow(object, table, { now, include });
       sendBytes(exchange, code, contentType, Buffer.from(`${head}${row}]}\n`));
       return;
     }

@@ -55,7 +55,7 @@ function checkWhole(object: Readonly<Record<string, unknown>>, path: Path | unde
 }
 
 function checkMetadata(metadata: Readonly<Record<string, unknown>>, path: Path, causes: FieldCause[]): void {
-  const { name, generateName, namespace, labels, annotations } = metadata;
+  const { name, generateName, namespace, labels, annotations, ownerReferences } = metadata;
   const say = (child: string, value: unknown, errors: readonly string[]): void => {
     for (const error of errors) causes.push(invalidValue(bracketed(field(path, child)), value, error));
   };
@@ -72,5 +72,12 @@ function checkMetadata(metadata: Readonly<Record<string, unknown>>, path: Path, 
   }
   if (isObject(annotations)) {
     for (const name of Object.keys(annotations)) say('annotations', name, qualifiedNameErrors(name.toLowerCase()));
+  }
+  for (const owner of Array.isArray(ownerReferences) ? ownerReferences : []) {
+    for (const part of ['apiVersion', 'kind', 'name', 'uid'] as const) {
+      const value: unknown = isObject(owner) ? (owner[part] ?? '') : '';
+      const why = part === 'apiVersion' ? 'version must not be empty' : 'must not be empty';
+      if (value === '') say(`ownerReferences.${part}`, value, [why]);
+    }
   }
 }

@@ -2,7 +2,7 @@
 // decoding.
 import { byText } from '../../base/compare.ts';
 import type { SchemaNode } from './node.ts';
-import { isTypeOrObjectMeta, objectMetaNode } from './object-meta.ts';
+import { isTypeOrObjectMeta, objectMetaNode, settleMetadata } from './object-meta.ts';
 import { dotted, field, index, type Path } from './path.ts';
 
 export interface PruneOptions {
@@ -29,7 +29,9 @@ function prune(value: unknown, node: SchemaNode | undefined, path: Path | undefi
     for (let at = 0; at < value.length; at++) prune(value[at], items, index(path, at), unknown);
     return;
   }
-  pruneObject(value as Record<string, unknown>, node, path, unknown, node?.isEmbedded === true);
+  const isEmbedded = node?.isEmbedded === true;
+  pruneObject(value as Record<string, unknown>, node, path, unknown, isEmbedded);
+  if (isEmbedded) settleMetadata(value as Record<string, unknown>);
 }
 
 function pruneObject(

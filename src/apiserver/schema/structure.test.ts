@@ -493,6 +493,44 @@ describe('pruning', () => {
   });
 });
 
+describe('metadata of an embedded object', () => {
+  const embedded: Schema = {
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    'x-kubernetes-preserve-unknown-fields': true,
+  };
+  const schema = ofSpec({ e: embedded });
+  test.each<[metadata: unknown, becomes: unknown]>([
+    [{ creationTimestamp: null, labels: {}, annotations: null, name: '', finalizers: [], generation: 0, uid: '' }, {}],
+    [
+      {
+        creationTimestamp: '2020-01-01T00:00:00Z',
+        name: 'a',
+        labels: { a: '' },
+        generation: 3,
+        deletionTimestamp: null,
+      },
+      { creationTimestamp: '2020-01-01T00:00:00Z', name: 'a', labels: { a: '' }, generation: 3 },
+    ],
+    [{}, {}],
+    [null, {}],
+  ])('%j is kept as %j', (metadata, becomes) => {
+    const draft = thing({ e: { apiVersion: 'v1', kind: 'P', metadata, status: null, spec: { a: null } } });
+    structureOf(schema).prune(draft);
+    structureOf(schema).default(draft);
+    expect(draft.spec).toEqual({
+      e: { apiVersion: 'v1', kind: 'P', metadata: becomes, status: null, spec: { a: null } },
+    });
+  });
+  test('names its owners fully', () => {
+    const metadata = { ownerReferences: [{ apiVersion: '', kind: 'K', name: 'n', uid: '' }] };
+    expect(says(schema, { e: { apiVersion: 'v1', kind: 'P', metadata } })).toEqual([
+      'spec.e.metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty',
+      'spec.e.metadata.ownerReferences.uid: Invalid value: "": must not be empty',
+    ]);
+  });
+});
+
 describe('names that JavaScript reserves', () => {
   const hostile = () =>
     JSON.parse(

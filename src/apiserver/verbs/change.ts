@@ -21,7 +21,7 @@ export async function change(cluster: Cluster, at: At, draft: Draft, old: Stored
   carryMetadata(next, before);
   fillDefaults(at, next);
   resource.behaviour.prepare?.(next, before, context);
-  if (resource.behaviour.countsGeneration && isNewGeneration(resource, next, before)) {
+  if (resource.behaviour.countsGeneration && isNewGeneration(at, next, before)) {
     next.metadata.generation = (before.metadata.generation ?? 0) + 1;
   }
   const admitted = admit(at, next, before, context);
@@ -133,7 +133,10 @@ function carryMetadata(draft: Draft, before: KubeObject): void {
 }
 
 /** A generation counts what was asked for: anything outside metadata, and outside status where status is a subresource. */
-function isNewGeneration(resource: ServedResource, next: Draft, before: KubeObject): boolean {
+function isNewGeneration({ resource, subresource }: At, next: Draft, before: KubeObject): boolean {
+  if (resource.behaviour.annotationsCount && subresource === undefined) {
+    if (!deepEqual(next.metadata.annotations ?? {}, before.metadata.annotations ?? {})) return true;
+  }
   for (const field of new Set([...Object.keys(next), ...Object.keys(before)])) {
     if (field === 'metadata' || field === 'apiVersion' || field === 'kind') continue;
     if (field === 'status' && resource.hasStatus) continue;

@@ -1,6 +1,4 @@
 // The last step of every write. What a caller is answered is durable and visible.
-
-import type { KubeObject } from '../../api/object.ts';
 import { modified } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Cluster } from '../cluster.ts';
@@ -8,9 +6,9 @@ import { unsaved } from '../represent.ts';
 import { RevisionMismatch, type Stored, StoreUnavailable, type Write } from '../store/store.ts';
 import type { At, Caller } from './call.ts';
 
-/** Writes, or on a dry run only shows what would have been written. */
+/** Writes, or on a dry run only shows what would have been written: a changed object at the revision it has, since none is used up. */
 export async function commit(cluster: Cluster, at: At, write: Write, caller: Caller): Promise<Stored> {
-  if (caller.dryRun) return unsaved(write.key, write.value as KubeObject);
+  if (caller.dryRun) return wouldBe(cluster, write);
   try {
     const committed = cluster.store.commit(write);
     await committed.durable;
@@ -20,6 +18,12 @@ export async function commit(cluster: Cluster, at: At, write: Write, caller: Cal
     if (error instanceof StoreUnavailable) throw storeError(error);
     throw error;
   }
+}
+
+function wouldBe(cluster: Cluster, { key, expect, value }: Write): Stored {
+  if (value === undefined) return cluster.store.get(key, 'head') as Stored;
+  if (expect === 'absent') return unsaved(key, value);
+  return unsaved(key, { ...value, metadata: { ...value.metadata, resourceVersion: String(expect) } });
 }
 
 export const storeError = (error: StoreUnavailable): ApiError =>

@@ -5,6 +5,7 @@ import { badRequest, invalid, invalidValue } from '../../api/status.ts';
 import { isObject, mutableCopy } from '../../base/json.ts';
 import type { Draft } from '../registry.ts';
 import type { At, Caller } from './call.ts';
+import type { Patch } from './patched.ts';
 
 /** Checks a create or update body. Unknown fields are refused, warned of or dropped, as the caller asked. */
 export function decodeBody(at: At, body: unknown, caller: Caller): Draft {
@@ -16,9 +17,12 @@ export function decodeBody(at: At, body: unknown, caller: Caller): Draft {
   return draft;
 }
 
-/** The same for the outcome of a patch, where a real server words the refusal around the patched object. */
-export function decodePatched(at: At, patched: unknown, caller: Caller): Draft {
-  const text = JSON.stringify(patched);
+/**
+ * The same for the outcome of a patch. A real server words the refusal around the patched object, or around a strategic patch itself, in
+ * the way its language prints it.
+ */
+export function decodePatched(at: At, patched: unknown, asked: Patch, caller: Caller): Draft {
+  const text = asked.type === 'strategic' ? goText(asked.body) : JSON.stringify(patched);
   const refuse = (why: string) => invalid({ group: '', kind: '' }, '', [invalidValue('patch', text, why)]);
   if (!isObject(patched)) throw refuse('not an object');
   // Patches share what they did not touch with the stored object, which is frozen.
@@ -98,4 +102,13 @@ function unknownFields(at: At, draft: Draft, caller: Caller): string | undefined
   if (caller.fieldValidation === 'Strict') return `strict decoding error: ${texts.join(', ')}`;
   for (const text of texts) caller.warn(text);
   return undefined;
+}
+
+/** `map[a:1 b:[x y]]`. */
+function goText(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (!isObject(value)) return String(value);
+  const fields = Object.keys(value).sort();
+  return `map[${fields.map((field) => `${field}:${goText(value[field])}`).join(' ')}]`;
 }

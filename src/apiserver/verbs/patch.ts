@@ -19,7 +19,7 @@ export async function patch(cluster: Cluster, at: At, asked: Patch, caller: Call
   if (at.subresource !== undefined && at.subresource !== 'status') throw noSuchResource();
   const old = headOf(cluster, at);
   const patched = patchedValue(at, objectIn(resource, at.version, old) as Json, asked);
-  const draft = toStored(at, decodePatched(at, patched, caller));
+  const draft = toStored(at, decodePatched(at, patched, asked, caller));
   checkName(at, draft);
   takeNamespace(at, draft);
   const { uid } = old.object().metadata;

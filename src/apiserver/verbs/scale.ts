@@ -17,11 +17,13 @@ export function scaleOf(resource: ServedResource, stored: Stored): Stored {
   const object = stored.object();
   const { name, namespace, uid, creationTimestamp } = object.metadata;
   const selector = selectorText(object, shape);
+  const replicas = numberAt(object, shape.specReplicasPath);
   return unsaved(stored.key, {
     apiVersion: 'autoscaling/v1',
     kind: 'Scale',
     metadata: { name, namespace, uid, resourceVersion: String(stored.revision), creationTimestamp },
-    spec: { replicas: numberAt(object, shape.specReplicasPath) },
+    // A typed server leaves the zero out here, and here only.
+    spec: replicas === 0 ? {} : { replicas },
     status: { replicas: numberAt(object, shape.statusReplicasPath), ...(selector === '' ? {} : { selector }) },
   });
 }

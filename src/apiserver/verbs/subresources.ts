@@ -68,7 +68,12 @@ function issueToken(cluster: Cluster, at: At, body: Readonly<Record<string, unkn
   return unsaved('', {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
-    metadata: { name: at.name, namespace: at.namespace, creationTimestamp: kubeTime(now) },
+    metadata: {
+      name: at.name,
+      namespace: at.namespace,
+      uid: account.metadata.uid,
+      creationTimestamp: kubeTime(now),
+    },
     spec: {
       audiences,
       expirationSeconds: seconds,

@@ -128,3 +128,19 @@ function amountText(wanted: MetricOf | undefined, seen: MetricOf | undefined): s
     ? `${seen?.current?.value ?? UNKNOWN}/${target?.value}`
     : `${seen?.current?.averageValue ?? UNKNOWN}/${target.averageValue} (avg)`;
 }
+
+interface Scaled {
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: { readonly replicas?: number };
+}
+
+/** The scale subresource of any kind. */
+export const scaleTable = table<Scaled>(
+  [
+    { ...NAME, format: '' },
+    integer('Desired', 'How many instances are wanted.'),
+    integer('Available', 'How many instances were seen.'),
+    AGE,
+  ],
+  (object, now) => [nameOf(object), object.spec?.replicas ?? 0, object.status?.replicas ?? 0, ageOf(object, now)],
+);
