@@ -32,12 +32,21 @@ export interface Projected {
 /** Synchronous, from read-your-writes caches. */
 export interface See {
   readonly now: number;
+  /** What stopped the last pass over this key; absent once a pass got through. For conditions that say why nothing happens. */
+  readonly failure?: Failure;
   get<T extends Projected>(source: Source<T>, name: string, namespace?: string): T | undefined;
   /** In key order. */
   all<T extends Projected>(source: Source<T>, namespace?: string): readonly T[];
   by<T extends Projected>(source: Source<T>, index: string, value: string): readonly T[];
+  /** Whether the first list of a source has come in. Only optional ones can be without. */
+  isListed?(source: Source): boolean;
   /** A whole object that an earlier pass asked for with Need; undefined = not fetched (ask), null = known to be absent. */
   whole(ref: WholeRef): KubeObject | null | undefined;
+}
+
+export interface Failure {
+  readonly message: string;
+  readonly reason: string;
 }
 
 export interface WholeRef extends ObjectRef {
@@ -54,6 +63,8 @@ export interface WatchRule<T extends Projected = Projected> {
   readonly source: Source<T>;
   /** Keys to look at when this item appears, changes or goes. `old` is what the cache had. */
   toKeys(item: T, see: See, old?: T): readonly string[];
+  /** The controller runs also before the first list of this source came in; what is not there yet looks absent, `see.isListed` tells. */
+  readonly optional?: true;
 }
 
 /** What a write is conditional on. */
@@ -97,6 +108,8 @@ export interface Controller<Observed = unknown> {
   readonly eventSource: string;
   // biome-ignore lint/suspicious/noExplicitAny: rules over different projections stand in one list; each is typed where it is written.
   readonly watches: readonly WatchRule<any>[];
+  /** Called once at the start, for facts that no API server knows (a probe, a pulse): they call wake(key) when they change. */
+  begin?(wake: (key: string) => void, signal: AbortSignal): void;
   /** undefined = not ours. */
   observe(see: See, key: string): Observed | Need | undefined;
   /** Pure. */
