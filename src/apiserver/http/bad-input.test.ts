@@ -138,7 +138,7 @@ describe('a request', () => {
     await start(undefined, { limits: { headersMs: 60, requestMs: 120, checkMs: 20 } });
     const [slowHead, slowBody] = [
       await aSocket('GET /api HTTP/1.1\r\nHost: x\r\nX-A: '),
-      await aSocket(head(`POST ${CM}`, 'Content-Type: application/json', 'Content-Length: 100') + '{"a"'),
+      await aSocket(`${head(`POST ${CM}`, 'Content-Type: application/json', 'Content-Length: 100')}{"a"`),
     ];
     const [first, second] = await Promise.all([closed(slowHead), closed(slowBody)]);
     expect(first).toMatch(/^HTTP\/1\.1 408 /);
@@ -216,7 +216,7 @@ describe('a request', () => {
     const cluster = aCluster();
     cluster.seed(Array.from({ length: 300 }, (_, i) => aConfigMap(`big-${i}`, { text: 'x'.repeat(50_000) })));
     await start(cluster);
-    const sending = await aSocket(head(`POST ${CM}`, 'Content-Type: application/json', 'Content-Length: 100') + '{"a"');
+    const sending = await aSocket(`${head(`POST ${CM}`, 'Content-Type: application/json', 'Content-Length: 100')}{"a"`);
     const listing = await aSocket(head(`GET ${CM}`));
     const watching = await aSocket(head(`GET ${CM}?watch=1`));
     const tables = await aSocket(
@@ -230,7 +230,7 @@ describe('a request', () => {
   test('beyond those that fit is told to come again', async () => {
     const cluster = aCluster({ verbs: { create: () => new Promise(() => {}) } });
     await start(cluster, { limits: { requests: 2 } });
-    const stuck = await Promise.all([1, 2].map(() => aSocket(head(`POST ${CM}`, 'Content-Length: 2') + '{}')));
+    const stuck = await Promise.all([1, 2].map(() => aSocket(`${head(`POST ${CM}`, 'Content-Length: 2')}{}`)));
     let reply = await server.call('GET', `${CM}/x`);
     while (reply.code === 404) reply = await server.call('GET', `${CM}/x`);
     expect(reply.json).toMatchObject({ code: 429, reason: 'TooManyRequests' });
