@@ -39,7 +39,7 @@ export interface See {
   all<T extends Projected>(source: Source<T>, namespace?: string): readonly T[];
   by<T extends Projected>(source: Source<T>, index: string, value: string): readonly T[];
   /** Whether the first list of a source has come in. Only optional ones can be without. */
-  isListed?(source: Source): boolean;
+  isListed?<T extends Projected>(source: Source<T>): boolean;
   /** A whole object that an earlier pass asked for with Need; undefined = not fetched (ask), null = known to be absent. */
   whole(ref: WholeRef): KubeObject | null | undefined;
 }
