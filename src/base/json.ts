@@ -25,10 +25,14 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   }
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
-  for (const key in left) if (!deepEqual(left[key], right[key])) return false;
-  for (const key in right) if (right[key] !== undefined && left[key] === undefined) return false;
+  for (const key in left) if (!deepEqual(left[key], ownValue(right, key))) return false;
+  for (const key in right) if (right[key] !== undefined && ownValue(left, key) === undefined) return false;
   return true;
 }
+
+/** Data may have a key `constructor` or `toString`; what all objects inherit under these names is no data. */
+const ownValue = (object: Record<string, unknown>, key: string): unknown =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
 
 /** An unfrozen copy of JSON data, to be changed before it is frozen again. */
 export function mutableCopy<T>(value: T): Mutable<T> {
