@@ -95,12 +95,13 @@ export function createHandler(options: HandlerOptions): Handler {
       if (!isKnownVersion(served, where)) return sendNoSuchPage(exchange);
       throw noSuchResource();
     }
-    note.resource = where;
     if (verb === undefined || method === 'HEAD') {
       throw methodNotAllowed('the server does not allow this method on the requested resource');
     }
     const fault = where.name === undefined ? undefined : nameFault(where.name);
     if (fault !== undefined) throw badRequest(fault);
+    // From here on a subresource that nobody knows ends in a 404, and metrics keep no word of it.
+    note.resource = where;
     return resources.serve(exchange, { served, found, where, verb, query, user });
   };
 
@@ -228,10 +229,15 @@ const isImpersonating = (headers: IncomingMessage['headers']): boolean => {
   return false;
 };
 
-/** A list of one name counts as access to that name, so that a role which names it suffices. */
+/**
+ * The verbs that obey a field selector: asking for one name counts as access to that name, so that a role which names it suffices. To
+ * any other verb the selector means nothing, and must not lend it a name.
+ */
+const SELECTING: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
+
 function attributesOf(where: ResourcePath, verb: string, query: Query): Attributes {
   const { group, plural, namespace, subresource } = where;
-  const name = where.name ?? selectedName(query);
+  const name = where.name ?? (SELECTING.has(verb) ? selectedName(query) : undefined);
   return {
     verb,
     group,

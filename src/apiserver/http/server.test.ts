@@ -362,6 +362,10 @@ describe('who asks', () => {
       ['GET', `${CM}/x`],
       ['GET', CM],
       ['GET', `${CM}?fieldSelector=metadata.name%3Dx`],
+      ['GET', `${CM}?watch=1&fieldSelector=metadata.namespace%3Ddefault,metadata.name%3Dx&resourceVersion=999999`],
+      ['DELETE', `${CM}?fieldSelector=metadata.name%3Dx`],
+      // Else `resourceNames: [x]` with all verbs would be enough to create anything.
+      ['POST', `${CM}?fieldSelector=metadata.name%3Dx`],
       ['GET', '/api/v1/namespaces/default'],
       ['DELETE', '/apis/apps/v1/namespaces/default/deployments'],
       ['PATCH', '/apis/apps/v1/namespaces/default/deployments/d/scale'],
@@ -374,6 +378,9 @@ describe('who asks', () => {
       { verb: 'get', group: '', resource: 'configmaps', namespace: 'default', name: 'x' },
       { verb: 'list', group: '', resource: 'configmaps', namespace: 'default' },
       { verb: 'list', group: '', resource: 'configmaps', namespace: 'default', name: 'x' },
+      { verb: 'watch', group: '', resource: 'configmaps', namespace: 'default', name: 'x' },
+      { verb: 'deletecollection', group: '', resource: 'configmaps', namespace: 'default', name: 'x' },
+      { verb: 'create', group: '', resource: 'configmaps', namespace: 'default' },
       { verb: 'get', group: '', resource: 'namespaces', namespace: 'default', name: 'default' },
       { verb: 'deletecollection', group: 'apps', resource: 'deployments', namespace: 'default' },
       { verb: 'patch', group: 'apps', resource: 'deployments', subresource: 'scale', namespace: 'default', name: 'd' },
@@ -439,12 +446,15 @@ describe('paths that are no resources', () => {
       ]),
     );
     await server.call('GET', `${CM}/x`);
+    for (const method of ['GET', 'HEAD', 'PUT']) await server.call(method, `${CM}/x/word-of-a-stranger`);
+    await server.call('GET', `${CM}/%25/word-of-a-stranger`);
     const { text, headers } = await server.call('GET', '/metrics');
+    expect(text).not.toContain('word-of-a-stranger');
     expect(headers['content-type']).toContain('text/plain; version=0.0.4');
     expect(text).toContain(
-      'apiserver_request_total{verb="get",group="",version="v1",resource="configmaps",subresource="",code="404"} 1',
+      'apiserver_request_total{verb="get",group="",version="v1",resource="configmaps",subresource="",code="404"} 2',
     );
-    expect(text).toMatch(/apiserver_request_duration_seconds_bucket\{verb="get".*le="\+Inf"\} 1/);
+    expect(text).toMatch(/apiserver_request_duration_seconds_bucket\{verb="get".*le="\+Inf"\} 2/);
     expect(text).toContain('apiserver_longrunning_requests 0');
     expect(text).toContain('flotilla_store_visible_revision 2');
     expect((await server.call('GET', '/openid/v1/jwks')).code).toBe(404);
