@@ -655,4 +655,76 @@ describe('authorization', () => {
         'namespaces is forbidden: User "nobody" cannot list resource "namespaces" in API group "" at the cluster scope',
     });
   });
+
+  test('to update what is there is none to add what is not', async () => {
+    await using cluster = await aCluster();
+    await cluster.create('roles', 'default', {
+      metadata: { name: 'keeper' },
+      rules: [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'update'] }],
+    });
+    await cluster.create('rolebindings', 'default', {
+      metadata: { name: 'keeper' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'keeper' },
+      subjects: [{ kind: 'User', name: 'keeper' }],
+    });
+    const keeper = cluster.as({ name: 'keeper', groups: ['system:authenticated'] });
+    const put = {
+      verb: 'update',
+      at: cluster.at('leases', 'default', 'mine'),
+      object: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'mine' }, spec: {} },
+      manager: 'test',
+    } as const;
+    expect(await refusal(keeper.call(put))).toMatchObject({
+      code: 403,
+      message:
+        'leases.coordination.k8s.io "mine" is forbidden: User "keeper" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "default"',
+    });
+    const { object: made } = await cluster.call(put);
+    await keeper.call({ ...put, object: { ...(made as KubeObject), spec: { holderIdentity: 'me' } } });
+    expect((await cluster.get('leases', 'default', 'mine')).spec).toEqual({ holderIdentity: 'me' });
+  });
+});
+
+describe('what a resource does not offer is refused in process as over the wire', () => {
+  test.each<{ it: string; code: number; ask: (cluster: TestCluster) => Request }>([
+    {
+      it: 'an update of a subresource that can only be created',
+      code: 405,
+      ask: (cluster) => ({
+        verb: 'update',
+        at: { ...cluster.at('serviceaccounts', 'default', 'default'), subresource: 'token' },
+        object: { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', labels: { a: 'b' } } },
+        manager: 'test',
+      }),
+    },
+    {
+      it: 'the status of what has none',
+      code: 404,
+      ask: (cluster) => ({
+        verb: 'get',
+        at: { ...cluster.at('configmaps', 'default', 'kube-root-ca.crt'), subresource: 'status' },
+      }),
+    },
+    {
+      it: 'a namespace for what has none',
+      code: 404,
+      ask: (cluster) => ({
+        verb: 'create',
+        at: cluster.at('clusterroles', 'default'),
+        object: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'x' } },
+        manager: 'test',
+      }),
+    },
+    {
+      it: 'a deletion that names nothing',
+      code: 405,
+      ask: (cluster) => ({ verb: 'delete', at: cluster.at('configmaps', 'default') }),
+    },
+    { it: 'a list of reviews', code: 405, ask: (cluster) => ({ verb: 'list', at: cluster.at('tokenreviews') }) },
+  ])('$it', async ({ code, ask }) => {
+    await using cluster = await aCluster();
+    const { head } = cluster.store;
+    expect((await refusal(cluster.call(ask(cluster)))).code).toBe(code);
+    expect(cluster.store.head).toBe(head);
+  });
 });

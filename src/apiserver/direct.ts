@@ -15,6 +15,7 @@ import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';
 import { get } from './verbs/get.ts';
 import { list } from './verbs/list.ts';
+import { checkOffered } from './verbs/offered.ts';
 import { patch } from './verbs/patch.ts';
 import { update } from './verbs/update.ts';
 import { watch } from './verbs/watch.ts';
@@ -34,7 +35,7 @@ export function directTransport(cluster: Cluster, user: User): Transport {
 }
 
 async function answer(cluster: Cluster, user: User, request: Request): Promise<Answer> {
-  const at = locate(cluster, request.at);
+  const at = locate(cluster, request.at, request.verb);
   const warnings: string[] = [];
   const show = (stored: Stored, view: View = 'object'): Answer => ({
     object: viewed(cluster, at, stored, view),
@@ -116,11 +117,8 @@ async function* follow(
   request: WatchRequest,
   signal: AbortSignal,
 ): AsyncIterable<readonly WatchEvent[]> {
-  const at = locate(cluster, request.at);
-  const feed = watch(cluster, at, {
-    ...request,
-    ...(request.bookmarks === undefined ? {} : { bookmarks: request.bookmarks }),
-  });
+  const at = locate(cluster, request.at, 'watch');
+  const feed = watch(cluster, at, request);
   let wake = () => {};
   const stop = feed.onWake(() => wake());
   const onAbort = () => wake();
@@ -160,14 +158,15 @@ function eventFor(cluster: Cluster, at: At, event: FeedEvent, view: View): Watch
   return { type: 'BOOKMARK', object: { apiVersion: apiVersion(at), kind: at.resource.kind, metadata } };
 }
 
-function locate(cluster: Cluster, target: Target): At {
-  const found = cluster.registry.find(target.resource.group, target.resource.version, target.resource.plural);
+function locate(cluster: Cluster, { resource, namespace = '', name, subresource }: Target, verb: string): At {
+  const found = cluster.registry.find(resource.group, resource.version, resource.plural);
   if (!found) throw noSuchResource();
+  checkOffered(found.resource, { namespace, name, subresource }, verb);
   return {
     ...found,
-    namespace: target.namespace ?? '',
-    ...(target.name === undefined ? {} : { name: target.name }),
-    ...(target.subresource === undefined ? {} : { subresource: target.subresource }),
+    namespace,
+    ...(name === undefined ? {} : { name }),
+    ...(subresource === undefined ? {} : { subresource }),
   };
 }
 

@@ -1,10 +1,10 @@
 // From a request for a resource to the verb's arguments, and from the verb's result to an answer.
 import type { User } from '../../api/object.ts';
-import { methodNotAllowed, noSuchResource, notFound, qualified, tooManyRequests } from '../../api/status.ts';
+import { noSuchResource, tooManyRequests } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
-import { ApiError } from '../../base/errors.ts';
 import type { Found } from '../registry.ts';
 import type { At, Caller } from '../verbs/call.ts';
+import { checkOffered } from '../verbs/offered.ts';
 import { decodeObject, decodeOptions, decodePatch, readBody } from './body.ts';
 import { createEventEncoder, eventShape } from './event-encoder.ts';
 import type { HttpCluster } from './http-cluster.ts';
@@ -50,8 +50,6 @@ export interface ResourceServerOptions {
 
 const LIST_FORMS: ReadonlySet<Form> = new Set(['json', 'yaml', 'table', 'metadata', 'metadata-list']);
 const WATCH_FORMS: ReadonlySet<Form> = new Set(['json', 'table', 'metadata', 'metadata-list']);
-
-const notAllowed = () => methodNotAllowed('the server does not allow this method on the requested resource');
 
 export function createResourceServer({ clock, choose, watches, limits }: ResourceServerOptions): ResourceServer {
   const encoder = createEventEncoder({ now: () => clock.now() });
@@ -161,15 +159,11 @@ const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 /** What stands at the path, if the verb may be used on it. */
 function locate({ found, where, verb }: ResourceRequest): At {
   const { resource, version } = found;
+  const { name, subresource } = where;
   const isNamespaceItself = resource.group === '' && resource.plural === 'namespaces';
   const namespace = isNamespaceItself ? '' : where.namespace;
-  if (!resource.namespaced && namespace !== '') throw noSuchResource();
-  if (resource.namespaced && namespace === '') {
-    if (where.name !== undefined) throw noSuchResource();
-    if (verb === 'create' || verb === 'deletecollection') throw notAllowed();
-  }
-  const { name, subresource } = where;
-  checkVerb(found, where, verb);
+  checkOffered(resource, { namespace, name, subresource }, verb);
+  if (subresource !== undefined && (where.hasRest || where.isWatch)) throw noSuchResource();
   return {
     resource,
     version,
@@ -177,34 +171,6 @@ function locate({ found, where, verb }: ResourceRequest): At {
     ...(name === undefined || where.isWatch ? {} : { name }),
     ...(subresource === undefined ? {} : { subresource }),
   };
-}
-
-/** What needs a machine that runs containers, or a way to one. */
-const CONNECTING: ReadonlySet<string> = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
-const STATUS_VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch']);
-
-function checkVerb({ resource }: Found, { name, subresource, hasRest, isWatch }: ResourcePath, verb: string): void {
-  if (subresource === undefined) {
-    const needsName = verb === 'update' || verb === 'patch';
-    const isBodily = verb === 'create';
-    if (needsName ? name === undefined : isBodily && name !== undefined) throw notAllowed();
-    if (!resource.verbs.includes(verb)) throw notAllowed();
-    return;
-  }
-  const declared = resource.subresources.find((each) => each.name === subresource);
-  if (CONNECTING.has(subresource) && !resource.custom) {
-    throw new ApiError(
-      501,
-      '',
-      `${qualified(resource)}/${subresource} is not available: this server keeps objects and runs no containers`,
-      {},
-    );
-  }
-  if (hasRest || isWatch) throw noSuchResource();
-  const isOwn = (subresource === 'status' && resource.hasStatus) || (subresource === 'scale' && resource.scale);
-  if (!declared && !isOwn) throw resource.custom ? notFound(resource, name ?? '') : noSuchResource();
-  const allowed = declared ? declared.verbs.includes(verb) : STATUS_VERBS.has(verb);
-  if (!allowed) throw notAllowed();
 }
 
 /** The kind that a body should have, for the words of a refusal. */

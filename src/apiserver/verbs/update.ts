@@ -1,5 +1,6 @@
 // PUT: the whole object, or its status, scale or finalizers.
 import { notFound } from '../../api/status.ts';
+import { forbiddenError } from '../auth/rbac.ts';
 import type { Cluster } from '../cluster.ts';
 import type { At, Caller, Written } from './call.ts';
 import { change, checkName, checkRevision, checkUid } from './change.ts';
@@ -17,12 +18,20 @@ export async function update(cluster: Cluster, at: At, body: unknown, caller: Ca
   takeNamespace(at, draft);
   const old = findHead(cluster, at);
   if (!old) {
-    if (resource.behaviour.createOnUpdate && at.subresource === undefined)
-      return createDecoded(cluster, at, draft, caller);
-    throw notFound(resource, name);
+    if (!resource.behaviour.createOnUpdate || at.subresource !== undefined) throw notFound(resource, name);
+    checkMayCreate(cluster, at, caller);
+    return createDecoded(cluster, at, draft, caller);
   }
   checkUid(at, draft, old);
   checkRevision(at, draft, old);
   if (at.subresource === 'finalize') return finalizeNamespace(cluster, at, draft, old, caller);
   return change(cluster, at, draft, old, caller);
+}
+
+/** Who may update what is there may not therefore add what is not. */
+function checkMayCreate({ authorizer }: Cluster, { resource, namespace, name = '' }: At, { user }: Caller): void {
+  const { group, plural } = resource;
+  const wanted = { verb: 'create', group, resource: plural, ...(namespace === '' ? {} : { namespace }), name };
+  const { allowed, reason } = authorizer.allows(user, wanted);
+  if (!allowed) throw forbiddenError(user, wanted, reason);
 }
