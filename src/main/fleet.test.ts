@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { UserError } from '../base/errors.ts';
+import { parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
+
+describe('a fleet file', () => {
+  test('sets names, labels, nodes and manners', () => {
+    const text = `
+members:
+  - name: eu-1
+    region: europe
+    labels: { environment: production, order: 1 }
+    nodes: 3
+    cpu: 8
+    memory: 32Gi
+    heartbeatPeriodSeconds: 5
+    rules: { readySeconds: 2 }
+  - name: us-1
+`;
+    expect(parseFleet(text, 'f.yaml')).toEqual([
+      {
+        name: 'eu-1',
+        region: 'europe',
+        labels: { region: 'europe', environment: 'production', order: '1' },
+        nodes: 3,
+        cpu: '8',
+        memory: '32Gi',
+        heartbeatPeriodSeconds: 5,
+        rules: { readySeconds: 2 },
+      },
+      { name: 'us-1', labels: {}, nodes: 2, cpu: '4', memory: '16Gi', rules: {} },
+    ]);
+  });
+
+  test.each([
+    {
+      it: 'an unknown field',
+      text: 'members:\n  - name: a\n    labelz: {}\n',
+      says: 'f.yaml:3: there is no field "labelz" here',
+    },
+    { it: 'an unknown root field', text: 'members: []\nfoo: 1\n', says: 'f.yaml:2: there is no field "foo"' },
+    { it: 'no members', text: 'members: []\n', says: 'f.yaml:1: members is a list with at least one member' },
+    { it: 'a name with dots', text: 'members:\n  - name: a.b\n', says: 'f.yaml:2: name must be at most 50' },
+    { it: 'a name that is too long', text: `members:\n  - name: ${'a'.repeat(51)}\n`, says: 'f.yaml:2: name must be' },
+    { it: 'a member without a name', text: 'members:\n  - nodes: 1\n', says: 'f.yaml:2: a member needs a name' },
+    {
+      it: 'two members of one name',
+      text: 'members:\n  - name: a\n  - name: a\n',
+      says: 'f.yaml:3: two members are named "a"',
+    },
+    {
+      it: 'a number out of range',
+      text: 'members:\n  - name: a\n    nodes: -1\n',
+      says: 'f.yaml:3: nodes is a whole number from 0 to 1000',
+    },
+    {
+      it: 'a label that is none',
+      text: 'members:\n  - name: a\n    labels: { x: "a b" }\n',
+      says: 'f.yaml:3: label "x"',
+    },
+    { it: 'text that is no YAML', text: 'members: [\n', says: 'f.yaml:' },
+    { it: 'a list', text: '- a\n', says: 'f.yaml:1: a fleet file is a map' },
+  ])('with $it is refused with its line', ({ text, says }) => {
+    expect(() => parseFleet(text, 'f.yaml')).toThrow(UserError);
+    expect(() => parseFleet(text, 'f.yaml')).toThrow(says);
+  });
+});
+
+describe('the fleets that ship', () => {
+  test('have the clusters and labels that the documents speak of', () => {
+    expect(shippedFleets()).toContain('seed-001-prod');
+    expect(shippedFleet('seed-001-loc')?.map(({ name, labels }) => `${name} ${labels['loc']}`)).toEqual([
+      'cluster-1 west',
+      'cluster-2 west',
+      'cluster-3 east',
+      'cluster-4 east',
+    ]);
+    expect(
+      shippedFleet('seed-002-cluster')
+        ?.filter(({ labels }) => labels['environment'] === 'production')
+        .map(({ labels }) => labels['order']),
+    ).toEqual(['1', '2', '3', '4']);
+    expect(shippedFleet('seed-000-230')).toHaveLength(230);
+    expect(shippedFleet('constructor')).toBeUndefined();
+    for (const name of shippedFleets()) {
+      const names = shippedFleet(name)?.map((each) => each.name) ?? [];
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+
+  test('without a name: environments in turn and numbers in order', () => {
+    expect(usualFleet(4).map(({ labels }) => `${labels['environment']} ${labels['order']}`)).toEqual([
+      'staging 1',
+      'canary 2',
+      'production 3',
+      'staging 4',
+    ]);
+  });
+});
