@@ -491,6 +491,42 @@ describe('list', () => {
     expect(rest?.metadata.resourceVersion).toBe(first?.metadata.resourceVersion);
   });
 
+  test('in pages of any size shows that moment and counts what is left of it, whatever is written in between', async () => {
+    const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g');
+    const meanwhile = fc.array(fc.record({ name, gone: fc.boolean() }), { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(name),
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(meanwhile, { minLength: 7, maxLength: 7 }),
+        async (there, limit, writes) => {
+          await using cluster = await aCluster();
+          await cluster.create('namespaces', undefined, { metadata: { name: 'many' } });
+          await cluster.settled();
+          for (const each of there) await cluster.create('configmaps', 'many', { metadata: { name: each } });
+          const whole = (await list(cluster, {}))?.items as readonly KubeObject[];
+          const seen: KubeObject[] = [];
+          let next: string | undefined;
+          do {
+            const page = await list(cluster, { limit, ...(next ? { continue: next } : {}) });
+            seen.push(...(page?.items ?? []));
+            next = page?.metadata.continue;
+            expect(page?.metadata.remainingItemCount ?? 0).toBe(whole.length - seen.length);
+            for (const { name: each, gone } of writes.pop() ?? []) {
+              const at = cluster.at('configmaps', 'many', each);
+              const stands = cluster.store.get(`/configmaps/many/${each}`) !== undefined;
+              if (!stands) await cluster.create('configmaps', 'many', { metadata: { name: each } });
+              else if (gone) await cluster.call({ verb: 'delete', at });
+              else await patch(cluster, at, { data: { revision: String(cluster.store.head) } });
+            }
+          } while (next);
+          expect(seen).toEqual(whole);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
   test('refuses tokens that are nonsense or too old', async () => {
     const store = createMemoryStore({ windowChanges: 3 });
     await using cluster = await aCluster({ store });

@@ -110,14 +110,14 @@ function rangeAt(
   const { after, limit } = page;
   const asked = { ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) };
   if (!before || before.size === 0) return store.range(prefix, asked);
-  // Few keys change between two pages, so the whole rest is read and merged.
-  const now = store
-    .range(prefix, after === undefined ? {} : { after })
-    .items.filter((stored) => !before.has(stored.key));
-  const then = [...before.values()].filter(
-    (stored) => stored !== undefined && (after === undefined || stored.key > after),
-  );
-  const items = [...now, ...(then as Stored[])].sort((a, b) => byText(a.key, b.key));
+  const isAhead = (key: string) => after === undefined || key > after;
+  const then = [...before.values()].filter((stored) => stored !== undefined).filter(({ key }) => isAhead(key));
+  // No more than the changed keys can be missing from what stands there now, so a page needs no look beyond so many.
+  const found = store.range(prefix, limit === undefined ? asked : { ...asked, limit: limit + before.size });
+  const now = found.items.filter(({ key }) => !before.has(key));
+  const items = [...now, ...then].sort((a, b) => byText(a.key, b.key));
   const kept = limit === undefined ? items : items.slice(0, limit);
-  return { items: kept, more: kept.length < items.length, remaining: items.length - kept.length };
+  const changed = [...before.keys()].filter((key) => isAhead(key) && store.get(key) !== undefined);
+  const total = found.items.length + found.remaining - changed.length + then.length;
+  return { items: kept, more: kept.length < total, remaining: total - kept.length };
 }
