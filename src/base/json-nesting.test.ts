@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isNestedDeeper } from './json-nesting.ts';
+import { isDeeper, isNestedDeeper } from './json-nesting.ts';
 
 test.each([
   { text: '1', levels: 0, deeper: false },
@@ -12,4 +12,5 @@ test.each([
   { text: '"never closed [[[', levels: 0, deeper: false },
 ])('$text is nested deeper than $levels levels: $deeper', ({ text, levels, deeper }) => {
   expect(isNestedDeeper(text, levels)).toBe(deeper);
+  if (!text.startsWith('"')) expect(isDeeper(JSON.parse(text), levels)).toBe(deeper);
 });

@@ -2,6 +2,7 @@
 // comes out is plain JSON data without a `__proto__` key.
 import { Composer, type CST, type Document, isMap, isScalar, isSeq, Parser, type ScalarTag } from 'yaml';
 import { isObject } from './json.ts';
+import { MOST_DEPTH } from './json-nesting.ts';
 
 /** The text is no YAML that we read. The message names the line. */
 export class YamlError extends Error {
@@ -9,7 +10,6 @@ export class YamlError extends Error {
 }
 
 const MOST_ALIASES = 100;
-const MOST_DEPTH = 200;
 
 // Kubernetes reads these two the old way (YAML 1.1), and manifests rely on it: `defaultMode: 0644`, `enabled: yes`.
 const oldBoolean: ScalarTag = {

@@ -4,14 +4,11 @@ import { badRequest } from '../../api/status.ts';
 import type { PatchType } from '../../api/transport.ts';
 import { AbortError, ApiError, messageOf } from '../../base/errors.ts';
 import { isObject, type Json } from '../../base/json.ts';
+import { MOST_DEPTH } from '../../base/json-nesting.ts';
 import { parseYaml } from '../../base/yaml.ts';
 import { jsonFault } from './json-fault.ts';
 import type { BodyFormat } from './negotiate.ts';
 import { decodeProtobuf } from './protobuf.ts';
-
-// A real server allows 10,000 levels. Ours recurses in more places (defaults, pruning, copies) on a small stack, and V8 ends the whole
-// process when a regular expression is compiled near its end. No object of Kubernetes comes near.
-export const MOST_DEPTH = 200;
 
 export const tooLargeBody = (limit: number): ApiError =>
   new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);

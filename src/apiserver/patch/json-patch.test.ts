@@ -179,4 +179,19 @@ describe('a JSON patch', () => {
       }),
     );
   });
+
+  test('cannot nest deeper than a body can, though each of its operations is small', () => {
+    const nesting = (levels: number): Json[] =>
+      Array.from({ length: levels }, (_, level) => {
+        const [outer, inner] = level % 2 === 0 ? ['x', 'y'] : ['y', 'x'];
+        return [
+          { op: 'add', path: `/${outer}`, value: {} },
+          { op: 'move', from: `/${inner}`, path: `/${outer}/${inner}` },
+        ];
+      }).flat();
+    const patch = (levels: number) => applyJsonPatch({ y: 1 }, nesting(levels));
+    expect(() => patch(199)).not.toThrow();
+    expect(() => patch(200)).toThrow('the server rejected our request');
+    expect(() => patch(4_900)).toThrow('the server rejected our request');
+  });
 });

@@ -1,9 +1,10 @@
 // JSON patch (RFC 6902): add, remove, replace, move, copy, test, all or nothing. Pure: containers are copied once, when an operation
-// first writes into them; the rest is shared with the original. Bounded: 10,000 operations, and copies that grow the object by no
-// more than 3 MiB, so that a short patch cannot blow up the server.
+// first writes into them; the rest is shared with the original. Bounded: 10,000 operations, copies that grow the object by no more
+// than 3 MiB, and as many levels as any body may have, so that a short patch cannot blow up the server.
 import { badRequest, tooLarge } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
 import { deepEqual, isObject, type Json } from '../../base/json.ts';
+import { isDeeper, MOST_DEPTH } from '../../base/json-nesting.ts';
 import { parsePointer } from '../../base/json-pointer.ts';
 import { jsonKind } from './json-kind.ts';
 
@@ -37,6 +38,7 @@ export function applyJsonPatch(original: Json, patch: Json): Json {
     }
     document.perform(operation as unknown as Operation);
   }
+  if (isDeeper(document.root, MOST_DEPTH)) throw inapplicable('the outcome is nested too deeply');
   return document.root;
 }
 
