@@ -3,6 +3,7 @@
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest, invalid, invalidValue } from '../../api/status.ts';
 import { isObject, mutableCopy } from '../../base/json.ts';
+import { goText } from '../patch/json-kind.ts';
 import type { Draft } from '../registry.ts';
 import type { At, Caller } from './call.ts';
 import type { Patch } from './patched.ts';
@@ -102,13 +103,4 @@ function unknownFields(at: At, draft: Draft, caller: Caller): string | undefined
   if (caller.fieldValidation === 'Strict') return `strict decoding error: ${texts.join(', ')}`;
   for (const text of texts) caller.warn(text);
   return undefined;
-}
-
-/** `map[a:1 b:[x y]]`. */
-function goText(value: unknown): string {
-  if (value === null || value === undefined) return '<nil>';
-  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
-  if (!isObject(value)) return String(value);
-  const fields = Object.keys(value).sort();
-  return `map[${fields.map((field) => `${field}:${goText(value[field])}`).join(' ')}]`;
 }
