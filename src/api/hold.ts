@@ -3,7 +3,14 @@
 import type { ObjectRef } from './object.ts';
 
 /** Closed: a new reason to wait is a new row here. */
-export type HoldCode = 'AgentNotConnected' | 'Leaving' | 'NamespaceTerminating' | 'StepRefused' | 'Unreachable';
+export type HoldCode =
+  | 'AgentNotConnected'
+  | 'Leaving'
+  | 'NamespaceForeign'
+  | 'NamespaceTerminating'
+  | 'SpecInvalid'
+  | 'StepRefused'
+  | 'Unreachable';
 
 export interface Hold {
   readonly code: HoldCode;
@@ -21,7 +28,10 @@ type Facts = Hold['facts'];
 const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>> = {
   AgentNotConnected: (_facts, on) => `the member agent of ${on} has not connected yet`,
   Leaving: (facts, on) => `${on} is leaving: ${facts['works'] ?? 0} works remain`,
-  NamespaceTerminating: (_facts, on) => `${on} is still terminating`,
+  NamespaceForeign: (facts, on) => `${on} belongs to ${facts['owner'] ?? 'somebody else'}`,
+  NamespaceTerminating: (facts, on) =>
+    `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
+  SpecInvalid: (facts, on) => `${on} cannot work: ${facts['message'] ?? 'its spec is invalid'}`,
   StepRefused: (facts, on) => `${on} could not be written: ${facts['message'] ?? 'refused'}`,
   Unreachable: (facts, on) => `no heartbeat of ${on} was seen for ${facts['seconds'] ?? '?'} s`,
 };

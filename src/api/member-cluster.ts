@@ -1,10 +1,21 @@
 // MemberCluster: a cluster of the fleet, as the hub knows it.
+import { deepEqual } from '../base/json.ts';
 import { defineKind, type Infer, rule, s, type WithSpec } from './build.ts';
 import { age, conditionStatus, date, text, wide } from './columns.ts';
 import { conditionsByType } from './conditions.ts';
 import { clusterGroup, V1 } from './groups.ts';
 import { heartbeatPeriodSeconds } from './heartbeat.ts';
-import { type MemberStatus, memberStatus, type PropertyCondition, type PropertyReason } from './member-status.ts';
+import type { AdmitRequest, Admitted, Kind } from './kind.ts';
+import { identityCauses } from './member-identity.ts';
+import {
+  type AgentReason,
+  type MemberStatus,
+  memberStatus,
+  type PropertyCondition,
+  type PropertyReason,
+} from './member-status.ts';
+import { memberNamespace, SYSTEM_NAMESPACE } from './names.ts';
+import type { KubeObject } from './object.ts';
 import { LABEL_VALUE, LABEL_VALUE_LENGTH, QUALIFIED_NAME, QUALIFIED_NAME_LENGTH } from './patterns.ts';
 
 const taint = s.object(
@@ -55,7 +66,7 @@ const status = memberStatus(conditionsByType('The state of the membership.'));
 
 const usage = (kind: string, resource: string) => `.status.resourceUsage.${kind}.${resource}`;
 
-export const memberCluster = defineKind({
+const kind = defineKind({
   in: clusterGroup,
   versions: V1,
   namespaced: false,
@@ -84,6 +95,32 @@ export const memberCluster = defineKind({
   ],
 });
 
+/** What a RoleBinding could not name is refused here: else the member would wait for ever, and only a condition would say why. */
+function admit({ verb, subresource, object, old }: AdmitRequest<MemberClusterSpec, MemberStatus>): Admitted {
+  if (object === undefined || verb === 'delete' || subresource !== undefined) return admitted(object ?? old);
+  const identity = object.spec?.identity;
+  // What was stored before stays changeable: a label or a finalizer must not fail for an identity that nobody touched.
+  if (identity === undefined || deepEqual(identity, old?.spec?.identity)) return admitted(object);
+  const causes = identityCauses(identity);
+  if (causes.length > 0) return { ok: false, causes };
+  return admitted(
+    object,
+    identity.kind === 'ServiceAccount' && !identity.namespace
+      ? [
+          `spec.identity: a ServiceAccount without a namespace means one in ${memberNamespace(object.metadata.name ?? '')}; most live in ${SYSTEM_NAMESPACE}`,
+        ]
+      : [],
+  );
+}
+
+const admitted = (object: KubeObject | undefined, warnings: readonly string[] = []): Admitted => ({
+  ok: true,
+  object: object as KubeObject,
+  warnings,
+});
+
+export const memberCluster: Kind<MemberClusterSpec, MemberStatus> = Object.freeze({ ...kind, admit });
+
 export type MemberClusterSpec = Infer<typeof spec>;
 export type MemberCluster = WithSpec<MemberClusterSpec, MemberStatus>;
 
@@ -95,4 +132,13 @@ export type MemberClusterReason =
   | 'MemberClusterLeft'
   | 'MemberClusterJoinStateUnknown'
   | 'MemberUnreachable'
+  // Ours: why a member cannot join or has not left yet.
+  | 'Leaving'
+  | 'NamespaceForeign'
+  | 'NamespaceStuck'
+  | 'NamespaceTerminating'
+  | 'SpecInvalid'
+  | 'StepRefused'
+  // Healthy repeats what the agent says.
+  | AgentReason
   | PropertyReason;

@@ -69,6 +69,8 @@ export type PropertyCondition =
   | 'ClusterPropertyProviderStarted'
   | 'ClusterPropertyCollectionSucceeded'
   | 'NamespaceCollectionSucceeded'
+  /** Ours. False while another agent reports under the same name; else absent. */
+  | 'SoleAgent'
   | 'AKSClusterCostPropertiesCollectionSucceeded';
 export type PropertyReason =
   | 'Started'
@@ -78,6 +80,7 @@ export type PropertyReason =
   | 'TooManyCalls'
   | 'Succeeded'
   | 'Degraded'
+  | 'AnotherAgentReports'
   | 'CostsCalculated'
   | 'CostsCalculationDegraded'
   | 'CostsCalculationFailed';

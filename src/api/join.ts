@@ -1,0 +1,53 @@
+// What `flotilla join NAME` puts on a hub, as data: an identity, its token, and the MemberCluster that names it.
+import type { Taint } from './member-cluster.ts';
+import { memberCluster } from './member-cluster.ts';
+import { memberServiceAccount, memberTokenSecret, SYSTEM_NAMESPACE } from './names.ts';
+import { apiVersionOf, type KubeObject, type Labels } from './object.ts';
+
+export interface JoinOptions {
+  readonly name: string;
+  readonly labels?: Labels;
+  readonly taints?: readonly Taint[];
+  readonly heartbeatPeriodSeconds?: number;
+}
+
+/** To be created in this order; what exists already is fine. */
+export interface JoinObjects {
+  readonly namespace: KubeObject;
+  readonly serviceAccount: KubeObject;
+  /** The API server fills in `data.token` and `data['ca.crt']`. */
+  readonly tokenSecret: KubeObject;
+  readonly memberCluster: KubeObject;
+}
+
+export function joinObjects({ name, labels, taints, heartbeatPeriodSeconds }: JoinOptions): JoinObjects {
+  const account = memberServiceAccount(name);
+  return {
+    namespace: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
+    serviceAccount: {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: account, namespace: SYSTEM_NAMESPACE },
+    },
+    tokenSecret: {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name: memberTokenSecret(name),
+        namespace: SYSTEM_NAMESPACE,
+        annotations: { 'kubernetes.io/service-account.name': account },
+      },
+      type: 'kubernetes.io/service-account-token',
+    },
+    memberCluster: {
+      apiVersion: apiVersionOf(memberCluster.group, memberCluster.version),
+      kind: memberCluster.kind,
+      metadata: { name, ...(labels === undefined ? {} : { labels }) },
+      spec: {
+        identity: { kind: 'ServiceAccount', name: account, namespace: SYSTEM_NAMESPACE },
+        ...(heartbeatPeriodSeconds === undefined ? {} : { heartbeatPeriodSeconds }),
+        ...(taints === undefined ? {} : { taints }),
+      },
+    },
+  };
+}

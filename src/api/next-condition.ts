@@ -1,0 +1,14 @@
+// Conditions over time: the stamp of a condition moves only when its status does.
+import { kubeTime } from '../base/clock.ts';
+import type { Condition } from './conditions.ts';
+
+export type Finding = Omit<Condition, 'lastTransitionTime'>;
+
+export const conditionOf = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
+  conditions?.find((each) => each.type === type);
+
+/** What is found now, as the successor of what was said before. */
+export const nextCondition = (previous: Condition | undefined, finding: Finding, now: number): Condition => ({
+  ...finding,
+  lastTransitionTime: previous?.status === finding.status ? previous.lastTransitionTime : kubeTime(now),
+});
