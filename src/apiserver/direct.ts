@@ -9,7 +9,8 @@ import { forbiddenError } from './auth/rbac.ts';
 import type { Cluster } from './cluster.ts';
 import { tableOf } from './http/table.ts';
 import { objectIn } from './represent.ts';
-import type { Stored } from './store/store.ts';
+import { type Stored, StoreUnavailable } from './store/store.ts';
+import { unavailable } from './unavailable.ts';
 import type { At, Caller, FeedEvent } from './verbs/call.ts';
 import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';
@@ -25,7 +26,11 @@ export function directTransport(cluster: Cluster, user: User): Transport {
     async call(request, signal) {
       if (signal?.aborted) throw new AbortError('the call was given up before it began');
       authorize(cluster, user, request.verb, request.at);
-      return answer(cluster, user, request);
+      try {
+        return await answer(cluster, user, request);
+      } catch (error) {
+        throw error instanceof StoreUnavailable ? unavailable(error) : error;
+      }
     },
     async *watch(request, signal) {
       authorize(cluster, user, 'watch', request.at);

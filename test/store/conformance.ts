@@ -73,6 +73,8 @@ export function describeStore(subject: Subject): void {
         });
         expect(stored.object()).toEqual(seen.object());
         expect(Object.isFrozen(seen.object())).toBe(true);
+        await store.durable(key('a'));
+        await store.durable(key('nothing-there'));
         expect(Object.isFrozen(seen.object().metadata)).toBe(true);
         expect(Object.isFrozen(seen.object()['data'])).toBe(true);
       });

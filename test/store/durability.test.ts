@@ -87,6 +87,29 @@ describe('a pending write', () => {
     expect(store.range('').items).toHaveLength(2);
   });
 
+  test('can be waited for by others than its writer', async () => {
+    const gate = gated();
+    const store = (await open(gate.disk)).store('a');
+    gate.hold();
+    put(store, 'a', { x: '1' });
+    let waits = true;
+    const seen = store.durable(key('a')).then(() => {
+      waits = false;
+      return store.get(key('a'))?.object()['data'];
+    });
+    await turns();
+    expect([waits, gate.held]).toEqual([true, 1]);
+    await gate.letThrough();
+    expect(await seen).toEqual({ x: '1' });
+
+    put(store, 'a', { x: '2' });
+    gate.disk.failNext('sync', new Error('EIO'));
+    const never = expect(store.durable(key('a'))).rejects.toThrow(StoreUnavailable);
+    await gate.letThrough();
+    await never;
+    await store.durable(key('a'));
+  });
+
   test('shares its sync with all that gathered, and there is never more than one under way', async () => {
     const gate = gated();
     const log = await open(gate.disk);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { internalError, statusOf } from '../../api/status.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import { StoreUnavailable } from '../store/store.ts';
+import { unavailable } from '../unavailable.ts';
 import { JSON_TYPE } from './negotiate.ts';
 
 /** One request and its answer. */
@@ -64,11 +65,7 @@ export function sendError(exchange: Exchange, error: ApiError): void {
 /** Whatever was thrown, as an error with a code. */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (thrown instanceof StoreUnavailable) {
-    return new ApiError(503, 'ServiceUnavailable', `the store cannot take writes: ${thrown.message}`, {
-      retryAfterSeconds: 1,
-    });
-  }
+  if (thrown instanceof StoreUnavailable) return unavailable(thrown);
   // A body nested so that some walk over it ran out of stack: the sender's doing, and nothing was written.
   if (thrown instanceof RangeError && /call stack/i.test(thrown.message)) {
     return new ApiError(400, 'BadRequest', 'the object provided is nested too deeply');

@@ -26,10 +26,12 @@ export interface RecordSink {
 const weightOf = (stored: Stored | undefined): number => (stored instanceof RecordStored ? stored.length : 0);
 export const weightOfChange = (change: Change): number => weightOf(change.stored) + weightOf(change.previous);
 
+const VISIBLE = Promise.resolve();
+
 export class ClusterStore implements Store {
   readonly name: string;
   readonly #sink: RecordSink;
-  readonly #pending = new Map<string, Change>();
+  readonly #pending = new Map<string, { readonly change: Change; readonly durable: Promise<void> }>();
   #state: VisibleState;
   #head: number;
   /** Never goes back, not even when writes fail: a revision that somebody was told of is not given to other content. */
@@ -57,7 +59,7 @@ export class ClusterStore implements Store {
 
   get(key: string, at: 'visible' | 'head' = 'visible'): Stored | undefined {
     if (at === 'head') {
-      const change = this.#pending.get(key);
+      const change = this.#pending.get(key)?.change;
       if (change !== undefined) return change.deleted ? undefined : change.stored;
     }
     return this.#state.get(key);
@@ -97,8 +99,13 @@ export class ClusterStore implements Store {
     const change: Change = { revision, key, stored, deleted: value === undefined, previous };
     this.#assigned = revision;
     this.#head = revision;
-    this.#pending.set(key, change);
-    return { revision, stored, durable: this.#sink.queue(record, this, change) };
+    const durable = this.#sink.queue(record, this, change);
+    this.#pending.set(key, { change, durable });
+    return { revision, stored, durable };
+  }
+
+  durable(key: string): Promise<void> {
+    return this.#pending.get(key)?.durable ?? VISIBLE;
   }
 
   /** A number for something that the log itself records about this cluster. */
@@ -109,7 +116,7 @@ export class ClusterStore implements Store {
   /** The change is durable: now readers may see it. */
   show(change: Change): void {
     this.#state.apply(change, weightOfChange(change));
-    if (this.#pending.get(change.key) === change) this.#pending.delete(change.key);
+    if (this.#pending.get(change.key)?.change === change) this.#pending.delete(change.key);
   }
 
   /** Nothing that is pending will ever be durable. */

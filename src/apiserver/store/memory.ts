@@ -63,6 +63,10 @@ class MemoryStore implements Store {
     return { revision, stored, durable: DURABLE };
   }
 
+  durable(): Promise<void> {
+    return DURABLE;
+  }
+
   // After the running code, so that a writer is never interrupted by its readers and a burst wakes them once.
   #scheduleWake(): void {
     if (this.#wakeScheduled) return;

@@ -67,6 +67,11 @@ export interface Store {
   };
   /** Read `head`, then commit, without an await in between. */
   commit(write: Write): Committed;
+  /**
+   * Resolves when what stands at `head` under the key is visible; rejects with StoreUnavailable if it will never be. For a writer
+   * who finds that nothing is left to write: the answer must not rest on what a crash can undo.
+   */
+  durable(key: string): Promise<void>;
   /** Visible changes after a revision, oldest first; 'compacted' when the window no longer reaches back that far. */
   since(revision: number, prefix: string): readonly Change[] | 'compacted';
   /** Calls `wake` after visible changes under the prefix, with no payload: readers pull with since(). Returns unsubscribe. */

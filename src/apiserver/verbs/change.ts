@@ -9,7 +9,7 @@ import { unsaved } from '../represent.ts';
 import type { Stored } from '../store/store.ts';
 import { admit, fillDefaults, writeContext } from './admit.ts';
 import type { At, Caller, Written } from './call.ts';
-import { commit } from './commit.ts';
+import { commit, unchanged } from './commit.ts';
 import { isSame } from './metadata.ts';
 
 export async function change(cluster: Cluster, at: At, draft: Draft, old: Stored, caller: Caller): Promise<Written> {
@@ -26,7 +26,7 @@ export async function change(cluster: Cluster, at: At, draft: Draft, old: Stored
   }
   const admitted = admit(at, next, before, context);
   const value = admitted as KubeObject;
-  if (isSame(value, before)) return { stored: old, created: false };
+  if (isSame(value, before)) return { stored: await unchanged(cluster, old), created: false };
   if (isFinished(resource, value)) {
     await commit(cluster, at, { key: old.key, expect: old.revision, value: undefined }, caller);
     // The answer shows the object without its last finalizer, at the revision it had: a real server does the same.

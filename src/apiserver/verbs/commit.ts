@@ -1,9 +1,8 @@
 // The last step of every write. What a caller is answered is durable and visible.
 import { modified } from '../../api/status.ts';
-import { ApiError } from '../../base/errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { unsaved } from '../represent.ts';
-import { RevisionMismatch, type Stored, StoreUnavailable, type Write } from '../store/store.ts';
+import { RevisionMismatch, type Stored, type Write } from '../store/store.ts';
 import type { At, Caller } from './call.ts';
 
 /** Writes, or on a dry run only shows what would have been written: a changed object at the revision it has, since none is used up. */
@@ -15,7 +14,6 @@ export async function commit(cluster: Cluster, at: At, write: Write, caller: Cal
     return committed.stored;
   } catch (error) {
     if (error instanceof RevisionMismatch) throw modified(at.resource, at.name ?? '');
-    if (error instanceof StoreUnavailable) throw storeError(error);
     throw error;
   }
 }
@@ -26,5 +24,8 @@ function wouldBe(cluster: Cluster, { key, expect, value }: Write): Stored {
   return unsaved(key, { ...value, metadata: { ...value.metadata, resourceVersion: String(expect) } });
 }
 
-export const storeError = (error: StoreUnavailable): ApiError =>
-  new ApiError(500, 'InternalError', `Internal error occurred: ${error.message}`, undefined, { cause: error });
+/** There is nothing to write: what is asked for stands there already. The answer waits until that is durable, like any other. */
+export async function unchanged(cluster: Cluster, old: Stored): Promise<Stored> {
+  await cluster.store.durable(old.key);
+  return old;
+}

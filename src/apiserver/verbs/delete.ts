@@ -10,7 +10,7 @@ import type { Stored } from '../store/store.ts';
 import { lookupIn, writeContext } from './admit.ts';
 import type { At, Caller, DeleteOptions } from './call.ts';
 import { isFinished } from './change.ts';
-import { commit } from './commit.ts';
+import { commit, unchanged } from './commit.ts';
 import { headOf } from './head.ts';
 import { isSame } from './metadata.ts';
 
@@ -36,7 +36,7 @@ export async function remove(cluster: Cluster, at: At, options: DeleteOptions, c
       : await commit(cluster, at, { key: old.key, expect: old.revision, value: undefined }, caller);
     return { stored, gone: true, returnsObject: resource.behaviour.returnsDeleted };
   }
-  if (isSame(marked, before)) return { stored: old, gone: false, returnsObject: true };
+  if (isSame(marked, before)) return { stored: await unchanged(cluster, old), gone: false, returnsObject: true };
   const stored = await commit(cluster, at, { key: old.key, expect: old.revision, value: marked }, caller);
   return { stored, gone: false, returnsObject: true };
 }
