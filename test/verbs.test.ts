@@ -675,6 +675,16 @@ describe('subresources', () => {
       ok: true,
       user: { name: 'system:serviceaccount:default:default' },
     });
+    for (const spec of [
+      { expirationSeconds: 'long' },
+      { audiences: 'everybody' },
+      { audiences: [1] },
+      { boundObjectRef: { kind: 'constructor', name: 'x' } },
+      { boundObjectRef: 'x' },
+    ]) {
+      const object = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec };
+      expect((await refusal(cluster.call({ verb: 'create', at, manager: 'test', object }))).code).toBe(400);
+    }
     cluster.clock.advance(20 * 60_000);
     expect(cluster.running.cluster.checkToken?.(status?.token as string, [])).toMatchObject({ ok: false });
     expect((await refusal(ask(10))).code).toBe(422);

@@ -1,25 +1,35 @@
 // POST to a subresource: a token for a ServiceAccount, a node for a Pod.
-import type { KubeObject } from '../../api/object.ts';
+import { kindSchema, resolveBuiltin } from '../../api/builtin/types.ts';
+import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest, conflict, invalid, invalidValue, noSuchResource, notFound } from '../../api/status.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { isObject, mutableCopy } from '../../base/json.ts';
 import type { Cluster } from '../cluster.ts';
-import type { Draft } from '../registry.ts';
+import type { Draft, Subresource } from '../registry.ts';
 import { unsaved } from '../represent.ts';
+import { structureOf } from '../schema/structure.ts';
 import { keyOf, type Stored } from '../store/store.ts';
 import type { At, Caller, Written } from './call.ts';
 import { commit } from './commit.ts';
 import { headOf } from './head.ts';
 
 export async function createSubresource(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written> {
-  const offered = at.resource.subresources.some(
-    (each) => each.name === at.subresource && each.verbs.includes('create'),
-  );
+  const offered = at.resource.subresources.find((each) => each.name === at.subresource);
   if (!offered) throw noSuchResource();
   if (!isObject(body)) throw badRequest('the object provided is unrecognized: it is not an object');
+  checkTypes(offered, body);
   if (at.subresource === 'token') return { stored: issueToken(cluster, at, body), created: true };
   if (at.subresource === 'binding') return { stored: await bindPod(cluster, at, body, caller), created: true };
   throw noSuchResource();
+}
+
+/** The body is of a kind of its own; what follows may rely on the types of its fields. */
+function checkTypes({ group, version, kind }: Subresource, body: Readonly<Record<string, unknown>>): void {
+  const { decodeError } = structureOf(kindSchema(group, version, kind), { resolve: resolveBuiltin, builtin: true });
+  const wrong = decodeError({ ...body, apiVersion: apiVersionOf(group, version), kind } as Draft);
+  if (wrong !== undefined) {
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${wrong}`);
+  }
 }
 
 interface TokenRequestSpec {
@@ -36,15 +46,15 @@ interface TokenRequestSpec {
 const SHORTEST_TOKEN_SECONDS = 600;
 const LONGEST_TOKEN_SECONDS = 2 ** 32;
 const USUAL_TOKEN_SECONDS = 3600;
-const BINDABLE: Readonly<Record<string, { readonly plural: string; readonly namespaced: boolean }>> = {
-  Pod: { plural: 'pods', namespaced: true },
-  Secret: { plural: 'secrets', namespaced: true },
-  Node: { plural: 'nodes', namespaced: false },
-};
+const BINDABLE: ReadonlyMap<string, { readonly plural: string; readonly namespaced: boolean }> = new Map([
+  ['Pod', { plural: 'pods', namespaced: true }],
+  ['Secret', { plural: 'secrets', namespaced: true }],
+  ['Node', { plural: 'nodes', namespaced: false }],
+]);
 
 function issueToken(cluster: Cluster, at: At, body: Readonly<Record<string, unknown>>): Stored {
   const account = headOf(cluster, at).object();
-  const spec = (isObject(body['spec']) ? body['spec'] : {}) as TokenRequestSpec;
+  const spec = (body['spec'] ?? {}) as TokenRequestSpec;
   const seconds = spec.expirationSeconds ?? USUAL_TOKEN_SECONDS;
   const refuse = (why: string): never => {
     throw invalid({ group: 'authentication.k8s.io', kind: 'TokenRequest' }, '', [
@@ -84,7 +94,7 @@ function issueToken(cluster: Cluster, at: At, body: Readonly<Record<string, unkn
 }
 
 function boundObject(cluster: Cluster, at: At, ref: NonNullable<TokenRequestSpec['boundObjectRef']>) {
-  const bindable = BINDABLE[ref.kind ?? ''];
+  const bindable = BINDABLE.get(ref.kind ?? '');
   if (bindable === undefined || !ref.name) {
     throw badRequest(`cannot bind token for serviceaccount "${at.name}" to kind "${ref.kind ?? ''}"`);
   }
