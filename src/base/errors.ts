@@ -39,9 +39,15 @@ export class ApiError extends Error {
   }
 }
 
-/** A write went out and no answer came: it may or may not have happened. */
+/** A call went out and no answer came: a write may or may not have happened. */
 export class LostError extends Error {
   override readonly name = 'LostError';
+  /** False: the server never saw it, so it has not happened. */
+  readonly sent: boolean;
+  constructor(message?: string, options: ErrorOptions & { readonly sent?: boolean } = {}) {
+    super(message, options);
+    this.sent = options.sent ?? true;
+  }
 }
 
 /** An assumption of ours broke: a bug, or a foreign edit. */

@@ -1,10 +1,13 @@
-// How commands find their server: a kubeconfig, a context, a namespace.
-import { readFileSync } from 'node:fs';
+// How commands find their server: a kubeconfig, a context, a namespace; inside a Pod without one, the Pod's own service account.
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { wallClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
+import type { Connection } from '../client/connection.ts';
 import { type Catalogue, discover } from '../client/discovery.ts';
 import { type HttpTransport, httpTransport } from '../client/http.ts';
+import { inClusterConnection } from '../client/in-cluster.ts';
 import { connectionFrom } from '../client/kubeconfig.ts';
 
 export interface ConnectOptions {
@@ -20,21 +23,49 @@ export interface Connected extends Disposable {
 }
 
 export async function connect(options: ConnectOptions): Promise<Connected> {
-  const path =
-    options.kubeconfig ?? process.env['KUBECONFIG']?.split(delimiter)[0] ?? join(homedir(), '.kube', 'config');
-  const connection = connectionFrom(
-    readText(path, 'kubeconfig'),
-    (file) => readText(resolve(dirname(path), file), 'file'),
-    options.context,
-  );
-  const transport = httpTransport(connection);
-  const catalogue = await discover(transport);
-  return {
-    transport,
-    catalogue,
-    namespace: options.namespace ?? connection.namespace,
-    [Symbol.dispose]: () => transport.close(),
-  };
+  const reload = () => findConnection(options);
+  const connection = reload();
+  const transport = httpTransport(connection, { clock: wallClock, reload });
+  try {
+    const catalogue = await discover(transport);
+    return {
+      transport,
+      catalogue,
+      namespace: options.namespace ?? connection.namespace,
+      [Symbol.dispose]: () => transport.close(),
+    };
+  } catch (error) {
+    transport.close();
+    throw error;
+  }
+}
+
+/** Reads anew each time: credentials are renewed where they were found. */
+export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'context'>): Connection {
+  const paths = kubeconfigPaths(options.kubeconfig);
+  if (paths.length === 0) {
+    const own = inClusterConnection(process.env, (file) => readText(file, 'file'));
+    if (own) return own;
+  }
+  const files = (paths.length === 0 ? [usualPath()] : paths).map((path) => ({
+    text: readText(path, 'kubeconfig'),
+    folder: dirname(resolve(path)),
+    readFile: (file: string) => readText(resolve(dirname(path), file), 'file'),
+  }));
+  return connectionFrom(files, options.context);
+}
+
+const usualPath = (): string => join(homedir(), '.kube', 'config');
+
+/** A file that is asked for must be there; of several in $KUBECONFIG those that are missing do not count, as in kubectl. */
+function kubeconfigPaths(asked: string | undefined): readonly string[] {
+  if (asked !== undefined) return [asked];
+  const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  if (listed.length === 1) return listed;
+  const present = listed.filter((path) => existsSync(path));
+  if (present.length > 0) return present;
+  if (listed.length > 0) return listed.slice(0, 1);
+  return existsSync(usualPath()) ? [usualPath()] : [];
 }
 
 export function readText(path: string, what: string): string {

@@ -1,104 +1,258 @@
-// From the text of a kubeconfig to what is needed to connect. Certificates, tokens and a CA are understood here; ways to log in that run
-// programs or talk to an identity provider are refused with a sentence.
-import { parse } from 'yaml';
-import { UserError } from '../base/errors.ts';
-import { isObject } from '../base/json.ts';
+// From the texts of kubeconfigs to what is needed to connect. Guarantee: whatever is wrong in them is one sentence that names the
+// entry, before anything is sent.
+import { X509Certificate } from 'node:crypto';
+import { isAbsolute, join } from 'node:path';
+import { messageOf, UserError } from '../base/errors.ts';
+import { isObject, type JsonObject } from '../base/json.ts';
+import { parseYaml } from '../base/yaml.ts';
+import type { Connection, Impersonation, LoginPlugin, ReadFile } from './connection.ts';
 
-export interface Connection {
-  /** Base address, perhaps with a path prefix. */
-  readonly server: string;
-  readonly ca?: string;
-  readonly insecure: boolean;
-  readonly serverName?: string;
-  readonly certificate?: string;
-  readonly key?: string;
-  readonly token?: string;
-  readonly impersonate?: string;
-  readonly impersonateGroups: readonly string[];
-  /** The context's namespace, `default` if it names none. */
-  readonly namespace: string;
+/** One of the files that $KUBECONFIG lists. Of entries with one name the first file's counts. */
+export interface KubeconfigFile {
+  readonly text: string;
+  readonly readFile: ReadFile;
+  /** Where the file is: programs that it names by a relative path are looked for there. */
+  readonly folder?: string;
 }
 
-/** Reads a file that the kubeconfig names, relative to the kubeconfig's own folder. */
-export type ReadFile = (path: string) => string;
-
-interface Named {
-  readonly name?: unknown;
+interface Entry {
+  readonly name: string;
+  /** How messages speak of it. */
+  readonly title: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly readFile: ReadFile;
+  readonly folder: string;
 }
 
-export function connectionFrom(text: string, readFile: ReadFile, contextName?: string): Connection {
-  const config = parseConfig(text);
-  const wanted = contextName ?? config['current-context'];
-  if (typeof wanted !== 'string' || wanted === '') {
-    throw new UserError('KubeconfigInvalid', 'the kubeconfig has no current-context: name one with --context');
-  }
-  const context = entry(config, 'contexts', wanted, 'context');
-  const cluster = entry(config, 'clusters', asText(context['cluster']), 'cluster');
-  const user = context['user'] === undefined ? {} : entry(config, 'users', asText(context['user']), 'user');
-  for (const way of ['exec', 'auth-provider', 'username']) {
-    if (user[way] !== undefined) {
-      const message = `the kubeconfig's user "${asText(context['user'])}" logs in by "${way}", which this command does not understand: give it a certificate or a token`;
-      throw new UserError('KubeconfigUnsupported', message);
+type Section = 'contexts' | 'clusters' | 'users';
+const WORD: Readonly<Record<Section, string>> = { contexts: 'context', clusters: 'cluster', users: 'user' };
+
+/** Of the named context, else of the current one. */
+export function connectionFrom(files: readonly KubeconfigFile[], contextName?: string): Connection {
+  const configs = files.map(({ text, readFile, folder = '' }) => ({ config: parseConfig(text), readFile, folder }));
+  const entry = (section: Section, name: string): Entry => {
+    const known: string[] = [];
+    for (const { config, readFile, folder } of configs) {
+      for (const each of entriesOf(config, section)) {
+        if (each['name'] === name) {
+          const title = `the kubeconfig's ${WORD[section]} "${name}"`;
+          return { name, title, fields: fieldsOf(each, WORD[section], title), readFile, folder };
+        }
+        known.push(`"${String(each['name'])}"`);
+      }
     }
-  }
-  const inlineOrFile = (of: Readonly<Record<string, unknown>>, field: string): string | undefined => {
-    const data = of[`${field}-data`];
-    if (typeof data === 'string') return Buffer.from(data, 'base64').toString();
-    const path = of[field];
-    return typeof path === 'string' ? readFile(path) : undefined;
+    throw invalid(`the kubeconfig has no ${WORD[section]} "${name}" (it has ${known.join(', ') || 'none'})`);
   };
-  const token = typeof user['token'] === 'string' ? user['token'] : fileToken(user, readFile);
-  const server = asText(cluster['server']);
-  if (!/^https?:\/\//.test(server)) {
-    throw new UserError(
-      'KubeconfigInvalid',
-      `the kubeconfig's cluster "${asText(context['cluster'])}" has no server address`,
+  const current = configs
+    .map(({ config }) => config['current-context'])
+    .find((each) => each !== undefined && each !== '');
+  const wanted = contextName ?? current;
+  if (wanted === undefined) throw invalid('the kubeconfig has no current-context: name one with --context');
+  if (typeof wanted !== 'string') throw invalid("the kubeconfig's current-context is not text");
+
+  const context = entry('contexts', wanted);
+  const clusterName = text(context, 'cluster');
+  if (clusterName === undefined) throw invalid(`the kubeconfig's context "${wanted}" names no cluster`);
+  const userName = text(context, 'user');
+  return {
+    ...serverOf(entry('clusters', clusterName)),
+    ...(userName === undefined ? {} : loginOf(entry('users', userName))),
+    namespace: text(context, 'namespace') ?? 'default',
+  };
+}
+
+/** The names of all contexts, in the order in which they stand. */
+export const contextsIn = (files: readonly KubeconfigFile[]): readonly string[] => [
+  ...new Set(files.flatMap(({ text }) => entriesOf(parseConfig(text), 'contexts').map((each) => String(each['name'])))),
+];
+
+// ---- clusters
+
+function serverOf(cluster: Entry): Omit<Connection, 'namespace'> {
+  const server = text(cluster, 'server');
+  if (server === undefined) throw invalid(`${cluster.title} has no server address`);
+  const url = urlOf(cluster, 'server', server);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw invalid(`${cluster.title} has the server address "${server}", which is neither https nor http`);
+  }
+  const insecure = cluster.fields['insecure-skip-tls-verify'] === true;
+  const ca = pem(cluster, 'certificate-authority');
+  if (insecure && ca !== undefined) {
+    throw invalid(
+      `${cluster.title} has a certificate-authority and says insecure-skip-tls-verify: only one of them makes sense`,
     );
   }
+  if (ca !== undefined) checkCertificates(cluster, 'certificate-authority', ca);
+  const proxy = text(cluster, 'proxy-url');
+  if (proxy !== undefined && !/^https?:$/.test(urlOf(cluster, 'proxy-url', proxy).protocol)) {
+    throw unsupported(`${cluster.title} has the proxy-url "${proxy}": only http and https proxies are understood`);
+  }
   return {
-    server: server.replace(/\/+$/, ''),
-    insecure: cluster['insecure-skip-tls-verify'] === true,
-    impersonateGroups: Array.isArray(user['as-groups']) ? user['as-groups'].map(String) : [],
-    namespace:
-      typeof context['namespace'] === 'string' && context['namespace'] !== '' ? context['namespace'] : 'default',
-    ...optional('ca', inlineOrFile(cluster, 'certificate-authority')),
-    ...optional('serverName', cluster['tls-server-name'] as string | undefined),
-    ...optional('certificate', inlineOrFile(user, 'client-certificate')),
-    ...optional('key', inlineOrFile(user, 'client-key')),
-    ...optional('token', token),
-    ...optional('impersonate', user['as'] as string | undefined),
+    server: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
+    insecure,
+    ...optional('ca', ca),
+    ...optional('serverName', text(cluster, 'tls-server-name')),
+    ...optional('proxy', proxy),
   };
 }
 
-const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
+function urlOf(entry: Entry, field: string, value: string): URL {
+  if (URL.canParse(value)) return new URL(value);
+  throw invalid(`${entry.title} has the ${field} "${value}", which is no address`);
+}
+
+// ---- users
+
+type Login = Pick<Connection, 'certificate' | 'key' | 'token' | 'tokenIsRenewed' | 'plugin' | 'impersonate'>;
+
+function loginOf(user: Entry): Login {
+  if (user.fields['username'] !== undefined || user.fields['password'] !== undefined) {
+    throw unsupported(
+      `${user.title} logs in by a password, which Kubernetes no longer knows: give it a certificate or a token`,
+    );
+  }
+  const certificate = pem(user, 'client-certificate');
+  const key = pem(user, 'client-key');
+  if ((certificate === undefined) !== (key === undefined)) {
+    const [has, lacks] = key === undefined ? ['certificate', 'key'] : ['key', 'certificate'];
+    throw invalid(`${user.title} has a client ${has} but no client ${lacks}`);
+  }
+  if (certificate !== undefined) checkCertificates(user, 'client-certificate', certificate);
+  const impersonate = impersonationOf(user);
+  const plugin = pluginOf(user);
+  return {
+    ...optional('certificate', certificate),
+    ...optional('key', key),
+    ...tokenOf(user),
+    ...(plugin === undefined ? {} : { plugin }),
+    ...(impersonate === undefined ? {} : { impersonate }),
+  };
+}
+
+/** A token file counts more than a token, which may only have been there to begin with. */
+function tokenOf(user: Entry): Pick<Connection, 'token' | 'tokenIsRenewed'> {
+  const inline = text(user, 'token');
+  const file = text(user, 'tokenFile');
+  if (inline !== undefined && !isHeaderValue(inline)) throw invalid(`${user.title} has a token with odd characters`);
+  if (file === undefined) return optional('token', inline);
+  try {
+    const token = user.readFile(file).trim();
+    if (token === '') throw invalid(`${user.title} has a tokenFile, ${file}, that is empty`);
+    if (!isHeaderValue(token)) throw invalid(`${user.title} has a tokenFile, ${file}, with odd characters`);
+    return { token, tokenIsRenewed: true };
+  } catch (error) {
+    if (inline === undefined) throw error;
+    return { token: inline, tokenIsRenewed: true };
+  }
+}
+
+const isHeaderValue = (value: string): boolean => /^[\x21-\x7e]+$/.test(value);
+
+function pluginOf(user: Entry): LoginPlugin | undefined {
+  for (const kind of ['exec', 'auth-provider'] as const) {
+    const config = user.fields[kind];
+    if (config === undefined || config === null) continue;
+    const needed = kind === 'exec' ? 'command' : 'name';
+    if (!isObject(config) || typeof config[needed] !== 'string' || config[needed] === '') {
+      throw invalid(`${user.title} logs in by "${kind}", but names no ${needed}`);
+    }
+    const command = config['command'];
+    const isRelative = typeof command === 'string' && /^[^/\\]+[/\\]/.test(command) && !isAbsolute(command);
+    const located = isRelative ? { ...config, command: join(user.folder, command) } : config;
+    return { kind, user: user.name, config: located as JsonObject };
+  }
+  return undefined;
+}
+
+function impersonationOf(user: Entry): Impersonation | undefined {
+  const name = text(user, 'as');
+  const uid = text(user, 'as-uid');
+  const groups = texts(user, 'as-groups', user.fields['as-groups']);
+  const given = user.fields['as-user-extra'] ?? {};
+  if (!isObject(given)) throw invalid(`${user.title} has an as-user-extra that is no map`);
+  const extra = Object.entries(given).map(
+    ([key, values]) => [key, texts(user, `as-user-extra.${key}`, values)] as const,
+  );
+  if (name !== undefined) return { user: name, groups, extra: Object.fromEntries(extra), ...optional('uid', uid) };
+  if (uid === undefined && groups.length === 0 && extra.length === 0) return undefined;
+  throw invalid(`${user.title} impersonates groups, but no user: "as" is missing`);
+}
+
+function texts(entry: Entry, field: string, value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
+  throw invalid(`${entry.title} has a ${field} that is no list of texts`);
+}
+
+// ---- fields
+
+/** Absent, null and '' are the same, as in kubectl. */
+function text(entry: Entry, field: string): string | undefined {
+  const value = entry.fields[field];
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value !== 'string') throw invalid(`${entry.title} has a ${field} that is not text: put it in quotes`);
+  return value;
+}
+
+/** Data counts more than the name of a file. */
+function pem(entry: Entry, field: string): string | undefined {
+  const data = text(entry, `${field}-data`);
+  const file = text(entry, field);
+  if (data === undefined && file === undefined) return undefined;
+  const value = data === undefined ? entry.readFile(file as string) : Buffer.from(data, 'base64').toString();
+  if (value.includes('-----BEGIN ')) return value;
+  const where = data === undefined ? `${field}, ${file},` : `${field}-data`;
+  throw invalid(`${entry.title} has a ${where} that is no PEM${data === undefined ? '' : ' in base64'}`);
+}
+
+function checkCertificates(entry: Entry, field: string, pemText: string): void {
+  try {
+    new X509Certificate(pemText);
+  } catch (cause) {
+    throw invalid(`${entry.title} has a ${field} that is damaged: ${messageOf(cause)}`, cause);
+  }
+}
+
+const invalid = (message: string, cause?: unknown): UserError =>
+  new UserError('KubeconfigInvalid', message, cause === undefined ? {} : { cause });
+
+const unsupported = (message: string): UserError => new UserError('KubeconfigUnsupported', message);
 
 const optional = <Key extends string>(key: Key, value: string | undefined): { readonly [K in Key]?: string } =>
   (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: string };
 
-function fileToken(user: Readonly<Record<string, unknown>>, readFile: ReadFile): string | undefined {
-  return typeof user['tokenFile'] === 'string' ? readFile(user['tokenFile']).trim() : undefined;
-}
+// ---- the file
 
-function parseConfig(text: string): Readonly<Record<string, unknown>> {
+function parseConfig(source: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
-    value = parse(text);
+    value = parseYaml(source);
   } catch (cause) {
-    throw new UserError('KubeconfigInvalid', 'the kubeconfig is not valid YAML', { cause });
+    throw invalid(`the kubeconfig is not valid YAML: ${messageOf(cause)}`, cause);
   }
-  if (!isObject(value)) throw new UserError('KubeconfigInvalid', 'the kubeconfig is empty');
+  if (value === null) throw invalid('the kubeconfig is empty');
+  if (!isObject(value)) throw invalid('the kubeconfig is no map of clusters, users and contexts');
   return value;
 }
 
-function entry(
+function entriesOf(
   config: Readonly<Record<string, unknown>>,
-  list: 'contexts' | 'clusters' | 'users',
-  name: string,
-  field: string,
+  section: Section,
+): readonly Readonly<Record<string, unknown>>[] {
+  const entries = config[section];
+  if (entries === undefined || entries === null) return [];
+  if (!Array.isArray(entries) || !entries.every(isObject)) {
+    throw invalid(`the kubeconfig's ${section} are no list of entries with names`);
+  }
+  return entries;
+}
+
+function fieldsOf(
+  entry: Readonly<Record<string, unknown>>,
+  word: string,
+  title: string,
 ): Readonly<Record<string, unknown>> {
-  const entries = Array.isArray(config[list]) ? (config[list] as readonly (Named & Record<string, unknown>)[]) : [];
-  const found = entries.find((each) => each.name === name)?.[field];
-  if (isObject(found)) return found;
-  const known = entries.map((each) => `"${String(each.name)}"`).join(', ') || 'none';
-  throw new UserError('KubeconfigInvalid', `the kubeconfig has no ${field} "${name}" (it has ${known})`);
+  const fields = entry[word] ?? {};
+  if (isObject(fields)) return fields;
+  throw invalid(`${title} is no map`);
 }

@@ -1,0 +1,101 @@
+// HTTP/1.1: calls share a bounded pool of connections that stay open; every watch has one of its own.
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
+import { messageOf } from '../base/errors.ts';
+import { onAbort } from './patience.ts';
+import { type Incoming, type Packet, WireError } from './wire.ts';
+
+export interface Http1 {
+  send(packet: Packet, signal: AbortSignal): Promise<Incoming>;
+  /** A connection that somebody else opened. */
+  adopt(socket: Socket): void;
+  /** Lets go of connections that nobody uses; those in use are closed after it. */
+  retire(): void;
+  destroy(): void;
+}
+
+/** More calls at once than this wait for each other: a thousand TLS handshakes help nobody. */
+const MOST_CONNECTIONS = 32;
+
+export function http1(dial: () => Promise<Socket>): Http1 {
+  const spare: Socket[] = [];
+  const connect = (): Promise<Socket> => {
+    for (let socket = spare.pop(); socket; socket = spare.pop()) if (!socket.destroyed) return Promise.resolve(socket);
+    return dial();
+  };
+  const calls = agentOver(connect, { keepAlive: true, maxSockets: MOST_CONNECTIONS });
+  const watches = agentOver(connect, { keepAlive: false });
+  return {
+    send: (packet, signal) => send(packet, signal, packet.isWatch ? watches : calls),
+    adopt: (socket) => spare.push(socket),
+    retire() {
+      for (const socket of spare.splice(0)) socket.destroy();
+      closeIdle(calls);
+      calls.maxFreeSockets = 0;
+    },
+    destroy() {
+      for (const socket of spare.splice(0)) socket.destroy();
+      calls.destroy();
+      watches.destroy();
+    },
+  };
+}
+
+function agentOver(connect: () => Promise<Socket>, options: ConstructorParameters<typeof Agent>[0]): Agent {
+  const agent = new Agent(options);
+  agent.createConnection = (_options, callback) => {
+    connect().then(
+      (socket) => callback?.(null, socket),
+      (error: Error) => callback?.(error, undefined as never),
+    );
+    return undefined;
+  };
+  return agent;
+}
+
+function closeIdle(agent: Agent): void {
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+}
+
+function start({ method, path, host, headers }: Packet, agent: Agent): ClientRequest {
+  try {
+    return request({ agent, method, path, host, headers: { ...headers, host } });
+  } catch (cause) {
+    // A header or a path that HTTP has no form for.
+    throw new WireError(messageOf(cause), { cause, sent: false });
+  }
+}
+
+async function send(packet: Packet, signal: AbortSignal, agent: Agent): Promise<Incoming> {
+  const outgoing = start(packet, agent);
+  let sent = false;
+  return new Promise((resolve, reject) => {
+    // A request that still waits for its connection does not say that it was destroyed, so the signal is heard here.
+    const forget = onAbort(signal, () => {
+      outgoing.destroy();
+      reject(new WireError('given up', { sent }));
+    });
+    outgoing.on('socket', () => {
+      sent = true;
+    });
+    outgoing.on('response', (response) => {
+      forget();
+      resolve(incomingFrom(response));
+    });
+    outgoing.on('error', (cause) => {
+      forget();
+      const isStale = outgoing.reusedSocket;
+      // The others have been idle for as long: most likely they are closed as well.
+      if (isStale) closeIdle(agent);
+      reject(new WireError(messageOf(cause), { cause, sent, isStale }));
+    });
+    if (!signal.aborted) outgoing.end(packet.body);
+  });
+}
+
+const incomingFrom = (response: IncomingMessage): Incoming => ({
+  status: response.statusCode ?? 0,
+  headers: response.headers,
+  body: response,
+  isWhole: () => response.complete,
+});

@@ -1,0 +1,90 @@
+// Logging in by a program (exec) or an identity provider (auth-provider), as the official client library knows how to. The library is
+// large and loaded only when a kubeconfig asks for one of these.
+import { messageOf } from '../base/errors.ts';
+import { isObject, type JsonObject } from '../base/json.ts';
+import type { Connection, LoginPlugin } from './connection.ts';
+
+export interface Granted {
+  readonly token?: string;
+  readonly certificate?: string;
+  readonly key?: string;
+}
+
+/** Asks for credentials. Asked again it may answer with the same ones, if it takes them to be valid. */
+export type Ask = () => Promise<Granted>;
+
+export async function openPlugin(connection: Connection, plugin: LoginPlugin): Promise<Ask> {
+  const library = await loadLibrary(plugin);
+  const config = new library.KubeConfig();
+  config.loadFromClusterAndUser(
+    { name: 'cluster', server: connection.server, skipTLSVerify: connection.insecure },
+    {
+      name: plugin.user,
+      ...(plugin.kind === 'exec'
+        ? { exec: withExecInfo(connection, plugin.config) }
+        : { authProvider: structuredClone(plugin.config) as { name: string } }),
+    },
+  );
+  return async () => {
+    const options: { headers: Record<string, unknown>; cert?: unknown; key?: unknown } = { headers: {} };
+    try {
+      await config.applyToHTTPSOptions(options as Parameters<typeof config.applyToHTTPSOptions>[0]);
+    } catch (cause) {
+      throw new Error(refusal(plugin, cause), { cause });
+    }
+    const token = /^Bearer (.+)$/.exec(String(options.headers['Authorization'] ?? ''))?.[1];
+    const isCertified = typeof options.cert === 'string' && typeof options.key === 'string';
+    if (token === undefined && !isCertified)
+      throw new Error(refusal(plugin, 'it gave neither a token nor a certificate'));
+    return {
+      ...(token === undefined ? {} : { token }),
+      ...(isCertified ? { certificate: options.cert as string, key: options.key as string } : {}),
+    };
+  };
+}
+
+async function loadLibrary(plugin: LoginPlugin): Promise<typeof import('@kubernetes/client-node')> {
+  try {
+    return await import('@kubernetes/client-node');
+  } catch (cause) {
+    const remedy = 'install it, or give the user a certificate or a token';
+    throw new Error(
+      `the kubeconfig's user "${plugin.user}" logs in by "${plugin.kind}", which needs the package @kubernetes/client-node: ${remedy}`,
+      { cause },
+    );
+  }
+}
+
+function refusal({ kind, user, config }: LoginPlugin, cause: unknown): string {
+  const by = kind === 'exec' ? `running "${String(config['command'])}"` : `"${String(config['name'])}"`;
+  const hint = typeof config['installHint'] === 'string' ? `. ${config['installHint'].trim()}` : '';
+  return `cannot log in as the kubeconfig's user "${user}" by ${by}: ${messageOf(cause).trim()}${hint}`;
+}
+
+/** Programs of this kind are told in their environment what is wanted; the library leaves that to its caller. */
+function withExecInfo(
+  connection: Connection,
+  exec: JsonObject,
+): { command: string; env: { name: string; value: string }[] } {
+  const { server, ca, insecure, serverName, proxy } = connection;
+  const cluster = {
+    server,
+    'certificate-authority-data': ca === undefined ? undefined : Buffer.from(ca).toString('base64'),
+    'insecure-skip-tls-verify': insecure || undefined,
+    'tls-server-name': serverName,
+    'proxy-url': proxy,
+  };
+  const info = {
+    apiVersion: exec['apiVersion'],
+    kind: 'ExecCredential',
+    spec: { interactive: false, ...(exec['provideClusterInfo'] === true ? { cluster } : {}) },
+  };
+  const env = Array.isArray(exec['env']) ? exec['env'].filter(isObject) : [];
+  return {
+    ...(structuredClone(exec) as { command: string }),
+    env: [
+      ...env.map((each) => ({ name: String(each['name']), value: String(each['value']) })),
+      { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) },
+    ],
+  };
+}

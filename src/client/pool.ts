@@ -1,0 +1,108 @@
+// The connections to one server. Where it speaks HTTP/2 all requests share as few connections as its limits allow; where it does not,
+// HTTP/1.1. When the server, the trust or the certificate changes, later requests go over new connections.
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
+import type { Connection } from './connection.ts';
+import { dial } from './dial.ts';
+import { http1 } from './http1.ts';
+import { type Http2, http2 } from './http2.ts';
+import { unlessAborted } from './patience.ts';
+import { type Incoming, type Packet, WireError } from './wire.ts';
+
+export interface Pool {
+  send(connection: Connection, packet: Packet, signal: AbortSignal): Promise<Incoming>;
+  /** Cuts everything. */
+  close(): void;
+}
+
+export interface PoolOptions {
+  readonly clock: Clock;
+  readonly connectTimeoutMs: number;
+}
+
+interface Lines {
+  readonly connection: Connection;
+  send(packet: Packet, signal: AbortSignal): Promise<Incoming>;
+  retire(): void;
+  destroy(): void;
+}
+
+export function createPool(options: PoolOptions): Pool {
+  let lines: Lines | undefined;
+  const retired: Lines[] = [];
+  let isClosed = false;
+  return {
+    async send(connection, packet, signal) {
+      if (isClosed) throw new WireError('the connection is closed', { sent: false });
+      if (lines === undefined || !leadsTheSameWay(lines.connection, connection)) {
+        if (lines) retired.push(lines);
+        lines?.retire();
+        lines = linesTo(connection, options);
+      }
+      return lines.send(packet, signal);
+    },
+    close() {
+      isClosed = true;
+      lines?.destroy();
+      for (const each of retired) each.destroy();
+    },
+  };
+}
+
+const WAY = ['server', 'ca', 'insecure', 'serverName', 'proxy', 'certificate', 'key'] as const;
+
+const leadsTheSameWay = (a: Connection, b: Connection): boolean =>
+  a === b || WAY.every((field) => a[field] === b[field]);
+
+function linesTo(connection: Connection, { clock, connectTimeoutMs: timeoutMs }: PoolOptions): Lines {
+  let sessions: Http2[] = [];
+  let opening: Promise<void> | undefined;
+  let isPlain = connection.server.startsWith('http:');
+  let isOver = false;
+  const old = http1(async () => (await dial(connection, { clock, timeoutMs, protocols: ['http/1.1'] })).socket);
+
+  const open = async (): Promise<void> => {
+    const { socket, protocol } = await dial(connection, { clock, timeoutMs, protocols: ['h2', 'http/1.1'] });
+    if (isOver) socket.destroy();
+    if (protocol === 'h2') {
+      const session = await http2(socket, connection.server, clock, timeoutMs);
+      if (isOver) return session.destroy();
+      // Those beyond the first were opened for a rush that may be over.
+      for (const each of sessions) if (each.isIdle) each.retire();
+      sessions = [...sessions.filter((each) => !each.isOver), session];
+    } else {
+      isPlain = true;
+      old.adopt(socket);
+    }
+  };
+  const opened = (): Promise<void> => {
+    opening ??= open().finally(() => {
+      opening = undefined;
+    });
+    return opening;
+  };
+  return {
+    connection,
+    async send(packet, signal) {
+      for (;;) {
+        const session = sessions.find((each) => each.hasRoom);
+        if (session) return session.send(packet, signal);
+        if (isPlain) return old.send(packet, signal);
+        try {
+          await unlessAborted(opened(), signal, () => new Error('given up'));
+        } catch (cause) {
+          throw new WireError(messageOf(cause), { cause, sent: false });
+        }
+      }
+    },
+    retire() {
+      for (const session of sessions) session.retire();
+      old.retire();
+    },
+    destroy() {
+      isOver = true;
+      for (const session of sessions) session.destroy();
+      old.destroy();
+    },
+  };
+}
