@@ -5,6 +5,8 @@ import type { Draft, ServedResource } from '../registry.ts';
 import { CRD_PREFIX, type Crd, type CrdNames, type CrdStatus } from '../schema/crd.ts';
 import { markCrdTerminating } from '../schema/crd-behaviour.ts';
 import { establish } from '../schema/establish.ts';
+import { FakeDisk } from '../store/fake-disk.ts';
+import { openLog } from '../store/log.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { keyOf, type Store } from '../store/store.ts';
 import { servedFrom, startCrdHousekeeping } from './crd.ts';
@@ -238,6 +240,27 @@ describe('a definition that is deleted', () => {
     await awake();
     expect(store.get(crdKey(widgets))?.object().metadata.finalizers).toEqual(['x.io/y']);
     expect(statusIn(store, widgets).at(-1)).toBe('Terminating=False InstanceDeletionCompleted: removed all instances');
+  });
+  test('takes along what was written while its deletion was still on its way to the disk', async () => {
+    const held: (() => void)[] = [];
+    let isOpen = true;
+    const disk = new FakeDisk({
+      onStep: (operation) =>
+        isOpen || operation !== 'sync' ? undefined : new Promise<void>((resolve) => held.push(resolve)),
+    });
+    const log = await openLog({ disk });
+    const store = log.store('a');
+    start(store);
+    put(store, crdKey(widgets), widgets);
+    while (store.visible < store.head) await awake();
+    isOpen = false;
+    remove(store);
+    while (held.length === 0) await awake();
+    put(store, instanceKey('late'), instance('late'));
+    isOpen = true;
+    for (const release of held) release();
+    while (store.visible < store.head) await awake();
+    expect(store.range('').items.map(({ key }) => key)).toEqual([]);
   });
   test('goes on after a restart in the middle', async () => {
     const { store, stop } = start();

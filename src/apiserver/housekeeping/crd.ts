@@ -117,12 +117,10 @@ function clean(cluster: Cluster, crd: Crd): Crd | undefined {
   if (!finalizers.includes(CLEANUP_FINALIZER)) return crd;
   const time = kubeTime(cluster.clock.now());
   const left = store.range(instancesOf(crd)).items.filter((stored) => !removeInstance(store, stored.key, time));
-  if (left.length > 0) {
-    return write(
-      store,
-      crd,
-      withTerminating(crd, 'InstanceDeletionInProgress', 'CustomResource deletion is in progress', time),
-    );
+  // An instance may still be on its way to the disk. It was written before we say that nothing new is taken, and since then nothing is;
+  // so when that is visible, the instance is, too.
+  if (left.length > 0 || !hasBegun(store.get(keyOfCrd(crd))?.object() as Crd | undefined)) {
+    return write(store, crd, withTerminating(crd, IN_PROGRESS, 'CustomResource deletion is in progress', time));
   }
   const { finalizers: _, ...metadata } = crd.metadata;
   const others = finalizers.filter((each) => each !== CLEANUP_FINALIZER);
@@ -133,6 +131,11 @@ function clean(cluster: Cluster, crd: Crd): Crd | undefined {
   const done: Crd = { ...crd, metadata: { ...metadata, finalizers: others } };
   return write(store, crd, withTerminating(done, 'InstanceDeletionCompleted', 'removed all instances', time, 'False'));
 }
+
+const IN_PROGRESS = 'InstanceDeletionInProgress';
+
+const hasBegun = (crd: Crd | undefined): boolean =>
+  crd?.status?.conditions?.some(({ type, reason }) => type === 'Terminating' && reason === IN_PROGRESS) === true;
 
 /** True when the instance is gone. */
 function removeInstance(store: Store, key: string, time: string): boolean {
