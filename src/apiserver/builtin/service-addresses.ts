@@ -71,11 +71,19 @@ function isTaken(place: Place, claims: Claims, claim: string): boolean {
   return claimsIn(spec).includes(claim);
 }
 
-/** True when another Service has the address. */
-export const isIpTaken = (place: Place, ip: string): boolean => isTaken(place, claimsOf(place.store), ip);
+/** Notes a wish for one Service, so that others see it before it is visible. False: another Service has it already. */
+function take(place: Place, claim: string): boolean {
+  const claims = claimsOf(place.store);
+  if (isTaken(place, claims, claim)) return false;
+  claims.holders.set(claim, keyAt(place));
+  return true;
+}
 
-export const isPortTaken = (place: Place, port: number, protocol: string): boolean =>
-  isTaken(place, claimsOf(place.store), portClaim(port, protocol));
+/** False when another Service has the address. */
+export const takeIp = (place: Place, ip: string): boolean => take(place, ip);
+
+export const takePort = (place: Place, port: number, protocol: string): boolean =>
+  take(place, portClaim(port, protocol));
 
 const textOf = (offset: number): string => {
   const address = (NETWORK + offset) >>> 0;

@@ -15,7 +15,7 @@ import {
   portNumberOrName,
   requiredOneOf,
 } from './field-checks.ts';
-import { CLUSTER_RANGE, isIpTaken, isPortTaken, NODE_PORTS, offsetOf, type Place } from './service-addresses.ts';
+import { CLUSTER_RANGE, NODE_PORTS, offsetOf, type Place, takeIp, takePort } from './service-addresses.ts';
 import type { ServicePort, ServiceSpec } from './shapes.ts';
 
 const TYPES: readonly string[] = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
@@ -178,7 +178,7 @@ function allotmentCauses(spec: ServiceSpec, place: Place): Causes {
     if (isIpv6(ip) || offsetOf(ip) === undefined) {
       const why = `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${CLUSTER_RANGE}`;
       causes.push(failed(ip, why));
-    } else if (isIpTaken(place, ip)) causes.push(failed(ip, 'provided IP is already allocated'));
+    } else if (!takeIp(place, ip)) causes.push(failed(ip, 'provided IP is already allocated'));
   }
   const inRange = (port: number) => port >= NODE_PORTS.first && port <= NODE_PORTS.last;
   spec.ports?.forEach(({ nodePort, protocol = 'TCP' }, index) => {
@@ -188,7 +188,7 @@ function allotmentCauses(spec: ServiceSpec, place: Place): Causes {
     if (!inRange(nodePort)) {
       const why = `provided port is not in the valid range. The range of valid ports is ${range}`;
       causes.push(invalidValue(at, nodePort, why));
-    } else if (isPortTaken(place, nodePort, protocol)) {
+    } else if (!takePort(place, nodePort, protocol)) {
       causes.push(invalidValue(at, nodePort, 'provided port is already allocated'));
     }
   });

@@ -2,13 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError } from '../../base/errors.ts';
+import { FakeDisk } from '../store/fake-disk.ts';
+import { openLog } from '../store/log.ts';
+import type { Store } from '../store/store.ts';
 import { create } from '../verbs/create.ts';
 import { remove } from '../verbs/delete.ts';
 import { placeOf, someone, testCluster } from './cluster.testing.ts';
 import type { ServiceSpec } from './shapes.ts';
 
-async function started() {
-  const cluster = testCluster();
+async function started(store?: Store) {
+  const cluster = { ...testCluster(), ...(store ? { store } : {}) };
   const put = async (object: KubeObject) =>
     (await create(cluster, placeOf(cluster, object, 'team'), object, someone)).stored.object();
   await put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } });
@@ -51,6 +54,19 @@ describe('addresses of Services', () => {
     expect(await causeOf(serve('b', { clusterIP: '10.96.0.10', ports: [...ports] }))).toBe(
       'Service "b" is invalid: spec.clusterIPs: Invalid value: ["10.96.0.10"]: failed to allocate IP 10.96.0.10: provided IP is already allocated',
     );
+  });
+
+  test('are not given twice while the first is still on its way to the disk', async () => {
+    const log = await openLog({ disk: new FakeDisk() });
+    const { serve } = await started(log.store('a'));
+    const asked = { clusterIP: '10.96.0.10', type: 'NodePort', ports: [{ port: 80, nodePort: 30001 }] };
+    const [first, second, third] = await Promise.allSettled([
+      serve('a', structuredClone(asked)),
+      serve('b', structuredClone(asked)),
+      serve('c', { type: 'NodePort', ports: [{ port: 80, nodePort: 30001 }] }),
+    ]);
+    expect([first.status, second.status, third.status]).toEqual(['fulfilled', 'rejected', 'rejected']);
+    await log.close();
   });
 
   test('are free again when their Service is gone', async () => {
