@@ -1,0 +1,73 @@
+// Actions, written short: what a decision consists of.
+import type { Kind, Resource } from '../api/kind.ts';
+import { apiVersionOf, type KubeObject, type ObjectRef } from '../api/object.ts';
+import type { Propagation } from '../api/transport.ts';
+import type { Json } from '../base/json.ts';
+import type { Action, Projected, Seen, ServerName, Source } from './controller.ts';
+
+/** What a write to this item is conditional on. */
+export const seen = <T extends Projected>(source: Source<T>, { metadata }: T): Seen => ({
+  on: source.on,
+  resource: source.resource,
+  ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+  name: metadata.name ?? '',
+  uid: metadata.uid ?? '',
+  resourceVersion: metadata.resourceVersion ?? '',
+});
+
+export const create = (on: ServerName, resource: Resource, object: KubeObject, because: string): Action => ({
+  do: 'create',
+  on,
+  resource,
+  object,
+  because,
+});
+
+export const patch = (of: Seen, merge: object, because: string): Action => ({
+  do: 'patch',
+  of,
+  merge: merge as Json,
+  because,
+});
+
+export const patchStatus = (of: Seen, status: object, because: string): Action => ({
+  do: 'patch',
+  of,
+  merge: { status } as Json,
+  subresource: 'status',
+  because,
+});
+
+export const remove = (of: Seen, because: string, propagation?: Propagation): Action => ({
+  do: 'delete',
+  of,
+  ...(propagation === undefined ? {} : { propagation }),
+  because,
+});
+
+/** An object as Events and Holds name it. */
+export const refTo = (resource: Resource | Kind, { metadata }: Projected): ObjectRef => ({
+  group: resource.group,
+  kind: resource.kind,
+  ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+  name: metadata.name ?? '',
+  ...(metadata.uid === undefined ? {} : { uid: metadata.uid }),
+});
+
+export interface Telling {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** An Event about an item of a source. */
+export const tell = <T extends Projected>(source: Source<T>, item: T, telling: Telling): Action => ({
+  do: 'event',
+  on: source.on,
+  about: {
+    ...refTo(source.resource, item),
+    apiVersion: apiVersionOf(source.resource.group, source.resource.version),
+  },
+  ...telling,
+  because: telling.message,
+});

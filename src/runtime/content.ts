@@ -1,0 +1,95 @@
+// Whole objects, fetched because a decision needs them. Bounded in bytes, keyed by uid and resourceVersion, so nothing in here is ever
+// stale: a changed object is another entry. One get at a time per object, however many keys want it.
+import type { KubeObject } from '../api/object.ts';
+import type { Place } from './place.ts';
+import { placeText } from './place.ts';
+
+export interface Contents {
+  readonly bytes: number;
+  readonly entries: number;
+  readonly inFlight: number;
+  get(place: Place, uid: string, resourceVersion: string): KubeObject | undefined;
+  /** null = not there. */
+  fetch(place: Place): Promise<KubeObject | null>;
+}
+
+interface Entry {
+  readonly object: KubeObject;
+  readonly bytes: number;
+}
+
+export function createContents(mostBytes: number, look: (place: Place) => Promise<KubeObject | null>): Contents {
+  // In the order of use: the first was not used for the longest time.
+  const entries = new Map<string, Entry>();
+  const inFlight = new Map<string, Promise<KubeObject | null>>();
+  let bytes = 0;
+
+  function keep(text: string, object: KubeObject): void {
+    forget(text);
+    const entry = { object, bytes: roughBytes(object) };
+    if (entry.bytes > mostBytes) return;
+    entries.set(text, entry);
+    bytes += entry.bytes;
+    for (const oldest of entries.keys()) {
+      if (bytes <= mostBytes) break;
+      forget(oldest);
+    }
+  }
+
+  function forget(text: string): void {
+    const entry = entries.get(text);
+    if (entry === undefined) return;
+    entries.delete(text);
+    bytes -= entry.bytes;
+  }
+
+  return {
+    get bytes() {
+      return bytes;
+    },
+    get entries() {
+      return entries.size;
+    },
+    get inFlight() {
+      return inFlight.size;
+    },
+    get(place, uid, resourceVersion) {
+      const text = stateText(place, uid, resourceVersion);
+      const entry = entries.get(text);
+      if (entry === undefined) return undefined;
+      entries.delete(text);
+      entries.set(text, entry);
+      return entry.object;
+    },
+    fetch(place) {
+      const text = `${placeText(place)}@${place.resource.version}`;
+      let fetching = inFlight.get(text);
+      if (fetching === undefined) {
+        fetching = look(place)
+          .then((object) => {
+            if (object !== null) keep(stateOf(place, object), object);
+            return object;
+          })
+          .finally(() => inFlight.delete(text));
+        inFlight.set(text, fetching);
+      }
+      return fetching;
+    },
+  };
+}
+
+const stateText = ({ resource }: Place, uid: string, resourceVersion: string): string =>
+  `${uid}@${resourceVersion}/${resource.version}`;
+
+const stateOf = (place: Place, { metadata }: KubeObject): string =>
+  stateText(place, metadata.uid ?? '', metadata.resourceVersion ?? '');
+
+/** What an object costs in memory, within a factor of two. */
+export function roughBytes(value: unknown): number {
+  if (typeof value === 'string') return 16 + value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  let sum = 32;
+  if (Array.isArray(value)) for (const item of value) sum += 8 + roughBytes(item);
+  else for (const key in value) sum += 16 + key.length + roughBytes((value as Record<string, unknown>)[key]);
+  return sum;
+}

@@ -1,0 +1,236 @@
+// Events of decisions, as core/v1 objects. Fire and forget, but owned: an Event never stops or delays a reconcile, never outlives `stop`,
+// and however often something is said, the server hears of it at a bounded rate (the count goes up instead).
+import type { Resource } from '../api/kind.ts';
+import type { KubeObject } from '../api/object.ts';
+import type { Transport } from '../api/transport.ts';
+import { kubeTime } from '../base/clock.ts';
+import { ApiError, messageOf } from '../base/errors.ts';
+import { sha256 } from '../base/hash.ts';
+import { canonicalJson } from '../base/json.ts';
+import { createDeadlines } from './deadlines.ts';
+import type { Deps } from './deps.ts';
+import { transportOf } from './feeds.ts';
+import { Fifo } from './fifo.ts';
+import type { RuntimeMetrics } from './metrics.ts';
+import type { EventAction } from './perform.ts';
+import { placeText } from './place.ts';
+
+export interface Recorder {
+  record(reporter: string, event: EventAction): void;
+  /** Not yet written. */
+  readonly pending: number;
+  /** Remembered, for counting on. */
+  readonly known: number;
+  /** Drops what waits; resolves when what is under way is done. */
+  stop(): Promise<void>;
+}
+
+export interface RecorderOptions {
+  readonly deps: Deps;
+  readonly manager: string;
+  readonly metrics: Pick<RuntimeMetrics, 'events'>;
+  mayWrite(): boolean;
+  readonly signal: AbortSignal;
+  /** How many different Events are remembered. */
+  readonly most?: number;
+  /** The same Event is written again no sooner than this. */
+  readonly repeatMs?: number;
+  /** About one object: this many Events at once, then one per `refillMs`. */
+  readonly burst?: number;
+  readonly refillMs?: number;
+}
+
+interface Known {
+  readonly name: string;
+  readonly reporter: string;
+  readonly event: EventAction;
+  readonly firstAt: number;
+  lastAt: number;
+  /** As far as the server knows. */
+  written: number;
+  count: number;
+  writtenAt: number;
+  queued: boolean;
+}
+
+interface Allowance {
+  left: number;
+  refilledAt: number;
+}
+
+const EVENTS: Resource = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
+const LONGEST_MESSAGE = 1024;
+const LONGEST_NAME = 253;
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { deps, metrics, most = 1000, repeatMs = 60_000, burst = 25, refillMs = 300_000 } = options;
+  const { clock } = deps;
+  const known = new Map<string, Known>();
+  const allowances = new Map<string, Allowance>();
+  const ready = new Fifo<Known>();
+  const repeats = createDeadlines(clock, 'event repeat', (text) => {
+    const entry = known.get(text);
+    if (entry !== undefined) queue(entry);
+  });
+  let isStopped = false;
+  let sending: Promise<void> | undefined;
+
+  function queue(entry: Known): void {
+    if (entry.queued || isStopped) return;
+    entry.queued = true;
+    ready.push(entry);
+    sending ??= send().finally(() => {
+      sending = undefined;
+    });
+  }
+
+  async function send(): Promise<void> {
+    // Once per burst of decisions, after them.
+    await undefined;
+    for (let entry = ready.shift(); entry !== undefined; entry = ready.shift()) {
+      entry.queued = false;
+      if (isStopped || !options.mayWrite()) continue;
+      const { count, lastAt } = entry;
+      try {
+        await write(transportOf(deps, entry.event.on), entry);
+        entry.written = count;
+        metrics.events('written');
+      } catch (error) {
+        if (isStopped) return;
+        // Not tried again: the next one of its kind brings the count up.
+        metrics.events('failed');
+        deps.log.warn('event not written', { event: entry.name, error: messageOf(error) });
+      }
+      entry.writtenAt = lastAt;
+    }
+  }
+
+  async function write(transport: Transport, entry: Known): Promise<void> {
+    const namespace = namespaceOf(entry.event);
+    const { manager } = options;
+    const at = { resource: EVENTS, namespace, name: entry.name };
+    const bump = async (count: number) => {
+      const body = { count, lastTimestamp: kubeTime(entry.lastAt) };
+      await transport.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager }, options.signal);
+    };
+    const create = async () => {
+      const object = eventObject(entry);
+      await transport.call({ verb: 'create', at: { resource: EVENTS, namespace }, object, manager }, options.signal);
+    };
+    try {
+      if (entry.written > 0) await bump(entry.count);
+      else await create();
+    } catch (error) {
+      const reason = error instanceof ApiError ? error.reason : '';
+      // It expired there, or an earlier life of ours has written it.
+      if (reason === 'NotFound' && entry.written > 0) return create();
+      if (reason !== 'AlreadyExists') throw error;
+      const { object } = await transport.call({ verb: 'get', at }, options.signal);
+      entry.count += countOf(object);
+      await bump(entry.count);
+    }
+  }
+
+  function mayAdd(about: string): boolean {
+    const now = clock.now();
+    let allowance = allowances.get(about);
+    if (allowance === undefined) {
+      allowance = { left: burst, refilledAt: now };
+      allowances.set(about, allowance);
+      evict(allowances, most);
+    }
+    const refills = Math.floor((now - allowance.refilledAt) / refillMs);
+    if (refills > 0) {
+      allowance.left = Math.min(burst, allowance.left + refills);
+      allowance.refilledAt += refills * refillMs;
+    }
+    if (allowance.left === 0) return false;
+    allowance.left--;
+    return true;
+  }
+
+  return {
+    get pending() {
+      return ready.size + (sending === undefined ? 0 : 1);
+    },
+    get known() {
+      return known.size;
+    },
+    record(reporter, event) {
+      if (isStopped) return;
+      const now = clock.now();
+      const about = placeText({ on: event.on, resource: { ...EVENTS, plural: event.about.kind }, ...event.about });
+      const text = `${about}@${eventHash(reporter, event)}`;
+      let entry = known.get(text);
+      const isNew = entry === undefined;
+      if (entry === undefined) {
+        if (!mayAdd(about)) return metrics.events('dropped');
+        const name = eventName(reporter, event);
+        entry = { name, reporter, event, firstAt: now, lastAt: now, written: 0, count: 0, writtenAt: 0, queued: false };
+      }
+      known.delete(text);
+      known.set(text, entry);
+      for (const gone of evict(known, most)) repeats.clear(gone);
+      entry.count++;
+      entry.lastAt = now;
+      if (isNew || now - entry.writtenAt >= repeatMs) queue(entry);
+      else if (!entry.queued) repeats.set(text, entry.writtenAt + repeatMs);
+    },
+    async stop() {
+      isStopped = true;
+      repeats.stop();
+      ready.clear();
+      await sending;
+    },
+  };
+}
+
+function evict<V>(entries: Map<string, V>, most: number): string[] {
+  const gone: string[] = [];
+  for (const oldest of entries.keys()) {
+    if (entries.size <= most) break;
+    entries.delete(oldest);
+    gone.push(oldest);
+  }
+  return gone;
+}
+
+const countOf = (object: KubeObject | undefined): number => {
+  const count = object?.['count'];
+  return typeof count === 'number' ? count : 0;
+};
+
+// Events about objects without a namespace live in `default`, as everywhere.
+const namespaceOf = ({ about }: EventAction): string => about.namespace ?? 'default';
+
+const eventHash = (reporter: string, { about, type, reason, message }: EventAction): string =>
+  sha256(canonicalJson([reporter, about.apiVersion, about.kind, about.uid ?? '', type, reason, message])).slice(0, 16);
+
+/** Always the same for the same news about the same object, so that a restarted process counts on. */
+export const eventName = (reporter: string, event: EventAction): string =>
+  `${event.about.name.slice(0, LONGEST_NAME - 17).replace(/[^a-z0-9]+$/, '')}.${eventHash(reporter, event)}`;
+
+function eventObject({ name, reporter, event, firstAt, lastAt, count }: Known): KubeObject {
+  const { about, type, reason, message } = event;
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name, namespace: namespaceOf(event) },
+    involvedObject: {
+      apiVersion: about.apiVersion,
+      kind: about.kind,
+      name: about.name,
+      ...(about.namespace === undefined ? {} : { namespace: about.namespace }),
+      ...(about.uid === undefined ? {} : { uid: about.uid }),
+    },
+    reason,
+    message: message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE - 3)}...` : message,
+    type,
+    count,
+    firstTimestamp: kubeTime(firstAt),
+    lastTimestamp: kubeTime(lastAt),
+    source: { component: reporter },
+    reportingComponent: reporter,
+    reportingInstance: '',
+  };
+}

@@ -1,0 +1,157 @@
+// All that a manager sees: one reflector and one cache per Source, however many controllers read it. What a write or a get brought back is
+// folded into every cache that the object belongs to.
+import type { Resource } from '../api/kind.ts';
+import type { KubeObject } from '../api/object.ts';
+import type { Transport } from '../api/transport.ts';
+import { ApiError, InvariantError } from '../base/errors.ts';
+import { type Cache, type Change, createCache, keyOf } from './cache.ts';
+import type { Projected, ServerName, Source } from './controller.ts';
+import type { Deps } from './deps.ts';
+import type { Pace } from './pace.ts';
+import { collectionText, type Place, targetOf } from './place.ts';
+import { type Reflector, startReflector } from './reflector.ts';
+
+export interface Feed {
+  readonly source: Source;
+  readonly name: string;
+  readonly cache: Cache<Projected>;
+  reflector?: Reflector;
+  isSynced: boolean;
+}
+
+export interface FeedsOptions {
+  readonly deps: Deps;
+  readonly pace: Pace;
+  readonly signal: AbortSignal;
+  readonly sources: readonly Source[];
+  onChange(feed: Feed, change: Change<Projected>): void;
+  onSynced(feed: Feed): void;
+}
+
+export interface Feeds {
+  readonly all: readonly Feed[];
+  of(source: Source): Feed;
+  /** Those of the object's resource, in the order of the sources. */
+  at(on: ServerName, resource: Resource): readonly Feed[];
+  start(): void;
+  /** Folds an object that a server has answered with. */
+  fold(on: ServerName, resource: Resource, object: KubeObject): void;
+  /** The server answered that the object with this uid is gone. */
+  foldGone(place: Place, uid: string): void;
+  /** The answer shows the object as it was when it ended. */
+  foldEnded(place: Place, object: KubeObject): void;
+  /** Gets the object and folds in what is there, or that nothing is. */
+  look(place: Place, signal: AbortSignal): Promise<KubeObject | null>;
+}
+
+export function transportOf({ servers }: Deps, on: ServerName): Transport {
+  const transport = servers[on];
+  if (transport === undefined) throw new InvariantError(`this program has no connection to a ${on}`);
+  return transport;
+}
+
+export function createFeeds(options: FeedsOptions): Feeds {
+  const { deps, pace, signal } = options;
+  const all: Feed[] = options.sources.map((source) => ({
+    source,
+    name: nameOf(source),
+    cache: createCache(source) as Cache<Projected>,
+    isSynced: false,
+  }));
+  const bySource = new Map<Source, Feed>(all.map((feed) => [feed.source, feed]));
+  const byCollection = new Map<string, Feed[]>();
+  for (const feed of all) {
+    const text = collectionText(feed.source.on, feed.source.resource);
+    byCollection.set(text, [...(byCollection.get(text) ?? []), feed]);
+  }
+
+  const at = (on: ServerName, resource: Resource): readonly Feed[] =>
+    byCollection.get(collectionText(on, resource)) ?? [];
+  /** The caches that this object may be in. Another version has another shape and is left to the watch. */
+  const concerned = ({ on, resource, namespace }: Omit<Place, 'name'>) =>
+    at(on, resource).filter(
+      ({ source }) =>
+        source.resource.version === resource.version &&
+        (source.namespace === undefined || !resource.namespaced || source.namespace === namespace),
+    );
+  const emit = (feed: Feed, change: Change<Projected> | undefined) => {
+    if (change !== undefined) options.onChange(feed, change);
+  };
+  const keyAt = ({ resource, namespace, name }: Place) => keyOf(resource.namespaced ? namespace : undefined, name);
+
+  const feeds: Feeds = {
+    all,
+    at,
+    of(source) {
+      const feed = bySource.get(source);
+      if (feed === undefined) throw new InvariantError(`nobody watches ${nameOf(source)}`);
+      return feed;
+    },
+    start() {
+      for (const feed of all) {
+        feed.reflector = startReflector({
+          name: feed.name,
+          cache: feed.cache,
+          transport: transportOf(deps, feed.source.on),
+          clock: deps.clock,
+          random: deps.random.fork(`reflector/${feed.name}`),
+          pace,
+          log: deps.log,
+          signal,
+          onChanges: (changes) => {
+            for (const change of changes) options.onChange(feed, change);
+          },
+          onSynced() {
+            feed.isSynced = true;
+            options.onSynced(feed);
+          },
+        });
+      }
+    },
+    fold(on, resource, object) {
+      const { namespace } = object.metadata;
+      for (const feed of concerned({ on, resource, ...(namespace === undefined ? {} : { namespace }) })) {
+        emit(feed, feed.cache.answered(feed.source.view === 'metadata' ? metadataOnly(object) : object));
+      }
+    },
+    foldGone(place, uid) {
+      for (const feed of concerned(place)) emit(feed, feed.cache.gone(keyAt(place), uid));
+    },
+    foldEnded(place, object) {
+      for (const feed of concerned(place)) emit(feed, feed.cache.ended(object));
+    },
+    async look(place, lookSignal) {
+      // "Not found" speaks of the past: what appears while the answer is under way is not meant.
+      const known = concerned(place).map((feed) => feed.cache.get(keyAt(place))?.metadata.uid);
+      try {
+        const { object } = await transportOf(deps, place.on).call({ verb: 'get', at: targetOf(place) }, lookSignal);
+        if (object === undefined) throw new InvariantError(`a get of ${targetText(place)} came back empty`);
+        feeds.fold(place.on, place.resource, object);
+        return object;
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
+        for (const uid of new Set(known)) if (uid !== undefined) feeds.foldGone(place, uid);
+        return null;
+      }
+    },
+  };
+  return feeds;
+}
+
+const targetText = ({ resource, namespace, name }: Place): string =>
+  `${resource.kind} "${keyOf(resource.namespaced ? namespace : undefined, name)}"`;
+
+export const metadataOnly = (object: KubeObject): KubeObject => ({
+  apiVersion: 'meta.k8s.io/v1',
+  kind: 'PartialObjectMetadata',
+  metadata: object.metadata,
+});
+
+function nameOf({ on, resource, namespace, labels, fields, view }: Source): string {
+  const parts = [`${on}/${resource.group === '' ? '' : `${resource.group}/`}${resource.version}/${resource.plural}`];
+  if (namespace !== undefined) parts.push(`in ${namespace}`);
+  if (labels !== undefined) parts.push(`with ${labels}`);
+  if (fields !== undefined) parts.push(`where ${fields}`);
+  if (view === 'metadata') parts.push('(metadata)');
+  return parts.join(' ');
+}

@@ -1,0 +1,505 @@
+// Runs controllers: watches what they name, and whenever something happens to a key observes, decides and performs until there is nothing
+// left to do. Guarantees: no wake-up is lost; one pass per key at a time; a pass sees the effects of all earlier passes of this process;
+// a controller decides nothing before all it watches is known; after `stop` no write goes out.
+//
+// Begin with `pass`. The parts: feeds.ts (what is known), queue.ts (what must be looked at), perform.ts (what is done), outcome.ts (what
+// is done about failures), wholes.ts (objects that a decision needs in full).
+import type { Registry } from 'prom-client';
+import type { Hold } from '../api/hold.ts';
+import { AbortError, InvariantError, messageOf } from '../base/errors.ts';
+import { mapLimit } from '../base/map-limit.ts';
+import type { Change } from './cache.ts';
+import { keyOf } from './cache.ts';
+import { createContents } from './content.ts';
+import {
+  type Controller,
+  type Decision,
+  isNeed,
+  type Projected,
+  type See,
+  type Source,
+  type WatchRule,
+} from './controller.ts';
+import type { Deps } from './deps.ts';
+import { createRecorder } from './events.ts';
+import { createFeeds, type Feed, type Feeds } from './feeds.ts';
+import { noMetrics, runtimeMetrics } from './metrics.ts';
+import { classOfRead, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
+import { createPace } from './pace.ts';
+import { type Performed, perform } from './perform.ts';
+import { collectionText, type Place, placeText } from './place.ts';
+import { createQueue, type Next, type Queue, type WorkClass } from './queue.ts';
+import type { ReflectorState } from './reflector.ts';
+import { createDependents, createWholes, type Dependents, type Wholes } from './wholes.ts';
+
+export interface ManagerOptions {
+  // biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list; each is typed where it is written.
+  readonly controllers: readonly Controller<any>[];
+  /** Passes at a time, per controller. */
+  readonly workers?: number;
+  /** Every key is looked at this often even if nothing happens: the last resort against our own mistakes. */
+  readonly resyncMs?: number;
+  /** False from the moment that no write may be issued any more (see leader.ts). */
+  mayWrite?(): boolean;
+  readonly metrics?: Registry;
+  /** Field manager of our writes. */
+  readonly manager?: string;
+  /** Actions of one step at a time. */
+  readonly sideBySide?: number;
+  /** Whole objects kept in memory. */
+  readonly contentBytes?: number;
+  /** How long `stop` waits for calls under way before it gives them up. */
+  readonly stopGraceMs?: number;
+}
+
+export interface SourceState extends ReflectorState {
+  readonly name: string;
+  readonly revision: string;
+  readonly items: number;
+  readonly tombstones: number;
+}
+
+export interface ControllerState {
+  readonly name: string;
+  /** All that it watches is known. */
+  readonly ready: boolean;
+  readonly waiting: number;
+  readonly running: number;
+  readonly failing: number;
+  readonly remembered: number;
+  /** Keys that may not be decided before a lost write was looked up. */
+  readonly blocked: number;
+  readonly holds: number;
+  /** Whole objects that somebody waits for changes of. */
+  readonly dependencies: number;
+  readonly nextWakeAt: number | undefined;
+  readonly passes: number;
+}
+
+export interface ManagerState {
+  readonly sources: readonly SourceState[];
+  readonly controllers: readonly ControllerState[];
+  readonly contents: { readonly bytes: number; readonly entries: number; readonly inFlight: number };
+  readonly events: { readonly pending: number; readonly known: number };
+  readonly stopped: boolean;
+}
+
+export interface Manager {
+  /** Resolves when everything that is watched is known; rejects with AbortError when stopped before. */
+  readonly synced: Promise<void>;
+  /** Begins no pass and no write any more; resolves when all that runs has ended. */
+  stop(): Promise<void>;
+  /** Nothing to do now: all is known, no key waits, runs or failed, no Event is on its way. Wake-ups in the future do not count. */
+  idle(): boolean;
+  state(): ManagerState;
+  /** What the last decision about this key waits for, of one controller or of all. */
+  holdsOf(key: string, controller?: string): readonly Hold[];
+}
+
+interface Running {
+  readonly controller: Controller;
+  readonly queue: Queue;
+  readonly feeds: readonly Feed[];
+  readonly reads: ReadonlySet<Source>;
+  readonly holds: Map<string, readonly Hold[]>;
+  readonly unsettled: Map<string, Map<string, Place>>;
+  readonly dependents: Dependents;
+  isReady: boolean;
+  passes: number;
+  depth: number;
+}
+
+const TEN_HOURS_MS = 36_000_000;
+const MOST_NEED_ROUNDS = 8;
+const LOOKS_AT_A_TIME = 8;
+const WALK_CHUNK = 256;
+
+export function startManager(deps: Deps, options: ManagerOptions): Manager {
+  const { clock, log } = deps;
+  const { workers = 8, resyncMs = TEN_HOURS_MS, sideBySide = 8, manager = 'flotilla', stopGraceMs = 10_000 } = options;
+  const metrics = options.metrics === undefined ? noMetrics : runtimeMetrics(options.metrics);
+  const pace = createPace(clock);
+  /** Reads and watches end at once when we stop; writes that are under way get some time. */
+  const reading = new AbortController();
+  const writing = new AbortController();
+  let isStopping = false;
+  let stopped: Promise<void> | undefined;
+  const mayWrite = () => !isStopping && (options.mayWrite?.() ?? true);
+
+  const sources = [
+    ...new Set(options.controllers.flatMap(({ watches }) => watches.map(({ source }) => source as Source))),
+  ];
+  const feeds = createFeeds({
+    deps,
+    pace,
+    signal: reading.signal,
+    sources,
+    onChange: dispatch,
+    onSynced: onFeedSynced,
+  });
+  const contents = createContents(options.contentBytes ?? 64 * 2 ** 20, (place) => feeds.look(place, reading.signal));
+  const recorder = createRecorder({ deps, manager, metrics, mayWrite, signal: writing.signal });
+  const running: readonly Running[] = options.controllers.map(begin);
+  const rulesOf = new Map<Feed, { readonly rule: WatchRule; readonly of: Running }[]>(
+    feeds.all.map((feed) => [feed, []]),
+  );
+  for (const each of running) {
+    for (const rule of each.controller.watches) rulesOf.get(feeds.of(rule.source))?.push({ rule, of: each });
+  }
+  /** The pass that a change comes from. It looks again anyway. */
+  let author: { readonly of: Running; readonly key: string } | undefined;
+  /** Promises of ours that `stop` waits for. */
+  const owned = new Set<Promise<void>>();
+
+  let markSynced = () => {};
+  let markStopped = (_error: Error) => {};
+  const synced = new Promise<void>((resolve, reject) => {
+    markSynced = resolve;
+    markStopped = reject;
+  });
+  synced.catch(() => {});
+
+  function begin(controller: Controller): Running {
+    const watched = [...new Set(controller.watches.map(({ source }) => source as Source))];
+    const each: Running = {
+      controller,
+      queue: createQueue({
+        name: controller.name,
+        clock,
+        random: deps.random.fork(`queue/${controller.name}`),
+        pace,
+        workers,
+        run: (key) => pass(each, key),
+      }),
+      feeds: watched.map((source) => feeds.of(source)),
+      reads: new Set(watched),
+      holds: new Map(),
+      unsettled: new Map(),
+      dependents: createDependents(),
+      isReady: watched.length === 0,
+      passes: 0,
+      depth: 0,
+    };
+    return each;
+  }
+
+  // ---- from events to keys
+
+  function onFeedSynced(feed: Feed): void {
+    for (const each of running) {
+      if (each.isReady || !each.feeds.includes(feed) || !each.feeds.every(({ isSynced }) => isSynced)) continue;
+      each.isReady = true;
+      own(walk(each));
+    }
+    if (feeds.all.every(({ isSynced }) => isSynced)) markSynced();
+  }
+
+  function dispatch(feed: Feed, change: Change<Projected>): void {
+    const place = `${collectionText(feed.source.on, feed.source.resource)}/${change.key}`;
+    for (const each of running) {
+      if (!each.isReady || each.dependents.size === 0) continue;
+      for (const key of [...each.dependents.of(place)]) wake(each, key, 'fresh');
+    }
+    if (change.isSame) return;
+    for (const { rule, of } of rulesOf.get(feed) ?? []) {
+      // Before that, `walk` has yet to come by.
+      if (of.isReady) for (const key of keysFor(of, rule, change)) wake(of, key, 'fresh');
+    }
+  }
+
+  /** Of a change both sides are asked, so that a rule that only looks at the item wakes the former owner, too. */
+  function keysFor(
+    of: Running,
+    rule: WatchRule,
+    { item, old }: Pick<Change<Projected>, 'item' | 'old'>,
+  ): readonly string[] {
+    const see = seeOf(of);
+    try {
+      if (item === undefined) return old === undefined ? [] : rule.toKeys(old, see);
+      if (old === undefined) return rule.toKeys(item, see);
+      return [...new Set([...rule.toKeys(item, see, old), ...rule.toKeys(old, see, item)])];
+    } catch (error) {
+      const name = keyOf((item ?? old)?.metadata.namespace, (item ?? old)?.metadata.name ?? '');
+      metrics.failed(of.controller.name, 'invariant');
+      log.error('cannot tell whom a change concerns', {
+        controller: of.controller.name,
+        resource: rule.source.resource.plural,
+        name,
+        error: messageOf(error),
+      });
+      return [];
+    }
+  }
+
+  function wake(of: Running, key: string, as: WorkClass): void {
+    if (author?.of === of && author.key === key) return;
+    of.queue.add(key, as);
+    countDepth(of);
+  }
+
+  function countDepth(of: Running): void {
+    const { waiting } = of.queue;
+    if (waiting !== of.depth) metrics.depth(of.controller.name, waiting - of.depth);
+    of.depth = waiting;
+  }
+
+  /** Every key of a controller, behind all that is new. */
+  async function walk(each: Running): Promise<void> {
+    for (const rule of each.controller.watches) {
+      const { cache } = feeds.of(rule.source);
+      let count = 0;
+      for (const key of [...cache.keys()]) {
+        if (isStopping) return;
+        const item = cache.get(key);
+        if (item !== undefined) for (const woken of keysFor(each, rule, { item })) wake(each, woken, 'resync');
+        if (++count % WALK_CHUNK === 0) await pace.turn();
+      }
+    }
+  }
+
+  function resyncLater(): () => void {
+    const at = clock.now() + Math.ceil(resyncMs * (0.9 + deps.random.fork(`resync/${clock.now()}`).next() / 5));
+    return clock.at(at, 'resync', () => {
+      for (const each of running) if (each.isReady) own(walk(each));
+      cancelResync = resyncLater();
+    });
+  }
+
+  // ---- one pass over a key
+
+  async function pass(of: Running, key: string): Promise<Next> {
+    const { controller } = of;
+    const startedAt = clock.now();
+    of.passes++;
+    countDepth(of);
+    let decision: Decision | undefined;
+    let performed: Performed | undefined;
+    let next: Next;
+    let error: unknown;
+    try {
+      await settle(of, key);
+      const seen = await lookAndDecide(of, key);
+      if (isStopping) return { next: 'rest' };
+      decision = seen;
+      remember(of, key, decision);
+      if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
+      next = performed === undefined ? { next: 'rest' } : after(of, performed);
+    } catch (thrown) {
+      if (isStopping) return { next: 'rest' };
+      error = thrown;
+      const kind = classOfRead(thrown);
+      metrics.failed(controller.name, kind);
+      next = { next: OUTCOMES[kind].next, notBefore: clock.now() + retryAfterMs(thrown) };
+    }
+    report(of, key, { durationMs: clock.now() - startedAt, decision, performed, error });
+    return next;
+  }
+
+  /** A write of this key was lost: nothing is decided before its object was seen. */
+  async function settle(of: Running, key: string): Promise<void> {
+    const places = of.unsettled.get(key);
+    if (places === undefined) return;
+    await mapLimit([...places], LOOKS_AT_A_TIME, async ([text, place]) => {
+      await feeds.look(place, reading.signal);
+      places.delete(text);
+    });
+    of.unsettled.delete(key);
+  }
+
+  /** undefined = not ours. */
+  async function lookAndDecide(of: Running, key: string): Promise<Decision | undefined> {
+    const { controller } = of;
+    const wholes = createWholes(feeds, contents);
+    for (let round = 0; ; round++) {
+      wholes.begin();
+      const observed = controller.observe(seeOf(of, wholes), key);
+      if (!isNeed(observed)) {
+        of.dependents.set(key, wholes.used);
+        return observed === undefined ? undefined : controller.decide(observed);
+      }
+      if (round === MOST_NEED_ROUNDS) {
+        throw new Error(`still asks for ${observed.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
+      }
+      await mapLimit(observed.need, LOOKS_AT_A_TIME, (ref) => wholes.fetch(ref));
+      if (isStopping) return undefined;
+    }
+  }
+
+  function remember(of: Running, key: string, decision: Decision | undefined): void {
+    of.queue.wakeAt(key, decision?.wakeAt);
+    if (decision === undefined || decision.holds.length === 0) of.holds.delete(key);
+    else of.holds.set(key, decision.holds);
+  }
+
+  async function carryOut(of: Running, key: string, decision: Decision): Promise<Performed> {
+    const self = { of, key };
+    const signed = (fold: () => void) => {
+      author = self;
+      try {
+        fold();
+      } finally {
+        author = undefined;
+      }
+    };
+    const folds: Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | 'look'> = {
+      fold: (...args) => signed(() => feeds.fold(...args)),
+      foldGone: (...args) => signed(() => feeds.foldGone(...args)),
+      foldEnded: (...args) => signed(() => feeds.foldEnded(...args)),
+      look: feeds.look,
+    };
+    const performed = await perform(decision.steps, {
+      deps,
+      feeds: folds,
+      manager,
+      sideBySide,
+      mayWrite,
+      record: (event) => recorder.record(of.controller.eventSource, event),
+      signal: writing.signal,
+    });
+    if (performed.unsettled.length > 0) {
+      of.unsettled.set(key, new Map(performed.unsettled.map((place) => [placeText(place), place])));
+    }
+    return performed;
+  }
+
+  function after(of: Running, { failures, changed }: Performed): Next {
+    if (failures.length === 0) return { next: changed ? 'more' : 'rest' };
+    for (const failure of failures) metrics.failed(of.controller.name, failure.class);
+    return {
+      next: mostPatient(failures.map((failure) => OUTCOMES[failure.class].next)),
+      notBefore: clock.now() + Math.max(...failures.map(({ error }) => retryAfterMs(error))),
+    };
+  }
+
+  interface Report {
+    readonly durationMs: number;
+    readonly decision: Decision | undefined;
+    readonly performed: Performed | undefined;
+    readonly error: unknown;
+  }
+
+  function report(of: Running, key: string, { durationMs, decision, performed, error }: Report): void {
+    const failure = error === undefined ? performed?.failures[0] : { error, class: classOfRead(error) };
+    const actions = performed?.done ?? 0;
+    metrics.wrote(of.controller.name, actions);
+    const result = failure ? 'failed' : decision === undefined ? 'not-ours' : actions > 0 ? 'acted' : 'idle';
+    metrics.reconciled(of.controller.name, result, durationMs);
+    const fields = {
+      controller: of.controller.name,
+      key,
+      because: decision?.because ?? (error === undefined ? 'not ours' : 'failed'),
+      actions,
+      durationMs,
+    };
+    if (failure === undefined) log.info('reconciled', fields);
+    else {
+      const failures = performed === undefined ? 1 : performed.failures.length;
+      log[OUTCOMES[failure.class].level]('reconciled', {
+        ...fields,
+        error: messageOf(failure.error),
+        class: failure.class,
+        failures,
+      });
+    }
+  }
+
+  // ---- what a controller sees
+
+  function seeOf(of: Running, wholes?: Wholes): See {
+    const cacheOf = <T extends Projected>(source: Source<T>) => {
+      if (!of.reads.has(source as Source)) {
+        throw new InvariantError(`${of.controller.name} reads ${source.resource.plural} without watching them`);
+      }
+      return feeds.of(source as Source).cache;
+    };
+    return {
+      now: clock.now(),
+      get<T extends Projected>(source: Source<T>, name: string, namespace?: string) {
+        const inNamespace = source.resource.namespaced ? (namespace ?? source.namespace) : undefined;
+        return cacheOf(source).get(keyOf(inNamespace, name)) as T | undefined;
+      },
+      all: <T extends Projected>(source: Source<T>, namespace?: string) =>
+        cacheOf(source).all(namespace) as readonly T[],
+      by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
+        cacheOf(source).by(index, value) as readonly T[],
+      whole: (ref) => wholes?.see(ref),
+    };
+  }
+
+  // ---- life
+
+  function own(promise: Promise<void>): void {
+    owned.add(promise);
+    promise.catch((error) => log.error('bug', { error: messageOf(error) })).finally(() => owned.delete(promise));
+  }
+
+  async function shutDown(): Promise<void> {
+    isStopping = true;
+    cancelResync();
+    reading.abort();
+    markStopped(new AbortError('stopped before everything was known'));
+    metrics.watches(-feeds.all.length);
+    const giveUp = clock.at(clock.now() + stopGraceMs, 'stop grace', () => writing.abort());
+    await Promise.all([
+      ...running.map(({ queue }) => queue.stop()),
+      recorder.stop(),
+      ...feeds.all.map(({ reflector }) => reflector?.done),
+      ...owned,
+    ]);
+    giveUp();
+    for (const each of running) countDepth(each);
+  }
+
+  let cancelResync = resyncLater();
+  metrics.watches(feeds.all.length);
+  feeds.start();
+  if (feeds.all.length === 0) markSynced();
+
+  return {
+    synced,
+    stop() {
+      stopped ??= shutDown();
+      return stopped;
+    },
+    idle: () =>
+      feeds.all.every(({ isSynced }) => isSynced) &&
+      owned.size === 0 &&
+      recorder.pending === 0 &&
+      running.every(({ queue }) => queue.waiting === 0 && queue.running === 0 && queue.failing === 0),
+    state: () => ({
+      sources: feeds.all.map(({ name, cache, reflector }) => ({
+        phase: 'stopped' as const,
+        synced: false,
+        lists: 0,
+        watches: 0,
+        failures: 0,
+        heardAt: undefined,
+        ...reflector?.state(),
+        name,
+        revision: cache.revision,
+        items: cache.size,
+        tombstones: cache.tombstones,
+      })),
+      controllers: running.map(({ controller, queue, holds, unsettled, dependents, isReady, passes }) => ({
+        name: controller.name,
+        ready: isReady,
+        waiting: queue.waiting,
+        running: queue.running,
+        failing: queue.failing,
+        remembered: queue.remembered,
+        blocked: unsettled.size,
+        holds: holds.size,
+        dependencies: dependents.size,
+        nextWakeAt: queue.nextWakeAt,
+        passes,
+      })),
+      contents: { bytes: contents.bytes, entries: contents.entries, inFlight: contents.inFlight },
+      events: { pending: recorder.pending, known: recorder.known },
+      stopped: stopped !== undefined,
+    }),
+    holdsOf: (key, name) =>
+      running
+        .filter(({ controller }) => name === undefined || controller.name === name)
+        .flatMap(({ holds }) => holds.get(key) ?? []),
+  };
+}

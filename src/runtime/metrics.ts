@@ -1,0 +1,64 @@
+// What a manager counts. Several managers of one process share a registry: numbers add up.
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { FailureClass } from './outcome.ts';
+
+export interface RuntimeMetrics {
+  reconciled(controller: string, result: 'idle' | 'acted' | 'failed' | 'not-ours', durationMs: number): void;
+  failed(controller: string, kind: FailureClass): void;
+  wrote(controller: string, count: number): void;
+  /** By how much the number of waiting keys has changed. */
+  depth(controller: string, by: number): void;
+  watches(by: number): void;
+  events(result: 'written' | 'dropped' | 'failed'): void;
+}
+
+export const noMetrics: RuntimeMetrics = {
+  reconciled() {},
+  failed() {},
+  wrote() {},
+  depth() {},
+  watches() {},
+  events() {},
+};
+
+export function runtimeMetrics(registry: Registry): RuntimeMetrics {
+  const once = <M>(name: string, make: () => M): M => (registry.getSingleMetric(name) as M | undefined) ?? make();
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    once(name, () => new Counter({ name, help, labelNames, registers }));
+  const gauge = (name: string, help: string, labelNames: string[]) =>
+    once(name, () => new Gauge({ name, help, labelNames, registers }));
+  const reconciles = counter('flotilla_reconciles_total', 'Passes over a key, by result.', ['controller', 'result']);
+  const errors = counter('flotilla_reconcile_errors_total', 'Failed passes and actions, by class.', [
+    'controller',
+    'class',
+  ]);
+  const writes = counter('flotilla_writes_total', 'Actions carried out.', ['controller']);
+  const events = counter('flotilla_events_total', 'Events, by what became of them.', ['result']);
+  const depth = gauge('flotilla_queue_depth', 'Keys that wait for a worker.', ['controller']);
+  const watches = gauge('flotilla_watches', 'Watches that are kept open.', []);
+  const seconds = once(
+    'flotilla_reconcile_duration_seconds',
+    () =>
+      new Histogram({
+        name: 'flotilla_reconcile_duration_seconds',
+        help: 'Time of one pass over a key, its writes included.',
+        labelNames: ['controller'],
+        buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+        registers,
+      }),
+  );
+  return {
+    reconciled(controller, result, durationMs) {
+      reconciles.inc({ controller, result });
+      seconds.observe({ controller }, durationMs / 1000);
+    },
+    failed: (controller, kind) => errors.inc({ controller, class: kind }),
+    wrote: (controller, count) => {
+      if (count > 0) writes.inc({ controller }, count);
+    },
+    depth: (controller, by) => depth.inc({ controller }, by),
+    watches: (by) => watches.inc(by),
+    events: (result) => events.inc({ result }),
+  };
+}

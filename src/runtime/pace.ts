@@ -1,0 +1,44 @@
+// The event loop gets its turn: work that could go on for long asks here, and after 5 ms it waits for the clock's next tick. Shared by
+// everything in one manager, so that many queues together do not take many slices.
+import type { Clock } from '../base/clock.ts';
+
+export interface Pace {
+  /** True while the present slice lasts. The first question after a pause begins a slice. */
+  mayGoOn(): boolean;
+  /** Runs after the loop had its turn. */
+  later(run: () => void): void;
+  /** Nothing to wait for, or a promise that resolves in a new slice. */
+  turn(): Promise<void> | undefined;
+}
+
+const LONG_AFTER_MS = 20;
+
+export function createPace(clock: Clock, sliceMs = 5): Pace {
+  let sliceEnds: number | undefined;
+  let waiting: (() => void)[] = [];
+
+  const mayGoOn = () => {
+    // Those who wait go first, else one busy part would keep the others out.
+    if (waiting.length > 0) return false;
+    const now = clock.now();
+    // Long after a slice the loop has had its turn without our help; and a clock that was set back must not make a slice last for hours.
+    const isOld = sliceEnds !== undefined && (now > sliceEnds + LONG_AFTER_MS || sliceEnds - now > sliceMs);
+    if (sliceEnds === undefined || isOld) sliceEnds = now + sliceMs;
+    return now < sliceEnds;
+  };
+  const later = (run: () => void) => {
+    waiting.push(run);
+    if (waiting.length > 1) return;
+    clock.at(clock.now(), 'next slice', () => {
+      const runs = waiting;
+      waiting = [];
+      sliceEnds = undefined;
+      for (const each of runs) each();
+    });
+  };
+  return {
+    mayGoOn,
+    later,
+    turn: () => (mayGoOn() ? undefined : new Promise<void>(later)),
+  };
+}

@@ -1,0 +1,167 @@
+// Carries out a decision. Steps one after the other; the actions of a step side by side, a few at a time; after the first step with a
+// failure nothing more. Every write is conditional or a create with a fixed name, and its answer is folded in before anybody decides again.
+import type { KubeObject } from '../api/object.ts';
+import type { Answer, Request } from '../api/transport.ts';
+import { InvariantError } from '../base/errors.ts';
+import { isObject, type Json } from '../base/json.ts';
+import { mapLimit } from '../base/map-limit.ts';
+import type { Action, Seen } from './controller.ts';
+import type { Deps } from './deps.ts';
+import { type Feeds, transportOf } from './feeds.ts';
+import { classOf, type FailureClass, FencedError, OUTCOMES } from './outcome.ts';
+import type { Place } from './place.ts';
+
+export type EventAction = Extract<Action, { do: 'event' }>;
+type WriteAction = Exclude<Action, EventAction>;
+
+export interface PerformOptions {
+  readonly deps: Deps;
+  readonly feeds: Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | 'look'>;
+  /** Field manager of our writes. */
+  readonly manager: string;
+  readonly sideBySide: number;
+  /** False from the moment that no write may be issued any more. */
+  mayWrite(): boolean;
+  /** Takes an Event off our hands. */
+  record(event: EventAction): void;
+  /** Gives up calls that are under way. */
+  readonly signal: AbortSignal;
+}
+
+export interface Failure {
+  readonly class: FailureClass;
+  readonly error: unknown;
+  readonly because: string;
+}
+
+export interface Performed {
+  /** Actions that were carried out. */
+  readonly done: number;
+  /** Something on a server differs from before: look again. */
+  readonly changed: boolean;
+  readonly failures: readonly Failure[];
+  /** Objects that must be seen before this key is decided again: we do not know what became of our write. */
+  readonly unsettled: readonly Place[];
+}
+
+export async function perform(steps: readonly (readonly Action[])[], options: PerformOptions): Promise<Performed> {
+  const failures: Failure[] = [];
+  const unsettled: Place[] = [];
+  let done = 0;
+  let changed = false;
+
+  const act = async (action: Action): Promise<void> => {
+    if (failures.some((failure) => OUTCOMES[failure.class].endsStep)) return;
+    try {
+      if (!options.mayWrite()) throw new FencedError('no writes any more');
+      if (action.do === 'event') options.record(action);
+      else if (await write(action, options)) changed = true;
+      done++;
+    } catch (error) {
+      const failure: Failure = { class: classOf(error), error, because: action.because };
+      failures.push(failure);
+      const { look } = OUTCOMES[failure.class];
+      if (action.do === 'event' || look === undefined) return;
+      const place = placeOf(action);
+      if (look === 'first' || (look === 'now' && !(await looked(place, options)))) unsettled.push(place);
+    }
+  };
+
+  for (const step of steps) {
+    await mapLimit(step, options.sideBySide, act);
+    if (failures.length > 0) break;
+  }
+  return { done, changed, failures, unsettled };
+}
+
+/** True when the server has something else now than before. */
+async function write(action: WriteAction, { deps, feeds, manager, signal }: PerformOptions): Promise<boolean> {
+  const place = placeOf(action);
+  const answer = await transportOf(deps, place.on).call(requestFor(action, place, manager), signal);
+  const object = objectOf(answer);
+  switch (action.do) {
+    case 'create':
+      if (object !== undefined) feeds.fold(place.on, place.resource, object);
+      return true;
+    case 'patch': {
+      if (object === undefined) return true;
+      if (object.metadata.resourceVersion === action.of.resourceVersion) return false;
+      if (hasEnded(object)) feeds.foldEnded(place, object);
+      else feeds.fold(place.on, place.resource, object);
+      return true;
+    }
+    case 'delete':
+      // A server answers with the object if it stays for a while, else with a Status or with the object's last state.
+      if (object?.metadata.deletionTimestamp === undefined) feeds.foldGone(place, action.of.uid);
+      else if (hasEnded(object)) feeds.foldEnded(place, object);
+      else feeds.fold(place.on, place.resource, object);
+      return object?.metadata.resourceVersion !== action.of.resourceVersion;
+  }
+}
+
+const objectOf = ({ object }: Answer): KubeObject | undefined =>
+  object === undefined || (object.kind === 'Status' && object.apiVersion === 'v1') ? undefined : object;
+
+/** Marked for deletion and held by nobody: this was its last change. Namespaces have finalizers of their own, Pods a time to end. */
+function hasEnded({ metadata, spec }: KubeObject): boolean {
+  if (metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0) return false;
+  if ((metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
+  const held = isObject(spec) ? spec['finalizers'] : undefined;
+  return !(Array.isArray(held) && held.length > 0);
+}
+
+async function looked(place: Place, { feeds, signal }: PerformOptions): Promise<boolean> {
+  try {
+    await feeds.look(place, signal);
+    return true;
+  } catch {
+    return false; // it becomes the first thing that the next pass does, with that pass's error handling
+  }
+}
+
+function placeOf(action: WriteAction): Place {
+  if (action.do !== 'create') {
+    const { on, resource, namespace, name } = action.of;
+    return { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
+  }
+  const { name, namespace } = action.object.metadata;
+  if (name === undefined || name === '') {
+    throw new InvariantError(`a ${action.resource.kind} to be created has no name: names must be known before`);
+  }
+  return {
+    on: action.on,
+    resource: action.resource,
+    ...(namespace === undefined ? {} : { namespace }),
+    name,
+  };
+}
+
+function requestFor(action: WriteAction, { resource, namespace, name }: Place, manager: string): Request {
+  const inNamespace = namespace === undefined ? {} : { namespace };
+  switch (action.do) {
+    case 'create':
+      return { verb: 'create', at: { resource, ...inNamespace }, object: action.object, manager };
+    case 'patch': {
+      const { subresource } = action;
+      const at = { resource, ...inNamespace, name, ...(subresource === undefined ? {} : { subresource }) };
+      return { verb: 'patch', at, patch: { type: 'merge', body: conditional(action.of, action.merge) }, manager };
+    }
+    case 'delete': {
+      const { of, propagation } = action;
+      return {
+        verb: 'delete',
+        at: { resource, ...inNamespace, name },
+        uid: of.uid,
+        revision: of.resourceVersion,
+        ...(propagation === undefined ? {} : { propagation }),
+      };
+    }
+  }
+}
+
+/** A merge patch that only fits the object as it was seen. */
+function conditional({ uid, resourceVersion }: Seen, merge: Json): Json {
+  if (!isObject(merge)) throw new InvariantError('a merge patch must be an object');
+  const metadata = isObject(merge['metadata']) ? merge['metadata'] : {};
+  return { ...merge, metadata: { ...metadata, uid, resourceVersion } } as Json;
+}

@@ -1,0 +1,244 @@
+// Keys that must be looked at. Guarantees: a key that was added is run after it was added (adding while it runs makes it run again); never
+// two runs of one key at a time; new work overtakes the resync; a key that fails waits longer each time; the loop gets its turn.
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import { type BackOff, backOffMs } from './back-off.ts';
+import { createDeadlines } from './deadlines.ts';
+import { Fifo } from './fifo.ts';
+import type { Pace } from './pace.ts';
+
+export type WorkClass = 'fresh' | 'resync';
+
+/**
+ * What a run asks for: `rest` = nothing; `more` = it changed something and must look again; `again` = it met somebody else's change and has
+ * seen it now; `back-off` and `slowly` = it failed. The first few `more` and `again` in a row follow at once; then they wait as if failed.
+ */
+export interface Next {
+  readonly next: 'rest' | 'more' | 'again' | 'back-off' | 'slowly';
+  readonly notBefore?: number;
+}
+
+export interface QueueOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly pace: Pace;
+  readonly workers: number;
+  /** Never rejects. */
+  run(key: string): Promise<Next>;
+  readonly backOff?: BackOff;
+  readonly slowly?: BackOff;
+}
+
+export interface Queue {
+  readonly waiting: number;
+  readonly running: number;
+  /** Keys that failed and wait to be tried again. */
+  readonly failing: number;
+  /** All keys of which anything is remembered. */
+  readonly remembered: number;
+  readonly nextWakeAt: number | undefined;
+  add(key: string, as: WorkClass): void;
+  /** Replaces what an earlier decision asked for; undefined = no wake-up. */
+  wakeAt(key: string, epochMs: number | undefined): void;
+  /** Starts nothing any more; resolves when what runs is done. */
+  stop(): Promise<void>;
+}
+
+interface Entry {
+  readonly key: string;
+  queued: WorkClass | undefined;
+  running: boolean;
+  /** Added while running. */
+  dirty: WorkClass | undefined;
+  failures: number;
+  /** `more` and `again` in a row. */
+  hurries: number;
+  /** Until then not even news make a run: it failed too often for that. */
+  quietUntil: number;
+}
+
+const BACK_OFF: BackOff = { firstMs: 200, mostMs: 60_000 };
+const SLOWLY: BackOff = { firstMs: 30_000, mostMs: 600_000 };
+const MOST_HURRIES = 16;
+/** From this many failures in a row on, news wait a moment too: they may be echoes of our own failing attempts. */
+const FAILURES_BEFORE_QUIET = 4;
+const QUIET_MS = 1000;
+const FRESH_BEFORE_RESYNC = 64;
+
+export function createQueue(options: QueueOptions): Queue {
+  const { clock, random, pace, workers, backOff = BACK_OFF, slowly = SLOWLY } = options;
+  const entries = new Map<string, Entry>();
+  const ready = { fresh: new Fifo<Entry>(), resync: new Fifo<Entry>() };
+  const retries = createDeadlines(clock, `${options.name} retry`, (key) => due(key));
+  const wakes = createDeadlines(clock, `${options.name} wake`, (key) => due(key));
+  let waiting = 0;
+  let running = 0;
+  let freshInARow = 0;
+  let isPumping = false;
+  let isStopped = false;
+  let onDrained: (() => void) | undefined;
+
+  function due(key: string): void {
+    enqueue(entryOf(key), 'fresh');
+  }
+
+  function entryOf(key: string): Entry {
+    let entry = entries.get(key);
+    if (entry === undefined) {
+      entry = { key, queued: undefined, running: false, dirty: undefined, failures: 0, hurries: 0, quietUntil: 0 };
+      entries.set(key, entry);
+    }
+    return entry;
+  }
+
+  function enqueue(entry: Entry, as: WorkClass): void {
+    if (isStopped) return;
+    if (entry.running) {
+      if (entry.dirty !== 'fresh') entry.dirty = as;
+      return;
+    }
+    if (entry.queued === 'fresh' || entry.queued === as) return;
+    // A resync that becomes fresh work leaves its old place in the line behind: `take` sees that it is void.
+    if (entry.queued === undefined) waiting++;
+    entry.queued = as;
+    ready[as].push(entry);
+    retries.clear(entry.key);
+    pumpSoon();
+  }
+
+  // After the running code, so that a burst of events is one run per key.
+  function pumpSoon(): void {
+    if (isPumping) return;
+    isPumping = true;
+    queueMicrotask(pump);
+  }
+
+  function pump(): void {
+    isPumping = false;
+    while (!isStopped && running < workers && waiting > 0) {
+      if (!pace.mayGoOn()) {
+        isPumping = true;
+        pace.later(pump);
+        return;
+      }
+      const entry = take();
+      if (entry === undefined) break;
+      entry.queued = undefined;
+      entry.running = true;
+      waiting--;
+      running++;
+      void start(entry);
+    }
+  }
+
+  /** Fresh before resync, but a resync is not starved for ever. */
+  function take(): Entry | undefined {
+    const first = freshInARow >= FRESH_BEFORE_RESYNC ? 'resync' : 'fresh';
+    const second = first === 'fresh' ? 'resync' : 'fresh';
+    for (const as of [first, second] as const) {
+      for (let entry = ready[as].shift(); entry !== undefined; entry = ready[as].shift()) {
+        if (entry.queued !== as) continue;
+        freshInARow = as === 'fresh' ? freshInARow + 1 : 0;
+        return entry;
+      }
+      if (as === 'resync') freshInARow = 0;
+    }
+    return undefined;
+  }
+
+  async function start(entry: Entry): Promise<void> {
+    const next = await options.run(entry.key);
+    entry.running = false;
+    running--;
+    if (isStopped) {
+      if (running === 0) onDrained?.();
+      return;
+    }
+    const { dirty } = entry;
+    entry.dirty = undefined;
+    follow(entry, next);
+    if (dirty !== undefined) enter(entry, dirty);
+    forget(entry);
+    pumpSoon();
+  }
+
+  function follow(entry: Entry, { next, notBefore = 0 }: Next): void {
+    const now = clock.now();
+    if (next === 'rest') {
+      entry.failures = 0;
+      entry.hurries = 0;
+      entry.quietUntil = 0;
+      return;
+    }
+    if (next === 'more') entry.failures = 0;
+    if ((next === 'more' || next === 'again') && ++entry.hurries <= MOST_HURRIES && notBefore <= now) {
+      enqueue(entry, 'fresh');
+      return;
+    }
+    entry.failures++;
+    const waitMs = backOffMs(
+      next === 'slowly' ? slowly : backOff,
+      Math.max(entry.failures, entry.hurries - MOST_HURRIES),
+      random,
+    );
+    const at = Math.max(now + waitMs, notBefore);
+    retries.set(entry.key, at);
+    if (entry.failures >= FAILURES_BEFORE_QUIET || entry.hurries > MOST_HURRIES) {
+      entry.quietUntil = Math.min(at, now + QUIET_MS);
+    }
+  }
+
+  /** News about a key that may have failed before. */
+  function enter(entry: Entry, as: WorkClass): void {
+    if (!entry.running && entry.quietUntil > clock.now()) {
+      const at = retries.at(entry.key);
+      if (as === 'fresh' && (at === undefined || at > entry.quietUntil)) retries.set(entry.key, entry.quietUntil);
+      return;
+    }
+    // A resync knows nothing that the retry would not see.
+    if (as === 'resync' && retries.at(entry.key) !== undefined) return;
+    enqueue(entry, as);
+  }
+
+  function forget(entry: Entry): void {
+    if (entry.running || entry.queued !== undefined || entry.failures > 0 || entry.hurries > 0) return;
+    entries.delete(entry.key);
+  }
+
+  return {
+    get waiting() {
+      return waiting;
+    },
+    get running() {
+      return running;
+    },
+    get failing() {
+      return retries.size;
+    },
+    get remembered() {
+      return entries.size + wakes.size;
+    },
+    get nextWakeAt() {
+      return wakes.earliest;
+    },
+    add(key, as) {
+      if (!isStopped) enter(entryOf(key), as);
+    },
+    wakeAt(key, epochMs) {
+      if (isStopped) return;
+      if (epochMs === undefined) wakes.clear(key);
+      // A moment that has passed would turn the key into a loop.
+      else wakes.set(key, epochMs > clock.now() ? epochMs : clock.now() + QUIET_MS);
+    },
+    stop() {
+      isStopped = true;
+      retries.stop();
+      wakes.stop();
+      ready.fresh.clear();
+      ready.resync.clear();
+      waiting = 0;
+      return running === 0 ? Promise.resolve() : new Promise((resolve) => (onDrained = resolve));
+    },
+  };
+}

@@ -1,0 +1,265 @@
+// Keeps one cache true: a list in pages, then a watch from the list's revision, for as long as the signal lets it. It never gives up and
+// never misses a deletion: whenever the watch cannot go on from exactly where it was, everything is listed again and the difference told.
+import type { KubeObject } from '../api/object.ts';
+import type { Target, Transport, WatchEvent } from '../api/transport.ts';
+import { type Clock, until } from '../base/clock.ts';
+import { ApiError, messageOf } from '../base/errors.ts';
+import type { Random } from '../base/random.ts';
+import { type BackOff, backOffMs } from './back-off.ts';
+import type { Cache, Change } from './cache.ts';
+import type { Projected } from './controller.ts';
+import type { Log } from './deps.ts';
+import { retryAfterMs } from './outcome.ts';
+import type { Pace } from './pace.ts';
+import { byRevision } from './revision.ts';
+
+export interface ReflectorOptions<T extends Projected> {
+  readonly name: string;
+  readonly cache: Cache<T>;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly pace: Pace;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Called at once for each bunch; the cache already has it. */
+  onChanges(changes: readonly Change<T>[]): void;
+  /** The first list is complete. */
+  onSynced(): void;
+  readonly pageSize?: number;
+  /** A watch is asked to last this long, up to twice as long. */
+  readonly watchMs?: number;
+  /** A watch that says nothing for this long is taken for dead. Servers send bookmarks every minute. */
+  readonly silenceMs?: number;
+  readonly backOff?: BackOff;
+}
+
+export interface ReflectorState {
+  readonly phase: 'listing' | 'watching' | 'waiting' | 'stopped';
+  readonly synced: boolean;
+  readonly lists: number;
+  readonly watches: number;
+  readonly failures: number;
+  /** By our clock, when the server last answered. */
+  readonly heardAt: number | undefined;
+  readonly lastError?: string;
+}
+
+export interface Reflector {
+  state(): ReflectorState;
+  /** Resolves after the signal fired. Never rejects. */
+  readonly done: Promise<void>;
+}
+
+const BACK_OFF: BackOff = { firstMs: 500, mostMs: 30_000 };
+
+export function startReflector<T extends Projected>(options: ReflectorOptions<T>): Reflector {
+  const { cache, transport, clock, random, pace, log, signal, backOff = BACK_OFF } = options;
+  const { pageSize = 500, watchMs = 300_000, silenceMs = 300_000 } = options;
+  const { source } = cache;
+  const at: Target = {
+    resource: source.resource,
+    ...(source.namespace === undefined ? {} : { namespace: source.namespace }),
+  };
+  const asked = {
+    at,
+    ...(source.view === undefined ? {} : { view: source.view }),
+    ...(source.labels === undefined ? {} : { labels: source.labels }),
+    ...(source.fields === undefined ? {} : { fields: source.fields }),
+  };
+  let phase: ReflectorState['phase'] = 'listing';
+  let isSynced = false;
+  let mustList = true;
+  let lists = 0;
+  let watches = 0;
+  let failures = 0;
+  let heardAt: number | undefined;
+  let lastError: string | undefined;
+  /** The next attempt has a reason to fare better, so it goes out at once. */
+  let isCured = false;
+  let notBefore = 0;
+
+  const tell = (changes: readonly Change<T>[]) => {
+    if (changes.length > 0) options.onChanges(changes);
+  };
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (mustList) await list();
+        else await follow();
+      } catch (error) {
+        if (signal.aborted) break;
+        fail(error);
+      }
+      if (failures > 0 && !signal.aborted) await rest();
+    }
+    phase = 'stopped';
+  }
+
+  /** Only the first failure of a row is worth a line. */
+  function fail(error: unknown): void {
+    const text = messageOf(error);
+    if (text !== lastError) log.warn('watch interrupted', { source: options.name, error: text });
+    lastError = text;
+    failures++;
+    notBefore = clock.now() + retryAfterMs(error);
+    if (!(error instanceof ApiError)) return;
+    // Whatever the server holds against our revision (too old, too new, unknown) is cured by a list. So is the rare server that keeps
+    // refusing a watch for another reason.
+    const isRefused = isRevisionRefused(error);
+    isCured = isRefused && failures === 1;
+    if (isRefused || failures > 3) mustList = true;
+  }
+
+  async function rest(): Promise<void> {
+    if (isCured) {
+      isCured = false;
+      return;
+    }
+    phase = 'waiting';
+    const wakeAt = Math.max(notBefore, clock.now() + backOffMs(backOff, failures, random));
+    await until(clock, wakeAt, `${options.name} back-off`, signal);
+  }
+
+  async function list(): Promise<void> {
+    phase = 'listing';
+    lists++;
+    const listing = cache.list();
+    let token: string | undefined;
+    do {
+      const { list: page } = await transport.call(
+        { verb: 'list', ...asked, limit: pageSize, ...(token === undefined ? {} : { continue: token }) },
+        signal,
+      );
+      if (page === undefined) throw new Error(`the list of ${options.name} came back without items`);
+      heardAt = clock.now();
+      tell(listing.page(page.items, page.metadata.resourceVersion));
+      token = page.metadata.continue === '' ? undefined : page.metadata.continue;
+      await pace.turn();
+      if (signal.aborted) return;
+    } while (token !== undefined);
+    tell(listing.end());
+    mustList = false;
+    failures = 0;
+    lastError = undefined;
+    if (!isSynced) {
+      isSynced = true;
+      options.onSynced();
+    }
+  }
+
+  async function follow(): Promise<void> {
+    phase = 'watching';
+    watches++;
+    const openedAt = clock.now();
+    const stop = new AbortController();
+    const onAbort = () => stop.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    let quietSince = openedAt;
+    let isDead = false;
+    let cancel = () => {};
+    // One timer per watch, moved only when it fires.
+    const arm = () => {
+      cancel = clock.at(quietSince + silenceMs, `${options.name} silence`, () => {
+        if (clock.now() - quietSince < silenceMs) return arm();
+        isDead = true;
+        stop.abort();
+      });
+    };
+    arm();
+    const timeoutSeconds = Math.ceil((watchMs * (1 + random.next())) / 1000);
+    const batches = transport
+      .watch({ ...asked, revision: cache.revision, bookmarks: true, timeoutSeconds }, stop.signal)
+      [Symbol.asyncIterator]();
+    let heard = false;
+    try {
+      for (;;) {
+        const batch = await nextUnless(batches, stop.signal);
+        if (batch === undefined) break;
+        heard = true;
+        quietSince = clock.now();
+        heardAt = quietSince;
+        failures = 0;
+        lastError = undefined;
+        if (!takeIn(batch)) {
+          mustList = true;
+          break;
+        }
+        await pace.turn();
+      }
+    } finally {
+      cancel();
+      signal.removeEventListener('abort', onAbort);
+      stop.abort();
+      // Not waited for: a dead connection may never answer.
+      batches.return?.(undefined)?.catch(() => {});
+    }
+    // A server that ends each watch as soon as it began must not be asked in a tight loop.
+    if (!heard && !isDead && !mustList && !signal.aborted && clock.now() - openedAt < 1000) {
+      throw new Error('the server ended the watch at once');
+    }
+    failures = 0;
+  }
+
+  /** False when the events are from a time that this cache has already seen pass: this server is not where we were. */
+  function takeIn(batch: readonly WatchEvent[]): boolean {
+    const changes: Change<T>[] = [];
+    let isInOrder = true;
+    for (const { type, object } of batch) {
+      if (type !== 'DELETED' && byRevision(object.metadata.resourceVersion ?? '', cache.revision) < 0) {
+        isInOrder = false;
+        break;
+      }
+      if (type === 'BOOKMARK') cache.bookmark(object.metadata.resourceVersion ?? '');
+      else {
+        const change = cache.watched(type, object as KubeObject);
+        if (change !== undefined) changes.push(change);
+      }
+    }
+    tell(changes);
+    return isInOrder;
+  }
+
+  return {
+    state: () => ({
+      phase,
+      synced: isSynced,
+      lists,
+      watches,
+      failures,
+      heardAt,
+      ...(lastError === undefined ? {} : { lastError }),
+    }),
+    done: run(),
+  };
+}
+
+/** 410, or the revision of a cluster that this one is not (any more). */
+const isRevisionRefused = (error: ApiError): boolean =>
+  error.code === 410 ||
+  error.reason === 'Expired' ||
+  error.reason === 'Gone' ||
+  error.code === 400 ||
+  (error.details?.causes ?? []).some((cause) => cause.reason === 'ResourceVersionTooLarge') ||
+  error.message.includes('Too large resource version');
+
+/** The next value; undefined at the end or when the signal fires, even if the iterator itself never notices. */
+function nextUnless<V>(iterator: AsyncIterator<V>, signal: AbortSignal): Promise<V | undefined> {
+  if (signal.aborted) return Promise.resolve(undefined);
+  return new Promise((resolve, reject) => {
+    const onAbort = () => resolve(undefined);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const settle = () => signal.removeEventListener('abort', onAbort);
+    iterator.next().then(
+      (result) => {
+        settle();
+        resolve(result.done ? undefined : result.value);
+      },
+      (error) => {
+        settle();
+        reject(error);
+      },
+    );
+  });
+}

@@ -1,0 +1,109 @@
+// The whole objects of one pass over a key: what it needed, what was fetched for it, and which keys to wake when one of them changes.
+import type { KubeObject } from '../api/object.ts';
+import { keyOf } from './cache.ts';
+import type { Contents } from './content.ts';
+import type { WholeRef } from './controller.ts';
+import type { Feeds } from './feeds.ts';
+import { type Place, placeText } from './place.ts';
+import { byRevision } from './revision.ts';
+
+/** What one pass has fetched. It keeps an object from being pushed out between the get and the decision. */
+export interface Wholes {
+  /** Texts of the places that the last look touched. */
+  readonly used: ReadonlySet<string>;
+  /** A new look at the same key begins. */
+  begin(): void;
+  see(ref: WholeRef): KubeObject | null | undefined;
+  fetch(ref: WholeRef): Promise<void>;
+}
+
+const placeOf = ({ on, resource, namespace, name }: WholeRef): Place => ({
+  on,
+  resource,
+  ...(namespace === undefined || !resource.namespaced ? {} : { namespace }),
+  name,
+});
+
+export function createWholes(feeds: Feeds, contents: Contents): Wholes {
+  const held = new Map<string, KubeObject | null>();
+  const used = new Set<string>();
+  return {
+    used,
+    begin: () => used.clear(),
+    see(ref) {
+      const place = placeOf(ref);
+      const text = placeText(place);
+      used.add(text);
+      const known = knownState(feeds, place);
+      const own = held.get(`${text}@${ref.resource.version}`);
+      if (known === 'absent') return null;
+      if (known === 'unwatched') return own;
+      if (own?.metadata.uid === known.uid && own.metadata.resourceVersion === known.resourceVersion) return own;
+      return contents.get(place, known.uid, known.resourceVersion);
+    },
+    async fetch(ref) {
+      const place = placeOf(ref);
+      const text = placeText(place);
+      used.add(text);
+      held.set(`${text}@${ref.resource.version}`, await contents.fetch(place));
+    },
+  };
+}
+
+interface State {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** What the caches say about an object: its newest state, that there is none, or that they do not watch it. */
+function knownState(feeds: Feeds, { on, resource, namespace, name }: Place): State | 'absent' | 'unwatched' {
+  const key = keyOf(namespace, name);
+  let newest: State | undefined;
+  let isCovered = false;
+  for (const { source, cache, isSynced } of feeds.at(on, resource)) {
+    if (source.namespace !== undefined && source.namespace !== namespace) continue;
+    if (isSynced && !cache.selection.filtered) isCovered = true;
+    const item = cache.get(key);
+    if (item === undefined) continue;
+    const { uid = '', resourceVersion = '' } = item.metadata;
+    if (newest === undefined || byRevision(resourceVersion, newest.resourceVersion) > 0)
+      newest = { uid, resourceVersion };
+  }
+  return newest ?? (isCovered ? 'absent' : 'unwatched');
+}
+
+/** Which keys looked at which whole objects. */
+export interface Dependents {
+  readonly size: number;
+  set(key: string, places: ReadonlySet<string>): void;
+  of(place: string): Iterable<string>;
+}
+
+export function createDependents(): Dependents {
+  const keysOf = new Map<string, Set<string>>();
+  const placesOf = new Map<string, readonly string[]>();
+  return {
+    get size() {
+      return keysOf.size;
+    },
+    set(key, places) {
+      for (const place of placesOf.get(key) ?? []) {
+        if (places.has(place)) continue;
+        const keys = keysOf.get(place);
+        keys?.delete(key);
+        if (keys?.size === 0) keysOf.delete(place);
+      }
+      if (places.size === 0) {
+        placesOf.delete(key);
+        return;
+      }
+      for (const place of places) {
+        const keys = keysOf.get(place);
+        if (keys === undefined) keysOf.set(place, new Set([key]));
+        else keys.add(key);
+      }
+      placesOf.set(key, [...places]);
+    },
+    of: (place) => keysOf.get(place) ?? [],
+  };
+}
