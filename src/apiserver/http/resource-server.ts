@@ -24,7 +24,7 @@ import {
 } from './options.ts';
 import type { ResourcePath } from './request-info.ts';
 import { type Exchange, sendJson } from './respond.ts';
-import { sendObject } from './single.ts';
+import { sendObject, singleForm } from './single.ts';
 import { isExpired, sendExpiredWatch, type WatchHub } from './watch-stream.ts';
 
 export interface ResourceRequest {
@@ -94,38 +94,51 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     return sendList(exchange, { at, listed, representation, include, now: clock.now() });
   };
 
-  const serveWrite = async (exchange: Exchange, request: ResourceRequest, at: At): Promise<void> => {
-    const { served, query, verb, user } = request;
+  const serveWrite = async (exchange: Exchange, request: ResourceRequest, asked: At): Promise<void> => {
+    const { served, query, verb, user, where } = request;
     const { cluster, verbs } = served;
     const { headers } = exchange.request;
+    // Whoever takes no answer of ours hears so before anything is written.
+    if (verb === 'deletecollection') choose(headers.accept, LIST_FORMS);
+    else singleForm(exchange, { at: asked, query, choose });
+    /** Kinds come, go and change while a client is still sending: what counts is what is served when all has come. */
+    const received = async () => {
+      const bytes = await readBody(exchange.request, limits.bodyBytes);
+      const found = cluster.registry.find(where.group, where.version, where.plural);
+      if (!found) throw noSuchResource();
+      return { bytes, at: found.resource === asked.resource ? asked : locate({ ...request, found }) };
+    };
     const caller = (options: WriteOptions): Caller => ({
       ...options,
       user,
       warn: (text) => exchange.warnings.add(text),
     });
     if (verb === 'patch') {
-      const type = patchType(headers['content-type'], at.resource.custom !== undefined);
+      const type = patchType(headers['content-type'], asked.resource.custom !== undefined);
       const force = patchForce(query, type);
       const by = caller(writeOptions(query, 'PatchOptions', headers['user-agent']));
-      const body = decodePatch(await readBody(exchange.request, limits.bodyBytes), type);
+      const { bytes, at } = await received();
+      const body = decodePatch(bytes, type);
       const written = await verbs.patch(cluster, at, { type, body, ...(force === undefined ? {} : { force }) }, by);
       return answer(exchange, written.created ? 201 : 200, at, written.stored, query);
     }
     const format = bodyFormat(headers['content-type']);
-    const kind = kindOf(at);
+    const kind = kindOf(asked);
     if (verb === 'create') {
       const by = caller(writeOptions(query, 'CreateOptions', headers['user-agent']));
-      const body = decodeObject(await readBody(exchange.request, limits.bodyBytes), format, kind);
+      const { bytes, at } = await received();
+      const body = decodeObject(bytes, format, kind);
       const written = await verbs.create(cluster, at, body, by);
       return answer(exchange, 201, at, written.stored, query);
     }
     if (verb === 'update') {
       const by = caller(writeOptions(query, 'UpdateOptions', headers['user-agent']));
-      const body = decodeObject(await readBody(exchange.request, limits.bodyBytes), format, kind);
+      const { bytes, at } = await received();
+      const body = decodeObject(bytes, format, kind);
       const written = await verbs.update(cluster, at, body, by);
       return answer(exchange, written.created ? 201 : 200, at, written.stored, query);
     }
-    const bytes = await readBody(exchange.request, limits.bodyBytes);
+    const { bytes, at } = await received();
     const deletion = deletionOf(query, bytes.length === 0 ? undefined : decodeOptions(bytes, format));
     const by = caller({
       manager: managerOf(headers['user-agent']),

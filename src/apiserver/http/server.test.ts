@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { User } from '../../api/object.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -351,6 +352,43 @@ describe('a server', () => {
     root.cluster.registry.setCustom([]);
     expect((await server.call('GET', '/clusters/m1/apis/example.dev/v1')).json.resources[0].name).toBe(widgets.plural);
     expect((await server.call('GET', '/apis/example.dev/v1')).code).toBe(404);
+  });
+});
+
+describe('a write', () => {
+  test('whose answer nobody could read does not happen', async () => {
+    const { cluster, seed, ...rest } = aCluster();
+    seed([aConfigMap('there')]);
+    server = await aServer({ cluster, ...rest });
+    const { head } = cluster.store;
+    const headers = { accept: 'application/vnd.example' };
+    const body = JSON.stringify(aConfigMap('new'));
+    expect((await server.call('POST', CM, { headers, body })).code).toBe(406);
+    expect((await server.call('DELETE', `${CM}/there`, { headers })).code).toBe(406);
+    expect((await server.call('DELETE', CM, { headers })).code).toBe(406);
+    const list = { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' };
+    expect((await server.call('POST', CM, { headers: list, body })).code).toBe(406);
+    const table = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+    expect((await server.call('POST', `${CM}?includeObject=Half`, { headers: table, body })).code).toBe(400);
+    expect(cluster.store.head).toBe(head);
+  });
+
+  test('of a kind that went while the client was still sending is refused', async () => {
+    const { cluster, ...rest } = aCluster();
+    server = await aServer({ cluster, ...rest });
+    const body = JSON.stringify({ apiVersion: 'example.dev/v1', kind: 'Widget', metadata: { name: 'w' } });
+    const { head } = cluster.store;
+    const socket = connect(server.port, '127.0.0.1');
+    const answered = new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(bytes.toString())));
+    socket.write(
+      `POST /apis/example.dev/v1/namespaces/default/widgets HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
+    );
+    while (server.load.requests === 0) await new Promise(setImmediate);
+    cluster.registry.setCustom([]);
+    socket.write(body.slice(9));
+    expect(await answered).toMatch(/^HTTP\/1.1 404 /);
+    expect(cluster.store.head).toBe(head);
+    socket.destroy();
   });
 });
 

@@ -13,7 +13,7 @@ import { type Exchange, sendBytes } from './respond.ts';
 import { tableHead, tableRow } from './table-text.ts';
 
 const ALL_FORMS: ReadonlySet<Form> = new Set(['json', 'yaml', 'table', 'metadata', 'metadata-list']);
-export const PLAIN_FORMS: ReadonlySet<Form> = new Set(['json', 'yaml']);
+const PLAIN_FORMS: ReadonlySet<Form> = new Set(['json', 'yaml']);
 
 export interface SingleAnswer {
   readonly at: At;
@@ -23,13 +23,24 @@ export interface SingleAnswer {
   readonly now: number;
 }
 
+/** The form in which a client takes what stands there. Throws a 406 when it takes none, or a 400 when it wants an odd table. */
+export function singleForm(exchange: Exchange, { at, query, choose }: Pick<SingleAnswer, 'at' | 'query' | 'choose'>) {
+  const isPlain = hasOwnKind(at.resource, at.subresource) && at.subresource !== 'scale';
+  const chosen = choose(exchange.request.headers.accept, isPlain ? PLAIN_FORMS : ALL_FORMS);
+  if (chosen.form === 'metadata-list') {
+    throw new ApiError(
+      406,
+      'NotAcceptable',
+      `you requested PartialObjectMetadataList, but the requested object is not a list (${at.resource.kind})`,
+    );
+  }
+  return { ...chosen, include: chosen.form === 'table' ? includeObject(query) : 'Metadata' } as const;
+}
+
 export function sendObject(exchange: Exchange, code: number, { at, stored, query, choose, now }: SingleAnswer): void {
   const isForeign = hasOwnKind(at.resource, at.subresource);
   const isScale = at.subresource === 'scale';
-  const { form, version, contentType } = choose(
-    exchange.request.headers.accept,
-    isForeign && !isScale ? PLAIN_FORMS : ALL_FORMS,
-  );
+  const { form, version, contentType, include } = singleForm(exchange, { at, query, choose });
   const { resource } = at;
   switch (form) {
     case 'json':
@@ -41,7 +52,6 @@ export function sendObject(exchange: Exchange, code: number, { at, stored, query
       return;
     }
     case 'table': {
-      const include = includeObject(query);
       const { resourceVersion } = stored.object().metadata;
       const metadata = resourceVersion === undefined ? {} : { resourceVersion };
       const table = isScale ? scaleTable : at.version.table;
@@ -54,12 +64,6 @@ export function sendObject(exchange: Exchange, code: number, { at, stored, query
     case 'metadata':
       sendBytes(exchange, code, contentType, Buffer.from(metadataText(stored, version)));
       return;
-    default:
-      throw new ApiError(
-        406,
-        'NotAcceptable',
-        `you requested PartialObjectMetadataList, but the requested object is not a list (${resource.kind})`,
-      );
   }
 }
 
