@@ -1,0 +1,59 @@
+// Whether a member may be picked for something new. What is already on an ineligible member stays there.
+import type { MemberCluster } from '../api/member-cluster.ts';
+import { conditionOf } from '../api/next-condition.ts';
+
+export type Eligibility =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: IneligibleCode; readonly reason: string };
+
+export type IneligibleCode =
+  | 'Left'
+  | 'AgentNotOnline'
+  | 'NoRecentHeartbeat'
+  | 'AgentNotJoined'
+  | 'HealthUnknown'
+  | 'Unhealthy';
+
+const MINUTE = 60_000;
+const LEAST_TIMEOUT = 5 * MINUTE;
+const PERIODS = 3;
+
+/**
+ * How long a member may be silent or unhealthy.
+ * Differs from KubeFleet: there it is five minutes whatever the period, so a member that reports every ten minutes is out half the time.
+ */
+export const eligibilityTimeoutMs = (heartbeatPeriodSeconds: number): number =>
+  Math.max(LEAST_TIMEOUT, PERIODS * heartbeatPeriodSeconds * 1000);
+
+const no = (code: IneligibleCode, reason: string): Eligibility => ({ ok: false, code, reason });
+const minutes = (ms: number): string => (ms / MINUTE).toFixed(2);
+
+/** The first rule that fails gives the reason. */
+export function eligibility(cluster: MemberCluster, now: number): Eligibility {
+  const timeoutMs = eligibilityTimeoutMs(cluster.spec.heartbeatPeriodSeconds);
+  if (cluster.metadata.deletionTimestamp !== undefined) return no('Left', 'cluster has left the fleet');
+
+  const agent = cluster.status?.agentStatus?.find((each) => each.type === 'MemberAgent');
+  if (agent === undefined)
+    return no('AgentNotOnline', 'cluster is not connected to the fleet: member agent not online yet');
+
+  const silentMs = now - Date.parse(agent.lastReceivedHeartbeat ?? '');
+  if (!(silentMs <= timeoutMs)) {
+    const since = Number.isNaN(silentMs) ? 'ever' : `for ${minutes(silentMs)} minutes`;
+    return no('NoRecentHeartbeat', `cluster is not connected to the fleet: no recent heartbeat, none ${since}`);
+  }
+
+  if (conditionOf(agent.conditions, 'Joined')?.status !== 'True') {
+    return no('AgentNotJoined', 'cluster is not connected to the fleet: member agent not joined yet');
+  }
+
+  const healthy = conditionOf(agent.conditions, 'Healthy');
+  if (healthy === undefined) {
+    return no('HealthUnknown', 'cluster is not connected to the fleet: health condition not available');
+  }
+  const unhealthyMs = now - Date.parse(healthy.lastTransitionTime);
+  if (healthy.status !== 'True' && !(unhealthyMs <= timeoutMs)) {
+    return no('Unhealthy', `cluster is not connected to the fleet: unhealthy for ${minutes(unhealthyMs)} minutes`);
+  }
+  return { ok: true };
+}

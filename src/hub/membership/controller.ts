@@ -1,0 +1,94 @@
+// What membership watches and how it sees.
+
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { clusterOfNamespace, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { Controller, Projected, WatchRule } from '../../runtime/controller.ts';
+import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles, works } from '../sources.ts';
+import { createBeats } from './beats.ts';
+import { decide } from './decide.ts';
+import type { Observed, Settings } from './observed.ts';
+import { memberRules } from './permissions.ts';
+import { agentsOf, memberAgentOf } from './report.ts';
+
+const MINUTE = 60_000;
+
+export const defaultSettings: Settings = {
+  agents: ['MemberAgent'],
+  forceDeleteWaitMs: 15 * MINUTE,
+  unreachablePeriods: 3,
+  rules: memberRules,
+};
+
+/** The member in whose namespace an object lives. */
+const byNamespace = ({ metadata }: Projected): readonly string[] => {
+  const cluster = clusterOfNamespace(metadata.namespace ?? '');
+  return cluster === undefined ? [] : [cluster];
+};
+
+/** Our own writes of its status are no news: a heartbeat is one look, not two. */
+function membershipChanged(cluster: MemberCluster, old: MemberCluster | undefined): boolean {
+  if (old === undefined) return true;
+  const { resourceVersion: _version, ...metadata } = cluster.metadata;
+  const { resourceVersion: _oldVersion, ...oldMetadata } = old.metadata;
+  return !deepEqual(metadata, oldMetadata);
+}
+
+export function membership(settings: Partial<Settings> = {}): Controller<Observed> {
+  const all: Settings = { ...defaultSettings, ...settings };
+  const beats = createBeats();
+  return {
+    name: 'membership',
+    eventSource: 'mcv1beta1',
+    watches: [
+      {
+        source: memberClusters,
+        toKeys: (cluster, _see, old) => (membershipChanged(cluster, old) ? [cluster.metadata.name ?? ''] : []),
+      } satisfies WatchRule<MemberCluster>,
+      { source: internalMemberClusters, toKeys: byNamespace },
+      {
+        source: namespaces,
+        toKeys: ({ metadata }) => {
+          const cluster = clusterOfNamespace(metadata.name ?? '');
+          return cluster === undefined ? [] : [cluster];
+        },
+      },
+      { source: roles, toKeys: byNamespace },
+      { source: roleBindings, toKeys: byNamespace },
+      // Only counted and let go of; a Work by itself changes nothing about a membership.
+      { source: works, toKeys: () => [] },
+    ],
+
+    observe(see, key) {
+      const cluster = see.get(memberClusters, key);
+      if (cluster === undefined) {
+        beats.forget(key);
+        return undefined;
+      }
+      const place = memberNamespace(key);
+      const internal = see.get(internalMemberClusters, key, place);
+      const namespace = see.get(namespaces, place);
+      const role = see.get(roles, memberRole(key), place);
+      const roleBinding = see.get(roleBindings, memberRoleBinding(key), place);
+      const stamp = memberAgentOf(
+        agentsOf({ cluster, ...(internal === undefined ? {} : { internal }) }),
+      )?.lastReceivedHeartbeat;
+      const beatSeenAt =
+        stamp === undefined ? undefined : beats.seen(key, { uid: cluster.metadata.uid ?? '', stamp, now: see.now });
+      return {
+        cluster,
+        ...(internal === undefined ? {} : { internal }),
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(role === undefined ? {} : { role }),
+        ...(roleBinding === undefined ? {} : { roleBinding }),
+        works: see.all(works, place),
+        ...(beatSeenAt === undefined ? {} : { beatSeenAt }),
+        ...(see.failure === undefined ? {} : { failure: see.failure }),
+        now: see.now,
+        settings: all,
+      };
+    },
+
+    decide,
+  };
+}

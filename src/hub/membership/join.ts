@@ -1,0 +1,276 @@
+// A member that is to be part of the fleet: its namespace, its permissions, the InternalMemberCluster through which hub and agent talk, and
+// the status that tells of all this.
+//
+// Guarantee: every part can be missing, changed or half done; a pass puts right what it finds and says in ReadyToJoin what it cannot.
+import { type Hold, sentenceOf } from '../../api/hold.ts';
+import { internalMemberCluster } from '../../api/internal-member-cluster.ts';
+import { identityCauses, subjectOf } from '../../api/member-identity.ts';
+import { memberNameProblem } from '../../api/member-name.ts';
+import { finalizers, labels, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
+import { apiVersionOf } from '../../api/object.ts';
+import { namespaceResource, RBAC_GROUP, roleBindingResource, roleResource } from '../../api/resources.ts';
+import { canonicalJson } from '../../base/json.ts';
+import { create, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import type { Action, Decision } from '../../runtime/controller.ts';
+import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles } from '../sources.ts';
+import { isStuck, STUCK_AFTER_MS, terminatingSince } from './leave-progress.ts';
+import { adoption, foreignOwner, isTerminating, newNamespace, ownerReference } from './namespace.ts';
+import type { Observed } from './observed.ts';
+import { agentsOf, isUnreachable, memberAgentOf, READY, silentFrom, statusFor, type Verdict } from './report.ts';
+import { writeStatus } from './status-patch.ts';
+import { releaseWorks } from './works.ts';
+
+type Steps = readonly (readonly Action[])[];
+
+export function join(observed: Observed): Decision {
+  const { cluster, namespace } = observed;
+  const marks = marking(observed);
+  const obstacle = obstacleTo(observed);
+
+  if (obstacle !== undefined) {
+    // What is in a namespace that is not ours, or is going, says nothing about the member.
+    const { internal: _internal, ...rest } = observed;
+    const status = writeStatus(rest, statusFor(rest, { readyToJoin: refusal(observed, obstacle) }));
+    const releases =
+      namespace !== undefined && obstacle.code === 'NamespaceTerminating' ? releaseWorks(observed.works) : [];
+    return {
+      steps: marks.length > 0 ? [...marks, ...releases] : [...status, ...releases],
+      holds: [obstacle, ...healthHolds(rest)],
+      ...wake(rest, obstacle),
+      because: sentenceOf(obstacle),
+    };
+  }
+
+  const arrangements = arrange(observed);
+  const refused = arrangements.length > 0 ? refusedStep(observed) : undefined;
+  if (refused !== undefined) {
+    const status = writeStatus(observed, statusFor(observed, { readyToJoin: verdictOf(refused) }));
+    return {
+      steps: marks.length > 0 ? [...marks, ...arrangements] : [...status, ...arrangements],
+      holds: [refused, ...healthHolds(observed)],
+      ...wake(observed),
+      because: sentenceOf(refused),
+    };
+  }
+
+  // Steps run in order and end with the first that fails: when the status is written, all that it praises is there.
+  // It is conditional on the MemberCluster as we saw it, so a pass that marks it leaves the status to the next one.
+  const status = marks.length > 0 ? [] : writeStatus(observed, statusFor(observed, { readyToJoin: READY }));
+  const steps = [...marks, ...arrangements, ...status];
+  return {
+    steps,
+    holds: healthHolds(observed),
+    ...wake(observed),
+    because: steps.length === 0 ? `${cluster.metadata.name} is as it should be` : (steps[0]?.[0]?.because ?? ''),
+  };
+}
+
+// ---- what stands in the way
+
+function obstacleTo(observed: Observed): Hold | undefined {
+  const { cluster, namespace } = observed;
+  const subject = refTo(memberClusters.resource, cluster);
+  const problem = memberNameProblem(cluster.metadata.name ?? '');
+  const [cause] = identityCauses(cluster.spec.identity);
+  const message = problem ?? (cause === undefined ? undefined : `${cause.field}: ${cause.message}`);
+  if (message !== undefined) {
+    return { code: 'SpecInvalid', subject, facts: { message }, next: 'delete the MemberCluster or correct it' };
+  }
+  if (namespace === undefined) return undefined;
+  const on = refTo(namespaces.resource, namespace);
+  const owner = foreignOwner(namespace, cluster);
+  if (owner !== undefined) {
+    return { code: 'NamespaceForeign', subject, on, facts: { owner }, next: 'choose another name for the member' };
+  }
+  if (!isTerminating(namespace)) return undefined;
+  return {
+    code: 'NamespaceTerminating',
+    subject,
+    on,
+    facts: namespace.remaining === undefined ? {} : { message: namespace.remaining },
+    since: terminatingSince(namespace),
+    next: 'look for finalizers in the namespace',
+  };
+}
+
+/** The last pass was refused. Conflicts and twins are everyday business of two writers and pass by themselves. */
+function refusedStep({ cluster, failure }: Observed): Hold | undefined {
+  if (failure === undefined || failure.reason === 'Conflict' || failure.reason === 'AlreadyExists') return undefined;
+  const subject = refTo(memberClusters.resource, cluster);
+  return {
+    code: 'StepRefused',
+    subject,
+    facts: { message: failure.message },
+    next: "look at the hub's own permissions",
+  };
+}
+
+const verdictOf = (hold: Hold): Verdict => ({
+  status: 'False',
+  reason: hold.code as Verdict['reason'],
+  message: sentenceOf(hold),
+});
+
+function refusal({ namespace, now }: Observed, obstacle: Hold): Verdict {
+  if (obstacle.code !== 'NamespaceTerminating' || namespace === undefined) return verdictOf(obstacle);
+  // What remains changes with every object that goes; the condition says it only when it has become a problem.
+  if (isStuck(namespace, now)) return { ...verdictOf(obstacle), reason: 'NamespaceStuck' };
+  return verdictOf({ ...obstacle, facts: {} });
+}
+
+// ---- what has to be there
+
+/** Finalizer and label in one write. */
+function marking({ cluster }: Observed): Steps {
+  const { metadata } = cluster;
+  const { name = '', finalizers: present = [] } = metadata;
+  const isHeld = present.includes(finalizers.memberCluster);
+  const isLabelled = metadata.labels?.[labels.memberName] === name;
+  if (isHeld && isLabelled) return [];
+  return [
+    [
+      patch(
+        seen(memberClusters, cluster),
+        {
+          metadata: {
+            ...(isHeld ? {} : { finalizers: [...present, finalizers.memberCluster] }),
+            ...(isLabelled ? {} : { labels: { [labels.memberName]: name } }),
+          },
+        },
+        'a member has a finalizer until it has left, and its own name as label',
+      ),
+    ],
+  ];
+}
+
+interface Arrangement {
+  readonly action: Action;
+  readonly reason: string;
+}
+
+function arrange(observed: Observed): Steps {
+  const { cluster } = observed;
+  const wanted = [
+    arrangeNamespace(observed),
+    arrangeRole(observed),
+    arrangeRoleBinding(observed),
+    arrangeInternal(observed),
+  ].filter((each) => each !== undefined);
+  if (wanted.length === 0) return [];
+  const events = wanted.map(({ action, reason }) =>
+    tell(memberClusters, cluster, { type: 'Normal', reason, message: action.because }),
+  );
+  // One after the other: each needs the namespace, the RoleBinding needs the Role.
+  return [...wanted.map(({ action }) => [action]), events];
+}
+
+function arrangeNamespace({ cluster, namespace }: Observed): Arrangement | undefined {
+  if (namespace === undefined) {
+    const because = `creates namespace ${memberNamespace(cluster.metadata.name ?? '')}`;
+    return { action: create('hub', namespaceResource, newNamespace(cluster), because), reason: 'NamespaceCreated' };
+  }
+  const merge = adoption(namespace, cluster);
+  if (merge === undefined) return undefined;
+  const because = `adopts namespace ${namespace.metadata.name}`;
+  return { action: patch(seen(namespaces, namespace), merge, because), reason: 'NamespacePatched' };
+}
+
+const within = (observed: Observed, name: string) => ({
+  name,
+  namespace: memberNamespace(observed.cluster.metadata.name ?? ''),
+  ownerReferences: [ownerReference(observed.cluster)],
+});
+
+function arrangeRole(observed: Observed): Arrangement | undefined {
+  const { cluster, role, settings } = observed;
+  const name = memberRole(cluster.metadata.name ?? '');
+  const { rules } = settings;
+  if (role === undefined) {
+    const object = {
+      apiVersion: `${RBAC_GROUP}/v1`,
+      kind: 'Role',
+      metadata: within(observed, name),
+      rules,
+    };
+    return { action: create('hub', roleResource, object, `creates Role ${name}`), reason: 'RoleCreated' };
+  }
+  if (role.rules === canonicalJson(rules)) return undefined;
+  return { action: patch(seen(roles, role), { rules }, `restores the rules of Role ${name}`), reason: 'RoleUpdated' };
+}
+
+function arrangeRoleBinding(observed: Observed): Arrangement | undefined {
+  const { cluster, roleBinding } = observed;
+  const name = memberRoleBinding(cluster.metadata.name ?? '');
+  const roleRef = { apiGroup: RBAC_GROUP, kind: 'Role', name: memberRole(cluster.metadata.name ?? '') };
+  const subjects = [subjectOf(cluster.spec.identity)];
+  if (roleBinding === undefined) {
+    const object = {
+      apiVersion: `${RBAC_GROUP}/v1`,
+      kind: 'RoleBinding',
+      metadata: within(observed, name),
+      roleRef,
+      subjects,
+    };
+    const because = `creates RoleBinding ${name}`;
+    return { action: create('hub', roleBindingResource, object, because), reason: 'RoleBindingCreated' };
+  }
+  // The role of a RoleBinding cannot be changed: it goes, and the next pass creates it anew.
+  if (roleBinding.roleRef !== canonicalJson(roleRef)) {
+    const because = `removes RoleBinding ${name}, which binds another role`;
+    return { action: remove(seen(roleBindings, roleBinding), because), reason: 'RoleBindingUpdated' };
+  }
+  if (roleBinding.subjects === canonicalJson(subjects)) return undefined;
+  const because = `binds ${cluster.spec.identity.kind} ${cluster.spec.identity.name} in RoleBinding ${name}`;
+  return { action: patch(seen(roleBindings, roleBinding), { subjects }, because), reason: 'RoleBindingUpdated' };
+}
+
+function arrangeInternal(observed: Observed): Arrangement | undefined {
+  const { cluster, internal } = observed;
+  const { name = '' } = cluster.metadata;
+  const spec = { state: 'Join', heartbeatPeriodSeconds: cluster.spec.heartbeatPeriodSeconds };
+  if (internal === undefined) {
+    const object = {
+      apiVersion: apiVersionOf(internalMemberCluster.group, internalMemberCluster.version),
+      kind: internalMemberCluster.kind,
+      metadata: within(observed, name),
+      spec,
+    };
+    return {
+      action: create('hub', internalMemberCluster, object, `creates InternalMemberCluster ${name}`),
+      reason: 'InternalMemberClusterCreated',
+    };
+  }
+  if (canonicalJson(internal.spec) === canonicalJson(spec)) return undefined;
+  return {
+    action: patch(
+      seen(internalMemberClusters, internal),
+      { spec },
+      `sets state ${spec.state} and a heartbeat every ${spec.heartbeatPeriodSeconds} s`,
+    ),
+    reason: 'InternalMemberClusterSpecUpdated',
+  };
+}
+
+// ---- who waits, and until when
+
+function healthHolds(observed: Observed): readonly Hold[] {
+  const { cluster, settings } = observed;
+  const subject = refTo(memberClusters.resource, cluster);
+  if (memberAgentOf(agentsOf(observed)) === undefined) {
+    return [{ code: 'AgentNotConnected', subject, facts: {}, next: 'start the agent of the member' }];
+  }
+  if (!isUnreachable(observed)) return [];
+  const seconds = settings.unreachablePeriods * cluster.spec.heartbeatPeriodSeconds;
+  return [{ code: 'Unreachable', subject, facts: { seconds }, next: 'look after the agent and its way to the hub' }];
+}
+
+/** The next moment at which something changes by itself. */
+function wake(observed: Observed, obstacle?: Hold): Pick<Decision, 'wakeAt'> {
+  const moments = [
+    isUnreachable(observed) ? undefined : silentFrom(observed),
+    obstacle?.code === 'NamespaceTerminating' && obstacle.since !== undefined
+      ? obstacle.since + STUCK_AFTER_MS
+      : undefined,
+  ].filter((each) => each !== undefined && each > observed.now) as number[];
+  return moments.length === 0 ? {} : { wakeAt: Math.min(...moments) };
+}

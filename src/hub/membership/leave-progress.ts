@@ -1,0 +1,33 @@
+// How far a leave has come, in words and times.
+import type { Hold } from '../../api/hold.ts';
+import { refTo } from '../../runtime/actions.ts';
+import { type HubNamespace, memberClusters, namespaces } from '../sources.ts';
+import type { Observed } from './observed.ts';
+import { isHeld } from './works.ts';
+
+const MINUTE = 60_000;
+/** A namespace that has been going for so long will hardly go by itself. */
+export const STUCK_AFTER_MS = 15 * MINUTE;
+/** How often the number of remaining Works is brought up to date while a member leaves: each Work by itself would be a write. */
+export const PROGRESS_EVERY_MS = 10_000;
+
+export const terminatingSince = ({ metadata }: HubNamespace): number => Date.parse(metadata.deletionTimestamp ?? '');
+
+export const isStuck = (namespace: HubNamespace, now: number): boolean =>
+  now - terminatingSince(namespace) >= STUCK_AFTER_MS;
+
+export const leavingSince = ({ cluster }: Observed): number => Date.parse(cluster.metadata.deletionTimestamp ?? '');
+
+export function leavingHold(observed: Observed): Hold {
+  const { cluster, namespace, works, settings } = observed;
+  const since = leavingSince(observed);
+  return {
+    code: 'Leaving',
+    subject: refTo(memberClusters.resource, cluster),
+    ...(namespace === undefined ? {} : { on: refTo(namespaces.resource, namespace) }),
+    facts: { works: works.filter(isHeld).length },
+    since,
+    until: since + settings.forceDeleteWaitMs,
+    next: 'wait, or look after the agent of the member',
+  };
+}

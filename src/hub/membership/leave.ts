@@ -1,0 +1,125 @@
+// A member that leaves: its agent is told, lets go of the Works and says so; then the namespace goes, and with it all that was ours on the hub.
+// What runs on the member keeps running.
+//
+// Guarantee: it always ends. An agent that does not answer is waited for only so long, and a finalizer that nobody will ever take off a Work
+// is taken off here, also while the namespace is already going.
+import { type Hold, sentenceOf } from '../../api/hold.ts';
+import { finalizers } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import { formatDuration } from '../../base/duration.ts';
+import { patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { type Action, type Decision, idle } from '../../runtime/controller.ts';
+import { internalMemberClusters, memberClusters, namespaces } from '../sources.ts';
+import { isStuck, leavingHold, leavingSince, PROGRESS_EVERY_MS, terminatingSince } from './leave-progress.ts';
+import { isOurs, isTerminating } from './namespace.ts';
+import type { Observed } from './observed.ts';
+import { joinedVerdict, statusFor, type Verdict } from './report.ts';
+import { writeStatus } from './status-patch.ts';
+import { releaseWorks } from './works.ts';
+
+type Steps = readonly (readonly Action[])[];
+
+export function leave(observed: Observed): Decision {
+  const { cluster, namespace, internal, now, settings } = observed;
+  if (!cluster.metadata.finalizers?.includes(finalizers.memberCluster)) return idle('nothing of ours holds it');
+
+  // A namespace that belongs to somebody else is none of our business, and neither is what is in it.
+  if (namespace === undefined || !isOurs(namespace, cluster)) return farewell(observed);
+
+  const hold = leavingHold(observed);
+  if (isTerminating(namespace)) return waitForNamespace(observed, hold);
+
+  if (internal === undefined) return collect(observed, hold, 'its InternalMemberCluster is gone');
+  if (hasLeft(observed)) return collect(observed, hold, 'its agents have left');
+  const forcedAt = leavingSince(observed) + settings.forceDeleteWaitMs;
+  if (internal.spec.state === 'Leave' && now >= forcedAt) {
+    const waited = formatDuration(settings.forceDeleteWaitMs);
+    return collect(observed, hold, `its agents did not leave within ${waited}`, {
+      reason: 'MemberClusterLeaveForced',
+      message: `the member was removed although its agents did not leave within ${waited}; what runs there keeps running`,
+    });
+  }
+
+  const asks: Steps =
+    internal.spec.state === 'Leave'
+      ? []
+      : [[patch(seen(internalMemberClusters, internal), { spec: { state: 'Leave' } }, 'asks the agents to leave')]];
+  return {
+    steps: [...asks, ...progress(observed, hold)],
+    holds: [hold],
+    wakeAt: Math.max(now + 1, Math.min(forcedAt, now + PROGRESS_EVERY_MS)),
+    because: sentenceOf(hold),
+  };
+}
+
+/** Said about the InternalMemberCluster as it is now: an older answer may speak of the time before it was asked to leave. */
+function hasLeft({ internal, settings }: Observed): boolean {
+  if (internal?.spec.state !== 'Leave') return false;
+  const agents = internal.status?.agentStatus ?? [];
+  if (joinedVerdict(agents, settings.agents).status !== 'False') return false;
+  return agents
+    .filter((agent) => settings.agents.some((type) => type === agent.type))
+    .every((agent) => conditionOf(agent.conditions, 'Joined')?.observedGeneration === internal.metadata.generation);
+}
+
+function farewell({ cluster }: Observed): Decision {
+  const rest = (cluster.metadata.finalizers ?? []).filter((each) => each !== finalizers.memberCluster);
+  const because = 'its namespace is gone: the member has left';
+  const action = patch(seen(memberClusters, cluster), { metadata: { finalizers: rest } }, because);
+  return { steps: [[action]], holds: [], because };
+}
+
+/** Lets go of the Works, then of the namespace and everything in it. */
+function collect(
+  observed: Observed,
+  hold: Hold,
+  because: string,
+  warning?: { readonly reason: string; readonly message: string },
+): Decision {
+  const { cluster, namespace } = observed;
+  if (namespace === undefined) return farewell(observed);
+  return {
+    steps: [
+      ...progress(observed, hold),
+      ...releaseWorks(observed.works),
+      [remove(seen(namespaces, namespace), because, 'Background')],
+      ...(warning === undefined ? [] : [[tell(memberClusters, cluster, { type: 'Warning', ...warning })]]),
+    ],
+    holds: [hold],
+    because,
+  };
+}
+
+function waitForNamespace(observed: Observed, hold: Hold): Decision {
+  const { cluster, namespace, now } = observed;
+  if (namespace === undefined) return farewell(observed);
+  const going: Hold = {
+    code: 'NamespaceTerminating',
+    subject: refTo(memberClusters.resource, cluster),
+    on: refTo(namespaces.resource, namespace),
+    facts: namespace.remaining === undefined ? {} : { message: namespace.remaining },
+    since: terminatingSince(namespace),
+    next: 'look for finalizers in the namespace',
+  };
+  // Most namespaces are gone before anybody could read about it.
+  const takesTime = now - terminatingSince(namespace) >= PROGRESS_EVERY_MS;
+  return {
+    steps: [...releaseWorks(observed.works), ...(takesTime ? progress(observed, going) : [])],
+    holds: [hold, going],
+    wakeAt: now + PROGRESS_EVERY_MS,
+    because: sentenceOf(going),
+  };
+}
+
+/** The condition tells how far it is. A number that changes is no transition, so it makes no Event. */
+function progress(observed: Observed, hold: Hold): Steps {
+  const { internal, namespace, cluster, settings, now } = observed;
+  const agents = internal?.status?.agentStatus ?? cluster.status?.agentStatus ?? [];
+  const verdict = (reason: Verdict['reason']): Verdict => ({ status: 'False', reason, message: sentenceOf(hold) });
+  const isLeft = joinedVerdict(agents, settings.agents).status === 'False';
+  const readyToJoin =
+    namespace !== undefined && isTerminating(namespace) && isStuck(namespace, now)
+      ? verdict('NamespaceStuck')
+      : verdict(isLeft ? 'MemberClusterNotReadyToJoin' : 'Leaving');
+  return writeStatus(observed, statusFor(observed, { readyToJoin, keepHealth: true }));
+}

@@ -1,0 +1,64 @@
+// The namespace of a member on the hub: whose it is, and what has to be put right about it.
+
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { memberCluster } from '../../api/member-cluster.ts';
+import { labels, memberNamespace } from '../../api/names.ts';
+import { apiVersionOf, groupVersionOf, type KubeObject, type OwnerReference } from '../../api/object.ts';
+import type { HubNamespace } from '../sources.ts';
+
+export const ownerReference = (cluster: MemberCluster): OwnerReference => ({
+  apiVersion: apiVersionOf(memberCluster.group, memberCluster.version),
+  kind: memberCluster.kind,
+  name: cluster.metadata.name ?? '',
+  uid: cluster.metadata.uid ?? '',
+  controller: true,
+});
+
+export const isTerminating = (namespace: HubNamespace): boolean => namespace.metadata.deletionTimestamp !== undefined;
+
+/** Names this MemberCluster, or one of the same name that lived before. */
+const namesCluster = ({ apiVersion, kind, name }: OwnerReference, cluster: MemberCluster): boolean =>
+  groupVersionOf(apiVersion).group === memberCluster.group &&
+  kind === memberCluster.kind &&
+  name === cluster.metadata.name;
+
+/** Somebody else controls it: `Kind "name"`, or undefined. */
+export function foreignOwner(namespace: HubNamespace, cluster: MemberCluster): string | undefined {
+  const owner = namespace.metadata.ownerReferences?.find((each) => each.controller && !namesCluster(each, cluster));
+  return owner === undefined ? undefined : `${owner.kind} "${owner.name}"`;
+}
+
+/** May go when the member goes. One without owner and label was there before us, and we never came to adopt it. */
+export const isOurs = (namespace: HubNamespace, cluster: MemberCluster): boolean =>
+  foreignOwner(namespace, cluster) === undefined &&
+  (namespace.metadata.labels?.[labels.isFleetResource] === 'true' ||
+    namespace.metadata.ownerReferences?.some((each) => each.uid === cluster.metadata.uid) === true);
+
+export const newNamespace = (cluster: MemberCluster): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: {
+    name: memberNamespace(cluster.metadata.name ?? ''),
+    labels: { [labels.isFleetResource]: 'true' },
+    ownerReferences: [ownerReference(cluster)],
+  },
+});
+
+/**
+ * The patch that makes a namespace ours, or undefined when it is.
+ * Differs from KubeFleet: one that was there before gets the owner reference, too, so that it cannot outlive the member.
+ */
+export function adoption(namespace: HubNamespace, cluster: MemberCluster): object | undefined {
+  const { labels: present = {}, ownerReferences: owners = [] } = namespace.metadata;
+  const isLabelled = present[labels.isFleetResource] === 'true';
+  const isOwned = owners.some((each) => each.uid === cluster.metadata.uid && each.controller);
+  if (isLabelled && isOwned) return undefined;
+  return {
+    metadata: {
+      ...(isLabelled ? {} : { labels: { [labels.isFleetResource]: 'true' } }),
+      ...(isOwned
+        ? {}
+        : { ownerReferences: [...owners.filter((each) => !namesCluster(each, cluster)), ownerReference(cluster)] }),
+    },
+  };
+}

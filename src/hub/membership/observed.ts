@@ -1,0 +1,33 @@
+// What membership looks at: one MemberCluster and all that stands around it.
+import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import type { AgentType } from '../../api/member-status.ts';
+import type { Failure } from '../../runtime/controller.ts';
+import type { HubNamespace, HubRole, HubRoleBinding, HubWork } from '../sources.ts';
+import type { Rule } from './permissions.ts';
+
+export interface Settings {
+  /** All of them have to have joined. */
+  readonly agents: readonly AgentType[];
+  /** How long a leaving member may take before it is removed without its consent. */
+  readonly forceDeleteWaitMs: number;
+  /** So many periods without a new heartbeat, by the hub's clock, make a member unreachable. */
+  readonly unreachablePeriods: number;
+  /** What the member's identity may do in its namespace. */
+  readonly rules: readonly Rule[];
+}
+
+export interface Observed {
+  readonly cluster: MemberCluster;
+  readonly internal?: InternalMemberCluster;
+  readonly namespace?: HubNamespace;
+  readonly role?: HubRole;
+  readonly roleBinding?: HubRoleBinding;
+  /** All Works in the member's namespace. */
+  readonly works: readonly HubWork[];
+  /** When the hub saw the newest heartbeat appear, by its own clock; since its start if it was there before. */
+  readonly beatSeenAt?: number;
+  readonly failure?: Failure;
+  readonly now: number;
+  readonly settings: Settings;
+}

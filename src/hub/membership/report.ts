@@ -1,0 +1,151 @@
+// The status of a MemberCluster: what its agents report, put together, and what the hub itself knows.
+//
+// Guarantee: it says what is reported now and nothing older; what is no longer reported disappears. Differs from KubeFleet: there a
+// condition or a namespace map that nobody reports any more stays for ever and keeps the member from being picked.
+import type { Condition } from '../../api/conditions.ts';
+import type { MemberClusterReason } from '../../api/member-cluster.ts';
+import type { MemberStatus } from '../../api/member-status.ts';
+import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
+import { by } from '../../base/compare.ts';
+import type { Observed } from './observed.ts';
+
+type AgentStatus = NonNullable<MemberStatus['agentStatus']>[number];
+
+/** A condition without what is the same for all of them. */
+export interface Verdict {
+  readonly status: Condition['status'];
+  readonly reason: MemberClusterReason;
+  readonly message: string;
+}
+
+export const READY: Verdict = {
+  status: 'True',
+  reason: 'MemberClusterReadyToJoin',
+  message: 'the namespace and the permissions of the member are in place',
+};
+
+const hasReported = (internal: Observed['internal']): boolean => (internal?.status?.agentStatus ?? []).length > 0;
+
+/** What the agents said last: an InternalMemberCluster that is new has nothing yet, and the former report stands. */
+export const agentsOf = ({ internal, cluster }: Pick<Observed, 'internal' | 'cluster'>): readonly AgentStatus[] =>
+  (hasReported(internal) ? internal?.status?.agentStatus : cluster.status?.agentStatus) ?? [];
+
+export const memberAgentOf = (agents: readonly AgentStatus[] | undefined): AgentStatus | undefined =>
+  agents?.find((each) => each.type === 'MemberAgent');
+
+/** Joined if all expected agents have joined, left if all have left. */
+export function joinedVerdict(agents: readonly AgentStatus[], expected: readonly string[]): Verdict {
+  const unknown = (message: string): Verdict => ({
+    status: 'Unknown',
+    reason: 'MemberClusterJoinStateUnknown',
+    message,
+  });
+  const found = expected.flatMap((type) => agents.find((each) => each.type === type) ?? []);
+  if (found.length < expected.length) {
+    const missing = expected.filter((type) => !found.some((each) => each.type === type));
+    return unknown(
+      `${found.length} of ${expected.length} expected agents have reported; missing: ${missing.join(', ')}`,
+    );
+  }
+  const silent = found.find((agent) => conditionOf(agent.conditions, 'Joined') === undefined);
+  if (silent !== undefined) return unknown(`${silent.type} has not said whether it joined`);
+  const said = new Set(found.map((agent) => conditionOf(agent.conditions, 'Joined')?.status));
+  if (said.size === 1 && said.has('True')) {
+    return { status: 'True', reason: 'MemberClusterJoined', message: 'all agents of the member have joined' };
+  }
+  if (said.size === 1 && said.has('False')) {
+    return { status: 'False', reason: 'MemberClusterLeft', message: 'all agents of the member have left' };
+  }
+  const states = found.map((agent) => `${agent.type}=${conditionOf(agent.conditions, 'Joined')?.status}`);
+  return unknown(`not all agents agree that they joined: ${states.join(', ')}`);
+}
+
+/** The moment from which a member without news is unreachable; undefined while there was never a heartbeat. */
+export const silentFrom = ({ cluster, beatSeenAt, settings }: Observed): number | undefined =>
+  beatSeenAt === undefined
+    ? undefined
+    : beatSeenAt + settings.unreachablePeriods * cluster.spec.heartbeatPeriodSeconds * 1000;
+
+/**
+ * Counted by the hub's clock from the moment it saw the newest heartbeat; the member's clock plays no part. After a restart of the hub the
+ * count begins anew, but what was unreachable before stays so until a new heartbeat comes.
+ */
+export function isUnreachable(observed: Observed): boolean {
+  const from = silentFrom(observed);
+  if (from === undefined) return false;
+  if (observed.now >= from) return true;
+  const { cluster } = observed;
+  const wasUnreachable = conditionOf(cluster.status?.conditions, 'Healthy')?.reason === 'MemberUnreachable';
+  const known = memberAgentOf(cluster.status?.agentStatus)?.lastReceivedHeartbeat;
+  return wasUnreachable && memberAgentOf(agentsOf(observed))?.lastReceivedHeartbeat === known;
+}
+
+/** What the agent says of its own API server, as long as it says anything. */
+function healthVerdict(observed: Observed): Verdict | undefined {
+  const agent = memberAgentOf(agentsOf(observed));
+  if (isUnreachable(observed)) {
+    const { settings, cluster } = observed;
+    const seconds = settings.unreachablePeriods * cluster.spec.heartbeatPeriodSeconds;
+    return {
+      status: 'Unknown',
+      reason: 'MemberUnreachable',
+      message: `no heartbeat was seen for ${settings.unreachablePeriods} periods (${seconds} s) after the one of ${agent?.lastReceivedHeartbeat}`,
+    };
+  }
+  const said = conditionOf(agent?.conditions, 'Healthy');
+  return said === undefined
+    ? undefined
+    : { status: said.status, reason: said.reason as MemberClusterReason, message: said.message };
+}
+
+export interface Parts {
+  readonly readyToJoin: Verdict;
+  /** Absent = what was said before stays: a member that leaves sends no heartbeats, and nobody should be alarmed by that. */
+  readonly keepHealth?: true;
+}
+
+export function statusFor(observed: Observed, { readyToJoin, keepHealth }: Parts): MemberStatus {
+  const { cluster, internal, settings, now } = observed;
+  const { generation } = cluster.metadata;
+  const before = cluster.status?.conditions;
+  const agents = agentsOf(observed);
+
+  const atGeneration = <T extends Finding>(condition: T): T =>
+    generation === undefined ? condition : { ...condition, observedGeneration: generation };
+  const own = (type: string, verdict: Verdict): Condition =>
+    nextCondition(conditionOf(before, type), atGeneration({ type, ...verdict }), now);
+
+  const health = keepHealth ? undefined : healthVerdict(observed);
+  const formerHealth = keepHealth ? conditionOf(before, 'Healthy') : undefined;
+  // Before the first report nobody has taken anything back.
+  const from = hasReported(internal) ? internal?.status : cluster.status;
+  const { properties, resourceUsage, namespaces } = from ?? {};
+
+  return {
+    conditions: [
+      own('ReadyToJoin', readyToJoin),
+      own('Joined', joinedVerdict(agents, settings.agents)),
+      ...(health === undefined ? [] : [own('Healthy', health)]),
+      ...(formerHealth === undefined ? [] : [formerHealth]),
+      ...furtherConditions(from?.conditions ?? []).map(atGeneration),
+    ],
+    ...(properties === undefined ? {} : { properties }),
+    ...(resourceUsage === undefined ? {} : { resourceUsage }),
+    ...(namespaces === undefined ? {} : { namespaces }),
+    ...(agents.length === 0
+      ? {}
+      : {
+          agentStatus: agents.map((agent) =>
+            agent.conditions === undefined ? agent : { ...agent, conditions: agent.conditions.map(atGeneration) },
+          ),
+        }),
+  };
+}
+
+const OWN_TYPES = ['ReadyToJoin', 'Joined', 'Healthy'];
+
+/** One per type, which the list on the member's side does not promise, and none that speaks for the hub. */
+const furtherConditions = (conditions: readonly Condition[]): readonly Condition[] =>
+  [...new Map(conditions.map((each) => [each.type, each])).values()]
+    .filter(({ type }) => !OWN_TYPES.includes(type))
+    .toSorted(by((each) => each.type));

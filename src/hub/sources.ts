@@ -1,0 +1,120 @@
+// What the hub's controllers keep in memory, each defined once: one watch, one projection, however many controllers read it.
+// Begin here when a controller needs a kind that nobody has looked at yet.
+import { type InternalMemberCluster, internalMemberCluster } from '../api/internal-member-cluster.ts';
+import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
+import { clusterOfNamespace } from '../api/names.ts';
+import type { KubeObject, ObjectMeta } from '../api/object.ts';
+import { namespaceResource, roleBindingResource, roleResource } from '../api/resources.ts';
+import { work } from '../api/work.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { Source } from '../runtime/controller.ts';
+
+/** Field by field: a copy with `...rest` keeps what nobody reads. */
+const only = (metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): ObjectMeta => {
+  const kept: Record<string, unknown> = {
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+  };
+  if (metadata.namespace !== undefined) kept['namespace'] = metadata.namespace;
+  for (const field of fields) if (metadata[field] !== undefined) kept[field] = metadata[field];
+  return kept;
+};
+
+/** Small kinds stay whole, but for the record of who wrote what. */
+const lean = <T extends KubeObject>(object: KubeObject): T => {
+  const { managedFields: _managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata } as T;
+};
+
+export const memberClusters: Source<MemberCluster> = {
+  on: 'hub',
+  resource: memberCluster,
+  project: lean,
+};
+
+export const internalMemberClusters: Source<InternalMemberCluster> = {
+  on: 'hub',
+  resource: internalMemberCluster,
+  project: lean,
+};
+
+export interface HubNamespace {
+  readonly metadata: ObjectMeta;
+  /** What the API server says about a deletion that takes its time. */
+  readonly remaining?: string;
+}
+
+interface NamespaceCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly message?: string;
+}
+
+/** All of them, because a namespace in a member's place may be somebody else's. */
+export const namespaces: Source<HubNamespace> = {
+  on: 'hub',
+  resource: namespaceResource,
+  project(object) {
+    const metadata = only(object.metadata, 'labels', 'ownerReferences', 'deletionTimestamp');
+    if (metadata.deletionTimestamp === undefined) return { metadata };
+    const { conditions = [] } = (object.status ?? {}) as { readonly conditions?: readonly NamespaceCondition[] };
+    const remaining = conditions
+      .filter(({ type, status }) => status === 'True' && type.endsWith('Remaining'))
+      .map(({ message = '' }) => message)
+      .join('; ');
+    return remaining === '' ? { metadata } : { metadata, remaining };
+  },
+};
+
+export interface HubRole {
+  readonly metadata: ObjectMeta;
+  /** Canonical JSON of the rules: equal rules are equal texts. Only of Roles in members' namespaces. */
+  readonly rules: string;
+}
+
+const isOfMember = (object: KubeObject): boolean => clusterOfNamespace(object.metadata.namespace ?? '') !== undefined;
+
+export const roles: Source<HubRole> = {
+  on: 'hub',
+  resource: roleResource,
+  project(object) {
+    return {
+      metadata: only(object.metadata),
+      rules: isOfMember(object) ? canonicalJson(object['rules'] ?? []) : '',
+    };
+  },
+};
+
+export interface HubRoleBinding {
+  readonly metadata: ObjectMeta;
+  /** Canonical JSON. */
+  readonly roleRef: string;
+  /** Canonical JSON. */
+  readonly subjects: string;
+}
+
+export const roleBindings: Source<HubRoleBinding> = {
+  on: 'hub',
+  resource: roleBindingResource,
+  project(object) {
+    if (!isOfMember(object)) return { metadata: only(object.metadata), roleRef: '', subjects: '' };
+    return {
+      metadata: only(object.metadata),
+      roleRef: canonicalJson(object['roleRef'] ?? {}),
+      subjects: canonicalJson(object['subjects'] ?? []),
+    };
+  },
+};
+
+export interface HubWork {
+  readonly metadata: ObjectMeta;
+}
+
+/** Never with their manifests. */
+export const works: Source<HubWork> = {
+  on: 'hub',
+  resource: work,
+  view: 'metadata',
+  project: (object) => ({ metadata: only(object.metadata, 'finalizers', 'deletionTimestamp') }),
+};

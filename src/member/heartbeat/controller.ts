@@ -1,0 +1,93 @@
+// What the heartbeat watches and how it sees. The probe of the member's API server is the one fact that no watch brings: the pulse asks on the
+// period, and each answer wakes the controller.
+import { memberNamespace } from '../../api/names.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { Controller, Projected, See, Source } from '../../runtime/controller.ts';
+import { busyPods, type HubSources, hubSources, memberNamespaces, nodes } from '../sources.ts';
+import { decide, type Observed } from './decide.ts';
+import type { Facts } from './facts.ts';
+import { createPulse, type Probe, type Pulse } from './pulse.ts';
+
+export interface HeartbeatOptions {
+  /** The MemberCluster that this agent is the agent of. */
+  readonly cluster: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly probe: Probe;
+  /** Whether the hub learns which namespaces the member has. */
+  readonly reportNamespaces?: boolean;
+  /** Shared with the other controllers of the agent. */
+  readonly sources?: HubSources;
+}
+
+export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
+  const { cluster, clock, random, probe, reportNamespaces = true, sources = hubSources(options.cluster) } = options;
+  let pulse: Pulse | undefined;
+  /** The InternalMemberCluster in which a beat of ours was seen: before that, any stamp may be one of a former life of this agent. */
+  let answeredIn: string | undefined;
+
+  const facts = (see: See): Facts => ({
+    ...(isListed(see, nodes) ? { nodes: see.all(nodes) } : {}),
+    ...(isListed(see, busyPods) ? { pods: see.all(busyPods) } : {}),
+    ...(reportNamespaces
+      ? isListed(see, memberNamespaces)
+        ? { namespaces: see.all(memberNamespaces) }
+        : {}
+      : { namespaces: null }),
+  });
+
+  return {
+    name: 'heartbeat',
+    eventSource: 'v1beta1InternalMemberClusterController',
+    watches: [
+      {
+        source: sources.internal,
+        // Every write of a status would wake us, our own among them: only orders count. A rival is noticed with the next beat.
+        toKeys: ({ metadata }, _see, old) =>
+          metadata.name !== cluster ||
+          (old !== undefined && old.metadata.generation === metadata.generation && old.metadata.uid === metadata.uid)
+            ? []
+            : [cluster],
+      },
+      { source: sources.works, toKeys: () => [] },
+      // A member that is down cannot be listed, and that has to be reported.
+      { source: nodes, toKeys: () => [], optional: true },
+      { source: busyPods, toKeys: () => [], optional: true },
+      ...(reportNamespaces ? [{ source: memberNamespaces, toKeys: () => [], optional: true as const }] : []),
+    ],
+
+    begin(wake, signal) {
+      pulse = createPulse({ clock, random, probe, signal, onBeat: () => wake(cluster) });
+    },
+
+    observe(see, key) {
+      const internal = see.get(sources.internal, key, memberNamespace(cluster));
+      if (internal === undefined || key !== cluster) {
+        pulse?.rest();
+        return undefined;
+      }
+      if (internal.spec.state === 'Join') pulse?.every(internal.spec.heartbeatPeriodSeconds);
+      else pulse?.rest();
+
+      const stamp = internal.status?.agentStatus?.find((each) => each.type === 'MemberAgent')?.lastReceivedHeartbeat;
+      const isOwn = stamp !== undefined && pulse?.isOwn(stamp) === true;
+      if (isOwn) answeredIn = internal.metadata.uid;
+      const rival = !isOwn && answeredIn === internal.metadata.uid ? stamp : undefined;
+      return {
+        internal,
+        works: see.all(sources.works),
+        ...(pulse?.beat === undefined ? {} : { beat: pulse.beat }),
+        ...(rival === undefined ? {} : { rival }),
+        facts: facts(see),
+        ...(see.failure === undefined ? {} : { failure: see.failure }),
+        now: see.now,
+        sources,
+      };
+    },
+
+    decide,
+  };
+}
+
+const isListed = <T extends Projected>(see: See, source: Source<T>): boolean => see.isListed?.(source) ?? true;

@@ -1,0 +1,201 @@
+// The heartbeat: while a member is to be part of the fleet, its agent reports on a fixed period; asked to leave, it lets go of its Works, says
+// so, and is silent from then on.
+//
+// Guarantee: one write per beat and none between beats, whatever changes on the member meanwhile. Only the agent's own entry is touched.
+import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
+import type { MemberStatus } from '../../api/member-status.ts';
+import { finalizers } from '../../api/names.ts';
+import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
+import { by } from '../../base/compare.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { threeWayPatch } from '../../base/three-way-merge.ts';
+import { patch, patchStatus, seen, type Telling, tell } from '../../runtime/actions.ts';
+import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
+import type { AgentWork, HubSources } from '../sources.ts';
+import { type Facts, namespacesOf, usageOf } from './facts.ts';
+import type { Beat } from './pulse.ts';
+
+export interface Observed {
+  readonly internal: InternalMemberCluster;
+  readonly works: readonly AgentWork[];
+  /** Absent before the first answer of the member's API server, good or bad. */
+  readonly beat?: Beat;
+  /** The stamp of a heartbeat that somebody else gave under our name. */
+  readonly rival?: string;
+  readonly facts: Facts;
+  readonly failure?: Failure;
+  readonly now: number;
+  readonly sources: HubSources;
+}
+
+type Steps = readonly (readonly Action[])[];
+type AgentStatus = NonNullable<MemberStatus['agentStatus']>[number];
+
+const OWN_TYPE = 'MemberAgent';
+
+export function decide(observed: Observed): Decision {
+  const { state } = observed.internal.spec;
+  switch (state) {
+    case 'Join':
+      return report(observed);
+    case 'Leave':
+      return leave(observed);
+    default:
+      return idle(`does not know the state ${String(state satisfies never)}`);
+  }
+}
+
+// ---- Join
+
+function report(observed: Observed): Decision {
+  const { internal, beat } = observed;
+  if (beat === undefined) return idle('waits for the first answer of its own API server');
+  const agent = agentOf(internal);
+  const joined = conditionOf(agent?.conditions, 'Joined');
+  const isAnswered = joined?.status === 'True' && joined.observedGeneration === internal.metadata.generation;
+  if (isAnswered && agent?.lastReceivedHeartbeat === beat.stamp) return idle('the next heartbeat is not due');
+  return {
+    steps: writeStatus(observed, heartbeat(observed, beat)),
+    holds: [],
+    because: `reports the heartbeat of ${beat.stamp}`,
+  };
+}
+
+function heartbeat(observed: Observed, { stamp, health }: Beat): MemberStatus {
+  const { internal, facts, rival, now } = observed;
+  const before = internal.status;
+  const { namespaces, condition } = namespacesOf(facts, before);
+  const conditions = [
+    ...(condition === undefined ? [] : [condition]),
+    ...(rival === undefined ? [] : [notAlone(rival)]),
+  ].map((finding) => nextCondition(conditionOf(before?.conditions, finding.type), at(internal, finding), now));
+  const agent: AgentStatus = {
+    type: OWN_TYPE,
+    conditions: agentConditions(observed, [
+      { type: 'Joined', status: 'True', reason: 'InternalMemberClusterJoined', message: '' },
+      health.ok
+        ? { type: 'Healthy', status: 'True', reason: 'InternalMemberClusterHealthy', message: '' }
+        : { type: 'Healthy', status: 'False', reason: 'InternalMemberClusterUnhealthy', message: health.cause },
+    ]),
+    lastReceivedHeartbeat: stamp,
+  };
+  return {
+    ...(conditions.length === 0 ? {} : { conditions }),
+    ...usageOf(facts, before, now),
+    ...(namespaces === undefined ? {} : { namespaces }),
+    agentStatus: withOwn(before?.agentStatus, agent),
+  };
+}
+
+/** Two agents would overwrite each other's reports for ever, and each report by itself looks right. */
+const notAlone = (rival: string): Finding => ({
+  type: 'SoleAgent',
+  status: 'False',
+  reason: 'AnotherAgentReports',
+  message: `a heartbeat of ${rival} was not ours: two agents run under this name; stop one of them`,
+});
+
+// ---- Leave
+
+function leave(observed: Observed): Decision {
+  const { internal, works, failure, sources } = observed;
+  const joined = conditionOf(agentOf(internal)?.conditions, 'Joined');
+  if (joined?.status === 'False' && joined.observedGeneration === internal.metadata.generation) {
+    return idle('has left; no more heartbeats');
+  }
+  const held = works
+    .filter(({ metadata }) => metadata.finalizers?.includes(finalizers.workCleanup))
+    .toSorted(by((work) => work.metadata.name ?? ''));
+  const complaint =
+    failure === undefined || held.length === 0
+      ? []
+      : writeStatus(observed, withJoined(observed, 'Unknown', 'InternalMemberClusterFailedToLeave', failure.message));
+  const release = held.map((work) =>
+    patch(
+      seen(sources.works, work),
+      { metadata: { finalizers: work.metadata.finalizers?.filter((each) => each !== finalizers.workCleanup) ?? [] } },
+      `lets go of Work ${work.metadata.name}`,
+    ),
+  );
+  // Said only after all Works are let go: steps end with the first failure. A complaint changes the object, so this waits for the next pass.
+  const goodbye =
+    complaint.length > 0 ? [] : writeStatus(observed, withJoined(observed, 'False', 'InternalMemberClusterLeft', ''));
+  return {
+    steps: [...complaint, ...(release.length === 0 ? [] : [release]), ...goodbye],
+    holds: [],
+    because: `leaves: ${held.length} works to let go`,
+  };
+}
+
+function withJoined(observed: Observed, status: 'False' | 'Unknown', reason: string, message: string): MemberStatus {
+  const { internal } = observed;
+  const former = agentOf(internal);
+  const healthy = conditionOf(former?.conditions, 'Healthy');
+  const [joined] = agentConditions(observed, [{ type: 'Joined', status, reason, message }]);
+  const agent: AgentStatus = {
+    ...former,
+    type: OWN_TYPE,
+    conditions: [...(joined === undefined ? [] : [joined]), ...(healthy === undefined ? [] : [healthy])],
+  };
+  return { ...internal.status, agentStatus: withOwn(internal.status?.agentStatus, agent) };
+}
+
+// ---- both
+
+const agentOf = (internal: InternalMemberCluster): AgentStatus | undefined =>
+  internal.status?.agentStatus?.find((each) => each.type === OWN_TYPE);
+
+const withOwn = (agents: readonly AgentStatus[] | undefined, own: AgentStatus): readonly AgentStatus[] => {
+  const others = (agents ?? []).filter((each) => each.type !== OWN_TYPE);
+  return [own, ...others];
+};
+
+const at = <T extends Finding>(internal: InternalMemberCluster, finding: T): T =>
+  internal.metadata.generation === undefined
+    ? finding
+    : { ...finding, observedGeneration: internal.metadata.generation };
+
+const agentConditions = ({ internal, now }: Observed, findings: readonly Finding[]) =>
+  findings.map((finding) =>
+    nextCondition(conditionOf(agentOf(internal)?.conditions, finding.type), at(internal, finding), now),
+  );
+
+function writeStatus({ internal, sources }: Observed, wanted: MemberStatus): Steps {
+  const live = (internal.status ?? {}) as JsonObject;
+  const difference = threeWayPatch({ last: live, wanted: wanted as JsonObject, live });
+  if (Object.keys(difference).length === 0) return [];
+  const events = newsIn(internal.status, wanted).map((news) => tell(sources.internal, internal, news));
+  return [
+    [patchStatus(seen(sources.internal, internal), difference, 'reports to the hub')],
+    ...(events.length === 0 ? [] : [events]),
+  ];
+}
+
+/** Differs from KubeFleet: that joining or leaving failed is a Warning. */
+function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly Telling[] {
+  const own = (status: MemberStatus | undefined) => status?.agentStatus?.find((each) => each.type === OWN_TYPE);
+  const changed = (own(after)?.conditions ?? []).filter(
+    (now) => conditionOf(own(before)?.conditions, now.type)?.status !== now.status,
+  );
+  const alarms = (after.conditions ?? []).filter(
+    (now) => now.type === 'SoleAgent' && conditionOf(before?.conditions, now.type) === undefined,
+  );
+  return [
+    ...changed.map((now): Telling => {
+      const isGood = now.type === 'Joined' ? now.status !== 'Unknown' : now.status === 'True';
+      return {
+        type: isGood ? 'Normal' : 'Warning',
+        reason: now.reason,
+        message: now.message || SAID[now.reason] || '',
+      };
+    }),
+    ...alarms.map((now): Telling => ({ type: 'Warning', reason: now.reason, message: now.message })),
+  ];
+}
+
+/** Conditions have no message when all is well; an Event without one says nothing. */
+const SAID: Readonly<Record<string, string>> = {
+  InternalMemberClusterJoined: 'the member agent has joined',
+  InternalMemberClusterLeft: 'the member agent has left',
+  InternalMemberClusterHealthy: 'the API server of the member is ready',
+};

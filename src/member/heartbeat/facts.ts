@@ -1,0 +1,80 @@
+// What a member tells of itself: its size, what is free, and which namespaces it has.
+import type { Condition } from '../../api/conditions.ts';
+import type { MemberStatus } from '../../api/member-status.ts';
+import { properties } from '../../api/names.ts';
+import type { Finding } from '../../api/next-condition.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { by } from '../../base/compare.ts';
+import { formatAmounts, minus, sum } from '../amounts.ts';
+import type { MemberNamespace, MemberNode, MemberPod } from '../sources.ts';
+
+/** A status of some 400 KB; the API server's limit is at 1.5 MB. */
+export const MOST_NAMESPACES = 4000;
+
+/** Absent = not known yet: what was reported before stays. */
+export interface Facts {
+  readonly nodes?: readonly MemberNode[];
+  readonly pods?: readonly MemberPod[];
+  /** null = not to be reported. */
+  readonly namespaces?: readonly MemberNamespace[] | null;
+}
+
+type Usage = Pick<MemberStatus, 'properties' | 'resourceUsage'>;
+
+export function usageOf({ nodes, pods }: Facts, before: MemberStatus | undefined, now: number): Usage {
+  if (nodes === undefined || pods === undefined) {
+    return {
+      ...(before?.properties === undefined ? {} : { properties: before.properties }),
+      ...(before?.resourceUsage === undefined ? {} : { resourceUsage: before.resourceUsage }),
+    };
+  }
+  const observationTime = kubeTime(now);
+  const allocatable = sum(nodes.map((node) => node.allocatable));
+  const requested = sum(pods.map((pod) => pod.requests));
+  return {
+    properties: { [properties.nodeCount]: { value: String(nodes.length), observationTime } },
+    resourceUsage: {
+      capacity: formatAmounts(sum(nodes.map((node) => node.capacity))),
+      allocatable: formatAmounts(allocatable),
+      available: formatAmounts(minus(allocatable, requested)),
+      observationTime,
+    },
+  };
+}
+
+export interface NamespaceReport {
+  readonly namespaces?: NonNullable<MemberStatus['namespaces']>;
+  readonly condition?: Finding | Condition;
+}
+
+/**
+ * Namespaces that are going are not there any more. If there are too many, those that a placement brought come first: it is them that somebody
+ * may ask for; the condition then says that a missing one proves nothing.
+ */
+export function namespacesOf({ namespaces }: Facts, before: MemberStatus | undefined): NamespaceReport {
+  if (namespaces === null) return {};
+  if (namespaces === undefined) {
+    const condition = before?.conditions?.find((each) => each.type === NAMESPACE_COLLECTION);
+    return {
+      ...(before?.namespaces === undefined ? {} : { namespaces: before.namespaces }),
+      ...(condition === undefined ? {} : { condition }),
+    };
+  }
+  const present = namespaces.filter((each) => !each.isTerminating).toSorted(by(nameOf));
+  const placed = present.filter((each) => each.placedBy !== '');
+  const others = present.filter((each) => each.placedBy === '');
+  const kept = [...placed, ...others].slice(0, MOST_NAMESPACES).toSorted(by(nameOf));
+  const isComplete = kept.length === present.length;
+  return {
+    namespaces: Object.fromEntries(kept.map((each) => [nameOf(each), each.placedBy])),
+    condition: {
+      type: NAMESPACE_COLLECTION,
+      status: isComplete ? 'True' : 'False',
+      reason: isComplete ? 'Succeeded' : 'Degraded',
+      message: isComplete ? '' : `only ${kept.length} namespaces are reported, the cluster has more`,
+    },
+  };
+}
+
+const NAMESPACE_COLLECTION = 'NamespaceCollectionSucceeded';
+const nameOf = (each: MemberNamespace): string => each.metadata.name ?? '';

@@ -1,0 +1,111 @@
+// What an agent keeps in memory: its orders on the hub, and of its own cluster just enough to say how large and how busy it is.
+import { appliedWork } from '../api/applied-work.ts';
+import { type InternalMemberCluster, internalMemberCluster } from '../api/internal-member-cluster.ts';
+import { memberNamespace } from '../api/names.ts';
+import { groupVersionOf, type KubeObject, type ObjectMeta } from '../api/object.ts';
+import { namespaceResource, nodeResource, podResource } from '../api/resources.ts';
+import { work } from '../api/work.ts';
+import type { Source } from '../runtime/controller.ts';
+import { type Amounts, amountsOf, type PodSpec, podRequests } from './amounts.ts';
+
+const identity = ({ name, namespace, uid, resourceVersion }: ObjectMeta): ObjectMeta => ({
+  ...(name === undefined ? {} : { name }),
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(uid === undefined ? {} : { uid }),
+  ...(resourceVersion === undefined ? {} : { resourceVersion }),
+});
+
+// ---- on the hub, in the agent's own namespace
+
+export interface AgentWork {
+  readonly metadata: ObjectMeta;
+}
+
+export interface HubSources {
+  readonly internal: Source<InternalMemberCluster>;
+  /** Without their manifests. */
+  readonly works: Source<AgentWork>;
+}
+
+export const hubSources = (cluster: string): HubSources => ({
+  internal: {
+    on: 'hub',
+    resource: internalMemberCluster,
+    namespace: memberNamespace(cluster),
+    project(object) {
+      const { managedFields: _managedFields, ...metadata } = object.metadata;
+      return { ...(object as InternalMemberCluster), metadata };
+    },
+  },
+  works: {
+    on: 'hub',
+    resource: work,
+    namespace: memberNamespace(cluster),
+    view: 'metadata',
+    project: ({ metadata }) => ({
+      metadata: {
+        ...identity(metadata),
+        ...(metadata.finalizers === undefined ? {} : { finalizers: metadata.finalizers }),
+      },
+    }),
+  },
+});
+
+// ---- on the member
+
+export interface MemberNode {
+  readonly metadata: ObjectMeta;
+  readonly capacity: Amounts;
+  readonly allocatable: Amounts;
+}
+
+type Quantities = Readonly<Record<string, string | number>>;
+
+export const nodes: Source<MemberNode> = {
+  on: 'member',
+  resource: nodeResource,
+  project({ metadata, status }) {
+    const { capacity, allocatable } = (status ?? {}) as { capacity?: Quantities; allocatable?: Quantities };
+    return {
+      metadata: identity(metadata),
+      capacity: amountsOf(capacity),
+      allocatable: amountsOf(allocatable ?? capacity),
+    };
+  },
+};
+
+export interface MemberPod {
+  readonly metadata: ObjectMeta;
+  readonly requests: Amounts;
+}
+
+/** Those that use something: they have a node and have not ended. */
+export const busyPods: Source<MemberPod> = {
+  on: 'member',
+  resource: podResource,
+  fields: 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed',
+  project: ({ metadata, spec }) => ({ metadata: identity(metadata), requests: podRequests((spec ?? {}) as PodSpec) }),
+};
+
+export interface MemberNamespace {
+  readonly metadata: ObjectMeta;
+  /** The AppliedWork that placed it here, or empty. */
+  readonly placedBy: string;
+  readonly isTerminating: boolean;
+}
+
+const ownerOf = ({ metadata }: KubeObject): string =>
+  metadata.ownerReferences?.find(
+    ({ apiVersion, kind }) => kind === appliedWork.kind && groupVersionOf(apiVersion).group === appliedWork.group,
+  )?.name ?? '';
+
+export const memberNamespaces: Source<MemberNamespace> = {
+  on: 'member',
+  resource: namespaceResource,
+  view: 'metadata',
+  project: (object) => ({
+    metadata: identity(object.metadata),
+    placedBy: ownerOf(object),
+    isTerminating: object.metadata.deletionTimestamp !== undefined,
+  }),
+};
