@@ -3,6 +3,7 @@
 import type { KubeObject, User } from '../api/object.ts';
 import { noSuchResource } from '../api/status.ts';
 import type { Answer, Request, Target, Transport, View, WatchEvent, WatchRequest } from '../api/transport.ts';
+import { onAbort, unlessAborted } from '../base/abort.ts';
 import { AbortError } from '../base/errors.ts';
 import { deepFreeze } from '../base/json.ts';
 import { forbiddenError } from './auth/rbac.ts';
@@ -21,13 +22,16 @@ import { patch } from './verbs/patch.ts';
 import { update } from './verbs/update.ts';
 import { watch } from './verbs/watch.ts';
 
+const givenUp = () => new AbortError('the call was given up');
+
 export function directTransport(cluster: Cluster, user: User): Transport {
   return {
     async call(request, signal) {
       if (signal?.aborted) throw new AbortError('the call was given up before it began');
       authorize(cluster, user, request.verb, request.at);
       try {
-        return await answer(cluster, user, request);
+        const pending = answer(cluster, user, request);
+        return deepFreeze(await (signal === undefined ? pending : unlessAborted(pending, signal, givenUp)));
       } catch (error) {
         throw error instanceof StoreUnavailable ? unavailable(error) : error;
       }
@@ -65,8 +69,8 @@ async function answer(cluster: Cluster, user: User, request: Request): Promise<A
     case 'patch':
       return show((await patch(cluster, at, request.patch, caller)).stored);
     case 'delete': {
-      const removed = await remove(cluster, at, deleteOptions(request), caller);
-      return show(removed.stored);
+      const { stored, gone } = await remove(cluster, at, deleteOptions(request), caller);
+      return gone ? { warnings } : show(stored);
     }
   }
 }
@@ -99,9 +103,12 @@ function listed(
   if (request.view === 'table') {
     return { object: tableOf(items('object'), at.version.table, { now: cluster.clock.now(), metadata }) };
   }
-  return {
-    list: { apiVersion: apiVersion(at), kind: at.resource.listKind, metadata, items: items(request.view ?? 'object') },
-  };
+  if (request.view === 'metadata') {
+    return {
+      list: { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadataList', metadata, items: items('metadata') },
+    };
+  }
+  return { list: { apiVersion: apiVersion(at), kind: at.resource.listKind, metadata, items: items('object') } };
 }
 
 const apiVersion = (at: At): string => (at.resource.group === '' ? '' : `${at.resource.group}/`) + at.version.version;
@@ -122,45 +129,106 @@ async function* follow(
   request: WatchRequest,
   signal: AbortSignal,
 ): AsyncIterable<readonly WatchEvent[]> {
+  if (signal.aborted) return;
+  const { clock } = cluster;
+  const { view = 'object', bookmarks, timeoutSeconds } = request;
   const at = locate(cluster, request.at, 'watch');
   const feed = watch(cluster, at, request);
+  const cancels = new Map<'feed' | 'timeout' | 'bookmark' | 'abort', () => void>();
   let wake = () => {};
-  const stop = feed.onWake(() => wake());
-  const onAbort = () => wake();
-  signal.addEventListener('abort', onAbort);
-  const deadline =
-    request.timeoutSeconds === undefined ? undefined : cluster.clock.now() + request.timeoutSeconds * 1000;
   let isOver = false;
-  const cancel =
-    deadline === undefined
-      ? () => {}
-      : cluster.clock.at(deadline, 'watch timeout', () => {
-          isOver = true;
-          wake();
-        });
+  let isBookmarkDue = false;
+  let isFirst = true;
+  const bookmarkLater = () => {
+    const run = () => {
+      isBookmarkDue = true;
+      wake();
+      bookmarkLater();
+    };
+    cancels.set('bookmark', clock.at(clock.now() + BOOKMARK_MS, 'watch bookmark', run));
+  };
+  const end = () => {
+    isOver = true;
+    isBookmarkDue = true;
+    wake();
+  };
+  cancels.set(
+    'feed',
+    feed.onWake(() => wake()),
+  );
+  if (bookmarks) bookmarkLater();
+  if (timeoutSeconds !== undefined) {
+    cancels.set('timeout', clock.at(clock.now() + timeoutSeconds * 1000, 'watch timeout', end));
+  }
+  cancels.set(
+    'abort',
+    onAbort(signal, () => wake()),
+  );
   try {
-    while (!signal.aborted && !isOver) {
+    while (!signal.aborted) {
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const events = feed.pull().map((event) => eventFor(cluster, at, event, request.view ?? 'object'));
-      if (events.length > 0) yield events;
-      else await woken;
+      const isLast = isOver;
+      const pulled = feed.pull();
+      // Says how far this watcher has seen, so that it need not begin anew where nothing happens for long.
+      const found: readonly FeedEvent[] =
+        bookmarks && isBookmarkDue ? [...pulled, { type: 'BOOKMARK', revision: feed.revision }] : pulled;
+      isBookmarkDue = false;
+      const events: WatchEvent[] = [];
+      for (const event of found) {
+        events.push(eventFor(cluster, at, event, { view, isFirst }));
+        isFirst = false;
+      }
+      if (events.length > 0) yield deepFreeze(events);
+      if (isLast) return;
+      if (events.length === 0) await woken;
     }
   } finally {
-    stop();
-    cancel();
-    signal.removeEventListener('abort', onAbort);
+    for (const cancel of cancels.values()) cancel();
   }
 }
 
-function eventFor(cluster: Cluster, at: At, event: FeedEvent, view: View): WatchEvent {
-  if (event.stored) return { type: event.type, object: viewed(cluster, at, event.stored, view) };
+/** As often as over the wire. */
+const BOOKMARK_MS = 60_000;
+
+interface Shape {
+  readonly view: View;
+  /** The first table of a watch says what its columns are, the others do not. */
+  readonly isFirst: boolean;
+}
+
+function eventFor(cluster: Cluster, at: At, event: FeedEvent, { view, isFirst }: Shape): WatchEvent {
+  if (!event.stored) return { type: 'BOOKMARK', object: bookmark(at, event, view) };
+  if (view !== 'table') return { type: event.type, object: viewed(cluster, at, event.stored, view) };
+  const options = {
+    now: cluster.clock.now(),
+    metadata: { resourceVersion: String(event.stored.revision) },
+    withColumns: isFirst,
+  };
+  return {
+    type: event.type,
+    object: tableOf([viewed(cluster, at, event.stored, 'object')], at.version.table, options),
+  };
+}
+
+/** An object with nothing but a revision. */
+function bookmark(at: At, event: FeedEvent, view: View): KubeObject {
   const metadata = {
     resourceVersion: String(event.revision),
     ...(event.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
   };
-  return { type: 'BOOKMARK', object: { apiVersion: apiVersion(at), kind: at.resource.kind, metadata } };
+  if (view === 'object') return { apiVersion: apiVersion(at), kind: at.resource.kind, metadata };
+  const partial = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata };
+  if (view === 'metadata') return partial;
+  const { columns } = at.version.table;
+  return {
+    apiVersion: 'meta.k8s.io/v1',
+    kind: 'Table',
+    metadata: { resourceVersion: metadata.resourceVersion },
+    columnDefinitions: null,
+    rows: [{ cells: columns.map((column) => (column.type === 'string' ? '' : null)), object: partial }],
+  };
 }
 
 function locate(cluster: Cluster, { resource, namespace = '', name, subresource }: Target, verb: string): At {

@@ -6,6 +6,7 @@
 // connections whose other end is gone are noticed.
 
 import type { Transport } from '../api/transport.ts';
+import { onAbort, unlessAborted } from '../base/abort.ts';
 import { type Clock, until } from '../base/clock.ts';
 import { AbortError, ApiError, LostError, messageOf } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
@@ -13,7 +14,7 @@ import type { Connection } from './connection.ts';
 import { answerFrom, errorFrom, eventsOf, parsed, wholeBody } from './incoming.ts';
 import { createLogin, type Identity } from './login.ts';
 import { type Outgoing, outgoingFor, outgoingForWatch } from './outgoing.ts';
-import { onAbort, type Patience, patience, unlessAborted } from './patience.ts';
+import { type Patience, patience } from './patience.ts';
 import { createPool } from './pool.ts';
 import { type Incoming, WireError } from './wire.ts';
 
@@ -68,7 +69,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
     return pool.send(connection, packet, signal);
   }
 
-  /** Sends until there is an answer that counts. Rejects for all statuses from 400 on. */
+  /** Sends until there is an answer that counts. Rejects for every status that is no success. */
   async function exchange(outgoing: Outgoing, isWatch: boolean, waiting: Patience): Promise<Incoming> {
     const isRead = outgoing.method === 'GET';
     const { signal } = waiting;
@@ -88,7 +89,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
         if (mayRepeat && stale++ < MOST_STALE) continue;
         throw error;
       }
-      if (incoming.status < 400) return incoming;
+      if (incoming.status < 300) return incoming;
       const error = errorFrom(incoming, await wholeBody(cutBy(incoming, signal)));
       if (error.code === 401 && !hasRenewed) {
         hasRenewed = true;

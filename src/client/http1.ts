@@ -1,8 +1,8 @@
 // HTTP/1.1: calls share a bounded pool of connections that stay open; every watch has one of its own.
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
+import { onAbort } from '../base/abort.ts';
 import { messageOf } from '../base/errors.ts';
-import { onAbort } from './patience.ts';
 import { type Incoming, type Packet, WireError } from './wire.ts';
 
 export interface Http1 {

@@ -8,9 +8,9 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { onAbort } from './patience.ts';
 import { type Incoming, type Packet, WireError } from './wire.ts';
 
 export interface Http2 {

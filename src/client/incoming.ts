@@ -63,9 +63,17 @@ export function answerFrom(request: Request, value: Json, { headers }: Incoming)
     return Object.freeze({ list: withKinds(value as unknown as KubeList), warnings });
   }
   const object = value as unknown as KubeObject;
-  // A Status in place of the object says that the object is gone.
-  if (request.verb === 'delete' && object.kind === 'Status') return Object.freeze({ warnings });
+  if (request.verb === 'delete' && isGone(object)) return Object.freeze({ warnings });
   return Object.freeze({ object, warnings });
+}
+
+/** Servers answer a deletion with a Status, and for some kinds with the object as it last was. */
+function isGone(object: KubeObject): boolean {
+  if (object.kind === 'Status' || object.metadata.deletionTimestamp === undefined) return true;
+  const { finalizers = [], deletionGracePeriodSeconds = 0 } = object.metadata;
+  const ofNamespace =
+    isObject(object.spec) && Array.isArray(object.spec['finalizers']) ? object.spec['finalizers'] : [];
+  return finalizers.length === 0 && deletionGracePeriodSeconds === 0 && ofNamespace.length === 0;
 }
 
 /** Items of a list of a built-in kind come without their own kind; readers of ours never have to guess it. */

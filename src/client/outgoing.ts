@@ -1,5 +1,6 @@
 // Requests of ours as they go over the wire: method, path, query, headers, body.
 import { apiVersionOf } from '../api/object.ts';
+import { badRequest, methodNotAllowed } from '../api/status.ts';
 import type { Request, Target, View, WatchRequest } from '../api/transport.ts';
 
 export interface Outgoing {
@@ -28,7 +29,8 @@ const PATCH_TYPES = {
 const STRICT = { fieldValidation: 'Strict' } as const;
 
 export function outgoingFor(request: Request): Outgoing {
-  const path = pathOf(request.at);
+  if (NEEDS_NAME.has(request.verb)) checkName(request.at.name);
+  const path = pathOf(request.verb === 'list' ? collectionOf(request.at) : request.at);
   const dryRun = 'dryRun' in request && request.dryRun ? 'All' : undefined;
   switch (request.verb) {
     case 'get':
@@ -96,8 +98,25 @@ export function outgoingForWatch(request: WatchRequest): Outgoing {
     allowWatchBookmarks: request.bookmarks,
     timeoutSeconds: request.timeoutSeconds,
   };
-  return { method: 'GET', path: withQuery(pathOf(request.at), query), accept: ACCEPT[request.view ?? 'object'] };
+  return {
+    method: 'GET',
+    path: withQuery(pathOf(collectionOf(request.at)), query),
+    accept: ACCEPT[request.view ?? 'object'],
+  };
 }
+
+const NEEDS_NAME: ReadonlySet<Request['verb']> = new Set(['get', 'update', 'patch', 'delete']);
+
+/** Without a name the path would be that of the collection: a get would list, and a deletion delete everything. */
+function checkName(name: string | undefined): void {
+  if (!name) throw methodNotAllowed('the server does not allow this method on the requested resource');
+  if (name === '.' || name === '..') throw badRequest(`Name parameter invalid: "${name}": may not be '${name}'`);
+}
+
+const collectionOf = ({ resource, namespace }: Target): Target => ({
+  resource,
+  ...(namespace === undefined ? {} : { namespace }),
+});
 
 function pathOf({ resource, namespace, name, subresource }: Target): string {
   const root = resource.group === '' ? '/api' : '/apis';

@@ -1,5 +1,5 @@
 // How long somebody waits: until a deadline of the clock, or until the caller has had enough. One signal for both.
-import { setMaxListeners } from 'node:events';
+import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 
 export interface Patience extends Disposable {
@@ -30,29 +30,4 @@ export function patience(clock: Clock, forMs: number, caller: AbortSignal | unde
       forget();
     },
   };
-}
-
-/** Runs once when the signal fires, at once if it already has. Returns a function that cancels. */
-export function onAbort(signal: AbortSignal, run: () => void): () => void {
-  if (signal.aborted) {
-    run();
-    return () => {};
-  }
-  // One signal ends hundreds of watches; Node would take that for a leak and say so on standard error.
-  setMaxListeners(0, signal);
-  signal.addEventListener('abort', run, { once: true });
-  return () => signal.removeEventListener('abort', run);
-}
-
-/** The promise's outcome, or `instead()` thrown as soon as the signal fires. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, instead: () => Error): Promise<T> {
-  let forget = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    forget = onAbort(signal, () => reject(instead()));
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    forget();
-  }
 }

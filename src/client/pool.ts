@@ -1,12 +1,12 @@
 // The connections to one server. Where it speaks HTTP/2 all requests share as few connections as its limits allow; where it does not,
 // HTTP/1.1. When the server, the trust or the certificate changes, later requests go over new connections.
+import { unlessAborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Connection } from './connection.ts';
 import { dial } from './dial.ts';
 import { http1 } from './http1.ts';
 import { type Http2, http2 } from './http2.ts';
-import { unlessAborted } from './patience.ts';
 import { type Incoming, type Packet, WireError } from './wire.ts';
 
 export interface Pool {
