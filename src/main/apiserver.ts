@@ -44,7 +44,7 @@ export async function apiserver(options: ApiserverOptions): Promise<void> {
     const kubeconfig = resolve(options.kubeconfig ?? join(options.dataDir, 'kubeconfig'));
     const scheme = options.insecureHttp ? 'http' : 'https';
     const server = serverUrl({ scheme, host: HOST, port: listening.port });
-    await writeKubeconfig(kubeconfig, {
+    await tellClients(kubeconfig, {
       clusters: { hub: { server, ...(options.insecureHttp ? {} : { caCertificate: pki.authority.certificate }) } },
       users: { admin: options.insecureHttp ? {} : pki.admin },
       contexts: { hub: { cluster: 'hub', user: 'admin' } },
@@ -61,8 +61,21 @@ export async function apiserver(options: ApiserverOptions): Promise<void> {
   }
 }
 
+/** In use, unreadable, damaged: whatever stands in the way is for whoever started us to see and mend. */
 async function openData(directory: string): Promise<Log> {
-  return openLog({ disk: await openNodeDisk(directory) });
+  try {
+    return await openLog({ disk: await openNodeDisk(directory) });
+  } catch (cause) {
+    throw new UserError('DataUnusable', messageOf(cause), { cause });
+  }
+}
+
+async function tellClients(file: string, config: Parameters<typeof writeKubeconfig>[1]): Promise<void> {
+  try {
+    await writeKubeconfig(file, config);
+  } catch (cause) {
+    throw new UserError('KubeconfigUnwritable', `cannot write the kubeconfig ${file}: ${messageOf(cause)}`, { cause });
+  }
 }
 
 async function listen(options: ApiserverOptions, pki: Pki, clusters: Parameters<typeof serve>[0]['clusters']) {
