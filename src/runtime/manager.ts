@@ -6,7 +6,7 @@
 // is done about failures), wholes.ts (objects that a decision needs in full).
 import type { Registry } from 'prom-client';
 import type { Hold } from '../api/hold.ts';
-import { AbortError, InvariantError, messageOf } from '../base/errors.ts';
+import { AbortError, ApiError, InvariantError, messageOf } from '../base/errors.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import type { Change } from './cache.ts';
 import { keyOf } from './cache.ts';
@@ -14,6 +14,7 @@ import { createContents } from './content.ts';
 import {
   type Controller,
   type Decision,
+  type Failure,
   isNeed,
   type Projected,
   type See,
@@ -24,7 +25,7 @@ import type { Deps } from './deps.ts';
 import { createRecorder } from './events.ts';
 import { createFeeds, type Feed, type Feeds } from './feeds.ts';
 import { noMetrics, runtimeMetrics } from './metrics.ts';
-import { classOfRead, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
+import { classOf, classOfRead, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
 import { createPace } from './pace.ts';
 import { type Performed, perform } from './perform.ts';
 import { collectionText, type Place, placeText } from './place.ts';
@@ -99,6 +100,7 @@ export interface Manager {
 interface Running {
   readonly controller: Controller;
   readonly queue: Queue;
+  /** Those that must be known before it decides. */
   readonly feeds: readonly Feed[];
   readonly reads: ReadonlySet<Source>;
   readonly holds: Map<string, readonly Hold[]>;
@@ -107,6 +109,10 @@ interface Running {
   isReady: boolean;
   passes: number;
   depth: number;
+  /** What stopped the last pass over a key. */
+  readonly failures: Map<string, Failure>;
+  /** Keys that a fact from outside woke before all that is watched was known. */
+  readonly early: Set<string>;
 }
 
 const TEN_HOURS_MS = 36_000_000;
@@ -161,6 +167,9 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
 
   function begin(controller: Controller): Running {
     const watched = [...new Set(controller.watches.map(({ source }) => source as Source))];
+    const required = [
+      ...new Set(controller.watches.filter(({ optional }) => !optional).map(({ source }) => source as Source)),
+    ];
     const each: Running = {
       controller,
       queue: createQueue({
@@ -171,14 +180,16 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         workers,
         run: (key) => pass(each, key),
       }),
-      feeds: watched.map((source) => feeds.of(source)),
+      feeds: required.map((source) => feeds.of(source)),
       reads: new Set(watched),
       holds: new Map(),
       unsettled: new Map(),
       dependents: createDependents(),
-      isReady: watched.length === 0,
+      isReady: required.length === 0,
       passes: 0,
       depth: 0,
+      failures: new Map(),
+      early: new Set(),
     };
     return each;
   }
@@ -190,8 +201,10 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
       if (each.isReady || !each.feeds.includes(feed) || !each.feeds.every(({ isSynced }) => isSynced)) continue;
       each.isReady = true;
       own(walk(each));
+      for (const key of each.early) wake(each, key, 'fresh');
+      each.early.clear();
     }
-    if (feeds.all.every(({ isSynced }) => isSynced)) markSynced();
+    if (running.every(({ isReady }) => isReady)) markSynced();
   }
 
   function dispatch(feed: Feed, change: Change<Projected>): void {
@@ -229,6 +242,12 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
       });
       return [];
     }
+  }
+
+  function wakeFromOutside(of: Running, key: string): void {
+    if (isStopping) return;
+    if (of.isReady) wake(of, key, 'fresh');
+    else of.early.add(key);
   }
 
   function wake(of: Running, key: string, as: WorkClass): void {
@@ -291,6 +310,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
       metrics.failed(controller.name, kind);
       next = { next: OUTCOMES[kind].next, notBefore: clock.now() + retryAfterMs(thrown) };
     }
+    rememberFailure(of, key, error ?? performed?.failures[0]?.error);
     report(of, key, { durationMs: clock.now() - startedAt, decision, performed, error });
     return next;
   }
@@ -312,7 +332,9 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     const wholes = createWholes(feeds, contents);
     for (let round = 0; ; round++) {
       wholes.begin();
-      const observed = controller.observe(seeOf(of, wholes), key);
+      const failure = of.failures.get(key);
+      const see = seeOf(of, wholes);
+      const observed = controller.observe(failure === undefined ? see : { ...see, failure }, key);
       if (!isNeed(observed)) {
         of.dependents.set(key, wholes.used);
         return observed === undefined ? undefined : controller.decide(observed);
@@ -329,6 +351,14 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     of.queue.wakeAt(key, decision?.wakeAt);
     if (decision === undefined || decision.holds.length === 0) of.holds.delete(key);
     else of.holds.set(key, decision.holds);
+  }
+
+  function rememberFailure(of: Running, key: string, error: unknown): void {
+    if (error === undefined) of.failures.delete(key);
+    else {
+      const reason = error instanceof ApiError ? error.reason : classOf(error);
+      of.failures.set(key, { message: messageOf(error), reason });
+    }
   }
 
   async function carryOut(of: Running, key: string, decision: Decision): Promise<Performed> {
@@ -422,6 +452,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         cacheOf(source).all(namespace) as readonly T[],
       by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
         cacheOf(source).by(index, value) as readonly T[],
+      isListed: (source) => feeds.of(source as Source).isSynced,
       whole: (ref) => wholes?.see(ref),
     };
   }
@@ -453,7 +484,8 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   let cancelResync = resyncLater();
   metrics.watches(feeds.all.length);
   feeds.start();
-  if (feeds.all.length === 0) markSynced();
+  for (const each of running) each.controller.begin?.((key) => wakeFromOutside(each, key), reading.signal);
+  if (running.every(({ isReady }) => isReady)) markSynced();
 
   return {
     synced,
