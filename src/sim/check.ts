@@ -1,0 +1,145 @@
+// Checkers look at a world from outside, after every step, and never take part. One that objects ends the run.
+import type { Answer, Request } from '../api/transport.ts';
+import type { Readable, ReadableChange } from './server.ts';
+
+export type Happening =
+  /** The server has done what was asked, whether or not the caller will hear of it. */
+  | {
+      readonly what: 'executed';
+      readonly who: string;
+      readonly server: string;
+      readonly request: Request;
+      readonly answer: Answer;
+    }
+  /** The caller has been told. */
+  | {
+      readonly what: 'acknowledged';
+      readonly who: string;
+      readonly server: string;
+      readonly request: Request;
+      readonly answer: Answer;
+    }
+  | { readonly what: 'started' | 'crashed' | 'stopped'; readonly who: string };
+
+/** What a checker sees of the world. */
+export interface Sight {
+  readonly now: number;
+  readonly steps: number;
+  readonly servers: readonly string[];
+  /** Undefined while the server is down. */
+  store(server: string): Readable | undefined;
+}
+
+export interface Checker {
+  readonly name: string;
+  /** Hears what happened; a sentence is an objection. */
+  hear?(happening: Happening, sight: Sight): string | undefined;
+  /** Looks after each step. */
+  look?(sight: Sight): string | undefined;
+}
+
+export interface Failure {
+  readonly checker: string;
+  readonly message: string;
+  readonly seed: number;
+  readonly step: number;
+  readonly simulatedMs: number;
+  /** The end of the trace. */
+  readonly lines: readonly string[];
+}
+
+/** A checker of every visible change of every server, each seen once and in order. */
+export function changeChecker(
+  name: string,
+  check: (change: ReadableChange, server: string, sight: Sight) => string | undefined,
+): Checker {
+  const seen = new Map<string, number>();
+  return {
+    name,
+    look(sight) {
+      for (const server of sight.servers) {
+        const store = sight.store(server);
+        if (store === undefined) continue;
+        const from = seen.get(server) ?? 0;
+        if (store.visible === from) continue;
+        const changes = store.since(from, '');
+        seen.set(server, store.visible);
+        // What a server began with is nobody's change.
+        if (changes === 'compacted') continue;
+        for (const change of changes) {
+          const objection = check(change, server, sight);
+          if (objection !== undefined) return objection;
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+/**
+ * Nothing that a client was told is ever undone: an acknowledged write is visible, and what was visible once is there again after a
+ * crash, unless a later write replaced it.
+ */
+export function noWriteLost(): Checker {
+  const known = new Map<string, { revision: number; items: Map<string, number>; isFresh: boolean }>();
+  const follow = (server: string, sight: Sight): string | undefined => {
+    const store = sight.store(server);
+    if (store === undefined) return undefined;
+    let mirror = known.get(server);
+    if (mirror === undefined) {
+      mirror = { revision: 0, items: new Map(), isFresh: true };
+      known.set(server, mirror);
+    }
+    if (mirror.isFresh) {
+      mirror.isFresh = false;
+      if (store.visible < mirror.revision) {
+        return `${server} was at revision ${mirror.revision} before it crashed and is at ${store.visible} now`;
+      }
+      const items = new Map(store.range('').items.map((item) => [item.key, item.revision]));
+      for (const [key, revision] of mirror.items) {
+        const left = items.get(key);
+        // Gone or older: only if a write after all that was visible did it.
+        if (left === revision || (left ?? store.visible) > mirror.revision) continue;
+        return `${server} lost ${key} at revision ${revision} in a crash: it has ${left ?? 'nothing'}`;
+      }
+      mirror.items = items;
+      mirror.revision = store.visible;
+      return undefined;
+    }
+    if (store.visible === mirror.revision) return undefined;
+    const changes = store.since(mirror.revision, '');
+    if (changes === 'compacted') mirror.items = new Map(store.range('').items.map((item) => [item.key, item.revision]));
+    else {
+      for (const change of changes) {
+        if (change.deleted) mirror.items.delete(change.key);
+        else mirror.items.set(change.key, change.revision);
+      }
+    }
+    mirror.revision = store.visible;
+    return undefined;
+  };
+  return {
+    name: 'no write is lost',
+    hear(happening, sight) {
+      if (happening.what === 'crashed') {
+        const mirror = known.get(happening.who);
+        if (mirror !== undefined) mirror.isFresh = true;
+        return undefined;
+      }
+      if (happening.what !== 'executed') return undefined;
+      const { request, answer, server } = happening;
+      if (request.verb === 'get' || request.verb === 'list' || 'dryRun' in request) return undefined;
+      const revision = Number(answer.object?.metadata.resourceVersion ?? 0);
+      const visible = sight.store(server)?.visible ?? 0;
+      if (revision <= visible) return undefined;
+      return `${server} acknowledged ${request.verb} of ${request.at.resource.plural} at revision ${revision} though only ${visible} is visible`;
+    },
+    look(sight) {
+      for (const server of sight.servers) {
+        const objection = follow(server, sight);
+        if (objection !== undefined) return objection;
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,232 @@
+// What goes wrong, and how often. A world asks here for the fate of every call, every batch of a watch, every clock and every disk.
+//
+// Each seed gets its own mixture: some faults not at all, some often. Runs in which one fault reigns find what an even mixture hides.
+// After `endsAt` nothing goes wrong any more: what is broken then must heal.
+
+import { expired, internalError, modified, tooManyRequests } from '../api/status.ts';
+import type { Request, WatchEvent, WatchRequest } from '../api/transport.ts';
+import { ApiError } from '../base/errors.ts';
+import type { Random } from '../base/random.ts';
+import type { DiskFate } from './server.ts';
+
+export type Fate =
+  | 'deliver'
+  | { readonly delayMs: number }
+  | { readonly refuse: ApiError }
+  | 'lose-request'
+  | 'lose-reply'
+  | 'crash-before'
+  | 'crash-after'
+  /** A list that allows it is answered from an older state. */
+  | 'rewind';
+
+export type WatchFate =
+  | 'deliver'
+  | { readonly delayMs: number }
+  | 'cut'
+  | 'gone-410'
+  /** Events that were told before are told again, as by a server that is behind. */
+  | 'rewind'
+  /** The connection is dead and nobody says so. */
+  | 'silence';
+
+/** Something that befalls an actor or a server between two steps. */
+export type Mishap =
+  | { readonly crash: string; readonly downMs: number }
+  | { readonly partition: string; readonly from: string; readonly forMs: number };
+
+export interface Crowd {
+  readonly actors: readonly { readonly name: string; readonly servers: readonly string[] }[];
+  readonly servers: readonly string[];
+}
+
+export interface Faults {
+  call(who: string, request: Request, now: number): Fate;
+  watch(who: string, request: WatchRequest, batch: readonly WatchEvent[], now: number): WatchFate;
+  mishap(crowd: Crowd, now: number): Mishap | undefined;
+  /** How long a lost call keeps its caller waiting, how long a crashed actor is away, and the like. */
+  waitMs(): number;
+  clockSkewMs(who: string): number;
+  disk(who: string): DiskFate;
+}
+
+export const callFaults = [
+  'delay',
+  'refuse-429',
+  'refuse-500',
+  'refuse-503',
+  'conflict',
+  'lose-request',
+  'lose-reply',
+  'crash-before',
+  'crash-after',
+] as const;
+export const watchFaults = ['delay', 'cut', 'gone-410', 'rewind', 'silence'] as const;
+const mishaps = ['crash', 'server-crash', 'partition'] as const;
+
+type CallFault = (typeof callFaults)[number];
+type WatchFault = (typeof watchFaults)[number];
+export interface Rates {
+  /** Per call that writes; reads have no crashes and no conflicts, the rest half as often. */
+  readonly call: Readonly<Record<CallFault, number>>;
+  /** Per list that may be answered from a cache. */
+  readonly staleList: number;
+  /** Per batch. */
+  readonly watch: Readonly<Record<WatchFault, number>>;
+  /** Per step of the world. */
+  readonly step: Readonly<Record<(typeof mishaps)[number], number>>;
+  readonly clockSkewMs: number;
+}
+
+export const usualRates: Rates = {
+  call: {
+    delay: 0.05,
+    'refuse-429': 0.01,
+    'refuse-500': 0.01,
+    'refuse-503': 0.01,
+    conflict: 0.02,
+    'lose-request': 0.02,
+    'lose-reply': 0.03,
+    'crash-before': 0.01,
+    'crash-after': 0.01,
+  },
+  staleList: 0.2,
+  watch: { delay: 0.1, cut: 0.03, 'gone-410': 0.02, rewind: 0.05, silence: 0.01 },
+  step: { crash: 0.002, 'server-crash': 0.0005, partition: 0.001 },
+  clockSkewMs: 30_000,
+};
+
+/** Nothing goes wrong; the order in which things happen is still the seed's. */
+export const noFaults: Faults = {
+  call: () => 'deliver',
+  watch: () => 'deliver',
+  mishap: () => undefined,
+  waitMs: () => 0,
+  clockSkewMs: () => 0,
+  disk: () => 'kept',
+};
+
+export interface FaultOptions {
+  readonly random: Random;
+  readonly endsAt: number;
+  readonly rates?: Rates;
+}
+
+/** Faults in a mixture that the random stream chooses. */
+export function randomFaults({ random, endsAt, rates = usualRates }: FaultOptions): Faults {
+  const mixed = mixtureOf(rates, random);
+  const hit = (rate: number): boolean => rate > 0 && random.next() < rate;
+  const span = (): number => {
+    const size = random.next();
+    const most = size < 0.5 ? 100 : size < 0.9 ? 5_000 : 60_000;
+    return Math.ceil(random.next() * most);
+  };
+  const one = <T>(items: readonly T[]): T | undefined => items[Math.floor(random.next() * items.length)];
+  return {
+    call(_who, request, now) {
+      if (now >= endsAt) return 'deliver';
+      if (request.verb === 'list' && request.revision !== undefined && hit(mixed.staleList)) return 'rewind';
+      const isWrite = request.verb !== 'get' && request.verb !== 'list';
+      // One throw decides: the rates add up to less than one.
+      let thrown = random.next();
+      for (const fault of callFaults) {
+        if (!canHit(request.verb, fault)) continue;
+        const rate = mixed.call[fault] * (isWrite ? 1 : 0.5);
+        if (thrown < rate) return fateOf(fault, request, span);
+        thrown -= rate;
+      }
+      return 'deliver';
+    },
+    watch(_who, _request, _batch, now) {
+      if (now >= endsAt) return 'deliver';
+      let thrown = random.next();
+      for (const fault of watchFaults) {
+        if (thrown < mixed.watch[fault]) return fault === 'delay' ? { delayMs: span() } : fault;
+        thrown -= mixed.watch[fault];
+      }
+      return 'deliver';
+    },
+    mishap({ actors, servers }, now) {
+      if (now >= endsAt) return undefined;
+      if (hit(mixed.step.crash)) {
+        const actor = one(actors);
+        if (actor) return { crash: actor.name, downMs: span() };
+      }
+      if (hit(mixed.step['server-crash'])) {
+        const server = one(servers);
+        if (server) return { crash: server, downMs: span() };
+      }
+      if (hit(mixed.step.partition)) {
+        const actor = one(actors);
+        const from = one(actor?.servers ?? []);
+        if (actor && from) return { partition: actor.name, from, forMs: span() * 5 };
+      }
+      return undefined;
+    },
+    waitMs: () => (random.next() < 0.5 ? 0 : span()),
+    clockSkewMs: () => Math.round((random.next() * 2 - 1) * mixed.clockSkewMs),
+    disk: () => (random.next() < 0.5 ? 'kept' : 'torn'),
+  };
+}
+
+/** What can befall a call of this verb; a server does not answer a create with a conflict. */
+export const canHit = (verb: string, fault: CallFault): boolean =>
+  verb === 'get' || verb === 'list'
+    ? !fault.startsWith('crash') && fault !== 'conflict'
+    : verb !== 'create' || fault !== 'conflict';
+
+/** Which columns of a matrix a row has. */
+export const faultsOf = (row: string): readonly string[] => {
+  const verb = row.split(' ')[0] ?? '';
+  return verb === 'watch' ? watchFaults : callFaults.filter((fault) => canHit(verb, fault));
+};
+
+/** The column of a fate. */
+export function nameOf(fate: Fate | WatchFate): string {
+  if (typeof fate === 'string') return fate;
+  if ('delayMs' in fate) return 'delay';
+  return fate.refuse.code === 409 ? 'conflict' : `refuse-${fate.refuse.code}`;
+}
+
+function fateOf(fault: CallFault, request: Request, span: () => number): Fate {
+  switch (fault) {
+    case 'delay':
+      return { delayMs: span() };
+    case 'refuse-429':
+      return {
+        refuse: tooManyRequests('the server has received too many requests and has asked us to try again later', 1),
+      };
+    case 'refuse-500':
+      return { refuse: internalError('a simulated fault') };
+    case 'refuse-503':
+      return {
+        refuse: new ApiError(503, 'ServiceUnavailable', 'the server is currently unable to handle the request'),
+      };
+    case 'conflict':
+      return { refuse: modified(request.at.resource, request.at.name ?? '') };
+    default:
+      return fault;
+  }
+}
+
+/** The error of a watch whose revision is too old. */
+export const goneError = (): ApiError => expired('too old resource version: a simulated fault');
+
+function mixtureOf(rates: Rates, random: Random): Rates {
+  const factor = (): number => {
+    const size = random.next();
+    return size < 0.3 ? 0 : size < 0.8 ? 1 : 4;
+  };
+  const mixed = <Name extends string>(each: Readonly<Record<Name, number>>): Record<Name, number> =>
+    Object.fromEntries(Object.entries<number>(each).map(([name, rate]) => [name, rate * factor()])) as Record<
+      Name,
+      number
+    >;
+  return {
+    call: mixed(rates.call),
+    staleList: rates.staleList * factor(),
+    watch: mixed(rates.watch),
+    step: mixed(rates.step),
+    clockSkewMs: random.next() < 0.5 ? 0 : rates.clockSkewMs,
+  };
+}

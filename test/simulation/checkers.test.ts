@@ -1,0 +1,25 @@
+// The checkers can object: each is shown something that it must not let pass.
+import { describe, expect, test } from 'vitest';
+import { ledgerScenario } from '../../src/main/simulation/ledger.ts';
+import { play, type Scenario } from '../../src/sim/scenario.ts';
+
+/** The checkers that objected within some seeds. */
+async function objections(scenario: Scenario, seeds: number): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let seed = 1; seed <= seeds; seed++) {
+    const { failure } = await play(scenario, { seed, keep: 0 });
+    if (failure) found.add(failure.checker);
+  }
+  return found;
+}
+
+describe('a disk that only says that it has synced', () => {
+  test('is found out', async () => {
+    const found = await objections(ledgerScenario({ isDurable: true, isLying: true }), 25);
+    expect([...found]).toContain('no write is lost');
+  }, 60_000);
+
+  test('as an honest one is not', async () => {
+    expect([...(await objections(ledgerScenario({ isDurable: true }), 25))]).toEqual([]);
+  }, 60_000);
+});
