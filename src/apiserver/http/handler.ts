@@ -92,7 +92,7 @@ export function createHandler(options: HandlerOptions): Handler {
     authorize(served, user, attributesOf(where, verb ?? (method ?? '').toLowerCase(), query));
     const found = served.cluster.registry.find(where.group, where.version, where.plural);
     if (!found) {
-      if (!isKnownVersion(served, where)) return sendNoSuchPage(exchange);
+      if (!isBuiltinGroup(served, where.group)) return sendNoSuchPage(exchange);
       throw noSuchResource();
     }
     if (verb === undefined || method === 'HEAD') {
@@ -116,7 +116,11 @@ export function createHandler(options: HandlerOptions): Handler {
     if (discovery.serve(exchange, registry, path, choose)) return undefined;
     if (openApi.serve(exchange, registry, path, query, clock.now())) return undefined;
     const answered = servePlain(exchange, { served, path, query, metrics, choose });
-    if (answered === false) return sendNoSuchPage(exchange);
+    if (answered === false) {
+      const group = path.startsWith('/api/') ? '' : /^\/apis\/([^/]+)\//.exec(path)?.[1];
+      if (group !== undefined && isBuiltinGroup(served, group)) throw noSuchResource();
+      return sendNoSuchPage(exchange);
+    }
     if (answered === true) return undefined;
     return answered.then((isAnswered) => (isAnswered ? undefined : sendNoSuchPage(exchange)));
   };
@@ -253,13 +257,9 @@ function selectedName(query: Query): string | undefined {
   return selector ? /(?:^|,)metadata\.name==?([^,=]+)(?:,|$)/.exec(selector)?.[1] : undefined;
 }
 
-const isKnownVersion = ({ cluster }: HttpCluster, { group, version }: ResourcePath): boolean =>
-  cluster.registry
-    .all()
-    .some(
-      (each) =>
-        each.group === group && !each.custom && each.versions.some((one) => one.served && one.version === version),
-    );
+/** Below such a group a real server answers with a Status whatever the path; elsewhere, with a page. */
+const isBuiltinGroup = ({ cluster }: HttpCluster, group: string): boolean =>
+  cluster.registry.all().some((each) => each.group === group && !each.custom);
 
 const MOST_DISCARDED = 64 * 1024 * 1024;
 
