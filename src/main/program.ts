@@ -27,7 +27,7 @@ export function program(name: string): Command {
   root
     .command('crds')
     .description('print the CustomResourceDefinitions of all Flotilla kinds as YAML')
-    .option('--next', 'print those of placement.kubefleet.dev instead, which are not installed by default')
+    .option('--next', 'print those of placement.kubefleet.dev as well, which are not installed by default')
     .action((options: { next?: boolean }) => print.line(crds(options).trimEnd()));
   addApply(root);
   addGet(root);
