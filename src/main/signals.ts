@@ -1,0 +1,15 @@
+// Ctrl-C and SIGTERM stop cleanly; a second one does not wait.
+
+export function firstSignal(): Promise<void> {
+  return new Promise((stop) => {
+    const onSignal = () => {
+      process.off('SIGINT', onSignal);
+      process.off('SIGTERM', onSignal);
+      process.once('SIGINT', () => process.exit(130));
+      process.once('SIGTERM', () => process.exit(143));
+      stop();
+    };
+    process.once('SIGINT', onSignal);
+    process.once('SIGTERM', onSignal);
+  });
+}
