@@ -6,7 +6,7 @@
 // is done about failures), wholes.ts (objects that a decision needs in full).
 import type { Registry } from 'prom-client';
 import type { Hold } from '../api/hold.ts';
-import { AbortError, ApiError, InvariantError, messageOf } from '../base/errors.ts';
+import { AbortError, ApiError, messageOf } from '../base/errors.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import type { Change } from './cache.ts';
 import { keyOf } from './cache.ts';
@@ -17,21 +17,21 @@ import {
   type Failure,
   isNeed,
   type Projected,
-  type See,
   type Source,
   type WatchRule,
 } from './controller.ts';
 import type { Deps } from './deps.ts';
 import { createRecorder } from './events.ts';
 import { createFeeds, type Feed, type Feeds } from './feeds.ts';
+import type { ManagerState } from './manager-state.ts';
 import { noMetrics, runtimeMetrics } from './metrics.ts';
-import { classOf, classOfRead, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
+import { classOfRead, type FailureClass, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
 import { createPace } from './pace.ts';
 import { type Performed, perform } from './perform.ts';
 import { collectionText, type Place, placeText } from './place.ts';
 import { createQueue, type Next, type Queue, type WorkClass } from './queue.ts';
-import type { ReflectorState } from './reflector.ts';
-import { createDependents, createWholes, type Dependents, type Wholes } from './wholes.ts';
+import { createSee, type SeeAt } from './see.ts';
+import { createDependents, createWholes, type Dependents } from './wholes.ts';
 
 export interface ManagerOptions {
   // biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list; each is typed where it is written.
@@ -53,38 +53,6 @@ export interface ManagerOptions {
   readonly stopGraceMs?: number;
 }
 
-export interface SourceState extends ReflectorState {
-  readonly name: string;
-  readonly revision: string;
-  readonly items: number;
-  readonly tombstones: number;
-}
-
-export interface ControllerState {
-  readonly name: string;
-  /** All that it watches is known. */
-  readonly ready: boolean;
-  readonly waiting: number;
-  readonly running: number;
-  readonly failing: number;
-  readonly remembered: number;
-  /** Keys that may not be decided before a lost write was looked up. */
-  readonly blocked: number;
-  readonly holds: number;
-  /** Whole objects that somebody waits for changes of. */
-  readonly dependencies: number;
-  readonly nextWakeAt: number | undefined;
-  readonly passes: number;
-}
-
-export interface ManagerState {
-  readonly sources: readonly SourceState[];
-  readonly controllers: readonly ControllerState[];
-  readonly contents: { readonly bytes: number; readonly entries: number; readonly inFlight: number };
-  readonly events: { readonly pending: number; readonly known: number };
-  readonly stopped: boolean;
-}
-
 export interface Manager {
   /** Resolves when everything that is watched is known; rejects with AbortError when stopped before. */
   readonly synced: Promise<void>;
@@ -100,19 +68,21 @@ export interface Manager {
 interface Running {
   readonly controller: Controller;
   readonly queue: Queue;
-  /** Those that must be known before it decides. */
+  /** Those that it waits for. */
   readonly feeds: readonly Feed[];
-  readonly reads: ReadonlySet<Source>;
+  readonly see: SeeAt;
   readonly holds: Map<string, readonly Hold[]>;
   readonly unsettled: Map<string, Map<string, Place>>;
   readonly dependents: Dependents;
+  /** When each running pass began. */
+  readonly busy: Map<string, number>;
+  /** What stopped the last pass over a key. */
+  readonly failures: Map<string, Failure>;
+  /** Woken from outside before it was ready. */
+  readonly early: Set<string>;
   isReady: boolean;
   passes: number;
   depth: number;
-  /** What stopped the last pass over a key. */
-  readonly failures: Map<string, Failure>;
-  /** Keys that a fact from outside woke before all that is watched was known. */
-  readonly early: Set<string>;
 }
 
 const TEN_HOURS_MS = 36_000_000;
@@ -166,10 +136,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   synced.catch(() => {});
 
   function begin(controller: Controller): Running {
-    const watched = [...new Set(controller.watches.map(({ source }) => source as Source))];
-    const required = [
-      ...new Set(controller.watches.filter(({ optional }) => !optional).map(({ source }) => source as Source)),
-    ];
+    const needed = controller.watches.filter(({ optional }) => !optional).map(({ source }) => feeds.of(source));
     const each: Running = {
       controller,
       queue: createQueue({
@@ -180,16 +147,17 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         workers,
         run: (key) => pass(each, key),
       }),
-      feeds: required.map((source) => feeds.of(source)),
-      reads: new Set(watched),
+      feeds: [...new Set(needed)],
+      see: createSee(controller, feeds),
       holds: new Map(),
       unsettled: new Map(),
       dependents: createDependents(),
-      isReady: required.length === 0,
-      passes: 0,
-      depth: 0,
+      busy: new Map(),
       failures: new Map(),
       early: new Set(),
+      isReady: false,
+      passes: 0,
+      depth: 0,
     };
     return each;
   }
@@ -198,13 +166,19 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
 
   function onFeedSynced(feed: Feed): void {
     for (const each of running) {
-      if (each.isReady || !each.feeds.includes(feed) || !each.feeds.every(({ isSynced }) => isSynced)) continue;
-      each.isReady = true;
-      own(walk(each));
-      for (const key of each.early) wake(each, key, 'fresh');
-      each.early.clear();
+      if (!each.isReady) makeReady(each);
+      // An optional source came in: what looked absent is known now, to every key.
+      else if (each.controller.watches.some(({ source }) => source === feed.source)) own(walk(each));
     }
     if (running.every(({ isReady }) => isReady)) markSynced();
+  }
+
+  function makeReady(each: Running): void {
+    if (!each.feeds.every(({ isSynced }) => isSynced)) return;
+    each.isReady = true;
+    for (const key of each.early) wake(each, key, 'fresh');
+    each.early.clear();
+    own(walk(each));
   }
 
   function dispatch(feed: Feed, change: Change<Projected>): void {
@@ -213,9 +187,9 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
       if (!each.isReady || each.dependents.size === 0) continue;
       for (const key of [...each.dependents.of(place)]) wake(each, key, 'fresh');
     }
-    if (change.isSame) return;
+    // Of a source that is still being listed, `walk` tells everything at its end.
+    if (change.isSame || !feed.isSynced) return;
     for (const { rule, of } of rulesOf.get(feed) ?? []) {
-      // Before that, `walk` has yet to come by.
       if (of.isReady) for (const key of keysFor(of, rule, change)) wake(of, key, 'fresh');
     }
   }
@@ -226,7 +200,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     rule: WatchRule,
     { item, old }: Pick<Change<Projected>, 'item' | 'old'>,
   ): readonly string[] {
-    const see = seeOf(of);
+    const see = of.see(clock.now());
     try {
       if (item === undefined) return old === undefined ? [] : rule.toKeys(old, see);
       if (old === undefined) return rule.toKeys(item, see);
@@ -287,10 +261,17 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   // ---- one pass over a key
 
   async function pass(of: Running, key: string): Promise<Next> {
+    of.passes++;
+    of.busy.set(key, clock.now());
+    countDepth(of);
+    const next = await reconcile(of, key);
+    of.busy.delete(key);
+    return next;
+  }
+
+  async function reconcile(of: Running, key: string): Promise<Next> {
     const { controller } = of;
     const startedAt = clock.now();
-    of.passes++;
-    countDepth(of);
     let decision: Decision | undefined;
     let performed: Performed | undefined;
     let next: Next;
@@ -310,8 +291,10 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
       metrics.failed(controller.name, kind);
       next = { next: OUTCOMES[kind].next, notBefore: clock.now() + retryAfterMs(thrown) };
     }
-    rememberFailure(of, key, error ?? performed?.failures[0]?.error);
-    report(of, key, { durationMs: clock.now() - startedAt, decision, performed, error });
+    const failure = error === undefined ? performed?.failures[0] : { error, class: classOfRead(error) };
+    if (failure !== undefined && OUTCOMES[failure.class].isWorthTelling) of.failures.set(key, told(failure));
+    else if (failure === undefined) of.failures.delete(key);
+    report(of, key, { durationMs: clock.now() - startedAt, decision, performed, failure });
     return next;
   }
 
@@ -332,9 +315,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     const wholes = createWholes(feeds, contents);
     for (let round = 0; ; round++) {
       wholes.begin();
-      const failure = of.failures.get(key);
-      const see = seeOf(of, wholes);
-      const observed = controller.observe(failure === undefined ? see : { ...see, failure }, key);
+      const observed = controller.observe(of.see(clock.now(), wholes, of.failures.get(key)), key);
       if (!isNeed(observed)) {
         of.dependents.set(key, wholes.used);
         return observed === undefined ? undefined : controller.decide(observed);
@@ -351,14 +332,6 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     of.queue.wakeAt(key, decision?.wakeAt);
     if (decision === undefined || decision.holds.length === 0) of.holds.delete(key);
     else of.holds.set(key, decision.holds);
-  }
-
-  function rememberFailure(of: Running, key: string, error: unknown): void {
-    if (error === undefined) of.failures.delete(key);
-    else {
-      const reason = error instanceof ApiError ? error.reason : classOf(error);
-      of.failures.set(key, { message: messageOf(error), reason });
-    }
   }
 
   async function carryOut(of: Running, key: string, decision: Decision): Promise<Performed> {
@@ -405,11 +378,10 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     readonly durationMs: number;
     readonly decision: Decision | undefined;
     readonly performed: Performed | undefined;
-    readonly error: unknown;
+    readonly failure: { readonly error: unknown; readonly class: FailureClass } | undefined;
   }
 
-  function report(of: Running, key: string, { durationMs, decision, performed, error }: Report): void {
-    const failure = error === undefined ? performed?.failures[0] : { error, class: classOfRead(error) };
+  function report(of: Running, key: string, { durationMs, decision, performed, failure }: Report): void {
     const actions = performed?.done ?? 0;
     metrics.wrote(of.controller.name, actions);
     const result = failure ? 'failed' : decision === undefined ? 'not-ours' : actions > 0 ? 'acted' : 'idle';
@@ -417,7 +389,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     const fields = {
       controller: of.controller.name,
       key,
-      because: decision?.because ?? (error === undefined ? 'not ours' : 'failed'),
+      because: decision?.because ?? (failure === undefined ? 'not ours' : 'failed'),
       actions,
       durationMs,
     };
@@ -431,30 +403,6 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         failures,
       });
     }
-  }
-
-  // ---- what a controller sees
-
-  function seeOf(of: Running, wholes?: Wholes): See {
-    const cacheOf = <T extends Projected>(source: Source<T>) => {
-      if (!of.reads.has(source as Source)) {
-        throw new InvariantError(`${of.controller.name} reads ${source.resource.plural} without watching them`);
-      }
-      return feeds.of(source as Source).cache;
-    };
-    return {
-      now: clock.now(),
-      get<T extends Projected>(source: Source<T>, name: string, namespace?: string) {
-        const inNamespace = source.resource.namespaced ? (namespace ?? source.namespace) : undefined;
-        return cacheOf(source).get(keyOf(inNamespace, name)) as T | undefined;
-      },
-      all: <T extends Projected>(source: Source<T>, namespace?: string) =>
-        cacheOf(source).all(namespace) as readonly T[],
-      by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
-        cacheOf(source).by(index, value) as readonly T[],
-      isListed: (source) => feeds.of(source as Source).isSynced,
-      whole: (ref) => wholes?.see(ref),
-    };
   }
 
   // ---- life
@@ -484,7 +432,10 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   let cancelResync = resyncLater();
   metrics.watches(feeds.all.length);
   feeds.start();
-  for (const each of running) each.controller.begin?.((key) => wakeFromOutside(each, key), reading.signal);
+  for (const each of running) {
+    each.controller.begin?.((key) => wakeFromOutside(each, key), reading.signal);
+    makeReady(each);
+  }
   if (running.every(({ isReady }) => isReady)) markSynced();
 
   return {
@@ -494,7 +445,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
       return stopped;
     },
     idle: () =>
-      feeds.all.every(({ isSynced }) => isSynced) &&
+      running.every(({ isReady }) => isReady) &&
       owned.size === 0 &&
       recorder.pending === 0 &&
       running.every(({ queue }) => queue.waiting === 0 && queue.running === 0 && queue.failing === 0),
@@ -508,11 +459,12 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         heardAt: undefined,
         ...reflector?.state(),
         name,
+        optional: !running.some((each) => each.feeds.some((feed) => feed.name === name)),
         revision: cache.revision,
         items: cache.size,
         tombstones: cache.tombstones,
       })),
-      controllers: running.map(({ controller, queue, holds, unsettled, dependents, isReady, passes }) => ({
+      controllers: running.map(({ controller, queue, holds, unsettled, dependents, busy, isReady, passes }) => ({
         name: controller.name,
         ready: isReady,
         waiting: queue.waiting,
@@ -524,6 +476,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         dependencies: dependents.size,
         nextWakeAt: queue.nextWakeAt,
         passes,
+        busySince: busy.size === 0 ? undefined : Math.min(...busy.values()),
       })),
       contents: { bytes: contents.bytes, entries: contents.entries, inFlight: contents.inFlight },
       events: { pending: recorder.pending, known: recorder.known },
@@ -535,3 +488,8 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         .flatMap(({ holds }) => holds.get(key) ?? []),
   };
 }
+
+const told = ({ error, class: kind }: { readonly error: unknown; readonly class: FailureClass }): Failure => ({
+  message: messageOf(error),
+  reason: error instanceof ApiError ? error.reason : kind,
+});

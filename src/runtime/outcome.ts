@@ -22,24 +22,26 @@ export interface Outcome {
   /** The other actions of the step would meet the same. */
   readonly endsStep: boolean;
   readonly level: 'info' | 'warn' | 'error';
+  /** The controller is told in its next pass, so that a condition can say why nothing happens. Passing collisions are not worth it. */
+  readonly isWorthTelling?: true;
 }
 
 export const OUTCOMES: Readonly<Record<FailureClass, Outcome>> = {
   /** The condition says it; the object must change. */
-  user: { next: 'rest', endsStep: false, level: 'info' },
+  user: { next: 'rest', endsStep: false, level: 'info', isWorthTelling: true },
   /** Somebody else was faster: see what they did and decide anew. */
   conflict: { next: 'again', look: 'now', endsStep: false, level: 'info' },
   exists: { next: 'again', look: 'now', endsStep: false, level: 'info' },
   missing: { next: 'again', look: 'now', endsStep: false, level: 'info' },
-  throttled: { next: 'back-off', endsStep: true, level: 'warn' },
-  refused: { next: 'back-off', endsStep: false, level: 'warn' },
+  throttled: { next: 'back-off', endsStep: true, level: 'warn', isWorthTelling: true },
+  refused: { next: 'back-off', endsStep: false, level: 'warn', isWorthTelling: true },
   /** It may have happened. Nothing is decided about this key before the object was seen. */
   lost: { next: 'again', look: 'first', endsStep: true, level: 'warn' },
-  invariant: { next: 'slowly', endsStep: true, level: 'error' },
+  invariant: { next: 'slowly', endsStep: true, level: 'error', isWorthTelling: true },
   /** We are no longer the leader, or not for long enough to finish a write. */
   fenced: { next: 'back-off', endsStep: true, level: 'info' },
   stopped: { next: 'rest', endsStep: true, level: 'info' },
-  other: { next: 'back-off', endsStep: true, level: 'warn' },
+  other: { next: 'back-off', endsStep: true, level: 'warn', isWorthTelling: true },
 };
 
 /** Thrown in place of a write that must not be issued any more. */

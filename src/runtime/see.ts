@@ -1,0 +1,37 @@
+// What a controller sees: the caches of the sources that it watches, and no others. Reading what one does not watch would be a wake-up lost.
+import { InvariantError } from '../base/errors.ts';
+import { keyOf } from './cache.ts';
+import type { Controller, Failure, Projected, See, Source } from './controller.ts';
+import type { Feed, Feeds } from './feeds.ts';
+import type { Wholes } from './wholes.ts';
+
+/** Makes the view of one controller at one moment. Without `wholes` (in toKeys) no whole object is known. */
+export type SeeAt = (now: number, wholes?: Wholes, failure?: Failure) => See;
+
+export function createSee(controller: Pick<Controller, 'name' | 'watches'>, feeds: Feeds): SeeAt {
+  const watched = new Map<Source, Feed>(
+    controller.watches.map(({ source }) => [source as Source, feeds.of(source as Source)]),
+  );
+  const feedOf = <T extends Projected>(source: Source<T>): Feed => {
+    const feed = watched.get(source as Source);
+    if (feed !== undefined) return feed;
+    throw new InvariantError(`${controller.name} reads ${source.resource.plural} without watching them`);
+  };
+  const reads: Omit<See, 'now' | 'whole'> = {
+    get<T extends Projected>(source: Source<T>, name: string, namespace?: string) {
+      const inNamespace = source.resource.namespaced ? (namespace ?? source.namespace) : undefined;
+      return feedOf(source).cache.get(keyOf(inNamespace, name)) as T | undefined;
+    },
+    all: <T extends Projected>(source: Source<T>, namespace?: string) =>
+      feedOf(source).cache.all(namespace) as readonly T[],
+    by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
+      feedOf(source).cache.by(index, value) as readonly T[],
+    isListed: (source) => feedOf(source).isSynced,
+  };
+  return (now, wholes, failure) => ({
+    now,
+    ...(failure === undefined ? {} : { failure }),
+    ...reads,
+    whole: (ref) => wholes?.see(ref),
+  });
+}
