@@ -1,0 +1,100 @@
+// A rule as a controller of the runtime: what it watches, how it finds what it looks at, and its writes as actions.
+import type { KubeObject } from '../../api/object.ts';
+import type { Action, Controller, See, Source, WatchRule } from '../../runtime/controller.ts';
+import type { Profile } from './profile.ts';
+import type { Rule, Write } from './rule.ts';
+
+export const SERVER = 'member';
+
+interface RuleController<Object, Related> {
+  readonly name: string;
+  readonly rule: Rule<Object, Related>;
+  readonly profile: Profile;
+  // biome-ignore lint/suspicious/noExplicitAny: rules over different kinds stand in one list, as in Controller.
+  readonly watches: readonly WatchRule<any>[];
+  /** undefined = not ours. */
+  see(see: See, key: string): { readonly object: Object; readonly related: Related } | undefined;
+}
+
+interface Observed<Object, Related> {
+  readonly object: Object;
+  readonly related: Related;
+  readonly now: number;
+}
+
+export const controllerOf = <Object, Related>({
+  name,
+  rule,
+  profile,
+  watches,
+  see: look,
+}: RuleController<Object, Related>): Controller<Observed<Object, Related>> => ({
+  name: `pretend/${name}`,
+  eventSource: 'pretend-cluster',
+  watches,
+  observe(see, key) {
+    const found = look(see, key);
+    return found === undefined ? undefined : { ...found, now: see.now };
+  },
+  decide({ object, related, now }) {
+    const { writes, wakeAt } = rule(object, related, now, profile);
+    return {
+      steps: stepsOf(writes),
+      holds: [],
+      because: writes[0]?.because ?? 'as it should be',
+      ...(wakeAt === undefined ? {} : { wakeAt }),
+    };
+  },
+});
+
+/** Neighbours of one sort go out side by side. */
+export function stepsOf(writes: readonly Write[]): readonly (readonly Action[])[] {
+  const steps: Action[][] = [];
+  let before = '';
+  for (const write of writes) {
+    const sort = `${write.do} ${write.resource.plural}`;
+    if (sort !== before) steps.push([]);
+    before = sort;
+    steps.at(-1)?.push(actionOf(write));
+  }
+  return steps;
+}
+
+function actionOf(write: Write): Action {
+  const { because, resource } = write;
+  if (write.do === 'create') return { do: 'create', on: SERVER, resource, object: write.object, because };
+  const { name = '', namespace, uid = '', resourceVersion = '' } = write.of.metadata;
+  const of = {
+    on: SERVER,
+    resource,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    uid,
+    resourceVersion,
+  } as const;
+  if (write.do === 'delete') return { do: 'delete', of, because };
+  const { merge, subresource } = write;
+  return { do: 'patch', of, merge, because, ...(subresource === undefined ? {} : { subresource }) };
+}
+
+export const keyOf = ({ metadata: { namespace, name = '' } }: Pick<KubeObject, 'metadata'>): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
+
+export const splitKey = (key: string): { readonly namespace: string; readonly name: string } => {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, Math.max(0, slash)), name: key.slice(slash + 1) };
+};
+
+/** Looks at every object of a source under its own key. */
+export const itself = <T extends KubeObject>(source: Source<T>): WatchRule<T> => ({
+  source,
+  toKeys: (item) => [keyOf(item)],
+});
+
+/** Read, but its changes wake nobody. */
+export const onlyRead = <T extends KubeObject>(source: Source<T>): WatchRule<T> => ({ source, toKeys: () => [] });
+
+export function ofKey<T extends KubeObject>(see: See, source: Source<T>, key: string): T | undefined {
+  const { namespace, name } = splitKey(key);
+  return namespace === '' ? see.get(source, name) : see.get(source, name, namespace);
+}

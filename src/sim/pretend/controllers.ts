@@ -1,0 +1,218 @@
+// The `controllers` set: what kube-controller-manager does, one controller per kind.
+import type { KubeObject } from '../../api/object.ts';
+import { deepEqual } from '../../base/json.ts';
+import { compileLabelSelector } from '../../base/selector.ts';
+import type { Controller, See, Source, WatchRule } from '../../runtime/controller.ts';
+import { controllerOf, itself, keyOf, ofKey, onlyRead, splitKey } from './controller-of.ts';
+import type { Profile } from './profile.ts';
+import { daemonSet } from './rules/daemon-set.ts';
+import { deployment } from './rules/deployment.ts';
+import { job } from './rules/job.ts';
+import { podDisruptionBudget } from './rules/pod-disruption-budget.ts';
+import { replicaSet } from './rules/replica-set.ts';
+import { statefulSet } from './rules/stateful-set.ts';
+import { type Budget, type Node, controllerOf as ownerOf, type Pod } from './shapes.ts';
+import {
+  budgets,
+  claims,
+  daemonSets,
+  deployments,
+  jobs,
+  nodes,
+  ownerKey,
+  pods,
+  replicaSets,
+  revisions,
+  statefulSets,
+} from './sources.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list, as in ManagerOptions.
+export const workloadControllers = (profile: Profile): readonly Controller<any>[] => [
+  controllerOf({
+    name: 'deployment',
+    rule: deployment,
+    profile,
+    watches: [itself(deployments), ownedBy(replicaSets, 'Deployment'), lastPods],
+    see(see, key) {
+      const object = ofKey(see, deployments, key);
+      if (object === undefined) return undefined;
+      const { namespace, name } = splitKey(key);
+      const named = see.by(replicaSets, 'owner', ownerKey(namespace, 'Deployment', name));
+      const mine = named.filter((set) => ownerOf(set)?.uid === object.metadata.uid);
+      const taken = see.all(replicaSets, namespace).filter((set) => ownerOf(set)?.uid !== object.metadata.uid);
+      return {
+        object,
+        related: {
+          replicaSets: mine,
+          pods:
+            object.spec?.strategy.type === 'Recreate'
+              ? mine.flatMap((set) => podsOf(see, 'ReplicaSet', keyOf(set)))
+              : [],
+          taken: new Set(taken.map((set) => set.metadata.name ?? '')),
+        },
+      };
+    },
+  }),
+  controllerOf({
+    name: 'replicaset',
+    rule: replicaSet,
+    profile,
+    watches: [itself(replicaSets), ownedBy(pods, 'ReplicaSet')],
+    see(see, key) {
+      const object = ofKey(see, replicaSets, key);
+      return object && { object, related: { pods: podsOf(see, 'ReplicaSet', key) } };
+    },
+  }),
+  controllerOf({
+    name: 'statefulset',
+    rule: statefulSet,
+    profile,
+    watches: [itself(statefulSets), ownedBy(pods, 'StatefulSet'), ownedBy(revisions, 'StatefulSet'), onlyRead(claims)],
+    see(see, key) {
+      const object = ofKey(see, statefulSets, key);
+      if (object === undefined) return undefined;
+      const { namespace } = splitKey(key);
+      const hasVolumes = (object.spec?.volumeClaimTemplates ?? []).length > 0;
+      return {
+        object,
+        related: {
+          pods: podsOf(see, 'StatefulSet', key),
+          revisions: revisionsOf(see, 'StatefulSet', key, object.metadata.uid),
+          claims: new Set(hasVolumes ? see.all(claims, namespace).map((claim) => claim.metadata.name ?? '') : []),
+        },
+      };
+    },
+  }),
+  controllerOf({
+    name: 'daemonset',
+    rule: daemonSet,
+    profile,
+    watches: [itself(daemonSets), ownedBy(pods, 'DaemonSet'), ownedBy(revisions, 'DaemonSet'), placesForDaemons],
+    see(see, key) {
+      const object = ofKey(see, daemonSets, key);
+      return (
+        object && {
+          object,
+          related: {
+            pods: podsOf(see, 'DaemonSet', key),
+            revisions: revisionsOf(see, 'DaemonSet', key, object.metadata.uid),
+            nodes: see.all(nodes),
+          },
+        }
+      );
+    },
+  }),
+  controllerOf({
+    name: 'job',
+    rule: job,
+    profile,
+    watches: [itself(jobs), ownedBy(pods, 'Job')],
+    see(see, key) {
+      const object = ofKey(see, jobs, key);
+      return object && { object, related: { pods: podsOf(see, 'Job', key) } };
+    },
+  }),
+  controllerOf({
+    name: 'poddisruptionbudget',
+    rule: podDisruptionBudget,
+    profile,
+    watches: [itself(budgets), budgetsOf(pods), budgetsIn(deployments), budgetsIn(statefulSets), onlyRead(replicaSets)],
+    see(see, key) {
+      const object = ofKey(see, budgets, key);
+      if (object === undefined) return undefined;
+      const matching = see.all(pods, splitKey(key).namespace).filter((pod) => speaksFor(object, pod));
+      return { object, related: { pods: matching, workloads: workloadsOf(see, matching) } };
+    },
+  }),
+];
+
+/** Wakes the controller of what changed. */
+const ownedBy = <T extends KubeObject>(source: Source<T>, kind: string): WatchRule<T> => ({
+  source,
+  toKeys(item) {
+    const owner = ownerOf(item);
+    return owner?.kind === kind ? [`${item.metadata.namespace}/${owner.name}`] : [];
+  },
+});
+
+/** A Deployment that recreates its Pods waits for the last old one to end. */
+const lastPods: WatchRule<Pod> = {
+  source: pods,
+  toKeys(pod, see) {
+    const { namespace } = pod.metadata;
+    const set = ownerOf(pod);
+    if (set?.kind !== 'ReplicaSet') return [];
+    const owned = see.get(replicaSets, set.name, namespace);
+    const owner = owned && ownerOf(owned);
+    if (owner?.kind !== 'Deployment') return [];
+    const recreates = see.get(deployments, owner.name, namespace)?.spec?.strategy.type === 'Recreate';
+    return recreates ? [`${namespace}/${owner.name}`] : [];
+  },
+};
+
+/** Whether a DaemonSet or a scheduler would see another node than before. */
+export const isAnotherPlace = (node: Node, old: Node | undefined): boolean =>
+  old === undefined ||
+  !deepEqual(node.metadata.labels, old.metadata.labels) ||
+  !deepEqual(node.spec?.taints, old.spec?.taints) ||
+  node.spec?.unschedulable !== old.spec?.unschedulable ||
+  !deepEqual(node.status?.allocatable, old.status?.allocatable);
+
+const placesForDaemons: WatchRule<Node> = {
+  source: nodes,
+  toKeys: (node, see, old) => (isAnotherPlace(node, old) ? see.all(daemonSets).map(keyOf) : []),
+};
+
+const podsOf = (see: See, kind: string, key: string): readonly Pod[] => {
+  const { namespace, name } = splitKey(key);
+  return see.by(pods, 'owner', ownerKey(namespace, kind, name));
+};
+
+const revisionsOf = (see: See, kind: string, key: string, uid: string | undefined) => {
+  const { namespace, name } = splitKey(key);
+  return see.by(revisions, 'owner', ownerKey(namespace, kind, name)).filter((each) => ownerOf(each)?.uid === uid);
+};
+
+const speaksFor = ({ spec }: Budget, { metadata }: Pod): boolean =>
+  spec !== undefined && compileLabelSelector(spec.selector).matches(metadata.labels);
+
+const budgetsOf = (source: typeof pods): WatchRule<Pod> => ({
+  source,
+  toKeys: (pod, see) =>
+    see
+      .all(budgets, pod.metadata.namespace)
+      .filter((budget) => speaksFor(budget, pod))
+      .map(keyOf),
+});
+
+/** How many Pods a workload should have changes what its budgets allow. */
+export const budgetsIn = <T extends KubeObject>(source: Source<T>): WatchRule<T> => ({
+  source,
+  toKeys: (item, see, old) =>
+    old !== undefined && item.metadata.generation === old.metadata.generation
+      ? []
+      : see.all(budgets, item.metadata.namespace).map(keyOf),
+});
+
+function workloadsOf(
+  see: See,
+  matching: readonly Pod[],
+): ReadonlyMap<string, { readonly uid: string; readonly replicas: number }> {
+  const found = new Map<string, { readonly uid: string; readonly replicas: number }>();
+  for (const pod of matching) {
+    const owner = ownerOf(pod);
+    if (owner === undefined || found.has(owner.uid)) continue;
+    const { namespace } = pod.metadata;
+    if (owner.kind === 'StatefulSet') {
+      const set = see.get(statefulSets, owner.name, namespace);
+      if (set?.spec) found.set(owner.uid, { uid: owner.uid, replicas: set.spec.replicas });
+    } else if (owner.kind === 'ReplicaSet') {
+      const set = see.get(replicaSets, owner.name, namespace);
+      const above = set && ownerOf(set);
+      const whole = above?.kind === 'Deployment' ? see.get(deployments, above.name, namespace) : undefined;
+      const replicas = whole?.spec?.replicas ?? set?.spec?.replicas;
+      if (replicas !== undefined) found.set(owner.uid, { uid: whole?.metadata.uid ?? owner.uid, replicas });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,99 @@
+// The `node` set: what kubelets, a scheduler and a cloud do. It needs nothing from the `controllers` set, so that on a real API server
+// it runs beside Kubernetes' own.
+import type { KubeObject } from '../../api/object.ts';
+import type { Controller, WatchRule } from '../../runtime/controller.ts';
+import { controllerOf, itself, keyOf, ofKey } from './controller-of.ts';
+import { isAnotherPlace } from './controllers.ts';
+import { isFinished } from './pods.ts';
+import type { Profile } from './profile.ts';
+import { type NodeShape, node, PRETEND_LABEL } from './rules/node.ts';
+import { pod } from './rules/pod.ts';
+import { scheduler } from './rules/scheduler.ts';
+import { service } from './rules/service.ts';
+import type { Lease, Node, Pod } from './shapes.ts';
+import { leaseNamespace, leases, nodes, pods, services } from './sources.ts';
+
+const ALL = 'all';
+const isOurs = ({ metadata }: Node): boolean => metadata.labels?.[PRETEND_LABEL] !== undefined;
+
+// biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list, as in ManagerOptions.
+export const nodeControllers = (profile: Profile, shapes: readonly NodeShape[]): readonly Controller<any>[] => {
+  const configured = new Map(shapes.map((shape) => [shape.name, shape]));
+  const everyShape: WatchRule<KubeObject> = { source: leaseNamespace, toKeys: () => [...configured.keys()] };
+  return [
+    controllerOf({
+      name: 'node',
+      rule: node,
+      profile,
+      watches: [everyShape, itself(nodes), nodeOfLease],
+      see(see, name) {
+        const found = see.get(nodes, name);
+        const lease = see.get(leases, name);
+        const related = { ...(found === undefined ? {} : { node: found }), ...(lease === undefined ? {} : { lease }) };
+        return { object: configured.get(name), related };
+      },
+    }),
+    controllerOf({
+      name: 'scheduler',
+      rule: scheduler,
+      profile,
+      watches: [waitingPods, newPlaces],
+      see(see) {
+        const bound = see.all(pods).filter((each) => each.spec?.nodeName);
+        return { object: see.by(pods, 'node', ''), related: { nodes: see.all(nodes).filter(isOurs), bound } };
+      },
+    }),
+    controllerOf({
+      name: 'pod',
+      rule: pod,
+      profile,
+      watches: [boundPods, podsOfNode],
+      see(see, key) {
+        const object = ofKey(see, pods, key);
+        if (!object?.spec?.nodeName) return undefined;
+        const place = see.get(nodes, object.spec.nodeName);
+        // Another node has a kubelet of its own.
+        if (place !== undefined && !isOurs(place)) return undefined;
+        return { object, related: { node: place } };
+      },
+    }),
+    controllerOf({
+      name: 'service',
+      rule: service,
+      profile,
+      watches: [itself(services)],
+      see(see, key) {
+        const object = ofKey(see, services, key);
+        return object && { object, related: undefined };
+      },
+    }),
+  ];
+};
+
+const nodeOfLease: WatchRule<Lease> = { source: leases, toKeys: ({ metadata }) => [metadata.name ?? ''] };
+
+/** A Pod without a node, or room that has become free while some wait. */
+const waitingPods: WatchRule<Pod> = {
+  source: pods,
+  toKeys(item, see, old) {
+    if (!item.spec?.nodeName) return [ALL];
+    const hasMadeRoom = old === undefined || (isFinished(item) && !isFinished(old));
+    return hasMadeRoom && see.by(pods, 'node', '').length > 0 ? [ALL] : [];
+  },
+};
+
+const newPlaces: WatchRule<Node> = {
+  source: nodes,
+  toKeys: (item, _see, old) => (isAnotherPlace(item, old) ? [ALL] : []),
+};
+
+const boundPods: WatchRule<Pod> = {
+  source: pods,
+  toKeys: (item) => (item.spec?.nodeName ? [keyOf(item)] : []),
+};
+
+const podsOfNode: WatchRule<Node> = {
+  source: nodes,
+  toKeys: (item, see, old) =>
+    old === undefined || isOurs(item) !== isOurs(old) ? see.by(pods, 'node', item.metadata.name ?? '').map(keyOf) : [],
+};

@@ -1,0 +1,106 @@
+// How a pretend cluster behaves: plain data, so that a fleet file can say it, and repeatable: every draw follows from the seed and the
+// name of what it is drawn for, never from the order in which things happen.
+import { numberOf } from './names.ts';
+import type { PodSpec } from './shapes.ts';
+
+/** A fixed number of milliseconds, or one between two, drawn per Pod. */
+export type Span = number | { readonly fromMs: number; readonly toMs: number };
+
+export type Fault =
+  /** The image cannot be pulled: the Pod waits for ever with ImagePullBackOff. */
+  | 'PullFails'
+  /** The container starts and ends at once, again and again: CrashLoopBackOff. A Job's Pod fails. */
+  | 'Crashes'
+  /** The container runs, its readiness probe never passes. */
+  | 'NeverReady';
+
+export interface FaultRule {
+  /** Applies to images whose tag, digest or (without either) name contains this. */
+  readonly tag: string;
+  readonly fault: Fault;
+  /** Of how many Pods in a hundred; absent = all. */
+  readonly percent?: number;
+}
+
+export interface Profile {
+  readonly seed: number;
+  /** From bound to running. */
+  readonly pullMs: Span;
+  /** From running to ready. */
+  readonly readyMs: Span;
+  /** From asked to stop to stopped; never longer than the grace period. */
+  readonly stopMs: Span;
+  /** How long the Pods of Jobs run. */
+  readonly jobMs: Span;
+  /** Multiplies pullMs, readyMs, stopMs and jobMs: a slow cluster. */
+  readonly slowness: number;
+  readonly faults: readonly FaultRule[];
+  /** How often Node Leases are renewed; 0 = no Leases. */
+  readonly leaseMs: number;
+  /** How often a Node's status is posted though nothing changed. */
+  readonly nodeStatusMs: number;
+}
+
+export const DEFAULT_PROFILE: Profile = Object.freeze({
+  seed: 1,
+  pullMs: 1_000,
+  readyMs: 1_000,
+  stopMs: 1_000,
+  jobMs: 3_000,
+  slowness: 1,
+  faults: Object.freeze([
+    Object.freeze({ tag: 'bad', fault: 'PullFails' as const }),
+    Object.freeze({ tag: 'crash', fault: 'Crashes' as const }),
+  ]),
+  leaseMs: 10_000,
+  nodeStatusMs: 300_000,
+});
+
+export const profileOf = (given: Partial<Profile>): Profile => ({ ...DEFAULT_PROFILE, ...given });
+
+export interface Timing {
+  readonly pullMs: number;
+  readonly readyMs: number;
+  readonly stopMs: number;
+  readonly jobMs: number;
+  readonly fault: Fault | undefined;
+  /** The image that has the fault. */
+  readonly image: string;
+}
+
+/** What happens to one Pod, known before it exists. `name` is `<namespace>/<name>`. */
+export function timingOf(profile: Profile, name: string, spec: Pick<PodSpec, 'containers' | 'initContainers'>): Timing {
+  const images = [...(spec.initContainers ?? []), ...spec.containers].map(({ image = '' }) => image);
+  const draw = (what: string, span: Span) =>
+    profile.slowness *
+    (typeof span === 'number'
+      ? span
+      : span.fromMs + numberOf(`${profile.seed}/${what}/${name}`, Math.max(1, span.toMs - span.fromMs + 1)));
+  let fault: Fault | undefined;
+  let faulty = '';
+  for (const image of images) {
+    const rule = profile.faults.find(
+      ({ tag, percent = 100 }) =>
+        versionOf(image).includes(tag) && numberOf(`${profile.seed}/${tag}/${name}`, 100) < percent,
+    );
+    if (rule === undefined) continue;
+    fault = rule.fault;
+    faulty = image;
+    break;
+  }
+  return {
+    pullMs: draw('pull', profile.pullMs),
+    readyMs: draw('ready', profile.readyMs),
+    stopMs: draw('stop', profile.stopMs),
+    jobMs: draw('job', profile.jobMs),
+    fault,
+    image: faulty,
+  };
+}
+
+/** What follows the name of an image: `registry:5000/app:v2` → `v2`. An image without a tag is told by its name. */
+export function versionOf(image: string): string {
+  const name = image.slice(image.lastIndexOf('/') + 1);
+  const at = name.search(/[:@]/);
+  return at < 0 ? name : name.slice(at + 1);
+}

@@ -1,0 +1,66 @@
+// ServiceExports are a kind of the user's: they are watched from the moment their CRD serves a version until it is gone.
+import type { Resource } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { type Controller, idle, type Source } from '../../runtime/controller.ts';
+import { controllerOf, itself, keyOf, ofKey, SERVER } from './controller-of.ts';
+import type { Profile } from './profile.ts';
+import * as resources from './resources.ts';
+import { serviceExport } from './rules/service-export.ts';
+import { type Condition, conditionOf, type ServiceExport } from './shapes.ts';
+import { services } from './sources.ts';
+
+const CRD = 'serviceexports.networking.fleet.azure.com';
+
+type Crd = KubeObject<
+  {
+    readonly group: string;
+    readonly names: { readonly kind: string; readonly plural: string };
+    readonly scope: string;
+    readonly versions: readonly { readonly name: string; readonly served: boolean; readonly storage: boolean }[];
+  },
+  { readonly conditions?: readonly Condition[] }
+>;
+
+const crd: Source<Crd> = { on: SERVER, resource: resources.crds, fields: `metadata.name=${CRD}` };
+
+/** The resource that an established CRD serves, in its stored version if that is served. */
+export function servedBy(object: Crd | undefined): Resource | undefined {
+  if (object?.spec === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
+  if (conditionOf(object.status?.conditions, 'Established')?.status !== 'True') return undefined;
+  const served = object.spec.versions.filter((version) => version.served);
+  const version = served.find((each) => each.storage) ?? served[0];
+  if (version === undefined) return undefined;
+  const { group, names, scope } = object.spec;
+  return { group, version: version.name, kind: names.kind, plural: names.plural, namespaced: scope === 'Namespaced' };
+}
+
+/** Tells, each time the CRD changes, what it serves. Telling the same twice must do nothing. */
+export const exportsServed = (tell: (resource: Resource | undefined) => void): Controller<Resource | undefined> => ({
+  name: 'pretend/serviceexport-crd',
+  eventSource: 'pretend-cluster',
+  watches: [{ source: crd, toKeys: () => [CRD] }],
+  observe(see) {
+    const resource = servedBy(see.get(crd, CRD));
+    tell(resource);
+    return resource;
+  },
+  decide: () => idle('told'),
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list, as in ManagerOptions.
+export function exportControllers(resource: Resource, profile: Profile): readonly Controller<any>[] {
+  const exported: Source<ServiceExport> = { on: SERVER, resource };
+  return [
+    controllerOf({
+      name: 'serviceexport',
+      rule: serviceExport,
+      profile,
+      watches: [itself(exported), { source: services, toKeys: (item) => [keyOf(item)] }],
+      see(see, key) {
+        const object = ofKey(see, exported, key);
+        if (object === undefined) return undefined;
+        return { object, related: { resource, hasService: ofKey(see, services, key) !== undefined } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,108 @@
+// A pretend cluster: rules, as data, that make the workloads of an API server progress, fail or hang as a profile says.
+//
+// Two sets. `controllers` is what kube-controller-manager does (controllers.ts; without Pods: status-only.ts); `node` is what kubelets, a
+// scheduler and a cloud do (node-controllers.ts), so that on a real API server it runs alone. A rule is a pure function (rule.ts, rules/);
+// the runtime watches and writes for it. Idle, the only writes are Node Leases and, rarely, a Node's status.
+import type { Resource } from '../../api/kind.ts';
+import type { Transport } from '../../api/transport.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { Deps, Log } from '../../runtime/deps.ts';
+import { type Manager, startManager } from '../../runtime/manager.ts';
+import { workloadControllers } from './controllers.ts';
+import { asKubelet } from './kubelet-transport.ts';
+import { nodeControllers } from './node-controllers.ts';
+import type { Profile } from './profile.ts';
+import type { NodeShape } from './rules/node.ts';
+import { exportControllers, exportsServed } from './service-exports.ts';
+
+export interface PretendDeps {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+export interface PretendOptions {
+  readonly sets: readonly ('controllers' | 'node')[];
+  readonly profile: Profile;
+  readonly nodes: readonly NodeShape[];
+  /** Workloads report as if they had Pods, at the times they would, but none are made. For fleets too large to have them. */
+  readonly statusOnly?: boolean;
+}
+
+export interface Pretend {
+  /** Everything is watched. */
+  readonly synced: Promise<void>;
+  /** Nothing to do now; moments to come do not count. */
+  idle(): boolean;
+  stop(): Promise<void>;
+}
+
+const FIELD_MANAGER = 'pretend-cluster';
+
+export function startPretend(deps: PretendDeps, options: PretendOptions): Pretend {
+  const { profile, sets, nodes } = options;
+  const managers: Manager[] = [];
+  let isStopped = false;
+  if (sets.includes('controllers')) {
+    const controllers = workloadControllers(profile);
+    managers.push(startManager(depsFor(deps, 'controllers', deps.transport), { controllers, manager: FIELD_MANAGER }));
+  }
+  // A manager of its own, because its writes are a kubelet's.
+  const kubelet = asKubelet(deps.transport);
+  const exported = followExports((resource) =>
+    startManager(depsFor(deps, 'exports', kubelet), {
+      controllers: exportControllers(resource, profile),
+      manager: FIELD_MANAGER,
+    }),
+  );
+  if (sets.includes('node')) {
+    const controllers = [
+      ...nodeControllers(profile, nodes),
+      exportsServed((resource) => !isStopped && exported.serve(resource)),
+    ];
+    managers.push(startManager(depsFor(deps, 'node', kubelet), { controllers, manager: FIELD_MANAGER }));
+  }
+  return {
+    synced: Promise.all(managers.map((manager) => manager.synced)).then(() => {}),
+    idle: () => managers.every((manager) => manager.idle()) && exported.idle(),
+    async stop() {
+      isStopped = true;
+      await Promise.all([...managers.map((manager) => manager.stop()), exported.stop()]);
+    },
+  };
+}
+
+const depsFor = ({ clock, random, log }: PretendDeps, label: string, transport: Transport): Deps => ({
+  clock,
+  log,
+  random: random.fork(`pretend/${label}`),
+  servers: { member: transport },
+});
+
+/** At most one manager for ServiceExports, in the version that is served now. */
+function followExports(start: (resource: Resource) => Manager) {
+  let version: string | undefined;
+  let current: Manager | undefined;
+  const stopping = new Set<Promise<void>>();
+  const end = () => {
+    if (current === undefined) return;
+    const ended: Promise<void> = current.stop().finally(() => stopping.delete(ended));
+    stopping.add(ended);
+    current = undefined;
+  };
+  return {
+    serve(resource: Resource | undefined) {
+      if (resource?.version === version) return;
+      version = resource?.version;
+      end();
+      if (resource !== undefined) current = start(resource);
+    },
+    idle: () => stopping.size === 0 && (current?.idle() ?? true),
+    async stop() {
+      end();
+      await Promise.all(stopping);
+    },
+  };
+}
