@@ -64,7 +64,10 @@ export interface WatchRequest {
   readonly timeoutSeconds?: number;
 }
 
-/** An object for single-object verbs, a list for `list`; `warnings` are the server's, for people. */
+/**
+ * An object for single-object verbs, a list for `list` (one Table object if that was asked for); `warnings` are the server's, for people.
+ * A deletion answers with what is left of the object while finalizers or a grace period hold it, and with no object once it is gone.
+ */
 export interface Answer {
   readonly object?: KubeObject;
   readonly list?: KubeList;
@@ -79,6 +82,9 @@ export interface WatchEvent {
 export interface Transport {
   /** Rejects with ApiError, LostError or AbortError, nothing else. */
   call(request: Request, signal?: AbortSignal): Promise<Answer>;
-  /** Batches: one await per burst, not per event. Ends when the server ends it; throws ApiError (410: too old) or LostError. */
+  /**
+   * Batches: one await per burst, not per event. Ends when the server ends it or the signal fires; throws ApiError (410: too old) or
+   * LostError.
+   */
   watch(request: WatchRequest, signal: AbortSignal): AsyncIterable<readonly WatchEvent[]>;
 }

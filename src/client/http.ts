@@ -117,7 +117,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
   }
 
   return {
-    call: (request, signal) =>
+    call: async (request, signal) =>
       answered(outgoingFor(request), signal, (incoming, body) => answerFrom(request, parsed(body), incoming)),
     async *watch(request, signal) {
       const outgoing = outgoingForWatch(request);

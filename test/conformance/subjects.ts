@@ -16,10 +16,11 @@ import { createHandler } from '../../src/apiserver/http/handler.ts';
 import { defaultLimits } from '../../src/apiserver/http/limits.ts';
 import { serve } from '../../src/apiserver/http/server.ts';
 import type { Store } from '../../src/apiserver/store/store.ts';
+import { wallClock } from '../../src/base/clock.ts';
 import { lazy } from '../../src/base/lazy.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import type { Connection } from '../../src/client/connection.ts';
-import { type HttpOptions, type HttpTransport, httpTransport } from '../../src/client/http.ts';
+import { type HttpTransport, httpTransport } from '../../src/client/http.ts';
 import { aCluster, type TestCluster } from '../cluster.ts';
 
 export interface Subject extends AsyncDisposable {
@@ -81,7 +82,7 @@ function overHttp(cluster: TestCluster, port: number, stop: () => Promise<void>)
   return {
     cluster,
     as(user) {
-      const transport = httpTransport(connectionTo(port, user), { clock: cluster.clock });
+      const transport = httpTransport(connectionTo(port, user), { clock: wallClock });
       transports.push(transport);
       return transport;
     },
@@ -157,5 +158,3 @@ export async function http2Server(
     },
   });
 }
-
-export type { HttpOptions };

@@ -1,0 +1,282 @@
+// What every Transport promises about watches, run on each.
+import { describe, expect, test } from 'vitest';
+import type { User } from '../../src/api/object.ts';
+import type { WatchEvent } from '../../src/api/transport.ts';
+import { createMemoryStore } from '../../src/apiserver/store/memory.ts';
+import { configMap, isDeeplyFrozen, objectOf, open, refusal, type Session, shown } from './script.ts';
+import type { Start } from './subjects.ts';
+
+const nobody: User = { name: 'nobody', groups: ['system:authenticated'] };
+const manager = 'test';
+const noRoot = 'metadata.name!=kube-root-ca.crt';
+
+const merge = (session: Session, name: string, body: object) =>
+  session.call({
+    verb: 'patch',
+    at: session.at('configmaps', 'default', name),
+    patch: { type: 'merge', body: body as never },
+    manager,
+  });
+const remove = (session: Session, name: string) =>
+  session.call({ verb: 'delete', at: session.at('configmaps', 'default', name) });
+const revisionOf = async (session: Session): Promise<string> =>
+  (await session.call({ verb: 'list', at: session.at('configmaps'), limit: 1 })).list?.metadata.resourceVersion ?? '';
+
+export function describeWatches(start: Start): void {
+  describe('a watch', () => {
+    test('without a revision begins with what is there', async () => {
+      await using session = await open(start);
+      const made = await session.create(configMap('a'));
+      const watch = session.watch({ at: session.at('configmaps', 'default'), fields: noRoot });
+      expect(await watch.take(1)).toEqual([{ type: 'ADDED', object: made }]);
+      await session.create(configMap('b'));
+      expect(shown(await watch.take(1))).toEqual(['ADDED b']);
+    });
+
+    test('from a revision tells all that came after it, in order, whole', async () => {
+      await using session = await open(start);
+      const revision = await revisionOf(session);
+      const made = await session.create(configMap('a'));
+      const changed = objectOf(await merge(session, 'a', { data: { x: '1' } }));
+      await remove(session, 'a');
+      const watch = session.watch({ at: session.at('configmaps', 'default'), revision });
+      const [first, second, third] = await watch.take(3);
+      expect(first).toEqual({ type: 'ADDED', object: made });
+      expect(second).toEqual({ type: 'MODIFIED', object: changed });
+      expect(third).toMatchObject({ type: 'DELETED', object: { ...changed, metadata: { name: 'a' } } });
+      expect(Number(third?.object.metadata.resourceVersion)).toBeGreaterThan(Number(changed.metadata.resourceVersion));
+      // From the middle one hears the rest.
+      const { resourceVersion = '' } = made.metadata;
+      const later = session.watch({ at: session.at('configmaps'), revision: resourceVersion });
+      expect(shown(await later.take(2))).toEqual(['MODIFIED a', 'DELETED a']);
+    });
+
+    test('with a selector hears of what begins and what ceases to match', async () => {
+      await using session = await open(start);
+      const revision = await revisionOf(session);
+      const watch = session.watch({ at: session.at('configmaps', 'default'), revision, labels: 'app=web' });
+      await session.create(configMap('a'));
+      await merge(session, 'a', { metadata: { labels: { app: 'web' } } });
+      await merge(session, 'a', { data: { x: '1' } });
+      await merge(session, 'a', { metadata: { labels: { app: 'db' } } });
+      await merge(session, 'a', { data: { x: '2' } });
+      await session.create(configMap('b', {}, { labels: { app: 'web' } }));
+      expect(shown(await watch.take(4))).toEqual(['ADDED a', 'MODIFIED a', 'DELETED a', 'ADDED b']);
+    });
+
+    test('sees one namespace or all', async () => {
+      await using session = await open(start);
+      const revision = await revisionOf(session);
+      await session.create({ ...configMap('far'), metadata: { name: 'far', namespace: 'kube-system' } });
+      await session.create(configMap('near'));
+      const near = session.watch({ at: session.at('configmaps', 'default'), revision });
+      const all = session.watch({ at: session.at('configmaps'), revision });
+      expect(shown(await near.take(1))).toEqual(['ADDED near']);
+      expect(shown(await all.take(2))).toEqual(['ADDED far', 'ADDED near']);
+    });
+
+    test('shows metadata alone', async () => {
+      await using session = await open(start);
+      const revision = await revisionOf(session);
+      const { metadata } = await session.create(configMap('a', { x: '1' }));
+      const watch = session.watch({
+        at: session.at('configmaps', 'default'),
+        revision,
+        view: 'metadata',
+        bookmarks: true,
+      });
+      const [event] = await watch.take(1);
+      const object = { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata };
+      expect(event).toEqual({ type: 'ADDED', object });
+      session.subject.cluster.clock.advance(60_000);
+      expect((await watch.take(1))[0]).toEqual({
+        type: 'BOOKMARK',
+        object: { ...object, metadata: { resourceVersion: metadata.resourceVersion } },
+      });
+    });
+
+    test('shows tables, with columns in the first alone', async () => {
+      await using session = await open(start);
+      const revision = await revisionOf(session);
+      await session.create(configMap('a', { x: '1' }));
+      await session.create(configMap('b'));
+      const watch = session.watch({
+        at: session.at('configmaps', 'default'),
+        revision,
+        view: 'table',
+        bookmarks: true,
+      });
+      const [first, second] = await watch.take(2);
+      expect(first?.object).toMatchObject({ kind: 'Table', rows: [{ cells: ['a', 1, '0s'] }] });
+      expect(first?.object['columnDefinitions']).toHaveLength(3);
+      expect(second?.object).toMatchObject({ columnDefinitions: null, rows: [{ cells: ['b', 0, '0s'] }] });
+      session.subject.cluster.clock.advance(60_000);
+      const [bookmark] = await watch.take(1);
+      const { resourceVersion } = second?.object.metadata ?? {};
+      expect(bookmark).toMatchObject({
+        type: 'BOOKMARK',
+        object: { kind: 'Table', metadata: { resourceVersion }, rows: [{ object: { metadata: { resourceVersion } } }] },
+      });
+    });
+
+    test('gets a bookmark every minute if it asks for them, and a last one when its time is up', async () => {
+      await using session = await open(start);
+      const { clock } = session.subject.cluster;
+      const revision = await revisionOf(session);
+      const made = await session.create(configMap('a'));
+      const at = session.at('configmaps', 'default');
+      const watch = session.watch({ at, revision, bookmarks: true, timeoutSeconds: 150 });
+      const quiet = session.watch({ at, revision, timeoutSeconds: 150 });
+      expect(shown(await watch.take(1))).toEqual(['ADDED a']);
+      expect(shown(await quiet.take(1))).toEqual(['ADDED a']);
+      const bookmark = (resourceVersion: string | undefined) => ({
+        type: 'BOOKMARK',
+        object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion } },
+      });
+      clock.advance(60_000);
+      expect(await watch.take(1)).toEqual([bookmark(made.metadata.resourceVersion)]);
+      // What happens elsewhere moves it on.
+      const far = await session.create({ ...configMap('far'), metadata: { name: 'far', namespace: 'kube-system' } });
+      clock.advance(60_000);
+      expect(await watch.take(1)).toEqual([bookmark(far.metadata.resourceVersion)]);
+      clock.advance(30_000);
+      expect(await watch.rest()).toEqual([bookmark(far.metadata.resourceVersion)]);
+      expect(await quiet.rest()).toEqual([]);
+    });
+
+    test('loses nothing when its timeout comes together with events', async () => {
+      await using session = await open(start);
+      const { clock, store } = session.subject.cluster;
+      const at = session.at('configmaps', 'default');
+      const watch = session.watch({ at, revision: await revisionOf(session), bookmarks: true, timeoutSeconds: 10 });
+      await session.create(configMap('first'));
+      await watch.take(1);
+      const value = { ...configMap('last'), metadata: { name: 'last', namespace: 'default' } };
+      store.commit({ key: '/configmaps/default/last', expect: 'absent', value });
+      clock.advance(10_000);
+      expect(shown(await watch.rest())).toEqual(['ADDED last', 'BOOKMARK']);
+    });
+
+    test.each([
+      { phase: 'before it begins' },
+      { phase: 'while it waits for the first event' },
+      { phase: 'between events' },
+      { phase: 'after its end' },
+    ])('ends quietly when it is aborted $phase', async ({ phase }) => {
+      await using session = await open(start);
+      const { clock } = session.subject.cluster;
+      const revision = await revisionOf(session);
+      const watch = session.watch({ at: session.at('configmaps', 'default'), revision, timeoutSeconds: 10 });
+      if (phase === 'while it waits for the first event') watch.begin();
+      if (phase === 'between events' || phase === 'after its end') {
+        await session.create(configMap('a'));
+        await watch.take(1);
+      }
+      if (phase === 'after its end') {
+        clock.advance(10_000);
+        expect(await watch.rest()).toEqual([]);
+      }
+      watch.stop();
+      expect(await watch.rest()).toEqual([]);
+    });
+
+    test('is let go of by whoever stops reading', async () => {
+      await using session = await open(start);
+      const { signal } = new AbortController();
+      const seen: WatchEvent[] = [];
+      for await (const batch of session.transport.watch({ at: session.at('configmaps', 'default') }, signal)) {
+        seen.push(...batch);
+        break;
+      }
+      expect(shown(seen)).toEqual(['ADDED kube-root-ca.crt']);
+      expect(isDeeplyFrozen(seen[0])).toBe(true);
+    });
+
+    test('that is not read for long gets everything afterwards, in order', async () => {
+      await using session = await open(start);
+      const { cluster } = session.subject;
+      const at = session.at('configmaps', 'default');
+      const watch = session.watch({ at, revision: await revisionOf(session) });
+      await session.create(configMap('begin'));
+      expect(shown(await watch.take(1))).toEqual(['ADDED begin']);
+      const text = '🚢'.repeat(500);
+      const names = Array.from({ length: 2000 }, (_, i) => `m-${i}`);
+      for (const name of names) await cluster.create('configmaps', 'default', configMap(name, { text }));
+      const events = await watch.take(2000);
+      expect(shown(events)).toEqual(names.map((name) => `ADDED ${name}`));
+      expect(events.every(({ object }) => (object['data'] as { text: string }).text === text)).toBe(true);
+    });
+
+    test('of a large object has it whole', async () => {
+      await using session = await open(start);
+      const revision = await revisionOf(session);
+      const text = 'naïve 🚢 '.repeat(60_000);
+      await session.create(configMap('large', { text }));
+      const watch = session.watch({ at: session.at('configmaps', 'default'), revision });
+      const [event] = await watch.take(1);
+      expect(event?.object['data']).toEqual({ text });
+    });
+
+    test('goes on beside many others', async () => {
+      await using session = await open(start);
+      const at = session.at('configmaps', 'default');
+      const revision = await revisionOf(session);
+      const watches = Array.from({ length: 60 }, () => session.watch({ at, revision }));
+      for (const watch of watches) watch.begin();
+      await session.create(configMap('a'));
+      const events = await Promise.all(watches.map((watch) => watch.take(1)));
+      expect(events.map(shown)).toEqual(watches.map(() => ['ADDED a']));
+      // And calls are not held up by them.
+      expect(objectOf(await session.call({ verb: 'get', at: { ...at, name: 'a' } })).kind).toBe('ConfigMap');
+    });
+  });
+
+  describe('a watch is refused', () => {
+    test.each([
+      {
+        it: 'to somebody without rights',
+        as: nobody,
+        query: {},
+        refused: {
+          code: 403,
+          reason: 'Forbidden',
+          message:
+            'configmaps is forbidden: User "nobody" cannot watch resource "configmaps" in API group "" in the namespace "default"',
+          details: { kind: 'configmaps' },
+        },
+      },
+      {
+        it: 'with a selector that cannot be read',
+        query: { labels: '=a=' },
+        refused: { code: 400, reason: 'BadRequest' },
+      },
+      { it: 'from a revision that is none', query: { revision: 'x' }, refused: { code: 400, reason: 'BadRequest' } },
+      { it: 'from the future', query: { revision: '99999999' }, refused: { code: 504, reason: 'Timeout' } },
+    ])('$it', async ({ as, query, refused }) => {
+      await using session = await open(start);
+      const request = { at: session.at('configmaps', 'default'), ...query };
+      const transport = as ? session.as(as) : session.transport;
+      const { code, reason, message, details } = await refusal(session.watch(request, transport).take(1));
+      const error = { code, reason, message, details };
+      expect(error).toMatchObject(refused);
+      const same = session.subject.cluster.as(as ?? { name: 'admin', groups: ['system:masters'] });
+      const direct = await refusal(session.watch(request, same).take(1));
+      expect(error).toEqual({
+        code: direct.code,
+        reason: direct.reason,
+        message: direct.message,
+        details: direct.details,
+      });
+    });
+
+    test('from a revision that is forgotten: 410', async () => {
+      await using session = await open(start, { store: createMemoryStore({ windowChanges: 20 }) });
+      const revision = await revisionOf(session);
+      for (let i = 0; i < 50; i++) await session.create(configMap(`m-${i}`));
+      const watch = session.watch({ at: session.at('configmaps', 'default'), revision });
+      const error = await refusal(watch.take(1));
+      expect(error).toMatchObject({ code: 410, reason: 'Expired' });
+      expect(error.message).toContain('too old resource version');
+    });
+  });
+}
