@@ -23,7 +23,7 @@ export function formatTable(
   return align([header, ...lines]);
 }
 
-const cellText = (cell: Json | undefined): string => (cell === null || cell === undefined ? '<none>' : String(cell));
+const cellText = (cell: Json | undefined): string => (cell === null || cell === undefined ? '' : String(cell));
 
 export function align(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];

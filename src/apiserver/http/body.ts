@@ -4,6 +4,7 @@ import { badRequest } from '../../api/status.ts';
 import type { PatchType } from '../../api/transport.ts';
 import { AbortError, ApiError, messageOf } from '../../base/errors.ts';
 import { isObject, type Json } from '../../base/json.ts';
+import { repeatedKeys } from '../../base/json-duplicates.ts';
 import { MOST_DEPTH } from '../../base/json-nesting.ts';
 import { parseYaml } from '../../base/yaml.ts';
 import { jsonFault } from './json-fault.ts';
@@ -43,15 +44,19 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
   });
 }
 
+/** Told which fields a JSON body names twice. */
+export type OnRepeated = (paths: readonly string[]) => void;
+
 /** The object of a create or update. */
-export function decodeObject(bytes: Buffer, format: BodyFormat, kind: string): unknown {
+export function decodeObject(bytes: Buffer, format: BodyFormat, kind: string, onRepeated?: OnRepeated): unknown {
   const unrecognized = (why: string) =>
     badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(bytes)})`);
   switch (format) {
     case 'json': {
-      const value = jsonOf(bytes, (fault) => unrecognized(`couldn't get version/kind; json parse error: ${fault}`));
+      const refuse = (fault: string) => unrecognized(`couldn't get version/kind; json parse error: ${fault}`);
+      const value = jsonOf(bytes, refuse, onRepeated);
       const fault = typeFault(value);
-      if (fault) throw unrecognized(`couldn't get version/kind; json parse error: ${fault}`);
+      if (fault) throw refuse(fault);
       return value ?? {};
     }
     case 'yaml':
@@ -65,7 +70,7 @@ export function decodeObject(bytes: Buffer, format: BodyFormat, kind: string): u
   }
 }
 
-export function decodePatch(bytes: Buffer, type: PatchType): Json {
+export function decodePatch(bytes: Buffer, type: PatchType, onRepeated?: OnRepeated): Json {
   const because = (prefix: string) => (fault: string) => badRequest(`${prefix}${fault}`);
   if (type === 'apply') {
     const value = yamlOf(bytes, because('error decoding YAML: error converting YAML to JSON: yaml: '));
@@ -77,7 +82,7 @@ export function decodePatch(bytes: Buffer, type: PatchType): Json {
     return value as Json;
   }
   const prefix = type === 'strategic' ? '' : 'error decoding patch: ';
-  const value = jsonOf(bytes, because(prefix));
+  const value = jsonOf(bytes, because(prefix), onRepeated);
   const fits = type === 'json' ? Array.isArray(value) : isObject(value);
   if (!fits) {
     const wanted = type === 'json' ? '[]handlers.jsonPatchOp' : 'map[string]interface {}';
@@ -108,14 +113,17 @@ export function decodeOptions(bytes: Buffer, format: BodyFormat): Readonly<Recor
 
 // ---- JSON
 
-function jsonOf(bytes: Buffer, refuse: (fault: string) => ApiError): unknown {
+function jsonOf(bytes: Buffer, refuse: (fault: string) => ApiError, onRepeated?: OnRepeated): unknown {
   if (isDeep(bytes)) {
     const fault = jsonFault(bytes, MOST_DEPTH);
     if (fault) throw refuse(fault);
   }
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString());
+    const text = bytes.toString();
+    value = JSON.parse(text);
+    const repeated = onRepeated ? repeatedKeys(text, value) : [];
+    if (repeated.length > 0) onRepeated?.(repeated);
   } catch (error) {
     throw refuse(jsonFault(bytes, MOST_DEPTH) ?? messageOf(error));
   }

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Found } from '../registry.ts';
 import type { At, Caller } from '../verbs/call.ts';
 import { checkOffered } from '../verbs/offered.ts';
-import { decodeObject, decodeOptions, decodePatch, readBody } from './body.ts';
+import { decodeObject, decodeOptions, decodePatch, type OnRepeated, readBody } from './body.ts';
 import { createEventEncoder, eventShape } from './event-encoder.ts';
 import type { HttpCluster } from './http-cluster.ts';
 import type { Limits } from './limits.ts';
@@ -118,8 +118,8 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
       const force = patchForce(query, type);
       const by = caller(writeOptions(query, 'PatchOptions', headers['user-agent']));
       const { bytes, at } = await received();
-      const body = decodePatch(bytes, type);
-      const written = await verbs.patch(cluster, at, { type, body, ...(force === undefined ? {} : { force }) }, by);
+      const [body, told] = withRepeated(by, (onRepeated) => decodePatch(bytes, type, onRepeated));
+      const written = await verbs.patch(cluster, at, { type, body, ...(force === undefined ? {} : { force }) }, told);
       return answer(exchange, written.created ? 201 : 200, at, written.stored, query);
     }
     const format = bodyFormat(headers['content-type']);
@@ -127,15 +127,15 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     if (verb === 'create') {
       const by = caller(writeOptions(query, 'CreateOptions', headers['user-agent']));
       const { bytes, at } = await received();
-      const body = decodeObject(bytes, format, kind);
-      const written = await verbs.create(cluster, at, body, by);
+      const [body, told] = withRepeated(by, (onRepeated) => decodeObject(bytes, format, kind, onRepeated));
+      const written = await verbs.create(cluster, at, body, told);
       return answer(exchange, 201, at, written.stored, query);
     }
     if (verb === 'update') {
       const by = caller(writeOptions(query, 'UpdateOptions', headers['user-agent']));
       const { bytes, at } = await received();
-      const body = decodeObject(bytes, format, kind);
-      const written = await verbs.update(cluster, at, body, by);
+      const [body, told] = withRepeated(by, (onRepeated) => decodeObject(bytes, format, kind, onRepeated));
+      const written = await verbs.update(cluster, at, body, told);
       return answer(exchange, written.created ? 201 : 200, at, written.stored, query);
     }
     const { bytes, at } = await received();
@@ -165,6 +165,16 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
       return READS.has(request.verb) ? serveRead(exchange, request, at) : serveWrite(exchange, request, at);
     },
   };
+}
+
+/** A body, and the caller who knows what it named twice; nobody looks for it who does not want to hear of it. */
+function withRepeated<T>(by: Caller, decode: (onRepeated?: OnRepeated) => T): readonly [T, Caller] {
+  if (by.fieldValidation === 'Ignore') return [decode(), by];
+  let repeatedFields: readonly string[] | undefined;
+  const body = decode((paths) => {
+    repeatedFields = paths;
+  });
+  return [body, repeatedFields === undefined ? by : { ...by, repeatedFields }];
 }
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);

@@ -17,6 +17,8 @@ export interface Caller {
   readonly manager: string;
   readonly dryRun: boolean;
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore';
+  /** Fields that the body named twice, as paths; the last of each counted. */
+  readonly repeatedFields?: readonly string[];
   /** Text for people, sent as a Warning header. */
   warn(text: string): void;
 }

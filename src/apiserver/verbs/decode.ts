@@ -96,10 +96,17 @@ function checkType({ resource, version }: At, body: unknown): Draft {
   };
 }
 
+/** A JSON patch is a list. */
+const repetitionText = (path: string): string =>
+  `${path.startsWith('[') ? 'json patch ' : ''}duplicate field "${path}"`;
+
 function unknownFields(at: At, draft: Draft, caller: Caller): string | undefined {
-  const paths = at.version.structure.prune(draft);
-  if (paths.length === 0 || caller.fieldValidation === 'Ignore') return undefined;
-  const texts = paths.map((path) => `unknown field "${path}"`);
+  const unknown = at.version.structure.prune(draft);
+  if (caller.fieldValidation === 'Ignore') return undefined;
+  const isUnknown = (path: string) => unknown.some((each) => path === each || path.startsWith(`${each}.`));
+  const repeated = (caller.repeatedFields ?? []).filter((path) => !isUnknown(path));
+  if (unknown.length + repeated.length === 0) return undefined;
+  const texts = [...repeated.map(repetitionText), ...unknown.map((path) => `unknown field "${path}"`)];
   if (caller.fieldValidation === 'Strict') return `strict decoding error: ${texts.join(', ')}`;
   for (const text of texts) caller.warn(text);
   return undefined;
