@@ -1,7 +1,7 @@
 // How far a leave has come, in words and times.
 import type { Hold } from '../../api/hold.ts';
 import { refTo } from '../../runtime/actions.ts';
-import { type HubNamespace, memberClusters, namespaces } from '../sources.ts';
+import { type HubNamespace, memberClusters } from '../sources.ts';
 import type { Observed } from './observed.ts';
 import { isHeld } from './works.ts';
 
@@ -19,12 +19,11 @@ export const isStuck = (namespace: HubNamespace, now: number): boolean =>
 export const leavingSince = ({ cluster }: Observed): number => Date.parse(cluster.metadata.deletionTimestamp ?? '');
 
 export function leavingHold(observed: Observed): Hold {
-  const { cluster, namespace, works, settings } = observed;
+  const { cluster, works, settings } = observed;
   const since = leavingSince(observed);
   return {
     code: 'Leaving',
     subject: refTo(memberClusters.resource, cluster),
-    ...(namespace === undefined ? {} : { on: refTo(namespaces.resource, namespace) }),
     facts: { works: works.filter(isHeld).length },
     since,
     until: since + settings.forceDeleteWaitMs,
