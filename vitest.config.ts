@@ -8,6 +8,8 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          // Machines are shared: a slow one is not a failure.
+          testTimeout: 60_000,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: ['test/wire/**', 'test/torture/**', '**/node_modules/**', 'dist/**'],
         },

@@ -26,7 +26,7 @@ interface Import {
 }
 
 const imports: readonly Import[] = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .filter((file) => file.endsWith('.ts') && !/\.(test|testing)\.ts$/.test(file))
   .flatMap((file) => {
     const text = readFileSync(join(source, file), 'utf8');
     const folder = (path: string) => relative(source, path).split('/')[0] as string;
@@ -45,6 +45,18 @@ describe('the folders of src', () => {
   test('import only along the arrows', () => {
     const wrong = imports.filter(({ from, to }) => from !== to && !ALLOWED[from]?.includes(to));
     expect(wrong).toEqual([]);
+  });
+
+  test('take time and randomness from outside where a simulated world must hold them', () => {
+    const worldly = /^(api|apiserver|client|runtime|hub|member|sim)\//;
+    const forbidden =
+      /\bDate\.now\(|new Date\(\)|\bMath\.random\(|\brandomUUID\(|\brandomBytes\(|\bsetTimeout\(|\bsetInterval\(/;
+    const users = readdirSync(source, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !/\.(test|testing)\.ts$/.test(file) && worldly.test(file))
+      .filter((file) =>
+        forbidden.test(readFileSync(join(source, file), 'utf8').replace(/\/\/.*$|\/\*[\s\S]*?\*\//gm, '')),
+      );
+    expect(users).toEqual([]);
   });
 
   test('leave environment, flags and process to main and cli', () => {

@@ -1,10 +1,10 @@
 // The objects in the files that a person names with -f: YAML or JSON, files, folders or `-` for standard input.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../api/object.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
+import { parseYamlDocuments, YamlError } from '../base/yaml.ts';
 
 export interface Manifest {
   readonly object: KubeObject;
@@ -17,13 +17,12 @@ export function readManifests(paths: readonly string[]): readonly Manifest[] {
 }
 
 export function parseManifests(text: string, source: string): readonly Manifest[] {
-  return parseAllDocuments(text).flatMap((document, index) => {
-    const where = `${source} (document ${index + 1})`;
-    const [error] = document.errors;
-    if (error) throw new UserError('ManifestInvalid', `cannot read ${where}: ${error.message}`);
-    const value: unknown = document.toJS({ maxAliasCount: 100 });
-    return value === null || value === undefined ? [] : objectsIn(value, where);
-  });
+  try {
+    return parseYamlDocuments(text).flatMap((value, index) => objectsIn(value, `${source} (document ${index + 1})`));
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new UserError('ManifestInvalid', `cannot read ${source}: ${error.message}`, { cause: error });
+  }
 }
 
 function objectsIn(value: unknown, where: string): readonly Manifest[] {

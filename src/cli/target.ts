@@ -13,7 +13,10 @@ export interface Print {
 }
 
 /** An object's place: its own namespace, else the one that the command works in. */
-export function targetOf(server: Connected, object: KubeObject): Target & { readonly name: string } {
+export function targetOf(
+  server: Pick<Connected, 'catalogue' | 'namespace'>,
+  object: KubeObject,
+): Target & { readonly name: string } {
   const resource = server.catalogue.byKind(object.apiVersion, object.kind);
   const { name } = object.metadata;
   if (!name) throw new UserError('ManifestInvalid', `a ${object.kind} without metadata.name cannot be applied`);
@@ -21,7 +24,7 @@ export function targetOf(server: Connected, object: KubeObject): Target & { read
 }
 
 export const namespaceFor = (
-  server: Connected,
+  server: Pick<Connected, 'namespace'>,
   resource: KnownResource,
   own?: string,
 ): { readonly namespace?: string } => (resource.namespaced ? { namespace: own ?? server.namespace } : {});

@@ -1,8 +1,11 @@
 // Embedded API servers of one process: one data directory, one log, one set of keys, one listener, any number of clusters.
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Kind } from '../api/kind.ts';
 import { type Kubeconfig, serverUrl, writeKubeconfig } from '../apiserver/auth/kubeconfig.ts';
-import { filesIn, filesInMemory, loadOrCreatePki, type Pki } from '../apiserver/auth/pki.ts';
+import { ADMIN_USER, filesIn, filesInMemory, loadOrCreatePki, type Pki } from '../apiserver/auth/pki.ts';
+import { createStaticTokens, parseTokenFile, type StaticTokens } from '../apiserver/auth/static-tokens.ts';
 import { type Listening, serve } from '../apiserver/http/server.ts';
 import { freshMemoryStore, type RunningCluster, startCluster } from '../apiserver/start-cluster.ts';
 import { type Log, openLog } from '../apiserver/store/log.ts';
@@ -20,6 +23,8 @@ export interface EmbeddedOptions {
   readonly inMemory?: boolean;
   readonly port: number;
   readonly insecureHttp?: boolean;
+  /** Lines of `token,user,uid,"group1,group2"`. */
+  readonly tokenAuthFile?: string;
 }
 
 export interface Embedded extends AsyncDisposable {
@@ -38,6 +43,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   try {
     const files = options.inMemory ? filesInMemory() : filesIn(join(options.dataDir, 'pki'));
     const pki = await loadOrCreatePki({ files, now: wallClock.now(), random: systemRandom });
+    const staticTokens = options.tokenAuthFile === undefined ? undefined : await tokensIn(options.tokenAuthFile);
     return {
       pki,
       async start(name, kinds) {
@@ -48,6 +54,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
           store: log?.store(name) ?? (await freshMemoryStore(shared)),
           random: systemRandom,
           caCertificate: pki.authority.certificate,
+          ...(staticTokens ? { staticTokens } : {}),
           onError: (error, what) => console.error(`${name}: ${what}: ${messageOf(error)}`),
         });
         running.set(name, cluster);
@@ -76,6 +83,14 @@ async function openData(directory: string): Promise<Log> {
   }
 }
 
+async function tokensIn(file: string): Promise<StaticTokens> {
+  try {
+    return createStaticTokens(parseTokenFile(await readFile(file, 'utf8')));
+  } catch (cause) {
+    throw new UserError('TokensUnreadable', `cannot use the token file ${file}: ${messageOf(cause)}`, { cause });
+  }
+}
+
 const urlOf = ({ insecureHttp }: EmbeddedOptions, port: number, cluster?: string): string =>
   serverUrl({
     scheme: insecureHttp ? 'http' : 'https',
@@ -99,6 +114,12 @@ function kubeconfigFor(options: EmbeddedOptions, pki: Pki, names: readonly strin
 }
 
 async function tellClients(file: string, config: Kubeconfig): Promise<void> {
+  if (file === join(homedir(), '.kube', 'config')) {
+    throw new UserError(
+      'KubeconfigRefused',
+      `${file} is your own kubeconfig and is not overwritten: name another file with --kubeconfig`,
+    );
+  }
   try {
     await writeKubeconfig(file, config);
   } catch (cause) {
@@ -118,7 +139,7 @@ async function listen(
       port: options.port,
       clock: wallClock,
       ...(options.insecureHttp
-        ? { plainHttp: { user: { name: 'flotilla-admin', groups: ['system:masters', 'system:authenticated'] } } }
+        ? { plainHttp: { user: { name: ADMIN_USER, groups: ['system:masters', 'system:authenticated'] } } }
         : {
             tls: {
               key: pki.server.privateKey,

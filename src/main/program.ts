@@ -1,15 +1,22 @@
 // All commands and their flags. Only wiring: what a command does stands in its own file.
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Labels } from '../api/object.ts';
 import { UserError } from '../base/errors.ts';
 import { apply } from '../cli/apply.ts';
-import { type ConnectOptions, connect } from '../cli/connect.ts';
+import { type ConnectOptions, connect, findConnection } from '../cli/connect.ts';
 import { crds } from '../cli/crds.ts';
 import { deleteManifests, deleteNamed } from '../cli/delete.ts';
 import { describe } from '../cli/describe.ts';
 import { type GetOptions, get } from '../cli/get.ts';
+import { join } from '../cli/join.ts';
 import { readManifests } from '../cli/manifests.ts';
 import type { Print } from '../cli/target.ts';
 import { apiserver } from './apiserver.ts';
+import { shippedFleets } from './fleet.ts';
+import { hub } from './hub.ts';
+import { LOG_LEVELS, type LogLevel } from './log.ts';
+import { member } from './member.ts';
+import { up } from './up.ts';
 import { VERSION } from './version.ts';
 
 const print: Print = {
@@ -23,6 +30,10 @@ export function program(name: string): Command {
     .description('Ships changes to every Kubernetes cluster of a fleet, safely.')
     .version(VERSION)
     .showHelpAfterError('(add --help for what can be given)');
+  addUp(root);
+  addHub(root);
+  addMember(root);
+  addJoin(root);
   addApiserver(root);
   root
     .command('crds')
@@ -36,14 +47,104 @@ export function program(name: string): Command {
   return root;
 }
 
-function addApiserver(root: Command): void {
-  root
-    .command('apiserver')
-    .description('run the embedded Kubernetes API server')
+const serving = (command: Command): Command =>
+  command
     .option('--data-dir <dir>', 'where data, keys and the kubeconfig are kept', '.flotilla')
     .option('--in-memory', 'keep nothing: all is gone when it stops')
     .option('--port <number>', 'port on 127.0.0.1; 0 = any free one', port, 6443)
     .option('--kubeconfig <file>', 'where to write the kubeconfig (default: kubeconfig in the data directory)')
+    .option('--token-auth-file <file>', 'static bearer tokens: lines of token,user,uid,"group1,group2"');
+
+const logging = (command: Command, usual: LogLevel): Command =>
+  command.addOption(
+    new Option('--log-level <level>', 'what goes to standard error').choices(LOG_LEVELS).default(usual),
+  );
+
+function addUp(root: Command): void {
+  logging(serving(root.command('up')), 'error')
+    .description('run a hub and its members in one process')
+    .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 50))
+    .option('--fleet <name or file>', `a fleet file, or one of: ${shippedFleets().join(', ')}`)
+    .action(up);
+}
+
+function addHub(root: Command): void {
+  logging(connecting(root.command('hub')), 'info')
+    .description("run the hub's controllers against any Kubernetes API server")
+    .option(
+      '--force-delete-wait-time <seconds>',
+      'how long a leaving member may take before it is let go',
+      wholeNumber(30, 3600),
+      900,
+    )
+    .option(
+      '--unreachable-periods <number>',
+      'heartbeats that may be missed before a member counts as unreachable',
+      wholeNumber(1, 100),
+      3,
+    )
+    .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
+    .action(hub);
+}
+
+function addMember(root: Command): void {
+  logging(root.command('member'), 'info')
+    .description('run the agent of a member cluster')
+    .requiredOption('--name <name>', 'the MemberCluster on the hub')
+    .requiredOption('--hub-kubeconfig <file>', "the agent's kubeconfig for the hub, as `join` writes it")
+    .option('--hub-context <name>', 'context of that kubeconfig')
+    .option(
+      '--kubeconfig <file>',
+      'kubeconfig of the member (default: $KUBECONFIG, ~/.kube/config, or the Pod it runs in)',
+    )
+    .option('--context <name>', 'context of that kubeconfig')
+    .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
+    .action(member);
+}
+
+function addJoin(root: Command): void {
+  connecting(root.command('join'))
+    .description('let a cluster join the fleet: its identity on the hub, and a kubeconfig for its agent')
+    .argument('<name>', 'the name of the member')
+    .option('-l, --labels <labels>', 'labels of the member: key=value,key=value', labels, {})
+    .option('--heartbeat-period-seconds <seconds>', 'how often its agent reports', wholeNumber(1, 600))
+    .option('-o, --output <file>', "where the agent's kubeconfig goes (default: <name>.kubeconfig)")
+    .action(
+      async (
+        name: string,
+        options: ConnectOptions & { labels: Labels; heartbeatPeriodSeconds?: number; output?: string },
+      ) => {
+        using server = await connect(options);
+        await join(
+          server,
+          findConnection(options),
+          name,
+          { ...options, output: options.output ?? `${name}.kubeconfig` },
+          print,
+        );
+      },
+    );
+}
+
+function labels(text: string): Labels {
+  const pairs = text.split(',').map((pair) => pair.split('='));
+  if (pairs.some((pair) => pair.length !== 2 || pair[0] === '')) {
+    throw new InvalidArgumentError('labels are key=value, separated by commas');
+  }
+  return Object.fromEntries(pairs) as Labels;
+}
+
+const wholeNumber = (least: number, most: number) => (text: string) => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new InvalidArgumentError(`a whole number from ${least} to ${most} is expected`);
+  }
+  return value;
+};
+
+function addApiserver(root: Command): void {
+  serving(root.command('apiserver'))
+    .description('run the embedded Kubernetes API server alone')
     .option('--insecure-http', 'serve plain http as a single administrator, on loopback only')
     .action(apiserver);
 }

@@ -73,8 +73,12 @@ async function isAlive(holder: Holder): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   const started = await startOf(holder.pid);
+  if (started === ENDED) return false;
   return started === undefined || holder.started === 'unknown' || started === holder.started;
 }
+
+/** A process that was killed keeps its id until its parent has noticed. */
+const ENDED = 'ended';
 
 /** Linux only; elsewhere a living process id is taken at its word. */
 async function startOf(pid: number): Promise<string | undefined> {
@@ -84,7 +88,9 @@ async function startOf(pid: number): Promise<string | undefined> {
       readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
     ]);
     // The name of the program stands in parentheses and may contain anything; the start is the 20th field after it.
-    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return ENDED;
+    const ticks = fields[19];
     return `${boot.trim()} ${ticks}`;
   } catch {
     return undefined;

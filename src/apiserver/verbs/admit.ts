@@ -82,7 +82,7 @@ function admitOwn(at: At, draft: Draft, old: KubeObject | undefined, context: Wr
   return mutableCopy(admitted.object) as Draft;
 }
 
-/** What admission may read: the newest state, as writers see it. */
+/** What admission may read: single objects as writers see them; lists as readers do, so a count may lag behind writes under way. */
 export const lookupIn = (cluster: Cluster) => ({
   get: (resource: { group: string; plural: string }, name: string, namespace = '') =>
     cluster.store.get(keyOf(resource.group, resource.plural, namespace, name), 'head')?.object(),

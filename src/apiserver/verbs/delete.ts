@@ -88,8 +88,9 @@ function mark(cluster: Cluster, resource: ServedResource, before: KubeObject, op
     if (metadata.generation !== undefined) metadata.generation += 1;
     resource.behaviour.markTerminating?.(draft);
   } else if (grace < (metadata.deletionGracePeriodSeconds ?? 0)) {
-    // A second deletion may only shorten the wait.
-    metadata.deletionTimestamp = kubeTime(cluster.clock.now() + grace * 1000);
+    // A second deletion may only shorten the wait, which began with the first.
+    const began = Date.parse(metadata.deletionTimestamp) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+    metadata.deletionTimestamp = kubeTime(began + grace * 1000);
     metadata.deletionGracePeriodSeconds = grace;
   }
   return draft as KubeObject;

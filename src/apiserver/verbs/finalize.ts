@@ -8,6 +8,7 @@ import type { Stored } from '../store/store.ts';
 import type { At, Caller, Written } from './call.ts';
 import { isFinished } from './change.ts';
 import { commit } from './commit.ts';
+import { isSame } from './metadata.ts';
 
 export async function finalizeNamespace(
   cluster: Cluster,
@@ -24,6 +25,7 @@ export async function finalizeNamespace(
     await commit(cluster, at, { key: old.key, expect: old.revision, value: undefined }, caller);
     return { stored: unsaved(old.key, value), created: false };
   }
+  if (isSame(value, old.object())) return { stored: old, created: false };
   const stored = await commit(cluster, at, { key: old.key, expect: old.revision, value }, caller);
   return { stored, created: false };
 }

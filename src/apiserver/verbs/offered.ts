@@ -25,7 +25,7 @@ export function checkOffered(resource: ServedResource, place: Place, verb: strin
     checkSubresource(resource, name, subresource, verb);
     return;
   }
-  const isMisnamed = verb === 'create' ? name !== undefined : NEEDS_NAME.has(verb) && name === undefined;
+  const isMisnamed = verb === 'create' ? name !== undefined : NEEDS_NAME.has(verb) && !name;
   if (isMisnamed || !resource.verbs.includes(verb)) throw notAllowed();
 }
 
@@ -36,7 +36,7 @@ const STATUS_VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch']);
 
 function checkSubresource(resource: ServedResource, name: string | undefined, subresource: string, verb: string): void {
   const declared = resource.subresources.find((each) => each.name === subresource);
-  if (!declared && CONNECTING.has(subresource) && !resource.custom) {
+  if (CONNECTING.has(subresource) && !resource.custom) {
     throw new ApiError(
       501,
       '',

@@ -1,5 +1,5 @@
 // A watch, as something that is pulled. Nothing is queued per watcher: it remembers a revision and asks the store what came after.
-import { expired, forbiddenField, invalid } from '../../api/status.ts';
+import { expired, forbiddenField, invalid, qualified } from '../../api/status.ts';
 import type { Cluster } from '../cluster.ts';
 import { prefixIn } from '../resource-key.ts';
 import type { Change } from '../store/store.ts';
@@ -29,7 +29,11 @@ export function watch(cluster: Cluster, at: At, options: WatchOptions): Feed {
       const changes = store.since(revision, prefix);
       if (changes === 'compacted') throw expired(`too old resource version: ${revision} (${store.visible})`);
       revision = store.visible;
-      if (initial.length === 0 && changes.length === 0) return initial;
+      if (initial.length === 0 && changes.length === 0) {
+        // A definition that changed or went takes its watches along: whoever lists again learns what is served now.
+        if (!isServed(cluster, at)) throw expired(`${qualified(at.resource)} is no longer served as it was`);
+        return initial;
+      }
       const events = [...initial];
       initial = [];
       for (const change of changes) {
@@ -41,6 +45,9 @@ export function watch(cluster: Cluster, at: At, options: WatchOptions): Feed {
     onWake: (wake) => store.subscribe(prefix, wake),
   };
 }
+
+const isServed = ({ registry }: Cluster, { resource, version }: At): boolean =>
+  !resource.custom || registry.find(resource.group, version.version, resource.plural)?.resource === resource;
 
 function initialEvents(cluster: Cluster, at: At, options: WatchOptions): FeedEvent[] {
   const listed = list(cluster, at, {

@@ -1,0 +1,63 @@
+// `flotilla hub`: the hub's controllers against any Kubernetes API server. Several replicas may run; one leads.
+import { Registry } from 'prom-client';
+import { SYSTEM_NAMESPACE } from '../api/names.ts';
+import { wallClock } from '../base/clock.ts';
+import { systemRandom } from '../base/random.ts';
+import { type ConnectOptions, connect } from '../cli/connect.ts';
+import { createIfAbsent } from '../cli/create-if-absent.ts';
+import { liveness, readiness } from '../runtime/health.ts';
+import { serveHealth } from './health-server.ts';
+import { runWhileLeading } from './leading.ts';
+import { jsonLog, type LogLevel } from './log.ts';
+import { startHub } from './parts.ts';
+import { firstSignal } from './signals.ts';
+
+export interface HubCommandOptions extends ConnectOptions {
+  readonly forceDeleteWaitTime: number;
+  readonly unreachablePeriods: number;
+  readonly healthPort?: number;
+  readonly logLevel: LogLevel;
+}
+
+const LEASE = '136224848560.hub.fleet.azure.com';
+const STANDING_BY = { ok: true, facts: [{ name: 'leader', ok: true, detail: 'another replica leads' }] };
+
+export async function hub(options: HubCommandOptions): Promise<void> {
+  const stopped = firstSignal();
+  const log = jsonLog(options.logLevel, { part: 'hub' });
+  using server = await connect(options);
+  const { transport } = server;
+  await createIfAbsent(server, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } });
+  const metrics = new Registry();
+  const leading = runWhileLeading({
+    transport,
+    log,
+    namespace: SYSTEM_NAMESPACE,
+    lease: LEASE,
+    start: (mayWrite) =>
+      startHub(
+        { clock: wallClock, random: systemRandom, servers: { hub: transport }, log },
+        {
+          forceDeleteWaitMs: options.forceDeleteWaitTime * 1000,
+          unreachablePeriods: options.unreachablePeriods,
+          mayWrite,
+        },
+      ),
+  });
+  await using _health =
+    options.healthPort === undefined
+      ? undefined
+      : await serveHealth({
+          port: options.healthPort,
+          metrics,
+          live: () => health((manager) => liveness(manager.state(), wallClock.now())),
+          ready: () => health((manager) => readiness(manager.state())),
+        });
+  function health(of: (manager: NonNullable<ReturnType<typeof leading.manager>>) => ReturnType<typeof liveness>) {
+    const manager = leading.manager();
+    return manager ? of(manager) : STANDING_BY;
+  }
+  console.log('flotilla: hub controllers are running; Ctrl-C stops them');
+  await stopped;
+  await leading.stop();
+}
