@@ -9,10 +9,12 @@ import type { Json } from '../../base/json.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
 import { hubSources } from '../sources.ts';
 import { decide, type Observed } from './decide.ts';
+import type { Beat, Health } from './pulse.ts';
 
 const NOW = Date.parse('2026-01-01T00:10:00Z');
 const STAMP = kubeTime(NOW);
 const sources = hubSources('east');
+const beatAt = (at: number, health: Health = { ok: true }): Beat => ({ at, stamp: kubeTime(at), health });
 
 const anInternal = (
   more: { state?: 'Join' | 'Leave'; generation?: number; status?: MemberStatus } = {},
@@ -37,7 +39,7 @@ const aWork = (name: string, finalizers = ['kubernetes-fleet.io/work-cleanup']) 
 const observed = (more: Partial<Observed> = {}): Observed => ({
   internal: anInternal(),
   works: [],
-  beat: { stamp: STAMP, health: { ok: true } },
+  beat: beatAt(NOW),
   facts: { nodes: [], pods: [], namespaces: [] },
   now: NOW,
   sources,
@@ -77,6 +79,14 @@ describe('an agent that is to join', () => {
   test('waits for the first answer of its API server', () => {
     const { beat: _beat, ...seen } = observed();
     expect(decide(seen).steps).toEqual([]);
+  });
+
+  test('waits a little for what it is to report, but not if it is ill, and not for long', () => {
+    const facts = { nodes: [], pods: [] };
+    expect(decide(observed({ facts }))).toMatchObject({ steps: [], wakeAt: NOW + 10_000 });
+    expect(decide(observed({ facts, now: NOW + 10_000 })).steps).not.toEqual([]);
+    expect(decide(observed({ facts, beat: beatAt(NOW, { ok: false, cause: 'down' }) })).steps).not.toEqual([]);
+    expect(decide({ ...beaten(), facts, beat: beatAt(NOW + 60_000) }).steps).not.toEqual([]);
   });
 
   test('reports in one write, and tells that it joined and is healthy', () => {
@@ -123,7 +133,7 @@ describe('an agent that is to join', () => {
 
   test('writes once per beat and tells nothing new', () => {
     const seen = beaten();
-    const next = { ...seen, now: NOW + 60_000, beat: { stamp: kubeTime(NOW + 60_000), health: { ok: true } as const } };
+    const next = { ...seen, now: NOW + 60_000, beat: beatAt(NOW + 60_000) };
     expect(words(decide(next))).toEqual(['patch InternalMemberCluster east (status)']);
     expect(condition(carriedOut(next, decide(next)), 'Joined')?.lastTransitionTime).toBe(STAMP);
   });
@@ -137,7 +147,7 @@ describe('an agent that is to join', () => {
 
   test('reports the cause when its API server is ill, and warns once', () => {
     const ill = { ok: false, cause: 'connect ECONNREFUSED 127.0.0.1:6443' } as const;
-    const seen = { ...beaten(), beat: { stamp: kubeTime(NOW + 60_000), health: ill }, now: NOW + 60_000 };
+    const seen = { ...beaten(), beat: beatAt(NOW + 60_000, ill), now: NOW + 60_000 };
     expect(words(decide(seen))).toEqual([
       'patch InternalMemberCluster east (status)',
       'Warning InternalMemberClusterUnhealthy',
@@ -145,7 +155,7 @@ describe('an agent that is to join', () => {
     const internal = carriedOut(seen, decide(seen));
     expect(condition(internal, 'Healthy')).toMatchObject({ status: 'False', message: ill.cause });
     expect(condition(internal, 'Joined')).toMatchObject({ status: 'True' });
-    const again = { ...seen, internal, beat: { stamp: kubeTime(NOW + 120_000), health: ill }, now: NOW + 120_000 };
+    const again = { ...seen, internal, beat: beatAt(NOW + 120_000, ill), now: NOW + 120_000 };
     expect(words(decide(again))).toEqual(['patch InternalMemberCluster east (status)']);
     expect(condition(carriedOut(again, decide(again)), 'Healthy')?.lastTransitionTime).toBe(kubeTime(NOW + 60_000));
   });
@@ -165,7 +175,7 @@ describe('an agent that is to join', () => {
     const next = {
       ...seen,
       facts: { nodes: [], pods: [], namespaces: null },
-      beat: { stamp: kubeTime(NOW + 60_000), health: { ok: true } as const },
+      beat: beatAt(NOW + 60_000),
     };
     const { status } = carriedOut(next, decide(next));
     expect(status).not.toHaveProperty('namespaces');
@@ -174,7 +184,7 @@ describe('an agent that is to join', () => {
 
   test('says when another agent reports under its name, warns once, and takes it back when it is alone', () => {
     const rival = '2026-01-01T00:09:30Z';
-    const seen = observed({ ...beaten(), rival, beat: { stamp: kubeTime(NOW + 60_000), health: { ok: true } } });
+    const seen = observed({ ...beaten(), rival, beat: beatAt(NOW + 60_000) });
     expect(words(decide(seen))).toEqual(['patch InternalMemberCluster east (status)', 'Warning AnotherAgentReports']);
     const internal = carriedOut(seen, decide(seen));
     expect(internal.status?.conditions?.find(({ type }) => type === 'SoleAgent')).toMatchObject({
@@ -182,12 +192,12 @@ describe('an agent that is to join', () => {
       reason: 'AnotherAgentReports',
       message: expect.stringContaining(rival),
     });
-    const again = { ...seen, internal, beat: { stamp: kubeTime(NOW + 120_000), health: { ok: true } as const } };
+    const again = { ...seen, internal, beat: beatAt(NOW + 120_000) };
     expect(words(decide(again))).toEqual(['patch InternalMemberCluster east (status)']);
     const { rival: _rival, ...alone } = {
       ...again,
       internal: carriedOut(again, decide(again)),
-      beat: { stamp: kubeTime(NOW + 180_000), health: { ok: true } as const },
+      beat: beatAt(NOW + 180_000),
     };
     expect(carriedOut(alone, decide(alone)).status?.conditions?.some(({ type }) => type === 'SoleAgent')).toBe(false);
   });
@@ -233,9 +243,7 @@ describe('an agent that is to leave', () => {
   test('is silent from then on', () => {
     const seen = leaving();
     const left = { ...seen, internal: carriedOut(seen, decide(seen)) };
-    expect(
-      decide({ ...left, now: NOW + 600_000, beat: { stamp: kubeTime(NOW + 600_000), health: { ok: true } } }).steps,
-    ).toEqual([]);
+    expect(decide({ ...left, now: NOW + 600_000, beat: beatAt(NOW + 600_000) }).steps).toEqual([]);
   });
 
   test('leaves without ever having joined, and without an answer of its API server', () => {

@@ -12,7 +12,7 @@ import { threeWayPatch } from '../../base/three-way-merge.ts';
 import { patch, patchStatus, seen, type Telling, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import type { AgentWork, HubSources } from '../sources.ts';
-import { type Facts, namespacesOf, usageOf } from './facts.ts';
+import { areKnown, type Facts, namespacesOf, usageOf } from './facts.ts';
 import type { Beat } from './pulse.ts';
 
 export interface Observed {
@@ -32,6 +32,7 @@ type Steps = readonly (readonly Action[])[];
 type AgentStatus = NonNullable<MemberStatus['agentStatus']>[number];
 
 const OWN_TYPE = 'MemberAgent';
+const PATIENCE_MS = 10_000;
 
 export function decide(observed: Observed): Decision {
   const { state } = observed.internal.spec;
@@ -54,6 +55,11 @@ function report(observed: Observed): Decision {
   const joined = conditionOf(agent?.conditions, 'Joined');
   const isAnswered = joined?.status === 'True' && joined.observedGeneration === internal.metadata.generation;
   if (isAnswered && agent?.lastReceivedHeartbeat === beat.stamp) return idle('the next heartbeat is not due');
+  // Else a new member would be without nodes for a whole period. One that is ill, or that may not be read, is reported as it is.
+  const patienceEnds = beat.at + PATIENCE_MS;
+  if (agent === undefined && beat.health.ok && !areKnown(observed.facts) && observed.now < patienceEnds) {
+    return idle('waits to know the member before the first report', { wakeAt: patienceEnds });
+  }
   return {
     steps: writeStatus(observed, heartbeat(observed, beat)),
     holds: [],

@@ -19,6 +19,10 @@ export interface Facts {
   readonly namespaces?: readonly MemberNamespace[] | null;
 }
 
+/** All that is to be reported has been listed once. */
+export const areKnown = ({ nodes, pods, namespaces }: Facts): boolean =>
+  nodes !== undefined && pods !== undefined && namespaces !== undefined;
+
 type Usage = Pick<MemberStatus, 'properties' | 'resourceUsage'>;
 
 export function usageOf({ nodes, pods }: Facts, before: MemberStatus | undefined, now: number): Usage {

@@ -12,6 +12,7 @@ export type Health = { readonly ok: true } | { readonly ok: false; readonly caus
 export type Probe = (signal: AbortSignal) => Promise<Health>;
 
 export interface Beat {
+  readonly at: number;
   readonly stamp: string;
   readonly health: Health;
 }
@@ -73,7 +74,8 @@ export function createPulse({ clock, random, probe, onBeat, signal }: PulseOptio
     const asked = round;
     const health = await probeWithin(Math.min(LONGEST_PROBE_MS, period / 2));
     if (asked !== round || signal.aborted) return;
-    beat = { stamp: kubeTime(clock.now()), health };
+    const at = clock.now();
+    beat = { at, stamp: kubeTime(at), health };
     stamps.push(beat.stamp);
     if (stamps.length > REMEMBERED) stamps.shift();
     onBeat();
