@@ -60,9 +60,15 @@ export interface TestCluster extends AsyncDisposable {
 }
 
 export async function aCluster(
-  options: { readonly kinds?: readonly Kind[]; readonly store?: Store } = {},
+  options: {
+    readonly kinds?: readonly Kind[];
+    readonly store?: Store;
+    /** Clusters of one fleet share their time. */
+    readonly clock?: TestClock;
+    readonly seed?: number;
+  } = {},
 ): Promise<TestCluster> {
-  const clock = testClock();
+  const clock = options.clock ?? testClock();
   const kinds = options.kinds ?? NO_KINDS;
   const store = options.store ?? (await freshMemoryStore({ kinds, clock, signingKey: key }));
   const errors: unknown[] = [];
@@ -70,7 +76,7 @@ export async function aCluster(
     name: 'test',
     store,
     clock,
-    random: seededRandom(1),
+    random: seededRandom(options.seed ?? 1),
     signingKey: key,
     caCertificate: 'CA',
     kinds,

@@ -1,0 +1,268 @@
+// A fleet in memory for scenarios: a hub with its controllers, members with their agents, one clock that stands still until it is passed.
+// Agents act with the rights of their own identity; every write is counted by who made it.
+import type { JoinOptions } from '../src/api/join.ts';
+import { joinObjects } from '../src/api/join.ts';
+import { hubKinds, memberKinds } from '../src/api/kinds.ts';
+import type { MemberCluster } from '../src/api/member-cluster.ts';
+import { memberNamespace, memberServiceAccount, SYSTEM_NAMESPACE } from '../src/api/names.ts';
+import type { KubeObject, User } from '../src/api/object.ts';
+import type { Request, Transport } from '../src/api/transport.ts';
+import { ApiError } from '../src/base/errors.ts';
+import { seededRandom } from '../src/base/random.ts';
+import { membership } from '../src/hub/membership/controller.ts';
+import type { Settings } from '../src/hub/membership/observed.ts';
+import { heartbeat } from '../src/member/heartbeat/controller.ts';
+import { transportProbe } from '../src/member/heartbeat/probe.ts';
+import type { Probe } from '../src/member/heartbeat/pulse.ts';
+import { silentLog } from '../src/runtime/deps.ts';
+import { type Manager, startManager } from '../src/runtime/manager.ts';
+import { aCluster, admin, type TestClock, type TestCluster, testClock } from './cluster.ts';
+
+/** As the API server knows the ServiceAccount that `flotilla join` makes. */
+export const identityOf = (cluster: string): User => ({
+  name: `system:serviceaccount:${SYSTEM_NAMESPACE}:${memberServiceAccount(cluster)}`,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${SYSTEM_NAMESPACE}`, 'system:authenticated'],
+});
+
+export interface AgentOptions {
+  readonly as?: User;
+  readonly probe?: Probe;
+  readonly reportNamespaces?: boolean;
+  readonly seed?: number;
+}
+
+export interface Agent {
+  readonly manager: Manager;
+  stop(): Promise<void>;
+}
+
+export interface Fleet extends AsyncDisposable {
+  readonly hub: TestCluster;
+  readonly clock: TestClock;
+  /** `who verb plural[/subresource]` → how many since the last `writes.clear()`; `who` is `hub` or the member. */
+  readonly writes: Map<string, number>;
+  readonly manager: Manager;
+  member(name: string): TestCluster;
+  /** What `flotilla join` does, and a cluster to be the member; its agent is started unless told otherwise. */
+  join(name: string, options?: Omit<JoinOptions, 'name'> & { readonly agent?: false }): Promise<void>;
+  startAgent(name: string, options?: AgentOptions): Agent;
+  stopAgent(name: string): Promise<void>;
+  restartHub(settings?: Partial<Settings>): Promise<void>;
+  stopHub(): Promise<void>;
+  /** From now on calls of this member to the hub fail. */
+  cut(name: string, isCut: boolean): void;
+  /** From now on calls to this member's own API server fail. */
+  down(name: string, isDown: boolean): void;
+  /** Everything that can happen now has happened. */
+  settles(): Promise<void>;
+  pass(ms: number, stepMs?: number): Promise<void>;
+  memberCluster(name: string): Promise<MemberCluster>;
+  /** `True/Reason`, or undefined. */
+  condition(name: string, type: string): Promise<string | undefined>;
+  deleteMember(name: string): Promise<void>;
+  exists(plural: string, namespace: string | undefined, name: string): Promise<boolean>;
+  patch(plural: string, namespace: string | undefined, name: string, body: object): Promise<void>;
+  /** Reasons of Events about a member, in the order they came. */
+  events(name: string): Promise<readonly string[]>;
+}
+
+/** The cluster fills in the version that it prefers. */
+const body = ({ apiVersion: _apiVersion, kind: _kind, ...rest }: KubeObject): object => rest;
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function counting(inner: Transport, who: string, writes: Map<string, number>, isCut: () => boolean): Transport {
+  const refuse = () => {
+    if (isCut()) throw new ApiError(503, 'ServiceUnavailable', `${who} cannot get through`);
+  };
+  const label = ({ verb, at }: Request) =>
+    `${who} ${verb} ${at.resource.plural}${at.subresource === undefined ? '' : `/${at.subresource}`}`;
+  return {
+    async call(request, signal) {
+      refuse();
+      const answer = await inner.call(request, signal);
+      if (request.verb !== 'get' && request.verb !== 'list') {
+        writes.set(label(request), (writes.get(label(request)) ?? 0) + 1);
+      }
+      return answer;
+    },
+    async *watch(request, signal) {
+      refuse();
+      for await (const batch of inner.watch(request, signal)) {
+        refuse();
+        yield batch;
+      }
+    },
+  };
+}
+
+export async function aFleet(settings: Partial<Settings> = {}): Promise<Fleet> {
+  const clock = testClock();
+  const hub = await aCluster({ kinds: hubKinds, clock });
+  const writes = new Map<string, number>();
+  const members = new Map<string, TestCluster>();
+  const agents = new Map<string, Agent[]>();
+  const cuts = new Set<string>();
+  const downs = new Set<string>();
+  const startHub = (more: Partial<Settings>) =>
+    startManager(
+      {
+        clock,
+        random: seededRandom(11),
+        servers: { hub: counting(hub.as(admin), 'hub', writes, () => false) },
+        log: silentLog,
+      },
+      { controllers: [membership(more)] },
+    );
+  let manager = startHub(settings);
+
+  const managers = () => [manager, ...[...agents.values()].flat().map((agent) => agent.manager)];
+  const fingerprint = () => {
+    const counts = managers().flatMap((each) => {
+      const { controllers, sources, events } = each.state();
+      return [
+        ...controllers.map(({ passes, waiting, running }) => `${passes}/${waiting}/${running}`),
+        ...sources.map(({ lists, watches, items, revision }) => `${lists}/${watches}/${items}/${revision}`),
+        String(events.pending),
+      ];
+    });
+    return [hub.store.head, ...[...members.values()].map(({ store }) => store.head), ...counts].join();
+  };
+  const settles = async () => {
+    let last = '';
+    for (let quiet = 0, turns = 0; quiet < 8; turns++) {
+      if (turns > 20_000) throw new Error('the fleet does not settle');
+      await turn();
+      await hub.settled();
+      const now = fingerprint();
+      quiet = now === last ? quiet + 1 : 0;
+      last = now;
+    }
+  };
+
+  const fleet: Fleet = {
+    hub,
+    clock,
+    writes,
+    get manager() {
+      return manager;
+    },
+    member(name) {
+      const found = members.get(name);
+      if (found === undefined) throw new Error(`there is no member ${name}`);
+      return found;
+    },
+    async join(name, { agent, ...options } = {}) {
+      const objects = joinObjects({ name, ...options });
+      if (!(await fleet.exists('namespaces', undefined, SYSTEM_NAMESPACE))) {
+        await hub.create('namespaces', undefined, body(objects.namespace));
+      }
+      await hub.create('serviceaccounts', SYSTEM_NAMESPACE, body(objects.serviceAccount));
+      await hub.create('secrets', SYSTEM_NAMESPACE, body(objects.tokenSecret));
+      await hub.create('memberclusters', undefined, body(objects.memberCluster));
+      members.set(name, await aCluster({ kinds: memberKinds, clock, seed: 100 + members.size }));
+      if (agent !== false) fleet.startAgent(name);
+    },
+    startAgent(name, { as = identityOf(name), probe, seed = 5, ...options } = {}) {
+      const own = counting(fleet.member(name).as(admin), `${name} at home`, writes, () => downs.has(name));
+      const random = seededRandom(seed).fork(name);
+      const started = startManager(
+        {
+          clock,
+          random,
+          servers: { hub: counting(hub.as(as), name, writes, () => cuts.has(name)), member: own },
+          log: silentLog,
+        },
+        {
+          controllers: [
+            heartbeat({
+              cluster: name,
+              clock,
+              random: random.fork('pulse'),
+              probe: probe ?? transportProbe(own),
+              ...options,
+            }),
+          ],
+        },
+      );
+      const agent: Agent = {
+        manager: started,
+        async stop() {
+          agents.set(
+            name,
+            (agents.get(name) ?? []).filter((each) => each !== agent),
+          );
+          await started.stop();
+        },
+      };
+      agents.set(name, [...(agents.get(name) ?? []), agent]);
+      return agent;
+    },
+    async stopAgent(name) {
+      for (const agent of agents.get(name) ?? []) await agent.stop();
+    },
+    async restartHub(more = settings) {
+      await manager.stop();
+      manager = startHub(more);
+      await settles();
+    },
+    stopHub: () => manager.stop(),
+    cut(name, isCut) {
+      if (isCut) cuts.add(name);
+      else cuts.delete(name);
+    },
+    down(name, isDown) {
+      if (isDown) downs.add(name);
+      else downs.delete(name);
+    },
+    settles,
+    async pass(ms, stepMs = 1000) {
+      for (let left = ms; left > 0; left -= stepMs) {
+        clock.advance(Math.min(stepMs, left));
+        await settles();
+      }
+    },
+    memberCluster: async (name) => (await hub.get('memberclusters', undefined, name)) as MemberCluster,
+    async condition(name, type) {
+      const found = (await fleet.memberCluster(name)).status?.conditions?.find((each) => each.type === type);
+      return found === undefined ? undefined : `${found.status}/${found.reason}`;
+    },
+    async deleteMember(name) {
+      await hub.call({ verb: 'delete', at: hub.at('memberclusters', undefined, name) });
+    },
+    async exists(plural, namespace, name) {
+      try {
+        await hub.get(plural, namespace, name);
+        return true;
+      } catch (error) {
+        if (error instanceof ApiError && error.reason === 'NotFound') return false;
+        throw error;
+      }
+    },
+    async patch(plural, namespace, name, body) {
+      const at = hub.at(plural, namespace, name);
+      await hub.call({ verb: 'patch', at, patch: { type: 'merge', body: body as never }, manager: 'test' });
+    },
+    async events(name) {
+      const lists = await Promise.all(
+        ['default', memberNamespace(name)].map((namespace) =>
+          hub.call({ verb: 'list', at: hub.at('events', namespace) }),
+        ),
+      );
+      const about = (event: KubeObject) => (event['involvedObject'] as { name: string }).name === name;
+      return lists
+        .flatMap(({ list }) => list?.items ?? [])
+        .filter(about)
+        .toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+        .map((event) => `${event['type'] === 'Warning' ? 'warning ' : ''}${event['reason']}`);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const agent of [...agents.values()].flat()) await agent.stop();
+      await manager.stop();
+      for (const member of members.values()) await member[Symbol.asyncDispose]();
+      await hub[Symbol.asyncDispose]();
+    },
+  };
+  await settles();
+  return fleet;
+}
