@@ -44,7 +44,7 @@ export const configMap: Behaviour = behaviour({
       causes.push(...complaints(`binaryData[${key}]`, key, configMapKeyErrors(key)));
       size += decodedLength(binaryData[key] ?? '');
     }
-    return size > LARGEST ? [...causes, tooLong('', LARGEST)] : causes;
+    return size > LARGEST ? [...causes, tooLong('[]', LARGEST)] : causes;
   },
 });
 

@@ -108,7 +108,7 @@ function defaultClass(context: WriteContext): PriorityClass | undefined {
 }
 
 /** Unless the Pod says otherwise, it stays five minutes on a node that is not ready or not reachable. */
-function tolerateSilentNodes(spec: PodSpec): void {
+export function tolerateSilentNodes(spec: PodSpec): void {
   for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
     const isTold = (each: Toleration) =>
       (each.key === key || !each.key) && (each.effect === 'NoExecute' || !each.effect);

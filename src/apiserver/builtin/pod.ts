@@ -7,7 +7,7 @@ import { parseQuantity } from '../../base/quantity.ts';
 import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, specOf, textAt } from './behaviour.ts';
 import type { Causes } from './field-checks.ts';
-import { admitPod } from './pod-admission.ts';
+import { admitPod, tolerateSilentNodes } from './pod-admission.ts';
 import { defaultPodSpec } from './pod-spec.ts';
 import { podSpecCauses } from './pod-spec-validation.ts';
 import { canonicalAmounts } from './resources.ts';
@@ -19,8 +19,11 @@ export const pod: Behaviour = behaviour({
   default: defaultPod,
 
   prepare(draft, old, context) {
-    if (old !== undefined) return;
     const spec = specOf<PodSpec>(draft);
+    if (old !== undefined) {
+      if (context.subresource === undefined) tolerateSilentNodes(spec);
+      return;
+    }
     admitPod(draft, spec, context);
     const isGated = (spec.schedulingGates ?? []).length > 0;
     draft.status = {
