@@ -24,6 +24,8 @@ export interface Change<T> {
 /** What is remembered of an object that we know to be gone while the watch may still speak of it. */
 interface Tombstone {
   readonly uid: string;
+  /** Of what was known here before. In a selection the watch may end with this one's deletion and never mention the other. */
+  readonly formerUid: string | undefined;
   readonly revision: string;
   /** The object cannot come back: news of this uid are old news. Otherwise news up to `revision` are. */
   readonly isDead: boolean;
@@ -146,11 +148,15 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
     return byRevision(at, tombstone.revision) > 0;
   }
 
-  function bury(key: string, tombstone: Tombstone): Change<T> | undefined {
+  function bury(key: string, tombstone: Omit<Tombstone, 'formerUid'>): Change<T> | undefined {
     const change = drop(key);
-    if (change !== undefined) tombstones.set(key, tombstone);
+    if (change !== undefined) tombstones.set(key, { ...tombstone, formerUid: change.old?.metadata.uid });
     return change;
   }
+
+  /** True when the watch has said all that the tombstone was to guard against. */
+  const isConfirmed = ({ uid, formerUid }: Tombstone, deleted: string | undefined): boolean =>
+    uid === deleted || (selection.filtered && formerUid === deleted);
 
   return {
     source,
@@ -230,7 +236,8 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
       }
       revision = newerOf(revision, at);
       newest = newerOf(newest, at);
-      if (tombstones.get(key)?.uid === uid) tombstones.delete(key);
+      const tombstone = tombstones.get(key);
+      if (tombstone !== undefined && isConfirmed(tombstone, uid)) tombstones.delete(key);
       const known = items.get(key);
       if (known === undefined) return undefined;
       // Of an object that only left the selection we may know by our own write that it is back.
@@ -241,6 +248,9 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
     bookmark(at) {
       revision = newerOf(revision, at);
       newest = newerOf(newest, at);
+      for (const [key, tombstone] of tombstones) {
+        if (!tombstone.isDead && byRevision(tombstone.revision, at) <= 0) tombstones.delete(key);
+      }
     },
 
     answered(object) {
