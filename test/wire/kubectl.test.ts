@@ -32,7 +32,10 @@ describe.skipIf(skipsKubectl)('kubectl prints on our server what it prints on Ku
       test(`${index + 1}: ${step.run.slice(0, 160)}`, () => {
         const real = golden[index]?.printed ?? [];
         const ours = printed.get(script.name)?.[index];
-        const reasons = [...(step.without ?? []).map((left) => left.known), ...(step.differs ? [step.differs.known] : [])];
+        const reasons = [
+          ...(step.without ?? []).map((left) => left.known),
+          ...(step.differs ? [step.differs.known] : []),
+        ];
         for (const reason of reasons) expect(known).toContain(`\`${reason}\``);
         if (step.differs) {
           expect(ours).toBe(step.differs.text);

@@ -4,6 +4,11 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME'],
   [/\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, 'TIME'],
+  [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC/g, 'TIME'],
+  // kubectl's own log lines begin with a moment and a process.
+  [/\b[WEI]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /g, 'LOG '],
+  // Refusals of a patch show the whole object, with its managers.
+  [/Invalid value: "\{\\"apiVersion\\"(?:[^"\\]|\\.)*"/g, 'Invalid value: OBJECT'],
   [/(resourceVersion['"]?: ?['"]?)\d+/gi, '$1RV'],
   [/(Resource Version: +)\d+/g, '$1RV'],
   [/eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g, 'TOKEN'],

@@ -6,6 +6,7 @@ import { builtinKindsScript } from './builtin-kinds.ts';
 import { changing } from './changing.ts';
 import { creating } from './creating.ts';
 import { deleting } from './deleting.ts';
+import { differences } from './differences.ts';
 import { discovery, explain } from './discovery.ts';
 import { fleetKinds } from './fleet-kinds.ts';
 import { reading } from './reading.ts';
@@ -21,4 +22,5 @@ export const scripts: readonly Script[] = [
   auth,
   fleetKinds,
   builtinKindsScript,
+  differences,
 ];

@@ -1,7 +1,7 @@
 // Who may do what: can-i, whoami, impersonation, roles at work, refusals.
 import { script } from '../script.ts';
 
-const as = '--as=jane --as-group=devs';
+const as = '--as=amy --as-group=auditors';
 const n = '-n authing';
 
 export const auth = script('auth', [
@@ -25,7 +25,7 @@ export const auth = script('auth', [
   `create cm x --from-literal=a=b ${n} ${as}`,
   `delete cm x ${n} ${as}`,
   `label ns authing a=b ${as}`,
-  `create rolebinding eds --clusterrole=edit --user=jane ${n}`,
+  `create rolebinding eds --clusterrole=edit --user=amy ${n}`,
   `auth can-i create deployments ${n} ${as}`,
   `auth can-i create deployments ${as}`,
   `auth can-i create roles ${n} ${as}`,
@@ -38,14 +38,14 @@ export const auth = script('auth', [
   `create role more --verb=get --resource=pods ${n} --as=ann`,
   `create role toomuch --verb=get --resource=nodes ${n} --as=ann`,
   `create rolebinding toomuch --clusterrole=cluster-admin --user=ann ${n} --as=ann`,
-  `get pods ${n} --as=bob --as=jane`,
+  `get pods ${n} --as=bob --as=amy`,
   `get pods ${n} ${as} --as-group=more --as=system:serviceaccount:authing:default`,
   `get cm ${n} --as=joe --token=nonsense`,
   `create sa robot ${n}`,
   `create rolebinding robots --clusterrole=view --serviceaccount=authing:robot ${n}`,
   `auth can-i list cm ${n} --as=system:serviceaccount:authing:robot`,
   `get secrets ${n} --as=system:serviceaccount:authing:robot`,
-  `auth can-i list crp --as=jane`,
+  `auth can-i list crp --as=amy`,
   `auth can-i use podsecuritypolicies`,
   'get clusterrole view edit admin cluster-admin',
   {
@@ -61,16 +61,16 @@ export const auth = script('auth', [
   {
     run: 'create -f - -o yaml',
     input:
-      'apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nspec: {user: jane, resourceAttributes: {namespace: authing, verb: create, group: apps, resource: deployments}}\n',
+      'apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nspec: {user: amy, resourceAttributes: {namespace: authing, verb: create, group: apps, resource: deployments}}\n',
   },
   {
     run: 'create -f - -o yaml',
     input:
-      'apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nspec: {user: jane, resourceAttributes: {namespace: default, verb: create, group: apps, resource: deployments}}\n',
+      'apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nspec: {user: amy, resourceAttributes: {namespace: default, verb: create, group: apps, resource: deployments}}\n',
   },
   {
     run: 'create -f - -o yaml',
-    input: 'apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nspec: {user: jane}\n',
+    input: 'apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nspec: {user: amy}\n',
   },
   {
     run: 'create -f - -o yaml',

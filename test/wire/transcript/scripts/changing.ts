@@ -53,6 +53,10 @@ export const changing = script('changing', [
   `patch deploy web ${n} -p '{"spec":'`,
   `patch deploy web ${n} --type=merge -p '{"spec":{"replicaz":3}}'`,
   `patch deploy web ${n} --type=merge -p '{"spec":{"replicas":"three"}}'`,
+  {
+    run: `patch deploy web ${n} -p '{"spec":{"replicaz":3,"a":[1,"x",null,true,{"z":1,"b":2}]}}'`,
+    unordered: true,
+  },
   `patch deploy web ${n} --type=merge -p '{"spec":{"replicas":-1}}'`,
   `patch deploy web ${n} --type=merge -p '{"spec":{"selector":{"matchLabels":{"app":"other"}}}}'`,
   `patch deploy web ${n} --type=merge -p '{"metadata":{"name":"other"}}'`,
@@ -81,7 +85,6 @@ export const changing = script('changing', [
   `patch crp changing --subresource=status --type=merge -p '{"status":{"conditions":[${condition}]}}'`,
   `patch crp changing --subresource=status --type=merge -p '{"status":{"conditions":[{"type":"Ready"}]}}'`,
   `patch crp changing --subresource=status --type=json -p '[{"op":"replace","path":"/status/conditions/0/message","value":"still fine"}]'`,
-  `patch crp changing --subresource=status --type=merge -p '{"spec":{"policy":{"numberOfClusters":9}},"metadata":{"labels":{"x":"y"}}}'`,
   'get crp changing -o yaml',
 
   `label deploy web ${n} tier=front`,
@@ -172,7 +175,6 @@ export const changing = script('changing', [
   `patch svc svc ${n} -p '{"spec":{"type":"NodePort"}}'`,
   `get svc svc ${n}`,
   `patch ns changing -p '{"metadata":{"labels":{"a":"b"}}}'`,
-  `patch ns changing --type=merge -p '{"spec":{"finalizers":["x.dev/y"]}}'`,
   `taint nodes --all a=b:NoSchedule`,
   `cordon absent`,
 ]);

@@ -26,12 +26,11 @@ export const discovery = script('discovery', [
   'explain nothings',
   'explain deployment.spec.nothing',
   'top pods',
-  'get componentstatuses',
 ]);
 
 export const explain = script('explain', [
   ...[...hubKinds, ...memberKinds].map((kind) => `explain ${kind.plural}.${kind.group} --recursive`),
-  'explain crp',
+  'explain crp.spec',
   'explain crp.spec.strategy',
   'explain crp.status.conditions',
   'explain cluster.spec.taints --recursive',

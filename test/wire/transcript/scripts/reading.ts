@@ -59,8 +59,6 @@ metadata: {name: inside, namespace: reading}
 spec: {resourceSelectors: [{group: "", version: v1, kind: ConfigMap, name: alpha}]}
 `;
 
-const without = [{ line: /kube-root-ca.crt|default/, known: 'order of housekeeping' }];
-
 export const reading = script('reading', [
   { run: 'create -f -', input: things },
   'get cm -n reading',
@@ -130,7 +128,8 @@ export const reading = script('reading', [
   'describe configmaps -l tier=front -n reading',
   'events -n reading',
   'get events -n reading',
-  'logs lone -n reading',
+  'port-forward pod/lone -n reading 18080:80',
+  'top pod -n reading',
   'get cm alpha -n reading --watch-only --request-timeout=1s',
-  { run: 'get cm,sa -n reading', without },
+  'get cm,sa -n reading',
 ]);
