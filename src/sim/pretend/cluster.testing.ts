@@ -32,7 +32,8 @@ export function countingTransport(inner: Transport, count: Map<string, number>):
   return {
     async call(request, signal) {
       const answer = await inner.call(request, signal);
-      if (request.verb !== 'get' && request.verb !== 'list') count.set(label(request), (count.get(label(request)) ?? 0) + 1);
+      if (request.verb !== 'get' && request.verb !== 'list')
+        count.set(label(request), (count.get(label(request)) ?? 0) + 1);
       return answer;
     },
     watch: (request, signal) => inner.watch(request, signal),
@@ -42,7 +43,10 @@ export function countingTransport(inner: Transport, count: Map<string, number>):
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 export async function aPretendCluster(
-  given: Partial<Omit<PretendOptions, 'profile'>> & { readonly profile?: Partial<Profile>; readonly seed?: number } = {},
+  given: Partial<Omit<PretendOptions, 'profile'>> & {
+    readonly profile?: Partial<Profile>;
+    readonly seed?: number;
+  } = {},
 ): Promise<PretendCluster> {
   const cluster = await aCluster();
   const count = new Map<string, number>();

@@ -1,6 +1,6 @@
 // A pretend cluster: rules, as data, that make the workloads of an API server progress, fail or hang as a profile says.
 //
-// Two sets. `controllers` is what kube-controller-manager does (controllers.ts; without Pods: status-only.ts); `node` is what kubelets, a
+// Two sets. `controllers` is what kube-controller-manager does (controllers.ts; without Pods: status-only/); `node` is what kubelets, a
 // scheduler and a cloud do (node-controllers.ts), so that on a real API server it runs alone. A rule is a pure function (rule.ts, rules/);
 // the runtime watches and writes for it. Idle, the only writes are Node Leases and, rarely, a Node's status.
 import type { Resource } from '../../api/kind.ts';
@@ -15,6 +15,7 @@ import { nodeControllers } from './node-controllers.ts';
 import type { Profile } from './profile.ts';
 import type { NodeShape } from './rules/node.ts';
 import { exportControllers, exportsServed } from './service-exports.ts';
+import { statusControllers } from './status-only/controllers.ts';
 
 export interface PretendDeps {
   readonly transport: Transport;
@@ -46,7 +47,7 @@ export function startPretend(deps: PretendDeps, options: PretendOptions): Preten
   const managers: Manager[] = [];
   let isStopped = false;
   if (sets.includes('controllers')) {
-    const controllers = workloadControllers(profile);
+    const controllers = options.statusOnly === true ? statusControllers(profile) : workloadControllers(profile);
     managers.push(startManager(depsFor(deps, 'controllers', deps.transport), { controllers, manager: FIELD_MANAGER }));
   }
   // A manager of its own, because its writes are a kubelet's.
