@@ -1,5 +1,5 @@
 // `flotilla up`: a hub and its members in one process, for a laptop, a demo or a test of one's own.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { joinObjects } from '../api/join.ts';
 import { hubKinds, memberKinds } from '../api/kinds.ts';
@@ -10,6 +10,7 @@ import type { Transport } from '../api/transport.ts';
 import { ALL_AUTHENTICATED, accountGroups, accountUserName, MASTERS } from '../apiserver/auth/service-account.ts';
 import { directTransport } from '../apiserver/direct.ts';
 import type { RunningCluster } from '../apiserver/start-cluster.ts';
+import { makeDirectory } from '../apiserver/store/make-directory.ts';
 import { wallClock } from '../base/clock.ts';
 import { ApiError, messageOf, UserError } from '../base/errors.ts';
 import { mapLimit } from '../base/map-limit.ts';
@@ -113,7 +114,7 @@ async function fleetFor(options: UpOptions): Promise<readonly FleetMember[]> {
   const asked = await askedFleet(options);
   if (options.inMemory) return asked ?? usualFleet(USUAL_MEMBERS);
   if (asked) {
-    await mkdir(options.dataDir, { recursive: true });
+    await makeDirectory(options.dataDir);
     await writeFile(kept, `${JSON.stringify(asked, undefined, 2)}\n`);
     return asked;
   }
@@ -127,7 +128,7 @@ async function fleetFor(options: UpOptions): Promise<readonly FleetMember[]> {
       );
     }
     const usual = usualFleet(USUAL_MEMBERS);
-    await mkdir(options.dataDir, { recursive: true });
+    await makeDirectory(options.dataDir);
     await writeFile(kept, `${JSON.stringify(usual, undefined, 2)}\n`);
     return usual;
   }

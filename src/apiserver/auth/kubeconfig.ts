@@ -1,7 +1,7 @@
 // Kubeconfig files: how clients find a server, trust it, and say who they are.
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { stringify } from 'yaml';
+import { makeDirectory } from '../store/make-directory.ts';
 import type { Credential } from './certificates.ts';
 import { writePrivateFile } from './private-file.ts';
 
@@ -55,7 +55,7 @@ export const kubeconfigText = ({ clusters, users, contexts, current }: Kubeconfi
 
 /** Writes where the caller says, for the owner's eyes only. Nobody's default file is ever touched from here. */
 export async function writeKubeconfig(path: string, kubeconfig: Kubeconfig): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeDirectory(dirname(path));
   await writePrivateFile(path, kubeconfigText(kubeconfig));
 }
 

@@ -4,10 +4,11 @@
 // damaged, starting fails with a sentence. What can be issued again (server and administrator certificates) is, when it is near its
 // end, does not fit its key, or lacks a host.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, UserError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
+import { makeDirectory } from '../store/make-directory.ts';
 import {
   type Credential,
   createAuthority,
@@ -167,7 +168,7 @@ export function filesIn(directory: string): PkiFiles {
       }
     },
     async write(name, text) {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await makeDirectory(directory, 0o700);
       await writePrivateFile(join(directory, name), text);
     },
   };

@@ -1,9 +1,10 @@
 // Real files in one directory. What is appended between two syncs becomes one write; write and fdatasync run in the thread pool, so
 // the event loop never waits for the disk.
-import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import type { Disk } from './disk.ts';
+import { makeDirectory } from './make-directory.ts';
 import { lockDirectory } from './node-lock.ts';
 
 interface OpenFile {
@@ -16,7 +17,7 @@ interface OpenFile {
 /** Makes the directory if need be, readable by its owner alone: it will hold Secrets. */
 export async function openNodeDisk(directory: string): Promise<Disk> {
   try {
-    const first = await mkdir(directory, { recursive: true, mode: 0o700 });
+    const first = await makeDirectory(directory, 0o700);
     if (first !== undefined) await nameForGood(first, directory);
     await readdir(directory);
   } catch (error) {
