@@ -96,7 +96,7 @@ function counting(inner: Transport, who: string, writes: Map<string, number>, is
   };
 }
 
-export async function aFleet(settings: Partial<Settings> = {}): Promise<Fleet> {
+export async function aFleet(settings: Partial<Settings> = {}, hubUser: User = admin): Promise<Fleet> {
   const clock = testClock();
   const hub = await aCluster({ kinds: hubKinds, clock });
   const writes = new Map<string, number>();
@@ -109,7 +109,7 @@ export async function aFleet(settings: Partial<Settings> = {}): Promise<Fleet> {
       {
         clock,
         random: seededRandom(11),
-        servers: { hub: counting(hub.as(admin), 'hub', writes, () => false) },
+        servers: { hub: counting(hub.as(hubUser), 'hub', writes, () => false) },
         log: silentLog,
       },
       { controllers: [membership(more)] },

@@ -484,6 +484,35 @@ describe('people interfere', () => {
     expect(await fleet.events('east')).not.toContain('warning AnotherAgentReports');
   });
 
+  test('a hub that may not create Roles says so, and goes on when it may', async () => {
+    const poor = { name: 'poor-hub', groups: ['system:authenticated'] };
+    await using fleet = await aFleet({}, poor);
+    const rule = (...resources: string[]) => ({ apiGroups: ['*'], resources, verbs: ['*'] });
+    const rules = [
+      rule('memberclusters', 'memberclusters/status', 'internalmemberclusters', 'works', 'namespaces', 'events'),
+      { apiGroups: ['*'], resources: ['roles', 'rolebindings'], verbs: ['get', 'list', 'watch'] },
+    ];
+    await fleet.hub.create('clusterroles', undefined, { metadata: { name: 'poor' }, rules });
+    await fleet.hub.create('clusterrolebindings', undefined, {
+      metadata: { name: 'poor' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'poor' },
+      subjects: [{ kind: 'User', name: 'poor-hub', apiGroup: 'rbac.authorization.k8s.io' }],
+    });
+    await fleet.join('east', { agent: false });
+    await fleet.pass(3 * MINUTE, 5000);
+    const ready = (await fleet.memberCluster('east')).status?.conditions?.find(({ type }) => type === 'ReadyToJoin');
+    expect(ready).toMatchObject({ status: 'False', reason: 'StepRefused' });
+    expect(ready?.message).toContain('User "poor-hub" cannot create resource "roles"');
+    expect(countsOf(fleet)['hub patch memberclusters/status']).toBe(1);
+    expect(await fleet.events('east')).toContain('warning StepRefused');
+
+    await fleet.patch('clusterroles', undefined, 'poor', {
+      rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+    });
+    await fleet.pass(2 * MINUTE, 5000);
+    expect(await fleet.condition('east', 'ReadyToJoin')).toBe('True/MemberClusterReadyToJoin');
+  });
+
   test('a bad identity is refused by the API server, in one sentence', async () => {
     await using fleet = await aFleet();
     const create = (identity: object, name = 'east') =>
