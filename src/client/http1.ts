@@ -3,6 +3,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import type { Socket } from 'node:net';
 import { onAbort } from '../base/abort.ts';
 import { messageOf } from '../base/errors.ts';
+import { createGate } from './gate.ts';
 import { type Incoming, type Packet, WireError } from './wire.ts';
 
 export interface Http1 {
@@ -23,10 +24,24 @@ export function http1(dial: () => Promise<Socket>): Http1 {
     for (let socket = spare.pop(); socket; socket = spare.pop()) if (!socket.destroyed) return Promise.resolve(socket);
     return dial();
   };
-  const calls = agentOver(connect, { keepAlive: true, maxSockets: MOST_CONNECTIONS });
+  // Node's own limit does not count connections that are still being opened.
+  const gate = createGate(MOST_CONNECTIONS);
+  const calls = agentOver(connect, { keepAlive: true });
   const watches = agentOver(connect, { keepAlive: false });
   return {
-    send: (packet, signal) => send(packet, signal, packet.isWatch ? watches : calls),
+    async send(packet, signal) {
+      if (packet.isWatch) return send(packet, signal, watches);
+      const leave = await gate.enter(signal, () => new WireError('given up', { sent: false }));
+      try {
+        const incoming = await send(packet, signal, calls);
+        // A turn later the connection is back in the pool.
+        incoming.body.once('close', () => setImmediate(leave));
+        return incoming;
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
     adopt: (socket) => spare.push(socket),
     retire() {
       for (const socket of spare.splice(0)) socket.destroy();

@@ -78,8 +78,9 @@ function isGone(object: KubeObject): boolean {
 
 /** Items of a list of a built-in kind come without their own kind; readers of ours never have to guess it. */
 function withKinds(list: KubeList): KubeList {
+  // An empty list of Go's is sometimes null.
   const items = list.items ?? [];
-  if (items.every((item) => item.kind)) return list;
+  if (items === list.items && items.every((item) => item.kind)) return list;
   const kind = list.kind.replace(/List$/, '');
   const { apiVersion } = list;
   const completed = items.map((item) => (item.kind ? item : Object.freeze({ ...item, apiVersion, kind })));

@@ -1,0 +1,45 @@
+// Lets so many through at once; the others wait in line.
+import { onAbort } from '../base/abort.ts';
+
+export interface Gate {
+  /** Resolves with the way out, which may be taken only once. Rejects with `instead()` if the signal fires first. */
+  enter(signal: AbortSignal, instead: () => Error): Promise<() => void>;
+}
+
+export function createGate(most: number): Gate {
+  const waiting = new Set<() => void>();
+  let inside = 0;
+  const leave = () => {
+    inside--;
+    const [next] = waiting;
+    if (next) {
+      waiting.delete(next);
+      next();
+    }
+  };
+  const wayOut = () => {
+    inside++;
+    let isOut = false;
+    return () => {
+      if (!isOut) leave();
+      isOut = true;
+    };
+  };
+  return {
+    async enter(signal, instead) {
+      if (signal.aborted) throw instead();
+      if (inside < most) return wayOut();
+      return new Promise((resolve, reject) => {
+        const next = () => {
+          forget();
+          resolve(wayOut());
+        };
+        waiting.add(next);
+        const forget = onAbort(signal, () => {
+          waiting.delete(next);
+          reject(instead());
+        });
+      });
+    },
+  };
+}
