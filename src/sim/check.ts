@@ -1,24 +1,24 @@
 // Checkers look at a world from outside, after every step, and never take part. One that objects ends the run.
 import type { Answer, Request } from '../api/transport.ts';
+import type { ApiError } from '../base/errors.ts';
 import type { Readable, ReadableChange } from './server.ts';
 
+interface Called {
+  readonly who: string;
+  readonly server: string;
+  readonly request: Request;
+}
+
 export type Happening =
+  /** An actor asked for something; it is on its way. */
+  | (Called & { readonly what: 'sent' })
   /** The server has done what was asked, whether or not the caller will hear of it. */
-  | {
-      readonly what: 'executed';
-      readonly who: string;
-      readonly server: string;
-      readonly request: Request;
-      readonly answer: Answer;
-    }
+  | (Called & { readonly what: 'executed'; readonly answer: Answer })
   /** The caller has been told. */
-  | {
-      readonly what: 'acknowledged';
-      readonly who: string;
-      readonly server: string;
-      readonly request: Request;
-      readonly answer: Answer;
-    }
+  | (Called & { readonly what: 'acknowledged'; readonly answer: Answer })
+  | (Called & { readonly what: 'refused'; readonly error: ApiError })
+  /** The caller has been told that nobody knows. */
+  | (Called & { readonly what: 'lost' })
   | { readonly what: 'started' | 'crashed' | 'stopped'; readonly who: string };
 
 /** What a checker sees of the world. */
@@ -143,3 +143,47 @@ export function noWriteLost(): Checker {
     },
   };
 }
+
+/**
+ * A write of which nobody knows what became of it is looked up before its object is written again: taking "lost" for "failed" is how
+ * things are done twice. Events may be told twice.
+ */
+export function looksAfterLoss(controllers: readonly string[]): Checker {
+  const unknown = new Map<string, Set<string>>();
+  return {
+    name: 'what was lost is looked up first',
+    hear(happening) {
+      const { who } = happening;
+      if (!('request' in happening)) {
+        unknown.delete(who);
+        return undefined;
+      }
+      const { server, request } = happening;
+      if (!controllers.includes(who)) return undefined;
+      const object = `${server} ${objectText(request)}`;
+      const isRead = request.verb === 'get' || request.verb === 'list';
+      if (request.at.resource.kind === 'Event') return undefined;
+      if (happening.what === 'lost' && !isRead) {
+        const lost = unknown.get(who) ?? new Set();
+        unknown.set(who, lost.add(object));
+      }
+      const isTold =
+        happening.what === 'acknowledged' || (happening.what === 'refused' && happening.error.code === 404);
+      if (isRead && isTold) {
+        const lost = unknown.get(who);
+        for (const each of lost ?? []) if (each.startsWith(object)) lost?.delete(each);
+      }
+      if (happening.what !== 'sent' || isRead || !unknown.get(who)?.has(object)) return undefined;
+      return `${who} writes ${object} again without having looked what became of its lost write`;
+    },
+  };
+}
+
+/** Of a list the beginning of what its objects have. */
+const objectText = (request: Request): string => {
+  const { resource, namespace, name } = request.at;
+  const named = name ?? ('object' in request ? request.object.metadata.name : undefined);
+  const place = `${resource.plural}.${resource.group}/`;
+  if (named !== undefined) return `${place}${namespace ?? ''}/${named}`;
+  return namespace === undefined ? place : `${place}${namespace}/`;
+};

@@ -46,6 +46,8 @@ export interface Faults {
   mishap(crowd: Crowd, now: number): Mishap | undefined;
   /** How long a lost call keeps its caller waiting, how long a crashed actor is away, and the like. */
   waitMs(): number;
+  /** Whether a request that was on its way when its sender crashed arrives all the same. */
+  outlives(who: string): boolean;
   clockSkewMs(who: string): number;
   disk(who: string): DiskFate;
 }
@@ -75,6 +77,8 @@ export interface Rates {
   readonly watch: Readonly<Record<WatchFault, number>>;
   /** Per step of the world. */
   readonly step: Readonly<Record<(typeof mishaps)[number], number>>;
+  /** Per request that is on its way when its sender crashes. */
+  readonly outlive: number;
   readonly clockSkewMs: number;
 }
 
@@ -93,6 +97,7 @@ export const usualRates: Rates = {
   staleList: 0.2,
   watch: { delay: 0.1, cut: 0.03, 'gone-410': 0.02, rewind: 0.05, silence: 0.01 },
   step: { crash: 0.002, 'server-crash': 0.0005, partition: 0.001 },
+  outlive: 0.5,
   clockSkewMs: 30_000,
 };
 
@@ -102,6 +107,7 @@ export const noFaults: Faults = {
   watch: () => 'deliver',
   mishap: () => undefined,
   waitMs: () => 0,
+  outlives: () => false,
   clockSkewMs: () => 0,
   disk: () => 'kept',
 };
@@ -164,6 +170,7 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
       return undefined;
     },
     waitMs: () => (random.next() < 0.5 ? 0 : span()),
+    outlives: () => random.next() < mixed.outlive,
     clockSkewMs: () => Math.round((random.next() * 2 - 1) * mixed.clockSkewMs),
     disk: () => (random.next() < 0.5 ? 'kept' : 'torn'),
   };
@@ -178,6 +185,8 @@ export const canHit = (verb: string, fault: CallFault): boolean =>
 /** Which columns of a matrix a row has. */
 export const faultsOf = (row: string): readonly string[] => {
   const verb = row.split(' ')[0] ?? '';
+  if (verb === 'actor') return ['crash', 'partition', 'skew'];
+  if (verb === 'server') return ['crash-kept', 'crash-torn'];
   return verb === 'watch' ? watchFaults : callFaults.filter((fault) => canHit(verb, fault));
 };
 
@@ -227,6 +236,7 @@ function mixtureOf(rates: Rates, random: Random): Rates {
     staleList: rates.staleList * factor(),
     watch: mixed(rates.watch),
     step: mixed(rates.step),
+    outlive: rates.outlive,
     clockSkewMs: random.next() < 0.5 ? 0 : rates.clockSkewMs,
   };
 }

@@ -73,6 +73,7 @@ class Call {
   readonly #line: Line;
   readonly #request: Request;
   readonly #text: string;
+  readonly #called: { readonly who: string; readonly server: string; readonly request: Request };
   #resolve!: (answer: Answer) => void;
   #reject!: (error: unknown) => void;
   #isOver = false;
@@ -81,6 +82,7 @@ class Call {
     this.#field = field;
     this.#line = line;
     this.#request = request;
+    this.#called = { who: line.life.name, server: line.server, request };
     const { at } = request;
     // A create without a name in its path has one in its object.
     const name = at.name ?? ('object' in request ? request.object.metadata.name : undefined);
@@ -101,6 +103,7 @@ class Call {
         settled();
         reject(error);
       };
+      this.#field.tell({ what: 'sent', ...this.#called });
       this.#field.soon({ life: this.#line.life, text: this.#text, run: () => this.#leave(), isSent: true });
     });
   }
@@ -114,7 +117,7 @@ class Call {
     if (fate === 'deliver' || fate === 'lose-reply' || fate === 'crash-after' || fate === 'rewind') this.#arrive(fate);
     else if (fate === 'lose-request') this.#lose('lose-request');
     else if (fate === 'crash-before') this.#field.crashAndRestart(life);
-    else if ('refuse' in fate) this.#answer('refused', () => this.#reject(fate.refuse));
+    else if ('refuse' in fate) this.#answer('refused', () => this.#refuse(fate.refuse));
     else {
       this.#field.later(fate.delayMs, {
         life,
@@ -148,9 +151,9 @@ class Call {
       (answer) => {
         if (!server.life.isAlive) return;
         server.life.onEnd.delete(onServerEnd);
-        this.#field.tell({ what: 'executed', who: life.name, server: name, request: this.#request, answer });
+        this.#field.tell({ what: 'executed', ...this.#called, answer });
         this.#reply(fate, textOf(answer), () => {
-          this.#field.tell({ what: 'acknowledged', who: life.name, server: name, request: this.#request, answer });
+          this.#field.tell({ what: 'acknowledged', ...this.#called, answer });
           this.#resolve(answer);
         });
       },
@@ -160,7 +163,7 @@ class Call {
         if (!(error instanceof ApiError)) {
           this.#field.fail('servers answer with ApiErrors', `${this.#text}: ${stackOf(error)}`);
         }
-        this.#reply(fate, messageOf(error), () => this.#reject(error));
+        this.#reply(fate, messageOf(error), () => this.#refuse(error));
       },
     );
   }
@@ -185,11 +188,20 @@ class Call {
     this.#field.soon({ life, text: `${this.#text} -> ${text}`, run: () => this.#end(run) });
   }
 
+  #refuse(error: unknown): void {
+    if (error instanceof ApiError) this.#field.tell({ what: 'refused', ...this.#called, error });
+    this.#reject(error);
+  }
+
   #lose(why: string): void {
     const { life } = this.#line;
     if (!life.isAlive) return;
     const text = `${this.#text} -> lost (${why})`;
-    const run = () => this.#end(() => this.#reject(new LostError(`no answer to ${this.#text}: ${why}`)));
+    const run = () =>
+      this.#end(() => {
+        this.#field.tell({ what: 'lost', ...this.#called });
+        this.#reject(new LostError(`no answer to ${this.#text}: ${why}`));
+      });
     this.#field.later(this.#field.faults.waitMs(), { life, text, run });
   }
 

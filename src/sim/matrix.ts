@@ -4,7 +4,7 @@ import { byText } from '../base/compare.ts';
 export class Matrix {
   readonly #rows = new Map<string, Map<string, number>>();
 
-  /** `row`: `create ConfigMap` or `watch ConfigMap`; `fault`: a fault's name, or 'deliver'. */
+  /** `row`: `create ConfigMap`, `watch ConfigMap`, `actor NAME` or `server NAME`; `fault`: a fault's name, or 'deliver'. */
   count(row: string, fault: string, times = 1): void {
     let cells = this.#rows.get(row);
     if (cells === undefined) {

@@ -1,8 +1,13 @@
 // All scenarios, by name.
 import type { Scenario } from '../../sim/scenario.ts';
+import { copiesScenario } from './copies.ts';
 import { ledgerScenario } from './ledger.ts';
+import { turnsScenario } from './turns.ts';
 
 export const scenarios: readonly Scenario[] = [
   ledgerScenario({ isDurable: false }),
   ledgerScenario({ isDurable: true }),
+  copiesScenario({ copiers: 1 }),
+  copiesScenario({ copiers: 2 }),
+  turnsScenario,
 ];

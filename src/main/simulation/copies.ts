@@ -1,0 +1,171 @@
+// The runtime on trial, without a fleet: a controller that keeps a copy of every source. Sources come, change, go and come back under
+// the same name. A copy never goes back to an older text, is removed only when its source is gone, and in the end all copies are right.
+// With two copiers, each with its own view of the world, all of that still holds.
+import type { KubeObject } from '../../api/object.ts';
+import type { Transport } from '../../api/transport.ts';
+import { create, patch, remove, seen, tell } from '../../runtime/actions.ts';
+import { type Controller, type Decision, idle, type WholeRef } from '../../runtime/controller.ts';
+import type { Deps } from '../../runtime/deps.ts';
+import { startManager } from '../../runtime/manager.ts';
+import { type Checker, changeChecker, looksAfterLoss, noWriteLost } from '../../sim/check.ts';
+import { usualRates } from '../../sim/faults.ts';
+import type { Scenario } from '../../sim/scenario.ts';
+import type { Readable } from '../../sim/server.ts';
+import type { Stop } from '../../sim/world.ts';
+import { administrator, apiServer } from './api-server.ts';
+import { aConfigMap, configMapAt, configMaps, configMapsAs, dataOf, keyOfConfigMap } from './config-maps.ts';
+import { person } from './person.ts';
+
+const SOURCES = 'default';
+const COPIES = 'kube-public';
+const NAMES = ['a', 'b', 'c', 'd'];
+const OF = 'source-uid';
+const NO_KINDS = [] as const;
+const FAULT_MS = 90_000;
+
+export const copiesScenario = ({ copiers }: { readonly copiers: 1 | 2 }): Scenario => ({
+  name: copiers === 1 ? 'copies' : 'two-copiers',
+  faultMs: FAULT_MS,
+  healMs: 1_200_000,
+  steps: 60_000,
+  // Two that see different things undo each other's work until both see the same. That must end, but need not take five minutes.
+  ...(copiers === 1 ? {} : { rates: { ...usualRates, watch: { ...usualRates.watch, silence: 0 } } }),
+  set(world) {
+    world.server('hub', apiServer({ kinds: NO_KINDS }));
+    const servers = { hub: { server: 'hub', as: administrator } };
+    world.actor('user', person({ forMs: FAULT_MS - 5_000, pauseMs: 3_000, deed: changeASource() }), {
+      servers,
+      steady: true,
+    });
+    const names = ['copier-1', 'copier-2'].slice(0, copiers);
+    for (const name of names) world.actor(name, copier({ isAlone: copiers === 1 }), { servers });
+    world.check(noWriteLost());
+    world.check(looksAfterLoss(names));
+    world.check(copiesNeverGoBack);
+    world.check(copiesStayWithTheirSource());
+    return () => {
+      const store = world.store('hub');
+      return store === undefined ? 'the hub is down' : wrongCopy(store);
+    };
+  },
+});
+
+/** Each text is newer than all before it. */
+function changeASource() {
+  let number = 0;
+  return async (hub: Transport, roll: (sides: number) => number): Promise<void> => {
+    const name = NAMES[roll(NAMES.length)] as string;
+    const at = configMapAt(SOURCES, name);
+    const data = { text: String(++number) };
+    switch (roll(4)) {
+      case 0: {
+        const object = aConfigMap({ namespace: SOURCES, name }, 'source', data);
+        await hub.call({ verb: 'create', at: { resource: configMaps, namespace: SOURCES }, object, manager: 'user' });
+        return;
+      }
+      case 1:
+        await hub.call({ verb: 'delete', at });
+        return;
+      default:
+        await hub.call({ verb: 'patch', at, patch: { type: 'merge', body: { data } }, manager: 'user' });
+    }
+  };
+}
+
+// ---- the controller
+
+const sources = configMapsAs('source', SOURCES);
+const copies = configMapsAs('copy', COPIES);
+
+interface Observed {
+  readonly name: string;
+  readonly source?: KubeObject;
+  readonly copy?: KubeObject;
+  readonly isAlone: boolean;
+}
+
+const copying = (isAlone: boolean): Controller<Observed> => ({
+  name: 'copying',
+  eventSource: 'copying',
+  watches: [
+    { source: sources, toKeys: ({ metadata }) => [metadata.name ?? ''] },
+    { source: copies, toKeys: ({ metadata }) => [metadata.name ?? ''] },
+  ],
+  observe(see, name) {
+    const source = see.get(sources, name);
+    const copy = see.get(copies, name);
+    if (!isAlone && (source === undefined) !== (copy === undefined)) {
+      // Of two copiers one may be behind: before a copy is made or removed, the source is looked at.
+      const ref: WholeRef = { on: 'hub', resource: configMaps, group: '', kind: 'ConfigMap', namespace: SOURCES, name };
+      const whole = see.whole(ref);
+      if (whole === undefined) return { need: [ref] };
+      if ((whole === null) !== (source === undefined)) return undefined; // the cache is about to say so, too
+    }
+    return { name, isAlone, ...(source ? { source } : {}), ...(copy ? { copy } : {}) };
+  },
+  decide,
+});
+
+function decide({ name, source, copy, isAlone }: Observed): Decision {
+  if (source === undefined) {
+    if (copy === undefined) return idle('neither source nor copy');
+    return { ...idle('the source is gone'), steps: [[remove(seen(copies, copy), 'its source is gone')]] };
+  }
+  const data = dataOf(source);
+  const told = tell(sources, source, { type: 'Normal', reason: 'Copied', message: 'there is a copy of it' });
+  if (copy === undefined) {
+    const made = aConfigMap({ namespace: COPIES, name }, 'copy', data, { [OF]: source.metadata.uid ?? '' });
+    return { ...idle('there is no copy'), steps: [[create('hub', configMaps, made, 'is new')], [told]] };
+  }
+  // Whoever is not alone may meet a copy that is ahead of what it knows of the source.
+  const isAhead = Number(dataOf(copy)['text']) > Number(data['text']);
+  if (!isAlone && isAhead) return idle('another copier knows more');
+  if (copy.metadata.annotations?.[OF] !== source.metadata.uid) {
+    return { ...idle('the source is another one'), steps: [[remove(seen(copies, copy), 'its source was replaced')]] };
+  }
+  if (dataOf(copy)['text'] === data['text']) return idle('the copy is right');
+  return {
+    ...idle('the source has changed'),
+    steps: [[patch(seen(copies, copy), { data }, 'its source has changed')]],
+  };
+}
+
+const copier =
+  ({ isAlone }: { readonly isAlone: boolean }) =>
+  (deps: Deps): Stop => {
+    const manager = startManager(deps, { controllers: [copying(isAlone)] });
+    return () => manager.stop();
+  };
+
+// ---- what must hold
+
+const isCopy = (key: string): boolean => key.startsWith(keyOfConfigMap(COPIES, '')) && NAMES.includes(key.at(-1) ?? '');
+
+const copiesNeverGoBack = changeChecker('copies never go back', ({ key, stored, previous, deleted }) => {
+  if (!isCopy(key) || deleted || !previous) return undefined;
+  const [before, after] = [dataOf(previous.object())['text'], dataOf(stored.object())['text']];
+  return Number(after) < Number(before) ? `${key} went from ${before} to ${after}` : undefined;
+});
+
+const copiesStayWithTheirSource = (): Checker =>
+  changeChecker('copies stay with their source', ({ key, stored, deleted }, server, sight) => {
+    if (!isCopy(key) || !deleted) return undefined;
+    const source = sight
+      .store(server)
+      ?.get(keyOfConfigMap(SOURCES, key.at(-1) ?? ''))
+      ?.object();
+    const uid = stored.object().metadata.annotations?.[OF];
+    return source?.metadata.uid === uid ? `${key} was deleted though its source is there` : undefined;
+  });
+
+function wrongCopy(store: Readable): string | undefined {
+  for (const name of NAMES) {
+    const source = store.get(keyOfConfigMap(SOURCES, name))?.object();
+    const copy = store.get(keyOfConfigMap(COPIES, name))?.object();
+    if (source === undefined && copy !== undefined) return `${name} has a copy but no source`;
+    if (source !== undefined && copy === undefined) return `${name} has no copy`;
+    if (copy?.metadata.annotations?.[OF] !== source?.metadata.uid) return `the copy of ${name} is of another source`;
+    if (dataOf(copy)['text'] !== dataOf(source)['text']) return `the copy of ${name} is old`;
+  }
+  return undefined;
+}
