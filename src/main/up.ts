@@ -10,7 +10,6 @@ import type { Transport } from '../api/transport.ts';
 import { ALL_AUTHENTICATED, accountGroups, accountUserName, MASTERS } from '../apiserver/auth/service-account.ts';
 import { directTransport } from '../apiserver/direct.ts';
 import type { RunningCluster } from '../apiserver/start-cluster.ts';
-import { makeDirectory } from '../apiserver/store/make-directory.ts';
 import { wallClock } from '../base/clock.ts';
 import { ApiError, messageOf, UserError } from '../base/errors.ts';
 import { mapLimit } from '../base/map-limit.ts';
@@ -48,8 +47,9 @@ const identityOf = (name: string): User => ({
 
 export async function up(options: UpOptions): Promise<void> {
   const stopped = firstSignal();
-  const fleet = await fleetFor(options);
+  const asked = await askedFleet(options);
   await using embedded = await openEmbedded(options);
+  const fleet = await fleetFor(options, asked);
   const log = jsonLog(options.logLevel, {});
   const hub = await embedded.start(HUB, hubKinds);
   const servers = new Map<string, RunningCluster>();
@@ -109,12 +109,14 @@ function start({ hub, fleet, servers, log }: Fleet): AsyncDisposable {
 
 // ---- which members
 
-async function fleetFor(options: UpOptions): Promise<readonly FleetMember[]> {
+/** What was asked for, else what this data directory had before, else the usual. */
+async function fleetFor(
+  options: UpOptions,
+  asked: readonly FleetMember[] | undefined,
+): Promise<readonly FleetMember[]> {
   const kept = join(options.dataDir, 'fleet.json');
-  const asked = await askedFleet(options);
   if (options.inMemory) return asked ?? usualFleet(USUAL_MEMBERS);
   if (asked) {
-    await makeDirectory(options.dataDir);
     await writeFile(kept, `${JSON.stringify(asked, undefined, 2)}\n`);
     return asked;
   }
@@ -128,7 +130,6 @@ async function fleetFor(options: UpOptions): Promise<readonly FleetMember[]> {
       );
     }
     const usual = usualFleet(USUAL_MEMBERS);
-    await makeDirectory(options.dataDir);
     await writeFile(kept, `${JSON.stringify(usual, undefined, 2)}\n`);
     return usual;
   }
