@@ -242,7 +242,13 @@ describe('a queue', () => {
   test('gives the loop its turn after 5 ms', async () => {
     let now = 1000;
     const turns: (() => void)[] = [];
-    const clock: Clock = { now: () => now, at: (_epochMs, _name, run) => (turns.push(run), () => {}) };
+    const clock: Clock = {
+      now: () => now,
+      at(_epochMs, _name, run) {
+        turns.push(run);
+        return () => {};
+      },
+    };
     const began: string[] = [];
     const queue = createQueue({
       name: 'test',
