@@ -129,7 +129,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
         timeoutSeconds === undefined
           ? () => {}
           : clock.at(clock.now() + timeoutSeconds * 1000 + WATCH_GRACE_MS, 'watch outlives its timeout', () =>
-              incoming.body.destroy(new Error('it is still open long after its timeout')),
+              incoming.cut('it is still open long after its timeout'),
             );
       try {
         yield* eventsOf(incoming);
@@ -139,7 +139,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
         throw new LostError(`the watch of ${outgoing.path} broke off: ${messageOf(cause)}`, { cause });
       } finally {
         cancel();
-        incoming.body.destroy();
+        if (!incoming.body.destroyed) incoming.cut('nobody reads it any more');
       }
     },
     read: (path, accept = 'application/json', signal) =>
@@ -162,7 +162,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
 /** The response, whose body is cut off when the signal fires. */
 function cutBy(incoming: Incoming, signal: AbortSignal): Incoming {
   const { body } = incoming;
-  const cut = () => body.destroy(new Error('given up'));
+  const cut = () => incoming.cut('given up');
   // Nobody may be reading at the moment when it is cut.
   body.on('error', () => {});
   body.once('close', onAbort(signal, cut));

@@ -113,4 +113,5 @@ const incomingFrom = (response: IncomingMessage): Incoming => ({
   headers: response.headers,
   body: response,
   isWhole: () => response.complete,
+  cut: (reason) => void response.destroy(new Error(reason)),
 });

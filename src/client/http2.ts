@@ -31,6 +31,7 @@ export const PONG_MS = 10_000;
 const MOST_STREAMS = 250;
 /** One stream may run so far ahead of its reader. The default would make long lists wait for the network a hundred times. */
 const STREAM_WINDOW = 1024 * 1024;
+const MOST_MEMORY_MB = 512;
 const CONNECTION_WINDOW = 16 * STREAM_WINDOW;
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
@@ -39,6 +40,8 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
 export async function http2(socket: Socket, origin: string, clock: Clock, timeoutMs: number): Promise<Http2> {
   const session = connect(origin, {
     createConnection: () => socket,
+    // Node turns new streams away when those that nobody reads hold more than this; the windows below are the limit that counts.
+    maxSessionMemory: MOST_MEMORY_MB,
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
   });
   await greeted(session, clock, timeoutMs);
@@ -139,6 +142,11 @@ function responseOf(stream: ClientHttp2Stream, packet: Packet, signal: AbortSign
         headers,
         body: stream,
         isWhole: () => stream.rstCode === NGHTTP2_NO_ERROR && !stream.aborted,
+        cut(reason) {
+          // Said in so many words: what is merely destroyed looks to the server like a fault of ours.
+          stream.close(NGHTTP2_CANCEL);
+          stream.destroy(new Error(reason));
+        },
       });
     });
     stream.on('error', (cause) => {

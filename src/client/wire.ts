@@ -19,6 +19,8 @@ export interface Incoming {
   readonly body: Readable;
   /** After the end: nothing is missing. */
   isWhole(): boolean;
+  /** Wants no more of it. Whoever is reading fails with this reason. */
+  cut(reason: string): void;
 }
 
 /** No response came. */
