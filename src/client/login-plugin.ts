@@ -17,7 +17,8 @@ export async function openPlugin(connection: Connection, plugin: LoginPlugin): P
   const library = await loadLibrary(plugin);
   const config = new library.KubeConfig();
   config.loadFromClusterAndUser(
-    { name: 'cluster', server: connection.server, skipTLSVerify: connection.insecure },
+    // Nothing is sent from there; it only wants to see an address that it approves of.
+    { name: 'cluster', server: 'https://localhost', skipTLSVerify: false },
     {
       name: plugin.user,
       ...(plugin.kind === 'exec'
@@ -58,7 +59,8 @@ async function loadLibrary(plugin: LoginPlugin): Promise<typeof import('@kuberne
 function refusal({ kind, user, config }: LoginPlugin, cause: unknown): string {
   const by = kind === 'exec' ? `running "${String(config['command'])}"` : `"${String(config['name'])}"`;
   const hint = typeof config['installHint'] === 'string' ? `. ${config['installHint'].trim()}` : '';
-  return `cannot log in as the kubeconfig's user "${user}" by ${by}: ${messageOf(cause).trim()}${hint}`;
+  const why = messageOf(cause).trim().replace(/\s+/g, ' ');
+  return `cannot log in as the kubeconfig's user "${user}" by ${by}: ${why}${hint}`;
 }
 
 /** Programs of this kind are told in their environment what is wanted; the library leaves that to its caller. */
