@@ -12,6 +12,8 @@ export interface PretendCluster extends AsyncDisposable {
   readonly cluster: TestCluster;
   /** Writes of the pretend cluster since the last `count.clear()`: `verb plural[/subresource]` → how many. */
   readonly count: Map<string, number>;
+  /** Lists and gets, likewise. */
+  readonly reads: ReadonlyMap<string, number>;
   readonly pretend: Pretend;
   /** Everything that can happen now has happened. */
   settles(): Promise<void>;
@@ -20,20 +22,21 @@ export interface PretendCluster extends AsyncDisposable {
   list(plural: string, namespace?: string): Promise<readonly KubeObject[]>;
   patch(plural: string, name: string, body: object, subresource?: 'status'): Promise<KubeObject>;
   remove(plural: string, name: string, graceSeconds?: number): Promise<void>;
-  restart(): Promise<void>;
+  restart(options?: Partial<PretendOptions>): Promise<void>;
 }
 
 export const NAMESPACE = 'default';
 
 /** Counts what goes through it. */
-export function countingTransport(inner: Transport, count: Map<string, number>): Transport {
+export function countingTransport(inner: Transport, count: Map<string, number>, reads: Map<string, number>): Transport {
   const label = ({ verb, at }: Request) =>
     `${verb} ${at.resource.plural}${at.subresource === undefined ? '' : `/${at.subresource}`}`;
   return {
     async call(request, signal) {
+      const into = request.verb === 'get' || request.verb === 'list' ? reads : count;
+      if (into === reads) reads.set(label(request), (reads.get(label(request)) ?? 0) + 1);
       const answer = await inner.call(request, signal);
-      if (request.verb !== 'get' && request.verb !== 'list')
-        count.set(label(request), (count.get(label(request)) ?? 0) + 1);
+      if (into === count) count.set(label(request), (count.get(label(request)) ?? 0) + 1);
       return answer;
     },
     watch: (request, signal) => inner.watch(request, signal),
@@ -50,10 +53,11 @@ export async function aPretendCluster(
 ): Promise<PretendCluster> {
   const cluster = await aCluster();
   const count = new Map<string, number>();
-  const start = () =>
+  const reads = new Map<string, number>();
+  const start = (more: Partial<PretendOptions> = {}) =>
     startPretend(
       {
-        transport: countingTransport(cluster.as(admin), count),
+        transport: countingTransport(cluster.as(admin), count, reads),
         clock: cluster.clock,
         random: seededRandom(given.seed ?? 1),
         log: silentLog,
@@ -63,6 +67,7 @@ export async function aPretendCluster(
         profile: profileOf({ leaseMs: 0, ...given.profile }),
         nodes: given.nodes ?? someNodes('test', 2),
         ...(given.statusOnly === undefined ? {} : { statusOnly: given.statusOnly }),
+        ...more,
       },
     );
   let pretend = start();
@@ -80,6 +85,7 @@ export async function aPretendCluster(
   return {
     cluster,
     count,
+    reads,
     get pretend() {
       return pretend;
     },
@@ -103,9 +109,9 @@ export async function aPretendCluster(
       const at = cluster.at(plural, plural === 'nodes' ? undefined : NAMESPACE, name);
       await cluster.call({ verb: 'delete', at, ...(graceSeconds === undefined ? {} : { graceSeconds }) });
     },
-    async restart() {
+    async restart(more) {
       await pretend.stop();
-      pretend = start();
+      pretend = start(more);
       await pretend.synced;
       await settles();
     },
