@@ -181,7 +181,7 @@ function impersonationOf(user: Entry): Impersonation | undefined {
 function texts(entry: Entry, field: string, value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
-  throw invalid(`${entry.title} has a ${field} that is no list of texts`);
+  throw invalid(`${entry.title} has ${field} that are no list of texts`);
 }
 
 // ---- fields
