@@ -484,6 +484,16 @@ describe('people interfere', () => {
     expect(await fleet.events('east')).not.toContain('warning AnotherAgentReports');
   });
 
+  test('a status that somebody forges is put right at once', async () => {
+    await using fleet = await joined();
+    const at = { ...fleet.hub.at('memberclusters', undefined, 'east'), subresource: 'status' as const };
+    const body = { status: { namespaces: { forged: '' }, conditions: [] } };
+    await fleet.hub.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
+    await fleet.settles();
+    expect(await fleet.condition('east', 'Joined')).toBe('True/MemberClusterJoined');
+    expect((await fleet.memberCluster('east')).status?.namespaces).not.toHaveProperty('forged');
+  });
+
   test('a hub that may not create Roles says so, and goes on when it may', async () => {
     const poor = { name: 'poor-hub', groups: ['system:authenticated'] };
     await using fleet = await aFleet({}, poor);

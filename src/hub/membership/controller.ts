@@ -1,11 +1,9 @@
 // What membership watches and how it sees.
 
-import type { MemberCluster } from '../../api/member-cluster.ts';
 import { clusterOfNamespace, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
-import { deepEqual } from '../../base/json.ts';
-import type { Controller, Projected, WatchRule } from '../../runtime/controller.ts';
+import type { Controller, Projected } from '../../runtime/controller.ts';
 import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles, works } from '../sources.ts';
-import { createBeats } from './beats.ts';
+import { type Beats, createBeats } from './beats.ts';
 import { decide } from './decide.ts';
 import type { Observed, Settings } from './observed.ts';
 import { memberRules } from './permissions.ts';
@@ -26,25 +24,13 @@ const byNamespace = ({ metadata }: Projected): readonly string[] => {
   return cluster === undefined ? [] : [cluster];
 };
 
-/** Our own writes of its status are no news: a heartbeat is one look, not two. */
-function membershipChanged(cluster: MemberCluster, old: MemberCluster | undefined): boolean {
-  if (old === undefined) return true;
-  const { resourceVersion: _version, ...metadata } = cluster.metadata;
-  const { resourceVersion: _oldVersion, ...oldMetadata } = old.metadata;
-  return !deepEqual(metadata, oldMetadata);
-}
-
-export function membership(settings: Partial<Settings> = {}): Controller<Observed> {
+export function membership(settings: Partial<Settings> = {}, beats: Beats = createBeats()): Controller<Observed> {
   const all: Settings = { ...defaultSettings, ...settings };
-  const beats = createBeats();
   return {
     name: 'membership',
     eventSource: 'mcv1beta1',
     watches: [
-      {
-        source: memberClusters,
-        toKeys: (cluster, _see, old) => (membershipChanged(cluster, old) ? [cluster.metadata.name ?? ''] : []),
-      } satisfies WatchRule<MemberCluster>,
+      { source: memberClusters, toKeys: ({ metadata }) => [metadata.name ?? ''] },
       { source: internalMemberClusters, toKeys: byNamespace },
       {
         source: namespaces,

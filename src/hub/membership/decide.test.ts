@@ -637,6 +637,15 @@ describe('a member that leaves', () => {
       does: ['patch MemberCluster east (status)', 'event MemberClusterLeft'],
     },
     {
+      it: 'is asked although its agents say that they are not there',
+      row: 7,
+      setup: {
+        cluster: aCluster(leavingSince(1000)),
+        internal: anInternal({ status: { agentStatus: [anAgent('False')] } }),
+      },
+      does: ['patch InternalMemberCluster east', 'patch MemberCluster east (status)', 'event MemberClusterLeft'],
+    },
+    {
       it: 'is removed by force when its agents take too long',
       row: 6,
       setup: {

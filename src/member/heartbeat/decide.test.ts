@@ -246,6 +246,16 @@ describe('an agent that is to leave', () => {
     expect(decide({ ...left, now: NOW + 600_000, beat: beatAt(NOW + 600_000) }).steps).toEqual([]);
   });
 
+  test('answers every order to leave, also when it had left before', () => {
+    const seen = leaving();
+    const left = carriedOut(seen, decide(seen));
+    const again = { ...left, metadata: { ...left.metadata, generation: 4 } };
+    expect(words(decide({ ...seen, internal: again, works: [aWork('a')] }))).toEqual([
+      'patch Work a',
+      'patch InternalMemberCluster east (status)',
+    ]);
+  });
+
   test('leaves without ever having joined, and without an answer of its API server', () => {
     const { beat: _beat, ...seen } = observed({ internal: anInternal({ state: 'Leave' }) });
     expect(words(decide(seen))).toEqual([

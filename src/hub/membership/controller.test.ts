@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import type { Projected, See, Source } from '../../runtime/controller.ts';
+import { internalMemberClusters, memberClusters } from '../sources.ts';
+import { createBeats } from './beats.ts';
+import { membership } from './controller.ts';
+import { aCluster, anAgent, anInternal, NOW } from './member.testing.ts';
+
+const seeing = (items: ReadonlyMap<unknown, Projected>, now: number): See => ({
+  now,
+  get: <T extends Projected>(source: Source<T>) => items.get(source) as T | undefined,
+  all: () => [],
+  by: () => [],
+  whole: () => undefined,
+});
+
+describe('membership sees', () => {
+  const internal = anInternal({ status: { agentStatus: [anAgent('True')] } });
+  const there = new Map<unknown, Projected>([
+    [memberClusters, aCluster()],
+    [internalMemberClusters, internal],
+  ]);
+
+  test('since when a heartbeat has been there, by its own clock', () => {
+    const { observe } = membership();
+    expect(observe(seeing(there, NOW), 'east')).toMatchObject({ beatSeenAt: NOW });
+    expect(observe(seeing(there, NOW + 5000), 'east')).toMatchObject({ beatSeenAt: NOW });
+  });
+
+  test('nothing of a member that is gone, and keeps nothing of it', () => {
+    const beats = createBeats();
+    const { observe } = membership({}, beats);
+    observe(seeing(there, NOW), 'east');
+    expect(beats.size).toBe(1);
+    expect(observe(seeing(new Map(), NOW), 'east')).toBeUndefined();
+    expect(beats.size).toBe(0);
+  });
+
+  test('what happens in the place of each member, and nowhere else', () => {
+    const { watches } = membership();
+    const see = seeing(there, NOW);
+    const keysOf = (plural: string, metadata: object) =>
+      watches.find(({ source }) => source.resource.plural === plural)?.toKeys({ metadata }, see);
+    expect(keysOf('memberclusters', { name: 'east' })).toEqual(['east']);
+    expect(keysOf('namespaces', { name: 'fleet-member-east' })).toEqual(['east']);
+    expect(keysOf('namespaces', { name: 'shop' })).toEqual([]);
+    for (const plural of ['roles', 'rolebindings', 'internalmemberclusters']) {
+      expect(keysOf(plural, { name: 'x', namespace: 'fleet-member-east' }), plural).toEqual(['east']);
+      expect(keysOf(plural, { name: 'x', namespace: 'shop' }), plural).toEqual([]);
+    }
+    expect(keysOf('works', { name: 'x', namespace: 'fleet-member-east' })).toEqual([]);
+  });
+});
