@@ -146,7 +146,7 @@ export function noWriteLost(): Checker {
 
 /**
  * A write of which nobody knows what became of it is looked up before its object is written again: taking "lost" for "failed" is how
- * things are done twice. Events may be told twice.
+ * things are done twice. Events may be told twice, and a Lease is renewed on what was seen or not at all.
  */
 export function looksAfterLoss(controllers: readonly string[]): Checker {
   const unknown = new Map<string, Set<string>>();
@@ -162,7 +162,7 @@ export function looksAfterLoss(controllers: readonly string[]): Checker {
       if (!controllers.includes(who)) return undefined;
       const object = `${server} ${objectText(request)}`;
       const isRead = request.verb === 'get' || request.verb === 'list';
-      if (request.at.resource.kind === 'Event') return undefined;
+      if (request.at.resource.kind === 'Event' || request.at.resource.kind === 'Lease') return undefined;
       if (happening.what === 'lost' && !isRead) {
         const lost = unknown.get(who) ?? new Set();
         unknown.set(who, lost.add(object));

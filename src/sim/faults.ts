@@ -44,6 +44,8 @@ export interface Faults {
   call(who: string, request: Request, now: number): Fate;
   watch(who: string, request: WatchRequest, batch: readonly WatchEvent[], now: number): WatchFate;
   mishap(crowd: Crowd, now: number): Mishap | undefined;
+  /** How long a dead connection stays unnoticed by whoever does not look after it. */
+  readonly silenceMs: number;
   /** How long a lost call keeps its caller waiting, how long a crashed actor is away, and the like. */
   waitMs(): number;
   /** Whether a request that was on its way when its sender crashed arrives all the same. */
@@ -77,6 +79,7 @@ export interface Rates {
   readonly watch: Readonly<Record<WatchFault, number>>;
   /** Per step of the world. */
   readonly step: Readonly<Record<(typeof mishaps)[number], number>>;
+  readonly silenceMs: number;
   /** Per request that is on its way when its sender crashes. */
   readonly outlive: number;
   readonly clockSkewMs: number;
@@ -97,6 +100,7 @@ export const usualRates: Rates = {
   staleList: 0.2,
   watch: { delay: 0.1, cut: 0.03, 'gone-410': 0.02, rewind: 0.05, silence: 0.01 },
   step: { crash: 0.002, 'server-crash': 0.0005, partition: 0.001 },
+  silenceMs: Number.POSITIVE_INFINITY,
   outlive: 0.5,
   clockSkewMs: 30_000,
 };
@@ -106,6 +110,7 @@ export const noFaults: Faults = {
   call: () => 'deliver',
   watch: () => 'deliver',
   mishap: () => undefined,
+  silenceMs: Number.POSITIVE_INFINITY,
   waitMs: () => 0,
   outlives: () => false,
   clockSkewMs: () => 0,
@@ -169,6 +174,7 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
       }
       return undefined;
     },
+    silenceMs: rates.silenceMs,
     waitMs: () => (random.next() < 0.5 ? 0 : span()),
     outlives: () => random.next() < mixed.outlive,
     clockSkewMs: () => Math.round((random.next() * 2 - 1) * mixed.clockSkewMs),
@@ -236,6 +242,7 @@ function mixtureOf(rates: Rates, random: Random): Rates {
     staleList: rates.staleList * factor(),
     watch: mixed(rates.watch),
     step: mixed(rates.step),
+    silenceMs: rates.silenceMs,
     outlive: rates.outlive,
     clockSkewMs: random.next() < 0.5 ? 0 : rates.clockSkewMs,
   };

@@ -113,7 +113,8 @@ class Call {
     const { life } = this.#line;
     const fate: Fate =
       life.steady || !life.isAlive ? 'deliver' : this.#field.faults.call(life.name, this.#request, this.#field.now);
-    if (isWrite(this.#request)) this.#field.matrix.count(rowOf(this.#request.verb, this.#request.at), nameOf(fate));
+    if (isWrite(this.#request) && !life.steady)
+      this.#field.matrix.count(rowOf(this.#request.verb, this.#request.at), nameOf(fate));
     if (fate === 'deliver' || fate === 'lose-reply' || fate === 'crash-after' || fate === 'rewind') this.#arrive(fate);
     else if (fate === 'lose-request') this.#lose('lose-request');
     else if (fate === 'crash-before') this.#field.crashAndRestart(life);
@@ -282,7 +283,7 @@ class Watch implements AsyncIterator<readonly WatchEvent[]> {
   #fate(batch: readonly WatchEvent[]) {
     const { life } = this.#line;
     const fate = life.steady ? 'deliver' : this.#field.faults.watch(life.name, this.#request, batch, this.#field.now);
-    this.#field.matrix.count(`watch ${this.#request.at.resource.kind}`, nameOf(fate));
+    if (!life.steady) this.#field.matrix.count(`watch ${this.#request.at.resource.kind}`, nameOf(fate));
     return fate;
   }
 
@@ -365,6 +366,10 @@ class Watch implements AsyncIterator<readonly WatchEvent[]> {
       case 'silence':
         this.#state = 'silent';
         this.#hangUp();
+        if (this.#field.faults.silenceMs < Number.POSITIVE_INFINITY) {
+          const run = () => this.#fail(new LostError(`${this.#text}: had been dead for long`));
+          this.#field.later(this.#field.faults.silenceMs, { life, text: `${this.#text} is found dead`, run });
+        }
         return;
       default:
         this.#hand(this.#gather(fate === 'rewind'));

@@ -11,7 +11,9 @@ export interface Scenario {
   readonly name: string;
   /** How long things go wrong. */
   readonly faultMs: number;
-  /** How long healing may take. */
+  /** How long after that nobody needs to have noticed that all is well again: nobody is asked. */
+  readonly dazedMs?: number;
+  /** How long healing may take after that. */
   readonly healMs: number;
   /** How many steps all of it may take. */
   readonly steps: number;
@@ -49,9 +51,10 @@ export async function play(scenario: Scenario, { seed, isCalm = false, ...trace 
       });
   const world = createWorld({ seed, faults, ...trace });
   const unsettled = scenario.set(world);
-  const healed = await world.run(() => world.now >= faultsEnd && unsettled() === undefined, {
+  const askedFrom = faultsEnd + (scenario.dazedMs ?? 0);
+  const healed = await world.run(() => world.now >= askedFrom && unsettled() === undefined, {
     steps: scenario.steps,
-    simulatedMs: scenario.faultMs + scenario.healMs,
+    simulatedMs: askedFrom - WORLD_START_MS + scenario.healMs,
   });
   let failure = healed.failure;
   if (!failure && healed.result !== 'done') {

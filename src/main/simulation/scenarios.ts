@@ -2,6 +2,7 @@
 import type { Scenario } from '../../sim/scenario.ts';
 import { copiesScenario } from './copies.ts';
 import { ledgerScenario } from './ledger.ts';
+import { membershipScenario } from './membership.ts';
 import { turnsScenario } from './turns.ts';
 
 export const scenarios: readonly Scenario[] = [
@@ -10,4 +11,6 @@ export const scenarios: readonly Scenario[] = [
   copiesScenario({ copiers: 1 }),
   copiesScenario({ copiers: 2 }),
   turnsScenario,
+  membershipScenario({ isLed: true }),
+  membershipScenario({ isLed: false }),
 ];

@@ -1,0 +1,274 @@
+// A hub and three members that join, leave, come back, fall silent and are interfered with, while everything goes wrong that can.
+//
+// `membership`: two hub processes of which one leads. `two-leaders`: both act at once, each by what it sees; whoever cannot fence must be
+// harmless even then. What must never happen: a member that is to stay loses its namespace, is asked to leave or has its Works let go.
+import { joinObjects } from '../../api/join.ts';
+import { hubKinds, memberKinds } from '../../api/kinds.ts';
+import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
+import {
+  finalizers,
+  labels,
+  leases,
+  memberNamespace,
+  memberRole,
+  memberRoleBinding,
+  memberServiceAccount,
+  SYSTEM_NAMESPACE,
+} from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { KubeObject, User } from '../../api/object.ts';
+import { namespaceResource, roleBindingResource, roleResource } from '../../api/resources.ts';
+import type { Target, Transport } from '../../api/transport.ts';
+import { work } from '../../api/work.ts';
+import { ApiError } from '../../base/errors.ts';
+import { transportProbe } from '../../member/heartbeat/probe.ts';
+import type { Deps } from '../../runtime/deps.ts';
+import { LEASES, startLeader } from '../../runtime/leader.ts';
+import type { Manager } from '../../runtime/manager.ts';
+import { type Checker, changeChecker, looksAfterLoss, noWriteLost } from '../../sim/check.ts';
+import { usualRates } from '../../sim/faults.ts';
+import type { Scenario } from '../../sim/scenario.ts';
+import type { Readable, ReadableChange } from '../../sim/server.ts';
+import type { Stop } from '../../sim/world.ts';
+import { startAgent, startHub } from '../parts.ts';
+import { administrator, apiServer } from './api-server.ts';
+import { person } from './person.ts';
+
+const MEMBERS = ['east', 'north', 'west'];
+const HUBS = ['hub-1', 'hub-2'];
+const FAULT_MS = 240_000;
+const PERIOD_SECONDS = 15;
+const SILENCE_MS = 60_000;
+const SETTINGS = { forceDeleteWaitMs: 120_000 };
+
+export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scenario => ({
+  name: isLed ? 'membership' : 'two-leaders',
+  faultMs: FAULT_MS,
+  // A hub whose watch has died takes members for silent until it notices.
+  rates: { ...usualRates, silenceMs: SILENCE_MS },
+  dazedMs: SILENCE_MS + 30_000,
+  healMs: 1_200_000,
+  steps: 60_000,
+  set(world) {
+    const isDurable = world.seed % 3 === 0;
+    world.server('hub', apiServer({ kinds: hubKinds, isDurable }));
+    const asAdmin = { server: 'hub', as: administrator };
+    world.actor('user', person({ forMs: FAULT_MS - 20_000, pauseMs: 12_000, deed: meddle() }), {
+      servers: { hub: asAdmin },
+      steady: true,
+    });
+    for (const name of HUBS) world.actor(name, isLed ? ledHub(name) : hub, { servers: { hub: asAdmin } });
+    for (const name of MEMBERS) {
+      world.server(name, apiServer({ kinds: memberKinds }));
+      world.actor(`${name}-agent`, agent(name), {
+        servers: { hub: { server: 'hub', as: identityOf(name) }, member: { server: name, as: administrator } },
+      });
+    }
+    world.check(noWriteLost());
+    world.check(looksAfterLoss([...HUBS, ...MEMBERS.map((name) => `${name}-agent`)]));
+    world.check(membersAreKept);
+    if (isLed) world.check(onlyTheHolderWrites);
+    return () => {
+      const store = world.store('hub');
+      if (store === undefined) return 'the hub is down';
+      return MEMBERS.map((name) => notInOrder(store, name)).find((each) => each !== undefined);
+    };
+  },
+});
+
+const identityOf = (cluster: string): User => ({
+  name: `system:serviceaccount:${SYSTEM_NAMESPACE}:${memberServiceAccount(cluster)}`,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${SYSTEM_NAMESPACE}`, 'system:authenticated'],
+});
+
+// ---- who takes part
+
+const hub = (deps: Deps): Stop => {
+  const manager = startHub(deps, SETTINGS);
+  return () => manager.stop();
+};
+
+const ledHub =
+  (name: string) =>
+  (deps: Deps): Stop => {
+    let manager: Manager | undefined;
+    const leader = startLeader(
+      { ...deps, transport: deps.servers.hub as Transport },
+      {
+        namespace: SYSTEM_NAMESPACE,
+        name: leases.hub,
+        identity: `${name}/${deps.random.uuid()}`,
+        onChange(isLeading) {
+          void manager?.stop();
+          manager = isLeading ? startHub(deps, { ...SETTINGS, mayWrite: () => leader.mayWrite() }) : undefined;
+        },
+      },
+    );
+    return async () => {
+      await manager?.stop();
+      await leader.stop();
+    };
+  };
+
+const agent =
+  (cluster: string) =>
+  (deps: Deps): Stop => {
+    const manager = startAgent(deps, { cluster, probe: transportProbe(deps.servers.member as Transport) });
+    return () => manager.stop();
+  };
+
+// ---- what the user does
+
+type Roll = (sides: number) => number;
+
+function meddle() {
+  let works = 0;
+  const missing = new Set(MEMBERS);
+  return async (api: Transport, roll: Roll): Promise<void> => {
+    for (const name of missing) {
+      await join(api, name);
+      missing.delete(name);
+    }
+    const name = MEMBERS[roll(MEMBERS.length)] as string;
+    const namespace = memberNamespace(name);
+    const remove = (at: Target) => api.call({ verb: 'delete', at });
+    switch (roll(8)) {
+      case 0:
+      case 1:
+        await remove({ resource: memberCluster, name });
+        return;
+      case 2:
+      case 3:
+        await join(api, name);
+        return;
+      case 4:
+        await remove({ resource: roleBindingResource, namespace, name: memberRoleBinding(name) });
+        return;
+      case 5:
+        await remove({ resource: roleResource, namespace, name: memberRole(name) });
+        return;
+      case 6: {
+        const body = { metadata: { labels: { [labels.isFleetResource]: null } } };
+        const at = { resource: namespaceResource, name: namespace };
+        await api.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'user' });
+        return;
+      }
+      default:
+        await create(api, { resource: work, namespace }, aWork(`work-${++works}`, namespace));
+    }
+  };
+}
+
+async function join(api: Transport, name: string): Promise<void> {
+  const objects = joinObjects({ name, heartbeatPeriodSeconds: PERIOD_SECONDS });
+  const inSystem = (plural: string, kind: string): Target => ({
+    resource: { group: '', version: 'v1', kind, plural, namespaced: true },
+    namespace: SYSTEM_NAMESPACE,
+  });
+  await create(api, { resource: namespaceResource }, objects.namespace);
+  await create(api, inSystem('serviceaccounts', 'ServiceAccount'), objects.serviceAccount);
+  await create(api, inSystem('secrets', 'Secret'), objects.tokenSecret);
+  await create(api, { resource: memberCluster }, objects.memberCluster);
+}
+
+/** What exists already is fine. */
+async function create(api: Transport, at: Target, object: KubeObject): Promise<void> {
+  try {
+    await api.call({ verb: 'create', at, object, manager: 'user' });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
+  }
+}
+
+const aWork = (name: string, namespace: string): KubeObject => ({
+  apiVersion: `${work.group}/${work.version}`,
+  kind: work.kind,
+  metadata: { name, namespace, finalizers: [finalizers.workCleanup] },
+  spec: { workload: { manifests: [] } },
+});
+
+// ---- what must hold
+
+const clusterIn = (store: Readable, name: string): MemberCluster | undefined =>
+  store.get(`${memberCluster.group}/${memberCluster.plural}//${name}`)?.object() as MemberCluster | undefined;
+
+const namespaceIn = (store: Readable, name: string): KubeObject | undefined =>
+  store.get(`/namespaces//${memberNamespace(name)}`)?.object();
+
+/** The member in whose place on the hub something is. */
+const memberAt = (place: string): string | undefined => MEMBERS.find((name) => memberNamespace(name) === place);
+
+const isGoing = (object: KubeObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined;
+
+const membersAreKept: Checker = changeChecker('members are kept', (change, server, sight) => {
+  const store = sight.store(server);
+  if (server !== 'hub' || store === undefined) return undefined;
+  const loss = lossIn(change);
+  const name = memberAt(loss?.place ?? '');
+  if (loss === undefined || name === undefined) return undefined;
+  const cluster = clusterIn(store, name);
+  if (cluster === undefined || isGoing(cluster)) return undefined;
+  // What belonged to a former member of the same name may go with it.
+  const owner = loss.owners.find((each) => each.kind === memberCluster.kind);
+  if (owner !== undefined && owner.uid !== cluster.metadata.uid) return undefined;
+  if (loss.isInside && isGoing(namespaceIn(store, name))) return undefined;
+  return `${loss.what} although ${name} is to stay`;
+});
+
+interface Loss {
+  readonly what: string;
+  readonly place: string;
+  /** Something in the namespace, not the namespace. */
+  readonly isInside: boolean;
+  readonly owners: NonNullable<KubeObject['metadata']['ownerReferences']>;
+}
+
+/** A change that takes something away from a member. */
+function lossIn({ stored, previous }: ReadableChange): Loss | undefined {
+  const now = stored.object();
+  const before = previous?.object();
+  const { name = '', namespace = '', ownerReferences: owners = [] } = now.metadata;
+  if (now.kind === 'Namespace' && isGoing(now) && !isGoing(before)) {
+    return { what: `namespace ${name} was deleted`, place: name, isInside: false, owners };
+  }
+  if (now.kind === work.kind && (before?.metadata.finalizers?.length ?? 0) > (now.metadata.finalizers?.length ?? 0)) {
+    return { what: `Work ${name} was let go`, place: namespace, isInside: true, owners };
+  }
+  if (now.kind === 'InternalMemberCluster' && stateOf(now) === 'Leave' && stateOf(before) !== 'Leave') {
+    return { what: `${name} was asked to leave`, place: namespace, isInside: true, owners };
+  }
+  return undefined;
+}
+
+const stateOf = (internal: KubeObject | undefined): string | undefined =>
+  (internal?.spec as { readonly state?: string } | undefined)?.state;
+
+/** Leases and Events are everybody's. */
+const onlyTheHolderWrites: Checker = {
+  name: 'only the holder of the lease writes',
+  hear(happening, sight) {
+    if (happening.what !== 'sent' || !HUBS.includes(happening.who)) return undefined;
+    const { verb, at } = happening.request;
+    if (verb === 'get' || verb === 'list' || at.resource.kind === 'Event' || at.resource.kind === 'Lease')
+      return undefined;
+    const store = sight.store('hub');
+    if (store === undefined) return undefined;
+    const lease = store.get(`${LEASES.group}/leases/${SYSTEM_NAMESPACE}/${leases.hub}`)?.object();
+    const { holderIdentity = 'nobody' } = (lease?.spec ?? {}) as { readonly holderIdentity?: string };
+    if (holderIdentity.startsWith(`${happening.who}/`)) return undefined;
+    return `${happening.who} sends ${verb} ${at.resource.kind} while ${holderIdentity} holds the lease`;
+  },
+};
+
+function notInOrder(store: Readable, name: string): string | undefined {
+  const cluster = clusterIn(store, name);
+  const namespace = namespaceIn(store, name);
+  if (cluster === undefined) return namespace && `${name} has left, but its namespace is still there`;
+  if (isGoing(cluster)) return `${name} is still leaving`;
+  if (namespace === undefined || isGoing(namespace)) return `${name} has no namespace`;
+  for (const type of ['ReadyToJoin', 'Joined', 'Healthy']) {
+    const found = conditionOf(cluster.status?.conditions, type);
+    if (found?.status !== 'True') return `${name} is not ${type}: ${found?.reason ?? 'nothing is known'}`;
+  }
+  return undefined;
+}
