@@ -15,7 +15,7 @@ const map = (name: string, rest = '') => `{"apiVersion":"v1","kind":"ConfigMap",
 const crp = (name: string, spec: string) =>
   `{"apiVersion":"placement.kubernetes-fleet.io/v1","kind":"ClusterResourcePlacement","metadata":{"name":"${name}"},"spec":${spec}}`;
 const selectors = '"resourceSelectors":[{"group":"","version":"v1","kind":"Namespace","name":"x"}]';
-const nested = (depth: number, open = '{"a":', close = '}') => open.repeat(depth) + '1' + close.repeat(depth);
+const nested = (depth: number, open = '{"a":', close = '}') => `${open.repeat(depth)}1${close.repeat(depth)}`;
 const type = (contentType: string) => ({ headers: { 'content-type': contentType } });
 const merge = type('application/merge-patch+json');
 const protobuf = 'application/vnd.kubernetes.protobuf';

@@ -177,7 +177,7 @@ describe('flotilla', () => {
   test('shares objects with kubectl apply', async () => {
     await ok(['apply', '-f', '-'], configMap('shared'));
     const { json } = await call(server.kubeconfig, 'GET', '/api/v1/namespaces/default/configmaps/shared');
-    const { annotations } = json?.['metadata'] as { annotations: Record<string, string> };
+    const { annotations } = json!['metadata'] as { annotations: Record<string, string> };
     expect(JSON.parse(annotations['kubectl.kubernetes.io/last-applied-configuration'] ?? '')).toMatchObject({
       data: { a: '1' },
     });

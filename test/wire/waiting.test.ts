@@ -150,7 +150,7 @@ describe.skipIf(skipsKubectl)('kubectl', () => {
       const created = await call(server.kubeconfig, 'POST', CM, {
         body: JSON.stringify({ metadata: { name: owner } }),
       });
-      const { uid } = created.json?.['metadata'] as { uid: string };
+      const { uid } = created.json!['metadata'] as { uid: string };
       const reference = {
         apiVersion: 'v1',
         kind: 'ConfigMap',
@@ -181,7 +181,7 @@ describe.skipIf(skipsKubectl)('kubectl', () => {
       expect(await server.ok(['get', 'cm', 'orphan-a', '-o', 'jsonpath={.metadata.ownerReferences}'])).toBe('');
     });
 
-    test('a namespace goes with all that is in it, and a CRD with its objects', async () => {
+    test('a namespace goes with all that is in it', async () => {
       await server.ok(['create', 'namespace', 'full']);
       for (const kind of [
         'configmap a',

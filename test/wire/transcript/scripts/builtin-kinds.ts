@@ -1,7 +1,7 @@
 // One object of every built-in kind that can be stored, through its life. Defaults in depth are tested beside the code; here it is the wire.
 import { readFileSync } from 'node:fs';
 import { builtinKinds } from '../../../../src/api/builtin/kinds.ts';
-import { type Script, type StepLike, script } from '../script.ts';
+import { type Script, script } from '../script.ts';
 
 interface Stored {
   readonly apiVersion: string;
