@@ -21,7 +21,7 @@ describe.skipIf(skipsKubectl)('kubectl prints on our server what it prints on Ku
       for (let next = waiting.shift(); next; next = waiting.shift()) printed.set(next.name, await play(player, next));
     };
     await Promise.all([playing(), playing(), playing()]);
-  });
+  }, 900_000);
   afterAll(() => server[Symbol.asyncDispose]());
 
   describe.each(scripts.map((script) => ({ script, name: script.name })))('$name', ({ script }) => {

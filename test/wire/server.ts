@@ -34,6 +34,8 @@ export interface Server extends AsyncDisposable {
 }
 
 export interface StartOptions {
+  /** Absent = `apiserver`. */
+  readonly command?: 'apiserver' | 'up';
   /** Data of an earlier server, to start on it again; it is then the caller's to remove. */
   readonly folder?: string;
   readonly args?: readonly string[];
@@ -44,7 +46,7 @@ export async function startServer(options: StartOptions = {}): Promise<Server> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'flotilla-wire-'));
   const kubeconfig = join(folder, 'kubeconfig');
   const args = [
-    'apiserver',
+    options.command ?? 'apiserver',
     '--data-dir',
     join(folder, 'data'),
     '--port',
