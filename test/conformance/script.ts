@@ -101,6 +101,12 @@ export const configMap = (name: string, data: Record<string, string> = {}, more:
   data,
 });
 
+/** Puts a ConfigMap where the server keeps them, at once and without asking it. */
+export function store(session: Session, value: KubeObject): void {
+  const key = `/configmaps/${value.metadata.namespace}/${value.metadata.name}`;
+  session.subject.cluster.store.commit({ key, expect: 'absent', value });
+}
+
 export const deployment = (name: string, replicas: number): KubeObject => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',

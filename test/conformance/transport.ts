@@ -4,7 +4,7 @@ import type { KubeObject, User } from '../../src/api/object.ts';
 import type { Request } from '../../src/api/transport.ts';
 import { createMemoryStore } from '../../src/apiserver/store/memory.ts';
 import { AbortError, ApiError } from '../../src/base/errors.ts';
-import { configMap, deployment, isDeeplyFrozen, objectOf, open, refusal, type Session } from './script.ts';
+import { configMap, deployment, isDeeplyFrozen, objectOf, open, refusal, type Session, store } from './script.ts';
 import { direct, type Start } from './subjects.ts';
 
 const nobody: User = { name: 'nobody', groups: ['system:authenticated'] };
@@ -277,9 +277,8 @@ export function describeCalls(start: Start): void {
 
     test('are of any size', async () => {
       await using session = await open(start);
-      const { cluster } = session.subject;
       const text = 'x'.repeat(500);
-      for (let i = 0; i < 2000; i++) await cluster.create('configmaps', 'default', configMap(`m-${i}`, { text }));
+      for (let i = 0; i < 2000; i++) store(session, configMap(`m-${i}`, { text }));
       const at = session.at('configmaps', 'default');
       const { list } = await session.call({ verb: 'list', at });
       expect(list?.items).toHaveLength(2001);

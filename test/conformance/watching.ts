@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { User } from '../../src/api/object.ts';
 import type { WatchEvent } from '../../src/api/transport.ts';
 import { createMemoryStore } from '../../src/apiserver/store/memory.ts';
-import { configMap, isDeeplyFrozen, objectOf, open, refusal, type Session, shown } from './script.ts';
+import { configMap, isDeeplyFrozen, objectOf, open, refusal, type Session, shown, store } from './script.ts';
 import type { Start } from './subjects.ts';
 
 const nobody: User = { name: 'nobody', groups: ['system:authenticated'] };
@@ -146,13 +146,12 @@ export function describeWatches(start: Start): void {
 
     test('loses nothing when its timeout comes together with events', async () => {
       await using session = await open(start);
-      const { clock, store } = session.subject.cluster;
+      const { clock } = session.subject.cluster;
       const at = session.at('configmaps', 'default');
       const watch = session.watch({ at, revision: await revisionOf(session), bookmarks: true, timeoutSeconds: 10 });
       await session.create(configMap('first'));
       await watch.take(1);
-      const value = { ...configMap('last'), metadata: { name: 'last', namespace: 'default' } };
-      store.commit({ key: '/configmaps/default/last', expect: 'absent', value });
+      store(session, configMap('last'));
       clock.advance(10_000);
       expect(shown(await watch.rest())).toEqual(['ADDED last', 'BOOKMARK']);
     });
@@ -194,14 +193,13 @@ export function describeWatches(start: Start): void {
 
     test('that is not read for long gets everything afterwards, in order', async () => {
       await using session = await open(start);
-      const { cluster } = session.subject;
       const at = session.at('configmaps', 'default');
       const watch = session.watch({ at, revision: await revisionOf(session) });
       await session.create(configMap('begin'));
       expect(shown(await watch.take(1))).toEqual(['ADDED begin']);
       const text = '🚢'.repeat(500);
       const names = Array.from({ length: 2000 }, (_, i) => `m-${i}`);
-      for (const name of names) await cluster.create('configmaps', 'default', configMap(name, { text }));
+      for (const name of names) store(session, configMap(name, { text }));
       const events = await watch.take(2000);
       expect(shown(events)).toEqual(names.map((name) => `ADDED ${name}`));
       expect(events.every(({ object }) => (object['data'] as { text: string }).text === text)).toBe(true);

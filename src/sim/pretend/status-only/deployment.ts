@@ -82,7 +82,10 @@ function begin(view: View): Outcome {
   const newest = wasDone ? availableReplicas : isSame ? Math.max(0, availableReplicas - older) : 0;
   const { first, durationMs } = play(view, older, newest);
   if (durationMs === 0) return { writes: report(view, first, 'NewReplicaSetAvailable') };
-  return { writes: report(view, first, 'ReplicaSetUpdated'), ...earliest(now + durationMs) };
+  // Recreated: the old Pods are down and on their way out, and no new one is made before they are gone.
+  const isStopping = spec.strategy.type === 'Recreate' && older > 0;
+  const counts = isStopping ? { older, newest: 0, available: 0 } : first;
+  return { writes: report(view, counts, 'ReplicaSetUpdated'), ...earliest(now + durationMs) };
 }
 
 const MESSAGES: Readonly<Record<string, { readonly status: string; message(set: string): string }>> = {
