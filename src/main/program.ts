@@ -1,4 +1,5 @@
-// All commands and their flags. Only wiring: what a command does stands in its own file.
+// All commands and their flags. Only wiring: what a command does stands in its own file. Servers are loaded when they are started: a person who
+// asks for a placement does not wait for them.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Labels } from '../api/object.ts';
 import { UserError } from '../base/errors.ts';
@@ -11,12 +12,13 @@ import { type GetOptions, get } from '../cli/get.ts';
 import { join } from '../cli/join.ts';
 import { readManifests } from '../cli/manifests.ts';
 import type { Print } from '../cli/target.ts';
-import { apiserver } from './apiserver.ts';
+import type { apiserver } from './apiserver.ts';
 import { shippedFleets } from './fleet.ts';
-import { hub } from './hub.ts';
+import type { hub } from './hub.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
-import { member } from './member.ts';
-import { up } from './up.ts';
+import type { member } from './member.ts';
+import type { pretend } from './pretend.ts';
+import type { up } from './up.ts';
 import { VERSION } from './version.ts';
 
 const print: Print = {
@@ -35,6 +37,7 @@ export function program(name: string): Command {
   addMember(root);
   addJoin(root);
   addApiserver(root);
+  addPretend(root);
   root
     .command('crds')
     .description('print the CustomResourceDefinitions of all Flotilla kinds as YAML')
@@ -65,7 +68,7 @@ function addUp(root: Command): void {
     .description('run a hub and its members in one process')
     .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 50))
     .option('--fleet <name or file>', `a fleet file, or one of: ${shippedFleets().join(', ')}`)
-    .action(up);
+    .action(async (...given: Parameters<typeof up>) => (await import('./up.ts')).up(...given));
 }
 
 function addHub(root: Command): void {
@@ -84,7 +87,7 @@ function addHub(root: Command): void {
       3,
     )
     .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
-    .action(hub);
+    .action(async (...given: Parameters<typeof hub>) => (await import('./hub.ts')).hub(...given));
 }
 
 function addMember(root: Command): void {
@@ -99,7 +102,7 @@ function addMember(root: Command): void {
     )
     .option('--context <name>', 'context of that kubeconfig')
     .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
-    .action(member);
+    .action(async (...given: Parameters<typeof member>) => (await import('./member.ts')).member(...given));
 }
 
 function addJoin(root: Command): void {
@@ -146,7 +149,17 @@ function addApiserver(root: Command): void {
   serving(root.command('apiserver'))
     .description('run the embedded Kubernetes API server alone')
     .option('--insecure-http', 'serve plain http as a single administrator, on loopback only')
-    .action(apiserver);
+    .action(async (...given: Parameters<typeof apiserver>) => (await import('./apiserver.ts')).apiserver(...given));
+}
+
+function addPretend(root: Command): void {
+  logging(connecting(root.command('pretend')), 'info')
+    .description('run nodes without machines for any Kubernetes API server: Pods are placed, start, fail or hang there')
+    .option('--nodes <number>', 'how many nodes', wholeNumber(0, 1000), 2)
+    .option('--name <name>', 'what the names of the nodes begin with', 'pretend')
+    .option('--pull-seconds <seconds>', "from a Pod's binding to its start", wholeNumber(0, 86_400))
+    .option('--ready-seconds <seconds>', "from a Pod's start to its readiness", wholeNumber(0, 86_400))
+    .action(async (...given: Parameters<typeof pretend>) => (await import('./pretend.ts')).pretend(...given));
 }
 
 function port(text: string): number {
