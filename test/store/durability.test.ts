@@ -302,6 +302,34 @@ describe('a disk that says no', () => {
     await log.close();
   });
 
+  test('to cutting the log back also takes down what was written meanwhile, before any of it reaches the disk', async () => {
+    let cutBack = () => {};
+    const disk = new FakeDisk({
+      onStep: (operation) =>
+        operation === 'truncate' ? new Promise<void>((resolve) => (cutBack = resolve)) : undefined,
+    });
+    const log = await open(disk);
+    const store = log.store('a');
+    await put(store, 'a').durable;
+    const visible = store.visible;
+    disk.failNext('sync', new Error('EIO: i/o error, fdatasync'));
+    disk.failNext('truncate', new Error('EIO: i/o error, ftruncate'));
+    const first = put(store, 'b');
+    await turns();
+    const [segment = ''] = (await disk.list()).filter((file) => disk.contentOf(file).includes('"name":"b"'));
+    const second = put(store, 'c');
+    const outcomes = Promise.allSettled([first.durable, second.durable]);
+    cutBack();
+    const readOnly = expect.objectContaining({ message: expect.stringMatching(/^the store is read-only until/) });
+    expect(await outcomes).toEqual([
+      { status: 'rejected', reason: readOnly },
+      { status: 'rejected', reason: readOnly },
+    ]);
+    expect(disk.contentOf(segment).includes('"name":"c"')).toBe(false);
+    expect([store.head, store.visible]).toEqual([visible, visible]);
+    await log.close();
+  });
+
   test('to a snapshot costs nothing but the snapshot', async () => {
     const disk = new FakeDisk();
     const log = await open(disk, { snapshotMinBytes: 500 });

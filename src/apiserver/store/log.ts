@@ -217,6 +217,7 @@ class DiskLog implements Log, RecordSink {
   }
 
   async #write(batch: Batch): Promise<void> {
+    if (this.#readOnly !== undefined) throw new StoreUnavailable(this.#readOnly); // since the batch began to gather
     const file = segmentName(this.#segment);
     const seal = { kind: kinds.seal, batch: batch.number, revision: 0, cluster: '', key: '', json: '' };
     batch.records.add(this.#writer.write(seal));
@@ -253,14 +254,17 @@ class DiskLog implements Log, RecordSink {
       cluster.discardPending();
       this.#dropping.delete(cluster);
     }
-    let message = `nothing was written: ${sentenceOf(error, this.#disk)}`;
+    if (this.#readOnly === undefined) await this.#cutBack(error);
+    const message = this.#readOnly ?? `nothing was written: ${sentenceOf(error, this.#disk)}`;
+    for (const each of failed) each.reject(new StoreUnavailable(message, { cause: error }));
+  }
+
+  async #cutBack(error: unknown): Promise<void> {
     try {
       await this.#disk.truncate(segmentName(this.#segment), this.#segmentBytes);
     } catch (truncateError) {
       this.#readOnly = `the store is read-only until it is opened again: ${sentenceOf(error, this.#disk)}, and the log could not be cut back (${messageOf(truncateError)})`;
-      message = this.#readOnly;
     }
-    for (const each of failed) each.reject(new StoreUnavailable(message, { cause: error }));
   }
 
   #finishDrop(cluster: ClusterStore): void {
