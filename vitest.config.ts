@@ -8,6 +8,10 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          // No module holds state, so files share what is loaded.
+          isolate: false,
+          pool: 'threads',
+          maxWorkers: 2,
           // Machines are shared: a slow one is not a failure.
           testTimeout: 60_000,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
