@@ -1,6 +1,8 @@
-// A rule as a controller of the runtime: what it watches, how it finds what it looks at, and its writes as actions.
-import type { KubeObject } from '../../api/object.ts';
+// A rule as a controller of the runtime: what it watches, how it finds what it looks at, its writes as actions, and what it tells of them.
+import { apiVersionOf, type KubeObject } from '../../api/object.ts';
+import { refTo } from '../../runtime/actions.ts';
 import type { Action, Controller, See, Source, WatchRule } from '../../runtime/controller.ts';
+import type { News, Reporter } from './news.ts';
 import type { Profile } from './profile.ts';
 import type { Rule, Write } from './rule.ts';
 
@@ -10,6 +12,8 @@ interface RuleController<Object, Related> {
   readonly name: string;
   readonly rule: Rule<Object, Related>;
   readonly profile: Profile;
+  /** Who tells of its writes; absent = nobody. */
+  readonly reporter?: Reporter<Object>;
   // biome-ignore lint/suspicious/noExplicitAny: rules over different kinds stand in one list, as in Controller.
   readonly watches: readonly WatchRule<any>[];
   /** undefined = not ours. */
@@ -26,11 +30,12 @@ export const controllerOf = <Object, Related>({
   name,
   rule,
   profile,
+  reporter,
   watches,
   see: look,
 }: RuleController<Object, Related>): Controller<Observed<Object, Related>> => ({
   name: `pretend/${name}`,
-  eventSource: 'pretend-cluster',
+  eventSource: reporter?.name ?? 'pretend-cluster',
   watches,
   observe(see, key) {
     const found = look(see, key);
@@ -39,7 +44,7 @@ export const controllerOf = <Object, Related>({
   decide({ object, related, now }) {
     const { writes, wakeAt } = rule(object, related, now, profile);
     return {
-      steps: stepsOf(writes),
+      steps: stepsOf(writes, (write) => reporter?.tell(write, object) ?? []),
       holds: [],
       because: writes[0]?.because ?? 'as it should be',
       ...(wakeAt === undefined ? {} : { wakeAt }),
@@ -47,18 +52,30 @@ export const controllerOf = <Object, Related>({
   },
 });
 
-/** Neighbours of one sort go out side by side. */
-export function stepsOf(writes: readonly Write[]): readonly (readonly Action[])[] {
-  const steps: Action[][] = [];
+/** Neighbours of one sort go out side by side; what there is to tell of them follows when they are made. */
+function stepsOf(writes: readonly Write[], tell: (write: Write) => readonly News[]): readonly (readonly Action[])[] {
+  const steps: { readonly made: Action[]; readonly told: Action[] }[] = [];
   let before = '';
   for (const write of writes) {
     const sort = `${write.do} ${write.resource.plural}`;
-    if (sort !== before) steps.push([]);
+    if (sort !== before) steps.push({ made: [], told: [] });
     before = sort;
-    steps.at(-1)?.push(actionOf(write));
+    const step = steps.at(-1);
+    step?.made.push(actionOf(write));
+    step?.told.push(...tell(write).map(eventOf));
   }
-  return steps;
+  return steps.flatMap(({ made, told }) => (told.length === 0 ? [made] : [made, told]));
 }
+
+const eventOf = ({ resource, about, type, reason, message }: News): Action => ({
+  do: 'event',
+  on: SERVER,
+  about: { ...refTo(resource, about), apiVersion: apiVersionOf(resource.group, resource.version) },
+  type,
+  reason,
+  message,
+  because: message,
+});
 
 function actionOf(write: Write): Action {
   const { because, resource } = write;

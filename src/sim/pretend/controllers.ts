@@ -4,6 +4,7 @@ import { deepEqual } from '../../base/json.ts';
 import { compileLabelSelector } from '../../base/selector.ts';
 import type { Controller, See, Source, WatchRule } from '../../runtime/controller.ts';
 import { controllerOf, itself, keyOf, ofKey, onlyRead, splitKey } from './controller-of.ts';
+import { daemonSetNews, deploymentNews, jobNews, replicaSetNews, statefulSetNews } from './news.ts';
 import type { Profile } from './profile.ts';
 import { daemonSet } from './rules/daemon-set.ts';
 import { deployment } from './rules/deployment.ts';
@@ -32,6 +33,7 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     name: 'deployment',
     rule: deployment,
     profile,
+    reporter: deploymentNews,
     watches: [itself(deployments), ownedBy(replicaSets, 'Deployment'), lastPods],
     see(see, key) {
       const object = ofKey(see, deployments, key);
@@ -57,6 +59,7 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     name: 'replicaset',
     rule: replicaSet,
     profile,
+    reporter: replicaSetNews,
     watches: [itself(replicaSets), ownedBy(pods, 'ReplicaSet')],
     see(see, key) {
       const object = ofKey(see, replicaSets, key);
@@ -67,6 +70,7 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     name: 'statefulset',
     rule: statefulSet,
     profile,
+    reporter: statefulSetNews,
     watches: [itself(statefulSets), ownedBy(pods, 'StatefulSet'), ownedBy(revisions, 'StatefulSet'), onlyRead(claims)],
     see(see, key) {
       const object = ofKey(see, statefulSets, key);
@@ -87,6 +91,7 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     name: 'daemonset',
     rule: daemonSet,
     profile,
+    reporter: daemonSetNews,
     watches: [itself(daemonSets), ownedBy(pods, 'DaemonSet'), ownedBy(revisions, 'DaemonSet'), placesForDaemons],
     see(see, key) {
       const object = ofKey(see, daemonSets, key);
@@ -106,6 +111,7 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     name: 'job',
     rule: job,
     profile,
+    reporter: jobNews,
     watches: [itself(jobs), ownedBy(pods, 'Job')],
     see(see, key) {
       const object = ofKey(see, jobs, key);

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../api/object.ts';
 import type { Controller, WatchRule } from '../../runtime/controller.ts';
 import { controllerOf, itself, keyOf, ofKey } from './controller-of.ts';
 import { isAnotherPlace } from './controllers.ts';
+import { podNews, schedulerNews, serviceNews } from './news.ts';
 import { isFinished } from './pods.ts';
 import type { Profile } from './profile.ts';
 import { type NodeShape, node, PRETEND_LABEL } from './rules/node.ts';
@@ -37,6 +38,7 @@ export const nodeControllers = (profile: Profile, shapes: readonly NodeShape[]):
       name: 'scheduler',
       rule: scheduler,
       profile,
+      reporter: schedulerNews,
       watches: [waitingPods, newPlaces],
       see(see) {
         const bound = see.all(pods).filter((each) => each.spec?.nodeName);
@@ -47,6 +49,7 @@ export const nodeControllers = (profile: Profile, shapes: readonly NodeShape[]):
       name: 'pod',
       rule: pod,
       profile,
+      reporter: podNews,
       watches: [boundPods, podsOfNode],
       see(see, key) {
         const object = ofKey(see, pods, key);
@@ -61,6 +64,7 @@ export const nodeControllers = (profile: Profile, shapes: readonly NodeShape[]):
       name: 'service',
       rule: service,
       profile,
+      reporter: serviceNews,
       watches: [itself(services)],
       see(see, key) {
         const object = ofKey(see, services, key);

@@ -49,6 +49,7 @@ describe('a Deployment', () => {
       availableReplicas: 3,
     });
     expect(Object.fromEntries(world.count)).toEqual({
+      'create events': 1 + 3 + 3 * 5, // scaled; each Pod: made, bound, pulling, pulled, created, started
       'create replicasets': 1,
       'patch replicasets/status': 2, // three Pods are there; three are available
       'patch deployments/status': 3, // begun; under way; complete
@@ -83,6 +84,7 @@ describe('a Deployment', () => {
     expect(reasonOf(status, 'Progressing')).toBe('NewReplicaSetAvailable');
     expect((await podsOf(world)).map((pod) => pod.spec?.containers[0]?.image)).toEqual(['web:2', 'web:2', 'web:2']);
     expect(Object.fromEntries(world.count)).toEqual({
+      'create events': 6 + 3 * 6 + 3 * 2, // six sizes; three Pods come, three are deleted and end
       'create replicasets': 1,
       'patch replicasets': 5, // the new one grows twice, the old one shrinks three times
       'patch replicasets/status': 9,
