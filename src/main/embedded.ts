@@ -1,10 +1,11 @@
-// Embedded API servers of one process: one data directory, one log, one set of keys, one listener, any number of clusters.
+// Embedded API servers of one process: one data directory, one set of keys, one listener, any number of clusters. The hub has a log of its own
+// and all members share one, so that a fleet that outgrows its process (see members-process.ts) finds its data again.
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Kind } from '../api/kind.ts';
 import { type Kubeconfig, serverUrl, writeKubeconfig } from '../apiserver/auth/kubeconfig.ts';
-import { ADMIN_USER, filesIn, filesInMemory, loadOrCreatePki, type Pki } from '../apiserver/auth/pki.ts';
+import { ADMIN_USER, filesIn, loadOrCreatePki, type Pki, type PkiFiles } from '../apiserver/auth/pki.ts';
 import { createStaticTokens, parseTokenFile, type StaticTokens } from '../apiserver/auth/static-tokens.ts';
 import { type Listening, serve } from '../apiserver/http/server.ts';
 import { freshMemoryStore, type RunningCluster, startCluster } from '../apiserver/start-cluster.ts';
@@ -27,27 +28,49 @@ export interface EmbeddedOptions {
   readonly tokenAuthFile?: string;
 }
 
+/** Keys and certificates as PEM texts by file name: how a process without files hands its own to another. */
+export type Keys = Record<string, string>;
+
+export interface Share {
+  /** Only the members' log is opened: another process has the hub. */
+  readonly membersOnly?: boolean;
+  /** The keys that the process of the hub made, where none are on disk. */
+  readonly keys?: Keys;
+}
+
 export interface Embedded extends AsyncDisposable {
   readonly pki: Pki;
+  /** Kept in memory alone. */
+  readonly keys: Keys | undefined;
   /** Starts a cluster, or finds it again in the data directory. */
   start(name: string, kinds: readonly Kind[]): Promise<RunningCluster>;
   listen(): Promise<Listening>;
-  /** Writes a kubeconfig with a context for each cluster started so far, as the administrator of all. */
-  writeKubeconfig(file: string, port: number): Promise<void>;
+  /** Writes a kubeconfig with a context for each cluster, started here or elsewhere with the same keys, as the administrator of all. */
+  writeKubeconfig(file: string, port: number, elsewhere?: Elsewhere): Promise<void>;
   url(port: number): string;
 }
 
-export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const log = options.inMemory ? undefined : await openData(join(options.dataDir, 'store'));
+export interface Elsewhere {
+  readonly names: readonly string[];
+  readonly port: number;
+}
+
+export async function openEmbedded(options: EmbeddedOptions, share: Share = {}): Promise<Embedded> {
+  const logs = dataIn(options);
   const running = new Map<string, RunningCluster>();
   try {
-    const files = options.inMemory ? filesInMemory() : filesIn(join(options.dataDir, 'pki'));
+    // First of all: whoever has the log has the directory.
+    await logs.of(share.membersOnly ? 'members' : 'store');
+    const keys = options.inMemory ? { ...share.keys } : undefined;
+    const files = keys === undefined ? filesIn(join(options.dataDir, 'pki')) : filesOf(keys);
     const pki = await loadOrCreatePki({ files, now: wallClock.now(), random: systemRandom });
     const staticTokens = options.tokenAuthFile === undefined ? undefined : await tokensIn(options.tokenAuthFile);
     return {
       pki,
+      keys,
       async start(name, kinds) {
         const shared = { clock: wallClock, signingKey: pki.signingKey, kinds };
+        const log = await logs.of(name === HUB ? 'store' : 'members');
         const cluster = await startCluster({
           ...shared,
           name,
@@ -62,17 +85,45 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
       },
       listen: () => listen(options, pki, (name) => running.get(name === '' ? HUB : name)?.http),
       url: (port) => urlOf(options, port),
-      writeKubeconfig: (file, port) => tellClients(file, kubeconfigFor(options, pki, [...running.keys()], port)),
+      writeKubeconfig: (file, port, elsewhere) => {
+        const here = [...running.keys()].map((name) => ({ name, port }));
+        const there = (elsewhere?.names ?? []).map((name) => ({ name, port: elsewhere?.port ?? port }));
+        return tellClients(file, kubeconfigFor(options, pki, [...here, ...there]));
+      },
       async [Symbol.asyncDispose]() {
         for (const cluster of running.values()) await cluster[Symbol.asyncDispose]();
-        await log?.close();
+        await logs.close();
       },
     };
   } catch (error) {
-    await log?.close();
+    await logs.close();
     throw error;
   }
 }
+
+/** The logs of a data directory, each opened when it is first asked for. */
+function dataIn({ dataDir, inMemory }: EmbeddedOptions) {
+  const open = new Map<string, Promise<Log>>();
+  return {
+    async of(name: 'store' | 'members'): Promise<Log | undefined> {
+      if (inMemory) return undefined;
+      const log = open.get(name) ?? openData(join(dataDir, name));
+      open.set(name, log);
+      return log;
+    },
+    async close() {
+      // One that could not be opened has told so already.
+      for (const log of open.values()) await (await log.catch(() => undefined))?.close();
+    },
+  };
+}
+
+const filesOf = (keys: Keys): PkiFiles => ({
+  read: async (name) => (Object.hasOwn(keys, name) ? keys[name] : undefined),
+  write: async (name, text) => {
+    keys[name] = text;
+  },
+});
 
 /** In use, unreadable, damaged: whatever stands in the way is for whoever started us to see and mend. */
 async function openData(directory: string): Promise<Log> {
@@ -99,16 +150,21 @@ const urlOf = ({ insecureHttp }: EmbeddedOptions, port: number, cluster?: string
     ...(cluster === undefined ? {} : { cluster }),
   });
 
-function kubeconfigFor(options: EmbeddedOptions, pki: Pki, names: readonly string[], port: number): Kubeconfig {
+interface Place {
+  readonly name: string;
+  readonly port: number;
+}
+
+function kubeconfigFor(options: EmbeddedOptions, pki: Pki, places: readonly Place[]): Kubeconfig {
   const caCertificate = pki.authority.certificate;
-  const entry = (name: string) => ({
+  const entry = ({ name, port }: Place) => ({
     server: urlOf(options, port, name === HUB ? undefined : name),
     ...(options.insecureHttp ? {} : { caCertificate }),
   });
   return {
-    clusters: Object.fromEntries(names.map((name) => [name, entry(name)])),
+    clusters: Object.fromEntries(places.map((place) => [place.name, entry(place)])),
     users: { admin: options.insecureHttp ? {} : pki.admin },
-    contexts: Object.fromEntries(names.map((name) => [name, { cluster: name, user: 'admin' }])),
+    contexts: Object.fromEntries(places.map(({ name }) => [name, { cluster: name, user: 'admin' }])),
     current: HUB,
   };
 }

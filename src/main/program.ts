@@ -17,6 +17,7 @@ import { shippedFleets } from './fleet.ts';
 import type { hub } from './hub.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import type { member } from './member.ts';
+import { MEMBERS_COMMAND } from './members-process.ts';
 import type { pretend } from './pretend.ts';
 import type { up } from './up.ts';
 import { VERSION } from './version.ts';
@@ -33,6 +34,7 @@ export function program(name: string): Command {
     .version(VERSION)
     .showHelpAfterError('(add --help for what can be given)');
   addUp(root);
+  addMembers(root);
   addHub(root);
   addMember(root);
   addJoin(root);
@@ -65,10 +67,16 @@ const logging = (command: Command, usual: LogLevel): Command =>
 
 function addUp(root: Command): void {
   logging(serving(root.command('up')), 'error')
-    .description('run a hub and its members in one process')
-    .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 50))
+    .description('run a hub and its members on this machine')
+    .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 10_000))
     .option('--fleet <name or file>', `a fleet file, or one of: ${shippedFleets().join(', ')}`)
+    .option('--health-port <number>', "serve the hub's /healthz, /readyz and /metrics there", port)
     .action(async (...given: Parameters<typeof up>) => (await import('./up.ts')).up(...given));
+}
+
+/** Not for people: what `up` starts for a large fleet. */
+function addMembers(root: Command): void {
+  root.command(MEMBERS_COMMAND, { hidden: true }).action(async () => (await import('./members-command.ts')).members());
 }
 
 function addHub(root: Command): void {

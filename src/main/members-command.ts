@@ -1,0 +1,96 @@
+// `flotilla members`: what `flotilla up` runs as its child for a large fleet. See members-process.ts; nobody starts it by hand.
+import { setMaxListeners } from 'node:events';
+import { Registry } from 'prom-client';
+import { wallClock } from '../base/clock.ts';
+import { messageOf, UserError } from '../base/errors.ts';
+import { httpTransport } from '../client/http.ts';
+import { openEmbedded } from './embedded.ts';
+import { jsonLog } from './log.ts';
+import { startMembers, startServers } from './members.ts';
+import type { AgentsOrder, Order, Report, ServeOrder } from './members-process.ts';
+
+export async function members(): Promise<void> {
+  if (process.send === undefined) {
+    throw new UserError(
+      'BadCommand',
+      'flotilla up runs this by itself for a large fleet; run flotilla up --members 100',
+    );
+  }
+  const orders = ordersFromParent();
+  try {
+    await serve(await orders.serve, orders);
+  } catch (error) {
+    await tell({ failed: messageOf(error) });
+    process.exitCode = 1;
+  }
+  process.channel?.unref();
+}
+
+async function serve(order: ServeOrder, { agents, stopped }: Orders): Promise<void> {
+  const { fleet, dataDir, inMemory, port, keys, logLevel } = order;
+  const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
+  void stopped.then(() => stopping.abort());
+  await using embedded = await openEmbedded(
+    { dataDir, inMemory, port },
+    { membersOnly: true, ...(keys === undefined ? {} : { keys }) },
+  );
+  const servers = await startServers(embedded, fleet);
+  await using listening = await embedded.listen();
+  await tell({ listening: listening.port });
+  const given = await Promise.race([agents, stopped]);
+  if (given === undefined) return;
+  const { hub, tokens } = given;
+  const lines = new Map(
+    fleet.map(({ name }) => {
+      const token = tokens[name] ?? '';
+      return [name, httpTransport({ ...hub, token, insecure: false, namespace: 'default' }, { clock: wallClock })];
+    }),
+  );
+  const running = await startMembers(
+    {
+      fleet,
+      servers,
+      hubFor: (name) => lines.get(name) as ReturnType<typeof httpTransport>,
+      log: jsonLog(logLevel, { part: 'members' }),
+      metrics: new Registry(),
+    },
+    stopping.signal,
+  );
+  await stopped;
+  await running.stop();
+  for (const line of lines.values()) line.close();
+}
+
+interface Orders {
+  readonly serve: Promise<ServeOrder>;
+  readonly agents: Promise<AgentsOrder>;
+  /** By the parent or by SIGTERM. */
+  readonly stopped: Promise<undefined>;
+}
+
+function ordersFromParent(): Orders {
+  const waiting: { [K in Order['order']]?: (order: never) => void } = {};
+  const next = <T>(order: Order['order']) =>
+    new Promise<T>((resolve) => {
+      waiting[order] = resolve as (order: never) => void;
+    });
+  const orders = {
+    serve: next<ServeOrder>('serve'),
+    agents: next<AgentsOrder>('agents'),
+    stopped: next<undefined>('stop'),
+  };
+  const stop = () => (waiting.stop as ((order: undefined) => void) | undefined)?.(undefined);
+  process.on('message', (order: Order) =>
+    order.order === 'stop' ? stop() : (waiting[order.order] as (order: Order) => void)(order),
+  );
+  // What was acknowledged is on disk: nothing is lost by leaving at once, and whoever starts the fleet again needs the directory.
+  process.once('disconnect', () => process.exit(1));
+  // Ctrl-C reaches every process of a terminal. The parent says when.
+  process.on('SIGINT', () => {});
+  process.once('SIGTERM', stop);
+  return orders;
+}
+
+const tell = (report: Report): Promise<void> =>
+  new Promise((resolve) => (process.send as NonNullable<typeof process.send>)(report, undefined, {}, () => resolve()));

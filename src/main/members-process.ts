@@ -1,0 +1,89 @@
+// The members of a large fleet run in a process of their own and reach the hub over https: the second core, the real wire.
+//
+// This file is the parent's side, members-command.ts the child's. They talk over the channel that Node opens between a process and its child.
+// Whoever finds it closed knows that the other is gone: a hub that dies takes its members along, whatever it died of; members that die end
+// the hub with a sentence, since a fleet without members is not what was asked for, and the same command brings all back.
+import { fork } from 'node:child_process';
+import { UserError } from '../base/errors.ts';
+import type { Keys } from './embedded.ts';
+import type { FleetMember } from './fleet.ts';
+import type { LogLevel } from './log.ts';
+
+/** Servers first: they need nothing of the hub, so both start at the same time. */
+export interface ServeOrder {
+  readonly order: 'serve';
+  readonly fleet: readonly FleetMember[];
+  readonly dataDir: string;
+  readonly inMemory: boolean;
+  readonly port: number;
+  readonly keys: Keys | undefined;
+  readonly logLevel: LogLevel;
+}
+
+export interface AgentsOrder {
+  readonly order: 'agents';
+  readonly hub: { readonly server: string; readonly ca: string };
+  /** By member. */
+  readonly tokens: Readonly<Record<string, string>>;
+}
+
+export type Order = ServeOrder | AgentsOrder | { readonly order: 'stop' };
+export type Report = { readonly listening: number } | { readonly failed: string };
+
+export const MEMBERS_COMMAND = 'members';
+const STOP_PATIENCE_MS = 20_000;
+
+export interface MembersProcess extends AsyncDisposable {
+  /** The port that the members' API servers are at. */
+  readonly port: Promise<number>;
+  /** Rejects with a sentence if the process ends before it is told to. Never resolves. */
+  readonly failed: Promise<never>;
+  startAgents(order: Omit<AgentsOrder, 'order'>): void;
+}
+
+export function startMembersProcess(order: Omit<ServeOrder, 'order'>): MembersProcess {
+  const child = fork(process.argv[1] as string, [MEMBERS_COMMAND], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const tell = (what: Order) => void (child.connected && child.send(what, () => {}));
+  let isStopping = false;
+  let told: string | undefined;
+  let fail: (error: Error) => void = () => {};
+  let listening: (port: number) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => {});
+  const port = new Promise<number>((resolve) => {
+    listening = resolve;
+  });
+  child.on('message', (report: Report) => {
+    if ('failed' in report) told = report.failed;
+    else listening(report.listening);
+  });
+  child.once('error', (cause) => fail(new UserError('MembersEnded', `cannot start the members: ${cause.message}`)));
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      if (!isStopping) fail(new UserError('MembersEnded', told ?? ending(code, signal, order.inMemory)));
+      resolve();
+    });
+  });
+  tell({ order: 'serve', ...order });
+  return {
+    port: Promise.race([port, failed]),
+    failed,
+    startAgents: (agents) => tell({ order: 'agents', ...agents }),
+    async [Symbol.asyncDispose]() {
+      isStopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_PATIENCE_MS);
+      tell({ order: 'stop' });
+      await ended;
+      clearTimeout(impatience);
+    },
+  };
+}
+
+function ending(code: number | null, signal: NodeJS.Signals | null, inMemory: boolean): string {
+  const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
+  const data = inMemory ? '' : ', with all data';
+  return `the process of the members was ended ${how}, so the hub was stopped as well; the same command starts both again${data}`;
+}

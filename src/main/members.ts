@@ -1,0 +1,66 @@
+// The members of a pretend fleet that live in this process: each an API server of its own, rules that make its workloads move, and an agent.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
+import { memberKinds } from '../api/kinds.ts';
+import type { User } from '../api/object.ts';
+import type { Transport } from '../api/transport.ts';
+import { ALL_AUTHENTICATED, MASTERS } from '../apiserver/auth/service-account.ts';
+import { directTransport } from '../apiserver/direct.ts';
+import type { RunningCluster } from '../apiserver/start-cluster.ts';
+import { wallClock } from '../base/clock.ts';
+import { mapLimit } from '../base/map-limit.ts';
+import { systemRandom } from '../base/random.ts';
+import { transportProbe } from '../member/heartbeat/probe.ts';
+import type { Log } from '../runtime/deps.ts';
+import { runAgent } from './agent.ts';
+import { counted } from './counted.ts';
+import type { Embedded } from './embedded.ts';
+import type { FleetMember } from './fleet.ts';
+import { pretendMember } from './pretend-member.ts';
+
+/** Above this, workloads report as if they had Pods, but none are made. */
+const MOST_WITH_PODS = 20;
+const STOPS_AT_A_TIME = 64;
+
+const AGENT_USER: User = { name: 'flotilla-member-agent', groups: [MASTERS, ALL_AUTHENTICATED] };
+
+export type MemberServers = ReadonlyMap<string, RunningCluster>;
+
+export async function startServers(embedded: Embedded, fleet: readonly FleetMember[]): Promise<MemberServers> {
+  const servers = new Map<string, RunningCluster>();
+  for (const { name } of fleet) servers.set(name, await embedded.start(name, memberKinds));
+  return servers;
+}
+
+export interface MembersOptions {
+  readonly fleet: readonly FleetMember[];
+  readonly servers: MemberServers;
+  /** The hub as this member's agent knows it, with the rights of its own identity. */
+  hubFor(member: string): Transport;
+  readonly log: Log;
+  readonly metrics: Registry;
+}
+
+export interface Members {
+  stop(): Promise<void>;
+}
+
+/** Starts them one by one, with time in between for what else the process does. */
+export async function startMembers(options: MembersOptions, signal: AbortSignal): Promise<Members> {
+  const { fleet, servers, hubFor, log, metrics } = options;
+  const parts: { stop(): Promise<void> }[] = [];
+  const shared = { clock: wallClock, random: systemRandom, log };
+  for (const member of fleet) {
+    if (signal.aborted) break;
+    const own = directTransport((servers.get(member.name) as RunningCluster).cluster, AGENT_USER);
+    const statusOnly = fleet.length > MOST_WITH_PODS;
+    parts.push(pretendMember({ ...shared, transport: own }, member, { statusOnly }));
+    const hub = counted(hubFor(member.name), 'hub', metrics);
+    const deps = { ...shared, servers: { hub, member: counted(own, 'member', metrics) } };
+    parts.push(runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }));
+    await nextTurn();
+  }
+  return {
+    stop: async () => void (await mapLimit(parts.toReversed(), STOPS_AT_A_TIME, (part) => part.stop())),
+  };
+}
