@@ -1,0 +1,69 @@
+// The program's other commands as processes: those that end by themselves, and those that run until they are told to stop.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { program, type Result, run } from './server.ts';
+
+/** Without the machine's own kubeconfig and home. */
+const plain = (home: string): NodeJS.ProcessEnv => ({ PATH: '/nonexistent', HOME: home });
+
+export const flotilla = (home: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> =>
+  run(process.execPath, [program, ...args], { env: { ...plain(home), ...env } });
+
+export interface Running extends AsyncDisposable {
+  readonly process: ChildProcess;
+  /** All it has printed, on both. */
+  output(): string;
+  /** Resolves when what it has printed matches; rejects when it ends before, or takes too long. */
+  says(pattern: RegExp, withinMs?: number): Promise<void>;
+  /** Resolves with the exit code once it has ended by itself, or rejects when it has not in time. */
+  ends(withinMs?: number): Promise<number | null>;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+const PATIENCE_MS = 30_000;
+
+export function start(home: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...plain(home), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  const listeners = new Set<() => void>();
+  const hear = (chunk: Buffer) => {
+    printed += chunk.toString();
+    for (const listener of listeners) listener();
+  };
+  child.stdout.on('data', hear);
+  child.stderr.on('data', hear);
+  const exited = once(child, 'exit').then(() => child.exitCode);
+  const within = <T>(promise: Promise<T>, ms: number, what: string): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`${args[0]} ${what} within ${ms} ms; it printed:\n${printed}`)), ms);
+    });
+    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  };
+  return {
+    process: child,
+    output: () => printed,
+    says(pattern, withinMs = PATIENCE_MS) {
+      let check = () => {};
+      const said = new Promise<void>((resolve, reject) => {
+        check = () => pattern.test(printed) && resolve();
+        listeners.add(check);
+        check();
+        void exited.then((code) => reject(new Error(`${args[0]} ended with ${code}: ${printed}`)));
+      });
+      return within(said, withinMs, `did not say ${pattern}`).finally(() => listeners.delete(check));
+    },
+    ends: (withinMs = PATIENCE_MS) => within(exited, withinMs, 'did not end'),
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      return exited;
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
