@@ -8,18 +8,7 @@ import { namespaceResource, roleBindingResource, roleResource } from '../api/res
 import { work } from '../api/work.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Source } from '../runtime/controller.ts';
-
-/** Field by field: a copy with `...rest` keeps what nobody reads. */
-const only = (metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): ObjectMeta => {
-  const kept: Record<string, unknown> = {
-    name: metadata.name,
-    uid: metadata.uid,
-    resourceVersion: metadata.resourceVersion,
-  };
-  if (metadata.namespace !== undefined) kept['namespace'] = metadata.namespace;
-  for (const field of fields) if (metadata[field] !== undefined) kept[field] = metadata[field];
-  return kept;
-};
+import { only } from './only.ts';
 
 /** Small kinds stay whole, but for the record of who wrote what. */
 const lean = <T extends KubeObject>(object: KubeObject): T => {

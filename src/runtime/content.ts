@@ -11,6 +11,8 @@ export interface Contents {
   get(place: Place, uid: string, resourceVersion: string): KubeObject | undefined;
   /** null = not there. */
   fetch(place: Place): Promise<KubeObject | null>;
+  /** An object that came by another way, such as the answer to a write. */
+  put(place: Place, object: KubeObject): void;
 }
 
 interface Entry {
@@ -61,6 +63,7 @@ export function createContents(mostBytes: number, look: (place: Place) => Promis
       entries.set(text, entry);
       return entry.object;
     },
+    put: (place, object) => keep(stateOf(place, object), object),
     fetch(place) {
       const text = `${placeText(place)}@${place.resource.version}`;
       let fetching = inFlight.get(text);

@@ -2,7 +2,7 @@
 import type { Hold } from '../api/hold.ts';
 import type { Resource } from '../api/kind.ts';
 import type { KubeObject, ObjectRef } from '../api/object.ts';
-import type { Propagation } from '../api/transport.ts';
+import type { Answer, Propagation, Request } from '../api/transport.ts';
 import type { Json } from '../base/json.ts';
 
 /** Which API server: a hub controller has one, a member agent two. */
@@ -42,6 +42,19 @@ export interface See {
   isListed?<T extends Projected>(source: Source<T>): boolean;
   /** A whole object that an earlier pass asked for with Need; undefined = not fetched (ask), null = known to be absent. */
   whole(ref: WholeRef): KubeObject | null | undefined;
+  /**
+   * What is known of a collection that is watched on demand (Need.watch), in key order; undefined = not listed yet. A change wakes the key
+   * if it touches the part that was read. The watch ends some time after the last key has stopped reading.
+   */
+  among<T extends Projected>(source: Source<T>, part?: Part): readonly T[] | undefined;
+  /** Why the first list of a collection on demand does not come in; undefined = no trouble, or already listed. */
+  amiss(source: Source): Failure | undefined;
+}
+
+/** A part of a collection: one namespace, or one object. */
+export interface Part {
+  readonly namespace?: string;
+  readonly name?: string;
 }
 
 export interface Failure {
@@ -54,9 +67,11 @@ export interface WholeRef extends ObjectRef {
   readonly resource: Resource;
 }
 
-/** "I must see these whole": the runtime gets them (deduplicated, bounded) and observes again. */
+/** "I must see these": the runtime gets the objects, begins to watch the collections, and observes again when all of it is there. */
 export interface Need {
   readonly need: readonly WholeRef[];
+  /** Sources made on the way: two with equal server, resource, namespace, labels, fields and view are one, and must project alike. */
+  readonly watch?: readonly Source[];
 }
 
 export interface WatchRule<T extends Projected = Projected> {
@@ -116,12 +131,46 @@ export interface Controller<Observed = unknown> {
   decide(observed: Observed): Decision;
 }
 
+/**
+ * For work whose parts must not stop each other (a manifest that fails is no reason to leave the others): it makes its own calls. Everything
+ * else is as with a controller: keys, wake-ups, one pass per key at a time, the error table for what it throws.
+ */
+export interface Worker {
+  readonly name: string;
+  readonly eventSource: string;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  readonly watches: readonly WatchRule<any>[];
+  begin?(wake: (key: string) => void, signal: AbortSignal): void;
+  /** One pass over a key; undefined = not ours. */
+  work(see: See, key: string, hands: Hands): Promise<Rest | Need | undefined>;
+}
+
+export interface Hands {
+  /**
+   * A call on one of the servers. A write is refused with FencedError when none may be issued any more; what an answer brings is folded into
+   * the caches; after a LostError the object is looked at before the next pass over this key.
+   */
+  call(on: ServerName, request: Request): Promise<Answer>;
+  record(event: Omit<Extract<Action, { do: 'event' }>, 'because' | 'do'>): void;
+  readonly signal: AbortSignal;
+}
+
+/** How a pass of a worker ended. */
+export interface Rest {
+  readonly holds: readonly Hold[];
+  readonly wakeAt?: number;
+  readonly because: string;
+}
+
 export const idle = (because: string, more: Partial<Pick<Decision, 'holds' | 'wakeAt'>> = {}): Decision => ({
   steps: [],
   holds: [],
   because,
   ...more,
 });
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever it observes.
+export const isWorker = (controller: Controller<any> | Worker): controller is Worker => 'work' in controller;
 
 export const isNeed = (value: unknown): value is Need =>
   typeof value === 'object' && value !== null && 'need' in value && Array.isArray((value as Need).need);

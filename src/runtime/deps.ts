@@ -1,4 +1,5 @@
 // What a running part of Flotilla is given from outside: in production by main/, in a simulated world by the world.
+import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -15,6 +16,8 @@ export interface Deps {
   readonly clock: Clock;
   readonly random: Random;
   readonly servers: Readonly<Partial<Record<ServerName, Transport>>>;
+  /** Which kinds the servers serve; only for controllers that deal with kinds they do not know beforehand. */
+  readonly catalogues?: Readonly<Partial<Record<ServerName, LiveCatalogue>>>;
   readonly log: Log;
 }
 

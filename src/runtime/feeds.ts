@@ -15,6 +15,8 @@ export interface Feed {
   readonly source: Source;
   readonly name: string;
   readonly cache: Cache<Projected>;
+  /** Of one that was opened on demand: ends it. */
+  readonly close?: () => void;
   reflector?: Reflector;
   isSynced: boolean;
 }
@@ -26,11 +28,20 @@ export interface FeedsOptions {
   readonly sources: readonly Source[];
   onChange(feed: Feed, change: Change<Projected>): void;
   onSynced(feed: Feed): void;
+  /** The server gives another reason than before for not answering. */
+  onTrouble(feed: Feed): void;
 }
 
 export interface Feeds {
+  /** Those on demand too. */
   readonly all: readonly Feed[];
   of(source: Source): Feed;
+  /** The one that was opened on demand for this source or an equal one. */
+  opened(source: Source): Feed | undefined;
+  /** Begins to watch on demand. */
+  open(source: Source): Feed;
+  /** Ends what was opened on demand and forgets what it knew. */
+  shut(feed: Feed): void;
   /** Those of the object's resource, in the order of the sources. */
   at(on: ServerName, resource: Resource): readonly Feed[];
   start(): void;
@@ -52,17 +63,40 @@ export function transportOf({ servers }: Deps, on: ServerName): Transport {
 
 export function createFeeds(options: FeedsOptions): Feeds {
   const { deps, pace, signal } = options;
-  const all: Feed[] = options.sources.map((source) => ({
-    source,
-    name: nameOf(source),
-    cache: createCache(source) as Cache<Projected>,
-    isSynced: false,
-  }));
-  const bySource = new Map<Source, Feed>(all.map((feed) => [feed.source, feed]));
+  const all: Feed[] = [];
+  const bySource = new Map<Source, Feed>();
+  const onDemand = new Map<string, Feed>();
   const byCollection = new Map<string, Feed[]>();
-  for (const feed of all) {
-    const text = collectionText(feed.source.on, feed.source.resource);
+
+  function add(source: Source, close?: () => void): Feed {
+    const cache = createCache(source) as Cache<Projected>;
+    const feed: Feed = { source, name: nameOf(source), cache, isSynced: false, ...(close ? { close } : {}) };
+    const text = collectionText(source.on, source.resource);
+    all.push(feed);
     byCollection.set(text, [...(byCollection.get(text) ?? []), feed]);
+    return feed;
+  }
+  for (const source of options.sources) bySource.set(source, add(source));
+
+  function start(feed: Feed, until: AbortSignal): void {
+    feed.reflector = startReflector({
+      name: feed.name,
+      cache: feed.cache,
+      transport: transportOf(deps, feed.source.on),
+      clock: deps.clock,
+      random: deps.random.fork(`reflector/${feed.name}`),
+      pace,
+      log: deps.log,
+      signal: until,
+      onChanges: (changes) => {
+        for (const change of changes) options.onChange(feed, change);
+      },
+      onSynced() {
+        feed.isSynced = true;
+        options.onSynced(feed);
+      },
+      onTrouble: () => options.onTrouble(feed),
+    });
   }
 
   const at = (on: ServerName, resource: Resource): readonly Feed[] =>
@@ -87,26 +121,33 @@ export function createFeeds(options: FeedsOptions): Feeds {
       if (feed === undefined) throw new InvariantError(`nobody watches ${nameOf(source)}`);
       return feed;
     },
+    opened: (source) => onDemand.get(nameOf(source)),
+    open(source) {
+      const name = nameOf(source);
+      const open = onDemand.get(name);
+      if (open !== undefined) return open;
+      const ending = new AbortController();
+      const close = () => ending.abort();
+      signal.addEventListener('abort', close, { once: true });
+      const feed = add(source, () => {
+        signal.removeEventListener('abort', close);
+        close();
+      });
+      onDemand.set(name, feed);
+      start(feed, ending.signal);
+      return feed;
+    },
+    shut(feed) {
+      feed.close?.();
+      onDemand.delete(feed.name);
+      all.splice(all.indexOf(feed), 1);
+      const text = collectionText(feed.source.on, feed.source.resource);
+      const left = (byCollection.get(text) ?? []).filter((each) => each !== feed);
+      if (left.length === 0) byCollection.delete(text);
+      else byCollection.set(text, left);
+    },
     start() {
-      for (const feed of all) {
-        feed.reflector = startReflector({
-          name: feed.name,
-          cache: feed.cache,
-          transport: transportOf(deps, feed.source.on),
-          clock: deps.clock,
-          random: deps.random.fork(`reflector/${feed.name}`),
-          pace,
-          log: deps.log,
-          signal,
-          onChanges: (changes) => {
-            for (const change of changes) options.onChange(feed, change);
-          },
-          onSynced() {
-            feed.isSynced = true;
-            options.onSynced(feed);
-          },
-        });
-      }
+      for (const feed of all) start(feed, signal);
     },
     fold(on, resource, object) {
       const { namespace } = object.metadata;

@@ -106,6 +106,24 @@ describe('an election', () => {
     }
   });
 
+  test('ends by the clock, even in a process that is too busy for its timers', async () => {
+    await using cluster = await aCluster();
+    let isBusy = false;
+    const { clock } = cluster;
+    const late: Clock = {
+      now: clock.now,
+      at: (epochMs, name, run) => clock.at(epochMs, name, () => isBusy || run()),
+    };
+    const a = candidate(cluster, 'a', { clock: late });
+    await pass(cluster, 4000);
+    expect(a.mayWrite()).toBe(true);
+    isBusy = true;
+    clock.advance(5000);
+    expect(a.mayWrite()).toBe(true);
+    clock.advance(3000); // whenever it renewed, 8 s ago or more
+    expect(a.mayWrite()).toBe(false);
+  });
+
   test('does not hang on a call that never answers', async () => {
     await using cluster = await aCluster();
     let isHanging = false;

@@ -15,27 +15,44 @@ import {
   type Controller,
   type Decision,
   type Failure,
+  idle,
   isNeed,
+  isWorker,
+  type Need,
   type Projected,
+  type See,
   type Source,
   type WatchRule,
+  type Worker,
 } from './controller.ts';
+import { createDemand } from './demand.ts';
 import type { Deps } from './deps.ts';
 import { createRecorder } from './events.ts';
-import { createFeeds, type Feed, type Feeds } from './feeds.ts';
+import { createFeeds, type Feed } from './feeds.ts';
+import type { Folds } from './fold-answer.ts';
+import { createHands } from './hands.ts';
 import type { ManagerState } from './manager-state.ts';
 import { noMetrics, runtimeMetrics } from './metrics.ts';
-import { classOfRead, type FailureClass, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
+import { classOf, classOfRead, type FailureClass, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
 import { createPace } from './pace.ts';
 import { type Performed, perform } from './perform.ts';
 import { collectionText, type Place, placeText } from './place.ts';
 import { createQueue, type Next, type Queue, type WorkClass } from './queue.ts';
 import { createSee, type SeeAt } from './see.ts';
-import { createDependents, createWholes, type Dependents } from './wholes.ts';
+import {
+  createDependents,
+  createWholes,
+  type Dependents,
+  FIRST_LIST,
+  namespacePart,
+  partText,
+  WHOLE_COLLECTION,
+  type Wholes,
+} from './wholes.ts';
 
 export interface ManagerOptions {
   // biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list; each is typed where it is written.
-  readonly controllers: readonly Controller<any>[];
+  readonly controllers: readonly (Controller<any> | Worker)[];
   /** Passes at a time, per controller. */
   readonly workers?: number;
   /** Every key is looked at this often even if nothing happens: the last resort against our own mistakes. */
@@ -65,8 +82,14 @@ export interface Manager {
   holdsOf(key: string, controller?: string): readonly Hold[];
 }
 
+/** What came of a look: a decision to carry out, or what a worker has done. */
+interface Looked {
+  readonly decision: Decision;
+  readonly performed?: Performed;
+}
+
 interface Running {
-  readonly controller: Controller;
+  readonly controller: Controller | Worker;
   readonly queue: Queue;
   /** Those that it waits for. */
   readonly feeds: readonly Feed[];
@@ -112,6 +135,15 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     sources,
     onChange: dispatch,
     onSynced: onFeedSynced,
+    onTrouble: (feed) => wakeReaders(feed, FIRST_LIST),
+  });
+  const demand = createDemand({
+    clock,
+    onIdle(feed) {
+      metrics.watches(-1);
+      feeds.shut(feed);
+      if (feed.reflector !== undefined) own(feed.reflector.done);
+    },
   });
   const contents = createContents(options.contentBytes ?? 64 * 2 ** 20, (place) => feeds.look(place, reading.signal));
   const recorder = createRecorder({ deps, manager, metrics, mayWrite, signal: writing.signal });
@@ -135,7 +167,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   });
   synced.catch(() => {});
 
-  function begin(controller: Controller): Running {
+  function begin(controller: Controller | Worker): Running {
     const needed = controller.watches.filter(({ optional }) => !optional).map(({ source }) => feeds.of(source));
     const each: Running = {
       controller,
@@ -165,6 +197,10 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   // ---- from events to keys
 
   function onFeedSynced(feed: Feed): void {
+    if (feed.close !== undefined) {
+      wakeReaders(feed, FIRST_LIST);
+      return;
+    }
     for (const each of running) {
       if (!each.isReady) makeReady(each);
       // An optional source came in: what looked absent is known now, to every key.
@@ -188,9 +224,26 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
       for (const key of [...each.dependents.of(place)]) wake(each, key, 'fresh');
     }
     // Of a source that is still being listed, `walk` tells everything at its end.
-    if (change.isSame || !feed.isSynced) return;
+    if (!feed.isSynced) return;
+    if (feed.close !== undefined) tellReaders(feed, change);
+    if (change.isSame) return;
     for (const { rule, of } of rulesOf.get(feed) ?? []) {
       if (of.isReady) for (const key of keysFor(of, rule, change)) wake(of, key, 'fresh');
+    }
+  }
+
+  /** Without a projection the watch cannot tell what a change means (the data of a ConfigMap is not in its metadata): all of them count. */
+  function tellReaders(feed: Feed, { key, item, old, isSame }: Change<Projected>): void {
+    if (isSame && feed.source.project !== undefined) return;
+    const namespace = (item ?? old)?.metadata.namespace;
+    wakeReaders(feed, WHOLE_COLLECTION);
+    wakeReaders(feed, key);
+    if (namespace !== undefined) wakeReaders(feed, namespacePart(namespace));
+  }
+
+  function wakeReaders(feed: Feed, part: string): void {
+    for (const each of running) {
+      for (const key of [...each.dependents.of(partText(feed, part))]) wake(each, key, 'fresh');
     }
   }
 
@@ -278,20 +331,24 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     let error: unknown;
     try {
       await settle(of, key);
-      const seen = await lookAndDecide(of, key);
+      const seen = await look(of, key);
       if (isStopping) return { next: 'rest' };
-      decision = seen;
+      decision = seen?.decision;
+      performed = seen?.performed;
       remember(of, key, decision);
       if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
       next = performed === undefined ? { next: 'rest' } : after(of, performed);
     } catch (thrown) {
       if (isStopping) return { next: 'rest' };
       error = thrown;
-      const kind = classOfRead(thrown);
+      const kind = isWorker(controller) ? classOf(thrown) : classOfRead(thrown);
       metrics.failed(controller.name, kind);
       next = { next: OUTCOMES[kind].next, notBefore: clock.now() + retryAfterMs(thrown) };
     }
-    const failure = error === undefined ? performed?.failures[0] : { error, class: classOfRead(error) };
+    const failure =
+      error === undefined
+        ? performed?.failures[0]
+        : { error, class: isWorker(controller) ? classOf(error) : classOfRead(error) };
     if (failure !== undefined && OUTCOMES[failure.class].isWorthTelling) of.failures.set(key, told(failure));
     else if (failure === undefined) of.failures.delete(key);
     report(of, key, { durationMs: clock.now() - startedAt, decision, performed, failure });
@@ -309,23 +366,86 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     of.unsettled.delete(key);
   }
 
-  /** undefined = not ours. */
-  async function lookAndDecide(of: Running, key: string): Promise<Decision | undefined> {
+  /** One look, as often as it needs to see more; undefined = not ours. */
+  async function look(of: Running, key: string): Promise<Looked | undefined> {
     const { controller } = of;
     const wholes = createWholes(feeds, contents);
     for (let round = 0; ; round++) {
       wholes.begin();
-      const observed = controller.observe(of.see(clock.now(), wholes, of.failures.get(key)), key);
-      if (!isNeed(observed)) {
-        of.dependents.set(key, wholes.used);
-        return observed === undefined ? undefined : controller.decide(observed);
+      const see = of.see(clock.now(), wholes, of.failures.get(key));
+      const found = isWorker(controller)
+        ? await letWork(of, key, { controller, see, wholes })
+        : controller.observe(see, key);
+      if (!isNeed(found)) {
+        note(of, key, wholes);
+        if (found === undefined) return undefined;
+        return isWorker(controller) ? (found as Looked) : { decision: controller.decide(found) };
       }
       if (round === MOST_NEED_ROUNDS) {
-        throw new Error(`still asks for ${observed.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
+        throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
       }
-      await mapLimit(observed.need, LOOKS_AT_A_TIME, (ref) => wholes.fetch(ref));
+      const lists = (found.watch ?? []).map(openFor(wholes));
+      await mapLimit(found.need, LOOKS_AT_A_TIME, (ref) => wholes.fetch(ref));
       if (isStopping) return undefined;
+      const missing = lists.filter(({ isSynced }) => !isSynced);
+      if (missing.length > 0) {
+        note(of, key, wholes);
+        return { decision: idle(`waits for the first list of ${missing.map(({ name }) => name).join(', ')}`) };
+      }
     }
+  }
+
+  const openFor =
+    (wholes: Wholes) =>
+    (source: Source): Feed => {
+      if (feeds.opened(source) === undefined) metrics.watches(1);
+      const feed = feeds.open(source);
+      wholes.touch(feed, FIRST_LIST);
+      return feed;
+    };
+
+  /** What wakes this key from now on. */
+  function note(of: Running, key: string, wholes: Wholes): void {
+    of.dependents.set(key, wholes.used);
+    demand.set(`${of.controller.name} ${key}`, wholes.read);
+  }
+
+  interface Working {
+    readonly controller: Worker;
+    readonly see: See;
+    readonly wholes: Wholes;
+  }
+
+  async function letWork(
+    of: Running,
+    key: string,
+    { controller, see, wholes }: Working,
+  ): Promise<Looked | Need | undefined> {
+    const hands = createHands({
+      deps,
+      feeds: signedFolds(of, key),
+      mayWrite,
+      record: (event) => recorder.record(controller.eventSource, event),
+      reading: reading.signal,
+      writing: writing.signal,
+    });
+    try {
+      const rest = await controller.work(see, key, hands);
+      if (rest === undefined || isNeed(rest)) return rest;
+      return {
+        decision: { steps: [], ...rest },
+        performed: { done: hands.writes, changed: false, failures: [], unsettled: hands.unsettled },
+      };
+    } catch (error) {
+      note(of, key, wholes);
+      throw error;
+    } finally {
+      block(of, key, hands.unsettled);
+    }
+  }
+
+  function block(of: Running, key: string, places: readonly Place[]): void {
+    if (places.length > 0) of.unsettled.set(key, new Map(places.map((place) => [placeText(place), place])));
   }
 
   function remember(of: Running, key: string, decision: Decision | undefined): void {
@@ -334,34 +454,40 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     else of.holds.set(key, decision.holds);
   }
 
-  async function carryOut(of: Running, key: string, decision: Decision): Promise<Performed> {
-    const self = { of, key };
+  /** What a pass brings about does not wake its own key: a decision looks again anyway, a worker has seen its own answers. */
+  function signedFolds(of: Running, key: string): Folds {
     const signed = (fold: () => void) => {
-      author = self;
+      author = { of, key };
       try {
         fold();
       } finally {
         author = undefined;
       }
     };
-    const folds: Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | 'look'> = {
-      fold: (...args) => signed(() => feeds.fold(...args)),
+    return {
+      fold(on, resource, object) {
+        const { name = '', namespace } = object.metadata;
+        const place: Place = { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
+        if (running.some(({ dependents }) => dependents.has(placeText(place)))) contents.put(place, object);
+        signed(() => feeds.fold(on, resource, object));
+      },
       foldGone: (...args) => signed(() => feeds.foldGone(...args)),
       foldEnded: (...args) => signed(() => feeds.foldEnded(...args)),
       look: feeds.look,
     };
+  }
+
+  async function carryOut(of: Running, key: string, decision: Decision): Promise<Performed> {
     const performed = await perform(decision.steps, {
       deps,
-      feeds: folds,
+      feeds: signedFolds(of, key),
       manager,
       sideBySide,
       mayWrite,
       record: (event) => recorder.record(of.controller.eventSource, event),
       signal: writing.signal,
     });
-    if (performed.unsettled.length > 0) {
-      of.unsettled.set(key, new Map(performed.unsettled.map((place) => [placeText(place), place])));
-    }
+    block(of, key, performed.unsettled);
     return performed;
   }
 
@@ -415,6 +541,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   async function shutDown(): Promise<void> {
     isStopping = true;
     cancelResync();
+    demand.stop();
     reading.abort();
     markStopped(new AbortError('stopped before everything was known'));
     metrics.watches(-feeds.all.length);
@@ -447,6 +574,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     idle: () =>
       running.every(({ isReady }) => isReady) &&
       owned.size === 0 &&
+      feeds.all.every(({ isSynced, reflector }) => isSynced || reflector?.state().lastError !== undefined) &&
       recorder.pending === 0 &&
       running.every(({ queue }) => queue.waiting === 0 && queue.running === 0 && queue.failing === 0),
     state: () => ({

@@ -1,13 +1,13 @@
 // Carries out a decision. Steps one after the other; the actions of a step side by side, a few at a time; after the first step with a
 // failure nothing more. Every write is conditional or a create with a fixed name, and its answer is folded in before anybody decides again.
-import type { KubeObject } from '../api/object.ts';
-import type { Answer, Request } from '../api/transport.ts';
+import type { Request } from '../api/transport.ts';
 import { InvariantError } from '../base/errors.ts';
 import { isObject, type Json } from '../base/json.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import type { Action, Seen } from './controller.ts';
 import type { Deps } from './deps.ts';
-import { type Feeds, transportOf } from './feeds.ts';
+import { transportOf } from './feeds.ts';
+import { type Folds, foldDeleted, foldWritten, objectIn } from './fold-answer.ts';
 import { classOf, type FailureClass, FencedError, OUTCOMES } from './outcome.ts';
 import type { Place } from './place.ts';
 
@@ -16,7 +16,7 @@ type WriteAction = Exclude<Action, EventAction>;
 
 export interface PerformOptions {
   readonly deps: Deps;
-  readonly feeds: Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | 'look'>;
+  readonly feeds: Folds;
   /** Field manager of our writes. */
   readonly manager: string;
   readonly sideBySide: number;
@@ -77,37 +77,11 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
 /** True when the server has something else now than before. */
 async function write(action: WriteAction, { deps, feeds, manager, signal }: PerformOptions): Promise<boolean> {
   const place = placeOf(action);
-  const answer = await transportOf(deps, place.on).call(requestFor(action, place, manager), signal);
-  const object = objectOf(answer);
-  switch (action.do) {
-    case 'create':
-      if (object !== undefined) feeds.fold(place.on, place.resource, object);
-      return true;
-    case 'patch': {
-      if (object === undefined) return true;
-      if (object.metadata.resourceVersion === action.of.resourceVersion) return false;
-      if (hasEnded(object)) feeds.foldEnded(place, object);
-      else feeds.fold(place.on, place.resource, object);
-      return true;
-    }
-    case 'delete':
-      // A server answers with the object if it stays for a while, else with a Status or with the object's last state.
-      if (object?.metadata.deletionTimestamp === undefined) feeds.foldGone(place, action.of.uid);
-      else if (hasEnded(object)) feeds.foldEnded(place, object);
-      else feeds.fold(place.on, place.resource, object);
-      return object?.metadata.resourceVersion !== action.of.resourceVersion;
-  }
-}
-
-const objectOf = ({ object }: Answer): KubeObject | undefined =>
-  object === undefined || (object.kind === 'Status' && object.apiVersion === 'v1') ? undefined : object;
-
-/** Marked for deletion and held by nobody: this was its last change. Namespaces have finalizers of their own, Pods a time to end. */
-function hasEnded({ metadata, spec }: KubeObject): boolean {
-  if (metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0) return false;
-  if ((metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
-  const held = isObject(spec) ? spec['finalizers'] : undefined;
-  return !(Array.isArray(held) && held.length > 0);
+  const object = objectIn(await transportOf(deps, place.on).call(requestFor(action, place, manager), signal));
+  const isAsBefore = action.do !== 'create' && object?.metadata.resourceVersion === action.of.resourceVersion;
+  if (action.do === 'delete') foldDeleted(feeds, place, action.of.uid, object);
+  else if (!isAsBefore) foldWritten(feeds, place, object);
+  return !isAsBefore;
 }
 
 async function looked(place: Place, { feeds, signal }: PerformOptions): Promise<boolean> {

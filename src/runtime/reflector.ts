@@ -26,6 +26,8 @@ export interface ReflectorOptions<T extends Projected> {
   onChanges(changes: readonly Change<T>[]): void;
   /** The first list is complete. */
   onSynced(): void;
+  /** The server gives another reason than before for not answering. */
+  onTrouble?(): void;
   readonly pageSize?: number;
   /** A watch is asked to last this long, up to twice as long. */
   readonly watchMs?: number;
@@ -43,6 +45,8 @@ export interface ReflectorState {
   /** By our clock, when the server last answered. */
   readonly heardAt: number | undefined;
   readonly lastError?: string;
+  /** The `reason` of that error, if the server gave one. */
+  readonly lastReason?: string;
 }
 
 export interface Reflector {
@@ -75,6 +79,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
   let failures = 0;
   let heardAt: number | undefined;
   let lastError: string | undefined;
+  let lastReason: string | undefined;
   /** The next attempt has a reason to fare better, so it goes out at once. */
   let isCured = false;
   let notBefore = 0;
@@ -100,10 +105,13 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
   /** Only the first failure of a row is worth a line. */
   function fail(error: unknown): void {
     const text = messageOf(error);
-    if (text !== lastError) log.warn('watch interrupted', { source: options.name, error: text });
+    const isNew = text !== lastError;
+    if (isNew) log.warn('watch interrupted', { source: options.name, error: text });
     lastError = text;
+    lastReason = error instanceof ApiError ? error.reason : undefined;
     failures++;
     notBefore = clock.now() + retryAfterMs(error);
+    if (isNew) options.onTrouble?.();
     if (!(error instanceof ApiError)) return;
     // Whatever the server holds against our revision (too old, too new, unknown) is cured by a list. So is the rare server that keeps
     // refusing a watch for another reason.
@@ -230,6 +238,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
       failures,
       heardAt,
       ...(lastError === undefined ? {} : { lastError }),
+      ...(lastError === undefined || lastReason === undefined ? {} : { lastReason }),
     }),
     done: run(),
   };

@@ -1,9 +1,10 @@
-// What a controller sees: the caches of the sources that it watches, and no others. Reading what one does not watch would be a wake-up lost.
+// What a controller sees: the caches of the sources that it watches, and no others. Reading what one does not watch would be a wake-up lost;
+// what is watched on demand remembers who read which part of it.
 import { InvariantError } from '../base/errors.ts';
 import { keyOf } from './cache.ts';
-import type { Controller, Failure, Projected, See, Source } from './controller.ts';
+import type { Controller, Failure, Part, Projected, See, Source } from './controller.ts';
 import type { Feed, Feeds } from './feeds.ts';
-import type { Wholes } from './wholes.ts';
+import { FIRST_LIST, namespacePart, WHOLE_COLLECTION, type Wholes } from './wholes.ts';
 
 /** Makes the view of one controller at one moment. Without `wholes` (in toKeys) no whole object is known. */
 export type SeeAt = (now: number, wholes?: Wholes, failure?: Failure) => See;
@@ -17,7 +18,7 @@ export function createSee(controller: Pick<Controller, 'name' | 'watches'>, feed
     if (feed !== undefined) return feed;
     throw new InvariantError(`${controller.name} reads ${source.resource.plural} without watching them`);
   };
-  const reads: Omit<See, 'now' | 'whole'> = {
+  const reads: Omit<See, 'now' | 'whole' | 'among'> = {
     get<T extends Projected>(source: Source<T>, name: string, namespace?: string) {
       const inNamespace = source.resource.namespaced ? (namespace ?? source.namespace) : undefined;
       return feedOf(source).cache.get(keyOf(inNamespace, name)) as T | undefined;
@@ -27,11 +28,35 @@ export function createSee(controller: Pick<Controller, 'name' | 'watches'>, feed
     by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
       feedOf(source).cache.by(index, value) as readonly T[],
     isListed: (source) => feedOf(source).isSynced,
+    amiss(source) {
+      const feed = feeds.opened(source);
+      const state = feed?.isSynced === false ? feed.reflector?.state() : undefined;
+      if (state?.lastError === undefined) return undefined;
+      return { message: state.lastError, reason: state.lastReason ?? 'other' };
+    },
+  };
+  const among = <T extends Projected>(source: Source<T>, part: Part, wholes?: Wholes): readonly T[] | undefined => {
+    const feed = feeds.opened(source as Source);
+    if (feed === undefined) return undefined;
+    const { cache } = feed;
+    const namespace = source.resource.namespaced ? (part.namespace ?? source.namespace) : undefined;
+    const isAmbiguous = part.name !== undefined && source.resource.namespaced && namespace === undefined;
+    if (isAmbiguous) throw new InvariantError(`${controller.name} reads "${part.name}" without a namespace`);
+    const key = part.name === undefined ? undefined : keyOf(namespace, part.name);
+    wholes?.touch(feed, key ?? (namespace === undefined ? WHOLE_COLLECTION : namespacePart(namespace)));
+    if (!feed.isSynced) {
+      wholes?.touch(feed, FIRST_LIST);
+      return undefined;
+    }
+    if (key === undefined) return cache.all(namespace) as readonly T[];
+    const item = cache.get(key) as T | undefined;
+    return item === undefined ? [] : [item];
   };
   return (now, wholes, failure) => ({
     now,
     ...(failure === undefined ? {} : { failure }),
     ...reads,
     whole: (ref) => wholes?.see(ref),
+    among: (source, part = {}) => among(source, part, wholes),
   });
 }

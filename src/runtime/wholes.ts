@@ -3,14 +3,17 @@ import type { KubeObject } from '../api/object.ts';
 import { keyOf } from './cache.ts';
 import type { Contents } from './content.ts';
 import type { WholeRef } from './controller.ts';
-import type { Feeds } from './feeds.ts';
+import type { Feed, Feeds } from './feeds.ts';
 import { type Place, placeText } from './place.ts';
 import { byRevision } from './revision.ts';
 
 /** What one pass has fetched. It keeps an object from being pushed out between the get and the decision. */
 export interface Wholes {
-  /** Texts of the places that the last look touched. */
+  /** Texts of the places, and of the parts of collections, that the last look touched. */
   readonly used: ReadonlySet<string>;
+  /** Collections on demand that the last look touched. */
+  readonly read: ReadonlySet<Feed>;
+  touch(feed: Feed, part: string): void;
   /** A new look at the same key begins. */
   begin(): void;
   see(ref: WholeRef): KubeObject | null | undefined;
@@ -27,9 +30,18 @@ const placeOf = ({ on, resource, namespace, name }: WholeRef): Place => ({
 export function createWholes(feeds: Feeds, contents: Contents): Wholes {
   const held = new Map<string, KubeObject | null>();
   const used = new Set<string>();
+  const read = new Set<Feed>();
   return {
     used,
-    begin: () => used.clear(),
+    read,
+    begin() {
+      used.clear();
+      read.clear();
+    },
+    touch(feed, part) {
+      read.add(feed);
+      used.add(partText(feed, part));
+    },
     see(ref) {
       const place = placeOf(ref);
       const text = placeText(place);
@@ -49,6 +61,13 @@ export function createWholes(feeds: Feeds, contents: Contents): Wholes {
     },
   };
 }
+
+/** All of a collection; a namespace of it; one object. */
+export const partText = ({ name }: Feed, part: string): string => `${name}|${part}`;
+export const WHOLE_COLLECTION = '*';
+/** Whoever waits for a collection to be known at all. */
+export const FIRST_LIST = '?';
+export const namespacePart = (namespace: string): string => `${namespace}/`;
 
 interface State {
   readonly uid: string;
@@ -77,6 +96,7 @@ export interface Dependents {
   readonly size: number;
   set(key: string, places: ReadonlySet<string>): void;
   of(place: string): Iterable<string>;
+  has(place: string): boolean;
 }
 
 export function createDependents(): Dependents {
@@ -105,5 +125,6 @@ export function createDependents(): Dependents {
       placesOf.set(key, [...places]);
     },
     of: (place) => keysOf.get(place) ?? [],
+    has: (place) => keysOf.has(place),
   };
 }

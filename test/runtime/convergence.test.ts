@@ -90,6 +90,8 @@ async function freshSee(cluster: TestCluster, sources: readonly Source[]): Promi
     by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
       of(source).by(index, value) as readonly T[],
     whole: ({ name }) => wholes.get(name) ?? null,
+    among: () => undefined,
+    amiss: () => undefined,
   };
 }
 

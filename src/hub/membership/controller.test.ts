@@ -11,6 +11,8 @@ const seeing = (items: ReadonlyMap<unknown, Projected>, now: number): See => ({
   all: () => [],
   by: () => [],
   whole: () => undefined,
+  among: () => undefined,
+  amiss: () => undefined,
 });
 
 describe('membership sees', () => {

@@ -227,6 +227,15 @@ describe('a member that is set up', () => {
     const namespace = aNamespace({ ownerReferences: [{ ...owner, uid: 'former' }, other] });
     expect(patchOf({ namespace }, 'Namespace')).toEqual({ metadata: { ownerReferences: [other, owner] } });
   });
+
+  test('is looked at before it takes over a namespace: of two hubs one may be behind, and the other member be the newer one', () => {
+    const namespace = aNamespace({ ownerReferences: [{ ...owner, uid: 'another' }] });
+    expect(inWords(decide(observed({ namespace }))).slice(0, 2)).toEqual([
+      'patch MemberCluster east',
+      'patch Namespace fleet-member-east',
+    ]);
+    expect(patchOf({ namespace }, 'MemberCluster')).toEqual({});
+  });
 });
 
 describe('a member that cannot join says why in ReadyToJoin', () => {
@@ -336,6 +345,7 @@ describe('a member that cannot join says why in ReadyToJoin', () => {
     expect(inWords(decide(observed({ namespace, works })))).toEqual([
       'patch MemberCluster east (status)',
       'warning NamespaceTerminating',
+      'patch Namespace fleet-member-east',
       'patch Work a',
       'patch Work b',
     ]);
@@ -591,7 +601,7 @@ describe('a member that leaves', () => {
         namespace: aNamespace({ deletionTimestamp: ago(500) }),
         works: [aWork('a'), aWork('b', [])],
       },
-      does: ['patch Work a'],
+      does: ['patch Namespace fleet-member-east', 'patch Work a'],
     },
     {
       it: 'says after a while that the namespace is still going',
@@ -615,6 +625,7 @@ describe('a member that leaves', () => {
       does: [
         'patch MemberCluster east (status)',
         'event Leaving',
+        'patch Namespace fleet-member-east',
         'patch Work a',
         'delete Namespace fleet-member-east',
       ],
@@ -626,6 +637,7 @@ describe('a member that leaves', () => {
       does: [
         'patch MemberCluster east (status)',
         'event MemberClusterLeft',
+        'patch Namespace fleet-member-east',
         'patch Work a',
         'delete Namespace fleet-member-east',
       ],
@@ -656,6 +668,7 @@ describe('a member that leaves', () => {
       does: [
         'patch MemberCluster east (status)',
         'event Leaving',
+        'patch Namespace fleet-member-east',
         'patch Work a',
         'delete Namespace fleet-member-east',
         'warning MemberClusterLeaveForced',
@@ -695,9 +708,40 @@ describe('a member that leaves', () => {
     expect(steps.map((step) => step.map((action) => action.do).join())).toEqual([
       'patch',
       'event',
+      'patch',
       'patch,patch',
       'delete',
     ]);
+  });
+
+  // Two hubs that both lead: one of them has not heard that the member has left and that another one has come under its name.
+  const successor = { ...owner, uid: 'uid-successor' };
+  const itsNamespace = aNamespace({ ownerReferences: [successor] });
+  const itsInternal = anInternal();
+  const ofSuccessor = { ...itsInternal, metadata: { ...itsInternal.metadata, ownerReferences: [successor] } };
+  test.each<{ it: string; setup: Setup; does: readonly string[] }>([
+    {
+      it: 'does not touch the namespace of a successor',
+      setup: { internal: null, namespace: itsNamespace, works: [aWork('a')] },
+      does: ['patch MemberCluster east'],
+    },
+    {
+      it: 'does not wait for the namespace of a successor either',
+      setup: { internal: null, namespace: aNamespace({ ownerReferences: [successor], deletionTimestamp: ago(1) }) },
+      does: ['patch MemberCluster east'],
+    },
+    {
+      it: 'does not ask the agents of a successor to leave',
+      setup: { internal: ofSuccessor, works: [aWork('a')] },
+      does: [],
+    },
+  ])('$it', ({ setup, does }) => {
+    expect(inWords(decide(observed({ cluster: aCluster(leavingSince(1000)), ...setup })))).toEqual(does);
+  });
+
+  test('checks the namespace without changing it before it lets Works go that may be those of a successor', () => {
+    const setup = { cluster: aCluster(leavingSince(1000)), internal: internalLeft(), works: [aWork('a')] };
+    expect(patchOf(setup, 'Namespace')).toEqual({});
   });
 
   test('is waited for until the force-delete wait is over, and looked at now and then for its progress', () => {

@@ -10,11 +10,11 @@ import { finalizers, labels, memberNamespace, memberRole, memberRoleBinding } fr
 import { apiVersionOf } from '../../api/object.ts';
 import { namespaceResource, RBAC_GROUP, roleBindingResource, roleResource } from '../../api/resources.ts';
 import { canonicalJson } from '../../base/json.ts';
-import { create, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { ascertain, create, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
 import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles } from '../sources.ts';
 import { isStuck, STUCK_AFTER_MS, terminatingSince } from './leave-progress.ts';
-import { adoption, foreignOwner, isTerminating, newNamespace, ownerReference } from './namespace.ts';
+import { adoption, foreignOwner, isNamesakes, isTerminating, newNamespace, ownerReference } from './namespace.ts';
 import type { Observed } from './observed.ts';
 import { agentsOf, isUnreachable, memberAgentOf, READY, silentFrom, statusFor, type Verdict } from './report.ts';
 import { writeStatus } from './status-patch.ts';
@@ -32,7 +32,9 @@ export function join(observed: Observed): Decision {
     const { internal: _internal, ...rest } = observed;
     const status = writeStatus(rest, statusFor(rest, { readyToJoin: refusal(observed, obstacle) }));
     const releases =
-      namespace !== undefined && obstacle.code === 'NamespaceTerminating' ? releaseWorks(observed.works) : [];
+      namespace !== undefined && obstacle.code === 'NamespaceTerminating'
+        ? releaseWorks(namespace, observed.works)
+        : [];
     return {
       steps: marks.length > 0 ? [...marks, ...releases] : [...status, ...releases],
       holds: [obstacle, ...healthHolds(rest)],
@@ -160,8 +162,14 @@ function arrange(observed: Observed): Steps {
   const events = wanted.map(({ action, reason }) =>
     tell(memberClusters, cluster, { type: 'Normal', reason, message: action.because }),
   );
+  // Who takes over from a namesake must be the one that lives: if we are behind, it is the other. Marking it asks the same question.
+  const isTaking = observed.namespace !== undefined && isNamesakes(observed.namespace, cluster);
+  const asks: Steps =
+    isTaking && marking(observed).length === 0
+      ? [[ascertain(seen(memberClusters, cluster), `makes sure that ${cluster.metadata.name} is still there`)]]
+      : [];
   // One after the other: each needs the namespace, the RoleBinding needs the Role.
-  return [...wanted.map(({ action }) => [action]), events];
+  return [...asks, ...wanted.map(({ action }) => [action]), events];
 }
 
 function arrangeNamespace({ cluster, namespace }: Observed): Arrangement | undefined {

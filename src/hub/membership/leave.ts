@@ -11,7 +11,7 @@ import { patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { internalMemberClusters, memberClusters, namespaces } from '../sources.ts';
 import { isStuck, leavingHold, leavingSince, PROGRESS_EVERY_MS, terminatingSince } from './leave-progress.ts';
-import { isOurs, isTerminating } from './namespace.ts';
+import { isNamesakes, isOurs, isTerminating } from './namespace.ts';
 import type { Observed } from './observed.ts';
 import { joinedVerdict, statusFor, type Verdict } from './report.ts';
 import { writeStatus } from './status-patch.ts';
@@ -25,6 +25,9 @@ export function leave(observed: Observed): Decision {
 
   // A namespace that belongs to somebody else is none of our business, and neither is what is in it.
   if (namespace === undefined || !isOurs(namespace, cluster)) return farewell(observed);
+
+  // Its successor has come already, and our view of the rest is old.
+  if (internal !== undefined && isNamesakes(internal, cluster)) return idle('its name is taken by another member');
 
   const hold = leavingHold(observed);
   if (isTerminating(namespace)) return waitForNamespace(observed, hold);
@@ -81,7 +84,7 @@ function collect(
   return {
     steps: [
       ...progress(observed, hold),
-      ...releaseWorks(observed.works),
+      ...releaseWorks(namespace, observed.works),
       [remove(seen(namespaces, namespace), because, 'Background')],
       ...(warning === undefined ? [] : [[tell(memberClusters, cluster, { type: 'Warning', ...warning })]]),
     ],
@@ -104,7 +107,7 @@ function waitForNamespace(observed: Observed, hold: Hold): Decision {
   // Most namespaces are gone before anybody could read about it.
   const takesTime = now - terminatingSince(namespace) >= PROGRESS_EVERY_MS;
   return {
-    steps: [...releaseWorks(observed.works), ...(takesTime ? progress(observed, going) : [])],
+    steps: [...releaseWorks(namespace, observed.works), ...(takesTime ? progress(observed, going) : [])],
     holds: [hold, going],
     wakeAt: now + PROGRESS_EVERY_MS,
     because: sentenceOf(going),

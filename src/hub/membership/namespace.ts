@@ -3,7 +3,13 @@
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import { labels, memberNamespace } from '../../api/names.ts';
-import { apiVersionOf, groupVersionOf, type KubeObject, type OwnerReference } from '../../api/object.ts';
+import {
+  apiVersionOf,
+  groupVersionOf,
+  type KubeObject,
+  type ObjectMeta,
+  type OwnerReference,
+} from '../../api/object.ts';
 import type { HubNamespace } from '../sources.ts';
 
 export const ownerReference = (cluster: MemberCluster): OwnerReference => ({
@@ -28,9 +34,16 @@ export function foreignOwner(namespace: HubNamespace, cluster: MemberCluster): s
   return owner === undefined ? undefined : `${owner.kind} "${owner.name}"`;
 }
 
+/** Belongs to another MemberCluster of this name: one that lived before or, if we are behind, one that lives now. */
+export const isNamesakes = ({ metadata }: { readonly metadata: ObjectMeta }, cluster: MemberCluster): boolean =>
+  metadata.ownerReferences?.some(
+    (each) => each.controller && namesCluster(each, cluster) && each.uid !== cluster.metadata.uid,
+  ) === true;
+
 /** May go when the member goes. One without owner and label was there before us, and we never came to adopt it. */
 export const isOurs = (namespace: HubNamespace, cluster: MemberCluster): boolean =>
   foreignOwner(namespace, cluster) === undefined &&
+  !isNamesakes(namespace, cluster) &&
   (namespace.metadata.labels?.[labels.isFleetResource] === 'true' ||
     namespace.metadata.ownerReferences?.some((each) => each.uid === cluster.metadata.uid) === true);
 

@@ -1,0 +1,14 @@
+// What a projection keeps of an object's metadata: its identity, and what is named. Field by field, because a copy with `...rest` keeps what
+// nobody reads.
+import type { ObjectMeta } from '../api/object.ts';
+
+export function only(metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): ObjectMeta {
+  const kept: Record<string, unknown> = {
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+  };
+  if (metadata.namespace !== undefined) kept['namespace'] = metadata.namespace;
+  for (const field of fields) if (metadata[field] !== undefined) kept[field] = metadata[field];
+  return kept;
+}

@@ -1,0 +1,147 @@
+// What the hub keeps in memory of placements and of what is made from them. Projections only: a status of a thousand clusters, the manifests of
+// a snapshot and the sentences of conditions that are True are read whole when somebody needs them (Need), or not at all.
+import type { Binding, BindingSpec, BindingStatus } from '../api/binding.ts';
+import type { Condition } from '../api/conditions.ts';
+import type { Resource } from '../api/kind.ts';
+import { annotations, labels } from '../api/names.ts';
+import type { KubeObject, ObjectMeta } from '../api/object.ts';
+import type { Placement, PlacementSpec } from '../api/placement.ts';
+import type { PolicySnapshot } from '../api/policy-snapshot.ts';
+import { keyOf } from '../runtime/cache.ts';
+import type { Source } from '../runtime/controller.ts';
+import { only } from './only.ts';
+
+/** The key of the placement that an object was made for: `name`, or `namespace/name`. */
+export const placementKeyOf = ({ metadata }: { readonly metadata: ObjectMeta }): string =>
+  keyOf(metadata.namespace, metadata.labels?.[labels.parentPlacement] ?? '');
+
+const byPlacement = (item: { readonly metadata: ObjectMeta }): readonly string[] =>
+  item.metadata.labels?.[labels.parentPlacement] === undefined ? [] : [placementKeyOf(item)];
+
+// ---- placements
+
+export interface HubPlacement {
+  readonly metadata: ObjectMeta;
+  readonly spec: PlacementSpec;
+  /** Of the placement itself; those of its clusters stand in the whole object only. */
+  readonly conditions: readonly Condition[];
+  readonly observedResourceIndex: string;
+}
+
+export const placementSource = (resource: Resource): Source<HubPlacement> => ({
+  on: 'hub',
+  resource,
+  project(object) {
+    const { metadata, spec, status } = object as Placement;
+    return {
+      metadata: only(metadata, 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers', 'annotations'),
+      spec: spec as PlacementSpec,
+      conditions: status?.conditions ?? [],
+      observedResourceIndex: status?.observedResourceIndex ?? '',
+    };
+  },
+});
+
+// ---- bindings
+
+export interface HubBinding {
+  readonly metadata: ObjectMeta;
+  readonly spec: BindingSpec;
+  /** Without messages where the status is True: those say nothing that type and reason do not. */
+  readonly conditions: readonly Condition[];
+  readonly failedPlacements?: NonNullable<BindingStatus>['failedPlacements'];
+  readonly driftedPlacements?: NonNullable<BindingStatus>['driftedPlacements'];
+  readonly diffedPlacements?: NonNullable<BindingStatus>['diffedPlacements'];
+}
+
+const lean = (condition: Condition): Condition =>
+  condition.status === 'True' && condition.message !== '' ? { ...condition, message: '' } : condition;
+
+/** Indexes: `placement` (its key), `cluster` (the MemberCluster's name). */
+export const bindingSource = (resource: Resource): Source<HubBinding> => ({
+  on: 'hub',
+  resource,
+  project(object) {
+    const { metadata, spec, status } = object as Binding;
+    return {
+      metadata: only(
+        metadata,
+        'generation',
+        'creationTimestamp',
+        'deletionTimestamp',
+        'finalizers',
+        'labels',
+        'annotations',
+      ),
+      spec: spec as BindingSpec,
+      conditions: (status?.conditions ?? []).map(lean),
+      ...filled('failedPlacements', status?.failedPlacements),
+      ...filled('driftedPlacements', status?.driftedPlacements),
+      ...filled('diffedPlacements', status?.diffedPlacements),
+    };
+  },
+  indexes: {
+    placement: byPlacement,
+    cluster: ({ spec }) => [spec.targetCluster],
+  },
+});
+
+const filled = <Name extends string, T>(name: Name, list: readonly T[] | undefined) =>
+  list === undefined || list.length === 0 ? {} : ({ [name]: list } as Record<Name, readonly T[]>);
+
+// ---- snapshots
+
+export interface HubPolicySnapshot {
+  readonly metadata: ObjectMeta;
+  readonly spec: NonNullable<PolicySnapshot['spec']>;
+  /** Of snapshots that are not the latest: without their decisions, which nobody reads any more. */
+  readonly status?: PolicySnapshot['status'];
+}
+
+/** Index: `placement`. */
+export const policySnapshotSource = (resource: Resource): Source<HubPolicySnapshot> => ({
+  on: 'hub',
+  resource,
+  project(object) {
+    const { metadata, spec, status } = object as PolicySnapshot;
+    const isLatest = metadata.labels?.[labels.isLatestSnapshot] === 'true';
+    return {
+      metadata: only(metadata, 'generation', 'creationTimestamp', 'deletionTimestamp', 'labels', 'annotations'),
+      spec: spec as NonNullable<PolicySnapshot['spec']>,
+      ...(isLatest && status !== undefined ? { status } : {}),
+    };
+  },
+  indexes: { placement: byPlacement },
+});
+
+/** Never with its content: ask for that with Need. */
+export interface HubResourceSnapshot {
+  readonly metadata: ObjectMeta;
+}
+
+/** Index: `placement`. */
+export const resourceSnapshotSource = (resource: Resource): Source<HubResourceSnapshot> => ({
+  on: 'hub',
+  resource,
+  view: 'metadata',
+  project: ({ metadata }: KubeObject) => ({
+    metadata: only(metadata, 'creationTimestamp', 'deletionTimestamp', 'labels', 'annotations'),
+  }),
+  indexes: { placement: byPlacement },
+});
+
+/** The master of a group is recognised by its hash. */
+export const isMaster = ({ metadata }: HubResourceSnapshot): boolean =>
+  metadata.annotations?.[annotations.resourceHash] !== undefined;
+
+export const isLatest = ({ metadata }: { readonly metadata: ObjectMeta }): boolean =>
+  metadata.labels?.[labels.isLatestSnapshot] === 'true';
+
+/** undefined = no number there. */
+export const resourceIndexOf = ({ metadata }: HubResourceSnapshot): number | undefined =>
+  indexIn(metadata.labels?.[labels.resourceIndex]);
+export const policyIndexOf = ({ metadata }: { readonly metadata: ObjectMeta }): number | undefined =>
+  indexIn(metadata.labels?.[labels.policyIndex]);
+
+const indexIn = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;

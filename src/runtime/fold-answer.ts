@@ -1,0 +1,32 @@
+// What the answer to a write tells the caches.
+import type { KubeObject } from '../api/object.ts';
+import type { Answer } from '../api/transport.ts';
+import { isObject } from '../base/json.ts';
+import type { Feeds } from './feeds.ts';
+import type { Place } from './place.ts';
+
+export type Folds = Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | 'look'>;
+
+/** The object that a server answered with; a Status is none. */
+export const objectIn = ({ object }: Answer): KubeObject | undefined =>
+  object === undefined || (object.kind === 'Status' && object.apiVersion === 'v1') ? undefined : object;
+
+export function foldWritten(feeds: Folds, place: Place, object: KubeObject | undefined): void {
+  if (object === undefined) return;
+  if (hasEnded(object)) feeds.foldEnded(place, object);
+  else feeds.fold(place.on, place.resource, object);
+}
+
+/** A server answers with the object if it stays for a while, else with a Status or with the object's last state. */
+export function foldDeleted(feeds: Folds, place: Place, uid: string, object: KubeObject | undefined): void {
+  if (object?.metadata.deletionTimestamp === undefined) feeds.foldGone(place, uid);
+  else foldWritten(feeds, place, object);
+}
+
+/** Marked for deletion and held by nobody: this was its last change. Namespaces have finalizers of their own, Pods a time to end. */
+function hasEnded({ metadata, spec }: KubeObject): boolean {
+  if (metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0) return false;
+  if ((metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
+  const held = isObject(spec) ? spec['finalizers'] : undefined;
+  return !(Array.isArray(held) && held.length > 0);
+}

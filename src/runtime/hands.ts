@@ -1,0 +1,72 @@
+// The calls of a worker: fenced like every write, folded in like every answer, and after a lost one the object is looked at first.
+import type { Answer, Request } from '../api/transport.ts';
+import { LostError } from '../base/errors.ts';
+import type { Hands, ServerName } from './controller.ts';
+import type { Deps } from './deps.ts';
+import { transportOf } from './feeds.ts';
+import { type Folds, foldDeleted, foldWritten, objectIn } from './fold-answer.ts';
+import { FencedError } from './outcome.ts';
+import type { EventAction } from './perform.ts';
+import type { Place } from './place.ts';
+
+export interface HandsOptions {
+  readonly deps: Deps;
+  readonly feeds: Folds;
+  mayWrite(): boolean;
+  record(event: EventAction): void;
+  readonly reading: AbortSignal;
+  readonly writing: AbortSignal;
+}
+
+/** One pass has its own. */
+export interface CountedHands extends Hands {
+  readonly writes: number;
+  /** Objects that must be seen before the next pass: we do not know what became of our write. */
+  readonly unsettled: readonly Place[];
+}
+
+export function createHands({ deps, feeds, mayWrite, record, reading, writing }: HandsOptions): CountedHands {
+  const unsettled: Place[] = [];
+  let writes = 0;
+
+  function placeOf(on: ServerName, request: Request): Place | undefined {
+    const { resource, namespace, name = nameIn(request), subresource } = request.at;
+    if (name === undefined || (subresource !== undefined && subresource !== 'status')) return undefined;
+    return { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
+  }
+
+  function fold(place: Place, request: Request, answer: Answer): void {
+    const object = objectIn(answer);
+    if (request.verb === 'delete') foldDeleted(feeds, place, request.uid ?? object?.metadata.uid ?? '', object);
+    else if (request.verb !== 'get' || request.view === undefined || request.view === 'object') {
+      foldWritten(feeds, place, object);
+    }
+  }
+
+  return {
+    signal: reading,
+    get writes() {
+      return writes;
+    },
+    unsettled,
+    async call(on, request) {
+      const isDry = 'dryRun' in request && request.dryRun === true;
+      const isWrite = request.verb !== 'get' && request.verb !== 'list' && !isDry;
+      if (isWrite && !mayWrite()) throw new FencedError('no writes any more');
+      const place = placeOf(on, request);
+      try {
+        const answer = await transportOf(deps, on).call(request, isWrite ? writing : reading);
+        if (isWrite) writes++;
+        if (place !== undefined && !isDry && request.verb !== 'list') fold(place, request, answer);
+        return answer;
+      } catch (error) {
+        if (isWrite && place !== undefined && error instanceof LostError) unsettled.push(place);
+        throw error;
+      }
+    },
+    record: (event) => record({ do: 'event', because: event.reason, ...event }),
+  };
+}
+
+const nameIn = (request: Request): string | undefined =>
+  request.verb === 'create' || request.verb === 'update' ? request.object.metadata.name : undefined;
