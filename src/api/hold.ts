@@ -8,6 +8,9 @@ export type HoldCode =
   | 'Leaving'
   | 'NamespaceForeign'
   | 'NamespaceTerminating'
+  | 'NotSupportedYet'
+  | 'SelectionPending'
+  | 'SnapshotTooLarge'
   | 'SpecInvalid'
   | 'StepRefused'
   | 'Unreachable';
@@ -31,6 +34,11 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   NamespaceForeign: (facts, on) => `${on} belongs to ${facts['owner'] ?? 'somebody else'}`,
   NamespaceTerminating: (facts, on) =>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
+  NotSupportedYet: (facts, on) => `${on}: ${facts['what'] ?? 'something it uses'} is not supported yet`,
+  SelectionPending: (facts, on) =>
+    `what ${on} selects is not known: ${facts['kind'] ?? 'a kind'} cannot be read: ${facts['message'] ?? 'no answer'}`,
+  SnapshotTooLarge: (facts, on) =>
+    `${on} selects ${facts['bytes'] ?? '?'} bytes in ${facts['objects'] ?? '?'} objects; a snapshot holds ${facts['limit'] ?? '?'}`,
   SpecInvalid: (facts, on) => `${on} cannot work: ${facts['message'] ?? 'its spec is invalid'}`,
   StepRefused: (facts, on) => `${on} could not be written: ${facts['message'] ?? 'refused'}`,
   Unreachable: (facts, on) => `no heartbeat of ${on} was seen for ${facts['seconds'] ?? '?'} s`,
