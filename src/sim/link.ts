@@ -24,7 +24,7 @@ export interface Life {
 
 export interface WorldEvent {
   /** Whose event it is: it vanishes with its owner. */
-  life: Life | undefined;
+  readonly life: Life | undefined;
   readonly text: string;
   run(): void;
   /** A request that has left: a crash of its owner may come too late for it. */
@@ -119,14 +119,10 @@ class Call {
     else if (fate === 'lose-request') this.#lose('lose-request');
     else if (fate === 'crash-before') this.#field.crashAndRestart(life);
     else if ('refuse' in fate) this.#answer('refused', () => this.#refuse(fate.refuse));
-    else {
-      this.#field.later(fate.delayMs, {
-        life,
-        text: `${this.#text} (late)`,
-        run: () => this.#arrive('deliver'),
-        isSent: true,
-      });
-    }
+    else if (this.#field.dice.next() < 0.5) {
+      const run = () => this.#arrive('deliver');
+      this.#field.later(fate.delayMs, { life, text: `${this.#text} (late)`, run, isSent: true });
+    } else this.#arrive(fate);
   }
 
   #arrive(fate: Fate): void {
@@ -180,13 +176,13 @@ class Call {
       this.#field.soon({ life, text: `${this.#text} crash-after`, run: () => this.#field.crashAndRestart(life) });
       return;
     }
-    this.#answer(text, run);
+    this.#answer(text, run, typeof fate === 'object' && 'delayMs' in fate ? fate.delayMs : 0);
   }
 
-  #answer(text: string, run: () => void): void {
+  #answer(text: string, run: () => void, delayMs = 0): void {
     const { life } = this.#line;
     if (!life.isAlive) return;
-    this.#field.soon({ life, text: `${this.#text} -> ${text}`, run: () => this.#end(run) });
+    this.#field.later(delayMs, { life, text: `${this.#text} -> ${text}`, run: () => this.#end(run) });
   }
 
   #refuse(error: unknown): void {

@@ -293,16 +293,16 @@ class SimWorld implements World, Field {
   #end(life: Life): void {
     this.#crowd = undefined;
     life.isAlive = false;
-    // What has been sent may have been sent in time.
-    const vanishes = (event: WorldEvent): boolean => {
-      if (event.life !== life) return false;
-      if (!event.isSent || !this.faults.outlives(life.name)) return true;
-      event.life = undefined;
-      return false;
-    };
-    const left = this.#ready.filter((event) => !vanishes(event));
-    this.#ready.splice(0, this.#ready.length, ...left);
-    for (const event of this.#timeline) if (vanishes(event)) this.#timeline.remove(event);
+    // What has been sent may have been sent in time, and then arrives when it likes.
+    const mine = (event: WorldEvent) => event.life === life;
+    const sent = [...this.#ready.filter(mine), ...[...this.#timeline].filter(mine)].filter(
+      (event) => event.isSent && this.faults.outlives(life.name),
+    );
+    this.#ready.splice(0, this.#ready.length, ...this.#ready.filter((event) => !mine(event)));
+    for (const event of [...this.#timeline]) if (mine(event)) this.#timeline.remove(event);
+    for (const { text, run } of sent) {
+      this.later(this.faults.waitMs(), { life: undefined, text: `${text} (from a former life)`, run });
+    }
     for (const run of [...life.onEnd]) run();
     life.onEnd.clear();
   }

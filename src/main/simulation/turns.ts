@@ -31,7 +31,7 @@ export const turnsScenario: Scenario = {
   set(world) {
     world.server('hub', apiServer({ kinds: NO_KINDS }));
     const servers = { hub: { server: 'hub', as: administrator } };
-    world.actor('user', person({ forMs: FAULT_MS - 5_000, pauseMs: 15_000, deed: setTheGoal() }), {
+    world.actor('user', person({ forMs: FAULT_MS - 5_000, pauseMs: 3_000, deed: setTheGoal() }), {
       servers,
       steady: true,
     });
@@ -47,19 +47,23 @@ export const turnsScenario: Scenario = {
   },
 };
 
-/** Makes what is missing, then moves the goal. */
+/** Makes what is missing, then moves the goal now and then, and in between changes items in ways that mean nothing. */
 function setTheGoal() {
   let version = 0;
   const missing = new Set([...ITEMS, GOAL]);
-  return async (hub: Transport): Promise<void> => {
+  return async (hub: Transport, roll: (sides: number) => number): Promise<void> => {
     for (const name of missing) {
       const data: Data = name === GOAL ? { version: '0' } : { version: '0', ready: '0' };
       const object = aConfigMap({ namespace: PLACE, name }, name === GOAL ? 'goal' : 'item', data);
       await hub.call({ verb: 'create', at: { resource: configMaps, namespace: PLACE }, object, manager: 'user' });
       missing.delete(name);
     }
-    const body = { data: { version: String(++version) } };
-    await hub.call({ verb: 'patch', at: configMapAt(PLACE, GOAL), patch: { type: 'merge', body }, manager: 'user' });
+    const isTouch = roll(5) > 0;
+    const name = isTouch ? (ITEMS[roll(ITEMS.length)] as string) : GOAL;
+    const body = isTouch
+      ? { metadata: { annotations: { touched: String(roll(1_000_000)) } } }
+      : { data: { version: String(++version) } };
+    await hub.call({ verb: 'patch', at: configMapAt(PLACE, name), patch: { type: 'merge', body }, manager: 'user' });
   };
 }
 
