@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../src/api/object.ts';
 import type { Request, WatchEvent } from '../src/api/transport.ts';
 import { createMemoryStore } from '../src/apiserver/store/memory.ts';
+import { list as listVerb } from '../src/apiserver/verbs/list.ts';
 import type { ApiError } from '../src/base/errors.ts';
 import { aCluster, type TestCluster } from './cluster.ts';
 
@@ -475,6 +476,46 @@ describe('list', () => {
     expect((await refusal(list(cluster, { labels: 'a in' }))).message).toBe(
       "unable to parse requirement: found '' expected: '('",
     );
+  });
+
+  test('of many, by selector, leaves others a turn every few milliseconds and shows the moment of its beginning', async () => {
+    await using cluster = await aCluster();
+    const { store, running } = cluster;
+    for (let i = 10; i < 33; i++) {
+      await cluster.create('configmaps', 'default', {
+        metadata: { name: `c${i}`, labels: { even: `${i % 2 === 0}` } },
+      });
+    }
+    await cluster.settled();
+    const revision = store.visible;
+    const pauses: (() => void)[] = [];
+    let now = cluster.clock.now();
+    // Each look at the time takes half a millisecond: there is one before a slice and one after each object.
+    const clock = {
+      now: () => (now += 0.5),
+      at: (_epochMs: number, _name: string, run: () => void) => {
+        pauses.push(run);
+        return () => {};
+      },
+    };
+    const found = running.cluster.registry.find('', 'v1', 'configmaps')!;
+    const listing = listVerb(
+      { ...running.cluster, clock },
+      { ...found, namespace: 'default' },
+      { labels: 'even=true' },
+    );
+    await cluster.create('configmaps', 'default', { metadata: { name: 'c11-late', labels: { even: 'true' } } });
+    let slices = 1;
+    for (; pauses.length > 0; slices++) {
+      pauses.pop()?.();
+      for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+    }
+    const { items, revision: at } = await listing;
+    expect(slices).toBe(3); // of 23 and kube-root-ca.crt
+    expect(items.map(({ key }) => key.slice(-3))).toEqual(
+      Array.from({ length: 12 }, (_, index) => `c${10 + 2 * index}`),
+    );
+    expect(at).toBe(revision);
   });
 
   test('in pages shows the moment of the first page, whatever happens meanwhile', async () => {

@@ -12,7 +12,7 @@ import { tableOf } from './http/table.ts';
 import { objectIn } from './represent.ts';
 import { type Stored, StoreUnavailable } from './store/store.ts';
 import { unavailable } from './unavailable.ts';
-import type { At, Caller, FeedEvent } from './verbs/call.ts';
+import type { At, Caller, FeedEvent, Listed } from './verbs/call.ts';
 import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';
 import { get } from './verbs/get.ts';
@@ -60,8 +60,10 @@ async function answer(cluster: Cluster, user: User, request: Request): Promise<A
   switch (request.verb) {
     case 'get':
       return show(get(cluster, at), request.view);
-    case 'list':
-      return { ...listed(cluster, at, request), warnings };
+    case 'list': {
+      const found = list(cluster, at, request);
+      return { ...listed(cluster, at, request.view, found instanceof Promise ? await found : found), warnings };
+    }
     case 'create':
       return show((await create(cluster, at, deepFreeze(request.object), caller)).stored);
     case 'update':
@@ -88,22 +90,17 @@ function deleteOptions(request: Extract<Request, { verb: 'delete' }>) {
 }
 
 /** A table is one object with a row per item; the other views are lists. */
-function listed(
-  cluster: Cluster,
-  at: At,
-  request: Extract<Request, { verb: 'list' }>,
-): Pick<Answer, 'list' | 'object'> {
-  const found = list(cluster, at, request);
+function listed(cluster: Cluster, at: At, as: View | undefined, found: Listed): Pick<Answer, 'list' | 'object'> {
   const metadata = {
     resourceVersion: String(found.revision),
     ...(found.continue === undefined ? {} : { continue: found.continue }),
     ...(found.remaining === undefined ? {} : { remainingItemCount: found.remaining }),
   };
   const items = (view: View) => found.items.map((stored) => viewed(cluster, at, stored, view));
-  if (request.view === 'table') {
+  if (as === 'table') {
     return { object: tableOf(items('object'), at.version.table, { now: cluster.clock.now(), metadata }) };
   }
-  if (request.view === 'metadata') {
+  if (as === 'metadata') {
     return {
       list: { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadataList', metadata, items: items('metadata') },
     };
@@ -133,7 +130,8 @@ async function* follow(
   const { clock } = cluster;
   const { view = 'object', bookmarks, timeoutSeconds } = request;
   const at = locate(cluster, request.at, 'watch');
-  const feed = watch(cluster, at, request);
+  const starting = watch(cluster, at, request);
+  const feed = starting instanceof Promise ? await starting : starting;
   const cancels = new Map<'feed' | 'timeout' | 'bookmark' | 'abort', () => void>();
   let wake = () => {};
   let isOver = false;

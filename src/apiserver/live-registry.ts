@@ -5,6 +5,8 @@ import type { Found, Registry, ServedResource } from './registry.ts';
 export interface LiveRegistry extends Registry {
   /** Takes the place of all custom resources served so far. */
   setCustom(resources: readonly ServedResource[]): void;
+  /** Called after the custom resources have changed. Returns how to stop it. */
+  subscribe(wake: () => void): () => void;
 }
 
 interface Index {
@@ -22,6 +24,7 @@ export function createRegistry(builtin: readonly ServedResource[]): LiveRegistry
   let customResources: readonly ServedResource[] = [];
   let all: readonly ServedResource[] | undefined;
   let epoch = 1;
+  const listeners = new Set<() => void>();
   return {
     get epoch() {
       return epoch;
@@ -45,6 +48,11 @@ export function createRegistry(builtin: readonly ServedResource[]): LiveRegistry
       customResources = resources;
       all = undefined;
       epoch += 1;
+      for (const wake of [...listeners]) wake();
+    },
+    subscribe(wake) {
+      listeners.add(wake);
+      return () => listeners.delete(wake);
     },
   };
 }

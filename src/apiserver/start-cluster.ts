@@ -1,5 +1,6 @@
 // Brings one cluster to life: what a fresh API server has, the kinds it is given, and its housekeeping. No sockets, no files.
 
+import type { LiveCatalogue } from '../api/catalogue.ts';
 import { crdOf } from '../api/crd.ts';
 import type { Kind } from '../api/kind.ts';
 import { groupVersionOf, type KubeObject } from '../api/object.ts';
@@ -17,6 +18,7 @@ import type { Cluster } from './cluster.ts';
 import { startCrdHousekeeping } from './housekeeping/crd.ts';
 import { startHousekeeping } from './housekeeping/start.ts';
 import type { HttpCluster } from './http/http-cluster.ts';
+import { catalogueOf } from './live-catalogue.ts';
 import { createRegistry } from './live-registry.ts';
 import { createMemoryStore } from './store/memory.ts';
 import { keyOf, type Store } from './store/store.ts';
@@ -39,6 +41,7 @@ export interface StartOptions {
 export interface RunningCluster extends AsyncDisposable {
   readonly cluster: Cluster;
   readonly http: HttpCluster;
+  readonly catalogue: LiveCatalogue;
   /** Resolves when housekeeping has nothing left to do. */
   settled(): Promise<void>;
 }
@@ -64,7 +67,11 @@ export async function startCluster(options: StartOptions): Promise<RunningCluste
     caCertificate,
   };
   await install(cluster, [...bootstrapObjects(), ...options.kinds.map(crdOf)]);
-  const stopCrds = startCrdHousekeeping(cluster, { admit: admitters(options.kinds), onServed: registry.setCustom });
+  const stopCrds = startCrdHousekeeping(cluster, {
+    admit: admitters(options.kinds),
+    onServed: registry.setCustom,
+    onError: options.onError,
+  });
   const housekeeping = startHousekeeping(cluster, { remove: verbs.remove, onError: options.onError });
   return {
     cluster,
@@ -77,6 +84,7 @@ export async function startCluster(options: StartOptions): Promise<RunningCluste
         keys: () => jsonWebKeys(signingKey),
       },
     },
+    catalogue: catalogueOf(registry),
     settled: housekeeping.settled,
     async [Symbol.asyncDispose]() {
       stopCrds();

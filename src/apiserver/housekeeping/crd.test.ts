@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Draft, ServedResource } from '../registry.ts';
 import { CRD_PREFIX, type Crd, type CrdNames, type CrdStatus } from '../schema/crd.ts';
@@ -9,7 +10,7 @@ import { FakeDisk } from '../store/fake-disk.ts';
 import { openLog } from '../store/log.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { keyOf, type Store } from '../store/store.ts';
-import { servedFrom, startCrdHousekeeping } from './crd.ts';
+import { startCrdHousekeeping } from './crd.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const crd = (names: CrdNames, more: Partial<Crd> = {}): Crd => ({
@@ -111,10 +112,15 @@ const instance = (name: string, finalizers?: string[]): KubeObject => ({
 const statusIn = (store: Store, each: Crd): string[] =>
   conditionsOf((store.get(crdKey(each))?.object() as Crd | undefined)?.status);
 
-function start(store = createMemoryStore()) {
+const standingClock: Clock = { now: () => NOW, at: () => () => {} };
+
+function start(store = createMemoryStore(), clock = standingClock) {
   const served: (readonly ServedResource[])[] = [];
-  const cluster = { store, clock: { now: () => NOW, at: () => () => {} } } as unknown as Cluster;
-  const stop = startCrdHousekeeping(cluster, { onServed: (resources) => served.push(resources) });
+  const cluster = { store, clock } as unknown as Cluster;
+  const stop = startCrdHousekeeping(cluster, {
+    onServed: (resources) => served.push(resources),
+    onError: (error) => expect.unreachable(String(error)),
+  });
   const plurals = (): string[] => (served.at(-1) ?? []).map(({ plural }) => plural);
   return { store, served, plurals, stop };
 }
@@ -131,7 +137,6 @@ describe('the housekeeping of definitions', () => {
   test('serves at once what was established before a restart', () => {
     const store = createMemoryStore();
     put(store, crdKey(widgets), accepted(widgets));
-    expect(servedFrom(store).map(({ plural }) => plural)).toEqual(['widgets']);
     expect(start(store).plurals()).toEqual(['widgets']);
   });
   test('writes nothing, and serves the same values, when nothing changed', async () => {
@@ -231,6 +236,44 @@ describe('a definition that is deleted', () => {
     await awake();
     expect(store.get(crdKey(widgets))).toBeUndefined();
     expect(plurals()).toEqual([]);
+  });
+  test('with many instances leaves others a turn every few milliseconds, and looks at each instance once', async () => {
+    const pauses: (() => void)[] = [];
+    let now = NOW;
+    const { store, plurals } = start(createMemoryStore(), {
+      now: () => now,
+      at(_epochMs, _name, run) {
+        pauses.push(run);
+        return () => {};
+      },
+    });
+    put(store, crdKey(widgets), widgets);
+    for (let i = 0; i < 23; i++) put(store, instanceKey(`i${i}`), instance(`i${i}`, i === 7 ? ['x.io/y'] : undefined));
+    await awake();
+    let looks = 0;
+    const get = store.get.bind(store);
+    store.get = (key, at) => {
+      const isLook = key.startsWith('a.example/widgets/') && at === 'head';
+      if (isLook) now = NOW + ++looks; // each takes a millisecond
+      return get(key, at);
+    };
+    remove(store);
+    const left = () => store.range('a.example/widgets/').items.length;
+    await awake();
+    const seen = [left()];
+    while (pauses.length > 0) {
+      expect(pauses).toHaveLength(1);
+      pauses.pop()?.();
+      await awake();
+      seen.push(left());
+    }
+    expect(seen).toEqual([18, 13, 8, 3, 1]);
+    expect(looks).toBe(23);
+    expect(plurals()).toEqual(['widgets']);
+    store.get = get;
+    put(store, instanceKey('i7'), undefined);
+    await awake();
+    expect(store.range('').items).toEqual([]);
   });
   test('stays as long as others hold it', async () => {
     const { store } = start();

@@ -11,20 +11,16 @@ import type { ServedResource } from '../registry.ts';
 import { CLEANUP_FINALIZER, CRD_PREFIX, type Crd, hasCondition, withCondition } from '../schema/crd.ts';
 import { servedResourceOf } from '../schema/custom-resource.ts';
 import { AcceptedNames, establishAmong } from '../schema/establish.ts';
-import { prefixOf, type Store, type Stored, StoreUnavailable } from '../store/store.ts';
+import { prefixOf, type Store, StoreUnavailable } from '../store/store.ts';
+import { type InstanceRemoval, instanceRemoval } from './crd-instances.ts';
 
 export interface CrdHousekeepingOptions {
   /** Called with all custom resources whenever they change; the same resource is the same value. */
   onServed(resources: readonly ServedResource[]): void;
   /** Admission of our own kinds. */
   admit?(group: string, kind: string): Kind['admit'];
+  onError(error: unknown, what: string): void;
 }
-
-/** What a store's established CRDs serve: how a cluster begins after a restart. */
-export const servedFrom = (
-  store: Store,
-  options: Omit<CrdHousekeepingOptions, 'onServed'> = {},
-): readonly ServedResource[] => new Serving(options).resources(crdsIn(store));
 
 /** Brings the CRDs of a cluster in order now and whenever they change. Returns what stops it. */
 export function startCrdHousekeeping(cluster: Cluster, options: CrdHousekeepingOptions): () => void {
@@ -32,20 +28,25 @@ export function startCrdHousekeeping(cluster: Cluster, options: CrdHousekeepingO
   const serving = new Serving(options);
   // Instances of terminating definitions, whose going we wait for.
   const awaited = new Map<string, () => void>();
+  const removal = instanceRemoval(cluster, { onDone: () => run(), onError: (error) => fail(error) });
   let isRunning = false;
   let isStopped = false;
+
+  // A store that takes no writes is told to whoever writes; there is nothing to tidy in it.
+  const fail = (error: unknown): void => {
+    if (!(error instanceof StoreUnavailable)) options.onError(error, 'custom resource definitions');
+  };
 
   const run = (): void => {
     // Our own writes wake us again later; in between there is nothing new to see.
     if (isRunning || isStopped) return;
     isRunning = true;
     try {
-      const crds = tidy(cluster, crdsIn(store));
+      const crds = tidy(cluster, crdsIn(store), removal);
       options.onServed(serving.resources(crds));
       watchInstances(crds);
     } catch (error) {
-      // A store that takes no writes is told to whoever writes; there is nothing to tidy in it.
-      if (!(error instanceof StoreUnavailable)) throw error;
+      fail(error);
     } finally {
       isRunning = false;
     }
@@ -58,6 +59,7 @@ export function startCrdHousekeeping(cluster: Cluster, options: CrdHousekeepingO
       if (wanted.has(prefix)) continue;
       unsubscribe();
       awaited.delete(prefix);
+      removal.forget(prefix);
     }
   };
 
@@ -66,7 +68,10 @@ export function startCrdHousekeeping(cluster: Cluster, options: CrdHousekeepingO
   return () => {
     isStopped = true;
     unsubscribe();
-    for (const each of awaited.values()) each();
+    for (const [prefix, each] of awaited) {
+      each();
+      removal.forget(prefix);
+    }
   };
 }
 
@@ -90,11 +95,11 @@ const isTerminating = (crd: Crd): boolean => crd.metadata.deletionTimestamp !== 
 const instancesOf = ({ spec }: Crd): string => prefixOf(spec.group, spec.names.plural);
 
 /** Writes what is due and returns the definitions as they are then. Names go to whoever asked first. */
-function tidy(cluster: Cluster, before: readonly Crd[]): readonly Crd[] {
+function tidy(cluster: Cluster, before: readonly Crd[], removal: InstanceRemoval): readonly Crd[] {
   const crds = new Map(before.map((crd) => [crd.metadata.name ?? '', crd]));
   const names = new AcceptedNames(before);
   for (const crd of before.toSorted((a, b) => revisionOf(a) - revisionOf(b))) {
-    const next = isTerminating(crd) ? clean(cluster, crd) : named(cluster, crd, names);
+    const next = isTerminating(crd) ? clean(cluster, crd, removal) : named(cluster, crd, names);
     if (next === crd) continue;
     names.replace(crd, next);
     if (next === undefined) crds.delete(crd.metadata.name ?? '');
@@ -111,15 +116,16 @@ function named(cluster: Cluster, crd: Crd, names: AcceptedNames): Crd {
 }
 
 /** Deletes the instances that nothing holds, marks the others, and lets the definition go when none is left. */
-function clean(cluster: Cluster, crd: Crd): Crd | undefined {
+function clean(cluster: Cluster, crd: Crd, removal: InstanceRemoval): Crd | undefined {
   const { store } = cluster;
   const finalizers = crd.metadata.finalizers ?? [];
   if (!finalizers.includes(CLEANUP_FINALIZER)) return crd;
   const time = kubeTime(cluster.clock.now());
-  const left = store.range(instancesOf(crd)).items.filter((stored) => !removeInstance(store, stored.key, time));
+  const instances = instancesOf(crd);
   // An instance may still be on its way to the disk. It was written before we say that nothing new is taken, and since then nothing is;
   // so when that is visible, the instance is, too.
-  if (left.length > 0 || !hasBegun(store.get(keyOfCrd(crd))?.object() as Crd | undefined)) {
+  if (hasBegun(store.get(keyOfCrd(crd))?.object() as Crd | undefined)) removal.begin(instances);
+  if (!removal.isOver(instances)) {
     return write(store, crd, withTerminating(crd, IN_PROGRESS, 'CustomResource deletion is in progress', time));
   }
   const { finalizers: _, ...metadata } = crd.metadata;
@@ -136,28 +142,6 @@ const IN_PROGRESS = 'InstanceDeletionInProgress';
 
 const hasBegun = (crd: Crd | undefined): boolean =>
   crd?.status?.conditions?.some(({ type, reason }) => type === 'Terminating' && reason === IN_PROGRESS) === true;
-
-/** True when the instance is gone. */
-function removeInstance(store: Store, key: string, time: string): boolean {
-  const stored: Stored | undefined = store.get(key, 'head');
-  if (stored === undefined) return true;
-  const object = stored.object();
-  if ((object.metadata.finalizers ?? []).length === 0) {
-    forget(store.commit({ key, expect: stored.revision, value: undefined }).durable);
-    return true;
-  }
-  if (object.metadata.deletionTimestamp === undefined) {
-    const { generation } = object.metadata;
-    const metadata = {
-      ...object.metadata,
-      ...(generation === undefined ? {} : { generation: generation + 1 }),
-      deletionTimestamp: time,
-      deletionGracePeriodSeconds: 0,
-    };
-    forget(store.commit({ key, expect: stored.revision, value: { ...object, metadata } }).durable);
-  }
-  return false;
-}
 
 function withTerminating(
   crd: Crd,
@@ -195,10 +179,10 @@ interface Served {
 
 /** Remembers what it served, so that an unchanged definition stays the same resource. */
 class Serving {
-  readonly #options: Omit<CrdHousekeepingOptions, 'onServed'>;
+  readonly #options: Pick<CrdHousekeepingOptions, 'admit'>;
   #known: ReadonlyMap<string, Served> = new Map();
 
-  constructor(options: Omit<CrdHousekeepingOptions, 'onServed'>) {
+  constructor(options: Pick<CrdHousekeepingOptions, 'admit'>) {
     this.#options = options;
   }
 

@@ -13,8 +13,8 @@ import type { At, Caller, DeleteOptions, Feed, Listed, ListOptions, WatchOptions
 export interface Verbs {
   create(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written>;
   get(cluster: Cluster, at: At): Stored;
-  list(cluster: Cluster, at: At, options: ListOptions): Listed;
-  watch(cluster: Cluster, at: At, options: WatchOptions): Feed;
+  list(cluster: Cluster, at: At, options: ListOptions): Listed | Promise<Listed>;
+  watch(cluster: Cluster, at: At, options: WatchOptions): Feed | Promise<Feed>;
   update(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written>;
   patch(
     cluster: Cluster,

@@ -3,7 +3,7 @@ import type { User } from '../../api/object.ts';
 import { noSuchResource, tooManyRequests } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Found } from '../registry.ts';
-import type { At, Caller } from '../verbs/call.ts';
+import type { At, Caller, Feed, Listed } from '../verbs/call.ts';
 import { checkOffered } from '../verbs/offered.ts';
 import { decodeObject, decodeOptions, decodePatch, type OnRepeated, readBody } from './body.ts';
 import { createEventEncoder, eventShape } from './event-encoder.ts';
@@ -62,15 +62,15 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     query: Query,
   ) => sendObject(exchange, code, { at, stored, query, choose, now: clock.now() });
 
-  const serveWatch = (exchange: Exchange, { served, query, where }: ResourceRequest, at: At) => {
+  const serveWatch = (exchange: Exchange, { served, query, where }: ResourceRequest, at: At): void | Promise<void> => {
     const { timeoutSeconds, ...asked } = watchOptions(query);
     // The old form of a watch may name one object.
     const fields = where.isWatch && where.name !== undefined ? { fields: `metadata.name=${where.name}` } : {};
     const { form, version } = choose(exchange.request.headers.accept, WATCH_FORMS);
     const include = form === 'table' ? includeObject(query) : 'Metadata';
     if (watches.size >= limits.watches) throw tooManyRequests('too many watches are open', 10);
-    try {
-      const feed = served.verbs.watch(served.cluster, at, { ...asked, ...fields });
+    const open = (feed: Feed) => {
+      if (exchange.response.destroyed) return; // the client did not wait for the beginning
       const shape = eventShape({
         at,
         form: form === 'table' ? 'table' : form === 'json' ? 'json' : 'metadata',
@@ -78,9 +78,16 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
         include,
       });
       watches.open(exchange, { feed, shape, encoder, sendsBookmarks: asked.bookmarks === true, timeoutSeconds });
-    } catch (error) {
+    };
+    const refuse = (error: unknown) => {
       if (!isExpired(error)) throw error;
       sendExpiredWatch(exchange, error);
+    };
+    try {
+      const feed = served.verbs.watch(served.cluster, at, { ...asked, ...fields });
+      return feed instanceof Promise ? feed.then(open).catch(refuse) : open(feed);
+    } catch (error) {
+      return refuse(error);
     }
   };
 
@@ -91,7 +98,9 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     const representation = choose(exchange.request.headers.accept, LIST_FORMS);
     const include = representation.form === 'table' ? includeObject(query) : 'Metadata';
     const listed = served.verbs.list(served.cluster, at, listOptions(query));
-    return sendList(exchange, { at, listed, representation, include, now: clock.now() });
+    const send = (found: Listed) =>
+      sendList(exchange, { at, listed: found, representation, include, now: clock.now() });
+    return listed instanceof Promise ? listed.then(send) : send(listed);
   };
 
   const serveWrite = async (exchange: Exchange, request: ResourceRequest, asked: At): Promise<void> => {

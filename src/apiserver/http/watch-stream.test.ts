@@ -262,7 +262,7 @@ describe('a watch', () => {
     const cluster = aCluster({
       verbs: {
         watch(on, at, options) {
-          const feed = realVerbs.watch(on, at, options);
+          const feed = realVerbs.watch(on, at, options) as Feed;
           return {
             get revision() {
               return feed.revision;
@@ -398,7 +398,7 @@ describe('one event for many watchers', () => {
       return wrapper;
     };
     const watching: typeof realVerbs.watch = (on, at, options) => {
-      const feed = realVerbs.watch(on, at, options);
+      const feed = realVerbs.watch(on, at, options) as Feed;
       return {
         get revision() {
           return feed.revision;

@@ -15,7 +15,7 @@ export async function deleteCollection(
   options: ListOptions & DeleteOptions,
   caller: Caller,
 ): Promise<readonly Stored[]> {
-  const { items } = list(cluster, at, options);
+  const { items } = await list(cluster, at, options);
   await mapLimit(items, SIDE_BY_SIDE, async (stored) => {
     const { name, namespace = '' } = stored.object().metadata;
     try {

@@ -3,6 +3,7 @@
 import { badRequest, expired } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
 import { isObject } from '../../base/json.ts';
+import { inSlices } from '../../base/slices.ts';
 import type { Cluster } from '../cluster.ts';
 import { keyIn, prefixIn } from '../resource-key.ts';
 import type { Store, Stored } from '../store/store.ts';
@@ -13,7 +14,8 @@ import { select } from './select.ts';
 const TOO_OLD_TO_CONTINUE =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.';
 
-export function list(cluster: Cluster, at: At, options: ListOptions): Listed {
+/** Returns a promise only when looking for what a selector means takes long. */
+export function list(cluster: Cluster, at: At, options: ListOptions): Listed | Promise<Listed> {
   const { store } = cluster;
   const selected = select(at, options);
   const prefix = prefixIn(at.resource, at.namespace);
@@ -36,22 +38,27 @@ export function list(cluster: Cluster, at: At, options: ListOptions): Listed {
     const found = rangeAt(store, prefix, pastOf, { after: page?.after, limit });
     return answer(found.items, revision, found.more ? found.remaining : 0);
   }
-  // With a selector nobody can say how many remain without looking at all of them, so a page stops at its first surplus match.
+  // With a selector nobody can say how many remain without looking at all of them, so a page stops at its first surplus match. All are
+  // taken at once, before the first look: what is written during a pause belongs to later revisions.
   const items: Stored[] = [];
-  let after = page?.after;
-  for (;;) {
-    const found = rangeAt(store, prefix, pastOf, { after, limit: limit === undefined ? undefined : SCAN_PAGE });
-    for (const stored of found.items) {
-      if (!selected.matches(stored.object())) continue;
-      if (items.length === limit) return answer(items, revision, -1);
+  let remaining = 0;
+  const looking = inSlices(
+    cluster.clock,
+    'list',
+    rangeAt(store, prefix, pastOf, { after: page?.after }).items,
+    (stored) => {
+      if (!selected.matches(stored.object())) return undefined;
+      if (items.length === limit) {
+        remaining = -1;
+        return 'stop';
+      }
       items.push(stored);
-    }
-    after = found.items.at(-1)?.key;
-    if (!found.more || after === undefined) return answer(items, revision, 0);
-  }
+      return undefined;
+    },
+  );
+  const found = () => answer(items, revision, remaining);
+  return looking === undefined ? found() : looking.then(found);
 }
-
-const SCAN_PAGE = 500;
 
 /** `remaining`: 0 = this is all, -1 = more, number unknown. */
 function answer(items: readonly Stored[], revision: number, remaining: number): Listed {

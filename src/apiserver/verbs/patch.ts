@@ -10,13 +10,14 @@ import { change, checkName, checkRevision } from './change.ts';
 import { takeNamespace } from './create.ts';
 import { decodePatched, toStored } from './decode.ts';
 import { headOf } from './head.ts';
-import { type Patch, patchedValue } from './patched.ts';
+import { checkPatchType, type Patch, patchedValue } from './patched.ts';
 import { patchScale } from './scale.ts';
 
 export async function patch(cluster: Cluster, at: At, asked: Patch, caller: Caller): Promise<Written> {
   const { resource, name = '' } = at;
+  if (at.subresource !== undefined && at.subresource !== 'status' && at.subresource !== 'scale') throw noSuchResource();
+  checkPatchType(at, asked);
   if (at.subresource === 'scale') return patchScale(cluster, at, asked, caller);
-  if (at.subresource !== undefined && at.subresource !== 'status') throw noSuchResource();
   const old = headOf(cluster, at);
   const patched = patchedValue(at, objectIn(resource, at.version, old) as Json, asked);
   const draft = toStored(at, decodePatched(at, patched, asked, caller));

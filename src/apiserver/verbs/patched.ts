@@ -15,7 +15,17 @@ export interface Patch {
   readonly force?: boolean;
 }
 
-/** The outcome of a patch on a value that is shown to the client. */
+/** A type that is not served is refused whether or not there is an object to patch. */
+export function checkPatchType(at: At, { type }: Patch): void {
+  if (type === 'apply') throw refuseApply();
+  if (type === 'strategic' && at.resource.custom) {
+    throw unsupportedMediaType(
+      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
+    );
+  }
+}
+
+/** The outcome of a patch, of a type that is served, on a value that is shown to the client. */
 export function patchedValue(at: At, value: Json, { type, body }: Patch): Json {
   switch (type) {
     case 'json':
@@ -23,11 +33,6 @@ export function patchedValue(at: At, value: Json, { type, body }: Patch): Json {
     case 'merge':
       return applyMergePatch(value, body as Json);
     case 'strategic':
-      if (at.resource.custom) {
-        throw unsupportedMediaType(
-          'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
-        );
-      }
       return applyStrategicPatch(value, body as Json, at.version.schema, resolveBuiltin);
     case 'apply':
       throw refuseApply();

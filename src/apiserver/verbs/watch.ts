@@ -3,24 +3,33 @@ import { expired, forbiddenField, invalid, qualified } from '../../api/status.ts
 import type { Cluster } from '../cluster.ts';
 import { prefixIn } from '../resource-key.ts';
 import type { Change } from '../store/store.ts';
-import type { At, Feed, FeedEvent, WatchOptions } from './call.ts';
+import type { At, Feed, FeedEvent, Listed, WatchOptions } from './call.ts';
 import { list } from './list.ts';
 import { parseRevision, tooLargeRevision } from './revision.ts';
 import { type Selected, select } from './select.ts';
 
-export function watch(cluster: Cluster, at: At, options: WatchOptions): Feed {
+/** Returns a promise only when looking for what to begin with takes long. */
+export function watch(cluster: Cluster, at: At, options: WatchOptions): Feed | Promise<Feed> {
   const { store } = cluster;
   const selected = select(at, options);
   checkOptions(options);
-  const prefix = prefixIn(at.resource, at.namespace);
   const asked = parseRevision(options.revision);
   if (asked !== undefined && asked > store.visible) throw tooLargeRevision(asked, store.visible);
 
   // Without a revision, or from 0, a watch begins with what is there.
   const startsWithState = options.sendInitialEvents ?? (asked === undefined || asked === 0);
-  let revision = startsWithState || asked === undefined ? store.visible : asked;
-  let initial = startsWithState ? initialEvents(cluster, at, options) : [];
+  if (!startsWithState) return feedFrom(cluster, at, selected, asked ?? store.visible, []);
+  const { labels = '', fields = '' } = options;
+  const listed = list(cluster, at, { labels, fields });
+  const begin = (state: Listed) => feedFrom(cluster, at, selected, state.revision, initialEvents(state, options));
+  return listed instanceof Promise ? listed.then(begin) : begin(listed);
+}
 
+function feedFrom(cluster: Cluster, at: At, selected: Selected, start: number, begin: readonly FeedEvent[]): Feed {
+  const { store } = cluster;
+  const prefix = prefixIn(at.resource, at.namespace);
+  let revision = start;
+  let initial = begin;
   return {
     get revision() {
       return revision;
@@ -49,11 +58,7 @@ export function watch(cluster: Cluster, at: At, options: WatchOptions): Feed {
 const isServed = ({ registry }: Cluster, { resource, version }: At): boolean =>
   !resource.custom || registry.find(resource.group, version.version, resource.plural)?.resource === resource;
 
-function initialEvents(cluster: Cluster, at: At, options: WatchOptions): FeedEvent[] {
-  const listed = list(cluster, at, {
-    ...(options.labels === undefined ? {} : { labels: options.labels }),
-    ...(options.fields === undefined ? {} : { fields: options.fields }),
-  });
+function initialEvents(listed: Listed, options: WatchOptions): FeedEvent[] {
   const events: FeedEvent[] = listed.items.map((stored) => ({ type: 'ADDED', stored, revision: stored.revision }));
   if (options.sendInitialEvents && options.bookmarks) {
     events.push({ type: 'BOOKMARK', revision: listed.revision, initialEventsEnd: true });

@@ -1,0 +1,46 @@
+// Long work in slices, with pauses between them in which everybody else has a turn: nothing holds the event loop for long.
+import { type Clock, until } from './clock.ts';
+
+const SLICE_MS = 5;
+
+/**
+ * Calls `each` for one item after the other, until it returns 'stop'. Returns a promise only when a slice was not enough. On a clock
+ * that stands still, as in a simulated world, all is done at once.
+ */
+export function inSlices<Item>(
+  clock: Clock,
+  name: string,
+  items: readonly Item[],
+  each: (item: Item) => 'stop' | void,
+): undefined | Promise<void> {
+  const next = slice(clock, items, 0, each);
+  return next === undefined ? undefined : goOn(clock, name, items, next, each);
+}
+
+async function goOn<Item>(
+  clock: Clock,
+  name: string,
+  items: readonly Item[],
+  from: number,
+  each: (item: Item) => 'stop' | void,
+): Promise<void> {
+  for (let next: number | undefined = from; next !== undefined; ) {
+    await until(clock, clock.now(), name);
+    next = slice(clock, items, next, each);
+  }
+}
+
+/** Where the next slice begins; undefined when there is none. */
+function slice<Item>(
+  clock: Clock,
+  items: readonly Item[],
+  from: number,
+  each: (item: Item) => 'stop' | void,
+): number | undefined {
+  const end = clock.now() + SLICE_MS;
+  for (let at = from; at < items.length; at++) {
+    if (each(items[at] as Item) === 'stop') return undefined;
+    if (clock.now() >= end && at + 1 < items.length) return at + 1;
+  }
+  return undefined;
+}
