@@ -50,7 +50,7 @@ describe('a member may not be picked', () => {
       it: 'without a recent heartbeat',
       status: status(anAgent('True', { stamp: ago(6.5 * MINUTE) })),
       code: 'NoRecentHeartbeat',
-      says: '6.50 minutes',
+      says: `none since ${ago(6.5 * MINUTE)}`,
     },
     {
       it: 'with a stamp that is none',
@@ -63,7 +63,7 @@ describe('a member may not be picked', () => {
       period: 600,
       status: status(anAgent('True', { stamp: ago(31 * MINUTE) })),
       code: 'NoRecentHeartbeat',
-      says: '31.00 minutes',
+      says: `none since ${ago(31 * MINUTE)}`,
     },
     {
       it: 'whose agent has not joined',
@@ -87,13 +87,13 @@ describe('a member may not be picked', () => {
       it: 'that has been unhealthy for long',
       status: status(unhealthySince(5.25 * MINUTE)),
       code: 'Unhealthy',
-      says: '5.25 minutes',
+      says: `unhealthy since ${ago(5.25 * MINUTE)}`,
     },
     {
       it: 'whose health has been unknown for long',
       status: status(unhealthySince(6 * MINUTE, 'Unknown')),
       code: 'Unhealthy',
-      says: '6.00 minutes',
+      says: `unhealthy since ${ago(6 * MINUTE)}`,
     },
     // The first rule that fails gives the reason.
     { it: 'that leaves, whatever else is wrong', deleted: true, status: {}, code: 'Left', says: 'left' },
@@ -101,7 +101,7 @@ describe('a member may not be picked', () => {
       it: 'that is silent, whether joined or not',
       status: status(anAgent('False', { stamp: ago(6 * MINUTE) })),
       code: 'NoRecentHeartbeat',
-      says: '6.00',
+      says: `none since ${ago(6 * MINUTE)}`,
     },
   ])('$it', ({ period = 60, status, deleted, code, says }) => {
     const metadata = deleted ? { deletionTimestamp: ago(0) } : {};

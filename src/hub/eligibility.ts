@@ -26,9 +26,12 @@ export const eligibilityTimeoutMs = (heartbeatPeriodSeconds: number): number =>
   Math.max(LEAST_TIMEOUT, PERIODS * heartbeatPeriodSeconds * 1000);
 
 const no = (code: IneligibleCode, reason: string): Eligibility => ({ ok: false, code, reason });
-const minutes = (ms: number): string => (ms / MINUTE).toFixed(2);
 
-/** The first rule that fails gives the reason. */
+/**
+ * The first rule that fails gives the reason.
+ * Differs from KubeFleet: reasons name moments, not how long ago they are. They stand in the decisions of policy snapshots, which would
+ * otherwise differ each time somebody looks.
+ */
 export function eligibility(cluster: MemberCluster, now: number): Eligibility {
   const timeoutMs = eligibilityTimeoutMs(cluster.spec.heartbeatPeriodSeconds);
   if (cluster.metadata.deletionTimestamp !== undefined) return no('Left', 'cluster has left the fleet');
@@ -39,7 +42,7 @@ export function eligibility(cluster: MemberCluster, now: number): Eligibility {
 
   const silentMs = now - Date.parse(agent.lastReceivedHeartbeat ?? '');
   if (!(silentMs <= timeoutMs)) {
-    const since = Number.isNaN(silentMs) ? 'ever' : `for ${minutes(silentMs)} minutes`;
+    const since = Number.isNaN(silentMs) ? 'ever' : `since ${agent.lastReceivedHeartbeat}`;
     return no('NoRecentHeartbeat', `cluster is not connected to the fleet: no recent heartbeat, none ${since}`);
   }
 
@@ -53,7 +56,7 @@ export function eligibility(cluster: MemberCluster, now: number): Eligibility {
   }
   const unhealthyMs = now - Date.parse(healthy.lastTransitionTime);
   if (healthy.status !== 'True' && !(unhealthyMs <= timeoutMs)) {
-    return no('Unhealthy', `cluster is not connected to the fleet: unhealthy for ${minutes(unhealthyMs)} minutes`);
+    return no('Unhealthy', `cluster is not connected to the fleet: unhealthy since ${healthy.lastTransitionTime}`);
   }
   return { ok: true };
 }
