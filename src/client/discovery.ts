@@ -9,6 +9,7 @@ export interface KnownResource extends Resource {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
+  readonly verbs: readonly string[];
   /** Lower comes first when a word fits several. */
   readonly rank: number;
 }
@@ -33,6 +34,7 @@ interface Discovered {
       readonly singularResource?: string;
       readonly shortNames?: readonly string[];
       readonly categories?: readonly string[];
+      readonly verbs?: readonly string[];
     }[];
   }[];
 }
@@ -53,6 +55,7 @@ export async function discover(transport: HttpTransport): Promise<Catalogue> {
         singular: each.singularResource ?? '',
         shortNames: each.shortNames ?? [],
         categories: each.categories ?? [],
+        verbs: each.verbs ?? [],
         order,
       })),
     ),

@@ -1,0 +1,80 @@
+// Which kinds a server over the wire serves, as its discovery documents say. They are read when somebody asks for a refresh: whoever watches
+// CRDs and APIServices (runtime/kinds.ts) does so when one has changed.
+import type { LiveCatalogue } from '../api/catalogue.ts';
+import type { Resource } from '../api/kind.ts';
+import { groupVersionOf } from '../api/object.ts';
+import { by } from '../base/compare.ts';
+import { discover, type KnownResource } from './discovery.ts';
+import type { HttpTransport } from './http.ts';
+
+export function createLiveCatalogue(transport: HttpTransport): LiveCatalogue {
+  const listeners = new Set<() => void>();
+  let byKind: ReadonlyMap<string, Resource> = new Map();
+  let preferred: readonly Resource[] = [];
+  let text = '';
+  let asking: Promise<void> | undefined;
+  /** Somebody asked while an answer was under way that may be older than what they know. */
+  let next: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    const { resources } = await discover(transport);
+    const found = resources.map(({ group, version, kind, plural, namespaced }) => ({
+      group,
+      version,
+      kind,
+      plural,
+      namespaced,
+    }));
+    const now = JSON.stringify(found);
+    if (now === text) return;
+    text = now;
+    byKind = new Map(found.map((resource) => [nameOf(resource), resource]));
+    preferred = preferredOf(resources);
+    for (const wake of [...listeners]) wake();
+  }
+
+  const ask = (): Promise<void> => {
+    asking = read().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+
+  return {
+    byKind: (apiVersion, kind) => byKind.get(nameOf({ ...groupVersionOf(apiVersion), kind })),
+    get preferred() {
+      return preferred;
+    },
+    subscribe(wake) {
+      listeners.add(wake);
+      return () => listeners.delete(wake);
+    },
+    refresh() {
+      if (asking === undefined) return ask();
+      next ??= asking
+        .catch(() => {})
+        .then(() => {
+          next = undefined;
+          return ask();
+        });
+      return next;
+    },
+  };
+}
+
+const nameOf = ({ group, version, kind }: Pick<Resource, 'group' | 'version' | 'kind'>): string =>
+  `${group}/${version}/${kind}`;
+
+/** Of each group and plural the version that the server names first. */
+function preferredOf(resources: readonly KnownResource[]): readonly Resource[] {
+  const best = new Map<string, KnownResource>();
+  for (const each of resources) {
+    if (!each.verbs.includes('list') || !each.verbs.includes('watch')) continue;
+    const name = `${each.group}/${each.plural}`;
+    const known = best.get(name);
+    if (known === undefined || each.rank < known.rank) best.set(name, each);
+  }
+  return [...best]
+    .sort(by(([name]) => name))
+    .map(([, { group, version, kind, plural, namespaced }]) => ({ group, version, kind, plural, namespaced }));
+}
