@@ -1,5 +1,6 @@
 // /healthz, /readyz and /metrics of a long-running command, on a port of its own.
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { UserError } from '../base/errors.ts';
 import type { Health } from '../runtime/health.ts';
@@ -11,7 +12,11 @@ export interface HealthServerOptions {
   readonly metrics: Registry;
 }
 
-export async function serveHealth({ port, live, ready, metrics }: HealthServerOptions): Promise<AsyncDisposable> {
+export interface HealthServer extends AsyncDisposable {
+  readonly port: number;
+}
+
+export async function serveHealth({ port, live, ready, metrics }: HealthServerOptions): Promise<HealthServer> {
   const server = createServer(async (request, response) => {
     const path = request.url?.split('?')[0];
     if (path === '/metrics') {
@@ -40,6 +45,7 @@ export async function serveHealth({ port, live, ready, metrics }: HealthServerOp
     server.listen(port, () => resolve());
   });
   return {
+    port: (server.address() as AddressInfo).port,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

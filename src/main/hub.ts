@@ -6,6 +6,7 @@ import { systemRandom } from '../base/random.ts';
 import { type ConnectOptions, connect } from '../cli/connect.ts';
 import { createIfAbsent } from '../cli/create-if-absent.ts';
 import { liveness, readiness } from '../runtime/health.ts';
+import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
 import { runWhileLeading } from './leading.ts';
 import { jsonLog, type LogLevel } from './log.ts';
@@ -36,11 +37,12 @@ export async function hub(options: HubCommandOptions): Promise<void> {
     lease: LEASE,
     start: (mayWrite) =>
       startHub(
-        { clock: wallClock, random: systemRandom, servers: { hub: transport }, log },
+        { clock: wallClock, random: systemRandom, servers: { hub: counted(transport, 'hub', metrics) }, log },
         {
           forceDeleteWaitMs: options.forceDeleteWaitTime * 1000,
           unreachablePeriods: options.unreachablePeriods,
           mayWrite,
+          metrics,
         },
       ),
   });

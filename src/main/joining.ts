@@ -1,4 +1,5 @@
 // How the members of a pretend fleet join their hub: the same objects that `flotilla join` makes, and a look at what became of them.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { joinObjects } from '../api/join.ts';
 import { memberCluster } from '../api/member-cluster.ts';
 import { memberTokenSecret, SYSTEM_NAMESPACE } from '../api/names.ts';
@@ -22,6 +23,8 @@ async function joinMember(hub: Transport, member: FleetMember): Promise<void> {
   });
   for (const object of [objects.namespace, objects.serviceAccount, objects.tokenSecret, objects.memberCluster]) {
     await createIfAbsent(hub, object);
+    // A hub in memory answers without ever letting anything else run.
+    await nextTurn();
   }
 }
 

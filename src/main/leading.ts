@@ -1,7 +1,9 @@
-// Runs a part only while this process leads: two replicas, one that acts.
+// Runs a part only while this process leads: two replicas, one that acts. A turn begins when the one before it has ended for good, so that
+// this process never has two parts at work.
 import { hostname } from 'node:os';
 import type { Transport } from '../api/transport.ts';
-import { wallClock } from '../base/clock.ts';
+import { type Clock, wallClock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import type { Log } from '../runtime/deps.ts';
 import { type Leader, startLeader } from '../runtime/leader.ts';
@@ -18,22 +20,38 @@ export interface LeadingOptions {
   readonly log: Log;
   readonly namespace: string;
   readonly lease: string;
+  readonly clock?: Clock;
   start(mayWrite: () => boolean): Manager;
 }
 
-export function runWhileLeading({ transport, log, namespace, lease, start }: LeadingOptions): Leading {
+export function runWhileLeading(options: LeadingOptions): Leading {
+  const { transport, log, namespace, lease, clock = wallClock, start } = options;
+  let turn = 0;
+  let isOver = false;
   let manager: Manager | undefined;
+  /** All turns up to now, one after the other. */
+  let ended = Promise.resolve();
+
+  const begin = async (own: number) => {
+    await ended;
+    if (turn === own) manager = start(() => turn === own && leader.mayWrite());
+  };
+  const end = () => {
+    turn++;
+    const former = manager;
+    manager = undefined;
+    const stopped = former?.stop().catch((error) => log.error('did not stop cleanly', { error: messageOf(error) }));
+    ended = Promise.all([ended, stopped]).then(() => {});
+  };
   const leader: Leader = startLeader(
-    { clock: wallClock, random: systemRandom, transport, log },
+    { clock, random: systemRandom, transport, log },
     {
       namespace,
       name: lease,
       identity: `${hostname()}_${process.pid}_${systemRandom.uuid()}`,
-      onChange(isLeading) {
-        log.info(isLeading ? 'leading' : 'no longer leading', { lease });
-        const former = manager;
-        manager = isLeading ? start(() => leader.mayWrite()) : undefined;
-        void former?.stop();
+      onChange: (isLeading) => {
+        end();
+        if (isLeading && !isOver) void begin(turn);
       },
     },
   );
@@ -41,7 +59,9 @@ export function runWhileLeading({ transport, log, namespace, lease, start }: Lea
     leader,
     manager: () => manager,
     async stop() {
-      await manager?.stop();
+      isOver = true;
+      end();
+      await ended;
       await leader.stop();
     },
   };

@@ -4,10 +4,12 @@ import { wallClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { connect } from '../cli/connect.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
-import { liveness, readiness } from '../runtime/health.ts';
+import { type Health, liveness, readiness } from '../runtime/health.ts';
+import type { Manager } from '../runtime/manager.ts';
+import { type Agent, runAgent } from './agent.ts';
+import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
 import { jsonLog, type LogLevel } from './log.ts';
-import { startAgent } from './parts.ts';
 import { firstSignal } from './signals.ts';
 
 export interface MemberCommandOptions {
@@ -31,20 +33,32 @@ export async function member(options: MemberCommandOptions): Promise<void> {
     ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
     ...(options.context === undefined ? {} : { context: options.context }),
   });
-  const agent = startAgent(
-    { clock: wallClock, random: systemRandom, log, servers: { hub: hub.transport, member: own.transport } },
-    { cluster: options.name, probe: transportProbe(own.transport) },
+  const metrics = new Registry();
+  const servers = {
+    hub: counted(hub.transport, 'hub', metrics),
+    member: counted(own.transport, 'member', metrics),
+  };
+  const agent = runAgent(
+    { clock: wallClock, random: systemRandom, log, servers },
+    { cluster: options.name, probe: transportProbe(own.transport), metrics },
   );
   await using _health =
     options.healthPort === undefined
       ? undefined
       : await serveHealth({
           port: options.healthPort,
-          metrics: new Registry(),
-          live: () => liveness(agent.state(), wallClock.now()),
-          ready: () => readiness(agent.state()),
+          metrics,
+          live: () => health(agent, (manager) => liveness(manager.state(), wallClock.now()), true),
+          ready: () => health(agent, (manager) => readiness(manager.state()), false),
         });
   console.log(`flotilla: the agent of member "${options.name}" is running; Ctrl-C stops it`);
   await stopped;
   await agent.stop();
+}
+
+function health(agent: Agent, of: (manager: Manager) => Health, okUntilLetIn: boolean): Health {
+  const manager = agent.manager();
+  if (manager !== undefined) return of(manager);
+  const detail = 'waits until the hub lets this member in';
+  return { ok: okUntilLetIn, facts: [{ name: 'hub', ok: okUntilLetIn, detail }] };
 }

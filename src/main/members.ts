@@ -28,7 +28,10 @@ export type MemberServers = ReadonlyMap<string, RunningCluster>;
 
 export async function startServers(embedded: Embedded, fleet: readonly FleetMember[]): Promise<MemberServers> {
   const servers = new Map<string, RunningCluster>();
-  for (const { name } of fleet) servers.set(name, await embedded.start(name, memberKinds));
+  for (const { name } of fleet) {
+    servers.set(name, await embedded.start(name, memberKinds));
+    await nextTurn();
+  }
   return servers;
 }
 
