@@ -1,5 +1,6 @@
 // One cluster of a log. Writers see `head` (what is pending lies over what is visible), readers see `visible`, and a write crosses from
 // the one to the other when the log says that it is durable.
+import { byText } from '../../base/compare.ts';
 import { checkExpected } from './expect.ts';
 import { kinds, type RecordKind, type WrittenRecord } from './record.ts';
 import { type ParsedObjects, RecordStored } from './record-stored.ts';
@@ -67,6 +68,15 @@ export class ClusterStore implements Store {
 
   range(prefix: string, page?: { readonly after?: string; readonly limit?: number }): ReturnType<Store['range']> {
     return this.#state.range(prefix, page);
+  }
+
+  rangeAtHead(prefix: string): readonly Stored[] {
+    const { items } = this.#state.range(prefix);
+    const pending = [...this.#pending.values()].filter(({ change }) => change.key.startsWith(prefix));
+    if (pending.length === 0) return items;
+    const written = pending.filter(({ change }) => !change.deleted).map(({ change }) => change.stored);
+    const untouched = items.filter(({ key }) => !this.#pending.has(key));
+    return [...untouched, ...written].sort((a, b) => byText(a.key, b.key));
   }
 
   since(revision: number, prefix: string): ReturnType<Store['since']> {

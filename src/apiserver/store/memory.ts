@@ -41,6 +41,10 @@ class MemoryStore implements Store {
     return this.#state.range(prefix, page);
   }
 
+  rangeAtHead(prefix: string): readonly Stored[] {
+    return this.#state.range(prefix).items;
+  }
+
   since(revision: number, prefix: string): ReturnType<Store['since']> {
     return this.#state.since(revision, prefix);
   }

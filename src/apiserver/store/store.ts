@@ -65,6 +65,8 @@ export interface Store {
     readonly more: boolean;
     readonly remaining: number;
   };
+  /** All under a prefix as writers see it, in key order: what a decision on a write may count. */
+  rangeAtHead(prefix: string): readonly Stored[];
   /** Read `head`, then commit, without an await in between. */
   commit(write: Write): Committed;
   /**

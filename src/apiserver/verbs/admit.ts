@@ -82,10 +82,13 @@ function admitOwn(at: At, draft: Draft, old: KubeObject | undefined, context: Wr
   return mutableCopy(admitted.object) as Draft;
 }
 
-/** What admission may read: single objects as writers see them; lists as readers do, so a count may lag behind writes under way. */
+/**
+ * What admission may read: everything that was committed before, so that of two writers at once the second sees the first. Should that
+ * never become durable, what was decided on top of it will not either.
+ */
 export const lookupIn = (cluster: Cluster) => ({
   get: (resource: { group: string; plural: string }, name: string, namespace = '') =>
     cluster.store.get(keyOf(resource.group, resource.plural, namespace, name), 'head')?.object(),
   list: (resource: { group: string; plural: string }, namespace?: string) =>
-    cluster.store.range(prefixOf(resource.group, resource.plural, namespace)).items.map((stored) => stored.object()),
+    cluster.store.rangeAtHead(prefixOf(resource.group, resource.plural, namespace)).map((stored) => stored.object()),
 });

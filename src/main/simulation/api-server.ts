@@ -109,6 +109,9 @@ function pastOf(store: Store, revision: number): Store {
       const remaining = all.length - items.length;
       return { items, revision, more: remaining > 0, remaining };
     },
+    rangeAtHead(prefix) {
+      return this.range(prefix).items;
+    },
     since(from, prefix) {
       const found = store.since(from, prefix);
       return found === 'compacted' ? found : found.filter((change) => change.revision <= revision);
