@@ -48,11 +48,6 @@ describe('flotilla crds', () => {
     expect(names(crds())).toEqual(installed.map((kind) => `${kind.plural}.${kind.group}`));
   });
 
-  test('prints those of one side', () => {
-    expect(names(crds({ for: 'member' }))).toEqual(['appliedworks.placement.kubernetes-fleet.io']);
-    expect(names(crds({ for: 'hub' }))).not.toContain('appliedworks.placement.kubernetes-fleet.io');
-  });
-
   test('prints the next generation only when asked', () => {
     expect(crds()).not.toContain('placement.kubefleet.dev');
     expect(names(crds({ next: true }))).toHaveLength(installed.length + nextKinds.length);

@@ -148,7 +148,7 @@ export const notFoundField = (field: string, value: unknown): FieldCause => ({
 export const tooLong = (field: string, maxLength: number): FieldCause => ({
   reason: 'FieldValueTooLong',
   field,
-  message: `Too long: may not be more than ${maxLength} bytes`,
+  message: `Too long: may not be more than ${maxLength} byte${maxLength === 1 ? '' : 's'}`,
 });
 
 export const tooMany = (field: string, actual: number, most: number): FieldCause => ({

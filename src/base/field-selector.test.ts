@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from './errors.ts';
-import { compileFields, escapeFieldValue, parseFieldSelector } from './field-selector.ts';
+import { compileFields, parseFieldSelector } from './field-selector.ts';
 
 interface Thing {
   readonly name: string;
@@ -44,7 +44,7 @@ describe('a field selector', () => {
   test('finds any value that was escaped', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (name, other) => {
-        const text = `metadata.name=${escapeFieldValue(name)},status.phase!=x`;
+        const text = `metadata.name=${name.replace(/[\\,=]/g, '\\$&')},status.phase!=x`;
         expect(matches(text, { name })).toBe(true);
         if (other !== name) expect(matches(text, { name: other })).toBe(false);
       }),

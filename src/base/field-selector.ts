@@ -30,9 +30,6 @@ export function parseFieldSelector(text: string): readonly FieldTerm[] {
   return terms;
 }
 
-/** Protects a value for use in a field selector. */
-export const escapeFieldValue = (value: string): string => value.replace(/[\\,=]/g, '\\$&');
-
 function unescaped(value: string): string {
   if (!/[\\=]/.test(value)) return value;
   let result = '';

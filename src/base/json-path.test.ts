@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileFirst, compileJsonPath, fieldsOfPath, JsonPathError } from './json-path.ts';
+import { compileFirst, compileJsonPath, JsonPathError } from './json-path.ts';
 
 const object = {
   metadata: { name: 'web', labels: { 'app.kubernetes.io/name': 'shop', a: { b: 'nested' } } },
@@ -83,12 +83,6 @@ describe('a JSON path', () => {
     expect(() => compileJsonPath(path)).toThrow(reason);
   });
 
-  test('the fields of a plain path are known to those who write there', () => {
-    expect(fieldsOfPath('.spec.replicas')).toEqual(['spec', 'replicas']);
-    expect(() => fieldsOfPath('.spec.list[0]')).toThrow(JsonPathError);
-    expect(() => fieldsOfPath('@')).toThrow(JsonPathError);
-  });
-
   test('any text either compiles or is refused with a reason, and then never throws on data', () => {
     const piece = fc.constantFrom(
       '.',
@@ -133,7 +127,6 @@ describe('a JSON path', () => {
         const path = names.map((name) => `.${name.replace(/[^A-Za-z0-9]/g, '\\$&')}`).join('');
         const value = names.reduceRight<unknown>((inner, name) => ({ [name]: inner }), 'here');
         expect(compileFirst(path)(value)).toBe('here');
-        expect(fieldsOfPath(path)).toEqual(names);
       }),
     );
   });

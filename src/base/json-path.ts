@@ -43,15 +43,6 @@ export function compileFirst(text: string): (value: unknown) => unknown {
   return (value) => run(steps, value)?.[0];
 }
 
-/** The field names of a path like `.spec.replicas`, for those who write there. Throws when it is not so simple. */
-export function fieldsOfPath(text: string): readonly string[] {
-  const fields = onlyFields(parsePath(text));
-  if (fields === undefined || fields.length === 0) {
-    throw new JsonPathError(`${JSON.stringify(text)} is not a plain path of fields such as .spec.replicas`);
-  }
-  return fields;
-}
-
 function onlyFields(parts: readonly Part[]): readonly string[] | undefined {
   const fields: string[] = [];
   for (const part of parts) {

@@ -9,8 +9,6 @@ import {
   parseQuantity,
   type Quantity,
   quantityError,
-  quantityNumber,
-  subtractQuantities,
 } from './quantity.ts';
 
 const q = (text: string): Quantity => parseQuantity(text) as Quantity;
@@ -92,11 +90,11 @@ describe('a quantity', () => {
     );
   });
 
-  test('adds and subtracts exactly, and is ordered', () => {
+  test('adds exactly, and is ordered', () => {
     fc.assert(
       fc.property(anyQuantity, anyQuantity, anyQuantity, (a, b, c) => {
         expect(addQuantities(q(a), q(b)).nano).toBe(addQuantities(q(b), q(a)).nano);
-        expect(subtractQuantities(addQuantities(q(a), q(b)), q(b)).nano).toBe(q(a).nano);
+        expect(addQuantities(q(a), q(b)).nano - q(b).nano).toBe(q(a).nano);
         expect(compareQuantities(q(a), q(b))).toBe(-compareQuantities(q(b), q(a)) + 0);
         const sorted = [q(a), q(b), q(c)].sort(compareQuantities);
         expect(compareQuantities(sorted[0] as Quantity, sorted[2] as Quantity)).toBeLessThanOrEqual(0);
@@ -104,8 +102,5 @@ describe('a quantity', () => {
     );
     expect(formatQuantity(addQuantities(q('1Gi'), q('512Mi')))).toBe('1536Mi');
     expect(formatQuantity(addQuantities(q('0'), q('512Mi')))).toBe('512Mi');
-    expect(formatQuantity(subtractQuantities(q('1'), q('250m')))).toBe('750m');
-    expect(quantityNumber(q('-1500m'))).toBe(-1.5);
-    expect(quantityNumber(q('1Ti'))).toBe(2 ** 40);
   });
 });

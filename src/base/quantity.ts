@@ -57,12 +57,6 @@ export const addQuantities = (a: Quantity, b: Quantity): Quantity => ({
   format: a.nano === 0n ? b.format : a.format,
 });
 
-export const subtractQuantities = (a: Quantity, b: Quantity): Quantity =>
-  addQuantities(a, { nano: -b.nano, format: b.format });
-
-/** As a number, close enough for ratios and sorting by size. */
-export const quantityNumber = ({ nano }: Quantity): number => Number(nano / NANO) + Number(nano % NANO) / 1e9;
-
 /** Without a fraction, with the largest suffix that loses nothing. */
 export function formatQuantity({ nano, format }: Quantity): string {
   if (nano === 0n) return '0';

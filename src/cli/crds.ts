@@ -3,17 +3,11 @@ import { crdYaml } from '../api/crd.ts';
 import { hubKinds, memberKinds, nextKinds } from '../api/kinds.ts';
 
 export interface CrdsOptions {
-  /** Only what a hub or what a member needs; absent = both. */
-  readonly for?: 'hub' | 'member';
   /** Also the next generation of placement types, which no controller acts on. */
   readonly next?: boolean;
 }
 
 export function crds(options: CrdsOptions = {}): string {
-  const kinds = [
-    ...(options.for === 'member' ? [] : hubKinds),
-    ...(options.for === 'hub' ? [] : memberKinds),
-    ...(options.next ? nextKinds : []),
-  ];
+  const kinds = [...hubKinds, ...memberKinds, ...(options.next ? nextKinds : [])];
   return kinds.map((kind) => `---\n${crdYaml(kind)}`).join('');
 }

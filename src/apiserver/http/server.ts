@@ -78,7 +78,7 @@ export async function serve(options: ServeOptions): Promise<Listening> {
           key: tls.key,
           cert: tls.certificate,
           ca: tls.clientCa,
-          // Clients without a certificate are let in and may have a token; whether one counts is decided in identity.ts.
+          // Clients without a certificate are let in and may have a token; whether one counts is decided for each request.
           requestCert: true,
           rejectUnauthorized: false,
           ALPNProtocols: ['http/1.1'],

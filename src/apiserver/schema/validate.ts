@@ -90,9 +90,7 @@ function textCause(value: string, node: SchemaNode, path: Path | undefined): Fie
   const { maxLength, minLength } = node.schema;
   // A text has at most as many characters as UTF-16 units: most need no counting.
   if (maxLength !== undefined && value.length > maxLength && characters(value) > maxLength) {
-    return maxLength === 1
-      ? { ...tooLong(fieldOf(path), 1), message: 'Too long: may not be more than 1 byte' }
-      : tooLong(fieldOf(path), maxLength);
+    return tooLong(fieldOf(path), maxLength);
   }
   if (minLength !== undefined && characters(value) < minLength) {
     return invalidValue(fieldOf(path), value, `${dotted(path)} in body should be at least ${minLength} chars long`);
