@@ -1,13 +1,38 @@
 // The program's other commands as processes: those that end by themselves, and those that run until they are told to stop.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { program, type Result, run } from './server.ts';
+import { join } from 'node:path';
+import { kubectlPath, program, type Result, run, type Server } from './server.ts';
 
 /** Without the machine's own kubeconfig and home. */
 const plain = (home: string): NodeJS.ProcessEnv => ({ PATH: '/nonexistent', HOME: home });
 
 export const flotilla = (home: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> =>
   run(process.execPath, [program, ...args], { env: { ...plain(home), ...env } });
+
+export interface Kubectl {
+  try(args: readonly string[], input?: string): Promise<Result>;
+  /** The exit code must be 0. Returns standard output. */
+  ok(args: readonly string[], input?: string): Promise<string>;
+}
+
+/** With one cache for all calls, as on a person's machine: for many calls to servers whose kinds stay. */
+export function kubectlFor({ kubeconfig }: Pick<Server, 'kubeconfig'>, home: string): Kubectl {
+  const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: home };
+  const attempt = (args: readonly string[], input?: string) =>
+    run(kubectlPath ?? 'kubectl', ['--cache-dir', join(home, 'kube-cache'), ...args], {
+      env,
+      ...(input === undefined ? {} : { input }),
+    });
+  return {
+    try: attempt,
+    async ok(args, input) {
+      const { code, stdout, stderr } = await attempt(args, input);
+      if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
+      return stdout;
+    },
+  };
+}
 
 export interface Running extends AsyncDisposable {
   readonly process: ChildProcess;
