@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { wallClock } from '../base/clock.ts';
-import { messageOf, UserError } from '../base/errors.ts';
+import { ApiError, LostError, messageOf, UserError } from '../base/errors.ts';
 import type { Connection } from '../client/connection.ts';
 import { type Catalogue, discover } from '../client/discovery.ts';
 import { type HttpTransport, httpTransport } from '../client/http.ts';
@@ -36,8 +36,24 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
     };
   } catch (error) {
     transport.close();
-    throw error;
+    throw explained(error, connection, options);
   }
+}
+
+/** The first call tells whether there is a server, whether it is the one we trust, and whether it knows us. */
+function explained(error: unknown, { server }: Connection, { kubeconfig }: ConnectOptions): unknown {
+  if (error instanceof ApiError && error.code === 401) {
+    const from = kubeconfig === undefined ? 'the kubeconfig' : kubeconfig;
+    const message = `${server} does not accept the credentials in ${from} (${error.message}): they are wrong, or have expired`;
+    return new UserError('Unauthorized', message, { cause: error });
+  }
+  if (error instanceof LostError) {
+    return new LostError(`${server} does not answer: ${messageOf(error.cause ?? error)}`, {
+      cause: error,
+      sent: error.sent,
+    });
+  }
+  return error;
 }
 
 /** Reads anew each time: credentials are renewed where they were found. */

@@ -1,12 +1,13 @@
 // `flotilla join NAME`: gives a cluster an identity on the hub and writes what its agent needs. Works with the caller's rights alone, on every
-// API server.
-import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
+// API server. Whatever can be known to fail is found before anything is made.
 import { joinObjects } from '../api/join.ts';
+import { memberNameProblem } from '../api/member-name.ts';
 import type { KubeObject, Labels } from '../api/object.ts';
 import type { Target } from '../api/transport.ts';
-import { messageOf, UserError } from '../base/errors.ts';
+import { ApiError, UserError } from '../base/errors.ts';
+import { deepEqual } from '../base/json.ts';
 import type { Connection } from '../client/connection.ts';
+import { type AgentToken, agentKubeconfig, checkAgentFile, writeAgentFile } from './agent-kubeconfig.ts';
 import type { Connected } from './connect.ts';
 import { createIfAbsent } from './create-if-absent.ts';
 import { type Print, refer, targetOf } from './target.ts';
@@ -18,7 +19,6 @@ export interface JoinCommandOptions {
   readonly output: string;
 }
 
-const NAME = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;
 const PATIENCE_SECONDS = 30;
 
 export async function join(
@@ -28,35 +28,63 @@ export async function join(
   options: JoinCommandOptions,
   print: Print,
 ): Promise<void> {
-  if (!NAME.test(name)) {
-    throw new UserError(
-      'BadName',
-      `"${name}" cannot be a member's name: at most 50 lower-case letters, digits and dashes, no dots`,
-    );
-  }
+  const problem = memberNameProblem(name);
+  if (problem !== undefined) throw new UserError('BadName', problem);
+  checkAgentFile(options.output, name);
   const { labels, heartbeatPeriodSeconds } = options;
   const objects = joinObjects({
     name,
     labels,
     ...(heartbeatPeriodSeconds === undefined ? {} : { heartbeatPeriodSeconds }),
   });
+  await checkMember(server, objects.memberCluster);
   for (const object of [objects.namespace, objects.serviceAccount, objects.tokenSecret, objects.memberCluster]) {
     const isNew = await createIfAbsent(server, object);
     print.line(`${refer(targetOf(server, object))} ${isNew ? 'created' : 'exists'}`);
   }
   const token = await tokenIn(server, targetOf(server, objects.tokenSecret));
-  writePrivate(options.output, agentKubeconfig(name, hub, token));
+  writeAgentFile(options.output, agentKubeconfig(name, hub, token));
   print.line(`wrote ${options.output}; on a machine that reaches both clusters, run:`);
   print.line(
     `  flotilla member --name ${name} --hub-kubeconfig ${options.output} --kubeconfig <kubeconfig of the member>`,
   );
 }
 
+/** Either the hub would take this MemberCluster, or it has one of that name with this very identity. */
+async function checkMember(server: Connected, wanted: KubeObject): Promise<void> {
+  const { name, ...at } = hubTarget(server, wanted);
+  try {
+    await server.transport.call({ verb: 'create', at, object: wanted, manager: 'flotilla', dryRun: true });
+    return;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
+  }
+  const { object } = await server.transport.call({ verb: 'get', at: { ...at, name } });
+  if (object?.metadata.deletionTimestamp !== undefined) {
+    throw new UserError('MemberLeaving', `member "${name}" is just leaving: join it again when it is gone`);
+  }
+  const [has, wants] = [object, wanted].map((each) => (each?.spec as { identity?: object } | undefined)?.identity);
+  if (!isSubset(wants, has)) {
+    const message = `there is a member "${name}" with another identity, ${JSON.stringify(has)}: choose another name, or delete that MemberCluster first`;
+    throw new UserError('MemberTaken', message);
+  }
+}
+
+const isSubset = (wants: object | undefined, has: object | undefined): boolean =>
+  Object.entries(wants ?? {}).every(([key, value]) => deepEqual(value, (has as Record<string, unknown>)?.[key]));
+
+function hubTarget(server: Connected, wanted: KubeObject): Target & { readonly name: string } {
+  try {
+    return targetOf(server, wanted);
+  } catch (cause) {
+    if (!(cause instanceof UserError && cause.reason === 'UnknownKind')) throw cause;
+    const message = `${cause.message}: is this the hub? Its kinds come with "flotilla crds"`;
+    throw new UserError('NoHub', message, { cause });
+  }
+}
+
 /** The API server fills the Secret in; until then it is watched. */
-async function tokenIn(
-  server: Connected,
-  at: Target & { readonly name: string },
-): Promise<{ readonly token: string; readonly ca: string }> {
+async function tokenIn(server: Connected, at: Target & { readonly name: string }): Promise<AgentToken> {
   const { name, ...collection } = at;
   const signal = AbortSignal.timeout((PATIENCE_SECONDS + 5) * 1000);
   const watching = server.transport.watch(
@@ -75,33 +103,8 @@ async function tokenIn(
   );
 }
 
-function tokenOf(secret: KubeObject): { readonly token: string; readonly ca: string } | undefined {
+function tokenOf(secret: KubeObject): AgentToken | undefined {
   const data = secret['data'] as Readonly<Record<string, string>> | undefined;
   const [token, ca] = [data?.['token'], data?.['ca.crt']];
   return token && ca ? { token: Buffer.from(token, 'base64').toString(), ca } : undefined;
-}
-
-const agentKubeconfig = (
-  name: string,
-  hub: Connection,
-  { token, ca }: { readonly token: string; readonly ca: string },
-): string =>
-  stringify(
-    {
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [{ name: 'hub', cluster: { server: hub.server, 'certificate-authority-data': ca } }],
-      users: [{ name, user: { token } }],
-      contexts: [{ name: 'hub', context: { cluster: 'hub', user: name } }],
-      'current-context': 'hub',
-    },
-    { lineWidth: 0 },
-  );
-
-function writePrivate(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { mode: 0o600 });
-  } catch (cause) {
-    throw new UserError('Unwritable', `cannot write ${file}: ${messageOf(cause)}`, { cause });
-  }
 }

@@ -1,0 +1,101 @@
+// The kubeconfig of a member's agent: a token for the hub, for its owner's eyes only. A file that is something else is never written over.
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { stringify } from 'yaml';
+import { messageOf, UserError } from '../base/errors.ts';
+import { parseYaml } from '../base/yaml.ts';
+import type { Connection } from '../client/connection.ts';
+
+export interface AgentToken {
+  readonly token: string;
+  /** Base64 of PEM, as in a Secret. */
+  readonly ca: string;
+}
+
+/** Reaches the hub the way that the caller does. */
+export const agentKubeconfig = (name: string, hub: Connection, { token, ca }: AgentToken): string =>
+  stringify(
+    {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [
+        {
+          name: 'hub',
+          cluster: {
+            server: hub.server,
+            'certificate-authority-data': ca,
+            ...(hub.serverName === undefined ? {} : { 'tls-server-name': hub.serverName }),
+            ...(hub.proxy === undefined ? {} : { 'proxy-url': hub.proxy }),
+          },
+        },
+      ],
+      users: [{ name, user: { token } }],
+      contexts: [{ name: 'hub', context: { cluster: 'hub', user: name } }],
+      'current-context': 'hub',
+    },
+    { lineWidth: 0 },
+  );
+
+/** Throws when the file cannot be written later, or holds what an earlier join of this member did not write. */
+export function checkAgentFile(file: string, name: string): void {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw unwritable(file, cause);
+    if (!mayCreate(file)) throw unwritable(file, cause);
+    return;
+  }
+  if (!isAgentsOf(name, text)) {
+    const message = `${file} is there already and is not the kubeconfig of member "${name}": name another file with --output`;
+    throw new UserError('OutputTaken', message);
+  }
+}
+
+function mayCreate(file: string): boolean {
+  try {
+    accessSync(dirname(resolve(file)), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isAgentsOf(name: string, text: string): boolean {
+  try {
+    const { users } = parseYaml(text) as {
+      readonly users?: readonly { readonly name?: string; readonly user?: object }[];
+    };
+    return users?.length === 1 && users[0]?.name === name && Object.keys(users[0].user ?? {}).join() === 'token';
+  } catch {
+    return false;
+  }
+}
+
+export function writeAgentFile(file: string, text: string): void {
+  try {
+    // Not cut off while it is opened, and closed to others before the token is in it, also if it was there before.
+    const opened = openSync(file, constants.O_WRONLY | constants.O_CREAT, 0o600);
+    try {
+      fchmodSync(opened, 0o600);
+      ftruncateSync(opened);
+      writeSync(opened, text);
+    } finally {
+      closeSync(opened);
+    }
+  } catch (cause) {
+    throw unwritable(file, cause);
+  }
+}
+
+const unwritable = (file: string, cause: unknown): UserError =>
+  new UserError('Unwritable', `cannot write ${file}: ${messageOf(cause)}`, { cause });
