@@ -5,15 +5,20 @@ import type { ObjectRef } from './object.ts';
 /** Closed: a new reason to wait is a new row here. */
 export type HoldCode =
   | 'AgentNotConnected'
+  | 'BudgetUsed'
   | 'Leaving'
   | 'NamespaceForeign'
   | 'NamespaceTerminating'
+  | 'NotAvailable'
   | 'NotSupportedYet'
+  | 'PredecessorLeaving'
   | 'SelectionPending'
   | 'SnapshotTooLarge'
   | 'SpecInvalid'
   | 'StepRefused'
-  | 'Unreachable';
+  | 'SurgeUsed'
+  | 'Unreachable'
+  | 'UntrackedPeriod';
 
 export interface Hold {
   readonly code: HoldCode;
@@ -30,19 +35,34 @@ type Facts = Hold['facts'];
 
 const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>> = {
   AgentNotConnected: (_facts, on) => `the member agent of ${on} has not connected yet`,
+  BudgetUsed: (facts, on) =>
+    `${on} uses the budget up (${causeIn(facts)}): ${facts['ready'] ?? '?'} ready, ${facts['minAvailable'] ?? '?'} must stay`,
   Leaving: (facts, on) => `${on} is leaving: ${facts['works'] ?? 0} works remain`,
   NamespaceForeign: (facts, on) => `${on} belongs to ${facts['owner'] ?? 'somebody else'}`,
   NamespaceTerminating: (facts, on) =>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
+  NotAvailable: (facts, on) => `${on} is not available yet (${causeIn(facts)})`,
   NotSupportedYet: (facts, on) => `${on}: ${facts['what'] ?? 'something it uses'} is not supported yet`,
+  PredecessorLeaving: (facts, on) =>
+    `the former ${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,
   SelectionPending: (facts, on) =>
     `what ${on} selects is not known: ${facts['kind'] ?? 'a kind'} cannot be read: ${facts['message'] ?? 'no answer'}`,
   SnapshotTooLarge: (facts, on) =>
     `${on} selects ${facts['bytes'] ?? '?'} bytes in ${facts['objects'] ?? '?'} objects; a snapshot holds ${facts['limit'] ?? '?'}`,
   SpecInvalid: (facts, on) => `${on} cannot work: ${facts['message'] ?? 'its spec is invalid'}`,
   StepRefused: (facts, on) => `${on} could not be written: ${facts['message'] ?? 'refused'}`,
-  Unreachable: (facts, on) => `no heartbeat of ${on} was seen for ${facts['seconds'] ?? '?'} s`,
+  SurgeUsed: (facts, on) =>
+    `${on} has to make room first (${causeIn(facts)}): at most ${facts['maxSurge'] ?? '?'} clusters beyond ${facts['target'] ?? '?'}`,
+  Unreachable: (facts, on) =>
+    facts['seconds'] === undefined
+      ? `${on} is unreachable`
+      : `no heartbeat of ${on} was seen for ${facts['seconds']} s`,
+  UntrackedPeriod: (facts, on) =>
+    `nobody can tell whether ${on} is available: it counts as such after ${facts['seconds'] ?? '?'} s`,
 };
+
+const causeIn = (facts: Facts): string =>
+  [facts['cause'] ?? 'not ready', ...(facts['message'] === undefined ? [] : [facts['message']])].join(': ');
 
 export function sentenceOf(hold: Hold): string {
   const on = hold.on ?? hold.subject;

@@ -1,0 +1,52 @@
+// How a binding is. Only conditions that speak of its present generation count: after a change the status still praises the old content.
+import type { Condition } from '../../api/conditions.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { HubBinding } from '../placement-sources.ts';
+import type { Health } from './planner.ts';
+
+/** True, but nobody could see whether it works. */
+const UNTRACKED: readonly string[] = ['NotAllWorkAreAvailabilityTrackable', 'WorkNotTrackable'];
+
+/**
+ * False for now, not for good.
+ * Differs from KubeFleet: there ApplyInProgress counts as failed, and a cluster that is only slow lets one more surge.
+ */
+const PENDING: readonly string[] = [
+  'OverriddenPending',
+  'WorkNotSynchronizedYet',
+  'ApplyPending',
+  'ApplyInProgress',
+  'ResourceNotAvailableYet',
+  'DiffReportInProgress',
+];
+
+const JUDGED = ['Overridden', 'WorkSynchronized', 'Applied', 'Available'] as const;
+
+export interface Judgement {
+  readonly health: Health;
+  readonly since: number;
+  readonly why?: string;
+}
+
+export function judge({ metadata, conditions }: Pick<HubBinding, 'metadata' | 'conditions'>): Judgement {
+  const fresh = (type: string): Condition | undefined => {
+    const condition = conditionOf(conditions, type);
+    return condition?.observedGeneration === metadata.generation ? condition : undefined;
+  };
+  const as = (health: Health, condition?: Condition): Judgement => ({
+    health,
+    since: condition === undefined ? 0 : Date.parse(condition.lastTransitionTime),
+    ...(condition === undefined || condition.status === 'True' ? {} : { why: condition.message || condition.reason }),
+  });
+
+  const diffed = fresh('DiffReported');
+  if (diffed !== undefined) return as(diffed.status === 'True' ? 'diffed' : 'diff-failed', diffed);
+  const told = JUDGED.map(fresh);
+  const failed = told.find((each) => each?.status === 'False' && !PENDING.includes(each.reason));
+  if (failed !== undefined) return as('failed', failed);
+  const available = fresh('Available');
+  if (available?.status === 'True')
+    return as(UNTRACKED.includes(available.reason) ? 'untracked' : 'available', available);
+  const last = told.findLast((each) => each !== undefined);
+  return last === undefined ? as('unknown') : as('progressing', last);
+}

@@ -1,0 +1,60 @@
+// The shape of every rollout strategy: bindings, the newest revision, limits and the time go in; which bindings move, which go, and for each
+// one that waits the gate that holds it come out. Pure: the same plan decides the rollout, explains it in the status and in `flotilla why`,
+// and, run forward over pretended time, forecasts it.
+import type { Hold } from '../../api/hold.ts';
+import type { Labels } from '../../api/object.ts';
+import type { Seen } from '../../runtime/controller.ts';
+
+/** What a cluster has or should have. Equal revisions are equal texts in all three. */
+export interface Revision {
+  readonly snapshot: string;
+  readonly overrides: string;
+  readonly strategy: string;
+}
+
+/**
+ * How a binding is, by conditions that speak of its present generation:
+ * `available` and `untracked` (nobody can tell, time will), `diffed` and `diff-failed` for reports, `failed` = it was tried and did not work,
+ * `progressing` = under way, `unknown` = nothing said yet.
+ */
+export type Health = 'available' | 'untracked' | 'diffed' | 'diff-failed' | 'progressing' | 'failed' | 'unknown';
+
+export interface Row {
+  /** The binding's name; a cluster has two rows while a predecessor is being deleted. */
+  readonly key: string;
+  readonly cluster: string;
+  readonly binding?: Seen;
+  readonly state: 'none' | 'scheduled' | 'bound' | 'unscheduled';
+  readonly deleting: boolean;
+  readonly has?: Revision;
+  readonly wants: Revision;
+  readonly health: Health;
+  /** When its health became what it is; 0 = unknown. */
+  readonly since: number;
+  /** What the condition behind `failed` or `progressing` says. */
+  readonly why?: string;
+  readonly reachable: boolean;
+  readonly labels: Labels;
+}
+
+export interface Plan<State> {
+  /** Rows that get the wanted revision now, in order. */
+  readonly move: readonly string[];
+  readonly remove: readonly string[];
+  /** By row: what holds it. A row that is where it should be and well has none. */
+  readonly holds: Readonly<Record<string, Hold>>;
+  readonly state: State;
+  readonly wakeAt?: number;
+  readonly done: boolean;
+}
+
+export type Planner<Limits, State, P extends Plan<State> = Plan<State>> = (input: {
+  readonly rows: readonly Row[];
+  readonly limits: Limits;
+  readonly state: State;
+  readonly now: number;
+}) => P;
+
+/** Content that is not what it should be. The way of applying reaches every cluster at once and makes nobody outdated. */
+export const isOutdated = ({ has, wants }: Row): boolean =>
+  has === undefined || has.snapshot !== wants.snapshot || has.overrides !== wants.overrides;

@@ -1,0 +1,498 @@
+// The traces of spec 04 §9, row by row. Where our plan differs from KubeFleet's, the row says by which decision.
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Health, Row } from './planner.ts';
+import { isOutdated } from './planner.ts';
+import { type RollingLimits, rolling } from './rolling.ts';
+
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const NEW = { snapshot: 'v2', overrides: '', strategy: '' };
+const OLD = { ...NEW, snapshot: 'v1' };
+
+/**
+ * Bindings as the spec writes them: `B ro c1 c2; S c3`. State B, S or U; then, if any, flags: r ready, p in progress, f failed, o outdated,
+ * d deleting, D a report was made; then clusters. `c1-old` is a predecessor on cluster c1.
+ */
+function bindings(text: string): readonly Row[] {
+  return text
+    .split(';')
+    .flatMap((group) => {
+      const [state = '', ...words] = group.trim().split(/\s+/);
+      const flags = /^[rpfodD]+$/.test(words[0] ?? '') ? (words.shift() ?? '') : '';
+      return words.map((name) => row(state, flags, name));
+    })
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+function row(state: string, flags: string, key: string): Row {
+  const health: Health = flags.includes('D')
+    ? 'diffed'
+    : flags.includes('r')
+      ? 'available'
+      : flags.includes('f')
+        ? 'failed'
+        : flags.includes('p')
+          ? 'progressing'
+          : 'unknown';
+  return {
+    key,
+    cluster: key.replace('-old', ''),
+    state: state === 'S' ? 'scheduled' : state === 'B' ? 'bound' : 'unscheduled',
+    deleting: flags.includes('d'),
+    ...(state === 'S' ? {} : { has: flags.includes('o') ? OLD : NEW }),
+    wants: NEW,
+    health,
+    since: NOW - 1000,
+    reachable: true,
+    labels: {},
+  };
+}
+
+interface Limits {
+  readonly n?: number;
+  readonly mu?: number | string;
+  readonly ms?: number | string;
+  readonly period?: number;
+  readonly exhausted?: true;
+}
+
+const limitsOf = ({ n, mu = '25%', ms = '25%', period = 60, exhausted }: Limits): RollingLimits => ({
+  maxUnavailable: mu,
+  maxSurge: ms,
+  unavailablePeriodMs: period * 1000,
+  target: n,
+  isExhausted: exhausted ?? false,
+  binding: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourceBinding' },
+});
+
+const planOf = (rows: string | readonly Row[], limits: Limits, now = NOW) =>
+  rolling({ rows: typeof rows === 'string' ? bindings(rows) : rows, limits: limitsOf(limits), state: undefined, now });
+
+interface Trace extends Limits {
+  readonly it: string;
+  readonly of: string;
+  /** T/maxUnavailable/maxSurge/minAvailable ready/canBeUnavailable/canBeReady maxRemove/maxAdd, as far as the spec gives them. */
+  readonly figures?: string;
+  readonly move?: string;
+  readonly remove?: string;
+  readonly stale?: string;
+}
+
+const PICK3 = { n: 3, mu: 1, ms: 1 };
+const MOVE = { n: 3, mu: 0, ms: 1 };
+const TWO = { n: 2, mu: '25%', ms: 2 };
+const FIVE = { n: 5, mu: '20%', ms: 3, period: 3 };
+
+const traces: readonly Trace[] = [
+  { it: 'T1 0 first schedule', of: 'S c1 c2 c3', ...PICK3, figures: '3/1/1/2 0/0/0 -2/4', move: 'c1 c2 c3' },
+  { it: 'T1 1 all available', of: 'B r c1 c2 c3', ...PICK3, figures: '3/1/1/2 3/0/3' },
+  { it: 'T1 2 bad image', of: 'B ro c1 c2 c3', ...PICK3, figures: '3/1/1/2 3/0/3 1/1', move: 'c1', stale: 'c2 c3' },
+  { it: 'T1 3 c1 rolling', of: 'B p c1; B ro c2 c3', ...PICK3, figures: '3/1/1/2 2/0/3 0/1', stale: 'c2 c3' },
+  { it: 'T1 4 c1 failed', of: 'B f c1; B ro c2 c3', ...PICK3, figures: '3/1/1/2 2/0/2 0/2', stale: 'c2 c3' },
+  { it: 'T1 5 the fix', of: 'B fo c1; B ro c2 c3', ...PICK3, figures: '3/1/1/2 2/0/2 0/2', move: 'c1', stale: 'c2 c3' },
+  {
+    it: 'T1 6 c1 available',
+    of: 'B r c1; B ro c2 c3',
+    ...PICK3,
+    figures: '3/1/1/2 3/0/3 1/1',
+    move: 'c2',
+    stale: 'c3',
+  },
+  { it: 'T1 7 c2 available', of: 'B r c1 c2; B ro c3', ...PICK3, figures: '3/1/1/2 3/0/3 1/1', move: 'c3' },
+  { it: 'T1 alt N=4', of: 'B r c1 c2 c3; S c4', n: 4, mu: 1, ms: 1, figures: '4/1/1/3 3/0/3 0/2', move: 'c4' },
+
+  { it: 'T2 0', of: 'S c1 c2', ...TWO, figures: '2/1/2/1 0/0/0 -1/4', move: 'c1 c2' },
+  {
+    it: 'T2 1 policy changed',
+    of: 'U r c1 c2; S c3 c4',
+    ...TWO,
+    figures: '2/1/2/1 2/0/2 1/2',
+    move: 'c3 c4',
+    remove: 'c1',
+  },
+  { it: 'T2 2', of: 'U d c1; U r c2; B p c3 c4', ...TWO, figures: '2/1/2/1 1/0/4 0/0' },
+  { it: 'T2 3 c3 available', of: 'U d c1; U r c2; B r c3; B p c4', ...TWO, figures: '2/1/2/1 2/0/4 1/0', remove: 'c2' },
+  { it: 'T2 4', of: 'B r c3 c4', ...TWO, figures: '2/1/2/1 2/0/2' },
+
+  {
+    it: 'T3 rounding up',
+    of: 'B ro c1 c2 c3 c4 c5',
+    n: 5,
+    figures: '5/2/2/3 5/0/5 2/2',
+    move: 'c1 c2',
+    stale: 'c3 c4 c5',
+  },
+  { it: 'T4 one cluster', of: 'B ro c1', n: 1, figures: '1/1/1/0 1/0/1 1/1', move: 'c1' },
+  {
+    it: 'T5 one failed',
+    of: 'B fo c1; B po c2 c3 c4 c5',
+    ...FIVE,
+    figures: '5/1/3/4 0/0/4 -4/4',
+    move: 'c1',
+    stale: 'c2 c3 c4 c5',
+  },
+  {
+    it: 'T6 three failed',
+    of: 'B fo c1 c2 c3; B ro c4 c5',
+    ...FIVE,
+    figures: '5/1/3/4 2/0/2 -2/6',
+    move: 'c1 c2 c3',
+    stale: 'c4 c5',
+  },
+  // Differs from KubeFleet (K1): there nothing moves, for ever.
+  {
+    it: 'T7 maxUnavailable 0 in place',
+    of: 'B ro c1 c2 c3 c4 c5',
+    n: 5,
+    mu: 0,
+    ms: 3,
+    figures: '5/0/3/5 5/0/5 0/3',
+    move: 'c1',
+    stale: 'c2 c3 c4 c5',
+  },
+  { it: 'T7 then one at a time', of: 'B p c1; B ro c2 c3 c4 c5', n: 5, mu: 0, ms: 3, stale: 'c2 c3 c4 c5' },
+
+  { it: 'T8 1', of: 'U r c1 c2 c3; S c4 c5 c6', ...MOVE, figures: '3/0/1/3 3/0/3 0/1', move: 'c4', stale: 'c5 c6' },
+  { it: 'T8 2', of: 'U r c1 c2 c3; B p c4; S c5 c6', ...MOVE, figures: '3/0/1/3 3/0/4 0/0', stale: 'c5 c6' },
+  {
+    it: 'T8 3',
+    of: 'U r c1 c2 c3; B r c4; S c5 c6',
+    ...MOVE,
+    figures: '3/0/1/3 4/0/4 1/0',
+    remove: 'c1',
+    stale: 'c5 c6',
+  },
+  { it: 'T8 4', of: 'U d c1; U r c2 c3; B r c4; S c5 c6', ...MOVE, figures: '3/0/1/3 3/0/4 0/0', stale: 'c5 c6' },
+  {
+    it: 'T8 5 c1 gone',
+    of: 'U r c2 c3; B r c4; S c5 c6',
+    ...MOVE,
+    figures: '3/0/1/3 3/0/3 0/1',
+    move: 'c5',
+    stale: 'c6',
+  },
+
+  { it: 'T9 scale down', of: 'B r c1 c2; U r c3 c4', n: 2, figures: '2/1/1/1 4/0/4 3/-1', remove: 'c3 c4' },
+  {
+    it: 'T10 1 a cluster joins',
+    of: 'B ro c1 c2 c3; S c4',
+    figures: '4/1/1/3 3/0/3 0/2',
+    move: 'c4',
+    stale: 'c1 c2 c3',
+  },
+  { it: 'T10 2', of: 'B ro c1 c2 c3; B p c4', figures: '4/1/1/3 3/0/4 0/1', stale: 'c1 c2 c3' },
+  { it: 'T10 3', of: 'B ro c1 c2 c3; B r c4', figures: '4/1/1/3 4/0/4 1/1', move: 'c1', stale: 'c2 c3' },
+
+  { it: 'T13 1', of: 'U r c1', figures: '0/0/0/0 1/0/1 1/-1', remove: 'c1' },
+  // Differs from KubeFleet (DB-3): there it is never deleted.
+  { it: 'T13 2 failed', of: 'U f c1', figures: '0/0/0/0 0/0/0 0/0', remove: 'c1' },
+  { it: 'T13 3', of: 'U f c1', mu: 1, figures: '0/1/0/-1 0/0/0 1/0', remove: 'c1' },
+
+  // Differs from KubeFleet (DB-4): there all three are stuck.
+  {
+    it: 'T14 1 PickN 5, three exist',
+    of: 'B ro c1 c2 c3',
+    n: 5,
+    exhausted: true,
+    figures: '3/1/2/2 3/0/3 1/4',
+    move: 'c1',
+    stale: 'c2 c3',
+  },
+  { it: 'T14 2 PickFixed, one missing', of: 'B ro c1 c2', n: 3, exhausted: true, move: 'c1', stale: 'c2' },
+  { it: 'T14 3 PickN 4, 50 %', of: 'B ro c1 c2', n: 4, mu: '50%', exhausted: true, move: 'c1', stale: 'c2' },
+  {
+    it: 'T14 while the scheduler still looks',
+    of: 'B ro c1 c2 c3',
+    n: 5,
+    figures: '5/2/2/3 3/0/3 0/4',
+    stale: 'c1 c2 c3',
+  },
+
+  {
+    it: 'T15 1',
+    of: 'B ro c1 c2; U rd c3; U r c4',
+    n: 2,
+    mu: 1,
+    ms: 0,
+    figures: '2/1/0/1 4/1/4 2/-2',
+    move: 'c1',
+    remove: 'c4',
+    stale: 'c2',
+  },
+  // Differs from KubeFleet (K1): there c2 waits.
+  {
+    it: 'T15 2',
+    of: 'B rdo c1; B ro c2; U r c3 c4',
+    n: 2,
+    mu: 0,
+    ms: 0,
+    figures: '2/0/0/2 4/1/4 1/-2',
+    move: 'c2',
+    remove: 'c3',
+  },
+  {
+    it: 'T15 3',
+    of: 'U rd c1; U r c2; S c3 c4',
+    n: 2,
+    mu: 2,
+    ms: 0,
+    figures: '2/2/0/0 2/1/2 1/0',
+    remove: 'c2',
+    stale: 'c3 c4',
+  },
+  // Differs from KubeFleet (DB-3): there c2 stays.
+  {
+    it: 'T15 4',
+    of: 'U pd c1; U p c2; S c3 c4',
+    n: 2,
+    mu: 0,
+    ms: 1,
+    figures: '2/0/1/2 0/0/2 -2/1',
+    move: 'c3',
+    remove: 'c2',
+    stale: 'c4',
+  },
+  { it: 'T15 5', of: 'B rd c1; B r c2; S c3 c4', n: 4, mu: 0, ms: 0, figures: '4/0/0/4 2/1/2 -3/2', move: 'c3 c4' },
+  // Differs from KubeFleet (DB-3): there c2 stays.
+  {
+    it: 'T15 6',
+    of: 'U pd c1; U p c2; S c3 c4 c5 c6',
+    n: 4,
+    mu: 0,
+    ms: 1,
+    figures: '4/0/1/4 0/0/2 -4/3',
+    move: 'c3 c4 c5',
+    remove: 'c2',
+    stale: 'c6',
+  },
+  {
+    it: 'T15 7',
+    of: 'U rd c1; U r c2 c3 c4; S c5 c6',
+    n: 2,
+    mu: 0,
+    ms: 0,
+    figures: '2/0/0/2 4/1/4 1/-2',
+    remove: 'c2',
+    stale: 'c5 c6',
+  },
+
+  {
+    it: 'T16 reports',
+    of: 'B D c1; B Do c2 c3',
+    n: 3,
+    mu: 1,
+    ms: 0,
+    figures: '3/1/0/2 3/0/0 1/3',
+    move: 'c2',
+    stale: 'c3',
+  },
+  // Differs from KubeFleet (DB-7): there c2 waits too, for c1's clean-up.
+  { it: 'T19 re-picked', of: 'U d c1-old; S c1; B ro c2', n: 2, mu: 2, move: 'c2', stale: 'c1' },
+];
+
+const words = (text = '') => text.split(' ').filter((word) => word !== '');
+
+describe('a rolling update', () => {
+  test.each(traces)('$it', ({ it: _it, of, figures = '', move, remove, stale, ...limits }) => {
+    const plan = planOf(of, limits);
+    expect({ move: plan.move, remove: plan.remove, stale: plan.stale }).toEqual({
+      move: words(move),
+      remove: words(remove),
+      stale: words(stale),
+    });
+    const f = plan.figures;
+    const all = `${f.target}/${f.maxUnavailable}/${f.maxSurge}/${f.minAvailable} ${f.ready}/${f.canBeUnavailable}/${f.canBeReady} ${f.maxRemove}/${f.maxAdd}`;
+    expect(all.startsWith(figures), `${all} begins with ${figures}`).toBe(true);
+    expect(plan.wakeAt).toBeUndefined();
+  });
+
+  test('T11 waits for the end of an untracked cluster’s period, and for nothing else', () => {
+    const rows = bindings('B po c1; B r c2; B o c3').map(
+      (each): Row => (each.key === 'c3' ? { ...each, health: 'untracked', since: NOW - 35_000 } : each),
+    );
+    const plan = planOf(rows, { n: 3, mu: '20%', ms: 3 });
+    expect(plan.figures).toMatchObject({
+      target: 3,
+      maxUnavailable: 1,
+      minAvailable: 2,
+      ready: 1,
+      canBeReady: 3,
+      maxRemove: -1,
+      maxAdd: 3,
+    });
+    expect(plan).toMatchObject({ move: [], remove: [], stale: ['c1', 'c3'], upToDate: ['c2'], wakeAt: NOW + 25_001 });
+  });
+
+  test('T12 counts an untracked cluster as available strictly after its period', () => {
+    const rows = bindings('B c1; B ro c2').map(
+      (each): Row => (each.key === 'c1' ? { ...each, health: 'untracked', since: NOW } : each),
+    );
+    const at = (seconds: number) => planOf(rows, { n: 2, mu: 1 }, NOW + seconds * 1000);
+    expect(at(25)).toMatchObject({ move: [], wakeAt: NOW + 60_001, figures: { ready: 1, maxRemove: 0 } });
+    expect(at(60)).toMatchObject({ move: [], wakeAt: NOW + 60_001 });
+    expect(rolling({ rows, limits: limitsOf({ n: 2, mu: 1 }), state: undefined, now: NOW + 60_001 })).toMatchObject({
+      move: ['c2'],
+      figures: { ready: 2 },
+    });
+  });
+
+  test('T17 moves only those whose overrides changed', () => {
+    const rows = bindings('B r c1 c2 c3').map(
+      (each): Row => (each.key === 'c2' ? each : { ...each, wants: { ...NEW, overrides: 'cro-1' } }),
+    );
+    expect(planOf(rows, PICK3)).toMatchObject({ move: ['c1'], stale: ['c3'], upToDate: ['c2'] });
+  });
+
+  test('T18 a new way of applying makes nobody outdated', () => {
+    const rows = bindings('B r c1 c2').map((each): Row => ({ ...each, wants: { ...NEW, strategy: 'other' } }));
+    expect(planOf(rows, { n: 2 })).toMatchObject({ move: [], stale: [], upToDate: ['c1', 'c2'], done: true });
+  });
+
+  test('is done when everybody has the newest and is well', () => {
+    expect(planOf('B r c1 c2', { n: 2 }).done).toBe(true);
+    expect(planOf('B r c1; B p c2', { n: 2 }).done).toBe(false);
+    expect(planOf('B r c1; U d c2', { n: 1 }).done).toBe(true);
+  });
+});
+
+describe('what holds a cluster', () => {
+  const holdsOf = (of: string, limits: Limits) =>
+    Object.fromEntries(
+      Object.entries(planOf(of, limits).holds).map(([key, { code, on }]) => [key, `${code} ${on?.name}`]),
+    );
+
+  test.each([
+    {
+      it: 'the failed one',
+      of: 'B f c2; B ro c1 c3',
+      limits: PICK3,
+      holds: { c1: 'BudgetUsed c2', c2: 'NotAvailable c2', c3: 'BudgetUsed c2' },
+    },
+    {
+      it: 'the failed one before one that is under way',
+      of: 'B p c1; B f c2; B ro c3',
+      limits: { n: 3, mu: 2 },
+      holds: { c1: 'NotAvailable c1', c2: 'NotAvailable c2', c3: 'BudgetUsed c2' },
+    },
+    { it: 'the one that moves now', of: 'B ro c1 c2', limits: { n: 2, mu: 1 }, holds: { c2: 'BudgetUsed c1' } },
+    {
+      it: 'what has to make room',
+      of: 'U r c1; S c2',
+      limits: { n: 1, mu: 0, ms: 0 },
+      holds: { c1: 'BudgetUsed undefined', c2: 'SurgeUsed c1' },
+    },
+    { it: 'a predecessor', of: 'U d c1-old; S c1', limits: { n: 1 }, holds: { c1: 'PredecessorLeaving c1-old' } },
+  ])('is $it', ({ of, limits, holds }) => {
+    expect(holdsOf(of, limits)).toEqual(holds);
+  });
+
+  test('is a member that nobody hears', () => {
+    const rows = bindings('B p c1; B ro c2').map((each): Row => ({ ...each, reachable: each.key !== 'c1' }));
+    const { holds } = planOf(rows, { n: 2, mu: 1 });
+    expect(holds['c1']).toMatchObject({ code: 'Unreachable', on: { name: 'c1' } });
+    expect(holds['c2']).toMatchObject({
+      code: 'BudgetUsed',
+      on: { name: 'c1' },
+      facts: { cause: 'unreachable', ready: 1, minAvailable: 1 },
+    });
+  });
+});
+
+// ---- over time
+
+const anyState = fc.constantFrom(
+  'B r',
+  'B ro',
+  'B p',
+  'B po',
+  'B f',
+  'B fo',
+  'S',
+  'U r',
+  'U p',
+  'U f',
+  'U rd',
+  'U d',
+  'B rd',
+);
+const anyFleet = fc
+  .array(anyState, { minLength: 1, maxLength: 8 })
+  .map((states) => bindings(states.map((state, i) => `${state} c${i}`).join(';')));
+const anyLimits = fc.record({
+  n: fc.option(fc.nat(8), { nil: undefined }),
+  mu: fc.constantFrom(0, 1, 2, '25%', '50%', '100%'),
+  ms: fc.constantFrom(0, 1, '25%', '100%'),
+});
+
+describe('any rolling update', () => {
+  test('is the same plan for the same bindings in any order', () => {
+    fc.assert(
+      fc.property(anyFleet, anyLimits, fc.infiniteStream(fc.nat()), (rows, { n, ...limits }, dice) => {
+        const shuffled = rows.map((each) => ({ each, at: dice.next().value as number })).sort((a, b) => a.at - b.at);
+        const sorted = shuffled.map(({ each }) => each).sort((a, b) => (a.key < b.key ? -1 : 1));
+        const given = { ...limits, ...(n === undefined ? {} : { n }) };
+        expect(planOf(sorted, given)).toEqual(planOf(rows, given));
+      }),
+    );
+  });
+
+  test('gives every binding that should move and may not a hold', () => {
+    fc.assert(
+      fc.property(anyFleet, anyLimits, (rows, { n, ...limits }) => {
+        const plan = planOf(rows, { ...limits, ...(n === undefined ? {} : { n }) });
+        for (const each of rows) {
+          if (each.deleting || plan.move.includes(each.key) || plan.remove.includes(each.key)) continue;
+          const isRight = each.state === 'bound' && !isOutdated(each) && each.health === 'available';
+          expect(plan.holds[each.key] === undefined, each.key).toBe(isRight);
+        }
+      }),
+    );
+  });
+
+  /** What members and the API server do with a plan: some of it, in time. */
+  function after(
+    rows: readonly Row[],
+    plan: ReturnType<typeof planOf>,
+    roll: (sides: number) => number,
+  ): readonly Row[] {
+    return rows.flatMap((each): readonly Row[] => {
+      const isDead = roll(3) === 0; // the hub died before this write
+      if (plan.remove.includes(each.key) && !isDead) return [{ ...each, deleting: true, health: 'unknown' }];
+      if (plan.move.includes(each.key) && !isDead) return [{ ...each, state: 'bound', has: NEW, health: 'unknown' }];
+      if (each.deleting) return roll(2) === 0 ? [] : [each];
+      if (each.state !== 'scheduled' && each.health !== 'available' && roll(2) === 0)
+        return [{ ...each, health: 'available' }];
+      return [each];
+    });
+  }
+
+  test('keeps to its budgets and finishes, with slow members and a hub that dies midway', () => {
+    fc.assert(
+      fc.property(anyFleet, anyLimits, fc.infiniteStream(fc.nat()), (fleet, { n: _n, ...limits }, dice) => {
+        const roll = (sides: number) => (dice.next().value as number) % sides;
+        let rows = fleet;
+        for (let round = 0; round < 400; round++) {
+          const plan = planOf(rows, limits);
+          const { target, maxUnavailable, maxSurge } = plan.figures;
+          const up = (all: readonly Row[]) =>
+            all.filter(({ health, deleting, state }) => health === 'available' && !deleting && state !== 'scheduled')
+              .length;
+          const taken = rows.filter(
+            ({ key, health }) => health === 'available' && (plan.remove.includes(key) || plan.move.includes(key)),
+          ).length;
+          const floor = Math.min(up(rows), target - Math.max(maxUnavailable, 1));
+          expect(up(rows) - taken).toBeGreaterThanOrEqual(floor);
+          const holding = rows.filter(({ state, health }) => state !== 'scheduled' && health !== 'failed').length;
+          const added = rows.filter(({ key, state }) => state === 'scheduled' && plan.move.includes(key)).length;
+          if (added > 0) expect(holding + added).toBeLessThanOrEqual(target + maxSurge);
+          rows = after(rows, plan, roll);
+        }
+        if (limits.mu === 0 && limits.ms === 0) return; // no room to move: it may wait, with a hold
+        expect(rows.filter(({ state }) => state === 'unscheduled')).toEqual([]);
+        expect(rows.every((each) => each.state === 'bound' && !isOutdated(each) && each.health === 'available')).toBe(
+          true,
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,239 @@
+// Rolling update: which bindings may move to the newest snapshot now, and which may go.
+// Guarantees: because of us, never more than `maxUnavailable` clusters lack an available copy (one at a time where that is 0 and content
+// changes in place), and never more than `maxSurge` clusters beyond the target have one. What is already down may always be mended.
+import type { Hold } from '../../api/hold.ts';
+import { memberCluster } from '../../api/member-cluster.ts';
+import type { ObjectRef } from '../../api/object.ts';
+import { countRoundedUp, type IntOrPercent } from '../../base/int-or-percent.ts';
+import { isOutdated, type Plan, type Planner, type Row } from './planner.ts';
+
+export interface RollingLimits {
+  readonly maxUnavailable: IntOrPercent;
+  readonly maxSurge: IntOrPercent;
+  /** How long a cluster of which nobody can tell counts as unavailable. */
+  readonly unavailablePeriodMs: number;
+  /** How many clusters the policy asks for; undefined = as many as were picked. */
+  readonly target: number | undefined;
+  /** The scheduler cannot find more clusters than it has. */
+  readonly isExhausted: boolean;
+  /** The binding kind, for what names a binding. */
+  readonly binding: { readonly group: string; readonly kind: string };
+}
+
+/** The arithmetic of one plan, for messages and tests. */
+export interface Figures {
+  readonly target: number;
+  readonly maxUnavailable: number;
+  readonly maxSurge: number;
+  readonly minAvailable: number;
+  readonly ready: number;
+  readonly canBeUnavailable: number;
+  readonly canBeReady: number;
+  readonly maxRemove: number;
+  readonly maxAdd: number;
+}
+
+export interface RollingPlan extends Plan<undefined> {
+  readonly figures: Figures;
+  /** Rows that should move and may not yet. */
+  readonly stale: readonly string[];
+  /** Rows that carry the newest content. */
+  readonly upToDate: readonly string[];
+}
+
+export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, limits, now }) => {
+  const isReady = (row: Row): boolean => readyOf(row, limits, now);
+  const canBeReady = ({ health }: Row): boolean =>
+    health !== 'failed' && health !== 'diffed' && health !== 'diff-failed';
+
+  const scheduled = rows.filter(({ state }) => state === 'scheduled');
+  const bound = rows.filter(({ state }) => state === 'bound');
+  const present = rows.filter(({ state }) => state === 'bound' || state === 'unscheduled');
+  const live = bound.filter(({ deleting }) => !deleting);
+  const leaving = rows.filter(({ state, deleting }) => state === 'unscheduled' && !deleting);
+
+  // Differs from KubeFleet: clusters that nobody can find do not use up the budget of those that exist.
+  const picked = scheduled.length + bound.length;
+  const target = limits.target ?? picked;
+  const within = limits.isExhausted ? Math.min(target, picked) : target;
+  const maxUnavailable = countRoundedUp(limits.maxUnavailable, within);
+  const maxSurge = countRoundedUp(limits.maxSurge, target);
+  const ready = present.filter(isReady).length;
+  const canBeUnavailable = present.filter((row) => row.deleting && isReady(row)).length;
+  const figures: Figures = {
+    target: within,
+    maxUnavailable,
+    maxSurge,
+    minAvailable: within - maxUnavailable,
+    ready,
+    canBeUnavailable,
+    canBeReady: present.filter(canBeReady).length,
+    maxRemove: ready - canBeUnavailable - (within - maxUnavailable),
+    maxAdd: target + maxSurge - present.filter(canBeReady).length,
+  };
+
+  const outdated = live.filter(isOutdated);
+  const [broken, toUpdate] = split(outdated, ({ health }) => health === 'failed');
+  // Differs from KubeFleet: taking away what does not work costs nothing.
+  const [costly, free] = split(leaving, isReady);
+  const removing = costly.slice(0, Math.max(0, figures.maxRemove));
+  // A limit of 0 is for moves; content that changes in place still takes one cluster at a time, or it would never change.
+  const forUpdates = figures.maxRemove + (maxUnavailable === 0 && within > 0 ? 1 : 0) - removing.length;
+  const updating = toUpdate.slice(0, Math.max(0, forUpdates));
+  // Differs from KubeFleet: a cluster whose predecessor is still being deleted waits alone.
+  const predecessors = new Map(rows.filter(({ deleting }) => deleting).map((row) => [row.cluster, row]));
+  const [blocked, toBind] = split(
+    scheduled.filter(({ deleting }) => !deleting),
+    ({ cluster }) => predecessors.has(cluster),
+  );
+  const binding = toBind.slice(0, Math.max(0, figures.maxAdd));
+
+  const moving = [...broken, ...updating, ...binding];
+  const remove = rows.filter((row) => free.includes(row) || removing.includes(row));
+  const staleUpdates = toUpdate.filter((row) => !updating.includes(row));
+  const staleBinds = toBind.filter((row) => !binding.includes(row));
+  const stale = [...staleUpdates, ...blocked, ...staleBinds];
+  const kept = costly.filter((row) => !removing.includes(row));
+
+  const clock = waiting(present, limits, now);
+  const gates = gatesOf({ figures, limits, present, isReady, moving, remove });
+  const holds: Record<string, Hold> = {};
+  for (const row of staleUpdates) holds[row.key] = gates.budget(row);
+  for (const row of kept) holds[row.key] = gates.budget(row);
+  for (const row of staleBinds) holds[row.key] = gates.surge(row);
+  for (const row of blocked) holds[row.key] = gates.predecessor(row, predecessors.get(row.cluster) as Row);
+  for (const row of live) {
+    const hold = holds[row.key] === undefined && !moving.includes(row) ? gates.own(row) : undefined;
+    if (hold !== undefined) holds[row.key] = hold;
+  }
+
+  const hasWork = outdated.length > 0 || scheduled.length > 0 || leaving.length > 0;
+  return {
+    move: moving.map(({ key }) => key),
+    remove: remove.map(({ key }) => key),
+    stale: stale.map(({ key }) => key),
+    upToDate: live.filter((row) => !isOutdated(row)).map(({ key }) => key),
+    holds,
+    state: undefined,
+    figures,
+    ...(hasWork && clock !== undefined ? { wakeAt: clock } : {}),
+    done: !hasWork && Object.keys(holds).length === 0,
+  };
+};
+
+const readyAt = ({ since }: Row, { unavailablePeriodMs }: RollingLimits): number => since + unavailablePeriodMs;
+
+function readyOf(row: Row, limits: RollingLimits, now: number): boolean {
+  if (row.health === 'available' || row.health === 'diffed') return true;
+  return row.health === 'untracked' && readyAt(row, limits) < now;
+}
+
+/** The only thing that time alone brings about: the end of an untracked cluster's period. */
+function waiting(present: readonly Row[], limits: RollingLimits, now: number): number | undefined {
+  const ends = present
+    .filter((row) => row.health === 'untracked' && !readyOf(row, limits, now))
+    .map((row) => readyAt(row, limits) + 1);
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
+interface GatesInput {
+  readonly figures: Figures;
+  readonly limits: RollingLimits;
+  readonly present: readonly Row[];
+  readonly moving: readonly Row[];
+  readonly remove: readonly Row[];
+  isReady(row: Row): boolean;
+}
+
+/** Why each row waits. All of one kind point at the same culprit: the first cluster that uses the budget up. */
+function gatesOf({ figures, limits, present, moving, remove, isReady }: GatesInput) {
+  const down = present.filter((row) => !isReady(row));
+  const culprit = down.find(({ health }) => health === 'failed') ?? down[0] ?? moving[0] ?? remove[0];
+  const surger = present.find(({ state }) => state === 'unscheduled') ?? culprit ?? present[0];
+  const { target, minAvailable, maxUnavailable, maxSurge, ready } = figures;
+  const numbers = { ready, minAvailable, maxUnavailable, maxSurge, target };
+  const cause = (row: Row | undefined) =>
+    row === undefined
+      ? { cause: 'the limits leave no room' }
+      : { cause: causeOf(row), ...(row.why === undefined ? {} : { message: row.why }) };
+  const on = (row: Row | undefined) => (row === undefined ? {} : { on: clusterRef(row) });
+
+  return {
+    budget: (row: Row): Hold => ({
+      code: 'BudgetUsed',
+      subject: clusterRef(row),
+      ...on(culprit),
+      facts: { ...numbers, ...cause(culprit) },
+      ...since(culprit),
+      next: nextFor(culprit, 'raise maxUnavailable'),
+    }),
+    surge: (row: Row): Hold => ({
+      code: 'SurgeUsed',
+      subject: clusterRef(row),
+      ...on(surger),
+      facts: { ...numbers, ...cause(surger) },
+      ...since(surger),
+      next: nextFor(surger, 'raise maxSurge'),
+    }),
+    predecessor: (row: Row, before: Row): Hold => ({
+      code: 'PredecessorLeaving',
+      subject: clusterRef(row),
+      on: {
+        ...limits.binding,
+        ...(before.binding?.namespace === undefined ? {} : { namespace: before.binding.namespace }),
+        name: before.key,
+      },
+      facts: { cluster: row.cluster, ...(before.reachable ? {} : { cause: 'unreachable' }) },
+      next: before.reachable ? 'wait: the old copy is being removed' : `bring cluster "${row.cluster}" back`,
+    }),
+    /** A cluster that has what it should have, and is not well yet. */
+    own(row: Row): Hold | undefined {
+      if (isReady(row)) return undefined;
+      if (row.health === 'untracked') {
+        return {
+          code: 'UntrackedPeriod',
+          subject: clusterRef(row),
+          on: clusterRef(row),
+          facts: { seconds: limits.unavailablePeriodMs / 1000 },
+          since: row.since,
+          until: readyAt(row, limits),
+          next: 'wait, or lower unavailablePeriodSeconds',
+        };
+      }
+      const code = !row.reachable ? 'Unreachable' : 'NotAvailable';
+      return {
+        code,
+        subject: clusterRef(row),
+        on: clusterRef(row),
+        facts: { ...cause(row) },
+        ...since(row),
+        next: nextFor(row, 'look at failedPlacements of this cluster'),
+      };
+    },
+  };
+}
+
+const since = (row: Row | undefined) => (row === undefined || row.since === 0 ? {} : { since: row.since });
+
+const clusterRef = ({ cluster }: Row): ObjectRef => ({
+  group: memberCluster.group,
+  kind: memberCluster.kind,
+  name: cluster,
+});
+
+const causeOf = (row: Row): string => (row.reachable ? row.health : 'unreachable');
+
+function nextFor(row: Row | undefined, otherwise: string): string {
+  if (row === undefined) return otherwise;
+  if (!row.reachable) return `bring cluster "${row.cluster}" back, or ${otherwise}`;
+  if (row.health === 'failed')
+    return `mend what failed on cluster "${row.cluster}" (a fix moves on by itself), or ${otherwise}`;
+  return `wait for cluster "${row.cluster}", or ${otherwise}`;
+}
+
+function split<T>(items: readonly T[], fits: (item: T) => boolean): readonly [readonly T[], readonly T[]] {
+  const yes: T[] = [];
+  const no: T[] = [];
+  for (const item of items) (fits(item) ? yes : no).push(item);
+  return [yes, no];
+}
