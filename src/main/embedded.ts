@@ -83,7 +83,7 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
         running.set(name, cluster);
         return cluster;
       },
-      listen: () => listen(options, pki, (name) => running.get(name === '' ? HUB : name)?.http),
+      listen: () => listen({ ...options, ...share }, pki, (name) => running.get(name === '' ? HUB : name)?.http),
       url: (port) => urlOf(options, port),
       writeKubeconfig: (file, port, elsewhere) => {
         const here = [...running.keys()].map((name) => ({ name, port }));
@@ -184,7 +184,7 @@ async function tellClients(file: string, config: Kubeconfig): Promise<void> {
 }
 
 async function listen(
-  options: EmbeddedOptions,
+  { membersOnly, ...options }: EmbeddedOptions & Share,
   pki: Pki,
   clusters: Parameters<typeof serve>[0]['clusters'],
 ): Promise<Listening> {
@@ -207,7 +207,8 @@ async function listen(
     });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause;
-    const message = `port ${options.port} on ${HOST} is in use: stop what uses it, or give another with --port (0 = any free one)`;
+    const whose = membersOnly ? ", which the members of a large fleet get (the one after the hub's)," : '';
+    const message = `port ${options.port} on ${HOST}${whose} is in use: stop what uses it, or give another with --port (0 = any free one)`;
     throw new UserError('PortInUse', message, { cause });
   }
 }

@@ -1,8 +1,9 @@
 // `flotilla member`: the agent of one member cluster. It dials the hub; the hub never dials it.
 import { Registry } from 'prom-client';
 import { wallClock } from '../base/clock.ts';
+import { LostError, messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
-import { connect } from '../cli/connect.ts';
+import { type Connected, type ConnectOptions, connect } from '../cli/connect.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
 import { type Health, liveness, readiness } from '../runtime/health.ts';
 import type { Manager } from '../runtime/manager.ts';
@@ -25,11 +26,11 @@ export interface MemberCommandOptions {
 export async function member(options: MemberCommandOptions): Promise<void> {
   const stopped = firstSignal();
   const log = jsonLog(options.logLevel, { part: 'member', cluster: options.name });
-  using hub = await connect({
+  using hub = await reach('the hub', {
     kubeconfig: options.hubKubeconfig,
     ...(options.hubContext === undefined ? {} : { context: options.hubContext }),
   });
-  using own = await connect({
+  using own = await reach(`the member "${options.name}"`, {
     ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
     ...(options.context === undefined ? {} : { context: options.context }),
   });
@@ -54,6 +55,16 @@ export async function member(options: MemberCommandOptions): Promise<void> {
   console.log(`flotilla: the agent of member "${options.name}" is running; Ctrl-C stops it`);
   await stopped;
   await agent.stop();
+}
+
+/** Two servers are dialled: which of them does not answer? */
+async function reach(whom: string, options: ConnectOptions): Promise<Connected> {
+  try {
+    return await connect(options);
+  } catch (cause) {
+    if (!(cause instanceof LostError)) throw cause;
+    throw new UserError('Unreachable', `cannot reach ${whom}: ${messageOf(cause)}`, { cause });
+  }
 }
 
 function health(agent: Agent, of: (manager: Manager) => Health, okUntilLetIn: boolean): Health {

@@ -35,9 +35,10 @@ async function serve(order: ServeOrder, { agents, stopped }: Orders): Promise<vo
     { dataDir, inMemory, port },
     { membersOnly: true, ...(keys === undefined ? {} : { keys }) },
   );
-  const servers = await startServers(embedded, fleet);
+  // The port first: if it is taken, nobody has begun anything yet.
   await using listening = await embedded.listen();
   await tell({ listening: listening.port });
+  const servers = await startServers(embedded, fleet);
   const given = await Promise.race([agents, stopped]);
   if (given === undefined) return;
   const { hub, tokens } = given;

@@ -9,7 +9,7 @@ import type { Keys } from './embedded.ts';
 import type { FleetMember } from './fleet.ts';
 import type { LogLevel } from './log.ts';
 
-/** Servers first: they need nothing of the hub, so both start at the same time. */
+/** Servers first: they need nothing of the hub, so they start while the hub makes their identities. */
 export interface ServeOrder {
   readonly order: 'serve';
   readonly fleet: readonly FleetMember[];

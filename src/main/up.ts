@@ -1,5 +1,5 @@
 // `flotilla up`: a hub and its members, for a laptop, a demo or a test of one's own. One process; above 50 members they have one of their own.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Registry } from 'prom-client';
 import { hubKinds } from '../api/kinds.ts';
@@ -33,6 +33,7 @@ export interface UpOptions extends EmbeddedOptions {
 }
 
 const USUAL_MEMBERS = 3;
+const MOST_PORT = 65_535;
 /** More get a process of their own. */
 const MOST_IN_ONE_PROCESS = 50;
 
@@ -51,30 +52,33 @@ export async function up(options: UpOptions): Promise<void> {
   const stopped = firstSignal();
   const asked = await askedFleet(options);
   await using embedded = await openEmbedded(options);
-  const fleet = await fleetFor(options, asked);
+  const fleet = asked ?? (await keptFleet(options)) ?? usualFleet(USUAL_MEMBERS);
+  const isLarge = fleet.length > MOST_IN_ONE_PROCESS;
+  if (isLarge) checkRoomFor(fleet.length, options);
   const log = jsonLog(options.logLevel, {});
   const metrics = new Registry();
   const hub = await embedded.start(HUB, hubKinds);
-  const isLarge = fleet.length > MOST_IN_ONE_PROCESS;
   const servers = isLarge ? undefined : await startServers(embedded, fleet);
   await using listening = await embedded.listen();
   const url = embedded.url(listening.port);
   await using child = isLarge ? startMembersProcess({ ...membersOf(options, embedded), fleet }) : undefined;
-  console.log(
-    `flotilla: hub at ${url}, ${fleet.length} members are joining${isLarge ? ' from a process of their own' : ''}`,
-  );
-
+  const elsewhere = child && { names: fleet.map(({ name }) => name), port: await child.port };
+  const kubeconfig = resolve(options.kubeconfig ?? join(options.dataDir, 'kubeconfig'));
+  await embedded.writeKubeconfig(kubeconfig, listening.port, elsewhere);
   const admin = directTransport(hub.cluster, HUB_USER);
-  await joinFleet(admin, fleet);
   const controllers = startHub(
     { clock: wallClock, log, random: systemRandom, servers: { hub: counted(admin, 'hub', metrics) } },
     { metrics },
   );
   await using _hub = disposing(controllers);
   await using _health = await healthOf(options, controllers, metrics);
-  const elsewhere = child && { names: fleet.map(({ name }) => name), port: await child.port };
-  const kubeconfig = resolve(options.kubeconfig ?? join(options.dataDir, 'kubeconfig'));
-  await embedded.writeKubeconfig(kubeconfig, listening.port, elsewhere);
+
+  // From here on nothing stands in the way: what was asked for becomes what this directory has.
+  await keepFleet(options, fleet);
+  console.log(
+    `flotilla: hub at ${url}, ${fleet.length} members are joining${isLarge ? ' from a process of their own' : ''}`,
+  );
+  await joinFleet(admin, fleet);
   child?.startAgents({
     hub: { server: url, ca: embedded.pki.authority.certificate },
     tokens: await tokensOf(admin, fleet),
@@ -95,6 +99,25 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 const disposing = (part: { stop(): Promise<void> }): AsyncDisposable => ({ [Symbol.asyncDispose]: () => part.stop() });
+
+const FILES_PER_MEMBER = 5;
+const FILES_OTHERWISE = 200;
+
+/** Better told now than by connections that fail at random. */
+function checkRoomFor(members: number, { port }: UpOptions): void {
+  if (port === MOST_PORT) {
+    const message = `the members of a large fleet are at the port after the hub's: give a --port below ${MOST_PORT}`;
+    throw new UserError('BadFlag', message);
+  }
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+  const allowed = userLimits?.open_files?.soft;
+  const needed = members * FILES_PER_MEMBER + FILES_OTHERWISE;
+  if (typeof allowed !== 'number' || allowed >= needed) return;
+  throw new UserError(
+    'TooFewFiles',
+    `${members} members need about ${needed} open files and this shell allows ${allowed}: run "ulimit -n ${needed}" first`,
+  );
+}
 
 /** The members' servers get the port after the hub's, so that addresses stay the same from start to start. */
 const membersOf = ({ dataDir, inMemory = false, port, logLevel }: UpOptions, { keys }: Embedded) => ({
@@ -117,30 +140,29 @@ const healthOf = async ({ healthPort }: UpOptions, controllers: Manager, metrics
 
 // ---- which members
 
-/** What was asked for, else what this data directory had before, else the usual. */
-async function fleetFor(
-  options: UpOptions,
-  asked: readonly FleetMember[] | undefined,
-): Promise<readonly FleetMember[]> {
-  const kept = join(options.dataDir, 'fleet.json');
-  if (options.inMemory) return asked ?? usualFleet(USUAL_MEMBERS);
-  if (asked) {
-    await writeFile(kept, `${JSON.stringify(asked, undefined, 2)}\n`);
-    return asked;
-  }
+const fleetFile = ({ dataDir }: UpOptions): string => join(dataDir, 'fleet.json');
+
+/** What this data directory had before. */
+async function keptFleet(options: UpOptions): Promise<readonly FleetMember[] | undefined> {
+  if (options.inMemory) return undefined;
+  const file = fleetFile(options);
   try {
-    return JSON.parse(await readFile(kept, 'utf8')) as readonly FleetMember[];
+    return JSON.parse(await readFile(file, 'utf8')) as readonly FleetMember[];
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      throw new UserError(
-        'FleetUnreadable',
-        `cannot read ${kept}: ${messageOf(error)}; name the fleet again with --fleet or --members`,
-      );
-    }
-    const usual = usualFleet(USUAL_MEMBERS);
-    await writeFile(kept, `${JSON.stringify(usual, undefined, 2)}\n`);
-    return usual;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new UserError(
+      'FleetUnreadable',
+      `cannot read ${file}: ${messageOf(error)}; name the fleet again with --fleet or --members`,
+    );
   }
+}
+
+async function keepFleet(options: UpOptions, fleet: readonly FleetMember[]): Promise<void> {
+  if (options.inMemory) return;
+  // Put in place whole: a file that ends in the middle would stand in the way of the next start.
+  const file = fleetFile(options);
+  await writeFile(`${file}.new`, `${JSON.stringify(fleet, undefined, 2)}\n`);
+  await rename(`${file}.new`, file);
 }
 
 async function askedFleet({ fleet, members }: UpOptions): Promise<readonly FleetMember[] | undefined> {
