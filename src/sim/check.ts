@@ -144,6 +144,22 @@ export function noWriteLost(): Checker {
   };
 }
 
+interface Speaking {
+  readonly type: string;
+  readonly observedGeneration?: number;
+}
+
+/** A condition speaks of the object that it stands in, as it is or was: never of a later one, nor of a namesake. */
+export const conditionsAreOfTheirObject = (): Checker =>
+  changeChecker('conditions are of their object', ({ key, stored }) => {
+    const { metadata, status } = stored.object();
+    const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Speaking[] };
+    const wrong = conditions.find(({ observedGeneration = 0 }) => observedGeneration > (metadata.generation ?? 0));
+    return (
+      wrong && `${wrong.type} of ${key} speaks of generation ${wrong.observedGeneration}, not ${metadata.generation}`
+    );
+  });
+
 /**
  * A write of which nobody knows what became of it is looked up before its object is written again: taking "lost" for "failed" is how
  * things are done twice. Events may be told twice, and a Lease is renewed on what was seen or not at all.

@@ -117,6 +117,10 @@ export const noFaults: Faults = {
   disk: () => 'kept',
 };
 
+/** How many of a kind are the first ones, and how often they meet a fault in a world that is hard on them. */
+const FIRSTS = 4;
+const HIT_FIRSTS = 0.4;
+
 export interface FaultOptions {
   readonly random: Random;
   readonly endsAt: number;
@@ -132,12 +136,24 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
     const most = size < 0.5 ? 100 : size < 0.9 ? 5_000 : 60_000;
     return Math.ceil(random.next() * most);
   };
+  // Some worlds are hard on what is seldom done: what happens twice in a world would else hardly ever meet each fault.
+  const isHardOnFirsts = random.next() < 0.5;
+  const done = new Map<string, number>();
+  const isFirst = ({ verb, at }: Request): boolean => {
+    const row = `${verb} ${at.resource.kind} ${at.subresource ?? ''}`;
+    const times = (done.get(row) ?? 0) + 1;
+    done.set(row, times);
+    return times <= FIRSTS;
+  };
   const one = <T>(items: readonly T[]): T | undefined => items[Math.floor(random.next() * items.length)];
   return {
     call(_who, request, now) {
       if (now >= endsAt) return 'deliver';
       if (request.verb === 'list' && request.revision !== undefined && hit(mixed.staleList)) return 'rewind';
       const isWrite = request.verb !== 'get' && request.verb !== 'list';
+      if (isWrite && isFirst(request) && isHardOnFirsts && hit(HIT_FIRSTS)) {
+        return fateOf(one(callFaults.filter((fault) => canHit(request.verb, fault))) as CallFault, request, span);
+      }
       // One throw decides: the rates add up to less than one.
       let thrown = random.next();
       for (const fault of callFaults) {

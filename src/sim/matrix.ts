@@ -1,6 +1,8 @@
 // How often each fault hit each kind of write and each watch. A cell that stays zero says that nothing was proved there.
 import { byText } from '../base/compare.ts';
 
+export type Entry = readonly [row: string, fault: string, times: number];
+
 export class Matrix {
   readonly #rows = new Map<string, Map<string, number>>();
 
@@ -20,6 +22,17 @@ export class Matrix {
 
   rows(): readonly string[] {
     return [...this.#rows.keys()].sort(byText);
+  }
+
+  /** What `from` makes a matrix of again: to send it to another process. */
+  toEntries(): readonly Entry[] {
+    return [...this.#rows].flatMap(([row, cells]) => [...cells].map(([fault, times]): Entry => [row, fault, times]));
+  }
+
+  static from(entries: readonly Entry[]): Matrix {
+    const matrix = new Matrix();
+    for (const [row, fault, times] of entries) matrix.count(row, fault, times);
+    return matrix;
   }
 
   add(other: Matrix): void {

@@ -28,6 +28,7 @@ export const copiesScenario = ({ copiers }: { readonly copiers: 1 | 2 }): Scenar
   faultMs: FAULT_MS,
   healMs: 1_200_000,
   steps: 60_000,
+  ciRuns: copiers === 1 ? 100 : 60,
   // Two that see different things undo each other's work until both see the same. That must end, but need not take five minutes.
   ...(copiers === 1 ? {} : { rates: { ...usualRates, watch: { ...usualRates.watch, silence: 0 } } }),
   set(world) {

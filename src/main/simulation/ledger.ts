@@ -22,6 +22,7 @@ export const ledgerScenario = (options: { readonly isDurable: boolean; readonly 
   faultMs: 60_000,
   healMs: 300_000,
   steps: 20_000,
+  ciRuns: 60,
   set(world) {
     world.server('hub', apiServer({ kinds: NO_KINDS, ...options }));
     const servers = { hub: { server: 'hub', as: administrator } };

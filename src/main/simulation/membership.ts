@@ -25,7 +25,13 @@ import { transportProbe } from '../../member/heartbeat/probe.ts';
 import type { Deps } from '../../runtime/deps.ts';
 import { LEASES, startLeader } from '../../runtime/leader.ts';
 import type { Manager } from '../../runtime/manager.ts';
-import { type Checker, changeChecker, looksAfterLoss, noWriteLost } from '../../sim/check.ts';
+import {
+  type Checker,
+  changeChecker,
+  conditionsAreOfTheirObject,
+  looksAfterLoss,
+  noWriteLost,
+} from '../../sim/check.ts';
 import { usualRates } from '../../sim/faults.ts';
 import type { Scenario } from '../../sim/scenario.ts';
 import type { Readable, ReadableChange } from '../../sim/server.ts';
@@ -49,6 +55,7 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
   dazedMs: SILENCE_MS + 30_000,
   healMs: 1_200_000,
   steps: 60_000,
+  ciRuns: 60,
   set(world) {
     const isDurable = world.seed % 3 === 0;
     world.server('hub', apiServer({ kinds: hubKinds, isDurable }));
@@ -68,6 +75,7 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
     // A hub that leads again may still hear of the losses of its former reign.
     world.check(looksAfterLoss([...(isLed ? [] : HUBS), ...MEMBERS.map((name) => `${name}-agent`)]));
     world.check(membersAreKept);
+    world.check(conditionsAreOfTheirObject());
     if (isLed) world.check(onlyTheHolderWrites);
     return () => {
       const store = world.store('hub');

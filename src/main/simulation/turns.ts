@@ -27,6 +27,7 @@ export const turnsScenario: Scenario = {
   faultMs: FAULT_MS,
   healMs: 1_200_000,
   steps: 60_000,
+  ciRuns: 80,
   rates: { ...usualRates, outlive: 0 },
   set(world) {
     world.server('hub', apiServer({ kinds: NO_KINDS }));
