@@ -1,0 +1,107 @@
+// What the scheduler watches and how it sees.
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { keyOf } from '../../runtime/cache.ts';
+import type { Controller, See, WatchRule } from '../../runtime/controller.ts';
+import { byRevision } from '../../runtime/revision.ts';
+import type { PlacementFamily } from '../families.ts';
+import {
+  type HubBinding,
+  type HubPlacement,
+  type HubPolicySnapshot,
+  isLatest,
+  placementKeyOf,
+} from '../placement-sources.ts';
+import { memberClusters } from '../sources.ts';
+import { concerns, keysOf, latestOf, newsOf } from './affected.ts';
+import { decideFor, type Observed } from './decide.ts';
+import { nameOf } from './plugin.ts';
+
+export interface SchedulerOptions {
+  /** What a placement uses that is not built yet, in a few words; such a placement gets no bindings. */
+  notSupported?(placement: HubPlacement): string | undefined;
+}
+
+export function schedulerController(family: PlacementFamily, options: SchedulerOptions = {}): Controller<Observed> {
+  return {
+    name: `scheduler/${family.placement.kind}`,
+    eventSource: family.eventSource,
+    watches: [placementRule(family), snapshotRule(family), bindingRule(family), memberRule(family)],
+
+    observe(see, key) {
+      const slash = key.indexOf('/');
+      const name = key.slice(slash + 1);
+      const placement = see.get(family.placements, name, slash < 0 ? undefined : key.slice(0, slash));
+      const bindings = see.by(family.bindings, 'placement', key);
+      if (placement === undefined && bindings.length === 0) return undefined;
+      const notSupported = placement && options.notSupported?.(placement);
+      return {
+        ...(placement === undefined ? {} : { placement }),
+        snapshots: see.by(family.policySnapshots, 'placement', key).filter(isLatest),
+        bindings,
+        members: see.all(memberClusters),
+        ...(notSupported === undefined ? {} : { notSupported }),
+        ...(see.failure === undefined ? {} : { failure: see.failure }),
+        now: see.now,
+      };
+    },
+
+    decide: decideFor(family),
+  };
+}
+
+/** A status is written often and means nothing here. */
+const placementRule = ({ placements }: PlacementFamily): WatchRule<HubPlacement> => ({
+  source: placements,
+  toKeys: (placement, _see, old) =>
+    old !== undefined && facts(placement) === facts(old)
+      ? []
+      : [keyOf(placement.metadata.namespace, placement.metadata.name ?? '')],
+});
+
+const facts = ({ metadata }: HubPlacement): string =>
+  [metadata.uid, metadata.generation, metadata.deletionTimestamp, ...(metadata.finalizers ?? [])].join(' ');
+
+const snapshotRule = ({ policySnapshots }: PlacementFamily): WatchRule<HubPolicySnapshot> => ({
+  source: policySnapshots,
+  toKeys: (snapshot) => (isLatest(snapshot) ? [placementKeyOf(snapshot)] : []),
+});
+
+/** How a rollout goes on, and that it has begun, changes nothing about who is picked. */
+const bindingRule = ({ bindings }: PlacementFamily): WatchRule<HubBinding> => ({
+  source: bindings,
+  toKeys: (binding, _see, old) =>
+    old !== undefined && meaning(binding) === meaning(old) ? [] : [placementKeyOf(binding)],
+});
+
+const meaning = ({ metadata, spec }: HubBinding): string =>
+  [
+    metadata.uid,
+    metadata.deletionTimestamp,
+    metadata.finalizers?.length,
+    spec.state === 'Unscheduled',
+    spec.targetCluster,
+    spec.schedulingPolicySnapshotName,
+  ].join(' ');
+
+const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
+  source: memberClusters,
+  toKeys(member, see, old) {
+    const cluster = nameOf(member);
+    const latest = () => latestOf(see.all(family.policySnapshots));
+    if (see.get(memberClusters, cluster) === undefined) return keysOf(latest()); // it is gone
+    // Of a change both sides are asked; one answer is enough.
+    if (old !== undefined && isOlder(member, old)) return [];
+    const news = newsOf({ older: old, newer: member }, see.now);
+    if (news === undefined) return [];
+    const having = new Set(liveOn(see, family, cluster).map(placementKeyOf));
+    return keysOf(latest().filter((snapshot) => concerns(news, snapshot, having.has(placementKeyOf(snapshot)))));
+  },
+});
+
+const isOlder = (a: MemberCluster, b: MemberCluster): boolean =>
+  byRevision(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '') < 0;
+
+const liveOn = (see: See, family: PlacementFamily, cluster: string): readonly HubBinding[] =>
+  see
+    .by(family.bindings, 'cluster', cluster)
+    .filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.state !== 'Unscheduled');

@@ -1,0 +1,252 @@
+// A scheduling run: which clusters a placement gets, over one immutable snapshot of policy, members and bindings.
+//
+//   1  sort the bindings by what they mean under this policy            bindings.ts
+//   2  ask how many are wanted; enough there: give up what is too much  here, PickN
+//   3  sift the members with what no pick can change                    sift.ts, plugins/
+//   4  rounds: judge what picks do change, score, take the best         here, PickN
+//   5  match the picks with bindings that exist                         here, matched
+//
+// Guarantees: a cluster gets at most one live binding; PickN never gets more than N; the same snapshot in any order gives the same outcome.
+// Pure. decide.ts turns the outcome into writes.
+import type { ClusterDecision } from '../../api/cluster-decision.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import type { PlacementPolicy } from '../../api/placement-policy.ts';
+import { byNumber, byText } from '../../base/compare.ts';
+import { eligibility } from '../eligibility.ts';
+import type { HubBinding } from '../placement-sources.ts';
+import { byCluster, clusterOf, type Sorted, sortBindings } from './bindings.ts';
+import { filtered, ineligible, named, notFound, notPicked, picked } from './decisions.ts';
+import { nameOf, type Run } from './plugin.ts';
+import { profile } from './profile.ts';
+import { type Candidate, judged, type Rejection, sift } from './sift.ts';
+
+export interface CycleInput {
+  /** Absent = PickAll. */
+  readonly policy: PlacementPolicy | undefined;
+  /** Of PickN. */
+  readonly numberOfClusters: number;
+  /** Name of the policy snapshot. */
+  readonly snapshot: string;
+  readonly namespace?: string;
+  /** In order of name. */
+  readonly members: readonly MemberCluster[];
+  readonly bindings: readonly HubBinding[];
+  readonly now: number;
+}
+
+/** A cluster that gets the placement, and the binding it has already from an earlier policy or from before it was given up. */
+export interface Picked {
+  readonly decision: ClusterDecision;
+  readonly obsolete?: HubBinding;
+  readonly unscheduled?: HubBinding;
+}
+
+export interface Outcome {
+  readonly sorted: Sorted;
+  readonly picks: readonly Picked[];
+  readonly unschedule: readonly HubBinding[];
+  /** Live bindings that stay as they are. */
+  readonly kept: readonly HubBinding[];
+  /** Why others were not picked, most telling first; undefined = as it was explained before. */
+  readonly explained: readonly ClusterDecision[] | undefined;
+  readonly wanted: number;
+  readonly found: number;
+}
+
+const PICK_ALL: PlacementPolicy = Object.freeze({ placementType: 'PickAll' });
+
+export function cycle(input: CycleInput): Outcome {
+  const policy = input.policy ?? PICK_ALL;
+  const known = membersByName(input.members);
+  const isMember = (cluster: string) => {
+    const member = known.get(cluster);
+    return member !== undefined && member.metadata.deletionTimestamp === undefined;
+  };
+  const sorted = sortBindings({ bindings: input.bindings, snapshot: input.snapshot, isMember });
+  byCluster([...sorted.scheduled, ...sorted.bound, ...sorted.obsolete]); // refuses twins
+  switch (policy.placementType) {
+    case 'PickFixed':
+      return pickFixed(input, new Set(policy.clusterNames), sorted, known);
+    case 'PickN':
+      return pickN(input, policy, sorted);
+    default:
+      return pickAll(input, policy, sorted);
+  }
+}
+
+const maps = new WeakMap<readonly MemberCluster[], ReadonlyMap<string, MemberCluster>>();
+
+/** The list is the same one for all placements until a member changes. */
+function membersByName(members: readonly MemberCluster[]): ReadonlyMap<string, MemberCluster> {
+  const known = maps.get(members);
+  if (known !== undefined) return known;
+  const made = new Map(members.map((member) => [nameOf(member), member]));
+  if (Object.isFrozen(members)) maps.set(members, made);
+  return made;
+}
+
+const runOf = (input: CycleInput, policy: PlacementPolicy, { obsolete }: Sorted): Run => ({
+  policy,
+  ...(input.namespace === undefined ? {} : { namespace: input.namespace }),
+  members: input.members,
+  obsolete: new Set(obsolete.map(clusterOf)),
+  now: input.now,
+});
+
+const clustersOf = (bindings: readonly HubBinding[]): Set<string> => new Set(bindings.map(clusterOf));
+
+// ---- PickAll
+
+function pickAll(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Outcome {
+  const kept = [...sorted.scheduled, ...sorted.bound];
+  const panel = sift(runOf(input, policy, sorted), profile);
+  const last = judged(panel.candidates, panel.round(clustersOf(kept)));
+  const decisions = last.candidates.map((candidate) => picked({ ...candidate, score: NO_SCORE }));
+  return {
+    ...matched({ picks: decisions, kept }, sorted),
+    explained: [...panel.rejected, ...last.rejected].toSorted(byName).map(filtered),
+    // All that fit are all that are wanted, even if none does.
+    wanted: kept.length + decisions.length,
+  };
+}
+
+const NO_SCORE = Object.freeze({ topology: 0, affinity: 0, obsolete: 0 });
+
+// ---- PickN
+
+function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Outcome {
+  const { numberOfClusters: wanted } = input;
+  const kept = [...sorted.scheduled, ...sorted.bound];
+  if (kept.length >= wanted) {
+    const surplus = new Set(tooMany(sorted, kept.length - wanted));
+    return {
+      // Differs from KubeFleet: why others were not picked stays known when fewer are wanted or nothing is to be done.
+      ...matched({ picks: [], kept: kept.filter((binding) => !surplus.has(binding)), surplus: [...surplus] }, sorted),
+      explained: undefined,
+      wanted,
+    };
+  }
+
+  const panel = sift(runOf(input, policy, sorted), profile);
+  const present = clustersOf(kept);
+  const best: Candidate[] = [];
+  let last: { readonly notPicked: readonly Candidate[]; readonly rejected: readonly Rejection[] };
+  // Differs from KubeFleet: all rounds of a run are made before anything is written. There each round is a cycle with writes of its own, and
+  // already the first one gives up every binding of the earlier policy that it did not pick, although a later one may.
+  do {
+    const room = Math.min(wanted - kept.length - best.length, panel.picksPerRound);
+    const { candidates, rejected } = judged(panel.candidates, panel.round(present));
+    const { taken, left } = take(candidates, room);
+    for (const candidate of taken) {
+      best.push(candidate);
+      present.add(candidate.name);
+    }
+    last = { notPicked: left, rejected: [...panel.rejected, ...rejected].toSorted(byName) };
+    if (taken.length < room) break;
+  } while (kept.length + best.length < wanted);
+
+  return {
+    ...matched({ picks: best.map(picked), kept }, sorted),
+    explained: [...last.notPicked.toSorted(better).map(notPicked), ...last.rejected.map(filtered)],
+    wanted,
+  };
+}
+
+const byName = (a: Rejection, b: Rejection): number => byText(a.name, b.name);
+
+/** Best first. Among equals the larger name: unlike PickAll, which goes up. */
+const better = (a: Candidate, b: Candidate): number =>
+  byNumber(b.score.topology, a.score.topology) ||
+  byNumber(b.score.affinity, a.score.affinity) ||
+  byNumber(b.score.obsolete, a.score.obsolete) ||
+  byText(b.name, a.name);
+
+function take(candidates: readonly Candidate[], room: number) {
+  if (room === 1 && candidates.length > 0) {
+    // A spread asks for one at a time, many times over.
+    const first = candidates.reduce((best, each) => (better(each, best) < 0 ? each : best));
+    return { taken: [first], left: candidates.filter((each) => each !== first) };
+  }
+  const ranked = candidates.toSorted(better);
+  return { taken: ranked.slice(0, room), left: ranked.slice(room) };
+}
+
+/** Those that wait for their rollout go first, then those that serve; in each, the lowest score as it was when they were picked. */
+function tooMany({ scheduled, bound }: Sorted, count: number): readonly HubBinding[] {
+  return [...scheduled.toSorted(worse), ...bound.toSorted(worse)].slice(0, count);
+}
+
+const worse = (a: HubBinding, b: HubBinding): number => {
+  const [left, right] = [a.spec.clusterDecision.clusterScore, b.spec.clusterDecision.clusterScore];
+  return (
+    byNumber(left === undefined ? 0 : 1, right === undefined ? 0 : 1) ||
+    byNumber(left?.priorityScore ?? 0, right?.priorityScore ?? 0) ||
+    byNumber(left?.affinityScore ?? 0, right?.affinityScore ?? 0) ||
+    byText(clusterOf(a), clusterOf(b))
+  );
+};
+
+// ---- PickFixed
+
+/** No plugins: who names a cluster means it. Only that it is a member in good health is looked at. */
+function pickFixed(
+  { now }: CycleInput,
+  names: ReadonlySet<string>,
+  sorted: Sorted,
+  known: ReadonlyMap<string, MemberCluster>,
+): Outcome {
+  const kept = [...sorted.scheduled, ...sorted.bound].filter((binding) => names.has(clusterOf(binding)));
+  const present = clustersOf(kept);
+  const had = clustersOf(sorted.obsolete);
+  const decisions: ClusterDecision[] = [];
+  const unfit: ClusterDecision[] = [];
+  const absent: ClusterDecision[] = [];
+  for (const name of names) {
+    const member = known.get(name);
+    if (member === undefined) {
+      absent.push(notFound(name));
+      continue;
+    }
+    // Differs from KubeFleet: what a cluster has stays there and counts while it is unwell.
+    if (present.has(name)) continue;
+    const verdict = eligibility(member, now);
+    if (verdict.ok) decisions.push(named(name));
+    else if (had.has(name)) decisions.push(named(name, `kept although ${verdict.reason}`));
+    else unfit.push(ineligible({ name, reason: verdict.reason }));
+  }
+  // Differs from KubeFleet: an empty list is an answer like any other. There nothing happens at all, and what was placed stays.
+  return { ...matched({ picks: decisions, kept }, sorted), explained: [...unfit, ...absent], wanted: names.size };
+}
+
+// ---- matching picks with bindings
+
+interface Matching {
+  readonly picks: readonly ClusterDecision[];
+  readonly kept: readonly HubBinding[];
+  /** Live ones that are given up. */
+  readonly surplus?: readonly HubBinding[];
+}
+
+/** A pick takes the binding that its cluster has, if there is one; bindings of an earlier policy that no pick takes are given up. */
+function matched({ picks, kept, surplus = [] }: Matching, sorted: Sorted) {
+  const obsolete = byCluster(sorted.obsolete);
+  // Should a cluster have several that were given up, the first is taken back and the others go.
+  const unscheduled = new Map(sorted.unscheduled.toReversed().map((binding) => [clusterOf(binding), binding]));
+  const isTaken = new Set(picks.map(({ clusterName }) => clusterName));
+  return {
+    sorted,
+    kept,
+    picks: picks.map((decision): Picked => {
+      const earlier = obsolete.get(decision.clusterName);
+      if (earlier !== undefined) return { decision, obsolete: earlier };
+      const givenUp = unscheduled.get(decision.clusterName);
+      return givenUp === undefined ? { decision } : { decision, unscheduled: givenUp };
+    }),
+    unschedule: [
+      ...sorted.dangling,
+      ...sorted.obsolete.filter((binding) => !isTaken.has(clusterOf(binding))),
+      ...surplus,
+    ],
+    found: kept.length + picks.length,
+  };
+}

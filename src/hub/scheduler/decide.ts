@@ -1,0 +1,286 @@
+// The scheduler: a placement's policy, the members and the bindings that are there become bindings, decisions and the Scheduled condition.
+//
+// Lives here: what is written, in which order, and how a placement is taken down. Elsewhere: who is picked (cycle.ts, plugins/), what the
+// policy snapshot says (report.ts), whom a change concerns (affected.ts).
+// Guarantee: every prefix of the steps is a safe place to die: the new is written before the old is given up, and the status comes last.
+import { annotations, finalizers, labels } from '../../api/names.ts';
+import { apiVersionOf, type KubeObject } from '../../api/object.ts';
+import { messageOf, UserError } from '../../base/errors.ts';
+import { create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
+import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import type { HubBinding, HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
+import { clusterOf, stateBefore } from './bindings.ts';
+import { type CycleInput, cycle, type Outcome, type Picked } from './cycle.ts';
+import { newBindingName } from './names.ts';
+import { reportOf, reportOfTrouble } from './report.ts';
+
+export interface Observed {
+  /** Absent = gone. */
+  readonly placement?: HubPlacement;
+  /** Those that say of themselves that they are the latest. */
+  readonly snapshots: readonly HubPolicySnapshot[];
+  readonly bindings: readonly HubBinding[];
+  readonly members: CycleInput['members'];
+  /** What the placement uses that is not built yet: it gets nothing. */
+  readonly notSupported?: string;
+  readonly failure?: Failure;
+  readonly now: number;
+}
+
+type Step = readonly Action[];
+
+export const decideFor =
+  (family: PlacementFamily) =>
+  (observed: Observed): Decision => {
+    const { placement, snapshots, bindings } = observed;
+    // Whoever deletes a binding (an eviction, the rollout) waits for this.
+    const released = release(family, bindings);
+    if (placement === undefined) return decision([released], 'the placement is gone');
+    if (placement.metadata.deletionTimestamp !== undefined) return takeDown(family, placement, bindings);
+    if (observed.notSupported !== undefined) {
+      return decision([released], `not scheduled: ${observed.notSupported} is not supported yet`);
+    }
+    const [snapshot] = snapshots;
+    if (snapshot === undefined) return decision([released], 'no policy snapshot yet; its creation wakes us');
+    if (snapshots.length > 1) return decision([released], 'several policy snapshots say that they are the latest');
+    return schedule(family, { ...observed, placement, snapshot }, released);
+  };
+
+const decision = (steps: readonly Step[], because: string): Decision => {
+  const filled = steps.filter((step) => step.length > 0);
+  return filled.length === 0 ? idle(because) : { steps: filled, holds: [], because };
+};
+
+// ---- scheduling
+
+interface Scheduling extends Observed {
+  readonly placement: HubPlacement;
+  readonly snapshot: HubPolicySnapshot;
+}
+
+function schedule(family: PlacementFamily, observed: Scheduling, released: Step): Decision {
+  const { snapshot, failure, now } = observed;
+  const generation = countIn(snapshot, annotations.placementGeneration);
+  const report = { snapshot, generation: generation ?? snapshot.status?.observedCRPGeneration ?? 0, now };
+  const troubled = (cause: string): Decision => {
+    const status = reportOfTrouble(cause, report);
+    return decision([released, ...statusStep(family, snapshot, status, cause)], `cannot schedule: ${cause}`);
+  };
+
+  if (failure !== undefined && isLasting(failure)) {
+    // Said once; then it is tried again.
+    const { steps, because } = troubled(failure.message);
+    if (steps.length > 0) return { steps, holds: [], because };
+  }
+  if (generation === undefined) return troubled(`annotation ${annotations.placementGeneration} is no number`);
+  const numberOfClusters = countIn(snapshot, annotations.numberOfClusters);
+  if (snapshot.spec.policy?.placementType === 'PickN' && numberOfClusters === undefined) {
+    return troubled(`annotation ${annotations.numberOfClusters} is no number`);
+  }
+
+  let outcome: Outcome;
+  try {
+    outcome = cycle(cycleInput(observed, numberOfClusters ?? 0));
+  } catch (error) {
+    if (error instanceof UserError) return troubled(messageOf(error));
+    throw error;
+  }
+  const { creates, patches } = bindingSteps(family, observed, outcome);
+  const unscheduled = outcome.unschedule.map((binding) => unschedule(family, binding));
+  const { found, wanted } = outcome;
+  const because = `${found} of ${wanted} clusters: ${creates.length} new, ${patches.length} taken over, ${unscheduled.length} given up`;
+  return decision(
+    [
+      held(family, observed.placement),
+      released,
+      creates,
+      patches,
+      unscheduled,
+      ...statusStep(family, snapshot, reportOf(outcome, report), because),
+    ],
+    because,
+  );
+}
+
+const cycleInput = ({ placement, snapshot, members, bindings, now }: Scheduling, numberOfClusters: number) => ({
+  policy: snapshot.spec.policy,
+  numberOfClusters,
+  snapshot: snapshot.metadata.name ?? '',
+  ...(placement.metadata.namespace === undefined ? {} : { namespace: placement.metadata.namespace }),
+  members,
+  bindings,
+  now,
+});
+
+/** Trouble of the network, of a busy server or between two writers passes by itself; saying so would only make the condition flap. */
+const PASSING: ReadonlySet<string> = new Set([
+  'Conflict',
+  'AlreadyExists',
+  'NotFound',
+  'TooManyRequests',
+  'ServiceUnavailable',
+  'Timeout',
+  'ServerTimeout',
+  'InternalError',
+  'throttled',
+  'other',
+]);
+const isLasting = ({ reason }: Failure): boolean => !PASSING.has(reason);
+
+function countIn({ metadata }: HubPolicySnapshot, annotation: string): number | undefined {
+  const text = metadata.annotations?.[annotation];
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+const statusStep = (
+  family: PlacementFamily,
+  snapshot: HubPolicySnapshot,
+  status: object | undefined,
+  because: string,
+): readonly Step[] =>
+  status === undefined ? [] : [[patchStatus(seen(family.policySnapshots, snapshot), status, because)]];
+
+// ---- finalizers
+
+/** Nothing is created for a placement that could go without us. */
+function held({ placements }: PlacementFamily, placement: HubPlacement): Step {
+  const { finalizers: present = [] } = placement.metadata;
+  if (present.includes(finalizers.schedulerCleanup)) return [];
+  const merge = { metadata: { finalizers: [...present, finalizers.schedulerCleanup] } };
+  return [patch(seen(placements, placement), merge, 'takes the bindings down before the placement goes')];
+}
+
+const release = ({ bindings: source }: PlacementFamily, bindings: readonly HubBinding[]): Step =>
+  bindings
+    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined && isHeld(metadata.finalizers))
+    .map((binding) =>
+      patch(
+        seen(source, binding),
+        { metadata: { finalizers: without(binding.metadata.finalizers, finalizers.schedulerBindingCleanup) } },
+        `lets the deleted binding to "${clusterOf(binding)}" go`,
+      ),
+    );
+
+const isHeld = (present: readonly string[] | undefined): boolean =>
+  present?.includes(finalizers.schedulerBindingCleanup) ?? false;
+
+const without = (present: readonly string[] | undefined, finalizer: string): readonly string[] =>
+  (present ?? []).filter((each) => each !== finalizer);
+
+/** All bindings are deleted, then let go, then the placement is. They are not waited for: who removes their works holds them. */
+function takeDown(family: PlacementFamily, placement: HubPlacement, bindings: readonly HubBinding[]): Decision {
+  const { finalizers: present } = placement.metadata;
+  if (!present?.includes(finalizers.schedulerCleanup)) {
+    return decision([release(family, bindings)], 'the placement is being deleted, and nothing of it is ours');
+  }
+  const standing = bindings.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const because = `the placement is being deleted: ${bindings.length} bindings`;
+  if (standing.length > 0) {
+    return decision(
+      [
+        standing.map((binding) =>
+          remove(seen(family.bindings, binding), `the placement of "${clusterOf(binding)}" is being deleted`),
+        ),
+      ],
+      because,
+    );
+  }
+  const merge = { metadata: { finalizers: without(present, finalizers.schedulerCleanup) } };
+  return decision(
+    [
+      release(family, bindings),
+      [patch(seen(family.placements, placement), merge, 'all bindings of the placement are being deleted')],
+    ],
+    because,
+  );
+}
+
+// ---- bindings
+
+function bindingSteps(family: PlacementFamily, observed: Scheduling, { picks, sorted }: Outcome) {
+  const { placement, snapshot, bindings } = observed;
+  const used = new Set(bindings.map(({ metadata }) => metadata.name ?? ''));
+  const leaving = new Map<string, HubBinding[]>();
+  for (const binding of sorted.deleting) {
+    leaving.set(clusterOf(binding), [...(leaving.get(clusterOf(binding)) ?? []), binding]);
+  }
+  const newOne = (pick: Picked): Action => {
+    const cluster = pick.decision.clusterName;
+    const deleting = leaving.get(cluster) ?? [];
+    const name = newBindingName({ placement, cluster, deleting, isUsed: (each) => used.has(each) });
+    const object = newBinding(family, { placement, snapshot, pick, name });
+    return create('hub', family.binding, object, pick.decision.reason);
+  };
+  return {
+    creates: picks.filter((pick) => existing(pick) === undefined).map(newOne),
+    patches: picks.flatMap((pick) => {
+      const binding = existing(pick);
+      return binding === undefined ? [] : [takeOver(family, binding, pick, snapshot)];
+    }),
+  };
+}
+
+const existing = ({ obsolete, unscheduled }: Picked): HubBinding | undefined => obsolete ?? unscheduled;
+
+interface NewBinding {
+  readonly placement: HubPlacement;
+  readonly snapshot: HubPolicySnapshot;
+  readonly pick: Picked;
+  readonly name: string;
+}
+
+function newBinding({ binding }: PlacementFamily, { placement, snapshot, pick, name }: NewBinding): KubeObject {
+  const { namespace, name: parent = '' } = placement.metadata;
+  return {
+    apiVersion: apiVersionOf(binding.group, binding.version),
+    kind: binding.kind,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { [labels.parentPlacement]: parent },
+      finalizers: [finalizers.schedulerBindingCleanup],
+    },
+    spec: {
+      state: 'Scheduled',
+      targetCluster: pick.decision.clusterName,
+      schedulingPolicySnapshotName: snapshot.metadata.name,
+      // The rollout fills it in.
+      resourceSnapshotName: '',
+      clusterDecision: pick.decision,
+    },
+  };
+}
+
+function takeOver(
+  { bindings }: PlacementFamily,
+  binding: HubBinding,
+  { decision: { clusterScore, ...picked }, unscheduled }: Picked,
+  snapshot: HubPolicySnapshot,
+): Action {
+  const spec = {
+    schedulingPolicySnapshotName: snapshot.metadata.name,
+    clusterDecision: { ...picked, clusterScore: clusterScore ?? null },
+  };
+  if (unscheduled === undefined) return patch(seen(bindings, binding), { spec }, picked.reason);
+  return patch(
+    seen(bindings, binding),
+    {
+      // Differs from KubeFleet: there the annotation stays on the server, where a later reader takes it for the truth.
+      metadata: { annotations: { [annotations.previousBindingState]: null } },
+      spec: { ...spec, state: stateBefore(binding) },
+    },
+    picked.reason,
+  );
+}
+
+/** Differs from KubeFleet: annotations that are not ours stay. */
+const unschedule = ({ bindings }: PlacementFamily, binding: HubBinding): Action =>
+  patch(
+    seen(bindings, binding),
+    {
+      metadata: { annotations: { [annotations.previousBindingState]: binding.spec.state } },
+      spec: { state: 'Unscheduled' },
+    },
+    `cluster "${clusterOf(binding)}" is not picked any more`,
+  );

@@ -1,0 +1,52 @@
+// The sentences of decisions: why a cluster was picked, and why not.
+import type { ClusterDecision } from '../../api/cluster-decision.ts';
+import type { Score } from './plugin.ts';
+import type { Candidate, Rejection } from './sift.ts';
+
+const scores = ({ affinity, topology }: Score): string =>
+  `affinity score: ${affinity}, topology spread score: ${topology}`;
+
+const stored = ({ affinity, topology }: Score): ClusterDecision['clusterScore'] => ({
+  affinityScore: affinity,
+  priorityScore: topology,
+});
+
+const noted = (notes: readonly string[]): string => notes.map((note) => `; ${note}`).join('');
+
+export const picked = ({ name, score, notes }: Candidate): ClusterDecision => ({
+  clusterName: name,
+  selected: true,
+  clusterScore: stored(score),
+  reason: `cluster "${name}" is picked by the scheduling policy (${scores(score)})${noted(notes)}`,
+});
+
+export const named = (name: string, note?: string): ClusterDecision => ({
+  clusterName: name,
+  selected: true,
+  reason: `cluster "${name}" is named by the scheduling policy${noted(note === undefined ? [] : [note])}`,
+});
+
+export const notPicked = ({ name, score }: Candidate): ClusterDecision => ({
+  clusterName: name,
+  selected: false,
+  clusterScore: stored(score),
+  reason: `cluster "${name}" is not picked: others come before it (${scores(score)})`,
+});
+
+export const filtered = ({ name, reason }: Rejection): ClusterDecision => ({
+  clusterName: name,
+  selected: false,
+  reason: `ClusterUnschedulable, ${reason}`,
+});
+
+export const ineligible = ({ name, reason }: Rejection): ClusterDecision => ({
+  clusterName: name,
+  selected: false,
+  reason: `cluster "${name}" is named by the scheduling policy but not eligible: ${reason}`,
+});
+
+export const notFound = (name: string): ClusterDecision => ({
+  clusterName: name,
+  selected: false,
+  reason: `cluster "${name}" is named by the scheduling policy but is no member of the fleet`,
+});

@@ -1,0 +1,38 @@
+// The name of a binding to be created. It is known before the write, so a lost reply meets AlreadyExists instead of making a twin; and it is
+// free, because it is made from the predecessor that still stands there under another name.
+import { bindingName } from '../../api/names.ts';
+import { byText } from '../../base/compare.ts';
+import { invariant } from '../../base/errors.ts';
+import { sha256 } from '../../base/hash.ts';
+import type { HubBinding, HubPlacement } from '../placement-sources.ts';
+
+export interface Naming {
+  readonly placement: HubPlacement;
+  readonly cluster: string;
+  /** Those of the cluster that are being deleted. */
+  readonly deleting: readonly HubBinding[];
+  isUsed(name: string): boolean;
+}
+
+export function newBindingName({ placement, cluster, deleting, isUsed }: Naming): string {
+  const { name = '', uid = '' } = placement.metadata;
+  const predecessors = deleting.toSorted(newest).map((binding) => binding.metadata.uid ?? '');
+  // Times are whole seconds, so of two predecessors the older may look newest: its successor's name is then the other's.
+  const free = [...predecessors, ...(predecessors.length === 0 ? [''] : [])]
+    .map((predecessor) => bindingName(asLabel(name, 26), asLabel(cluster, 27), suffixOf(uid, cluster, predecessor)))
+    .find((candidate) => !isUsed(candidate));
+  invariant(free !== undefined, `no name is left for a binding of "${name}" to cluster "${cluster}"`);
+  return free;
+}
+
+const suffixOf = (placementUid: string, cluster: string, predecessorUid: string): string =>
+  sha256(`${placementUid}/${cluster}/${predecessorUid}`).slice(0, 8);
+
+const newest = ({ metadata: a }: HubBinding, { metadata: b }: HubBinding): number =>
+  byText(b.creationTimestamp ?? '', a.creationTimestamp ?? '') || byText(b.uid ?? '', a.uid ?? '');
+
+/**
+ * Binding names are also label values of one part.
+ * Differs from KubeFleet: there a placement with a dot in its name is never scheduled.
+ */
+const asLabel = (name: string, most: number): string => name.slice(0, most).replaceAll(/[^a-z0-9-]/g, '-');

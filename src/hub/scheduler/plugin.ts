@@ -1,0 +1,56 @@
+// What a scheduling plugin is: one rule about clusters. It gives its verdict together with the reason, or a part of the score.
+//
+// A run prepares every plugin once over one immutable snapshot. What no pick can change (labels, taints, health) is judged once per member;
+// what each pick changes (who is taken, how picks are spread) is judged anew in every round.
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import type { PlacementPolicy } from '../../api/placement-policy.ts';
+
+/** The snapshot that a run works on. */
+export interface Run {
+  readonly policy: PlacementPolicy;
+  /** Of a placement that lives in one. */
+  readonly namespace?: string;
+  /** All of the fleet, the unhealthy and the leaving ones included, in order of name. */
+  readonly members: readonly MemberCluster[];
+  /** Clusters whose binding was made under an earlier policy. */
+  readonly obsolete: ReadonlySet<string>;
+  readonly now: number;
+}
+
+/** Compared part by part in this order; the higher one wins. The last part is never stored. */
+export interface Score {
+  readonly topology: number;
+  readonly affinity: number;
+  readonly obsolete: number;
+}
+
+export type Verdict =
+  | { readonly is: 'pass' /** What a person should know although it passed. */; readonly note?: string }
+  /** Neither picked again nor reported as unfit. */
+  | { readonly is: 'taken' }
+  | { readonly is: 'unfit'; readonly reason: string };
+
+export const pass: Verdict = Object.freeze({ is: 'pass' });
+export const taken: Verdict = Object.freeze({ is: 'taken' });
+export const passWith = (note: string): Verdict => ({ is: 'pass', note });
+export const unfit = (reason: string): Verdict => ({ is: 'unfit', reason });
+
+export interface Judge {
+  filter?(member: MemberCluster): Verdict;
+  score?(member: MemberCluster): Partial<Score>;
+}
+
+export interface Prepared extends Judge {
+  /** At most so many picks per round. */
+  readonly picksPerRound?: number;
+  /** The judge of one round, given who has been picked so far. */
+  round?(present: ReadonlySet<string>): Judge;
+}
+
+export interface Plugin {
+  readonly name: string;
+  /** undefined = nothing to say about this policy. */
+  prepare(run: Run): Prepared | undefined;
+}
+
+export const nameOf = (member: MemberCluster): string => member.metadata.name ?? '';

@@ -1,0 +1,37 @@
+// NamespaceAffinity: a ResourcePlacement brings content into a namespace that must be there already. Says nothing about placements that live
+// in no namespace.
+import type { MemberCluster } from '../../../api/member-cluster.ts';
+import { conditionOf } from '../../../api/next-condition.ts';
+import { type Plugin, pass, passWith, unfit } from '../plugin.ts';
+
+export type NamespaceKnowledge = 'there' | 'missing' | 'unknown' | 'not-reported';
+
+/** What a member lets us know about one of its namespaces. */
+export function knowledgeOf({ status }: MemberCluster, namespace: string): NamespaceKnowledge {
+  const collection = conditionOf(status?.conditions, 'NamespaceCollectionSucceeded');
+  if (collection === undefined) return 'not-reported';
+  if (Object.hasOwn(status?.namespaces ?? {}, namespace)) return 'there';
+  return collection.status === 'True' ? 'missing' : 'unknown';
+}
+
+export const namespaceAffinity: Plugin = {
+  name: 'NamespaceAffinity',
+  prepare({ namespace }) {
+    if (namespace === undefined) return undefined;
+    const missing = unfit(`cluster does not have namespace "${namespace}"`);
+    // Differs from KubeFleet: a list that was cut short proves nothing about what is not in it.
+    const unproven = passWith(`the cluster does not report all its namespaces, "${namespace}" may be missing`);
+    return {
+      filter(member) {
+        switch (knowledgeOf(member, namespace)) {
+          case 'missing':
+            return missing;
+          case 'unknown':
+            return unproven;
+          default:
+            return pass;
+        }
+      },
+    };
+  },
+};

@@ -1,0 +1,87 @@
+// What the policy snapshot says after a run: who was picked, why others were not, and whether that is what the policy asks for.
+import type { ClusterDecision } from '../../api/cluster-decision.ts';
+import { conditionOf, nextCondition } from '../../api/next-condition.ts';
+import type { PolicySnapshotReason, PolicySnapshotStatus } from '../../api/policy-snapshot.ts';
+import { by } from '../../base/compare.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { HubPolicySnapshot } from '../placement-sources.ts';
+import type { Outcome } from './cycle.ts';
+
+const MOST_DECISIONS = 1000;
+const MOST_EXPLAINED = 20;
+const SCHEDULED = 'Scheduled';
+
+export interface ReportInput {
+  readonly snapshot: HubPolicySnapshot;
+  /** Of the placement, as the snapshot tells it. */
+  readonly generation: number;
+  readonly now: number;
+}
+
+interface Said {
+  readonly decisions: readonly ClusterDecision[];
+  readonly isFulfilled: boolean;
+  readonly message: string;
+}
+
+/** The status to write; undefined = it says so already. */
+export function reportOf(outcome: Outcome, input: ReportInput): PolicySnapshotStatus | undefined {
+  const { found, wanted } = outcome;
+  const isFulfilled = found >= wanted;
+  const message = isFulfilled
+    ? `found all clusters that the scheduling policy asks for: ${found}`
+    : `found ${found} of the ${wanted} clusters that the scheduling policy asks for`;
+  return changed({ decisions: decisionsOf(outcome, input.snapshot), isFulfilled, message }, input);
+}
+
+/**
+ * The status when no run was possible; decisions stay as they are.
+ * Differs from KubeFleet: there such a placement stays pending and nobody says why.
+ */
+export function reportOfTrouble(cause: string, input: ReportInput): PolicySnapshotStatus | undefined {
+  const decisions = input.snapshot.status?.targetClusters ?? [];
+  return changed({ decisions, isFulfilled: false, message: `cannot schedule: ${cause}` }, input);
+}
+
+function changed({ decisions, isFulfilled, message }: Said, { snapshot, generation, now }: ReportInput) {
+  const { status, metadata } = snapshot;
+  const reason: PolicySnapshotReason = isFulfilled ? 'SchedulingPolicyFulfilled' : 'SchedulingPolicyUnfulfilled';
+  const condition = nextCondition(
+    conditionOf(status?.conditions, SCHEDULED),
+    {
+      type: SCHEDULED,
+      status: isFulfilled ? 'True' : 'False',
+      observedGeneration: metadata.generation ?? 0,
+      reason,
+      message,
+    },
+    now,
+  );
+  const others = (status?.conditions ?? []).filter(({ type }) => type !== SCHEDULED);
+  const next = { observedCRPGeneration: generation, targetClusters: decisions, conditions: [...others, condition] };
+  const before = {
+    observedCRPGeneration: status?.observedCRPGeneration,
+    targetClusters: status?.targetClusters ?? [],
+    conditions: status?.conditions ?? [],
+  };
+  return status !== undefined && deepEqual(before, next) ? undefined : next;
+}
+
+/**
+ * Differs from KubeFleet: the picked ones stand in order of name, so that equal decisions are equal lists; and those that explain are
+ * counted after those that were picked after all have been left out.
+ */
+function decisionsOf({ kept, picks, explained }: Outcome, { status }: HubPolicySnapshot): readonly ClusterDecision[] {
+  const selected = [...kept.map(({ spec }) => spec.clusterDecision), ...picks.map(({ decision }) => decision)]
+    .toSorted(by(({ clusterName }) => clusterName))
+    .slice(0, MOST_DECISIONS);
+  const isSelected = new Set(selected.map(({ clusterName }) => clusterName));
+  const others = (explained ?? status?.targetClusters?.filter((each) => !each.selected) ?? []).filter(
+    ({ clusterName }) => !isSelected.has(clusterName),
+  );
+  const room = Math.min(MOST_EXPLAINED, MOST_DECISIONS - selected.length);
+  return [...selected, ...others.slice(0, room)];
+}
+
+/** What was said last about whether the policy is fulfilled. */
+export const scheduledCondition = ({ status }: HubPolicySnapshot) => conditionOf(status?.conditions, SCHEDULED);
