@@ -14,6 +14,7 @@ import { placementBinding } from './next/placement-binding.ts';
 import { placementPolicy } from './next/placement-policy.ts';
 import { placementResourceSnapshot } from './next/resource-snapshot.ts';
 import { nextWork } from './next/work.ts';
+import { warnedOf } from './not-supported.ts';
 import { override } from './override.ts';
 import { overrideSnapshot } from './override-snapshot.ts';
 import { placement } from './placement.ts';
@@ -29,8 +30,7 @@ const both = (pair: { readonly cluster: Kind; readonly namespaced: Kind }): read
   pair.namespaced,
 ];
 
-/** Installed on a hub. */
-export const hubKinds: readonly Kind[] = [
+const onHub: readonly Kind[] = [
   memberCluster,
   internalMemberCluster,
   ...both(placement),
@@ -49,6 +49,9 @@ export const hubKinds: readonly Kind[] = [
   disruptionBudget,
   clusterProfile,
 ];
+
+/** Installed on a hub. */
+export const hubKinds: readonly Kind[] = onHub.map(warnedOf);
 
 /** Installed on every member. */
 export const memberKinds: readonly Kind[] = [appliedWork];

@@ -4,6 +4,7 @@ import { definePair, type Infer, rule, s, type WithSpec } from './build.ts';
 import { age, conditionGeneration, conditionStatus, generation, text, wide } from './columns.ts';
 import { placementGroup, V1 } from './groups.ts';
 import type { Column } from './kind.ts';
+import { admitPlacement } from './not-supported.ts';
 import { COUNT_OR_PERCENT } from './patterns.ts';
 import { writtenPolicy } from './placement-policy.ts';
 import { placementStatus } from './placement-state.ts';
@@ -172,7 +173,7 @@ const columns = (kind: string): readonly Column[] => [
   age,
 ];
 
-export const placement = definePair({
+const pair = definePair({
   in: placementGroup,
   versions: V1,
   spec,
@@ -195,6 +196,11 @@ export const placement = definePair({
     columns: columns('ResourcePlacement'),
   },
 });
+
+export const placement: typeof pair = {
+  cluster: Object.freeze({ ...pair.cluster, admit: admitPlacement }),
+  namespaced: Object.freeze({ ...pair.namespaced, admit: admitPlacement }),
+};
 
 export type PlacementSpec = Infer<typeof spec>;
 export type PlacementStrategy = Infer<typeof strategy>;

@@ -1,0 +1,127 @@
+// What is accepted and stored, but not acted upon yet: the one list. Whoever writes such a thing is warned; a placement that uses it does
+// not move (hub/not-supported.ts). A row goes when its behaviour is built.
+import type { AdmitRequest, Admitted, Kind } from './kind.ts';
+import type { Placement, PlacementSpec } from './placement.ts';
+import type { PlacementPolicy } from './placement-policy.ts';
+
+interface FieldRow {
+  /** As kubectl explain finds it. */
+  readonly field: string;
+  /** What in particular, if not every value. */
+  readonly value?: string;
+  isUsed(spec: PlacementSpec): boolean;
+}
+
+const termsOf = ({ policy }: PlacementSpec) =>
+  policy?.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
+const preferencesOf = (policy: PlacementPolicy | undefined) =>
+  policy?.affinity?.clusterAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+
+const REQUIRED = 'spec.policy.affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'spec.policy.affinity.clusterAffinity.preferredDuringSchedulingIgnoredDuringExecution';
+
+const FIELDS: readonly FieldRow[] = [
+  { field: PREFERRED, isUsed: ({ policy }) => preferencesOf(policy).length > 0 },
+  {
+    field: `${REQUIRED}.clusterSelectorTerms.propertySelector`,
+    isUsed: (spec) => termsOf(spec).some(({ propertySelector }) => propertySelector !== undefined),
+  },
+  {
+    field: `${REQUIRED}.clusterSelectorTerms.propertySorter`,
+    isUsed: (spec) => termsOf(spec).some(({ propertySorter }) => propertySorter !== undefined),
+  },
+  ...(
+    [
+      ['type', 'ServerSideApply'],
+      ['type', 'ReportDiff'],
+      ['comparisonOption', 'FullComparison'],
+      ['whenToApply', 'IfNotDrifted'],
+      ['whenToTakeOver', 'IfNoDiff'],
+    ] as const
+  ).map(
+    ([name, value]): FieldRow => ({
+      field: `spec.strategy.applyStrategy.${name}`,
+      value,
+      isUsed: ({ strategy }) => strategy?.applyStrategy?.[name] === value,
+    }),
+  ),
+  {
+    field: 'spec.strategy.deleteStrategy.propagationPolicy',
+    value: 'Abandon',
+    isUsed: ({ strategy }) => strategy?.deleteStrategy?.propagationPolicy === 'Abandon',
+  },
+  {
+    field: 'spec.strategy.reportBackStrategy.type',
+    value: 'Mirror',
+    isUsed: ({ strategy }) => strategy?.reportBackStrategy?.type === 'Mirror',
+  },
+  {
+    field: 'spec.statusReportingScope',
+    value: 'NamespaceAccessible',
+    isUsed: ({ statusReportingScope }) => statusReportingScope === 'NamespaceAccessible',
+  },
+];
+
+const KINDS: Readonly<Record<string, string>> = {
+  ClusterResourceOverride: 'placements that it matches do not move',
+  ResourceOverride: 'placements that it matches do not move',
+  ClusterResourceEnvelope: 'placements that select it do not move',
+  ResourceEnvelope: 'placements that select it do not move',
+  ClusterStagedUpdateStrategy: 'staged updates do not run',
+  StagedUpdateStrategy: 'staged updates do not run',
+  ClusterStagedUpdateRun: 'staged updates do not run',
+  StagedUpdateRun: 'staged updates do not run',
+  ClusterApprovalRequest: 'staged updates do not run',
+  ApprovalRequest: 'staged updates do not run',
+  ClusterResourcePlacementEviction: 'nothing is evicted',
+  ClusterResourcePlacementDisruptionBudget: 'nothing is evicted that it could guard',
+};
+
+const used = new WeakMap<PlacementSpec, readonly string[]>();
+const NONE: readonly string[] = [];
+
+/** Fields of this spec whose behaviour is not built yet, each with its value where only that is missing. */
+export function notSupportedFields(spec: PlacementSpec): readonly string[] {
+  const known = used.get(spec);
+  if (known !== undefined) return known;
+  const fields = FIELDS.filter(({ isUsed }) => isUsed(spec)).map(({ field, value }) =>
+    value === undefined ? field : `${field}: ${value}`,
+  );
+  const found = fields.length === 0 ? NONE : fields;
+  // A spec that can still change must not be remembered by its identity.
+  if (Object.isFrozen(spec)) used.set(spec, found);
+  return found;
+}
+
+/** For placements: stored, with a warning for every field that is not acted upon. */
+export function admitPlacement({
+  verb,
+  subresource,
+  object,
+  old,
+}: AdmitRequest<PlacementSpec, Placement['status']>): Admitted {
+  const spec = object?.spec;
+  const isJudged = verb !== 'delete' && subresource === undefined && spec !== undefined;
+  return {
+    ok: true,
+    object: (object ?? old) as Placement,
+    warnings: isJudged
+      ? notSupportedFields(spec).map((field) => `${field} is not supported yet: the placement does not move`)
+      : NONE,
+  };
+}
+
+/** The kind as it is, or with a warning for whoever writes one. */
+export function warnedOf(kind: Kind): Kind {
+  const consequence = KINDS[kind.kind];
+  if (consequence === undefined || kind.admit !== undefined) return kind;
+  const warnings = [`${kind.kind} is not supported yet: ${consequence}`];
+  return Object.freeze({
+    ...kind,
+    admit: ({ verb, subresource, object, old }): Admitted => ({
+      ok: true,
+      object: (object ?? old) as NonNullable<typeof object>,
+      warnings: verb === 'delete' || subresource !== undefined ? NONE : warnings,
+    }),
+  } satisfies Kind);
+}

@@ -1,0 +1,64 @@
+// The content of a revision: the selected objects without what belongs to the hub, their hash and their size. What is made from an object is
+// made once, however often it is looked at.
+import type { KubeObject } from '../../api/object.ts';
+import { groupVersionOf } from '../../api/object.ts';
+import type { ResourceIdentifier } from '../../api/selected-resource.ts';
+import { goJson } from '../../base/go-json.ts';
+import { sha256 } from '../../base/hash.ts';
+import { isEnvelope } from '../not-supported.ts';
+import { isTokenSecret } from './propagation.ts';
+import { strip } from './strip.ts';
+
+export interface Content {
+  readonly resources: readonly ResourceIdentifier[];
+  /** Stripped, as they stand in the snapshot. */
+  readonly objects: readonly KubeObject[];
+  readonly hash: string;
+  /** As KubeFleet counts it: each object's JSON and a newline. */
+  readonly bytes: number;
+  /** How many of the objects are envelopes. */
+  readonly envelopes: number;
+}
+
+interface Part {
+  readonly object: KubeObject;
+  readonly json: string;
+  readonly bytes: number;
+  readonly identifier: ResourceIdentifier;
+}
+
+// Objects on their way through the program are frozen, so what was made from one stays true.
+const parts = new WeakMap<KubeObject, Part>();
+
+function partOf(whole: KubeObject): Part {
+  const known = parts.get(whole);
+  if (known !== undefined) return known;
+  const object = strip(whole);
+  const json = goJson(object);
+  const part = { object, json, bytes: Buffer.byteLength(json) + 1, identifier: identifierOf(whole) };
+  if (Object.isFrozen(whole)) parts.set(whole, part);
+  return part;
+}
+
+export function identifierOf({ apiVersion, kind, metadata }: KubeObject): ResourceIdentifier {
+  const { group, version } = groupVersionOf(apiVersion);
+  return {
+    ...(group === '' ? {} : { group }),
+    version,
+    kind,
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    name: metadata.name ?? '',
+  };
+}
+
+/** Of whole objects in their order. The tokens of service accounts are left out: what they are shows only here. */
+export function contentOf(wholes: readonly KubeObject[]): Content {
+  const all = wholes.filter((whole) => !isTokenSecret(whole)).map(partOf);
+  return {
+    resources: all.map(({ identifier }) => identifier),
+    objects: all.map(({ object }) => object),
+    hash: sha256(`{"selectedResources":[${all.map(({ json }) => json).join(',')}]}`),
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    envelopes: all.filter(({ identifier }) => isEnvelope(identifier)).length,
+  };
+}

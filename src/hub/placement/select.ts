@@ -1,0 +1,249 @@
+// Which objects a placement selects: the terms of its selectors, applied to what is known of the hub. Pure: what is not known is asked of
+// `Sight`, which remembers what it could not tell.
+//
+// Differs from KubeFleet, in the user's favour: a named object that does not exist is reported; reserved namespaces that a label happens to
+// match are left out and reported, not an error; NamespaceOnly does not place reserved namespaces either; an object that two terms select
+// is selected once; kinds may be named in any version that is served.
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import type { Resource } from '../../api/kind.ts';
+import { apiVersionOf } from '../../api/object.ts';
+import type { ResourceSelector } from '../../api/resource-selector.ts';
+import { namespaceResource } from '../../api/resources.ts';
+import { UserError } from '../../base/errors.ts';
+import { compileLabelSelector, everything, type Selector } from '../../base/selector.ts';
+import type { Part } from '../../runtime/controller.ts';
+import { inOrder } from './order.ts';
+import type { Candidate, Propagation } from './propagation.ts';
+
+export interface Sight {
+  /** In key order; undefined = not known yet. */
+  list(resource: Resource, part: Part): readonly Candidate[] | undefined;
+}
+
+export interface SelectInput {
+  /** Of a ResourcePlacement: where it lives. Absent = cluster scope. */
+  readonly namespace?: string;
+  readonly selectors: readonly ResourceSelector[];
+  readonly catalogue: Pick<LiveCatalogue, 'byKind' | 'preferred'>;
+  readonly propagation: Propagation;
+  readonly sight: Sight;
+}
+
+export interface Picked {
+  readonly resource: Resource;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export type Selection =
+  | { readonly state: 'selected'; readonly picked: readonly Picked[]; readonly notes: readonly string[] }
+  | { readonly state: 'invalid'; readonly message: string }
+  /** Something that counts is not known yet. */
+  | { readonly state: 'unknown' };
+
+const MOST_NAMED = 5;
+
+/** In the order of snapshots, each object once. */
+export function select(input: SelectInput): Selection {
+  const run = begin(input);
+  try {
+    if (input.namespace === undefined) run.pickAtClusterScope();
+    else run.pickInNamespace(input.namespace);
+    const picked = [...run.picked.values()].sort((a, b) => inOrder(ordered(a), ordered(b)));
+    return run.isMissingSomething() ? { state: 'unknown' } : { state: 'selected', picked, notes: run.notes };
+  } catch (error) {
+    if (error instanceof UserError) return { state: 'invalid', message: error.message };
+    throw error;
+  }
+}
+
+const ordered = ({ resource, namespace, name }: Picked) => ({
+  group: resource.group,
+  version: resource.version,
+  kind: resource.kind,
+  ...(namespace === undefined ? {} : { namespace }),
+  name,
+});
+
+const wrong = (message: string): UserError => new UserError('InvalidResourceSelectors', message);
+
+const isNamespaceTerm = ({ group, version, kind }: ResourceSelector): boolean =>
+  group === '' && version === 'v1' && kind === 'Namespace';
+
+/** A term as people recognise it. */
+function described({ group, version, kind, name, labelSelector }: ResourceSelector): string {
+  const what = `${apiVersionOf(group, version)} ${kind}`;
+  if (name !== undefined && name !== '') return `${what} "${name}"`;
+  return labelSelector === undefined ? `${what}, all` : `${what} by labels`;
+}
+
+const nameOf = ({ name }: ResourceSelector): string | undefined => (name === '' ? undefined : name);
+
+/** Absent selects everything here. */
+const labelsOf = ({ labelSelector }: ResourceSelector): Selector =>
+  labelSelector === undefined ? everything : compileLabelSelector(labelSelector);
+
+const summed = (names: readonly string[]): string =>
+  names.length <= MOST_NAMED
+    ? names.join(', ')
+    : `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
+
+function begin({ selectors, catalogue, propagation, sight }: SelectInput) {
+  const picked = new Map<string, Picked>();
+  /** Version by object: one object in two versions would be two objects in the snapshot. */
+  const versions = new Map<string, string>();
+  const notes: string[] = [];
+  let isMissing = false;
+
+  const list = (resource: Resource, part: Part): readonly Candidate[] => {
+    const found = sight.list(resource, part);
+    if (found === undefined) isMissing = true;
+    return found ?? [];
+  };
+
+  function add(resource: Resource, { metadata }: Candidate): void {
+    const { namespace, name = '' } = metadata;
+    const object = `${resource.group}/${resource.kind}/${namespace ?? ''}/${name}`;
+    const version = versions.get(object);
+    if (version !== undefined && version !== resource.version) {
+      throw wrong(`${resource.kind} "${name}" is selected in two versions, ${version} and ${resource.version}`);
+    }
+    versions.set(object, resource.version);
+    picked.set(object, { resource, ...(namespace === undefined ? {} : { namespace }), name });
+  }
+
+  /** Undefined = the term brings nothing, whatever there is. */
+  function kindOf(term: ResourceSelector): Resource | undefined {
+    const resource = catalogue.byKind(apiVersionOf(term.group, term.version), term.kind);
+    if (resource === undefined) {
+      throw wrong(`the hub serves no ${term.kind} in ${apiVersionOf(term.group, term.version)}`);
+    }
+    if (propagation.allowsKind(resource)) return resource;
+    notes.push(`selector ${described(term)} brings nothing: objects of this kind are never placed`);
+    return undefined;
+  }
+
+  function hasService(namespace: string | undefined, name: string): boolean {
+    const service = catalogue.byKind('v1', 'Service');
+    if (service === undefined || namespace === undefined) return false;
+    return list(service, { namespace, name }).length > 0;
+  }
+
+  const mayBePlaced = (resource: Resource, object: Candidate): boolean =>
+    propagation.allowsObject(resource, object, () => hasService(object.metadata.namespace, object.metadata.name ?? ''));
+
+  /** Objects of one kind, cluster-wide or in one namespace. */
+  function pickMatching(term: ResourceSelector, resource: Resource, namespace: string | undefined): void {
+    const name = nameOf(term);
+    const matcher = labelsOf(term);
+    const part = { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) };
+    const found = list(resource, part).filter((object) => matcher.matches(object.metadata.labels));
+    const placed = found.filter((object) => mayBePlaced(resource, object));
+    for (const object of placed) add(resource, object);
+    if (name === undefined || placed.length > 0) return;
+    notes.push(
+      found.length === 0
+        ? `selector ${described(term)} matches nothing`
+        : found[0]?.metadata.deletionTimestamp === undefined
+          ? `selector ${described(term)} brings nothing: this object is never placed`
+          : `selector ${described(term)} brings nothing: the object is being deleted`,
+    );
+  }
+
+  /** The namespaces of a term, without those that must stay on the hub. */
+  function namespacesOf(term: ResourceSelector): readonly Candidate[] {
+    const name = nameOf(term);
+    const matcher = labelsOf(term);
+    if (name !== undefined && !propagation.allowsNamespace(name)) {
+      throw wrong(`namespace "${name}" is reserved and cannot be placed`);
+    }
+    const found = list(namespaceResource, name === undefined ? {} : { name }).filter(({ metadata }) =>
+      matcher.matches(metadata.labels),
+    );
+    const reserved = found.filter(({ metadata }) => !propagation.allowsNamespace(metadata.name ?? ''));
+    if (reserved.length > 0) {
+      const names = reserved.map(({ metadata }) => metadata.name ?? '');
+      notes.push(`selector ${described(term)} leaves out reserved namespaces: ${summed(names)}`);
+    }
+    const living = found.filter(
+      ({ metadata }) => metadata.deletionTimestamp === undefined && propagation.allowsNamespace(metadata.name ?? ''),
+    );
+    if (name !== undefined && living.length === 0) {
+      notes.push(
+        found.length === 0
+          ? `selector ${described(term)} matches nothing`
+          : `selector ${described(term)} brings nothing: the object is being deleted`,
+      );
+    }
+    return living;
+  }
+
+  function pickWithContent(namespace: Candidate): void {
+    add(namespaceResource, namespace);
+    const { name = '' } = namespace.metadata;
+    for (const resource of catalogue.preferred) {
+      if (!resource.namespaced || !propagation.allowsKind(resource)) continue;
+      for (const object of list(resource, { namespace: name })) {
+        if (mayBePlaced(resource, object)) add(resource, object);
+      }
+    }
+  }
+
+  /** The one namespace that terms of namespaced kinds look into. */
+  function innerNamespace(): string | undefined {
+    const term = selectors.find(
+      (each) => isNamespaceTerm(each) && each.selectionScope === 'NamespaceWithResourceSelectors',
+    );
+    if (term === undefined) return undefined;
+    const name = nameOf(term);
+    if (name === undefined) throw wrong('a Namespace selector with NamespaceWithResourceSelectors needs a name');
+    const wasMissing = isMissing;
+    const [found] = namespacesOf(term);
+    if (found === undefined && isMissing === wasMissing) {
+      throw wrong(`exactly one namespace is needed to select inside it, and there is no namespace "${name}"`);
+    }
+    return name;
+  }
+
+  function pickAtClusterScope(): void {
+    const inner = innerNamespace();
+    notes.length = 0;
+    for (const term of selectors) {
+      const resource = kindOf(term);
+      if (resource === undefined) continue;
+      if (isNamespaceTerm(term)) {
+        const isWithContent =
+          term.selectionScope !== 'NamespaceOnly' && term.selectionScope !== 'NamespaceWithResourceSelectors';
+        for (const namespace of namespacesOf(term)) {
+          if (isWithContent) pickWithContent(namespace);
+          else add(namespaceResource, namespace);
+        }
+      } else if (!resource.namespaced) {
+        pickMatching(term, resource, undefined);
+      } else if (inner === undefined) {
+        throw wrong(
+          `${term.kind} lives in namespaces: select its Namespace, with NamespaceWithResourceSelectors for only some of what it contains`,
+        );
+      } else {
+        pickMatching(term, resource, inner);
+      }
+    }
+  }
+
+  function pickInNamespace(namespace: string): void {
+    // Differs from KubeFleet, where a ResourcePlacement in a reserved namespace places what must stay on the hub.
+    if (!propagation.allowsNamespace(namespace)) {
+      throw wrong(`namespace "${namespace}" is reserved: nothing in it can be placed`);
+    }
+    for (const term of selectors) {
+      const resource = kindOf(term);
+      if (resource === undefined) continue;
+      if (!resource.namespaced) {
+        throw wrong(`${term.kind} is cluster-scoped: a ResourcePlacement selects in its own namespace only`);
+      }
+      pickMatching(term, resource, namespace);
+    }
+  }
+
+  return { picked, notes, pickAtClusterScope, pickInNamespace, isMissingSomething: () => isMissing };
+}
