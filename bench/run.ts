@@ -5,6 +5,8 @@ const benchmarks: Readonly<
   Record<string, () => Promise<{ readonly rows: (tell: (row: Row) => void) => Promise<void> }>>
 > = {
   apiserver: () => import('./apiserver.ts'),
+  fleet: () => import('./fleet.ts'),
+  sim: () => import('./sim.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -1,5 +1,6 @@
 // `flotilla member`: the agent of one member cluster. It dials the hub; the hub never dials it.
 import { Registry } from 'prom-client';
+import { memberNameProblem } from '../api/member-name.ts';
 import { wallClock } from '../base/clock.ts';
 import { LostError, messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
@@ -24,6 +25,8 @@ export interface MemberCommandOptions {
 }
 
 export async function member(options: MemberCommandOptions): Promise<void> {
+  const problem = memberNameProblem(options.name);
+  if (problem !== undefined) throw new UserError('BadName', problem);
   const stopped = firstSignal();
   const log = jsonLog(options.logLevel, { part: 'member', cluster: options.name });
   using hub = await reach('the hub', {
