@@ -81,12 +81,23 @@ const PATIENCE_PER_MEMBER_MS = 200;
 const PARTS_TOLD = 4;
 const WORTH_TELLING = 50;
 
-/** Waits until every member is Joined, telling how many are; gives up waiting after a while, not on the members. */
-export async function allJoined(hub: Transport, fleet: readonly FleetMember[], stopped: Promise<void>): Promise<void> {
+/**
+ * Waits until every member is Joined, telling how many are; gives up waiting after a while, not on the members. False when it was stopped
+ * before.
+ */
+export async function allJoined(
+  hub: Transport,
+  fleet: readonly FleetMember[],
+  stopped: Promise<void>,
+): Promise<boolean> {
   const waiting = new Set(fleet.map(({ name }) => name));
   const progress = telling(fleet.length);
   const ending = new AbortController();
-  void stopped.then(() => ending.abort());
+  let isStopped = false;
+  void stopped.then(() => {
+    isStopped = true;
+    ending.abort();
+  });
   const patienceEnds = wallClock.now() + PATIENCE_MS + fleet.length * PATIENCE_PER_MEMBER_MS;
   const cancel = wallClock.at(patienceEnds, 'join patience', () => ending.abort());
   try {
@@ -100,8 +111,10 @@ export async function allJoined(hub: Transport, fleet: readonly FleetMember[], s
     cancel();
     progress.end();
   }
+  if (waiting.size > 0 && isStopped) return false;
   if (waiting.size > 0)
     console.log(`flotilla: still waiting for ${[...waiting].slice(0, 5).join(', ')}${waiting.size > 5 ? ' …' : ''}`);
+  return true;
 }
 
 function telling(total: number) {

@@ -92,8 +92,8 @@ export async function up(options: UpOptions): Promise<void> {
       ),
     );
   const failed = child?.failed ?? new Promise<never>(() => {});
-  await Promise.race([allJoined(admin, fleet, stopped), failed]);
-  tellReady({ kubeconfig, fleet, url, options });
+  const isReady = await Promise.race([allJoined(admin, fleet, stopped), failed]);
+  if (isReady) tellReady({ kubeconfig, fleet, url, options });
   await Promise.race([stopped, failed]);
   console.log('flotilla: stopping');
 }
