@@ -64,6 +64,12 @@ export interface Cache<T extends Projected> {
 export const keyOf = (namespace: string | undefined, name: string): string =>
   namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
 
+/** The way back. Names have no slashes. */
+export function partsOf(key: string): { readonly name: string; readonly namespace?: string } {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
 const revisionOf = (item: Projected): string => item.metadata.resourceVersion ?? '';
 
 export function createCache<T extends Projected>(source: Source<T>): Cache<T> {

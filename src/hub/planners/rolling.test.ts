@@ -449,45 +449,63 @@ describe('any rolling update', () => {
     );
   });
 
-  /** What members and the API server do with a plan: some of it, in time. */
-  function after(
-    rows: readonly Row[],
-    plan: ReturnType<typeof planOf>,
-    roll: (sides: number) => number,
-  ): readonly Row[] {
-    return rows.flatMap((each): readonly Row[] => {
-      const isDead = roll(3) === 0; // the hub died before this write
-      if (plan.remove.includes(each.key) && !isDead) return [{ ...each, deleting: true, health: 'unknown' }];
-      if (plan.move.includes(each.key) && !isDead) return [{ ...each, state: 'bound', has: NEW, health: 'unknown' }];
-      if (each.deleting) return roll(2) === 0 ? [] : [each];
-      if (each.state !== 'scheduled' && each.health !== 'available' && roll(2) === 0)
-        return [{ ...each, health: 'available' }];
-      return [each];
-    });
+  /** Rows and what is really on the clusters: a copy can be up while nobody has said so of the binding's present generation. */
+  interface Fleet {
+    readonly rows: readonly Row[];
+    readonly up: ReadonlySet<string>;
   }
+
+  /** What the API server, the scheduler and the members do after a plan: some of it, in time. */
+  function after({ rows, up }: Fleet, plan: ReturnType<typeof planOf>, roll: (sides: number) => number): Fleet {
+    const stillUp = new Set(up);
+    const next = rows.flatMap((each): readonly Row[] => {
+      const isDead = roll(3) === 0; // the hub died before this write
+      if (plan.remove.includes(each.key) && !isDead) {
+        stillUp.delete(each.key);
+        return [{ ...each, deleting: true, health: 'unknown' }];
+      }
+      if (plan.move.includes(each.key) && !isDead) {
+        stillUp.delete(each.key);
+        return [{ ...each, state: 'bound', has: NEW, health: 'unknown' }];
+      }
+      if (each.deleting) return roll(2) === 0 ? [] : [each];
+      if (each.state === 'scheduled' || each.health === 'available' || roll(2) === 0) return [each];
+      if (each.health === 'unknown' && !up.has(each.key) && roll(2) === 0) return [{ ...each, health: 'progressing' }];
+      stillUp.add(each.key);
+      return [{ ...each, health: 'available' }];
+    });
+    return { rows: next, up: stillUp };
+  }
+
+  /** The scheduler changes its mind about one cluster: a new generation, of which nobody has said anything yet. */
+  const unscheduled = (rows: readonly Row[], at: number): readonly Row[] =>
+    rows.map((each, i) =>
+      i === at && each.state === 'bound' && !each.deleting
+        ? { ...each, state: 'unscheduled', health: 'unknown' }
+        : each,
+    );
 
   test('keeps to its budgets and finishes, with slow members and a hub that dies midway', () => {
     fc.assert(
       fc.property(anyFleet, anyLimits, fc.infiniteStream(fc.nat()), (fleet, { n: _n, ...limits }, dice) => {
         const roll = (sides: number) => (dice.next().value as number) % sides;
-        let rows = fleet;
+        const isUp = ({ state, deleting, health }: Row) => state !== 'scheduled' && !deleting && health === 'available';
+        let now: Fleet = { rows: fleet, up: new Set(fleet.filter(isUp).map(({ key }) => key)) };
         for (let round = 0; round < 400; round++) {
+          if (round < 40 && roll(8) === 0) now = { ...now, rows: unscheduled(now.rows, roll(8)) };
+          const { rows, up } = now;
           const plan = planOf(rows, limits);
           const { target, maxUnavailable, maxSurge } = plan.figures;
-          const up = (all: readonly Row[]) =>
-            all.filter(({ health, deleting, state }) => health === 'available' && !deleting && state !== 'scheduled')
-              .length;
-          const taken = rows.filter(
-            ({ key, health }) => health === 'available' && (plan.remove.includes(key) || plan.move.includes(key)),
-          ).length;
-          const floor = Math.min(up(rows), target - Math.max(maxUnavailable, 1));
-          expect(up(rows) - taken).toBeGreaterThanOrEqual(floor);
+          const taken = [...plan.remove, ...plan.move].filter((key) => up.has(key)).length;
+          const floor = Math.min(up.size, target - Math.max(maxUnavailable, 1));
+          expect(up.size - taken).toBeGreaterThanOrEqual(floor);
           const holding = rows.filter(({ state, health }) => state !== 'scheduled' && health !== 'failed').length;
           const added = rows.filter(({ key, state }) => state === 'scheduled' && plan.move.includes(key)).length;
           if (added > 0) expect(holding + added).toBeLessThanOrEqual(target + maxSurge);
-          rows = after(rows, plan, roll);
+          now = after(now, plan, roll);
         }
         if (limits.mu === 0 && limits.ms === 0) return; // no room to move: it may wait, with a hold
+        const { rows } = now;
         expect(rows.filter(({ state }) => state === 'unscheduled')).toEqual([]);
         expect(rows.every((each) => each.state === 'bound' && !isOutdated(each) && each.health === 'available')).toBe(
           true,

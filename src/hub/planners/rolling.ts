@@ -74,8 +74,9 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
 
   const outdated = live.filter(isOutdated);
   const [broken, toUpdate] = split(outdated, ({ health }) => health === 'failed');
-  // Differs from KubeFleet: taking away what does not work costs nothing.
-  const [costly, free] = split(leaving, isReady);
+  // Differs from KubeFleet: taking away what is known not to work costs nothing. Of a binding that was just unscheduled nothing is known yet:
+  // its conditions speak of the generation before, and most likely it works.
+  const [free, costly] = split(leaving, isDown);
   const removing = costly.slice(0, Math.max(0, figures.maxRemove));
   // A limit of 0 is for moves; content that changes in place still takes one cluster at a time, or it would never change.
   const forUpdates = figures.maxRemove + (maxUnavailable === 0 && within > 0 ? 1 : 0) - removing.length;
@@ -120,6 +121,9 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
     done: !hasWork && Object.keys(holds).length === 0,
   };
 };
+
+const isDown = ({ health }: Row): boolean =>
+  health === 'failed' || health === 'progressing' || health === 'diff-failed';
 
 const readyAt = ({ since }: Row, { unavailablePeriodMs }: RollingLimits): number => since + unavailablePeriodMs;
 

@@ -1,0 +1,81 @@
+// What a rolling update watches and how it sees. Only RollingUpdate is its business: with External, staged update runs own the bindings.
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import { deepEqual } from '../../base/json.ts';
+import { keyOf, partsOf } from '../../runtime/cache.ts';
+import type { Controller, See } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import { newestComplete } from '../newest-snapshot.ts';
+import { type HubPlacement, type HubPolicySnapshot, isLatest, placementKeyOf } from '../placement-sources.ts';
+import { isReachable } from '../reachable.ts';
+import { memberClusters } from '../sources.ts';
+import { decide, type Observed } from './decide.ts';
+
+export interface RolloutOptions {
+  /** A placement that must not move yet, for whatever reason. */
+  mayMove?(placement: HubPlacement): boolean;
+}
+
+export function rolloutController(family: PlacementFamily, { mayMove }: RolloutOptions = {}): Controller<Observed> {
+  const ownKey = ({ metadata }: HubPlacement) => keyOf(metadata.namespace, metadata.name ?? '');
+  return {
+    name: `rollout/${family.placement.kind}`,
+    eventSource: family.eventSource,
+    watches: [
+      {
+        source: family.placements,
+        // Its status is not our business, and changes all the time.
+        toKeys: (item, _see, old) => (old !== undefined && isSameOrder(item, old) ? [] : [ownKey(item)]),
+      },
+      { source: family.bindings, toKeys: (item) => [placementKeyOf(item)] },
+      { source: family.resourceSnapshots, toKeys: (item) => [placementKeyOf(item)] },
+      {
+        source: family.policySnapshots,
+        toKeys: (item, _see, old) =>
+          old !== undefined && isUnfulfilled(item) === isUnfulfilled(old) ? [] : [placementKeyOf(item)],
+      },
+      // Whether a member is heard changes no plan, only what is said of those that wait for it.
+      { source: memberClusters, toKeys: (item, see, old) => placementsOn(item, see, old) },
+    ],
+
+    observe(see, key) {
+      const { name, namespace } = partsOf(key);
+      const placement = see.get(family.placements, name, namespace);
+      if (placement === undefined || placement.metadata.deletionTimestamp !== undefined) return undefined;
+      if ((placement.spec.strategy?.type ?? 'RollingUpdate') !== 'RollingUpdate') return undefined;
+      if (mayMove?.(placement) === false) return undefined;
+      const policy = see.by(family.policySnapshots, 'placement', key).find(isLatest);
+      return {
+        family,
+        placement,
+        bindings: see.by(family.bindings, 'placement', key),
+        snapshot: newestComplete(see.by(family.resourceSnapshots, 'placement', key))?.metadata.name,
+        isExhausted: policy !== undefined && isUnfulfilled(policy),
+        member(cluster) {
+          const member = see.get(memberClusters, cluster);
+          return member && { reachable: isReachable(member), labels: member.metadata.labels ?? {} };
+        },
+        now: see.now,
+      };
+    },
+
+    decide,
+  };
+
+  function placementsOn(item: MemberCluster, see: See, old?: MemberCluster): readonly string[] {
+    if (old !== undefined && isReachable(old) === isReachable(item)) return [];
+    return see.by(family.bindings, 'cluster', item.metadata.name ?? '').map(placementKeyOf);
+  }
+}
+
+const isSameOrder = (a: HubPlacement, b: HubPlacement): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  a.metadata.generation === b.metadata.generation &&
+  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+  deepEqual(a.metadata.annotations, b.metadata.annotations);
+
+/** The scheduler has said, of this very snapshot, that it cannot find more. */
+const isUnfulfilled = ({ metadata, status }: HubPolicySnapshot): boolean => {
+  const scheduled = conditionOf(status?.conditions, 'Scheduled');
+  return scheduled?.status === 'False' && scheduled.observedGeneration === metadata.generation;
+};

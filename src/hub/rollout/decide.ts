@@ -1,0 +1,128 @@
+// Carries out the rolling plan of one placement on its bindings.
+// Guarantee: a binding's spec changes only by a plan that saw its present state; new copies are written before old ones are deleted.
+import type { Condition } from '../../api/conditions.ts';
+import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
+import { InvariantError } from '../../base/errors.ts';
+import { deepEqual } from '../../base/json.ts';
+import { patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
+import { type Action, type Decision, idle } from '../../runtime/controller.ts';
+import { applyStrategyOf } from '../apply-strategy.ts';
+import type { PlacementFamily } from '../families.ts';
+import type { HubBinding, HubPlacement } from '../placement-sources.ts';
+import { rolling } from '../planners/rolling.ts';
+import { type MemberFacts, rowsOf } from '../planners/rows.ts';
+import { rollingLimitsOf } from '../rolling-limits.ts';
+
+export interface Observed {
+  readonly family: PlacementFamily;
+  readonly placement: HubPlacement;
+  readonly bindings: readonly HubBinding[];
+  /** Name of the newest resource snapshot, once all of it is there. */
+  readonly snapshot: string | undefined;
+  readonly isExhausted: boolean;
+  member(cluster: string): MemberFacts | undefined;
+  readonly now: number;
+}
+
+const STARTED = 'RolloutStarted';
+
+export function decide(observed: Observed): Decision {
+  const { family, placement, bindings, snapshot, now } = observed;
+  checkLive(bindings);
+  const pushed = pushStrategy(observed);
+  if (pushed.length > 0) {
+    return { steps: [pushed], holds: [], because: `${pushed.length} bindings get another way of applying` };
+  }
+  if (snapshot === undefined) return idle('no complete resource snapshot yet; its creation wakes us');
+
+  const rows = rowsOf({ placement, bindings, source: family.bindings, snapshot, member: observed.member });
+  const limits = rollingLimitsOf({ family, spec: placement.spec, isExhausted: observed.isExhausted });
+  const plan = rolling({ rows, limits, state: undefined, now });
+  const byName = new Map(bindings.map((binding) => [binding.metadata.name ?? '', binding]));
+  const bindingOf = (key: string) => byName.get(key) as HubBinding;
+
+  const strategy = applyStrategyOf(placement);
+  const tell = (key: string, started: boolean): readonly Action[] => sayStarted(observed, bindingOf(key), started);
+  const told = [...plan.stale.flatMap((key) => tell(key, false)), ...plan.upToDate.flatMap((key) => tell(key, true))];
+  const moved = plan.move.map((key) =>
+    patch(
+      seen(family.bindings, bindingOf(key)),
+      {
+        spec: {
+          state: 'Bound',
+          resourceSnapshotName: snapshot,
+          clusterResourceOverrideSnapshots: null,
+          resourceOverrideSnapshots: null,
+          ...strategyPatch(bindingOf(key), strategy),
+        },
+      },
+      `moves ${bindingOf(key).spec.targetCluster} to ${snapshot}`,
+    ),
+  );
+  const removed = plan.remove.map((key) =>
+    remove(seen(family.bindings, bindingOf(key)), `takes ${bindingOf(key).spec.targetCluster} out`),
+  );
+  const { figures } = plan;
+  return {
+    steps: [told, moved, removed].filter((step) => step.length > 0),
+    holds: Object.values(plan.holds),
+    ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
+    because:
+      `${moved.length} move, ${removed.length} go, ${plan.stale.length} wait: ${figures.ready} ready of ${figures.target}, ` +
+      `${figures.minAvailable} must stay, ${figures.canBeReady} of ${figures.target + figures.maxSurge} placed`,
+  };
+}
+
+function checkLive(bindings: readonly HubBinding[]): void {
+  const live = new Set<string>();
+  for (const { metadata, spec } of bindings) {
+    if (metadata.deletionTimestamp !== undefined) continue;
+    if (live.has(spec.targetCluster)) throw new InvariantError(`two live bindings point at "${spec.targetCluster}"`);
+    live.add(spec.targetCluster);
+  }
+}
+
+/** Reaches every cluster at once: it is about how, not what. A binding that is only scheduled gets it when it is bound. */
+function pushStrategy({ family, placement, bindings }: Observed): readonly Action[] {
+  const strategy = applyStrategyOf(placement);
+  return bindings.flatMap((binding) => {
+    const change = strategyPatch(binding, strategy);
+    const isMeant = binding.metadata.deletionTimestamp === undefined && binding.spec.state !== 'Scheduled';
+    if (!isMeant || Object.keys(change).length === 0) return [];
+    return [patch(seen(family.bindings, binding), { spec: change }, 'hands the new apply strategy on')];
+  });
+}
+
+/** A merge patch that leaves nothing of the old strategy. */
+function strategyPatch({ spec }: HubBinding, strategy: ReturnType<typeof applyStrategyOf>): object {
+  if (deepEqual(spec.applyStrategy, strategy)) return {};
+  const gone = Object.keys(spec.applyStrategy ?? {}).filter((field) => !(field in strategy));
+  return { applyStrategy: { ...strategy, ...Object.fromEntries(gone.map((field) => [field, null])) } };
+}
+
+/** Without numbers: those change with every cluster that moves, and would cost a write on each that waits. */
+function sayStarted({ family, now }: Observed, binding: HubBinding, started: boolean): readonly Action[] {
+  const { generation } = binding.metadata;
+  const old = conditionOf(binding.conditions, STARTED);
+  const status = started ? 'True' : 'False';
+  if (old?.status === status && old.observedGeneration === generation) return [];
+  const finding: Finding = {
+    type: STARTED,
+    status,
+    reason: started ? STARTED : 'RolloutNotStartedYet',
+    message: started
+      ? 'the newest content is on its way to the cluster'
+      : 'the cluster waits for its turn in the rollout',
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+  const condition: Condition = nextCondition(old, finding, now);
+  const conditions = [condition, ...binding.conditions.filter(({ type }) => type !== STARTED)];
+  const { targetCluster } = binding.spec;
+  return [
+    patchStatus(
+      seen(family.bindings, binding),
+      { conditions },
+      started ? `says that ${targetCluster} is under way` : `says that ${targetCluster} waits`,
+    ),
+  ];
+}

@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest';
+import { aCluster, admin, type TestCluster } from '../../../test/cluster.ts';
+import { counted } from '../../../test/runtime/counted.ts';
+import { turns } from '../../../test/runtime/turns.ts';
+import { hubKinds } from '../../api/kinds.ts';
+import { annotations, labels } from '../../api/names.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { seededRandom } from '../../base/random.ts';
+import { silentLog } from '../../runtime/deps.ts';
+import { type Manager, startManager } from '../../runtime/manager.ts';
+import { families, type PlacementFamily } from '../families.ts';
+import { rolloutController } from './controller.ts';
+
+interface Bench extends AsyncDisposable {
+  readonly cluster: TestCluster;
+  readonly manager: Manager;
+  writes(): readonly string[];
+  forget(): void;
+  placement(spec?: object): Promise<void>;
+  edit(spec: object): Promise<void>;
+  snapshot(index: number): Promise<void>;
+  schedule(cluster: string): Promise<void>;
+  /** As the scheduler does it. */
+  unschedule(cluster: string): Promise<void>;
+  /** As the work generator does it, about the binding's present generation. */
+  report(cluster: string, status: 'True' | 'False', reason?: string): Promise<void>;
+  bindings(): Promise<readonly string[]>;
+}
+
+const NAMESPACE = 'team';
+
+async function bench(family: PlacementFamily): Promise<Bench> {
+  const cluster = await aCluster({ kinds: hubKinds });
+  const inNamespace = family.placement.namespaced ? NAMESPACE : undefined;
+  if (inNamespace !== undefined) await cluster.create('namespaces', undefined, { metadata: { name: NAMESPACE } });
+  for (const name of ['c1', 'c2', 'c3']) {
+    const identity = { kind: 'User', name };
+    await cluster.create('memberclusters', undefined, { metadata: { name }, spec: { identity } });
+  }
+  const asked = counted(cluster.as(admin));
+  const manager = startManager(
+    { clock: cluster.clock, random: seededRandom(1), servers: { hub: asked }, log: silentLog },
+    { controllers: [rolloutController(family)] },
+  );
+  await turns();
+  const settle = async () => {
+    for (let i = 0; i < 20; i++) await turns();
+    expect(manager.idle()).toBe(true);
+  };
+  const nameOf = (on: string) => `web-${on}-12345678`;
+  const bindingAt = (on: string) => cluster.at(family.binding.plural, inNamespace, nameOf(on));
+  const patch = async (at: ReturnType<typeof bindingAt>, body: object, subresource?: 'status') => {
+    const to = subresource === undefined ? at : { ...at, subresource };
+    await cluster.call({ verb: 'patch', at: to, patch: { type: 'merge', body: body as never }, manager: 'test' });
+    await settle();
+  };
+  return {
+    cluster,
+    manager,
+    writes: asked.writes,
+    forget: () => void asked.calls.splice(0),
+    async placement(spec = {}) {
+      await cluster.create(family.placement.plural, inNamespace, {
+        metadata: { name: 'web' },
+        spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'ConfigMap', name: 'x' }], ...spec },
+      });
+      await settle();
+    },
+    edit: (spec) => patch(cluster.at(family.placement.plural, inNamespace, 'web'), { spec }),
+    async snapshot(index) {
+      const at = cluster.at(family.resourceSnapshot.plural, inNamespace, `web-${index - 1}-snapshot`);
+      if (index > 0) await patch(at, { metadata: { labels: { [labels.isLatestSnapshot]: 'false' } } });
+      await cluster.create(family.resourceSnapshot.plural, inNamespace, {
+        metadata: {
+          name: `web-${index}-snapshot`,
+          labels: {
+            [labels.parentPlacement]: 'web',
+            [labels.resourceIndex]: String(index),
+            [labels.isLatestSnapshot]: 'true',
+          },
+          annotations: { [annotations.resourceHash]: 'x', [annotations.numberOfResourceSnapshots]: '1' },
+        },
+        spec: { selectedResources: [] },
+      });
+      await settle();
+    },
+    async schedule(on) {
+      await cluster.create(family.binding.plural, inNamespace, {
+        metadata: {
+          name: nameOf(on),
+          labels: { [labels.parentPlacement]: 'web' },
+          finalizers: ['kubernetes-fleet.io/scheduler-crb-cleanup'],
+        },
+        spec: {
+          state: 'Scheduled',
+          targetCluster: on,
+          resourceSnapshotName: '',
+          schedulingPolicySnapshotName: 'web-0',
+          clusterDecision: { clusterName: on, selected: true, reason: 'test' },
+        },
+      });
+      await settle();
+    },
+    unschedule: (on) =>
+      patch(bindingAt(on), {
+        metadata: { annotations: { [annotations.previousBindingState]: 'Bound' } },
+        spec: { state: 'Unscheduled' },
+      }),
+    async report(on, status, reason = status === 'True' ? 'AllWorkAreAvailable' : 'NotAllWorkAreAvailable') {
+      const { object } = await cluster.call({ verb: 'get', at: bindingAt(on) });
+      const { conditions = [] } = (object?.status ?? {}) as { conditions?: { type: string }[] };
+      const available = {
+        type: 'Available',
+        status,
+        reason,
+        message: 'test',
+        observedGeneration: object?.metadata.generation,
+        lastTransitionTime: kubeTime(cluster.clock.now()),
+      };
+      const others = conditions.filter(({ type }) => type !== 'Available');
+      await patch(bindingAt(on), { status: { conditions: [...others, available] } }, 'status');
+    },
+    async bindings() {
+      const { list } = await cluster.call({ verb: 'list', at: cluster.at(family.binding.plural, inNamespace) });
+      return (list?.items ?? []).map(told);
+    },
+    async [Symbol.asyncDispose]() {
+      await manager.stop();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** `c1 Bound web-1 True`: cluster, state, snapshot, what RolloutStarted says of its present generation. */
+function told({ metadata, spec, status }: KubeObject): string {
+  const { state, targetCluster, resourceSnapshotName } = spec as Readonly<Record<string, string>>;
+  const { conditions = [] } = (status ?? {}) as {
+    conditions?: { type: string; status: string; observedGeneration: number }[];
+  };
+  const started = conditions.find(({ type }) => type === 'RolloutStarted');
+  const said = started?.observedGeneration === metadata.generation ? started?.status : 'stale';
+  const snapshot = resourceSnapshotName?.replace('-snapshot', '') || '-';
+  return `${targetCluster} ${state} ${snapshot} ${metadata.deletionTimestamp ? 'deleting' : said}`;
+}
+
+describe.each(families.map((family) => ({ family, kind: family.placement.kind })))(
+  'the rollout of a $kind',
+  ({ family }) => {
+    test('binds what is scheduled, and says so', async () => {
+      await using it = await bench(family);
+      await it.placement();
+      await it.schedule('c1');
+      expect(await it.bindings()).toEqual(['c1 Scheduled - stale']);
+      await it.snapshot(0);
+      expect(await it.bindings()).toEqual(['c1 Bound web-0 True']);
+    });
+
+    test('moves one after the other within the budget, by what happens and not by the clock', async () => {
+      await using it = await bench(family);
+      await it.placement({ strategy: { rollingUpdate: { maxUnavailable: 1 } } });
+      await it.snapshot(0);
+      for (const on of ['c1', 'c2', 'c3']) {
+        await it.schedule(on);
+        await it.report(on, 'True');
+      }
+      await it.snapshot(1);
+      expect(await it.bindings()).toEqual(['c1 Bound web-1 True', 'c2 Bound web-0 False', 'c3 Bound web-0 False']);
+      await it.report('c1', 'False');
+      expect(await it.bindings()).toEqual(['c1 Bound web-1 True', 'c2 Bound web-0 False', 'c3 Bound web-0 False']);
+      expect(it.manager.holdsOf(family.placement.namespaced ? 'team/web' : 'web')).toMatchObject([
+        { code: 'BudgetUsed', on: { name: 'c1' } },
+        { code: 'BudgetUsed', on: { name: 'c1' } },
+        { code: 'NotAvailable', on: { name: 'c1' } },
+      ]);
+      await it.snapshot(2); // the fix: what is down moves for free
+      expect(await it.bindings()).toEqual(['c1 Bound web-2 True', 'c2 Bound web-0 False', 'c3 Bound web-0 False']);
+      for (const on of ['c1', 'c2', 'c3']) await it.report(on, 'True');
+      expect(await it.bindings()).toEqual(['c1 Bound web-2 True', 'c2 Bound web-2 True', 'c3 Bound web-2 True']);
+    });
+
+    test('costs a binding one spec write and one status write, and one more if it had to wait', async () => {
+      await using it = await bench(family);
+      await it.placement({ strategy: { rollingUpdate: { maxUnavailable: 1 } } });
+      await it.snapshot(0);
+      for (const on of ['c1', 'c2']) {
+        await it.schedule(on);
+        await it.report(on, 'True');
+      }
+      it.forget();
+      await it.snapshot(1);
+      await it.report('c1', 'True');
+      await it.report('c2', 'True');
+      const of = (on: string) => it.writes().filter((write) => write.includes(`web-${on}-`));
+      expect({ c1: of('c1').length, c2: of('c2').length }, it.writes().join('\n')).toEqual({ c1: 2, c2: 3 });
+      it.forget();
+      await it.report('c1', 'True');
+      expect(it.writes()).toEqual([]);
+    });
+
+    test('notices at once that the limits were raised', async () => {
+      await using it = await bench(family);
+      await it.placement({ strategy: { rollingUpdate: { maxUnavailable: 1 } } });
+      await it.snapshot(0);
+      for (const on of ['c1', 'c2']) {
+        await it.schedule(on);
+        await it.report(on, 'True');
+      }
+      await it.snapshot(1);
+      expect(await it.bindings()).toEqual(['c1 Bound web-1 True', 'c2 Bound web-0 False']);
+      await it.edit({ strategy: { rollingUpdate: { maxUnavailable: 2 } } });
+      expect(await it.bindings()).toEqual(['c1 Bound web-1 True', 'c2 Bound web-1 True']);
+    });
+
+    test('hands a new way of applying to every cluster at once, and moves nobody by it', async () => {
+      await using it = await bench(family);
+      await it.placement();
+      await it.snapshot(0);
+      for (const on of ['c1', 'c2']) {
+        await it.schedule(on);
+        await it.report(on, 'True');
+      }
+      await it.edit({ strategy: { applyStrategy: { whenToTakeOver: 'Never' } } });
+      const { list } = await it.cluster.call({ verb: 'list', at: it.cluster.at(family.binding.plural) });
+      const strategies = (list?.items ?? []).map(({ spec }) => (spec as { applyStrategy: object }).applyStrategy);
+      expect(strategies).toMatchObject([{ whenToTakeOver: 'Never' }, { whenToTakeOver: 'Never' }]);
+      expect(await it.bindings()).toEqual(['c1 Bound web-0 True', 'c2 Bound web-0 True']);
+    });
+
+    test('deletes what is no longer wanted, within the budget', async () => {
+      await using it = await bench(family);
+      await it.placement({ policy: { placementType: 'PickN', numberOfClusters: 2 } });
+      await it.snapshot(0);
+      for (const on of ['c1', 'c2']) {
+        await it.schedule(on);
+        await it.report(on, 'True');
+      }
+      await it.unschedule('c1');
+      await it.report('c1', 'True');
+      expect(await it.bindings()).toEqual(['c1 Unscheduled web-0 deleting', 'c2 Bound web-0 True']);
+      await it.unschedule('c2');
+      await it.report('c2', 'True');
+      expect(await it.bindings()).toEqual(['c1 Unscheduled web-0 deleting', 'c2 Unscheduled web-0 stale']);
+    });
+
+    test('leaves External placements alone', async () => {
+      await using it = await bench(family);
+      await it.placement({ strategy: { type: 'External' } });
+      await it.snapshot(0);
+      await it.schedule('c1');
+      it.forget();
+      expect(await it.bindings()).toEqual(['c1 Scheduled - stale']);
+      expect(it.writes()).toEqual([]);
+    });
+  },
+);
