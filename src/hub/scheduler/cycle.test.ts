@@ -34,7 +34,7 @@ const isProd = key('env', 'In', 'prod');
 const FULFILLED = 'True/SchedulingPolicyFulfilled';
 const UNFULFILLED = 'False/SchedulingPolicyUnfulfilled';
 
-const after = (hub: Hub): Hub => {
+const settled = (hub: Hub): Hub => {
   hub.settle();
   return hub;
 };
@@ -44,7 +44,7 @@ describe('PickAll', () => {
     { it: 'S1 without a policy', policy: undefined },
     { it: 'S1 as a policy', policy: pickAll() },
   ])('$it picks all that are well', ({ policy }) => {
-    const hub = after(new Hub(policy === undefined ? {} : { policy }));
+    const hub = settled(new Hub(policy === undefined ? {} : { policy }));
     expect(hub.words).toEqual(ONE_TO_SEVEN.map((each) => `${each} Scheduled web-0`));
     expect(hub.condition).toBe(`${FULFILLED} 7`);
     expect(hub.selected).toEqual(noScore(ONE_TO_SEVEN));
@@ -52,21 +52,21 @@ describe('PickAll', () => {
   });
 
   test('S2 picks a member that gets well', () => {
-    const hub = after(new Hub({ policy: pickAll() }));
+    const hub = settled(new Hub({ policy: pickAll() }));
     hub.members = theFleet({ c8: { heartbeat: NOW } });
     expect(hub.pass()).toEqual(['create c8', 'patch ClusterSchedulingPolicySnapshot status']);
     expect(hub.live).toEqual([...ONE_TO_SEVEN, 'c8']);
   });
 
   test('S3 takes nothing away from a member that falls ill', () => {
-    const hub = after(new Hub({ policy: pickAll() }));
+    const hub = settled(new Hub({ policy: pickAll() }));
     hub.members = theFleet({ c3: { heartbeat: NOW - 6 * MINUTE } });
     expect(hub.pass()).toEqual([]);
     expect(hub.live).toEqual(ONE_TO_SEVEN);
   });
 
   test('S4, S5 required affinity, and a wider one later', () => {
-    const hub = after(
+    const hub = settled(
       new Hub({ policy: pickAll(requires(term(key('env', 'In', 'canary'), key('region', 'In', 'east', 'west')))) }),
     );
     expect(hub.live).toEqual(['c3', 'c7']);
@@ -81,7 +81,7 @@ describe('PickAll', () => {
   });
 
   test('S6 is fulfilled also when nothing matches', () => {
-    const hub = after(new Hub({ policy: pickAll(requires(term(key('env', 'In', 'moon')))) }));
+    const hub = settled(new Hub({ policy: pickAll(requires(term(key('env', 'In', 'moon')))) }));
     expect(hub.words).toEqual([]);
     expect(hub.condition).toBe(`${FULFILLED} 0`);
     expect(hub.unselected.toSorted()).toEqual([...shorts]);
@@ -90,7 +90,7 @@ describe('PickAll', () => {
 
   test('S41 keeps off tainted members until the taints are gone', () => {
     const tainted = { taints: ['key=value'] };
-    const hub = after(new Hub({ policy: pickAll(), members: theFleet({ c1: tainted, c4: tainted, c7: tainted }) }));
+    const hub = settled(new Hub({ policy: pickAll(), members: theFleet({ c1: tainted, c4: tainted, c7: tainted }) }));
     expect(hub.live).toEqual(['c2', 'c3', 'c5', 'c6']);
     expect(hub.reasonOf('c1')).toBe(
       'ClusterUnschedulable, cluster has taint key=value:NoSchedule, which is not tolerated',
@@ -101,7 +101,7 @@ describe('PickAll', () => {
   });
 
   test('S42 a taint drives nothing out', () => {
-    const hub = after(new Hub({ policy: pickAll() }));
+    const hub = settled(new Hub({ policy: pickAll() }));
     hub.members = theFleet({ c1: { taints: ['a=b'] }, c2: { taints: ['a=b'] } });
     expect(hub.pass()).toEqual([]);
     expect(hub.live).toEqual(ONE_TO_SEVEN);
@@ -110,7 +110,7 @@ describe('PickAll', () => {
 
 describe('PickFixed', () => {
   test('S7 takes those that are there and well, and names the others', () => {
-    const hub = after(new Hub({ policy: pickFixed('c1', 'c2', 'c4', 'c5', 'c6', 'c8', 'c9', 'missing') }));
+    const hub = settled(new Hub({ policy: pickFixed('c1', 'c2', 'c4', 'c5', 'c6', 'c8', 'c9', 'missing') }));
     expect(hub.words).toEqual(['c1', 'c2', 'c4', 'c5', 'c6'].map((each) => `${each} Scheduled web-0`));
     expect(hub.condition).toBe(`${UNFULFILLED} 5`);
     expect(hub.selected).toEqual(['c1', 'c2', 'c4', 'c5', 'c6']);
@@ -122,7 +122,7 @@ describe('PickFixed', () => {
   const earlier: Record<string, BindingSetup> = { c1: { state: 'Bound' }, c2: { state: 'Bound' }, c4: {} };
 
   test('S8 a longer list leaves what is there', () => {
-    const hub = after(new Hub({ snapshot: 1, policy: pickFixed('c1', 'c2', 'c4', 'c5', 'c6'), bindings: earlier }));
+    const hub = settled(new Hub({ snapshot: 1, policy: pickFixed('c1', 'c2', 'c4', 'c5', 'c6'), bindings: earlier }));
     expect(hub.words).toEqual([
       'c1 Bound web-1',
       'c2 Bound web-1',
@@ -134,7 +134,7 @@ describe('PickFixed', () => {
   });
 
   test('S9 another list gives up what was there, under the old snapshot', () => {
-    const hub = after(new Hub({ snapshot: 1, policy: pickFixed('c5', 'c6'), bindings: earlier }));
+    const hub = settled(new Hub({ snapshot: 1, policy: pickFixed('c5', 'c6'), bindings: earlier }));
     expect(hub.words).toEqual([
       'c1 Unscheduled (Bound) web-0',
       'c2 Unscheduled (Bound) web-0',
@@ -147,11 +147,11 @@ describe('PickFixed', () => {
   test('S44 does not look at taints', () => {
     const tainted = { taints: ['key=value'] };
     const members = theFleet({ c1: tainted, c4: tainted, c6: tainted });
-    expect(after(new Hub({ policy: pickFixed('c1', 'c4', 'c6'), members })).live).toEqual(['c1', 'c4', 'c6']);
+    expect(settled(new Hub({ policy: pickFixed('c1', 'c4', 'c6'), members })).live).toEqual(['c1', 'c4', 'c6']);
   });
 
   test('an empty list is like PickN 0: all is given up and the policy is fulfilled', () => {
-    const hub = after(new Hub({ snapshot: 1, policy: pickFixed(), bindings: earlier }));
+    const hub = settled(new Hub({ snapshot: 1, policy: pickFixed(), bindings: earlier }));
     expect(hub.live).toEqual([]);
     expect(hub.condition).toBe(`${FULFILLED} 0`);
     expect(hub.status.targetClusters).toEqual([]);
@@ -160,7 +160,7 @@ describe('PickFixed', () => {
   test('S52 changed: a member that is unwell keeps what it has through a change of the list, and counts', () => {
     const members = theFleet({ c8: { heartbeat: NOW - 6 * MINUTE } });
     const bindings: Record<string, BindingSetup> = { c1: { state: 'Bound' }, c8: { state: 'Bound' } };
-    const hub = after(new Hub({ snapshot: 1, policy: pickFixed('c1', 'c2', 'c8'), members, bindings }));
+    const hub = settled(new Hub({ snapshot: 1, policy: pickFixed('c1', 'c2', 'c8'), members, bindings }));
     expect(hub.words).toEqual(['c1 Bound web-1', 'c2 Scheduled web-1', 'c8 Bound web-1']);
     expect(hub.condition).toBe(`${FULFILLED} 3`);
     expect(hub.reasonOf('c8')).toContain('none since 2025-12-31T23:54:00Z');
@@ -168,7 +168,7 @@ describe('PickFixed', () => {
 
   test('does not look for the namespace of a ResourcePlacement', () => {
     const members = theFleet({ c1: { namespaces: ['other'] } });
-    expect(after(new Hub({ family: namespacedFamily, policy: pickFixed('c1'), members })).live).toEqual(['c1']);
+    expect(settled(new Hub({ family: namespacedFamily, policy: pickFixed('c1'), members })).live).toEqual(['c1']);
   });
 });
 
@@ -275,7 +275,7 @@ describe('PickN', () => {
       others: ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c9', 'c8'],
     },
   ])('$it', ({ n, policy, picks, others, members, found = n }) => {
-    const hub = after(
+    const hub = settled(
       new Hub({ policy: pickN(policy), numberOfClusters: n, ...(members && { members: theFleet(members) }) }),
     );
     expect(hub.live).toEqual(picks.map((each) => each.split(' ')[0]));
@@ -285,14 +285,14 @@ describe('PickN', () => {
   });
 
   test('a decision tells the name and both scores', () => {
-    const hub = after(new Hub({ policy: pickN(spreads(['region', 'DoNotSchedule', 1])), numberOfClusters: 1 }));
+    const hub = settled(new Hub({ policy: pickN(spreads(['region', 'DoNotSchedule', 1])), numberOfClusters: 1 }));
     expect(hub.reasonOf('c7')).toContain(long('c7'));
     expect(hub.reasonOf('c7')).toContain('affinity score: 0, topology spread score: -1');
     expect(hub.reasonOf('c6')).toContain('affinity score: 0, topology spread score: -1');
   });
 
   test('S27 more: what is there stays, under the same snapshot', () => {
-    const hub = after(new Hub({ policy: pickN(), numberOfClusters: 1 }));
+    const hub = settled(new Hub({ policy: pickN(), numberOfClusters: 1 }));
     expect(hub.live).toEqual(['c7']);
     hub.annotate(annotations.numberOfClusters, '3');
     hub.settle();
@@ -300,7 +300,7 @@ describe('PickN', () => {
   });
 
   test('S28 fewer: the smaller names go, and why others were not picked stays known', () => {
-    const hub = after(new Hub({ policy: pickN(), numberOfClusters: 3 }));
+    const hub = settled(new Hub({ policy: pickN(), numberOfClusters: 3 }));
     const explained = hub.unselected;
     hub.annotate(annotations.numberOfClusters, '1');
     hub.settle();
@@ -320,16 +320,16 @@ describe('PickN', () => {
       c6: { state: 'Bound', score: { affinityScore: 5, priorityScore: 0 } },
       c5: {},
     };
-    expect(after(new Hub({ policy: pickN(), numberOfClusters: 1, bindings })).live).toEqual(['c6']);
+    expect(settled(new Hub({ policy: pickN(), numberOfClusters: 1, bindings })).live).toEqual(['c6']);
   });
 
   test('fewer: of equals, one without a score goes first', () => {
     const bindings: Record<string, BindingSetup> = { c1: {}, c2: { score: undefined }, c3: {} };
-    expect(after(new Hub({ policy: pickN(), numberOfClusters: 2, bindings })).live).toEqual(['c1', 'c3']);
+    expect(settled(new Hub({ policy: pickN(), numberOfClusters: 2, bindings })).live).toEqual(['c1', 'c3']);
   });
 
   test('fewer and then more takes back what was given up', () => {
-    const hub = after(new Hub({ policy: pickN(), numberOfClusters: 3 }));
+    const hub = settled(new Hub({ policy: pickN(), numberOfClusters: 3 }));
     hub.bind('c5', 'c7');
     hub.annotate(annotations.numberOfClusters, '1');
     hub.settle();
@@ -341,7 +341,7 @@ describe('PickN', () => {
   });
 
   test('S31 who has it from the earlier policy comes before a larger name', () => {
-    const hub = after(
+    const hub = settled(
       new Hub({ snapshot: 1, policy: pickN(), numberOfClusters: 3, bindings: { c1: { state: 'Bound' }, c2: {} } }),
     );
     expect(hub.words).toEqual(['c1 Bound web-1', 'c2 Scheduled web-1', 'c7 Scheduled web-1']);
@@ -357,15 +357,15 @@ describe('PickN', () => {
   test('a change of the policy keeps a member that is unwell but still matches', () => {
     const members = theFleet({ c2: { heartbeat: NOW - 6 * MINUTE } });
     const bindings: Record<string, BindingSetup> = { c1: { state: 'Bound' }, c2: { state: 'Bound' } };
-    const of = (...terms: Parameters<typeof requires>) =>
-      after(new Hub({ snapshot: 1, policy: pickN(requires(...terms)), numberOfClusters: 2, members, bindings })).live;
+    const of = (only: ReturnType<typeof term>) =>
+      settled(new Hub({ snapshot: 1, policy: pickN(requires(only)), numberOfClusters: 2, members, bindings })).live;
     expect(of(term(isEast))).toEqual(['c1', 'c2']);
     expect(of(term(key('env', 'In', 'canary')))).toEqual(['c3', 'c7']);
   });
 
   test('S43 tolerations make a new snapshot and let them in', () => {
     const members = theFleet({ c1: { taints: ['a=b'] }, c2: { taints: ['a=b'] } });
-    const hub = after(new Hub({ policy: pickN(requires(term(isEast, isProd))), numberOfClusters: 2, members }));
+    const hub = settled(new Hub({ policy: pickN(requires(term(isEast, isProd))), numberOfClusters: 2, members }));
     expect(hub.live).toEqual([]);
     const tolerations = [{ key: 'a', operator: 'Equal' as const, value: 'b' }];
     hub.newPolicy(1, pickN({ ...requires(term(isEast, isProd)), tolerations }), 2);
@@ -383,7 +383,7 @@ describe('PickN', () => {
     },
   ])('$it', ({ tolerations, picks }) => {
     const policy = pickN({ ...spreads(['region', 'DoNotSchedule', 1]), tolerations });
-    const hub = after(new Hub({ policy, numberOfClusters: 2 }));
+    const hub = settled(new Hub({ policy, numberOfClusters: 2 }));
     expect(hub.live).toEqual(['c5', 'c7']);
     hub.members = theFleet({ 'cluster-north': { labels: { region: 'north', env: 'prod' }, taints: ['a=b'] } });
     hub.annotate(annotations.numberOfClusters, '3');
@@ -423,13 +423,13 @@ describe('a ResourcePlacement', () => {
     });
 
   test('S46 goes to members that have its namespace, or do not tell', () => {
-    const hub = after(new Hub({ family: namespacedFamily, policy: pickAll(), members: fleet() }));
+    const hub = settled(new Hub({ family: namespacedFamily, policy: pickAll(), members: fleet() }));
     expect(hub.live).toEqual(['c1', 'c2', 'c3', 'c6', 'c7']);
     expect(hub.reasonOf('c4')).toContain('"ns"');
   });
 
   test('S47 and to one that gets it later', () => {
-    const hub = after(
+    const hub = settled(
       new Hub({ family: namespacedFamily, policy: pickAll(), members: fleet({ namespaces: ['other'] }) }),
     );
     expect(hub.live).not.toContain('c3');
@@ -439,12 +439,12 @@ describe('a ResourcePlacement', () => {
   });
 
   test('S48 a ClusterResourcePlacement does not look at namespaces', () => {
-    expect(after(new Hub({ policy: pickAll(), members: fleet() })).live).toEqual(ONE_TO_SEVEN);
+    expect(settled(new Hub({ policy: pickAll(), members: fleet() })).live).toEqual(ONE_TO_SEVEN);
   });
 
   test('goes to a member that cannot tell all its namespaces, and says so', () => {
     const members = fleet({ namespaces: ['other'], isDegraded: true });
-    const hub = after(new Hub({ family: namespacedFamily, policy: pickAll(), members }));
+    const hub = settled(new Hub({ family: namespacedFamily, policy: pickAll(), members }));
     expect(hub.live).toContain('c3');
     expect(hub.reasonOf('c3')).toContain('may be missing');
   });
@@ -456,14 +456,14 @@ describe('what is reported', () => {
   );
 
   test('is at most twenty explanations', () => {
-    const hub = after(new Hub({ policy: pickN(), numberOfClusters: 2, members: many }));
+    const hub = settled(new Hub({ policy: pickN(), numberOfClusters: 2, members: many }));
     expect(hub.selected).toHaveLength(2);
     expect(hub.unselected).toHaveLength(20);
     expect(hub.unselected[0]).toBe('m-1002 (0,0)');
   });
 
   test('is at most a thousand decisions, but the number is the true one', () => {
-    const hub = after(new Hub({ policy: pickAll(), members: many }));
+    const hub = settled(new Hub({ policy: pickAll(), members: many }));
     expect(hub.bindings).toHaveLength(1005);
     expect(hub.status.targetClusters).toHaveLength(1000);
     expect(hub.condition).toBe(`${FULFILLED} 1005`);
@@ -475,7 +475,7 @@ describe('what is reported', () => {
       c1: { heartbeat: NOW - 6 * MINUTE },
       c2: { healthy: { status: 'False', since: NOW - 6 * MINUTE } },
     });
-    const hub = after(new Hub({ policy: pickAll(), members }));
+    const hub = settled(new Hub({ policy: pickAll(), members }));
     hub.now += 2 * MINUTE;
     expect(hub.pass()).toEqual([]);
     expect(hub.reasonOf('c1')).toContain('2025-12-31T23:54:00Z');
@@ -483,7 +483,7 @@ describe('what is reported', () => {
 
   test('follows the generation of the placement in one write, and no decision does', () => {
     for (const policy of [pickAll(), pickN(), pickFixed('c1', 'c8')]) {
-      const hub = after(new Hub({ policy, numberOfClusters: 2 }));
+      const hub = settled(new Hub({ policy, numberOfClusters: 2 }));
       const decided = hub.status.targetClusters;
       hub.annotate(annotations.placementGeneration, '5');
       expect(hub.pass()).toEqual(['patch ClusterSchedulingPolicySnapshot status']);

@@ -18,7 +18,7 @@ import { byCluster, clusterOf, type Sorted, sortBindings } from './bindings.ts';
 import { filtered, ineligible, named, notFound, notPicked, picked } from './decisions.ts';
 import { nameOf, type Run } from './plugin.ts';
 import { profile } from './profile.ts';
-import { type Candidate, judged, type Rejection, sift } from './sift.ts';
+import { bestOf, type Candidate, judged, type Rejection, sift } from './sift.ts';
 
 export interface CycleInput {
   /** Absent = PickAll. */
@@ -130,24 +130,30 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Outc
   const panel = sift(runOf(input, policy, sorted), profile);
   const present = clustersOf(kept);
   const best: Candidate[] = [];
-  let last: { readonly notPicked: readonly Candidate[]; readonly rejected: readonly Rejection[] };
+  const missing = () => wanted - kept.length - best.length;
+  const add = (candidate: Candidate) => {
+    best.push(candidate);
+    present.add(candidate.name);
+  };
   // Differs from KubeFleet: all rounds of a run are made before anything is written. There each round is a cycle with writes of its own, and
   // already the first one gives up every binding of the earlier policy that it did not pick, although a later one may.
-  do {
-    const room = Math.min(wanted - kept.length - best.length, panel.picksPerRound);
-    const { candidates, rejected } = judged(panel.candidates, panel.round(present));
-    const { taken, left } = take(candidates, room);
-    for (const candidate of taken) {
-      best.push(candidate);
-      present.add(candidate.name);
-    }
-    last = { notPicked: left, rejected: [...panel.rejected, ...rejected].toSorted(byName) };
-    if (taken.length < room) break;
-  } while (kept.length + best.length < wanted);
+  while (panel.oneAtATime && missing() > 1) {
+    const first = bestOf(panel.candidates, panel.round(present), better);
+    if (first === undefined) break;
+    add(first);
+  }
+  // The last round is the one that is reported.
+  const last = judged(panel.candidates, panel.round(present));
+  const ranked = last.candidates.toSorted(better);
+  const picks = ranked.slice(0, missing());
+  best.push(...picks);
 
   return {
     ...matched({ picks: best.map(picked), kept }, sorted),
-    explained: [...last.notPicked.toSorted(better).map(notPicked), ...last.rejected.map(filtered)],
+    explained: [
+      ...ranked.slice(picks.length).map(notPicked),
+      ...[...panel.rejected, ...last.rejected].toSorted(byName).map(filtered),
+    ],
     wanted,
   };
 }
@@ -160,16 +166,6 @@ const better = (a: Candidate, b: Candidate): number =>
   byNumber(b.score.affinity, a.score.affinity) ||
   byNumber(b.score.obsolete, a.score.obsolete) ||
   byText(b.name, a.name);
-
-function take(candidates: readonly Candidate[], room: number) {
-  if (room === 1 && candidates.length > 0) {
-    // A spread asks for one at a time, many times over.
-    const first = candidates.reduce((best, each) => (better(each, best) < 0 ? each : best));
-    return { taken: [first], left: candidates.filter((each) => each !== first) };
-  }
-  const ranked = candidates.toSorted(better);
-  return { taken: ranked.slice(0, room), left: ranked.slice(room) };
-}
 
 /** Those that wait for their rollout go first, then those that serve; in each, the lowest score as it was when they were picked. */
 function tooMany({ scheduled, bound }: Sorted, count: number): readonly HubBinding[] {

@@ -41,8 +41,8 @@ export interface Judge {
 }
 
 export interface Prepared extends Judge {
-  /** At most so many picks per round. */
-  readonly picksPerRound?: number;
+  /** A pick changes what the next may be: one per round. */
+  readonly oneAtATime?: true;
   /** The judge of one round, given who has been picked so far. */
   round?(present: ReadonlySet<string>): Judge;
 }

@@ -22,8 +22,8 @@ export interface Sifted {
 }
 
 export interface Panel extends Sifted {
-  /** How many picks one round may make. */
-  readonly picksPerRound: number;
+  /** A pick changes what the next may be: one per round. */
+  readonly oneAtATime: boolean;
   round(present: ReadonlySet<string>): readonly Judge[];
 }
 
@@ -36,7 +36,7 @@ export function sift(run: Run, profile: readonly Plugin[]): Panel {
   const rounds = panel.flatMap(({ round }) => (round === undefined ? [] : [round]));
   return {
     ...judged(all, panel),
-    picksPerRound: Math.min(Number.POSITIVE_INFINITY, ...panel.map((each) => each.picksPerRound ?? Infinity)),
+    oneAtATime: panel.some((each) => each.oneAtATime),
     round: (present) => rounds.map((round) => round(present)),
   };
 }
@@ -54,18 +54,34 @@ export function judged(candidates: readonly Candidate[], judges: readonly Judge[
   return { candidates: passed, rejected };
 }
 
+/** Of those that pass, the one that comes first; a round among many, so nothing is kept of the others. */
+export function bestOf(
+  candidates: readonly Candidate[],
+  judges: readonly Judge[],
+  order: (a: Candidate, b: Candidate) => number,
+): Candidate | undefined {
+  let best: Candidate | undefined;
+  for (const candidate of candidates) {
+    const outcome = judge(candidate, judges);
+    if (outcome === undefined || 'reason' in outcome) continue;
+    if (best === undefined || order(outcome, best) < 0) best = outcome;
+  }
+  return best;
+}
+
 /** undefined = taken already. */
 function judge(candidate: Candidate, judges: readonly Judge[]): Candidate | Rejection | undefined {
+  const { member, name } = candidate;
   let { score, notes } = candidate;
   for (const { filter } of judges) {
-    const verdict = filter?.(candidate.member);
+    const verdict = filter?.(member);
     if (verdict === undefined) continue;
     if (verdict.is === 'taken') return undefined;
-    if (verdict.is === 'unfit') return { name: candidate.name, reason: verdict.reason };
+    if (verdict.is === 'unfit') return { name, reason: verdict.reason };
     if (verdict.note !== undefined) notes = [...notes, verdict.note];
   }
-  for (const { score: scored } of judges) if (scored !== undefined) score = sum(score, scored(candidate.member));
-  return score === candidate.score && notes === candidate.notes ? candidate : { ...candidate, score, notes };
+  for (const { score: scored } of judges) if (scored !== undefined) score = sum(score, scored(member));
+  return { member, name, score, notes };
 }
 
 const sum = (a: Score, b: Partial<Score>): Score => ({

@@ -24,7 +24,7 @@ export const topologySpread: Plugin = {
     if (constraints.length === 0) return undefined;
     const terrains = constraints.map((constraint) => terrainOf(constraint, run));
     return {
-      picksPerRound: 1,
+      oneAtATime: true,
       round(present) {
         const spreads = terrains.map((terrain) => spreadOf(terrain, present));
         return {

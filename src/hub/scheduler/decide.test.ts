@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest';
+import { annotations, finalizers, labels } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { dnsLabelErrors } from '../../base/names.ts';
+import { families } from '../families.ts';
+import { newBindingName } from './names.ts';
+import { aMember, Hub, inWords, long, specOf } from './scheduler.testing.ts';
+
+const message = (hub: Hub) => conditionOf(hub.status?.conditions, 'Scheduled')?.message;
+const stepsOf = (hub: Hub) => hub.decide().steps.map((step) => step.map(inWords));
+
+describe.each(families.map((family) => ({ family, kind: family.placement.kind })))('$kind', ({ family }) => {
+  const snapshot = family.policySnapshot.kind;
+  const binding = family.binding.kind;
+
+  test('a new placement: finalizer, bindings side by side, status', () => {
+    const hub = new Hub({ family, members: [aMember('a'), aMember('b')] });
+    hub.placement = { ...(hub.placement as KubeObject), metadata: { ...hub.placement?.metadata, finalizers: ['x'] } };
+    expect(stepsOf(hub)).toEqual([
+      [`patch ${family.placement.kind}`],
+      ['create a', 'create b'],
+      [`patch ${snapshot} status`],
+    ]);
+    hub.settle();
+    expect(hub.placement?.metadata.finalizers).toEqual(['x', finalizers.schedulerCleanup]);
+  });
+
+  test('a binding as it is created', () => {
+    const hub = new Hub({ family, members: [aMember('a')] });
+    hub.settle();
+    const [made] = hub.bindings;
+    expect(made?.metadata).toMatchObject({
+      labels: { [labels.parentPlacement]: 'web' },
+      finalizers: [finalizers.schedulerBindingCleanup],
+    });
+    expect(made?.metadata.namespace).toBe(family.placement.namespaced ? 'ns' : undefined);
+    expect(made?.metadata.name).toMatch(/^web-a-[0-9a-f]{8}$/);
+    expect(made?.metadata).not.toHaveProperty('ownerReferences');
+    expect(made?.spec).toEqual({
+      state: 'Scheduled',
+      targetCluster: 'a',
+      schedulingPolicySnapshotName: 'web-0',
+      resourceSnapshotName: '',
+      clusterDecision: {
+        clusterName: 'a',
+        selected: true,
+        clusterScore: { affinityScore: 0, priorityScore: 0 },
+        reason: 'cluster "a" is picked by the scheduling policy (affinity score: 0, topology spread score: 0)',
+      },
+    });
+  });
+
+  test('a new policy: what is new, what is taken over, then what is given up', () => {
+    const hub = new Hub({
+      family,
+      snapshot: 1,
+      policy: { placementType: 'PickFixed', clusterNames: ['a', 'b'] },
+      members: [aMember('a'), aMember('b'), aMember('c')],
+      bindings: { a: {}, c: {} },
+    });
+    expect(stepsOf(hub)).toEqual([
+      ['create b'],
+      [`patch ${binding}`],
+      [`patch ${binding}`],
+      [`patch ${snapshot} status`],
+    ]);
+  });
+
+  test('a deleted placement: bindings are deleted, let go, and then it is', () => {
+    const hub = new Hub({ family, members: [aMember('a'), aMember('b')], bindings: { a: { state: 'Bound' }, b: {} } });
+    hub.placement = {
+      ...(hub.placement as KubeObject),
+      metadata: { ...hub.placement?.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+    };
+    expect(hub.pass()).toEqual([`delete ${binding}`, `delete ${binding}`]);
+    expect(hub.pass()).toEqual([`patch ${binding}`, `patch ${binding}`, `patch ${family.placement.kind}`]);
+    expect(hub.placement?.metadata.finalizers).toEqual([finalizers.placementCleanup]);
+    expect(hub.bindings).toEqual([]);
+    expect(hub.pass()).toEqual([]);
+  });
+
+  test('a placement that has gone: what is being deleted is let go, what stands is not touched', () => {
+    const hub = new Hub({ family, bindings: { c1: { deleting: true }, c2: {} } });
+    hub.placement = undefined;
+    hub.settle();
+    expect(hub.words).toEqual(['c2 Scheduled web-0']);
+  });
+});
+
+describe('nothing is scheduled', () => {
+  test('of what is not supported yet', () => {
+    const hub = new Hub({ notSupported: 'spec.policy.affinity', bindings: { c1: { deleting: true } } });
+    expect(hub.pass()).toEqual(['patch ClusterResourceBinding']);
+    expect(hub.pass()).toEqual([]);
+    expect(hub.decide().because).toContain('spec.policy.affinity');
+    expect(hub.bindings).toEqual([]);
+  });
+
+  test.each([
+    { it: 'no number of clusters', annotation: annotations.numberOfClusters, value: 'many' },
+    { it: 'a negative number of clusters', annotation: annotations.numberOfClusters, value: '-1' },
+    { it: 'no generation', annotation: annotations.placementGeneration, value: '' },
+  ])('with $it, and the condition says why', ({ annotation, value }) => {
+    const hub = new Hub({ policy: { placementType: 'PickN' }, numberOfClusters: 1 });
+    hub.annotate(annotation, value);
+    hub.settle();
+    expect(hub.bindings).toEqual([]);
+    expect(hub.condition).toContain('False/SchedulingPolicyUnfulfilled');
+    expect(message(hub)).toContain(annotation);
+  });
+
+  test('while two bindings point at one cluster, which is named', () => {
+    const hub = new Hub({ bindings: { c1: {} } });
+    const [first] = hub.bindings;
+    hub.bindings = [first as KubeObject, { ...(first as KubeObject), metadata: { ...first?.metadata, name: 'twin' } }];
+    hub.settle();
+    expect(hub.bindings).toHaveLength(2);
+    expect(message(hub)).toContain(long('c1'));
+    expect(message(hub)).toContain('"twin"');
+  });
+});
+
+describe('a step that was refused', () => {
+  const refused = { reason: 'Forbidden', message: 'bindings is forbidden' };
+
+  test('is told once, tried again, and forgotten when it goes through', () => {
+    const hub = new Hub();
+    hub.failure = refused;
+    expect(hub.pass()).toEqual(['patch ClusterSchedulingPolicySnapshot status']);
+    expect(message(hub)).toBe('cannot schedule: bindings is forbidden');
+    expect(hub.decide().steps[0]).toHaveLength(7);
+    hub.failure = undefined;
+    hub.settle();
+    expect(hub.condition).toBe('True/SchedulingPolicyFulfilled 7');
+  });
+
+  test.each(['Conflict', 'ServiceUnavailable', 'other'])('is not told when it passes by itself: %s', (reason) => {
+    const hub = new Hub();
+    hub.failure = { reason, message: 'again' };
+    hub.settle();
+    expect(hub.condition).toBe('True/SchedulingPolicyFulfilled 7');
+  });
+});
+
+describe('a binding that was given up', () => {
+  test('goes back to what it was, also when nobody noted it down', () => {
+    const hub = new Hub({
+      bindings: { c1: { state: 'Unscheduled' }, c2: { state: 'Unscheduled', previous: 'Bound' } },
+    });
+    const [first] = hub.bindings;
+    hub.bindings[0] = {
+      ...(first as KubeObject),
+      spec: { ...specOf(first as KubeObject), resourceSnapshotName: 'web-0-snapshot' },
+    };
+    hub.settle();
+    expect(hub.words.slice(0, 2)).toEqual(['c1 Bound web-0', 'c2 Bound web-0']);
+  });
+
+  test('keeps annotations of others', () => {
+    const hub = new Hub({ policy: { placementType: 'PickN' }, numberOfClusters: 0, bindings: { c1: {} } });
+    const [first] = hub.bindings;
+    hub.bindings = [{ ...(first as KubeObject), metadata: { ...first?.metadata, annotations: { mine: 'yes' } } }];
+    hub.settle();
+    expect(hub.bindings[0]?.metadata.annotations).toEqual({
+      mine: 'yes',
+      [annotations.previousBindingState]: 'Scheduled',
+    });
+  });
+});
+
+describe('the name of a new binding', () => {
+  const placement = (name: string) =>
+    ({ metadata: { name, uid: 'uid-web' } }) as Parameters<typeof newBindingName>[0]['placement'];
+  const aPredecessor = (name: string, uid: string, creationTimestamp: string) =>
+    ({ metadata: { name, uid, creationTimestamp } }) as Parameters<typeof newBindingName>[0]['deleting'][number];
+  const nameFor = (more: Partial<Parameters<typeof newBindingName>[0]> = {}) =>
+    newBindingName({ placement: placement('web'), cluster: 'east', deleting: [], isUsed: () => false, ...more });
+
+  test('is the same every time, and another one for a successor', () => {
+    expect(nameFor()).toBe(nameFor());
+    const successor = nameFor({ deleting: [aPredecessor(nameFor(), 'u1', '2026-01-01T00:00:00Z')] });
+    expect(successor).not.toBe(nameFor());
+  });
+
+  test('is free although two predecessors were created in the same second', () => {
+    const at = '2026-01-01T00:00:00Z';
+    for (const [a, b] of [
+      ['u1', 'u2'],
+      ['u2', 'u1'],
+    ] as const) {
+      const first = aPredecessor(nameFor(), a, at);
+      const second = aPredecessor(nameFor({ deleting: [first] }), b, at);
+      const used = new Set([first.metadata.name, second.metadata.name]);
+      const third = nameFor({ deleting: [first, second], isUsed: (name) => used.has(name) });
+      expect(used.has(third)).toBe(false);
+    }
+  });
+
+  test('is a label, whatever the placement is called', () => {
+    for (const name of ['a.b.c', `${'x'.repeat(25)}.y`, 'x'.repeat(63), 'web']) {
+      const made = nameFor({ placement: placement(name), cluster: `${'m'.repeat(27)}-east` });
+      expect(dnsLabelErrors(made)).toEqual([]);
+      expect(made.length).toBeLessThanOrEqual(63);
+    }
+  });
+});
+
+test('a run looks at the facts of each member once, also when a spread takes a hundred one by one', () => {
+  let looks = 0;
+  const members = Array.from({ length: 1000 }, (_, index) => {
+    const member = aMember(`m-${String(index).padStart(4, '0')}`, { labels: { region: `r${index % 10}` } });
+    return {
+      ...member,
+      get spec() {
+        looks++;
+        return member.spec;
+      },
+    };
+  });
+  const hub = new Hub({
+    members,
+    policy: {
+      placementType: 'PickN',
+      topologySpreadConstraints: [{ topologyKey: 'region', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }],
+    },
+    numberOfClusters: 100,
+  });
+  looks = 0;
+  expect(hub.decide().steps[0]).toHaveLength(100);
+  expect(looks).toBeLessThanOrEqual(2000); // health, taints
+});
