@@ -57,6 +57,7 @@ members:
       text: 'members:\n  - name: a\n    labels: { x: "a b" }\n',
       says: 'f.yaml:3: label "x"',
     },
+    { it: "the hub's name", text: 'members:\n  - name: hub\n', says: 'f.yaml:2: "hub" is the hub itself' },
     { it: 'text that is no YAML', text: 'members: [\n', says: 'f.yaml:' },
     { it: 'a list', text: '- a\n', says: 'f.yaml:1: a fleet file is a map' },
   ])('with $it is refused with its line', ({ text, says }) => {

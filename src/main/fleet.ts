@@ -103,6 +103,8 @@ export function shippedFleet(name: string): readonly FleetMember[] | undefined {
 // ---- files
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;
+/** As in embedded.ts, which only servers load. */
+const HUB = 'hub';
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 const QUANTITY = /^[0-9]+(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/;
 
@@ -160,6 +162,7 @@ function memberFrom(node: Node, fail: Fail): FleetMember {
       NAME,
       'at most 50 lower-case letters, digits and dashes, beginning and ending with a letter or digit',
     ) ?? fail('a member needs a name', node);
+  if (name === HUB) fail(`"${HUB}" is the hub itself: its context has that name`, fields.get('name'));
   const region = text('region', LABEL_VALUE, 'a label value');
   const heartbeat = wholeNumber(
     fields.get('heartbeatPeriodSeconds'),
