@@ -41,9 +41,10 @@ export async function connect(options: ConnectOptions): Promise<Connected> {
 }
 
 /** The first call tells whether there is a server, whether it is the one we trust, and whether it knows us. */
-function explained(error: unknown, { server }: Connection, { kubeconfig }: ConnectOptions): unknown {
-  if (error instanceof ApiError && error.code === 401) {
-    const from = kubeconfig === undefined ? 'the kubeconfig' : kubeconfig;
+function explained(error: unknown, connection: Connection, { kubeconfig }: ConnectOptions): unknown {
+  const { server } = connection;
+  if (error instanceof ApiError && (error.code === 401 || isTakenForNobody(error, connection))) {
+    const from = kubeconfig ?? 'the kubeconfig';
     const message = `${server} does not accept the credentials in ${from} (${error.message}): they are wrong, or have expired`;
     return new UserError('Unauthorized', message, { cause: error });
   }
@@ -55,6 +56,10 @@ function explained(error: unknown, { server }: Connection, { kubeconfig }: Conne
   }
   return error;
 }
+
+/** Some servers do not refuse a certificate that they do not trust: they overlook it. */
+const isTakenForNobody = ({ code, message }: ApiError, { certificate, token, plugin }: Connection): boolean =>
+  code === 403 && message.includes('"system:anonymous"') && (certificate ?? token ?? plugin) !== undefined;
 
 /** Reads anew each time: credentials are renewed where they were found. */
 export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'context'>): Connection {
