@@ -76,9 +76,10 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
   const because = `revision ${index}: ${content.objects.length} objects, ${content.bytes} bytes`;
   return {
     state: 'new',
+    // The new one first: there is never a moment without a latest. Two for a moment are no harm, the newer one counts.
     steps: [
-      [...demoted, ...(latest !== undefined && isLatest(latest) ? [demote(family, latest)] : [])],
       [create('hub', family.resourceSnapshot, masterFor(family, placement, index, content), because)],
+      [...demoted, ...(latest !== undefined && isLatest(latest) ? [demote(family, latest)] : [])],
     ],
   };
 }

@@ -1,0 +1,61 @@
+// Keeps a status within what an API server takes: a thousand clusters with all their sentences are too many. Above 512 KB what is True says
+// only that; above 1 MiB clusters where all is True are counted and not listed, and the status says so.
+import type { PlacementStatus } from '../../api/placement.ts';
+import type { ClusterPlacementState } from '../../api/placement-state.ts';
+
+const LEAN_ABOVE = 512_000;
+const CUT_ABOVE = 1024 * 1024;
+/** So few clusters never come near, however much fails on them. */
+const FEW = 10;
+
+export function boundStatus(status: PlacementStatus): PlacementStatus {
+  const clusters = status.placementStatuses ?? [];
+  if (clusters.length <= FEW || bytesOf(status) <= LEAN_ABOVE) return status;
+  const lean: PlacementStatus = { ...status, placementStatuses: clusters.map(withoutTrueMessages) };
+  if (bytesOf(lean) <= CUT_ABOVE) return lean;
+  const open = (lean.placementStatuses ?? []).filter((cluster) => !isAllTrue(cluster));
+  const left = clusters.length - open.length;
+  return fitting({ ...lean, placementStatuses: open }, left, clusters.length);
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+const isAllTrue = ({ conditions = [] }: ClusterPlacementState): boolean =>
+  conditions.length > 0 && conditions.every(({ status }) => status === 'True');
+
+const withoutTrueMessages = (cluster: ClusterPlacementState): ClusterPlacementState => ({
+  ...cluster,
+  ...(cluster.conditions === undefined
+    ? {}
+    : { conditions: cluster.conditions.map((each) => (each.status === 'True' ? { ...each, message: '' } : each)) }),
+});
+
+/** What is still too large loses the lists of objects, then its last clusters. */
+function fitting(status: PlacementStatus, notListed: number, total: number): PlacementStatus {
+  const said = saying(status, `${notListed} of ${total} clusters, all True, are not listed`);
+  if (bytesOf(said) <= CUT_ABOVE) return said;
+  const bare = (status.placementStatuses ?? []).map(
+    ({ failedPlacements: _f, driftedPlacements: _d, diffedPlacements: _i, ...cluster }): ClusterPlacementState =>
+      cluster,
+  );
+  let room = CUT_ABOVE - bytesOf({ ...status, placementStatuses: [] }) - 1024;
+  const listed: ClusterPlacementState[] = [];
+  for (const cluster of bare) {
+    room -= bytesOf(cluster) + 1;
+    if (room < 0) break;
+    listed.push(cluster);
+  }
+  return saying(
+    { ...status, placementStatuses: listed },
+    `${total - listed.length} of ${total} clusters and the objects that failed are not listed`,
+  );
+}
+
+function saying(status: PlacementStatus, what: string): PlacementStatus {
+  const [first, ...others] = status.conditions ?? [];
+  if (first === undefined) return status;
+  return {
+    ...status,
+    conditions: [{ ...first, message: `${first.message} (the status would be too large: ${what})` }, ...others],
+  };
+}

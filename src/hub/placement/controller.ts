@@ -1,0 +1,261 @@
+// The placement controller: what a placement watches and how it sees. Begin with decide.ts for what it does, with select.ts for what it
+// selects. What lives here: selection, policy and resource snapshots, the placement's own status. What does not: which clusters (scheduler),
+// when (rollout), how it gets there (work-generator).
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { annotations } from '../../api/names.ts';
+import type { KubeObject, ObjectMeta } from '../../api/object.ts';
+import type { Placement } from '../../api/placement.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import { by } from '../../base/compare.ts';
+import { keyOf } from '../../runtime/cache.ts';
+import type { Controller, Need, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import { clusterOverrides, type HubOverride, namespacedOverrides, notSupported } from '../not-supported.ts';
+import {
+  type HubBinding,
+  type HubPlacement,
+  type HubResourceSnapshot,
+  placementKeyOf,
+  resourceIndexOf,
+} from '../placement-sources.ts';
+import { memberClusters } from '../sources.ts';
+import { identifierOf } from './content.ts';
+import { type Changes, createChanges, defaultThrottle, type Throttle } from './debounce.ts';
+import { decide } from './decide.ts';
+import { type Contents, createContents, isMissing, lookAt } from './looking.ts';
+import type { Living, Observed, Selected } from './observed.ts';
+import { createPropagation, type PropagationSettings } from './propagation.ts';
+import { hashOf, latestMaster } from './resource-snapshot.ts';
+import { createWatchPlan, type WatchPlan } from './watch-plan.ts';
+import { createStatusPace, type StatusPace } from './write-status.ts';
+
+export interface PlacementOptions {
+  /** Of the hub. */
+  readonly catalogue: LiveCatalogue;
+  /** Shared by the controllers of both families, so that they watch together. */
+  readonly plan?: WatchPlan;
+  readonly throttle?: Partial<Throttle>;
+  readonly propagation?: PropagationSettings;
+  /** What is remembered between passes; given by tests. */
+  readonly memory?: Partial<Memory>;
+}
+
+export interface Memory {
+  readonly changes: Changes;
+  readonly pace: StatusPace;
+  readonly contents: Contents;
+}
+
+export function placementController(family: PlacementFamily, options: PlacementOptions): Controller<Observed> {
+  const { catalogue, plan = createWatchPlan() } = options;
+  const throttle: Throttle = { ...defaultThrottle, ...options.throttle };
+  const { changes = createChanges(), pace = createStatusPace(), contents = createContents() } = options.memory ?? {};
+  const looking = { catalogue, propagation: createPropagation(options.propagation), plan, contents };
+  const known = new Set<string>();
+  const prefix = `${family.placement.kind} `;
+
+  function forget(key: string): void {
+    known.delete(key);
+    changes.none(key);
+    pace.forget(key);
+    contents.forget(`${prefix}${key}`);
+    plan.forget(`${prefix}${key}`);
+  }
+
+  function observeLiving(see: See, key: string, seen: Seen): Living | Need {
+    const { placement, resourceSnapshots } = seen;
+    const placementRef = refTo(family, placement.metadata);
+    const whole = see.whole(placementRef);
+    const selected = lookAt(see, `${prefix}${key}`, placement, looking);
+    if (isMissing(selected) || whole === undefined) {
+      const asked = isMissing(selected) ? selected : { need: [], watch: [] };
+      return { need: [...asked.need, ...(whole === undefined ? [placementRef] : [])], watch: asked.watch };
+    }
+    const bindings = see.by(family.bindings, 'placement', key);
+    const latest = latestMaster(resourceSnapshots);
+    const delivered = deliveredIn(see, family, { ...seen, latest, selected, bindings });
+    if (delivered !== undefined && 'need' in delivered) return delivered;
+    const previous = (whole as Placement | null)?.status;
+    const pending = pendingOf(key, selected, latest, see.now);
+    return {
+      selected,
+      notSupported: notSupported(
+        placement,
+        selected.state === 'selected' ? selected.content.resources : [],
+        overridesFor(see, placement),
+      ),
+      ...(pending === undefined ? {} : { pending }),
+      ...(delivered === undefined ? {} : { delivered }),
+      bindings,
+      members: membersOf(see, bindings),
+      previous,
+      statusDue: pace.seen(key, previous, see.now),
+      throttle,
+    };
+  }
+
+  function pendingOf(key: string, selected: Selected, latest: HubResourceSnapshot | undefined, now: number) {
+    const hash = selected.state === 'selected' ? selected.content.hash : undefined;
+    if (hash !== undefined && latest !== undefined && hashOf(latest) !== hash) return changes.seen(key, hash, now);
+    changes.none(key);
+    return undefined;
+  }
+
+  return {
+    name: `placement/${family.placement.kind}`,
+    eventSource: family.eventSource,
+    watches: [
+      {
+        source: family.placements,
+        toKeys: (each: HubPlacement) => [keyOf(each.metadata.namespace, each.metadata.name ?? '')],
+      },
+      { source: family.policySnapshots, toKeys: ofPlacement },
+      { source: family.resourceSnapshots, toKeys: ofPlacement },
+      { source: family.bindings, toKeys: ofPlacement },
+      memberRule(family),
+      overrideRule(family, clusterOverrides),
+      overrideRule(family, namespacedOverrides),
+    ],
+
+    begin(wake, signal) {
+      const isOurs = (reader: string) => reader.startsWith(prefix) && known.has(reader.slice(prefix.length));
+      plan.onWiden((reader) => {
+        if (isOurs(reader)) wake(reader.slice(prefix.length));
+      });
+      // A kind appears or goes: whoever named it, or sweeps namespaces, selects otherwise now.
+      const stop = catalogue.subscribe(() => {
+        for (const key of known) wake(key);
+      });
+      signal.addEventListener('abort', stop, { once: true });
+    },
+
+    observe(see, key) {
+      const slash = key.indexOf('/');
+      const placement = see.get(family.placements, key.slice(slash + 1), slash < 0 ? undefined : key.slice(0, slash));
+      if (placement === undefined) {
+        forget(key);
+        return undefined;
+      }
+      const seen: Seen = {
+        placement,
+        policySnapshots: see.by(family.policySnapshots, 'placement', key),
+        resourceSnapshots: see.by(family.resourceSnapshots, 'placement', key),
+      };
+      const all = { family, ...seen, ...(see.failure === undefined ? {} : { failure: see.failure }), now: see.now };
+      if (placement.metadata.deletionTimestamp !== undefined) {
+        forget(key);
+        return all;
+      }
+      known.add(key);
+      const living = observeLiving(see, key, seen);
+      return 'need' in living ? living : { ...all, living };
+    },
+
+    decide,
+  };
+}
+
+type Seen = Pick<Observed, 'placement' | 'policySnapshots' | 'resourceSnapshots'>;
+
+const ofPlacement = (item: { readonly metadata: ObjectMeta }): readonly string[] => {
+  const key = placementKeyOf(item);
+  return key === '' || key.endsWith('/') ? [] : [key];
+};
+
+const refTo = (
+  family: PlacementFamily,
+  { namespace, name = '' }: ObjectMeta,
+  resource = family.placement,
+): WholeRef => ({
+  on: 'hub',
+  resource,
+  group: resource.group,
+  kind: resource.kind,
+  ...(namespace === undefined ? {} : { namespace }),
+  name,
+});
+
+// ---- what the status is about
+
+interface DeliveredInput {
+  readonly placement: HubPlacement;
+  readonly resourceSnapshots: readonly HubResourceSnapshot[];
+  readonly latest: HubResourceSnapshot | undefined;
+  readonly selected: Selected;
+  readonly bindings: readonly HubBinding[];
+}
+
+/** With RollingUpdate the newest group; with External the one that all clusters are on. */
+function deliveredIn(see: See, family: PlacementFamily, input: DeliveredInput): Living['delivered'] | Need {
+  const { latest, selected, resourceSnapshots, placement } = input;
+  const master = placement.spec.strategy?.type === 'External' ? commonSnapshot(input) : latest;
+  if (master === undefined) return undefined;
+  const snapshot = master.metadata.name ?? '';
+  if (selected.state === 'selected' && selected.content.hash === hashOf(master)) {
+    return { snapshot, resources: selected.content.resources };
+  }
+  const index = resourceIndexOf(master);
+  const refs = resourceSnapshots
+    .filter((each) => resourceIndexOf(each) === index)
+    .toSorted((a, b) => subindexOf(a) - subindexOf(b))
+    .map(({ metadata }) => refTo(family, metadata, family.resourceSnapshot));
+  const wholes = refs.map((ref) => see.whole(ref));
+  const need = refs.filter((_, at) => wholes[at] === undefined);
+  if (need.length > 0) return { need };
+  const objects = wholes.flatMap((whole) => (whole as ResourceSnapshot | null)?.spec?.selectedResources ?? []);
+  return { snapshot, resources: objects.map((object) => identifierOf(object as KubeObject)) };
+}
+
+const subindexOf = ({ metadata }: HubResourceSnapshot): number =>
+  Number(metadata.annotations?.[annotations.subindexOfResourceSnapshot] ?? -1);
+
+function commonSnapshot({ bindings, resourceSnapshots }: DeliveredInput): HubResourceSnapshot | undefined {
+  const living = bindings.filter(
+    ({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.state !== 'Unscheduled',
+  );
+  const [name, ...others] = new Set(living.map(({ spec }) => spec.resourceSnapshotName));
+  if (name === undefined || name === '' || others.length > 0) return undefined;
+  return resourceSnapshots.find(({ metadata }) => metadata.name === name);
+}
+
+// ---- members and overrides
+
+function membersOf(see: See, bindings: readonly HubBinding[]): readonly MemberCluster[] {
+  const names = new Set(bindings.map(({ spec }) => spec.targetCluster));
+  return [...names]
+    .map((name) => see.get(memberClusters, name))
+    .filter((member): member is MemberCluster => member !== undefined)
+    .sort(by(({ metadata }) => metadata.name ?? ''));
+}
+
+/** What a placement's status says depends on whether a member is heard, not on every heartbeat. */
+const newsOf = ({ metadata, status }: MemberCluster): string =>
+  [
+    metadata.uid,
+    metadata.deletionTimestamp,
+    ...(status?.conditions ?? []).map((each) => `${each.type} ${each.status} ${each.reason}`),
+  ].join(' ');
+
+const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
+  source: memberClusters,
+  toKeys(member, see, old) {
+    if (old !== undefined && newsOf(old) === newsOf(member)) return [];
+    return see.by(family.bindings, 'cluster', member.metadata.name ?? '').map(placementKeyOf);
+  },
+});
+
+const overridesFor = (see: See, { metadata }: HubPlacement): readonly HubOverride[] => [
+  ...see.all(clusterOverrides),
+  ...see.all(namespacedOverrides, metadata.namespace),
+];
+
+/** Those it may match, by what it says about placements; what it selects is looked at in the pass. */
+const overrideRule = (family: PlacementFamily, source: typeof clusterOverrides): WatchRule<HubOverride> => ({
+  source,
+  toKeys: ({ metadata, placement }, see) =>
+    see
+      .all(family.placements, family.placement.namespaced ? metadata.namespace : undefined)
+      .filter((each) => placement === undefined || placement.name === each.metadata.name)
+      .map((each) => keyOf(each.metadata.namespace, each.metadata.name ?? '')),
+});

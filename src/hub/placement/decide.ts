@@ -1,0 +1,188 @@
+// What becomes of a placement: its snapshots, its status, its end.
+// Guarantees: nothing is made before the finalizer stands; a placement that uses what is not built, or whose selectors make no sense, gets no
+// new snapshots, so nothing of it moves; the status is written only when it says something else, and at most every 100 ms.
+import type { Hold } from '../../api/hold.ts';
+import { finalizers } from '../../api/names.ts';
+import { patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { type Action, type Decision, idle } from '../../runtime/controller.ts';
+import { notSupportedHold } from '../not-supported.ts';
+import { boundStatus } from './bound-status.ts';
+import type { Living, Observed } from './observed.ts';
+import { latestPolicy, policySteps } from './policy-snapshot.ts';
+import { latestMaster, planResources, type ResourcesPlan, SNAPSHOT_LIMIT } from './resource-snapshot.ts';
+import { placementStatus } from './status.ts';
+import type { SelectionState } from './status-input.ts';
+import { newsIn, saysTheSame, statusChange } from './write-status.ts';
+
+type Steps = readonly (readonly Action[])[];
+
+export function decide(observed: Observed): Decision {
+  const { living, placement, family, failure } = observed;
+  if (living === undefined) return decideEnd(observed);
+
+  const plan = planOf(observed, living);
+  const guarded = guard(observed);
+  const snapshots = sideBySide(
+    isBlocked(living)
+      ? []
+      : policySteps({ family, placement, snapshots: observed.policySnapshots, bindings: living.bindings }),
+    plan?.state === 'too-large' ? [] : (plan?.steps ?? []),
+  );
+  const holds = holdsOf(observed, living, { plan, isMaking: snapshots.length > 0 });
+  const waitsUntil = plan?.state === 'waits' ? plan.until : undefined;
+
+  // The status speaks of what is there, so it is written when there is nothing left to make; or when the making fails, to say so.
+  const isTold = snapshots.length === 0 || (failure !== undefined && guarded.length === 0);
+  const status = isTold && guarded.length === 0 ? statusSteps(observed, living, holds) : [];
+  if (status === 'later') {
+    const wakeAt = Math.min(living.statusDue, waitsUntil ?? Number.POSITIVE_INFINITY);
+    return { steps: snapshots, holds, wakeAt, because: 'the status was written a moment ago' };
+  }
+  const steps = [...guarded, ...status, ...snapshots];
+  const wakeAt = waitsUntil === undefined ? {} : { wakeAt: waitsUntil };
+  if (steps.length === 0) {
+    return idle(waitsUntil === undefined ? 'all is as it should be' : 'the selected resources still change', {
+      holds,
+      ...wakeAt,
+    });
+  }
+  return { steps, holds, ...wakeAt, because: steps[0]?.[0]?.because ?? '' };
+}
+
+// ---- the end
+
+/** The scheduler and the work generator do their part on finalizers of their own; the order between them and this does not matter. */
+function decideEnd({ family, placement, policySnapshots, resourceSnapshots }: Observed): Decision {
+  const kept = placement.metadata.finalizers ?? [];
+  if (!kept.includes(finalizers.placementCleanup)) return idle('it is being deleted; others are not done yet');
+  const left = kept.filter((each) => each !== finalizers.placementCleanup);
+  const steps = [
+    policySnapshots.map((each) => remove(seen(family.policySnapshots, each), 'its placement is deleted')),
+    resourceSnapshots.map((each) => remove(seen(family.resourceSnapshots, each), 'its placement is deleted')),
+    [patch(seen(family.placements, placement), { metadata: { finalizers: left } }, 'no snapshots are left')],
+    [
+      tell(family.placements, placement, {
+        type: 'Normal',
+        reason: 'PlacementCleanupFinalizerRemoved',
+        message: 'The snapshots of the placement are deleted',
+      }),
+    ],
+  ];
+  return { steps: steps.filter((step) => step.length > 0), holds: [], because: 'the placement is deleted' };
+}
+
+// ---- the beginning
+
+function guard({ family, placement }: Observed): Steps {
+  const kept = placement.metadata.finalizers ?? [];
+  if (kept.includes(finalizers.placementCleanup)) return [];
+  const all = [...kept, finalizers.placementCleanup];
+  return [
+    [
+      patch(
+        seen(family.placements, placement),
+        { metadata: { finalizers: all } },
+        'nothing is made before it is guarded',
+      ),
+    ],
+  ];
+}
+
+// ---- snapshots
+
+const isBlocked = ({ notSupported, selected }: Living): boolean =>
+  notSupported.length > 0 || selected.state !== 'selected';
+
+/** undefined = no snapshot is wanted from here. With External the runs take their own. */
+function planOf({ family, placement, resourceSnapshots, now }: Observed, living: Living): ResourcesPlan | undefined {
+  const { selected, bindings, pending, throttle } = living;
+  if (isBlocked(living) || selected.state !== 'selected') return undefined;
+  if (placement.spec.strategy?.type === 'External') return undefined;
+  const { content } = selected;
+  return planResources({ family, placement, snapshots: resourceSnapshots, bindings, content, pending, throttle, now });
+}
+
+/** Steps about different objects need not wait for each other. */
+function sideBySide(...lists: readonly Steps[]): Steps {
+  const filled = lists.map((steps) => steps.filter((step) => step.length > 0));
+  const longest = Math.max(...filled.map((steps) => steps.length));
+  return Array.from({ length: longest }, (_, index) => filled.flatMap((steps) => steps[index] ?? []));
+}
+
+// ---- why nothing moves
+
+function holdsOf(
+  { family, placement, failure }: Observed,
+  { selected, notSupported }: Living,
+  { plan, isMaking }: { readonly plan: ResourcesPlan | undefined; readonly isMaking: boolean },
+): readonly Hold[] {
+  const subject = refTo(family.placement, placement);
+  const holds: Hold[] = notSupported.map((each) => notSupportedHold(subject, each));
+  if (selected.state === 'pending') {
+    const { kind, message } = selected;
+    holds.push({
+      code: 'SelectionPending',
+      subject,
+      facts: { kind, message },
+      next: `let the hub list and watch ${kind}`,
+    });
+  }
+  if (plan?.state === 'too-large' && selected.state === 'selected') {
+    const { bytes, objects } = selected.content;
+    holds.push({
+      code: 'SnapshotTooLarge',
+      subject,
+      facts: { bytes, objects: objects.length, limit: SNAPSHOT_LIMIT },
+      next: `select less, or spread it over several placements: at most ${SNAPSHOT_LIMIT} bytes each`,
+    });
+  }
+  // What stopped the last pass matters as long as there is something to make; a status that was refused is simply written again.
+  if (failure !== undefined && isMaking) {
+    holds.push({ code: 'StepRefused', subject, facts: { message: failure.message, reason: failure.reason } });
+  }
+  return holds;
+}
+
+// ---- the status
+
+function statusSteps(observed: Observed, living: Living, holds: readonly Hold[]): Steps | 'later' {
+  const { family, placement, now } = observed;
+  const { previous, statusDue } = living;
+  if (now < statusDue) return 'later';
+  const policySnapshot = latestPolicy(observed.policySnapshots);
+  const latestSnapshot = latestMaster(observed.resourceSnapshots);
+  const status = boundStatus(
+    placementStatus({
+      kind: family.placement,
+      placement,
+      previous,
+      selection: selectionState(living),
+      ...(policySnapshot === undefined ? {} : { policySnapshot }),
+      resourceSnapshots: observed.resourceSnapshots,
+      ...(latestSnapshot === undefined ? {} : { latestSnapshot }),
+      ...(living.delivered === undefined ? {} : { delivered: living.delivered }),
+      bindings: living.bindings,
+      members: living.members,
+      holds,
+      now,
+    }),
+  );
+  if (saysTheSame(previous, status)) return [];
+  const news = newsIn(family.placement, previous, status).map((each) => tell(family.placements, placement, each));
+  // The Events come after the write: who conflicts with another writer has nothing to tell yet.
+  return [
+    [patchStatus(seen(family.placements, placement), statusChange(previous, status), 'the status says something else')],
+    ...(news.length === 0 ? [] : [news]),
+  ];
+}
+
+function selectionState({ selected }: Living): SelectionState {
+  switch (selected.state) {
+    case 'selected':
+      return { state: 'selected', resources: selected.content.resources, notes: selected.notes };
+    case 'invalid':
+      return selected;
+    case 'pending':
+      return { state: 'pending' };
+  }
+}

@@ -1,0 +1,41 @@
+// What a pass over a placement sees.
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import type { PlacementStatus } from '../../api/placement.ts';
+import type { Failure } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import type { NotSupported } from '../not-supported.ts';
+import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
+import type { Content } from './content.ts';
+import type { Pending, Throttle } from './debounce.ts';
+import type { PlacementStatusInput } from './status-input.ts';
+
+export interface Observed {
+  readonly family: PlacementFamily;
+  readonly placement: HubPlacement;
+  readonly policySnapshots: readonly HubPolicySnapshot[];
+  readonly resourceSnapshots: readonly HubResourceSnapshot[];
+  /** Absent of one that is being deleted: nothing of it matters any more. */
+  readonly living?: Living;
+  readonly failure?: Failure;
+  readonly now: number;
+}
+
+export interface Living {
+  readonly selected: Selected;
+  readonly notSupported: readonly NotSupported[];
+  /** Since when the content differs from the latest snapshot. */
+  readonly pending?: Pending;
+  readonly delivered?: NonNullable<PlacementStatusInput['delivered']>;
+  readonly bindings: readonly HubBinding[];
+  readonly members: readonly MemberCluster[];
+  readonly previous: PlacementStatus | undefined;
+  /** The earliest moment of the next write of the status. */
+  readonly statusDue: number;
+  readonly throttle: Throttle;
+}
+
+export type Selected =
+  | { readonly state: 'selected'; readonly content: Content; readonly notes: readonly string[] }
+  | { readonly state: 'invalid'; readonly message: string }
+  /** A kind that cannot be read, and what the server says. */
+  | { readonly state: 'pending'; readonly kind: string; readonly message: string };

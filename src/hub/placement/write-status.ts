@@ -1,0 +1,120 @@
+// When a status is written and what is told with it: only when it says something else, seldom enough, and each transition once.
+import type { Condition } from '../../api/conditions.ts';
+import type { HoldEntry } from '../../api/holds.ts';
+import type { Resource } from '../../api/kind.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import {
+  type PlacementCondition,
+  type PlacementEventReason,
+  type PlacementStatus,
+  placementConditionType,
+} from '../../api/placement.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { Telling } from '../../runtime/actions.ts';
+
+/** At most one write in this time, per placement. */
+export const STATUS_INTERVAL_MS = 100;
+
+/** Since when each status stands as it does. In memory: after a restart it may be written at once. */
+export interface StatusPace {
+  /** Notes what is there now; returns the earliest moment of the next write. */
+  seen(key: string, status: PlacementStatus | undefined, now: number): number;
+  forget(key: string): void;
+  readonly size: number;
+}
+
+export function createStatusPace(): StatusPace {
+  const noted = new Map<string, { readonly status: PlacementStatus | undefined; readonly due: number }>();
+  return {
+    seen(key, status, now) {
+      const last = noted.get(key);
+      const isSame = last !== undefined && (last.status === status || deepEqual(last.status ?? {}, status ?? {}));
+      // If the clock was set back, nothing has to wait for hours.
+      const due =
+        last === undefined ? now : isSame ? Math.min(last.due, now + STATUS_INTERVAL_MS) : now + STATUS_INTERVAL_MS;
+      noted.set(key, { status, due });
+      return due;
+    },
+    forget: (key) => {
+      noted.delete(key);
+    },
+    get size() {
+      return noted.size;
+    },
+  };
+}
+
+/** Changed numbers behind a hold alone are no reason to write: over a rollout they change with every cluster. */
+const gist = ({ code, on, count }: HoldEntry) => ({ code, on, count });
+
+export const saysTheSame = (a: PlacementStatus | undefined, b: PlacementStatus): boolean =>
+  a !== undefined && deepEqual({ ...a, holds: (a.holds ?? []).map(gist) }, { ...b, holds: (b.holds ?? []).map(gist) });
+
+/** A merge patch: what is no longer said goes. */
+export const statusChange = (live: PlacementStatus | undefined, wanted: PlacementStatus): object => {
+  const gone = Object.keys(live ?? {}).filter((field) => wanted[field as keyof PlacementStatus] === undefined);
+  return { ...Object.fromEntries(gone.map((field) => [field, null])), ...wanted };
+};
+
+interface Told {
+  readonly condition: PlacementCondition;
+  readonly reason: PlacementEventReason;
+  readonly message: string;
+}
+
+const TOLD: readonly Told[] = [
+  {
+    condition: 'RolloutStarted',
+    reason: 'PlacementRolloutStarted',
+    message: 'The rollout of the latest resources has begun',
+  },
+  { condition: 'Overridden', reason: 'PlacementOverriddenSucceeded', message: 'All overrides have been applied' },
+  {
+    condition: 'WorkSynchronized',
+    reason: 'PlacementWorkSynchronized',
+    message: 'The works of all selected clusters have been written',
+  },
+  { condition: 'Applied', reason: 'PlacementApplied', message: 'The resources are applied on all selected clusters' },
+  {
+    condition: 'Available',
+    reason: 'PlacementAvailable',
+    message: 'The resources are available on all selected clusters',
+  },
+  {
+    condition: 'DiffReported',
+    reason: 'PlacementDiffReported',
+    message: 'The differences on all selected clusters are reported',
+  },
+];
+const LAST: readonly PlacementCondition[] = ['Available', 'DiffReported'];
+
+/** What a person wants to hear of. The scheduler's verdict is told when it is not good: there is nothing else to see then. */
+export function newsIn(
+  kind: Resource,
+  before: PlacementStatus | undefined,
+  after: PlacementStatus,
+): readonly Telling[] {
+  const of = (status: PlacementStatus | undefined, condition: PlacementCondition): Condition | undefined =>
+    conditionOf(status?.conditions, placementConditionType(kind, condition));
+  const turned = TOLD.filter(
+    ({ condition }) => of(after, condition)?.status === 'True' && of(before, condition)?.status !== 'True',
+  ).map(({ reason, message }): Telling => ({ type: 'Normal', reason, message }));
+  const isComplete = (status: PlacementStatus | undefined) =>
+    of(status, 'Scheduled')?.status === 'True' && LAST.some((last) => of(status, last)?.status === 'True');
+  const verdict = of(after, 'Scheduled');
+  const earlier = of(before, 'Scheduled');
+  const isBadNews = verdict?.status === 'False' && (earlier?.status !== 'False' || earlier.reason !== verdict.reason);
+  return [
+    ...(isBadNews ? [{ type: 'Warning' as const, reason: verdict.reason, message: verdict.message }] : []),
+    ...turned,
+    ...(isComplete(after) && !isComplete(before)
+      ? [
+          {
+            type: 'Normal' as const,
+            reason: 'PlacementRolloutCompleted',
+            message: 'The rollout to all selected clusters is complete',
+          },
+        ]
+      : []),
+  ];
+}
