@@ -1,9 +1,9 @@
 // The official JavaScript client against the built program: informers, their reconnects, typed calls, the path prefix.
 
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CoreV1Api,
   CustomObjectsApi,
@@ -31,15 +31,6 @@ const configFor = (server: Server, prefix = ''): KubeConfig => {
   return config;
 };
 
-/** Waits for something that an informer will see. */
-async function until(isTrue: () => boolean, what: string): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    if (isTrue()) return;
-    await sleep(25);
-  }
-  throw new Error(`never: ${what}`);
-}
-
 const placement = (name: string, clusters: number) => ({
   apiVersion: `${GROUP.group}/${GROUP.version}`,
   kind: 'ClusterResourcePlacement',
@@ -52,23 +43,33 @@ const placement = (name: string, clusters: number) => ({
 
 interface Seen {
   readonly events: string[];
-  readonly errors: unknown[];
+  /** Done when the informer has told of this. */
+  saw(event: string): Promise<void>;
   readonly informer: Informer<KubernetesObject> & ObjectCache<KubernetesObject>;
 }
 
-/** An informer that starts again whenever it stops, as its documentation tells users to. */
-function follow(config: KubeConfig, path: string, list: () => Promise<KubernetesListObject<KubernetesObject>>): Seen {
+/** An informer that starts again whenever it has failed, as its documentation tells users to, as soon as there is a server again. */
+function follow(
+  config: KubeConfig,
+  path: string,
+  list: () => Promise<KubernetesListObject<KubernetesObject>>,
+  isServed: Promise<void> = Promise.resolve(),
+): Seen {
   const informer = makeInformer(config, path, list);
   const events: string[] = [];
-  const errors: unknown[] = [];
+  const heard = new EventEmitter();
   for (const verb of ['add', 'update', 'delete'] as const) {
-    informer.on(verb, (object) => events.push(`${verb} ${object.metadata?.name}`));
+    informer.on(verb, (object) => {
+      const event = `${verb} ${object.metadata?.name}`;
+      events.push(event);
+      heard.emit(event);
+    });
   }
-  informer.on('error', (error) => {
-    errors.push(error);
-    setTimeout(() => void informer.start(), 100);
-  });
-  return { events, errors, informer };
+  informer.on('error', () => void isServed.then(() => informer.start()));
+  const saw = async (event: string): Promise<void> => {
+    if (!events.includes(event)) await once(heard, event);
+  };
+  return { events, saw, informer };
 }
 
 describe('@kubernetes/client-node', () => {
@@ -156,8 +157,8 @@ describe('@kubernetes/client-node', () => {
       await core.patchNamespacedConfigMap({ name: 'before', namespace: 'default', body: { data: { a: '1' } } }, merge);
       await custom.deleteClusterCustomObject({ ...GROUP, name: 'seen' });
       await core.deleteNamespacedConfigMap({ name: 'before', namespace: 'default' });
-      await until(() => maps.events.includes('delete before'), 'the deletion of a ConfigMap');
-      await until(() => placements.events.includes('delete seen'), 'the deletion of a placement');
+      await maps.saw('delete before');
+      await placements.saw('delete seen');
       expect(maps.events.filter((event) => event.endsWith(' before'))).toEqual([
         'add before',
         'update before',
@@ -172,17 +173,22 @@ describe('@kubernetes/client-node', () => {
   test('reconnects after the server has been restarted, and misses nothing', async () => {
     const port = new URL(configFor(server).getCurrentCluster()?.server ?? '').port;
     const core = configFor(server).makeApiClient(CoreV1Api);
-    const seen = follow(configFor(server), '/api/v1/namespaces/default/configmaps', () =>
-      configFor(server).makeApiClient(CoreV1Api).listNamespacedConfigMap({ namespace: 'default' }),
+    let isBack = () => {};
+    const seen = follow(
+      configFor(server),
+      '/api/v1/namespaces/default/configmaps',
+      () => configFor(server).makeApiClient(CoreV1Api).listNamespacedConfigMap({ namespace: 'default' }),
+      new Promise((resolve) => (isBack = resolve)),
     );
     await core.createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name: 'first' } } });
     await seen.informer.start();
     await server.stop();
     server = await startServer({ folder, args: ['--port', port] });
+    isBack();
     await configFor(server)
       .makeApiClient(CoreV1Api)
       .createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name: 'second' } } });
-    await until(() => seen.events.includes('add second'), 'what was created after the restart');
+    await seen.saw('add second');
     expect(seen.events.filter((event) => event === 'add first')).toHaveLength(1);
     expect(seen.informer.list().map((object) => object.metadata?.name)).toEqual(
       expect.arrayContaining(['first', 'second']),
@@ -195,7 +201,7 @@ describe('@kubernetes/client-node', () => {
     const path = '/api/v1/namespaces/default/configmaps';
     const { metadata } = await config.makeApiClient(CoreV1Api).listNamespacedConfigMap({ namespace: 'default' });
     const old = metadata?.resourceVersion ?? '';
-    // The window holds 64 MB of changes.
+    // The window holds 64 MB of changes: `watch-window` in docs/known-differences.md.
     const data = { filler: 'x'.repeat(1_000_000) };
     await call(server.kubeconfig, 'POST', path, { body: JSON.stringify({ metadata: { name: 'big' }, data }) });
     for (let count = 0; count < 70; count++) {
@@ -217,16 +223,19 @@ describe('@kubernetes/client-node', () => {
 
     const api = config.makeApiClient(CoreV1Api);
     let lists = 0;
+    let hasListedAgain = () => {};
+    const secondList = new Promise<void>((resolve) => (hasListedAgain = resolve));
     const seen = follow(config, path, async () => {
       const list = (await api.listNamespacedConfigMap({ namespace: 'default' })) as KubernetesListObject<V1ConfigMap>;
       lists++;
+      if (lists > 1) hasListedAgain();
       // The first time, as one who was away too long.
       return lists === 1 ? { ...list, metadata: { ...list.metadata, resourceVersion: old } } : list;
     });
     await seen.informer.start();
-    await until(() => lists > 1, 'a second list');
+    await secondList;
     await api.createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name: 'third' } } });
-    await until(() => seen.events.includes('add third'), 'what was created after that');
+    await seen.saw('add third');
     await seen.informer.stop();
   });
 });
