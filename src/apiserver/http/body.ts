@@ -20,27 +20,21 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     if (Number(request.headers['content-length'] ?? 0) > limit) return reject(tooLargeBody(limit));
     const chunks: Buffer[] = [];
     let length = 0;
-    const done = () => {
-      request.removeListener('data', onData);
-      request.removeListener('end', onEnd);
-      request.removeListener('error', onGone);
-      request.removeListener('close', onGone);
-    };
-    const onData = (chunk: Buffer) => {
+    let isWhole = false;
+    // Nobody is taken off again: what was settled once stays so, and the listeners go with the request.
+    request.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= limit) return chunks.push(chunk);
-      done();
-      return reject(tooLargeBody(limit));
-    };
-    const onEnd = () => {
-      done();
+      if (length <= limit) chunks.push(chunk);
+      else reject(tooLargeBody(limit));
+    });
+    request.on('end', () => {
+      isWhole = true;
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length));
-    };
-    const onGone = () => {
-      done();
-      reject(new AbortError('the client went away before its request was complete'));
-    };
-    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+    });
+    // Also the end of a request that failed: without a listener of its own, an error is not emitted.
+    request.on('close', () => {
+      if (!isWhole) reject(new AbortError('the client went away before its request was complete'));
+    });
   });
 }
 

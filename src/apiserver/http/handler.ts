@@ -187,7 +187,10 @@ export function createHandler(options: HandlerOptions): Handler {
     try {
       const work = route(exchange, note);
       if (work === undefined) return done();
-      void work.catch((error: unknown) => fail(exchange, note, error)).finally(done);
+      work.then(done, (error: unknown) => {
+        fail(exchange, note, error);
+        done();
+      });
     } catch (error) {
       fail(exchange, note, error);
       done();

@@ -89,6 +89,7 @@ const LONGEST_KEPT = 512;
 /** Remembers parsed headers: clients send the same few with every request. */
 export function negotiator(size = 256): Choose {
   const parsed = createLru<string, readonly Representation[]>(size);
+  let last: { readonly accept: string | undefined; readonly wanted: readonly Representation[] } | undefined;
   const wantedBy = (accept: string | undefined): readonly Representation[] => {
     if (accept === undefined || accept.length > LONGEST_KEPT) return acceptable(accept);
     let wanted = parsed.get(accept);
@@ -99,7 +100,9 @@ export function negotiator(size = 256): Choose {
     return wanted;
   };
   return (accept, allowed) => {
-    for (const each of wantedBy(accept)) if (allowed.has(each.form)) return each;
+    // Most requests want what the one before wanted.
+    if (last === undefined || last.accept !== accept) last = { accept, wanted: wantedBy(accept) };
+    for (const each of last.wanted) if (allowed.has(each.form)) return each;
     throw notAcceptable(allowed);
   };
 }

@@ -7,7 +7,7 @@ import type { ServedResource } from '../registry.ts';
 import { bytesIn, objectIn } from '../represent.ts';
 import type { Stored } from '../store/store.ts';
 import type { At } from '../verbs/call.ts';
-import type { Choose, Form } from './negotiate.ts';
+import type { Choose, Form, Representation } from './negotiate.ts';
 import { includeObject, type Query } from './options.ts';
 import { type Exchange, sendBytes } from './respond.ts';
 import { tableHead, tableRow } from './table-text.ts';
@@ -24,7 +24,10 @@ export interface SingleAnswer {
 }
 
 /** The form in which a client takes what stands there. Throws a 406 when it takes none, or a 400 when it wants an odd table. */
-export function singleForm(exchange: Exchange, { at, query, choose }: Pick<SingleAnswer, 'at' | 'query' | 'choose'>) {
+export function singleForm(
+  exchange: Exchange,
+  { at, query, choose }: Pick<SingleAnswer, 'at' | 'query' | 'choose'>,
+): Representation {
   const isPlain = hasOwnKind(at.resource, at.subresource) && at.subresource !== 'scale';
   const chosen = choose(exchange.request.headers.accept, isPlain ? PLAIN_FORMS : ALL_FORMS);
   if (chosen.form === 'metadata-list') {
@@ -34,13 +37,14 @@ export function singleForm(exchange: Exchange, { at, query, choose }: Pick<Singl
       `you requested PartialObjectMetadataList, but the requested object is not a list (${at.resource.kind})`,
     );
   }
-  return { ...chosen, include: chosen.form === 'table' ? includeObject(query) : 'Metadata' } as const;
+  if (chosen.form === 'table') includeObject(query); // throws
+  return chosen;
 }
 
 export function sendObject(exchange: Exchange, code: number, { at, stored, query, choose, now }: SingleAnswer): void {
   const isForeign = hasOwnKind(at.resource, at.subresource);
   const isScale = at.subresource === 'scale';
-  const { form, version, contentType, include } = singleForm(exchange, { at, query, choose });
+  const { form, version, contentType } = singleForm(exchange, { at, query, choose });
   const { resource } = at;
   switch (form) {
     case 'json':
@@ -57,7 +61,7 @@ export function sendObject(exchange: Exchange, code: number, { at, stored, query
       const table = isScale ? scaleTable : at.version.table;
       const object = isForeign ? stored.object() : objectIn(resource, at.version, stored);
       const head = tableHead(table, { metadata, version, withColumns: true });
-      const row = tableRow(object, table, { now, include });
+      const row = tableRow(object, table, { now, include: includeObject(query) });
       sendBytes(exchange, code, contentType, Buffer.from(`${head}${row}]}\n`));
       return;
     }

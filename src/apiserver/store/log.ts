@@ -67,6 +67,7 @@ const BLOCK_BYTES = 256 * 1024;
 // Bounds how long making one batch visible holds the event loop.
 const BATCH_RECORDS = 1024;
 const BATCH_BYTES = 8 * MIB;
+const GATHER_TURNS = 4;
 
 /** Records that are synced together. */
 class Batch {
@@ -202,8 +203,8 @@ class DiskLog implements Log, RecordSink {
   }
 
   async #flush(): Promise<void> {
-    await this.#pause();
-    for (let batch = this.#waiting.shift(); batch !== undefined; batch = this.#waiting.shift()) {
+    for (await this.#gather(); this.#waiting.length > 0; await this.#gather()) {
+      const batch = this.#waiting.shift()!;
       try {
         await this.#write(batch);
       } catch (error) {
@@ -214,6 +215,17 @@ class DiskLog implements Log, RecordSink {
       if (this.#bytesSinceSnapshot >= this.#snapshotDueAt && this.#snapshotting === undefined) await this.#rotate();
     }
     this.#flushing = undefined;
+  }
+
+  // A sync costs more than a turn of the event loop, so a batch waits as long as each turn brings it more, but not for long. A writer
+  // who is alone waits one turn.
+  async #gather(): Promise<void> {
+    for (let turn = 0, before = 0; turn < GATHER_TURNS; turn++) {
+      await this.#pause();
+      const now = this.#waiting[0]?.entries.length ?? 0;
+      if (now === before) return;
+      before = now;
+    }
   }
 
   async #write(batch: Batch): Promise<void> {
