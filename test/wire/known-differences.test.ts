@@ -209,7 +209,9 @@ describe('docs/known-differences.md', () => {
         .map((name) => readFileSync(join(folder, name), 'utf8')),
     );
     expect(knownDifferences.length).toBeGreaterThan(20);
-    const unnamed = knownDifferences.filter((id) => !texts.some((text) => text.includes(`'${id}'`) || text.includes(`\`${id}\``)));
+    const unnamed = knownDifferences.filter(
+      (id) => !texts.some((text) => text.includes(`'${id}'`) || text.includes(`\`${id}\``)),
+    );
     expect(unnamed).toEqual([]);
     expect(UNSEEN.filter((id) => !knownDifferences.includes(id))).toEqual([]);
   });
