@@ -1,6 +1,7 @@
 // What an agent keeps in memory: its orders on the hub, and of its own cluster just enough to say how large and how busy it is.
-import { appliedWork } from '../api/applied-work.ts';
+import { type AppliedWork, appliedWork } from '../api/applied-work.ts';
 import { type InternalMemberCluster, internalMemberCluster } from '../api/internal-member-cluster.ts';
+import type { Resource } from '../api/kind.ts';
 import { memberNamespace } from '../api/names.ts';
 import { groupVersionOf, type KubeObject, type ObjectMeta } from '../api/object.ts';
 import { namespaceResource, nodeResource, podResource } from '../api/resources.ts';
@@ -17,6 +18,7 @@ const identity = ({ name, namespace, uid, resourceVersion }: ObjectMeta): Object
 
 // ---- on the hub, in the agent's own namespace
 
+/** Its generation, finalizers and deletion; the manifests come whole, when they are needed. */
 export interface AgentWork {
   readonly metadata: ObjectMeta;
 }
@@ -45,7 +47,9 @@ export const hubSources = (cluster: string): HubSources => ({
     project: ({ metadata }) => ({
       metadata: {
         ...identity(metadata),
+        ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
         ...(metadata.finalizers === undefined ? {} : { finalizers: metadata.finalizers }),
+        ...(metadata.deletionTimestamp === undefined ? {} : { deletionTimestamp: metadata.deletionTimestamp }),
       },
     }),
   },
@@ -109,3 +113,30 @@ export const memberNamespaces: Source<MemberNamespace> = {
     isTerminating: object.metadata.deletionTimestamp !== undefined,
   }),
 };
+
+/** What was placed for each Work. */
+export const appliedWorks: Source<AppliedWork> = {
+  on: 'member',
+  resource: appliedWork,
+  project(object) {
+    const { managedFields: _managedFields, ...metadata } = object.metadata;
+    return { ...(object as AppliedWork), metadata };
+  },
+};
+
+export interface PlacedObject {
+  readonly metadata: ObjectMeta;
+  /** Once more, because a change that leaves the rest of a projection as it was wakes nobody, and here every change counts. */
+  readonly revision: string;
+}
+
+/**
+ * All objects of a kind, to be woken when one of those that we placed changes. Only their metadata travels: nearly all of them are somebody
+ * else's (every Secret of the cluster), and one of ours that changed is read by itself, which costs less than the bodies of all others.
+ */
+export const objectsOf = (resource: Resource): Source<PlacedObject> => ({
+  on: 'member',
+  resource,
+  view: 'metadata',
+  project: ({ metadata }) => ({ metadata: identity(metadata), revision: metadata.resourceVersion ?? '' }),
+});

@@ -1,0 +1,299 @@
+// The patch that brings a live object to what is wanted now, given what was wanted last: what is wanted is set, what is no longer wanted is taken
+// out, what others put there stays. For built-in types it is a strategic merge patch and knows from the facts which lists are keyed; for all
+// other kinds it is a JSON merge patch.
+//
+// Guarantee: `{}` as soon as the live object has all that is wanted and nothing that is no longer wanted, also where the server writes it
+// differently (quantities, empty values that a typed program drops, defaults inside lists).
+import { deepEqual, isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { lazyByText } from '../../base/lazy.ts';
+import { parseQuantity } from '../../base/quantity.ts';
+import { type FieldFact, jsonFields, type TypeFact } from './facts.ts';
+
+export interface ThreeWay {
+  readonly last: JsonObject;
+  readonly wanted: JsonObject;
+  readonly live: JsonObject;
+}
+
+/** `typeName` as in `typeNameOf`; undefined = not built in. Null counts as absent everywhere. */
+export const threeWayDifference = (sides: ThreeWay, typeName: string | undefined): JsonObject =>
+  typeName === undefined
+    ? ofFields(sides, CUSTOM, 'merge')
+    : ofFields(sides, { form: 'struct', name: typeName }, 'strategic');
+
+type Mode = 'strategic' | 'merge';
+type Fields = Record<string, Json>;
+type List = readonly Json[];
+
+/** A custom object: of its type only the metadata is known. */
+const CUSTOM = 'custom';
+type Shape = TypeFact | typeof CUSTOM | undefined;
+
+interface Rule {
+  readonly shape: Shape;
+  readonly merges: boolean;
+  readonly replaces: boolean;
+  readonly retainsKeys: boolean;
+  readonly mergeKey?: string;
+  /** What tells entries apart where the merge key does not. */
+  readonly mapKeys: readonly string[];
+  /** A typed server does not store it when it is empty. */
+  readonly dropsZero: boolean;
+}
+
+const PLAIN: Rule = {
+  shape: undefined,
+  merges: false,
+  replaces: false,
+  retainsKeys: false,
+  mapKeys: [],
+  dropsZero: false,
+};
+
+const METADATA: Rule = {
+  ...PLAIN,
+  shape: { form: 'struct', name: 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
+};
+
+function ofFields({ last, wanted, live }: ThreeWay, shape: Shape, mode: Mode): JsonObject {
+  const patch: Fields = {};
+  for (const key of Object.keys(wanted)) {
+    const value = own(wanted, key);
+    if (value === undefined || key === '__proto__') continue;
+    field(patch, key, { last: own(last, key), wanted: value, live: own(live, key) }, ruleOf(shape, key), mode);
+  }
+  for (const key of Object.keys(last)) {
+    if (own(last, key) === undefined || own(wanted, key) !== undefined || key === '__proto__') continue;
+    gone(patch, key, own(last, key) as Json, own(live, key), ruleOf(shape, key), mode);
+  }
+  return patch;
+}
+
+interface Values {
+  readonly last: Json | undefined;
+  readonly wanted: Json;
+  readonly live: Json | undefined;
+}
+
+/** Writes into `patch` what one wanted field takes. */
+function field(patch: Fields, key: string, { last, wanted, live }: Values, rule: Rule, mode: Mode): void {
+  if (live === undefined) {
+    if (!(rule.dropsZero && isZero(wanted))) patch[key] = withoutNulls(wanted);
+  } else if (isMap(wanted) && isMap(live)) {
+    if (rule.replaces) {
+      if (!deepEqual(wanted, live)) patch[key] = withoutNulls(wanted);
+      return;
+    }
+    const inner = ofFields({ last: isMap(last) ? last : {}, wanted, live }, rule.shape, mode);
+    if (Object.keys(inner).length > 0) patch[key] = mode === 'strategic' ? retaining(inner, wanted, rule) : inner;
+  } else if (isList(wanted) && isList(live)) {
+    list(patch, key, { last: isList(last) ? last : [], wanted, live }, rule, mode);
+  } else if (!isSame(wanted, live, rule.shape)) patch[key] = withoutNulls(wanted);
+}
+
+/** A field that was wanted and is no longer. Of maps and merged lists only our own entries go: others may have put theirs there. */
+function gone(patch: Fields, key: string, last: Json, live: Json | undefined, rule: Rule, mode: Mode): void {
+  if (live === undefined) return;
+  const isPlainMap = typeof rule.shape === 'object' && rule.shape.form === 'map';
+  if (isPlainMap && isMap(last) && isMap(live)) {
+    const inner = ofFields({ last, wanted: {}, live }, rule.shape, mode);
+    if (Object.keys(inner).length > 0) patch[key] = inner;
+  } else if (rule.merges && isList(last) && isList(live)) {
+    list(patch, key, { last, wanted: [], live }, rule, mode);
+  } else patch[key] = null;
+}
+
+/** Fields of a union: what is not wanted must not stay, even if it was the server who put it there. */
+const retaining = (inner: JsonObject, wanted: JsonObject, rule: Rule): JsonObject =>
+  rule.retainsKeys
+    ? { ...inner, $retainKeys: Object.keys(wanted).filter((key) => own(wanted, key) !== undefined) }
+    : inner;
+
+// ---- lists
+
+interface Lists {
+  readonly last: List;
+  readonly wanted: List;
+  readonly live: List;
+}
+
+function list(patch: Fields, key: string, lists: Lists, rule: Rule, mode: Mode): void {
+  const { last, wanted, live } = lists;
+  if (!rule.merges) {
+    // The server may have filled in defaults inside the entries: as long as the wish is the same, having all that is wanted will do.
+    const isThere = deepEqual(last, wanted) ? covers(wanted, live, rule.shape) : deepEqual(wanted, live);
+    if (!isThere) patch[key] = withoutNulls(wanted);
+  } else if (rule.mergeKey === undefined) scalars(patch, key, lists, mode);
+  else if (isKeyed(wanted, rule.mergeKey) && isKeyed(live, rule.mergeKey)) {
+    entries(patch, key, lists as KeyedLists, { ...rule, mergeKey: rule.mergeKey });
+  } else whole(patch, key, lists, rule);
+}
+
+/** A set. */
+function scalars(patch: Fields, key: string, { last, wanted, live }: Lists, mode: Mode): void {
+  const missing = wanted.filter((item) => !live.includes(item));
+  const surplus = last.filter((item) => !wanted.includes(item) && live.includes(item));
+  if (mode === 'merge') {
+    if (missing.length + surplus.length > 0)
+      patch[key] = [...live.filter((item) => !surplus.includes(item)), ...missing];
+    return;
+  }
+  if (missing.length > 0) patch[key] = missing;
+  if (surplus.length > 0) patch[`$deleteFromPrimitiveList/${key}`] = surplus;
+}
+
+interface KeyedLists {
+  readonly last: readonly JsonObject[];
+  readonly wanted: readonly JsonObject[];
+  readonly live: readonly JsonObject[];
+}
+
+type KeyedRule = Rule & { readonly mergeKey: string };
+
+function entries(patch: Fields, key: string, { last, wanted, live }: KeyedLists, rule: KeyedRule): void {
+  const { mergeKey } = rule;
+  const byKey = (items: readonly JsonObject[]) =>
+    new Map(items.filter((item) => isMap(item)).map((item) => [own(item, mergeKey), item]));
+  const [before, now, there] = [byKey(last), byKey(wanted), byKey(live)];
+  const changes: JsonObject[] = [];
+  let isNew = false;
+  for (const item of wanted) {
+    const id = own(item, mergeKey) as Json;
+    const match = there.get(id);
+    if (match === undefined) {
+      isNew = true;
+      changes.push(withoutNulls(item) as JsonObject);
+      continue;
+    }
+    const inner = ofFields({ last: before.get(id) ?? {}, wanted: item, live: match }, rule.shape, 'strategic');
+    if (Object.keys(inner).length > 0) changes.push({ ...retaining(inner, item, rule), [mergeKey]: id });
+  }
+  for (const id of before.keys()) {
+    if (id !== undefined && !now.has(id) && there.has(id)) changes.push({ $patch: 'delete', [mergeKey]: id });
+  }
+  const order = [...now.keys()];
+  const present = [...there.keys()].filter((id) => now.has(id));
+  const isMoved = order.filter((id) => there.has(id)).some((id, index) => id !== present[index]);
+  if (isNew || isMoved) patch[`$setElementOrder/${key}`] = order.map((id) => ({ [mergeKey]: id as Json }));
+  if (changes.length > 0) patch[key] = changes;
+}
+
+/** Entries that the merge key cannot tell apart (port 53 twice, TCP and UDP): the list goes out as a whole, with what others added. */
+function whole(patch: Fields, key: string, { last, wanted, live }: Lists, rule: Rule): void {
+  const ids = rule.mapKeys.length > 0 ? rule.mapKeys : [rule.mergeKey ?? ''];
+  const idOf = (item: Json) =>
+    isMap(item) ? JSON.stringify(ids.map((id) => own(item, id) ?? defaultOf(rule.shape, id) ?? null)) : String(item);
+  const [before, now, there] = [last, wanted, live].map((items) => new Map(items.map((item) => [idOf(item), item])));
+  if (before === undefined || now === undefined || there === undefined) return;
+  const ours = wanted.map((item) => laidOver(there.get(idOf(item)), item, before.get(idOf(item))));
+  const others = live.filter((item) => !now.has(idOf(item)) && !before.has(idOf(item)));
+  const result = [...ours, ...others];
+  if (!covers(result, live, rule.shape)) patch[key] = [{ $patch: 'replace' }, ...result];
+}
+
+function laidOver(live: Json | undefined, wanted: Json, last: Json | undefined): Json {
+  if (!isMap(live) || !isMap(wanted)) return withoutNulls(wanted);
+  const dropped = (key: string) => isMap(last) && own(last, key) !== undefined && own(wanted, key) === undefined;
+  const kept = Object.entries(live).filter(([key]) => !dropped(key));
+  return { ...Object.fromEntries(kept), ...(withoutNulls(wanted) as JsonObject) };
+}
+
+const isKeyed = (items: List, mergeKey: string): items is readonly JsonObject[] => {
+  const seen = new Set<Json>();
+  return items.every((item) => {
+    const id = isMap(item) ? own(item, mergeKey) : undefined;
+    if (id === undefined || isMap(id) || isList(id) || seen.has(id)) return false;
+    seen.add(id);
+    return true;
+  });
+};
+
+// ---- comparing
+
+/** The live value has all that is wanted; lists entry by entry. */
+function covers(wanted: Json, live: Json | undefined, shape: Shape): boolean {
+  if (isList(wanted) && isList(live)) {
+    return wanted.length === live.length && wanted.every((item, index) => covers(item, live[index], shape));
+  }
+  if (isMap(wanted) && isMap(live)) {
+    return Object.keys(wanted).every((key) => {
+      const value = own(wanted, key);
+      const rule = ruleOf(shape, key);
+      const present = own(live, key);
+      return value === undefined || (present === undefined && rule.dropsZero && isZero(value))
+        ? true
+        : covers(value, present, rule.shape);
+    });
+  }
+  return live !== undefined && isSame(wanted, live, shape);
+}
+
+function isSame(a: Json, b: Json, shape: Shape): boolean {
+  if (a === b) return true;
+  if (typeof shape === 'object' && shape.form === 'special' && shape.special === 'Quantity') {
+    const [left, right] = [quantity(a), quantity(b)];
+    return left !== undefined && left === right;
+  }
+  return deepEqual(a, b);
+}
+
+const quantity = (value: Json): bigint | undefined =>
+  typeof value === 'string' || typeof value === 'number' ? parseQuantity(value)?.nano : undefined;
+
+const isZero = (value: Json): boolean =>
+  value === '' ||
+  value === 0 ||
+  value === false ||
+  (isList(value) && value.length === 0) ||
+  (isMap(value) && Object.keys(value).length === 0);
+
+function withoutNulls(value: Json): Json {
+  if (isList(value)) return value.map(withoutNulls);
+  if (!isMap(value)) return value;
+  const result: Fields = {};
+  for (const key of Object.keys(value)) {
+    const inner = own(value, key);
+    if (inner !== undefined && key !== '__proto__') result[key] = withoutNulls(inner);
+  }
+  return result;
+}
+
+// ---- what the facts say
+
+const rulesOf: (typeName: string) => ReadonlyMap<string, Rule> = lazyByText(
+  (typeName) => new Map(jsonFields(typeName).map((fact) => [fact.name, ruleFrom(fact)])),
+);
+
+function ruleFrom(fact: FieldFact): Rule {
+  const strategies = fact.patchStrategy?.split(',') ?? [];
+  return {
+    // Entries are what a rule of a list speaks of.
+    shape: fact.type.form === 'list' ? fact.type.of : fact.type,
+    merges: strategies.includes('merge'),
+    replaces: strategies.includes('replace'),
+    retainsKeys: strategies.includes('retainKeys'),
+    ...(fact.patchMergeKey === undefined ? {} : { mergeKey: fact.patchMergeKey }),
+    mapKeys: fact.listMapKeys ?? [],
+    dropsZero: fact.omitEmpty && !fact.pointer && fact.type.form !== 'struct' && fact.type.form !== 'special',
+  };
+}
+
+function ruleOf(shape: Shape, key: string): Rule {
+  if (shape === undefined) return PLAIN;
+  if (shape === CUSTOM) return key === 'metadata' ? METADATA : PLAIN;
+  if (shape.form === 'struct') return rulesOf(shape.name).get(key) ?? PLAIN;
+  return shape.form === 'map' ? { ...PLAIN, shape: shape.of.form === 'list' ? shape.of.of : shape.of } : PLAIN;
+}
+
+const defaultOf = (shape: Shape, key: string): Json | undefined =>
+  typeof shape === 'object' && shape.form === 'struct'
+    ? (jsonFields(shape.name).find(({ name }) => name === key)?.default as Json | undefined)
+    : undefined;
+
+const own = (object: JsonObject, key: string): Json | undefined => {
+  const value = Object.hasOwn(object, key) ? object[key] : undefined;
+  return value === null ? undefined : value;
+};
+
+const isMap = (value: Json | undefined): value is JsonObject => isObject(value);
+const isList = (value: Json | undefined): value is List => Array.isArray(value);

@@ -1,0 +1,33 @@
+// JSON text exactly as Go's encoder writes a map: keys in byte order, no white space, and the characters that could end a script escaped. For
+// hashes and annotations that programs written in Go compare with their own.
+import { isObject } from './json.ts';
+
+export function goJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`;
+  if (isObject(value)) {
+    const parts: string[] = [];
+    for (const key of Object.keys(value).sort(byBytes)) {
+      if (value[key] !== undefined) parts.push(`${goText(key)}:${goJson(value[key])}`);
+    }
+    return `{${parts.join(',')}}`;
+  }
+  return typeof value === 'string' ? goText(value) : JSON.stringify(value ?? null);
+}
+
+const ESCAPED = /[<>&\u2028\u2029]/g;
+
+const goText = (text: string): string =>
+  JSON.stringify(text).replace(ESCAPED, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** Order by UTF-8 bytes. It differs from that of UTF-16 units only where surrogates meet the last rows of the basic plane. */
+function byBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const left = a.charCodeAt(i);
+    const right = b.charCodeAt(i);
+    if (left !== right) return raised(left) - raised(right);
+  }
+  return a.length - b.length;
+}
+
+const raised = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

@@ -1,0 +1,127 @@
+// A Work goes: what was placed for it goes first, then its finalizer.
+//
+// The AppliedWork is deleted in the foreground, so the cluster's own garbage collection removes what only it owns, and takes its name off what
+// others own too; when it is gone, all is gone. Nothing is deleted by a list of ours that could be wrong.
+import type { AppliedWork } from '../../api/applied-work.ts';
+import { appliedWork } from '../../api/applied-work.ts';
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import { fieldManagers, finalizers } from '../../api/names.ts';
+import type { Answer } from '../../api/transport.ts';
+import { type Work, work } from '../../api/work.ts';
+import { ApiError } from '../../base/errors.ts';
+import type { Json } from '../../base/json.ts';
+import { mapLimit } from '../../base/map-limit.ts';
+import type { Hands, Rest } from '../../runtime/controller.ts';
+import type { AgentWork } from '../sources.ts';
+import { targetOf } from './left-overs.ts';
+import { type Identifier, identityOf, resourceOf } from './manifest.ts';
+import { isSameOwner, ownersOf } from './ownership.ts';
+import { ownerReferenceTo } from './wanted.ts';
+
+export interface Going {
+  /** Its finalizers, and what its writes are conditional on. */
+  readonly item: AgentWork;
+  /** The member's record of it, if it is of this Work. */
+  readonly record: AppliedWork | undefined;
+  /** What its status names, for the case that the deletion is stuck. */
+  status(): Promise<Work['status']>;
+  readonly catalogue: LiveCatalogue;
+  /** After this long a deletion counts as stuck. */
+  readonly patienceMs: number;
+  readonly now: number;
+}
+
+export async function endWork(hands: Hands, going: Going): Promise<Rest> {
+  const { item, record, now, patienceMs } = going;
+  const { name = '', finalizers: held = [] } = item.metadata;
+  if (!held.includes(finalizers.workCleanup)) return rest('nothing of it is here, or others hold it');
+  if (record === undefined) {
+    await letGo(hands, item, held);
+    return rest('all that was placed is gone');
+  }
+  const { uid = '', deletionTimestamp } = record.metadata;
+  if (deletionTimestamp === undefined) {
+    const at = { resource: appliedWork, name };
+    const { object } = await ignoringNotFound(
+      hands.call('member', { verb: 'delete', at, uid, propagation: 'Foreground' }),
+    );
+    if (object?.metadata.deletionTimestamp !== undefined) return waiting(now + patienceMs);
+    await letGo(hands, item, held);
+    return rest('nothing was placed');
+  }
+  const stuckAt = Date.parse(deletionTimestamp) + patienceMs;
+  if (now < stuckAt) return waiting(stuckAt);
+  const freed = await unblock(hands, going, record);
+  return { holds: [], wakeAt: now + patienceMs, because: `the deletion is stuck; ${freed} objects no longer block it` };
+}
+
+const rest = (because: string): Rest => ({ holds: [], because });
+
+const waiting = (wakeAt: number): Rest => ({
+  holds: [],
+  wakeAt,
+  because: 'waits until all that was placed is gone',
+});
+
+const ignoringNotFound = (call: Promise<Answer>): Promise<Answer> =>
+  call.catch((error: unknown) => {
+    if (error instanceof ApiError && error.reason === 'NotFound') return { warnings: [] };
+    throw error;
+  });
+
+async function letGo(hands: Hands, { metadata }: AgentWork, held: readonly string[]): Promise<void> {
+  const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
+  const kept = held.filter((each) => each !== finalizers.workCleanup);
+  await ignoringNotFound(
+    hands.call('hub', {
+      verb: 'patch',
+      at: { resource: work, namespace, name },
+      patch: { type: 'merge', body: { metadata: { uid, resourceVersion, finalizers: kept } } },
+      manager: fieldManagers.apply,
+    }),
+  );
+}
+
+// ---- stuck
+
+const AT_A_TIME = 4;
+
+/** Objects that others own too no longer hold our AppliedWork. Nothing is deleted by force. */
+async function unblock(hands: Hands, { catalogue, status }: Going, record: AppliedWork): Promise<number> {
+  const named = [
+    ...((await status())?.manifestConditions ?? []).map(({ identifier }) => identifier),
+    ...(record.status?.appliedResources ?? []),
+  ];
+  const each = [...new Map(named.map((identifier) => [identityOf(identifier), identifier])).values()];
+  const freed = await mapLimit(each, AT_A_TIME, (identifier) => free(hands, catalogue, identifier, record));
+  return freed.filter((did) => did).length;
+}
+
+async function free(
+  hands: Hands,
+  catalogue: LiveCatalogue,
+  identifier: Identifier,
+  record: AppliedWork,
+): Promise<boolean> {
+  const resource = resourceOf(catalogue, identifier);
+  if (resource === undefined || identifier.name === undefined) return false;
+  const at = targetOf(resource, identifier);
+  const owner = ownerReferenceTo(record.metadata.name ?? '', record.metadata.uid ?? '');
+  try {
+    const { object } = await hands.call('member', { verb: 'get', at });
+    const owners = object === undefined ? [] : ownersOf(object);
+    const blocks = owners.some((reference) => isSameOwner(reference, owner) && reference.blockOwnerDeletion === true);
+    if (object === undefined || owners.length < 2 || !blocks) return false;
+    const { uid, resourceVersion } = object.metadata;
+    const changed = owners.map((reference) =>
+      isSameOwner(reference, owner) ? { ...reference, blockOwnerDeletion: false } : reference,
+    );
+    const body = { metadata: { uid, resourceVersion, ownerReferences: changed } } as unknown as Json;
+    await hands.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
+    return true;
+  } catch (error) {
+    // The next round comes.
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
+}

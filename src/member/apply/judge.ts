@@ -1,0 +1,121 @@
+// What is to be done about one manifest: pure, from the wish, the live object and its owners to one operation.
+//
+// Guarantee: an object that is not ours is written only where the strategy lets us take it over, and in one step with the mark that makes it
+// ours; every write to a live object fits only the state that was judged. Differs from KubeFleet: taking over and applying are one write, so
+// an object that refuses our manifest stays its owner's.
+import type { ApplyStrategy } from '../../api/apply-strategy.ts';
+import { threeWayDifference } from '../../api/builtin/three-way.ts';
+import { typeNameOf } from '../../api/builtin/types.ts';
+import type { Resource } from '../../api/kind.ts';
+import type { KubeObject, OwnerReference } from '../../api/object.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import { describe, type Identifier, type Refusal } from './manifest.ts';
+import { nameOwners, namesAppliedWork, type Owners, ownersAround, ownersOf } from './ownership.ts';
+import { lastAppliedOf, MOST_ANNOTATION_BYTES, type Wanted } from './wanted.ts';
+
+export type Operation =
+  | { readonly do: 'create'; readonly object: KubeObject }
+  | {
+      readonly do: 'patch';
+      readonly type: 'strategic' | 'merge';
+      readonly body: JsonObject;
+      readonly takesOver: boolean;
+    }
+  | { readonly do: 'nothing' }
+  | ({ readonly do: 'refuse' } & Refusal);
+
+export interface Case {
+  readonly identifier: Identifier;
+  readonly resource: Resource;
+  readonly wanted: Wanted;
+  readonly live: KubeObject | undefined;
+  readonly owner: OwnerReference;
+  /** Of references to AppliedWorks: nobody stands behind it any more. */
+  isForsaken(reference: OwnerReference): boolean;
+  readonly strategy: Pick<ApplyStrategy, 'whenToTakeOver' | 'allowCoOwnership'>;
+}
+
+export function judge(each: Case): Operation {
+  const { identifier, wanted, live } = each;
+  const what = describe(identifier);
+  if (wanted.annotationBytes > MOST_ANNOTATION_BYTES) {
+    return refuse(
+      'ManifestApplyFailed',
+      `${what} is too large for client-side apply: its annotations, with the record of what was applied, would take ${wanted.annotationBytes} of at most ${MOST_ANNOTATION_BYTES} bytes`,
+    );
+  }
+  if (live === undefined) return { do: 'create', object: wanted.object };
+  const owners = ownersAround(live, each.owner, each.isForsaken);
+  const refusal = objection(each, live, owners);
+  if (refusal !== undefined) return refusal;
+  if (live.metadata.deletionTimestamp !== undefined) {
+    return refuse('ManifestApplyFailed', `${what} is being deleted on the member; it is created anew once it is gone`);
+  }
+  return difference(each, live, owners);
+}
+
+const refuse = (reason: Refusal['reason'], message: string): Operation => ({ do: 'refuse', reason, message });
+
+/** Why we may not touch it. */
+function objection(
+  { identifier, strategy }: Case,
+  live: KubeObject,
+  { isOurs, others }: Owners,
+): Operation | undefined {
+  const what = describe(identifier);
+  if (!isOurs && strategy.whenToTakeOver === 'Never') {
+    const whose = ownersOf(live).length === 0 ? '' : `, owned by ${nameOwners(ownersOf(live))}`;
+    return refuse('NotTakenOver', `${what} was on the member before${whose}, and whenToTakeOver is Never`);
+  }
+  const reason = isOurs ? 'ManifestApplyFailed' : 'FailedToTakeOver';
+  const works = others.filter(namesAppliedWork);
+  if (works.length > 0) {
+    return refuse(reason, `${what} is already placed by another Work: it is owned by ${nameOwners(works)}`);
+  }
+  if (others.length > 0 && !strategy.allowCoOwnership) {
+    return refuse(reason, `${what} is owned by ${nameOwners(others)}, and allowCoOwnership is not set`);
+  }
+  return undefined;
+}
+
+function difference({ resource, wanted, owner }: Case, live: KubeObject, owners: Owners): Operation {
+  const typeName = typeNameOf(resource.group, resource.version, resource.kind);
+  const body = threeWayDifference(
+    {
+      last: comparable(lastAppliedOf(live)),
+      wanted: comparable(wanted.object as JsonObject),
+      live: live as JsonObject,
+    },
+    typeName,
+  );
+  if (owners.isAsWanted && Object.keys(body).length === 0) return { do: 'nothing' };
+  const type = typeName === undefined ? 'merge' : 'strategic';
+  const { uid, resourceVersion } = live.metadata;
+  const metadata = {
+    ...(body['metadata'] as JsonObject | undefined),
+    ...(owners.isAsWanted ? {} : { ownerReferences: ownersPatch(live, owner, owners, type) }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+  return { do: 'patch', type, body: { ...body, metadata }, takesOver: !owners.isOurs };
+}
+
+/** Owners are merged by uid; where lists cannot be merged, the whole list goes out. */
+function ownersPatch(live: KubeObject, owner: OwnerReference, owners: Owners, type: 'strategic' | 'merge'): Json {
+  if (type === 'merge') return owners.wanted as unknown as Json;
+  const gone = ownersOf(live).filter((each) => !owners.wanted.some(({ uid }) => uid === each.uid));
+  return [{ ...owner }, ...gone.map(({ uid }) => ({ $patch: 'delete', uid }))];
+}
+
+/** What is not compared: the type, the names, the owners, and what the server alone writes. */
+function comparable(object: JsonObject): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata, ...rest } = object;
+  const {
+    name: _name,
+    namespace: _namespace,
+    generateName: _generateName,
+    ownerReferences: _owners,
+    ...meta
+  } = (metadata ?? {}) as JsonObject;
+  return { ...rest, metadata: meta };
+}

@@ -1,0 +1,89 @@
+// Objects that were placed for a Work and are no longer in it: which they are, and how they go.
+//
+// Guarantee: only what our AppliedWork owns is touched, and only deleted if nobody else owns it. Differs from KubeFleet: what is still in the
+// spec is never a left-over, whether or not it can be read just now; and the member's own record counts as well as the Work's status, so
+// nothing is forgotten when a status was lost.
+import type { AppliedWorkStatus } from '../../api/applied-work.ts';
+import type { Resource } from '../../api/kind.ts';
+import { fieldManagers } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { KubeObject, OwnerReference } from '../../api/object.ts';
+import type { Target } from '../../api/transport.ts';
+import type { ManifestCondition, WorkStatus } from '../../api/work.ts';
+import { ApiError, LostError, messageOf } from '../../base/errors.ts';
+import type { Json } from '../../base/json.ts';
+import type { Hands } from '../../runtime/controller.ts';
+import { describe, type Identifier, identityOf, type Refusal } from './manifest.ts';
+import { isSameOwner, ownersOf } from './ownership.ts';
+
+/** Each once. `inSpec` are the identities of all that the Work still names. */
+export function leftOvers(
+  inSpec: ReadonlySet<string>,
+  status: WorkStatus | undefined,
+  record: AppliedWorkStatus | undefined,
+): readonly Identifier[] {
+  const found = new Map<string, Identifier>();
+  const placed = [
+    ...(status?.manifestConditions ?? []).filter(mayBeThere).map(({ identifier }) => identifier),
+    ...(record?.appliedResources ?? []).map(({ uid: _uid, ...identifier }) => identifier),
+  ];
+  for (const identifier of placed) {
+    const text = identityOf(identifier);
+    if (identifier.name !== undefined && !inSpec.has(text) && !found.has(text)) found.set(text, identifier);
+  }
+  return [...found.values()];
+}
+
+/** An entry without a word about Applied was never applied. */
+export function mayBeThere({ conditions }: ManifestCondition): boolean {
+  const applied = conditionOf(conditions, 'Applied');
+  return applied?.status === 'True' || applied?.reason === 'PreparingToProcess';
+}
+
+export const targetOf = (resource: Resource, { namespace, name = '' }: Identifier): Target => ({
+  resource,
+  ...(resource.namespaced && namespace !== undefined ? { namespace } : {}),
+  name,
+});
+
+const ATTEMPTS = 3;
+
+/** undefined = it is gone, or no longer ours. */
+export async function release(
+  hands: Hands,
+  identifier: Identifier,
+  resource: Resource,
+  owner: OwnerReference,
+): Promise<Refusal | undefined> {
+  const at = targetOf(resource, identifier);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const { object } = await hands.call('member', { verb: 'get', at });
+      return object === undefined ? undefined : await letGo(hands, at, object, owner);
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+      const isPassing = error instanceof LostError || (error instanceof ApiError && error.reason === 'Conflict');
+      if (isPassing && attempt < ATTEMPTS) continue;
+      if (!(error instanceof ApiError || error instanceof LostError)) throw error;
+      return {
+        reason: 'ManifestApplyFailed',
+        message: `${describe(identifier)} is no longer wanted and cannot be removed: ${messageOf(error)}`,
+      };
+    }
+  }
+}
+
+async function letGo(hands: Hands, at: Target, live: KubeObject, owner: OwnerReference): Promise<undefined> {
+  const { uid = '', resourceVersion = '', deletionTimestamp } = live.metadata;
+  const owners = ownersOf(live);
+  const others = owners.filter((each) => !isSameOwner(each, owner));
+  if (deletionTimestamp !== undefined || others.length === owners.length) return undefined;
+  if (others.length === 0) {
+    // The revision too: an owner who came in between would lose it.
+    await hands.call('member', { verb: 'delete', at, uid, revision: resourceVersion });
+  } else {
+    const body = { metadata: { uid, resourceVersion, ownerReferences: others } } as unknown as Json;
+    await hands.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
+  }
+  return undefined;
+}

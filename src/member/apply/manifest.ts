@@ -1,0 +1,89 @@
+// Reading a Work: which object each manifest speaks of, and what is wrong with those that speak of none.
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import type { Resource } from '../../api/kind.ts';
+import { apiVersionOf, groupVersionOf, type KubeObject } from '../../api/object.ts';
+import type { ManifestCondition, ManifestReason } from '../../api/work.ts';
+import { isObject } from '../../base/json.ts';
+
+export type Identifier = ManifestCondition['identifier'];
+
+export interface Refusal {
+  readonly reason: ManifestReason;
+  readonly message: string;
+}
+
+/** One manifest of a Work. It can be read, or there is a refusal. */
+export interface Order {
+  readonly identifier: Identifier;
+  readonly manifest?: KubeObject;
+  readonly refusal?: Refusal;
+}
+
+/** Pure; which kinds the member serves is asked later, wave by wave. */
+export function ordersOf(manifests: readonly unknown[]): readonly Order[] {
+  const first = new Map<string, number>();
+  return manifests.map((manifest, ordinal) => {
+    const order = read(manifest, ordinal);
+    if (order.manifest === undefined) return order;
+    const text = identityOf(order.identifier);
+    const earlier = first.get(text);
+    if (earlier === undefined) first.set(text, ordinal);
+    else {
+      const message = `${describe(order.identifier)} is already manifest ${earlier} of this Work`;
+      return { identifier: order.identifier, refusal: { reason: 'Duplicated', message } };
+    }
+    return order;
+  });
+}
+
+function read(manifest: unknown, ordinal: number): Order {
+  const refused = (identifier: Identifier, reason: ManifestReason, message: string): Order => ({
+    identifier,
+    refusal: { reason, message },
+  });
+  if (!isObject(manifest)) return refused({ ordinal }, 'DecodingErred', `manifest ${ordinal} is no object`);
+  const { apiVersion, kind, metadata } = manifest;
+  if (!isText(apiVersion) || !isText(kind) || !isObject(metadata)) {
+    return refused({ ordinal }, 'DecodingErred', `manifest ${ordinal} has no apiVersion, kind or metadata`);
+  }
+  const { name, namespace, generateName } = metadata;
+  const identifier: Identifier = {
+    ordinal,
+    ...groupVersionOf(apiVersion),
+    kind,
+    ...(isText(namespace) ? { namespace } : {}),
+    ...(isText(name) ? { name } : {}),
+  };
+  if (!isText(name)) {
+    return isText(generateName)
+      ? refused(identifier, 'FoundGenerateName', `manifest ${ordinal}, a ${kind}, has a generateName and no name`)
+      : refused(identifier, 'DecodingErred', `manifest ${ordinal}, a ${kind}, has no name`);
+  }
+  return { identifier, manifest: manifest as KubeObject };
+}
+
+/** The same object, in whatever version it is written. */
+export const identityOf = ({ group = '', kind = '', namespace = '', name = '', ordinal }: Identifier): string =>
+  name === '' ? `#${ordinal}` : [group, kind, namespace, name].join('|');
+
+/** `Deployment "shop/web"` */
+export const describe = ({ kind, namespace, name, ordinal }: Identifier): string =>
+  kind === undefined
+    ? `manifest ${ordinal}`
+    : `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name ?? ''}"`;
+
+export const resourceOf = (catalogue: LiveCatalogue, { group, version, kind }: Identifier): Resource | undefined =>
+  kind === undefined || version === undefined ? undefined : catalogue.byKind(apiVersionOf(group ?? '', version), kind);
+
+/** With what the member knows of the kind. */
+export function placed(identifier: Identifier, resource: Resource): Identifier {
+  const { namespace: _namespace, ...rest } = identifier;
+  return { ...(resource.namespaced ? identifier : rest), resource: resource.plural };
+}
+
+export const unserved = ({ group = '', version = '', kind = '' }: Identifier): Refusal => ({
+  reason: 'DecodingErred',
+  message: `the member serves no kind ${kind} in ${apiVersionOf(group, version)}; if it is a custom one, its CustomResourceDefinition must be there`,
+});
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

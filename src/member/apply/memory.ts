@@ -1,0 +1,35 @@
+// What a pass remembers of each object until the next one, so that a change of one object costs a look at that one and not at all of them. It is
+// a saving, never a source of truth: an agent that starts anew knows nothing of it and comes to the same end.
+import type { Random } from '../../base/random.ts';
+import { backOffMs } from '../../runtime/back-off.ts';
+import type { Outcome } from './outcome.ts';
+
+export interface Remembered {
+  readonly outcome: Outcome;
+  /** What it was found from: the wish, how the live object stood, who we are. */
+  readonly basis: string;
+  /** Only for what failed: what else could make a difference. */
+  readonly surroundings: string;
+  readonly wish: string;
+  /** The live object apart from its status, after we had applied: what the server made of our wish. */
+  readonly print?: string;
+  /** In a row, without success. */
+  readonly failures: number;
+  /** Applied again, although the wish was the same: somebody else wants something else. */
+  readonly fights: number;
+  /** When it was applied last. */
+  readonly appliedAt?: number;
+  /** Not to be tried before. */
+  readonly notBefore?: number;
+}
+
+/** By identity. One per Work. */
+export type Memory = Map<string, Remembered>;
+
+const FAILURES = { firstMs: 2_000, mostMs: 900_000 };
+const FIGHTS = { firstMs: 5_000, mostMs: 900_000 };
+/** A peace this long ends the counting. */
+export const PEACE_MS = 1_800_000;
+
+export const failureDelayMs = (failures: number, random: Random): number => backOffMs(FAILURES, failures, random);
+export const fightDelayMs = (fights: number, random: Random): number => backOffMs(FIGHTS, fights, random);

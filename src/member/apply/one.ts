@@ -1,0 +1,182 @@
+// One manifest, from the look at the live object to its outcome: resolve, judge, operate. Passing collisions are looked at again at once;
+// what lasts becomes an outcome, so that one object never stops the others.
+//
+// An object that fails is left alone for a while, longer each time, unless something about it changes. One that somebody else keeps changing
+// back is applied again ever more seldom, for two who both insist would keep each other and the API server busy for good.
+import type { ApplyStrategy } from '../../api/apply-strategy.ts';
+import type { Resource } from '../../api/kind.ts';
+import { fieldManagers } from '../../api/names.ts';
+import type { KubeObject, OwnerReference } from '../../api/object.ts';
+import { ApiError, LostError } from '../../base/errors.ts';
+import { sha256 } from '../../base/hash.ts';
+import { canonicalJson } from '../../base/json.ts';
+import type { Random } from '../../base/random.ts';
+import type { Hands } from '../../runtime/controller.ts';
+import { verdictOf } from '../availability/table.ts';
+import { judge, type Operation } from './judge.ts';
+import { targetOf } from './left-overs.ts';
+import type { Identifier } from './manifest.ts';
+import { failureDelayMs, fightDelayMs, PEACE_MS, type Remembered } from './memory.ts';
+import { applyFailure, failedToFind, type Outcome, refused } from './outcome.ts';
+import type { Wanted } from './wanted.ts';
+
+export interface One {
+  readonly identifier: Identifier;
+  readonly resource: Resource;
+  readonly wanted: Wanted;
+  readonly wish: string;
+  readonly owner: OwnerReference;
+  readonly strategy: Pick<ApplyStrategy, 'whenToTakeOver' | 'allowCoOwnership'>;
+  isForsaken(reference: OwnerReference): boolean;
+  /** The live object as the watch knows it: `uid@resourceVersion` or `absent`; undefined = it does not know. */
+  readonly known: string | undefined;
+  readonly surroundings: string;
+  readonly before: Remembered | undefined;
+  readonly now: number;
+  readonly random: Random;
+  /** Look, even if nothing seems to have changed. */
+  readonly isRecheck: boolean;
+}
+
+export const stateOf = (live: Pick<KubeObject, 'metadata'> | undefined): string =>
+  live === undefined ? 'absent' : `${live.metadata.uid}@${live.metadata.resourceVersion}`;
+
+const ATTEMPTS = 3;
+
+/** The outcome that still holds; undefined = look. */
+export function standing(one: One): Remembered | undefined {
+  const { before, known, now, wish, surroundings } = one;
+  if (before === undefined || before.wish !== wish) return undefined;
+  if (known !== undefined && before.basis !== basisOf(one, known)) return undefined;
+  const isWaiting = before.notBefore !== undefined && now < before.notBefore;
+  if (before.outcome.refusal !== undefined)
+    return isWaiting && before.surroundings === surroundings ? before : undefined;
+  const isDue = one.isRecheck || known === undefined || (before.notBefore !== undefined && !isWaiting);
+  return isDue ? undefined : before;
+}
+
+export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
+  for (let attempt = 1; ; attempt++) {
+    const isLast = attempt === ATTEMPTS;
+    let live: KubeObject | undefined;
+    try {
+      live = await find(hands, one);
+    } catch (error) {
+      if (error instanceof LostError && !isLast) continue;
+      if (!isAnswer(error)) throw error;
+      return failed(one, one.known ?? 'unknown', refused(one.identifier, failedToFind(one.identifier, error)));
+    }
+    const operation = judge({ ...one, live });
+    if (operation.do === 'refuse')
+      return failed(one, stateOf(live), refused(one.identifier, operation, live?.metadata.generation));
+    if (operation.do === 'nothing' || isSettled(one, live)) return done(one, live as KubeObject, 'as it was');
+    if (mustWait(one)) return done(one, live as KubeObject, 'waiting');
+    try {
+      return done(one, await operate(hands, one, operation), 'applied');
+    } catch (error) {
+      // Somebody was faster, or the answer was lost: what is there now decides.
+      if (isPassing(error) && !isLast) continue;
+      if (!isAnswer(error)) throw error;
+      return failed(
+        one,
+        stateOf(live),
+        refused(one.identifier, applyFailure(one.identifier, error), live?.metadata.generation),
+      );
+    }
+  }
+}
+
+async function find(hands: Hands, { resource, identifier }: One): Promise<KubeObject | undefined> {
+  try {
+    return (await hands.call('member', { verb: 'get', at: targetOf(resource, identifier) })).object;
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
+    throw error;
+  }
+}
+
+type Write = Extract<Operation, { do: 'create' | 'patch' }>;
+
+async function operate(hands: Hands, { resource, identifier }: One, operation: Write): Promise<KubeObject> {
+  const at = targetOf(resource, identifier);
+  const manager = fieldManagers.apply;
+  if (operation.do === 'create') {
+    const { name: _name, ...collection } = at;
+    const answer = await hands.call('member', { verb: 'create', at: collection, object: operation.object, manager });
+    return answer.object as KubeObject;
+  }
+  const { type, body } = operation;
+  return (await hands.call('member', { verb: 'patch', at, patch: { type, body }, manager })).object as KubeObject;
+}
+
+/** Not ours to handle: being stopped or fenced, and our own mistakes. */
+const isAnswer = (error: unknown): boolean => error instanceof ApiError || error instanceof LostError;
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof LostError) return true;
+  if (!(error instanceof ApiError)) return false;
+  return error.reason === 'Conflict' || error.reason === 'AlreadyExists';
+}
+
+/** The difference is only how the server writes what we sent: nobody has touched the object since, apart from its status. */
+const isSettled = ({ before, wish }: One, live: KubeObject | undefined): boolean =>
+  live !== undefined &&
+  before !== undefined &&
+  before.outcome.refusal === undefined &&
+  before.wish === wish &&
+  before.print === printOf(live);
+
+const mustWait = ({ before, wish, now }: One): boolean =>
+  before !== undefined &&
+  before.outcome.refusal === undefined &&
+  before.wish === wish &&
+  before.notBefore !== undefined &&
+  now < before.notBefore;
+
+// ---- what is remembered
+
+const basisOf = ({ wish, owner, strategy }: One, state: string): string =>
+  [wish, owner.uid, strategy.whenToTakeOver, strategy.allowCoOwnership, state].join('|');
+
+function failed(one: One, state: string, outcome: Outcome): Remembered {
+  const { before, wish, now, random, surroundings } = one;
+  const isAgain = before?.outcome.refusal !== undefined && before.wish === wish && before.surroundings === surroundings;
+  const failures = isAgain ? before.failures + 1 : 1;
+  const basis = basisOf(one, state);
+  return { outcome, basis, surroundings, wish, failures, fights: 0, notBefore: now + failureDelayMs(failures, random) };
+}
+
+function done(one: One, live: KubeObject, how: 'as it was' | 'applied' | 'waiting'): Remembered {
+  const { identifier, resource, before, wish, now, random, surroundings } = one;
+  const { uid, generation = 0 } = live.metadata;
+  const outcome: Outcome = {
+    identifier,
+    verdict: verdictOf(resource, live),
+    generation,
+    ...(uid === undefined ? {} : { uid }),
+  };
+  const basis = basisOf(one, stateOf(live));
+  const common = { outcome, basis, surroundings, wish, failures: 0 };
+  const former = before?.wish === wish && before.outcome.refusal === undefined ? before : undefined;
+  if (how === 'waiting' && former !== undefined) return { ...former, ...common };
+  if (how !== 'applied') {
+    const { notBefore, ...rest } = former ?? { fights: 0 };
+    const isWaiting = notBefore !== undefined && now < notBefore;
+    return { ...rest, ...common, print: printOf(live), ...(isWaiting ? { notBefore } : {}) };
+  }
+  const isFight = former?.appliedAt !== undefined && now - former.appliedAt < PEACE_MS;
+  const fights = isFight ? former.fights + 1 : 0;
+  return {
+    ...common,
+    print: printOf(live),
+    fights,
+    appliedAt: now,
+    ...(fights === 0 ? {} : { notBefore: now + fightDelayMs(fights, random) }),
+  };
+}
+
+function printOf(live: KubeObject): string {
+  const { status: _status, metadata, ...rest } = live;
+  const { resourceVersion: _resourceVersion, managedFields: _managedFields, ...kept } = metadata;
+  return sha256(canonicalJson({ ...rest, metadata: kept }));
+}

@@ -1,0 +1,343 @@
+// One pass over a Work: make sure that it can be undone, say what will be there, remove what is no longer wanted, apply wave by wave, report.
+//
+// Guarantee: whenever the agent dies, what is on the member is owned by the AppliedWork, and the AppliedWork or the Work's status names it; the
+// next pass goes on from there. A manifest that fails stops no other.
+import type { AppliedWork } from '../../api/applied-work.ts';
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import type { Resource } from '../../api/kind.ts';
+import { finalizers } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { KubeObject, OwnerReference } from '../../api/object.ts';
+import type { ManifestCondition, Work, WorkStatus } from '../../api/work.ts';
+import { byNumber } from '../../base/compare.ts';
+import { sha256 } from '../../base/hash.ts';
+import { mapLimit } from '../../base/map-limit.ts';
+import type { Random } from '../../base/random.ts';
+import type { Hands } from '../../runtime/controller.ts';
+import type { Eyes } from './eyes.ts';
+import { type HubWork, hubWork } from './hub-work.ts';
+import { leftOvers, release } from './left-overs.ts';
+import {
+  describe,
+  type Identifier,
+  identityOf,
+  type Order,
+  ordersOf,
+  placed,
+  type Refusal,
+  resourceOf,
+  unserved,
+} from './manifest.ts';
+import { failureDelayMs, type Memory } from './memory.ts';
+import { applyOne, type One, standing } from './one.ts';
+import { type Outcome, refused } from './outcome.ts';
+import { appliedResources, keepRecord, recordOf } from './record.ts';
+import { summarise, withinSize, writeAhead } from './summarise.ts';
+import { notSupported } from './supported.ts';
+import { ownerReferenceTo, type Wanted, wantedOf } from './wanted.ts';
+import { LAST_WAVE, waveOf } from './waves.ts';
+
+export interface PassInput {
+  readonly hands: Hands;
+  readonly eyes: Eyes;
+  readonly catalogue: LiveCatalogue;
+  readonly random: Random;
+  readonly memory: Memory;
+  readonly work: Work;
+  /** The AppliedWork of this name, whosever it is. */
+  readonly record: AppliedWork | undefined;
+  /** Of references to other AppliedWorks. */
+  isForsaken(reference: OwnerReference): boolean;
+  readonly now: number;
+  readonly isRecheck: boolean;
+  /** Whether to ask the server for kinds that are not known. */
+  readonly asksForKinds: boolean;
+}
+
+export interface PassEnd {
+  readonly outcomes: readonly Outcome[];
+  /** A manifest is of a kind that the member does not serve. */
+  readonly lacksKinds: boolean;
+  /** Something changed behind our back while we were at it. */
+  readonly isOutrun: boolean;
+  readonly refusal?: string;
+}
+
+const AT_A_TIME = 4;
+
+export async function pass(input: PassInput): Promise<PassEnd> {
+  const { hands, work, now } = input;
+  const { name = '', namespace = '', generation = 0 } = work.metadata;
+  const orders = await readOrders(input);
+  const hub = hubWork(hands, work);
+  const refuseAll = (refusal: string) => reportRefusal(hub, orders, refusal, { generation, now });
+
+  const unbuilt = notSupported(work.spec);
+  if (unbuilt !== undefined) return refuseAll(unbuilt);
+  if (!work.metadata.finalizers?.includes(finalizers.workCleanup)) {
+    await hub.setFinalizers([...(work.metadata.finalizers ?? []), finalizers.workCleanup]);
+  }
+  const record = await recordOf(hands, input.record, name, namespace);
+  if (typeof record === 'string') return refuseAll(record);
+  const owner = ownerReferenceTo(name, record.metadata.uid ?? '');
+
+  const { staying, kept } = await prepare(input, { hub, record, owner, orders });
+  const { outcomes, ones } = await applyAll(input, orders, owner);
+  const all = [...outcomes, ...staying];
+  const previous = hub.now.status;
+  const status = summarise({ outcomes: all, previous, generation, now });
+  await hub.report(withinSize(status, () => restBytes(work), { previous, generation, now }));
+  await keepRecord(
+    hands,
+    kept,
+    appliedResources(
+      kept.status,
+      outcomes,
+      staying.map(({ identifier }) => identifier),
+    ),
+  );
+  return { outcomes: all, lacksKinds: lacks(input, orders), isOutrun: ones.some((one) => isOutrun(input, one)) };
+}
+
+const restBytes = ({ status: _status, ...rest }: Work): number => Buffer.byteLength(JSON.stringify(rest));
+
+const lacks = ({ catalogue }: PassInput, orders: readonly Order[]): boolean =>
+  orders.some(({ manifest, identifier }) => manifest !== undefined && resourceOf(catalogue, identifier) === undefined);
+
+/** The watch knows more than we looked at; what it says from now on wakes us. */
+const isOutrun = ({ eyes, memory }: PassInput, one: One): boolean => {
+  const known = eyes.known(one.resource, one.identifier);
+  const found = memory.get(identityOf(one.identifier));
+  return (
+    found !== undefined &&
+    standing({ ...one, known, before: found, isRecheck: false }) === undefined &&
+    known !== undefined
+  );
+};
+
+async function readOrders(input: PassInput): Promise<readonly Order[]> {
+  const orders = ordersOf(input.work.spec.workload?.manifests ?? []);
+  if (input.asksForKinds && lacks(input, orders)) await refreshed(input.catalogue);
+  return orders.map((order) => {
+    const resource = resourceOf(input.catalogue, order.identifier);
+    return resource === undefined ? order : { ...order, identifier: placed(order.identifier, resource) };
+  });
+}
+
+/** What was known stays if it cannot be asked for; then a manifest says so. */
+const refreshed = (catalogue: LiveCatalogue): Promise<void> => catalogue.refresh().catch(() => undefined);
+
+// ---- before anything new is placed
+
+interface Preparation {
+  readonly hub: HubWork;
+  readonly record: AppliedWork;
+  readonly owner: OwnerReference;
+  readonly orders: readonly Order[];
+}
+
+/** Removes left-overs, and writes down what may be there from now on. */
+async function prepare(input: PassInput, { hub, record, owner, orders }: Preparation) {
+  const { hands, now } = input;
+  const status = hub.now.status;
+  const old = leftOvers(inSpec(orders), status, record.status);
+  const staying = await releaseAll(input, old, owner);
+  let kept = record;
+  if (staying.length > 0) {
+    const names = staying.map(({ identifier }) => identifier);
+    const known = record.status?.appliedResources ?? [];
+    const news = names.filter((name) => !known.some((each) => identityOf(each) === identityOf(name)));
+    // The Work's status is about to forget them.
+    if (news.length > 0) kept = await keepRecord(hands, record, [...known, ...news]);
+  }
+  const { generation } = hub.now.metadata;
+  if (conditionOf(status?.conditions, 'Applied')?.observedGeneration !== generation) {
+    const manifestConditions = writeAhead(orders, status, now);
+    await hub.report({ conditions: status?.conditions ?? [], manifestConditions }, 'always');
+  }
+  return { staying, kept };
+}
+
+/** With and without namespace: what one is is known only where the kind is served. */
+const inSpec = (orders: readonly Order[]): ReadonlySet<string> =>
+  new Set(
+    orders.flatMap(({ identifier }) => {
+      const { namespace: _namespace, ...bare } = identifier;
+      return [identityOf(identifier), identityOf(bare)];
+    }),
+  );
+
+/** What others stand on goes last. Those that do not go are tried again later, with patience. */
+async function releaseAll(
+  input: PassInput,
+  identifiers: readonly Identifier[],
+  owner: OwnerReference,
+): Promise<readonly Outcome[]> {
+  if (identifiers.length === 0) return [];
+  const { catalogue, memory, now, random, hands } = input;
+  const isKnown = (identifier: Identifier) => resourceOf(catalogue, identifier) !== undefined;
+  if (!identifiers.every(isKnown)) await catalogue.refresh();
+  // What the server does not serve, although it answers, went with its definition.
+  const there = identifiers.flatMap((identifier) => {
+    const resource = resourceOf(catalogue, identifier);
+    return resource === undefined ? [] : [{ identifier, resource }];
+  });
+  const staying: Outcome[] = [];
+  for (const group of inWaves(there, ({ resource }) => waveOf(resource)).reverse()) {
+    await mapLimit(group, AT_A_TIME, async ({ identifier, resource }) => {
+      const key = `left over|${identityOf(identifier)}`;
+      const before = memory.get(key);
+      if (before?.notBefore !== undefined && now < before.notBefore) {
+        staying.push(before.outcome);
+        return;
+      }
+      memory.delete(key);
+      const refusal = await release(hands, identifier, resource, owner);
+      if (refusal === undefined) return;
+      const failures = (before?.failures ?? 0) + 1;
+      const outcome = refused(identifier, refusal);
+      const notBefore = now + failureDelayMs(failures, random);
+      memory.set(key, { outcome, basis: key, surroundings: '', wish: '', failures, fights: 0, notBefore });
+      staying.push(outcome);
+    });
+  }
+  return staying.sort((a, b) => (identityOf(a.identifier) < identityOf(b.identifier) ? -1 : 1));
+}
+
+function inWaves<T>(items: readonly T[], waveIn: (item: T) => number): T[][] {
+  const waves = new Map<number, T[]>();
+  for (const item of items) {
+    const wave = waveIn(item);
+    const group = waves.get(wave);
+    if (group === undefined) waves.set(wave, [item]);
+    else group.push(item);
+  }
+  return [...waves].sort(([a], [b]) => byNumber(a, b)).map(([, group]) => group);
+}
+
+// ---- applying
+
+async function applyAll(input: PassInput, orders: readonly Order[], owner: OwnerReference) {
+  const { catalogue, memory } = input;
+  const outcomes = new Map<number, Outcome>();
+  const ones: One[] = [];
+  const ready = orders.filter(({ manifest }) => manifest !== undefined);
+  for (const { identifier, refusal } of orders) {
+    if (refusal !== undefined) outcomes.set(identifier.ordinal, refused(identifier, refusal));
+  }
+  let hasNewKinds = false;
+  const waveIn = ({ identifier }: Order) => {
+    const resource = resourceOf(catalogue, identifier);
+    return resource === undefined ? LAST_WAVE : waveOf(resource);
+  };
+  for (const group of inWaves(ready, waveIn)) {
+    if (hasNewKinds && lacks(input, group)) await refreshed(catalogue);
+    await mapLimit(group, AT_A_TIME, async ({ identifier, manifest }) => {
+      const resource = resourceOf(catalogue, identifier);
+      const problem = resource === undefined ? unserved(identifier) : wrongScope(identifier, resource);
+      if (resource === undefined || problem !== undefined) {
+        outcomes.set(identifier.ordinal, refused(identifier, problem as Refusal));
+        return;
+      }
+      const one = oneOf(input, {
+        identifier: placed(identifier, resource),
+        resource,
+        manifest: manifest as KubeObject,
+        owner,
+      });
+      ones.push(one);
+      const stands = standing(one);
+      const found = stands ?? (await applyOne(input.hands, one));
+      memory.set(identityOf(one.identifier), found);
+      outcomes.set(identifier.ordinal, { ...found.outcome, identifier: one.identifier });
+      if (stands === undefined && resource.plural === 'customresourcedefinitions') hasNewKinds = true;
+    });
+  }
+  forget(memory, ones);
+  return { outcomes: [...outcomes.values()].sort((a, b) => a.identifier.ordinal - b.identifier.ordinal), ones };
+}
+
+/** Of objects that are no longer in the Work nothing is remembered. */
+function forget(memory: Memory, ones: readonly One[]): void {
+  const named = new Set(ones.map(({ identifier }) => identityOf(identifier)));
+  for (const key of memory.keys()) if (!named.has(key) && !key.startsWith('left over|')) memory.delete(key);
+}
+
+const wrongScope = (identifier: Identifier, { namespaced }: Resource): Refusal | undefined =>
+  namespaced && identifier.namespace === undefined
+    ? { reason: 'DecodingErred', message: `${describe(identifier)} needs a namespace` }
+    : undefined;
+
+interface Parts {
+  readonly identifier: Identifier;
+  readonly resource: Resource;
+  readonly manifest: KubeObject;
+  readonly owner: OwnerReference;
+}
+
+function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Parts): One {
+  const { eyes, work, memory } = input;
+  const { whenToTakeOver = 'Always', allowCoOwnership = false } = work.spec.applyStrategy ?? {};
+  const { wanted, wish } = preparedFor(inScope(manifest, resource), owner);
+  return {
+    identifier,
+    resource,
+    wanted,
+    wish,
+    owner,
+    strategy: { whenToTakeOver, allowCoOwnership },
+    isForsaken: input.isForsaken,
+    known: eyes.known(resource, identifier),
+    surroundings: eyes.namespace(identifier.namespace),
+    before: memory.get(identityOf(identifier)),
+    now: input.now,
+    random: input.random,
+    isRecheck: input.isRecheck,
+  };
+}
+
+/** A namespace on an object that has none would be refused. */
+function inScope(manifest: KubeObject, { namespaced }: Resource): KubeObject {
+  if (namespaced || manifest.metadata.namespace === undefined) return manifest;
+  const { namespace: _namespace, ...metadata } = manifest.metadata;
+  return { ...manifest, metadata };
+}
+
+interface Prepared {
+  readonly owner: string;
+  readonly wanted: Wanted;
+  readonly wish: string;
+}
+
+/** Manifests are frozen and come again with every pass. */
+const prepared = new WeakMap<KubeObject, Prepared>();
+
+function preparedFor(manifest: KubeObject, owner: OwnerReference): Prepared {
+  const known = prepared.get(manifest);
+  if (known?.owner === owner.uid) return known;
+  const wanted = wantedOf(manifest, owner);
+  const fresh = { owner: owner.uid, wanted, wish: sha256(wanted.lastApplied) };
+  prepared.set(manifest, fresh);
+  return fresh;
+}
+
+// ---- when nothing may be placed
+
+interface At {
+  readonly generation: number;
+  readonly now: number;
+}
+
+/** Every manifest says why. What may be there already stays on record. */
+async function reportRefusal(hub: HubWork, orders: readonly Order[], refusal: string, at: At): Promise<PassEnd> {
+  const previous: WorkStatus | undefined = hub.now.status;
+  const named = inSpec(orders);
+  const kept: readonly ManifestCondition[] = (previous?.manifestConditions ?? []).filter(
+    ({ identifier }) => !named.has(identityOf(identifier)),
+  );
+  const outcomes = orders.map((order) =>
+    refused(order.identifier, order.refusal ?? { reason: 'ManifestApplyFailed', message: refusal }),
+  );
+  await hub.report(summarise({ outcomes, kept, refusal, previous, ...at }));
+  return { outcomes, lacksKinds: false, isOutrun: false, refusal };
+}

@@ -1,0 +1,171 @@
+// From what became of each manifest to the status of the Work: pure.
+//
+// Guarantee: equal outcomes give the equal status, stamps included, so that it can be compared before it is written. Conditions of the Work speak
+// of its generation, those of a manifest of the live object's.
+import type { Condition } from '../../api/conditions.ts';
+import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
+import type {
+  ManifestCondition,
+  ManifestConditionType,
+  ManifestReason,
+  WorkCondition,
+  WorkReason,
+  WorkStatus,
+} from '../../api/work.ts';
+import { describe, identityOf, type Order } from './manifest.ts';
+import { clipped, type Outcome } from './outcome.ts';
+
+type ManifestFinding = Finding & { readonly type: ManifestConditionType; readonly reason: ManifestReason };
+type WorkFinding = Finding & { readonly type: WorkCondition; readonly reason: WorkReason };
+
+export interface Summary {
+  /** In the order of the manifests; after them objects that are to go and do not. */
+  readonly outcomes: readonly Outcome[];
+  /** Entries that are kept as they are: records of what may be there. */
+  readonly kept?: readonly ManifestCondition[];
+  /** What keeps the whole Work from being applied, if it has no manifest of its own to stand at. */
+  readonly refusal?: string;
+  readonly previous: WorkStatus | undefined;
+  readonly generation: number;
+  readonly now: number;
+}
+
+export function summarise({ outcomes, kept = [], refusal, previous, generation, now }: Summary): WorkStatus {
+  const before = new Map((previous?.manifestConditions ?? []).map((entry) => [identityOf(entry.identifier), entry]));
+  const conditions = worksConditions(outcomes, refusal).map((finding) =>
+    nextCondition(conditionOf(previous?.conditions, finding.type), { ...finding, observedGeneration: generation }, now),
+  );
+  return {
+    conditions: [...conditions, ...foreign(previous?.conditions)],
+    manifestConditions: [
+      ...outcomes.map((outcome) => entryOf(outcome, before.get(identityOf(outcome.identifier)), now)),
+      ...kept,
+    ],
+  };
+}
+
+function entryOf(outcome: Outcome, before: ManifestCondition | undefined, now: number): ManifestCondition {
+  const conditions = manifestFindings(outcome).map((finding) =>
+    nextCondition(
+      conditionOf(before?.conditions, finding.type),
+      { ...finding, observedGeneration: outcome.generation },
+      now,
+    ),
+  );
+  return { identifier: outcome.identifier, conditions };
+}
+
+function manifestFindings({ refusal, verdict, identifier }: Outcome): readonly ManifestFinding[] {
+  if (refusal !== undefined) return [{ type: 'Applied', status: 'False', ...refusal }];
+  const applied: ManifestFinding = { type: 'Applied', status: 'True', reason: 'Applied', message: '' };
+  switch (verdict?.is) {
+    case 'available':
+      return [applied, { type: 'Available', status: 'True', reason: 'Available', message: '' }];
+    case 'untracked':
+      return [applied, { type: 'Available', status: 'True', reason: 'NotTrackable', message: '' }];
+    case 'not-yet': {
+      const message = clipped(`${describe(identifier)} is not available: ${verdict.why}`);
+      return [applied, { type: 'Available', status: 'False', reason: 'ManifestNotAvailableYet', message }];
+    }
+    case undefined:
+      return [applied];
+  }
+}
+
+// ---- the Work as a whole
+
+function worksConditions(outcomes: readonly Outcome[], refusal: string | undefined): readonly WorkFinding[] {
+  const failed = outcomes.filter((outcome) => outcome.refusal !== undefined);
+  if (failed.length > 0 || refusal !== undefined) {
+    const causes = failed.slice(0, MOST_NAMED).map((outcome) => outcome.refusal?.message ?? '');
+    const counted = `${failed.length} of ${outcomes.length} manifests are not applied`;
+    const message = clipped(refusal ?? `${counted}: ${causes.join('; ')}${more(failed.length)}`);
+    return [{ type: 'Applied', status: 'False', reason: 'SomeManifestsAreNotApplied', message }];
+  }
+  const applied: WorkFinding = { type: 'Applied', status: 'True', reason: 'AllManifestsApplied', message: '' };
+  const waiting = outcomes.filter(({ verdict }) => verdict?.is === 'not-yet');
+  if (waiting.length > 0) {
+    const names = waiting.slice(0, MOST_NAMED).map(({ identifier }) => describe(identifier));
+    const message = clipped(`not available yet: ${names.join(', ')}${more(waiting.length)}`);
+    return [applied, { type: 'Available', status: 'False', reason: 'SomeManifestsAreNotAvailable', message }];
+  }
+  const blind = outcomes.filter(({ verdict }) => verdict?.is === 'untracked');
+  if (blind.length > 0) {
+    const names = blind.slice(0, MOST_NAMED).map(({ identifier }) => describe(identifier));
+    const message = clipped(`cannot be tracked: ${names.join(', ')}${more(blind.length)}`);
+    return [applied, { type: 'Available', status: 'True', reason: 'WorkNotTrackable', message }];
+  }
+  return [applied, { type: 'Available', status: 'True', reason: 'AllManifestsAvailable', message: '' }];
+}
+
+const MOST_NAMED = 3;
+const more = (count: number): string => (count > MOST_NAMED ? ` and ${count - MOST_NAMED} more` : '');
+
+const OURS: readonly string[] = ['Applied', 'Available', 'DiffReported', 'StatusTrimmed'] satisfies WorkCondition[];
+
+const foreign = (conditions: readonly Condition[] | undefined): readonly Condition[] =>
+  (conditions ?? []).filter(({ type }) => !OURS.includes(type));
+
+// ---- before anything is touched
+
+/** What may be on the member from now on, said before it is: what this Work names, each as it was, or as about to be dealt with. */
+export function writeAhead(
+  orders: readonly Order[],
+  previous: WorkStatus | undefined,
+  now: number,
+): readonly ManifestCondition[] {
+  const before = new Map((previous?.manifestConditions ?? []).map((entry) => [identityOf(entry.identifier), entry]));
+  return orders
+    .filter(({ manifest }) => manifest !== undefined)
+    .map(({ identifier }) => {
+      const known = before.get(identityOf(identifier));
+      if (known !== undefined) {
+        const { resource } = known.identifier;
+        return { ...known, identifier: { ...identifier, ...(resource === undefined ? {} : { resource }) } };
+      }
+      const preparing: ManifestFinding = {
+        type: 'Applied',
+        status: 'False',
+        reason: 'PreparingToProcess',
+        message: '',
+        observedGeneration: 0,
+      };
+      return { identifier, conditions: [nextCondition(undefined, preparing, now)] };
+    });
+}
+
+// ---- size
+
+/** Of the whole Work; the API server's own limit is a little above. */
+export const MOST_WORK_BYTES = 1_415_578;
+const SHORT_MESSAGE = 120;
+/** Below this no Work that could be stored becomes too large by its status. */
+const HARMLESS = 64 * 1024;
+
+/** The same, with short messages, if the Work would be too large with it. `restBytes` is what the Work takes without its status. */
+export function withinSize(
+  status: WorkStatus,
+  restBytes: () => number,
+  context: Pick<Summary, 'generation' | 'now' | 'previous'>,
+): WorkStatus {
+  const bytes = Buffer.byteLength(JSON.stringify(status));
+  if (bytes <= HARMLESS || bytes + restBytes() <= MOST_WORK_BYTES) return status;
+  const trimmed: WorkFinding = {
+    type: 'StatusTrimmed',
+    status: 'True',
+    reason: 'Oversized',
+    message: `the Work would be larger than ${MOST_WORK_BYTES} bytes: messages were cut`,
+    observedGeneration: context.generation,
+  };
+  return {
+    ...status,
+    conditions: [
+      ...(status.conditions ?? []),
+      nextCondition(conditionOf(context.previous?.conditions, 'StatusTrimmed'), trimmed, context.now),
+    ],
+    manifestConditions: (status.manifestConditions ?? []).map((entry) => ({
+      ...entry,
+      conditions: (entry.conditions ?? []).map((each) => ({ ...each, message: clipped(each.message, SHORT_MESSAGE) })),
+    })),
+  };
+}

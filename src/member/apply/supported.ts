@@ -1,0 +1,47 @@
+// What a Work may ask for that this applier cannot do yet. It is refused in plain words, never ignored; later the rows go one by one.
+import type { WorkSpec } from '../../api/work.ts';
+
+interface Row {
+  readonly field: string;
+  readonly value: string;
+  isAsked(spec: WorkSpec): boolean;
+}
+
+const ROWS: readonly Row[] = [
+  {
+    field: 'spec.applyStrategy.type',
+    value: 'ServerSideApply',
+    isAsked: ({ applyStrategy }) => applyStrategy?.type === 'ServerSideApply',
+  },
+  {
+    field: 'spec.applyStrategy.type',
+    value: 'ReportDiff',
+    isAsked: ({ applyStrategy }) => applyStrategy?.type === 'ReportDiff',
+  },
+  {
+    field: 'spec.applyStrategy.whenToApply',
+    value: 'IfNotDrifted',
+    isAsked: ({ applyStrategy }) => applyStrategy?.whenToApply === 'IfNotDrifted',
+  },
+  {
+    field: 'spec.applyStrategy.whenToTakeOver',
+    value: 'IfNoDiff',
+    isAsked: ({ applyStrategy }) => applyStrategy?.whenToTakeOver === 'IfNoDiff',
+  },
+  {
+    field: 'spec.applyStrategy.comparisonOption',
+    value: 'FullComparison',
+    isAsked: ({ applyStrategy }) => applyStrategy?.comparisonOption === 'FullComparison',
+  },
+  {
+    field: 'spec.reportBackStrategy.type',
+    value: 'Mirror',
+    isAsked: ({ reportBackStrategy }) => reportBackStrategy?.type === 'Mirror',
+  },
+];
+
+/** undefined = all of it can be done. */
+export function notSupported(spec: WorkSpec): string | undefined {
+  const asked = ROWS.filter((row) => row.isAsked(spec)).map(({ field, value }) => `${field} ${value}`);
+  return asked.length === 0 ? undefined : `not supported yet: ${asked.join(', ')}; nothing is written on the member`;
+}

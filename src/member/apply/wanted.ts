@@ -1,0 +1,102 @@
+// From a manifest to the object that is to be on the member: without what belongs to another cluster, with our marks.
+
+import { appliedWork } from '../../api/applied-work.ts';
+import { annotations } from '../../api/names.ts';
+import { apiVersionOf, type KubeObject, type OwnerReference } from '../../api/object.ts';
+import { goJson } from '../../base/go-json.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
+import { specHash } from './spec-hash.ts';
+
+/** The object is created as it stands here; a live one is compared with it, except for the owners. */
+export interface Wanted {
+  readonly object: KubeObject;
+  /** The record that the object carries of what was wanted; equal wishes have equal texts. */
+  readonly lastApplied: string;
+  /** Bytes of all keys and values of its annotations. */
+  readonly annotationBytes: number;
+}
+
+/** KubeFleet turns to server-side apply above this; the API server refuses it anyway. */
+export const MOST_ANNOTATION_BYTES = 262_144;
+
+const ANNOTATIONS_DROPPED: readonly string[] = [
+  annotations.specHash,
+  annotations.lastApplied,
+  'kubectl.kubernetes.io/last-applied-configuration',
+  'deployment.kubernetes.io/revision',
+];
+
+/** The reference that says: this object was placed here for that Work. */
+export const ownerReferenceTo = (name: string, uid: string): OwnerReference => ({
+  apiVersion: apiVersionOf(appliedWork.group, appliedWork.version),
+  blockOwnerDeletion: true,
+  kind: appliedWork.kind,
+  name,
+  uid,
+});
+
+/** Only what a person meant: nothing that a cluster fills in. */
+export function sanitised(manifest: KubeObject): KubeObject {
+  const { status: _status, ...rest } = manifest;
+  const {
+    creationTimestamp: _creationTimestamp,
+    deletionGracePeriodSeconds: _deletionGracePeriodSeconds,
+    deletionTimestamp: _deletionTimestamp,
+    generation: _generation,
+    managedFields: _managedFields,
+    ownerReferences: _ownerReferences,
+    resourceVersion: _resourceVersion,
+    selfLink: _selfLink,
+    uid: _uid,
+    annotations: written,
+    ...metadata
+  } = rest.metadata;
+  const kept = Object.fromEntries(Object.entries(written ?? {}).filter(([key]) => !ANNOTATIONS_DROPPED.includes(key)));
+  return {
+    ...withPlainData(rest as KubeObject),
+    metadata: { ...metadata, ...(Object.keys(kept).length === 0 ? {} : { annotations: kept }) },
+  };
+}
+
+export function wantedOf(manifest: KubeObject, owner: OwnerReference): Wanted {
+  const clean = sanitised(manifest);
+  const marked: KubeObject = {
+    ...clean,
+    metadata: {
+      ...clean.metadata,
+      annotations: { ...clean.metadata.annotations, [annotations.specHash]: specHash(manifest) },
+      ownerReferences: [owner],
+    },
+  };
+  const lastApplied = goJson(marked);
+  const all = { ...marked.metadata.annotations, [annotations.lastApplied]: lastApplied };
+  const annotationBytes = Object.entries(all).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  );
+  return { lastApplied, object: { ...marked, metadata: { ...marked.metadata, annotations: all } }, annotationBytes };
+}
+
+/** What was wanted when we applied last, as the live object remembers it; nothing if it remembers nothing that can be read. */
+export function lastAppliedOf(live: KubeObject): JsonObject {
+  const text = live.metadata.annotations?.[annotations.lastApplied];
+  if (text === undefined || text === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? (value as JsonObject) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** A Secret's stringData is never read back; where it is compared, it must stand where the server puts it. */
+function withPlainData(object: KubeObject): KubeObject {
+  const { stringData, ...rest } = object;
+  if (object.apiVersion !== 'v1' || object.kind !== 'Secret' || !isObject(stringData)) return object;
+  const encoded = Object.entries(stringData).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? Buffer.from(value).toString('base64') : value,
+  ]);
+  const { data } = rest;
+  return { ...rest, data: { ...(isObject(data) ? data : {}), ...Object.fromEntries(encoded) } } as KubeObject;
+}

@@ -1,0 +1,62 @@
+// In which order the objects of one Work go out: what others stand on first. Inside a wave all go side by side.
+import type { Resource } from '../../api/kind.ts';
+
+const WAVES: readonly (readonly string[])[] = [
+  ['namespaces', 'priorityclasses'],
+  [
+    'networkpolicies',
+    'resourcequotas',
+    'limitranges',
+    'podsecuritypolicies',
+    'poddisruptionbudgets',
+    'serviceaccounts',
+    'secrets',
+    'configmaps',
+    'storageclasses',
+    'persistentvolumes',
+    'persistentvolumeclaims',
+    'customresourcedefinitions',
+    'ingressclasses',
+  ],
+  ['clusterroles', 'roles'],
+  ['clusterrolebindings', 'rolebindings'],
+  [
+    'services',
+    'daemonsets',
+    'pods',
+    'replicationcontrollers',
+    'replicasets',
+    'deployments',
+    'horizontalpodautoscalers',
+    'statefulsets',
+    'jobs',
+    'cronjobs',
+    'ingresses',
+  ],
+  ['apiservices', 'validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+];
+
+/** Only here: a custom resource may bear the name of a built-in one. */
+const GROUPS: ReadonlySet<string> = new Set([
+  '',
+  'networking.k8s.io',
+  'scheduling.k8s.io',
+  'policy',
+  'storage.k8s.io',
+  'apiextensions.k8s.io',
+  'rbac.authorization.k8s.io',
+  'apps',
+  'autoscaling',
+  'apiregistration.k8s.io',
+  'admissionregistration.k8s.io',
+  'batch',
+]);
+
+export const LAST_WAVE = 999;
+
+const WAVE_OF: ReadonlyMap<string, number> = new Map(
+  WAVES.flatMap((plurals, wave) => plurals.map((plural): [string, number] => [plural, wave])),
+);
+
+export const waveOf = ({ group, plural }: Pick<Resource, 'group' | 'plural'>): number =>
+  GROUPS.has(group) ? (WAVE_OF.get(plural) ?? LAST_WAVE) : LAST_WAVE;

@@ -1,0 +1,188 @@
+// The work applier: what the hub orders for this member becomes objects here, and what becomes of them is reported.
+//
+// Begin with pass.ts. Wake-ups: the Work, its AppliedWork, every object that it names (by watches on the member), a kind that comes to be served,
+// the order to join or leave; and, as the last resort against our own mistakes, a look at everything every quarter of an hour.
+import type { AppliedWork } from '../../api/applied-work.ts';
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
+import { memberNamespace } from '../../api/names.ts';
+import type { OwnerReference } from '../../api/object.ts';
+import { type Work, work } from '../../api/work.ts';
+import type { Random } from '../../base/random.ts';
+import { backOffMs } from '../../runtime/back-off.ts';
+import type { Hands, Need, Projected, Rest, See, WatchRule, WholeRef, Worker } from '../../runtime/controller.ts';
+import { type AgentWork, appliedWorks, type HubSources, hubSources } from '../sources.ts';
+import { endWork } from './deletion.ts';
+import { collections, eyesOf } from './eyes.ts';
+import { ordersOf, placed, resourceOf } from './manifest.ts';
+import type { Memory } from './memory.ts';
+import { type PassEnd, pass } from './pass.ts';
+
+export interface ApplierOptions {
+  /** The MemberCluster that this agent is the agent of. */
+  readonly cluster: string;
+  /** Which kinds the member serves. */
+  readonly catalogue: LiveCatalogue;
+  readonly random: Random;
+  /** Shared with the other controllers of the agent. */
+  readonly sources?: HubSources;
+  /** After this long the deletion of what was placed counts as stuck. */
+  readonly deletionWaitMs?: number;
+  /** All is looked at this often, even if nothing happens. */
+  readonly recheckMs?: number;
+}
+
+interface Kept {
+  readonly uid: string;
+  readonly memory: Memory;
+  recheckAt: number;
+  /** For which order the kinds were asked for. */
+  askedAt: number;
+  /** Looks in a row at objects that cannot be watched. */
+  polls: number;
+}
+
+const POLLS = { firstMs: 5_000, mostMs: 900_000 };
+
+export function applierWorker(options: ApplierOptions): Worker {
+  const { cluster, catalogue, random, sources = hubSources(options.cluster) } = options;
+  const { deletionWaitMs = 300_000, recheckMs = 900_000 } = options;
+  const namespace = memberNamespace(cluster);
+  const collectionOf = collections();
+  const keptOf = new Map<string, Kept>();
+  const lackingKinds = new Set<string>();
+
+  const nextRecheck = (now: number) => now + Math.ceil(recheckMs * (0.9 + random.next() / 5));
+
+  function keptFor(key: string, uid: string, now: number): Kept {
+    const known = keptOf.get(key);
+    if (known?.uid === uid) return known;
+    const fresh: Kept = { uid, memory: new Map(), recheckAt: nextRecheck(now), askedAt: -1, polls: 0 };
+    keptOf.set(key, fresh);
+    return fresh;
+  }
+
+  function forget(key: string): void {
+    keptOf.delete(key);
+    lackingKinds.delete(key);
+  }
+
+  /** Nobody stands behind it: its Work is gone from the hub, or it is a former record of a Work that has a new one. */
+  const forsaken = (see: See, key: string) => (reference: OwnerReference) => {
+    if (reference.name === key) return true;
+    const record = see.get(appliedWorks, reference.name);
+    if (record === undefined || record.metadata.uid !== reference.uid) return true;
+    // That of another hub: we cannot see its Works.
+    if (record.spec.workNamespace !== namespace) return false;
+    return see.get(sources.works, reference.name, namespace) === undefined;
+  };
+
+  async function apply(see: See, key: string, hands: Hands, whole: Work): Promise<Rest | Need> {
+    const kept = keptFor(key, whole.metadata.uid ?? '', see.now);
+    const eyes = eyesOf(see, collectionOf);
+    for (const { identifier, manifest } of ordersOf(whole.spec.workload?.manifests ?? [])) {
+      const resource = resourceOf(catalogue, identifier);
+      if (resource === undefined || manifest === undefined) continue;
+      if (resource.namespaced && identifier.namespace === undefined) continue;
+      eyes.known(resource, placed(identifier, resource));
+      if (resource.namespaced) eyes.namespace(identifier.namespace);
+    }
+    if (eyes.missing.length > 0) return { need: [], watch: eyes.missing };
+
+    const isRecheck = see.now >= kept.recheckAt;
+    const generation = whole.metadata.generation ?? 0;
+    const record = see.get(appliedWorks, key);
+    const end = await pass({
+      hands,
+      eyes,
+      catalogue,
+      random,
+      memory: kept.memory,
+      work: whole,
+      record,
+      isForsaken: forsaken(see, key),
+      now: see.now,
+      isRecheck,
+      asksForKinds: isRecheck || kept.askedAt !== generation,
+    });
+    kept.askedAt = generation;
+    if (isRecheck) kept.recheckAt = nextRecheck(see.now);
+    if (end.lacksKinds) lackingKinds.add(key);
+    else lackingKinds.delete(key);
+    // A kind that came to be served on the way is watched from now on.
+    if (eyes.missing.length > 0) return { need: [], watch: eyes.missing };
+    return { holds: [], wakeAt: wakeAt(kept, end, eyes.blind, see.now), because: told(end) };
+  }
+
+  function wakeAt(kept: Kept, end: PassEnd, isBlind: boolean, now: number): number {
+    if (end.isOutrun) return now;
+    const moments = [kept.recheckAt];
+    for (const { notBefore } of kept.memory.values()) if (notBefore !== undefined) moments.push(notBefore);
+    kept.polls = isBlind ? kept.polls + 1 : 0;
+    if (isBlind) moments.push(now + backOffMs(POLLS, kept.polls, random));
+    if (end.refusal !== undefined) moments.push(now + POLLS.firstMs * 6);
+    return Math.min(...moments.filter((moment) => moment > now));
+  }
+
+  return {
+    name: 'work-applier',
+    eventSource: 'work-applier',
+    watches: [
+      rule<AgentWork>({ source: sources.works, toKeys: ({ metadata }) => [metadata.name ?? ''] }),
+      rule<InternalMemberCluster>({
+        source: sources.internal,
+        // Its status changes with every heartbeat; only orders count.
+        toKeys: ({ metadata, spec }, see, old) =>
+          old !== undefined && old.metadata.uid === metadata.uid && old.spec.state === spec.state
+            ? []
+            : see.all(sources.works).map((each) => each.metadata.name ?? ''),
+      }),
+      rule<AppliedWork>({ source: appliedWorks, toKeys: ({ metadata }) => [metadata.name ?? ''] }),
+    ],
+
+    begin(wake, signal) {
+      const stop = catalogue.subscribe(() => {
+        for (const key of lackingKinds) wake(key);
+      });
+      signal.addEventListener('abort', stop, { once: true });
+    },
+
+    async work(see, key, hands) {
+      const item = see.get(sources.works, key, namespace);
+      if (item === undefined) {
+        forget(key);
+        return undefined;
+      }
+      const internal = see.get(sources.internal, cluster, namespace);
+      // The heartbeat lets go of the Works; what was placed stays, with its records.
+      if (internal?.spec.state !== 'Join') return { holds: [], because: 'the member is not to be part of the fleet' };
+      if (item.metadata.deletionTimestamp !== undefined) {
+        forget(key);
+        const record = see.get(appliedWorks, key);
+        return endWork(hands, {
+          item,
+          record: record?.spec.workNamespace === namespace ? record : undefined,
+          status: async () =>
+            (await hands.call('hub', { verb: 'get', at: { resource: work, namespace, name: key } })).object
+              ?.status as Work['status'],
+          catalogue,
+          patienceMs: deletionWaitMs,
+          now: see.now,
+        });
+      }
+      const ref: WholeRef = { on: 'hub', resource: work, group: work.group, kind: work.kind, namespace, name: key };
+      const whole = see.whole(ref);
+      if (whole === undefined) return { need: [ref] };
+      return whole === null ? undefined : apply(see, key, hands, whole as Work);
+    },
+  };
+}
+
+const rule = <T extends Projected>(each: WatchRule<T>): WatchRule<T> => each;
+
+const told = ({ outcomes, refusal }: PassEnd): string => {
+  if (refusal !== undefined) return refusal;
+  const failed = outcomes.filter((outcome) => outcome.refusal !== undefined).length;
+  const waiting = outcomes.filter(({ verdict }) => verdict?.is === 'not-yet').length;
+  return `${outcomes.length} manifests: ${failed} not applied, ${waiting} not available yet`;
+};

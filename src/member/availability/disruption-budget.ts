@@ -1,0 +1,11 @@
+// A PodDisruptionBudget is available when its status speaks of its newest spec and does not contradict itself.
+import { available, conditionIn, count, fieldsOf, isObserved, notYet, type Rule } from './verdict.ts';
+
+export const disruptionBudget: Rule = (live) => {
+  const allowed = conditionIn(live, 'DisruptionAllowed');
+  const mayDisrupt = count(fieldsOf(live.status), 'disruptionsAllowed') > 0;
+  const agrees = mayDisrupt
+    ? allowed?.status === 'True' && allowed.reason === 'SufficientPods'
+    : allowed?.status === 'False' && allowed.reason === 'InsufficientPods';
+  return isObserved(live) && agrees ? available : notYet('its status does not speak of its newest spec yet');
+};

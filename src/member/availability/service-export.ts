@@ -1,0 +1,26 @@
+// A ServiceExport with a weight is available when the export is valid and meets no conflict; with weight 0 it takes no traffic, so validity will do.
+import type { KubeObject } from '../../api/object.ts';
+import { available, conditionIn, notYet, type Rule } from './verdict.ts';
+
+const WEIGHT = 'networking.fleet.azure.com/weight';
+const HEAVIEST = 1000;
+
+export const serviceExport: Rule = (live) => {
+  const weight = weightOf(live.metadata.annotations?.[WEIGHT]);
+  if (weight === undefined) return notYet(`its annotation ${WEIGHT} is no whole number from 0 to ${HEAVIEST}`);
+  if (!isFresh(live, 'ServiceExportValid', 'True')) return notYet('it is not valid yet');
+  if (weight > 0 && !isFresh(live, 'ServiceExportConflict', 'False')) return notYet('its conflict is not resolved yet');
+  return available;
+};
+
+const weightOf = (text: string | undefined): number | undefined => {
+  if (text === undefined) return 1;
+  if (!/^\d{1,4}$/.test(text)) return undefined;
+  const weight = Number(text);
+  return weight <= HEAVIEST ? weight : undefined;
+};
+
+const isFresh = (live: KubeObject, type: string, status: 'True' | 'False'): boolean => {
+  const condition = conditionIn(live, type);
+  return condition?.status === status && condition.observedGeneration === live.metadata.generation;
+};
