@@ -56,21 +56,39 @@ function classOf(
   return spec.state === 'Bound' ? 'bound' : 'scheduled';
 }
 
-/** Live bindings by cluster. Two for one cluster is nobody's decision: whatever we did about one of them would also hit the other. */
-export function byCluster(bindings: readonly HubBinding[]): ReadonlyMap<string, HubBinding> {
-  const found = new Map<string, HubBinding>();
-  for (const binding of bindings) {
-    const twin = found.get(clusterOf(binding));
-    if (twin !== undefined) {
+export const byCluster = (bindings: readonly HubBinding[]): ReadonlyMap<string, HubBinding> =>
+  new Map(bindings.map((binding) => [clusterOf(binding), binding]));
+
+/**
+ * Two live bindings for one cluster are nobody's decision, but two hubs that both believe to lead can make them: the name of a successor
+ * depends on whether its predecessor was still seen. Those that were never rolled out are the twins. If two were, whatever we did about
+ * one would also hit the other, and a person must look.
+ */
+export function parted(sorted: Sorted): { readonly sorted: Sorted; readonly twins: readonly HubBinding[] } {
+  const first = new Map<string, HubBinding>();
+  const twins = new Set<HubBinding>();
+  const { bound, scheduled, obsolete } = sorted;
+  for (const binding of [...bound, ...obsolete.filter(isRolledOut), ...scheduled, ...obsolete]) {
+    const other = first.get(clusterOf(binding));
+    if (other === undefined) first.set(clusterOf(binding), binding);
+    else if (other !== binding && !isRolledOut(binding)) twins.add(binding);
+    else if (other !== binding) {
       throw new UserError(
         'TwoBindings',
-        `bindings "${twin.metadata.name}" and "${binding.metadata.name}" both point at cluster "${clusterOf(binding)}"; delete one of them`,
+        `bindings "${other.metadata.name}" and "${binding.metadata.name}" both point at cluster "${clusterOf(binding)}"; delete one of them`,
       );
     }
-    found.set(clusterOf(binding), binding);
   }
-  return found;
+  if (twins.size === 0) return { sorted, twins: [] };
+  const single = (bindings: readonly HubBinding[]) => bindings.filter((binding) => !twins.has(binding));
+  return {
+    sorted: { ...sorted, bound: single(bound), scheduled: single(scheduled), obsolete: single(obsolete) },
+    twins: [...twins],
+  };
 }
+
+const isRolledOut = ({ spec }: HubBinding): boolean =>
+  spec.state === 'Bound' || (spec.resourceSnapshotName ?? '') !== '';
 
 /**
  * The state that an unscheduled binding goes back to.

@@ -14,7 +14,7 @@ import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { byNumber, byText } from '../../base/compare.ts';
 import { eligibility } from '../eligibility.ts';
 import type { HubBinding } from '../placement-sources.ts';
-import { byCluster, clusterOf, type Sorted, sortBindings } from './bindings.ts';
+import { byCluster, clusterOf, parted, type Sorted, sortBindings } from './bindings.ts';
 import { filtered, ineligible, named, notFound, notPicked, picked } from './decisions.ts';
 import { nameOf, type Run } from './plugin.ts';
 import { profile } from './profile.ts';
@@ -62,8 +62,14 @@ export function cycle(input: CycleInput): Outcome {
     const member = known.get(cluster);
     return member !== undefined && member.metadata.deletionTimestamp === undefined;
   };
-  const sorted = sortBindings({ bindings: input.bindings, snapshot: input.snapshot, isMember });
-  byCluster([...sorted.scheduled, ...sorted.bound, ...sorted.obsolete]); // refuses twins
+  const { sorted, twins } = parted(sortBindings({ bindings: input.bindings, snapshot: input.snapshot, isMember }));
+  const outcome = pick(input, policy, sorted, known);
+  return twins.length === 0 ? outcome : { ...outcome, unschedule: [...outcome.unschedule, ...twins] };
+}
+
+type Members = ReadonlyMap<string, MemberCluster>;
+
+function pick(input: CycleInput, policy: PlacementPolicy, sorted: Sorted, known: Members): Outcome {
   switch (policy.placementType) {
     case 'PickFixed':
       return pickFixed(input, new Set(policy.clusterNames), sorted, known);
@@ -74,10 +80,10 @@ export function cycle(input: CycleInput): Outcome {
   }
 }
 
-const maps = new WeakMap<readonly MemberCluster[], ReadonlyMap<string, MemberCluster>>();
+const maps = new WeakMap<readonly MemberCluster[], Members>();
 
 /** The list is the same one for all placements until a member changes. */
-function membersByName(members: readonly MemberCluster[]): ReadonlyMap<string, MemberCluster> {
+function membersByName(members: readonly MemberCluster[]): Members {
   const known = maps.get(members);
   if (known !== undefined) return known;
   const made = new Map(members.map((member) => [nameOf(member), member]));
@@ -185,12 +191,7 @@ const worse = (a: HubBinding, b: HubBinding): number => {
 // ---- PickFixed
 
 /** No plugins: who names a cluster means it. Only that it is a member in good health is looked at. */
-function pickFixed(
-  { now }: CycleInput,
-  names: ReadonlySet<string>,
-  sorted: Sorted,
-  known: ReadonlyMap<string, MemberCluster>,
-): Outcome {
+function pickFixed({ now }: CycleInput, names: ReadonlySet<string>, sorted: Sorted, known: Members): Outcome {
   const kept = [...sorted.scheduled, ...sorted.bound].filter((binding) => names.has(clusterOf(binding)));
   const present = clustersOf(kept);
   const had = clustersOf(sorted.obsolete);

@@ -110,8 +110,8 @@ describe('nothing is scheduled', () => {
     expect(message(hub)).toContain(annotation);
   });
 
-  test('while two bindings point at one cluster, which is named', () => {
-    const hub = new Hub({ bindings: { c1: {} } });
+  test('while two bindings were rolled out to one cluster, which is named', () => {
+    const hub = new Hub({ bindings: { c1: { state: 'Bound' } } });
     const [first] = hub.bindings;
     hub.bindings = [first as KubeObject, { ...(first as KubeObject), metadata: { ...first?.metadata, name: 'twin' } }];
     hub.settle();
@@ -119,6 +119,16 @@ describe('nothing is scheduled', () => {
     expect(message(hub)).toContain(long('c1'));
     expect(message(hub)).toContain('"twin"');
   });
+});
+
+test.each(['Bound', 'Scheduled'] as const)('a twin that was never rolled out is given up: beside %s', (state) => {
+  const hub = new Hub({ policy: { placementType: 'PickN' }, numberOfClusters: 1, bindings: { c1: { state } } });
+  const [first] = hub.bindings;
+  const spec = { ...specOf(first as KubeObject), state: 'Scheduled', resourceSnapshotName: '' };
+  hub.bindings.push({ ...(first as KubeObject), metadata: { ...first?.metadata, name: 'a-twin' }, spec });
+  hub.settle();
+  expect(hub.words).toEqual([`c1 ${state} web-0`, 'c1 Unscheduled (Scheduled) web-0']);
+  expect(hub.condition).toBe('True/SchedulingPolicyFulfilled 1');
 });
 
 describe('a step that was refused', () => {
