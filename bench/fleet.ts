@@ -153,6 +153,7 @@ function said(child: ChildProcess, word: string): Promise<void> {
     let text = '';
     child.stdout?.on('data', (chunk: Buffer) => {
       text += chunk.toString();
+      if (text.includes('still waiting')) reject(new Error(text));
       if (text.includes(word)) resolve();
     });
     child.once('exit', (code) => reject(new Error(`ended with ${code} before it said "${word}": ${text}`)));
