@@ -5,23 +5,14 @@ import type { KubeObject, User } from '../../api/object.ts';
 import { unauthorized } from '../../api/status.ts';
 import { type Clock, wallClock } from '../../base/clock.ts';
 import { type Random, seededRandom } from '../../base/random.ts';
+import { bareCluster } from '../builtin/cluster.testing.ts';
 import type { Attributes, Cluster } from '../cluster.ts';
 import { createRegistry, type LiveRegistry } from '../live-registry.ts';
 import type { ServedResource, ServedVersion, TableShape } from '../registry.ts';
-import { createMemoryStore } from '../store/memory.ts';
-import { create } from '../verbs/create.ts';
-import { remove } from '../verbs/delete.ts';
-import { deleteCollection } from '../verbs/delete-collection.ts';
-import { get } from '../verbs/get.ts';
-import { list } from '../verbs/list.ts';
-import { patch } from '../verbs/patch.ts';
-import { update } from '../verbs/update.ts';
-import { watch } from '../verbs/watch.ts';
+import { verbs as realVerbs } from '../verbs/all.ts';
 import type { HttpCluster, Verbs } from './http-cluster.ts';
 import type { Limits } from './limits.ts';
 import { type Listening, type ServeOptions, serve } from './server.ts';
-
-export const realVerbs: Verbs = { create, get, list, watch, update, patch, remove, deleteCollection };
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
@@ -119,22 +110,19 @@ export function aCluster(options: TestClusterOptions = {}): TestCluster {
   const asked: Attributes[] = [];
   const registry = createRegistry(builtin);
   registry.setCustom([widgets]);
-  const cluster: TestCluster['cluster'] = {
+  const cluster: TestCluster['cluster'] = bareCluster({
     name,
-    store: createMemoryStore(),
     registry,
     clock,
     random,
     authorizer: {
-      allows(user, what) {
+      allows(user: User, what: Attributes) {
         asked.push(what);
         return { allowed: allows(user, what), reason: '' };
       },
       rulesFor: () => [],
     },
-    tokens: { issuer: '', issue: () => ({ token: '', expirationTimestamp: '' }), issueForSecret: () => '' },
-    caCertificate: '',
-  };
+  });
   const seed = (objects: readonly KubeObject[]) => {
     for (const value of objects) {
       const found = registry.findKind(value.apiVersion.split('/').at(-2) ?? '', value.kind)?.resource as ServedResource;

@@ -3,9 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { expired } from '../../api/status.ts';
 import { type Clock, wallClock } from '../../base/clock.ts';
+import { verbs as realVerbs } from '../verbs/all.ts';
 import type { Feed, FeedEvent } from '../verbs/call.ts';
 import { createEventEncoder, eventShape } from './event-encoder.ts';
-import { aCluster, aConfigMap, aServer, realVerbs, type TestServer, widgets } from './server.testing.ts';
+import { aCluster, aConfigMap, aServer, type TestServer, widgets } from './server.testing.ts';
 
 let server: TestServer;
 const open: { destroy(): unknown }[] = [];
