@@ -1,0 +1,426 @@
+import { describe, expect, test } from 'vitest';
+import { aCluster, admin, type TestCluster } from '../../../test/cluster.ts';
+import { counted } from '../../../test/runtime/counted.ts';
+import { turns } from '../../../test/runtime/turns.ts';
+import { hubKinds } from '../../api/kinds.ts';
+import { annotations, finalizers, labels } from '../../api/names.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { Placement, PlacementStatus } from '../../api/placement.ts';
+import { seededRandom } from '../../base/random.ts';
+import { silentLog } from '../../runtime/deps.ts';
+import { type Manager, startManager } from '../../runtime/manager.ts';
+import { clusterFamily, families, namespacedFamily, type PlacementFamily } from '../families.ts';
+import { type PlacementOptions, placementController } from './controller.ts';
+import { createWatchPlan } from './watch-plan.ts';
+
+interface Bench extends AsyncDisposable {
+  readonly cluster: TestCluster;
+  readonly manager: Manager;
+  readonly family: PlacementFamily;
+  writes(): readonly string[];
+  requests(): number;
+  forget(): void;
+  /** Passes over placements so far. */
+  passes(): number;
+  settle(): Promise<void>;
+  advance(ms: number): Promise<void>;
+  place(name: string, spec?: object, namespace?: string): Promise<void>;
+  patch(plural: string, name: string, body: object, namespace?: string): Promise<void>;
+  remove(plural: string, name: string, namespace?: string): Promise<void>;
+  configMap(name: string, data: object, namespace?: string): Promise<void>;
+  list(plural: string, namespace?: string): Promise<readonly KubeObject[]>;
+  status(name?: string): Promise<PlacementStatus>;
+}
+
+const CONFIG_MAPS = { group: '', version: 'v1', kind: 'ConfigMap' };
+const namespaceTerm = (name: string) => ({ group: '', version: 'v1', kind: 'Namespace', name });
+
+async function bench(family: PlacementFamily, options: Partial<PlacementOptions> = {}): Promise<Bench> {
+  const cluster = await aCluster({ kinds: hubKinds });
+  await cluster.create('namespaces', undefined, { metadata: { name: 'team' } });
+  const asked = counted(cluster.as(admin));
+  const manager = startManager(
+    { clock: cluster.clock, random: seededRandom(1), servers: { hub: asked }, log: silentLog },
+    {
+      controllers: [
+        placementController(family, {
+          catalogue: cluster.running.catalogue,
+          ...options,
+        }),
+      ],
+    },
+  );
+  const own = family.placement.namespaced ? 'team' : undefined;
+  const settle = async () => {
+    for (let i = 0; i < 20; i++) await turns();
+    expect(manager.idle()).toBe(true);
+  };
+  await settle();
+  return {
+    cluster,
+    manager,
+    family,
+    writes: () => asked.writes().filter((write) => !write.includes('events')),
+    requests: () => asked.calls.length,
+    forget: () => void asked.calls.splice(0),
+    passes: () => manager.state().controllers.reduce((sum, { passes }) => sum + passes, 0),
+    settle,
+    async advance(ms) {
+      cluster.clock.advance(ms);
+      await settle();
+    },
+    async place(name, spec = {}, namespace = own) {
+      const selector = family.placement.namespaced ? CONFIG_MAPS : namespaceTerm('team');
+      await cluster.create(family.placement.plural, namespace, {
+        metadata: { name },
+        spec: { resourceSelectors: [selector], ...spec },
+      });
+      await settle();
+    },
+    async patch(plural, name, body, namespace) {
+      const at = cluster.at(plural, namespace, name);
+      await cluster.call({ verb: 'patch', at, patch: { type: 'merge', body: body as never }, manager: 'test' });
+      await settle();
+    },
+    async remove(plural, name, namespace) {
+      await cluster.call({ verb: 'delete', at: cluster.at(plural, namespace, name) });
+      await settle();
+    },
+    async configMap(name, data, namespace = 'team') {
+      await cluster.create('configmaps', namespace, { metadata: { name }, data });
+      await settle();
+    },
+    async list(plural, namespace = cluster.at(plural).resource.namespaced ? 'team' : undefined) {
+      const { list } = await cluster.call({ verb: 'list', at: cluster.at(plural, namespace) });
+      return (list?.items ?? []) as readonly KubeObject[];
+    },
+    async status(name = 'web') {
+      const placement = (await cluster.get(family.placement.plural, own, name)) as Placement;
+      return placement.status as PlacementStatus;
+    },
+    async [Symbol.asyncDispose]() {
+      await manager.stop();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const scheduled = ({ conditions = [] }: PlacementStatus) => {
+  const found = conditions.find(({ type }) => type.endsWith('Scheduled'));
+  return found === undefined ? undefined : { status: found.status, reason: found.reason, message: found.message };
+};
+
+const contentOf = (snapshot: KubeObject | undefined) =>
+  ((snapshot?.spec ?? { selectedResources: [] }) as { selectedResources: KubeObject[] }).selectedResources.map(
+    ({ kind, metadata }) => `${kind} ${metadata.name}`,
+  );
+
+describe.each(families)('a new $placement.kind', (family) => {
+  test('is guarded, then gets both snapshots, then a status: four writes, and then none', async () => {
+    await using it = await bench(family);
+    await it.configMap('app', { key: 'value' });
+    await it.place('web', { policy: { placementType: 'PickN', numberOfClusters: 2 } });
+    expect(it.writes().map((write) => write.split(' ').slice(0, 2).join(' '))).toEqual([
+      `patch ${family.placement.plural}`,
+      `create ${family.policySnapshot.plural}`,
+      `create ${family.resourceSnapshot.plural}`,
+      `patch ${family.placement.plural}`,
+    ]);
+    const [policy] = await it.list(family.policySnapshot.plural);
+    expect(policy).toMatchObject({
+      metadata: {
+        name: 'web-0',
+        labels: {
+          [labels.parentPlacement]: 'web',
+          [labels.isLatestSnapshot]: 'true',
+          [labels.policyIndex]: '0',
+        },
+        annotations: { [annotations.placementGeneration]: '1', [annotations.numberOfClusters]: '2' },
+        ownerReferences: [
+          {
+            apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+            kind: family.placement.kind,
+            name: 'web',
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      },
+      spec: {
+        policy: { placementType: 'PickN' },
+        policyHash: 'NDc5ZjQwNWViNzgwOGNmYzU4MzY2YjI2NDg2ODBhM2E4MTVlZjkxNGZlNjc1NmFlOGRmMGQ2Zjc0ODg1NDE2YQ==',
+      },
+    });
+    expect(policy?.spec).toHaveProperty('policy');
+    expect((policy as { spec: { policy: object } }).spec.policy).not.toHaveProperty('numberOfClusters');
+    const [snapshot] = await it.list(family.resourceSnapshot.plural);
+    expect(snapshot?.metadata).toMatchObject({
+      name: 'web-0-snapshot',
+      labels: { [labels.isLatestSnapshot]: 'true', [labels.resourceIndex]: '0', [labels.parentPlacement]: 'web' },
+      annotations: {
+        [annotations.numberOfResourceSnapshots]: '1',
+        [annotations.numberOfEnvelopedObjects]: '0',
+        [annotations.resourceHash]: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    });
+    expect(contentOf(snapshot)).toEqual(
+      family.placement.namespaced ? ['ConfigMap app'] : ['Namespace team', 'ConfigMap app'],
+    );
+    expect(scheduled(await it.status())).toMatchObject({ status: 'Unknown', reason: 'SchedulePending' });
+
+    it.forget();
+    await it.advance(60_000);
+    expect(it.writes()).toEqual([]);
+  });
+
+  test('that changes N keeps its policy snapshot; one that picks otherwise gets another', async () => {
+    await using it = await bench(family);
+    await it.place('web', { policy: { placementType: 'PickN', numberOfClusters: 2 } });
+    await it.advance(1000);
+    const own = family.placement.namespaced ? 'team' : undefined;
+    await it.patch(family.placement.plural, 'web', { spec: { policy: { numberOfClusters: 3 } } }, own);
+    expect((await it.list(family.policySnapshot.plural)).map(({ metadata }) => metadata)).toMatchObject([
+      { name: 'web-0', annotations: { [annotations.placementGeneration]: '2', [annotations.numberOfClusters]: '3' } },
+    ]);
+    const spread = { topologySpreadConstraints: [{ topologyKey: 'region' }] };
+    await it.patch(family.placement.plural, 'web', { spec: { policy: spread } }, own);
+    expect((await it.list(family.policySnapshot.plural)).map(({ metadata }) => metadata)).toMatchObject([
+      { name: 'web-0', labels: { [labels.isLatestSnapshot]: 'false' } },
+      { name: 'web-1', labels: { [labels.isLatestSnapshot]: 'true' } },
+    ]);
+  });
+
+  test('that is deleted takes its snapshots with it, and then its finalizer', async () => {
+    await using it = await bench(family);
+    await it.place('web');
+    const own = family.placement.namespaced ? 'team' : undefined;
+    await it.remove(family.placement.plural, 'web', own);
+    expect(await it.list(family.policySnapshot.plural)).toEqual([]);
+    expect(await it.list(family.resourceSnapshot.plural)).toEqual([]);
+    expect(await it.list(family.placement.plural)).toEqual([]);
+    expect((await it.list('events', own ?? 'default')).map((event) => event['reason'])).toContain(
+      'PlacementCleanupFinalizerRemoved',
+    );
+  });
+
+  test('does not wait for other finalizers before it lets go of its own', async () => {
+    await using it = await bench(family);
+    await it.place('web');
+    const own = family.placement.namespaced ? 'team' : undefined;
+    const both = { metadata: { finalizers: [finalizers.placementCleanup, finalizers.schedulerCleanup] } };
+    await it.patch(family.placement.plural, 'web', both, own);
+    await it.remove(family.placement.plural, 'web', own);
+    const [placement] = await it.list(family.placement.plural);
+    expect(placement?.metadata.finalizers).toEqual([finalizers.schedulerCleanup]);
+    expect(await it.list(family.resourceSnapshot.plural)).toEqual([]);
+  });
+});
+
+describe('a change of what is selected', () => {
+  test('becomes a revision 100 ms after the last change, and at most a second after the first', async () => {
+    await using it = await bench(clusterFamily);
+    await it.configMap('app', { key: '0' });
+    await it.place('web');
+    await it.advance(5000);
+    const count = async () => (await it.list('clusterresourcesnapshots')).length;
+    const change = (value: string) => it.patch('configmaps', 'app', { data: { key: value } }, 'team');
+    await change('1');
+    await it.advance(99);
+    expect(await count()).toBe(1);
+    await change('2');
+    await it.advance(99);
+    expect(await count()).toBe(1);
+    await it.advance(1);
+    expect(await count()).toBe(2);
+    for (let i = 0; i < 12; i++) {
+      await change(`burst ${i}`);
+      await it.advance(90);
+      expect(await count(), `${i}`).toBe(i < 11 ? 2 : 3);
+    }
+  });
+
+  test('is rolled out at once without a debounce: two writes for the snapshots', async () => {
+    await using it = await bench(clusterFamily, { throttle: { debounceMs: 0 } });
+    await it.configMap('app', { key: '0' });
+    await it.place('web');
+    await it.advance(1000);
+    it.forget();
+    await it.patch('configmaps', 'app', { data: { key: '1' } }, 'team');
+    expect(it.writes().map((write) => write.split(' ').slice(0, 2).join(' '))).toEqual([
+      'create clusterresourcesnapshots',
+      'patch clusterresourcesnapshots',
+    ]);
+    expect((await it.list('clusterresourcesnapshots')).map(({ metadata }) => metadata)).toMatchObject([
+      { name: 'web-0-snapshot', labels: { [labels.isLatestSnapshot]: 'false' } },
+      { name: 'web-1-snapshot', labels: { [labels.isLatestSnapshot]: 'true' } },
+    ]);
+  });
+
+  test('that is taken back in time, or changes nothing that is placed, costs no write', async () => {
+    await using it = await bench(clusterFamily);
+    await it.configMap('app', { key: '0' });
+    await it.place('web');
+    await it.advance(1000);
+    it.forget();
+    await it.patch('configmaps', 'app', { data: { key: '1' } }, 'team');
+    await it.patch('configmaps', 'app', { data: { key: '0' } }, 'team');
+    const note = { metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': 'x' } } };
+    await it.patch('configmaps', 'app', note, 'team');
+    await it.advance(5000);
+    expect(it.writes()).toEqual([]);
+  });
+
+  test('wakes only those that look there', async () => {
+    await using it = await bench(clusterFamily);
+    await it.cluster.create('namespaces', undefined, { metadata: { name: 'other' } });
+    await it.place('web');
+    await it.place('far', { resourceSelectors: [namespaceTerm('other')] });
+    await it.advance(5000);
+    const before = it.passes();
+    it.forget();
+    await it.configMap('unseen', {}, 'default');
+    await it.patch('namespaces', 'default', { metadata: { labels: { a: 'b' } } });
+    expect(it.passes()).toBe(before);
+    await it.configMap('app', {}, 'team');
+    expect(it.passes()).toBe(before + 1);
+    expect(it.writes()).toEqual([]);
+  });
+
+  test('above three namespaces one watch per kind takes the place of the narrow ones', async () => {
+    await using it = await bench(clusterFamily);
+    const plan = createWatchPlan();
+    expect(plan.size).toBe(0);
+    for (const name of ['n1', 'n2', 'n3', 'n4']) {
+      await it.cluster.create('namespaces', undefined, { metadata: { name } });
+      await it.configMap('app', {}, name);
+      await it.place(name, { resourceSelectors: [namespaceTerm(name)] });
+    }
+    await it.advance(120_000);
+    const watched = it.manager.state().sources.filter(({ name }) => name.includes('v1/configmaps'));
+    expect(watched.map(({ name }) => name)).toEqual(['hub/v1/configmaps (metadata)']);
+    await it.patch('configmaps', 'app', { data: { a: 'b' } }, 'n2');
+    await it.advance(1000);
+    expect((await it.list('clusterresourcesnapshots')).map(({ metadata }) => metadata.name)).toEqual([
+      'n1-0-snapshot',
+      'n2-0-snapshot',
+      'n2-1-snapshot',
+      'n3-0-snapshot',
+      'n4-0-snapshot',
+    ]);
+  });
+});
+
+describe('what a placement cannot do', () => {
+  test('selectors that make no sense are told in the status, and heal when the kind appears', async () => {
+    await using it = await bench(clusterFamily);
+    await it.place('web', {
+      resourceSelectors: [{ group: 'shop.example', version: 'v1', kind: 'Till', name: 'one' }],
+    });
+    expect(scheduled(await it.status())).toMatchObject({
+      status: 'False',
+      reason: 'InvalidResourceSelectors',
+      message: expect.stringContaining('Till'),
+    });
+    expect(await it.list('clusterresourcesnapshots')).toEqual([]);
+    await it.cluster.create('customresourcedefinitions', undefined, {
+      metadata: { name: 'tills.shop.example' },
+      spec: {
+        group: 'shop.example',
+        scope: 'Cluster',
+        names: { kind: 'Till', plural: 'tills', singular: 'till', listKind: 'TillList' },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          },
+        ],
+      },
+    });
+    await it.cluster.settled();
+    await it.advance(5000);
+    expect(scheduled(await it.status())?.reason).toBe('SchedulePending');
+    expect(await it.list('clusterresourcesnapshots')).toHaveLength(1);
+  });
+
+  test('more than a snapshot holds is told with the limit, and heals', async () => {
+    await using it = await bench(clusterFamily);
+    for (const name of ['a', 'b', 'c', 'd']) await it.configMap(name, { text: 'x'.repeat(800_000) });
+    await it.place('web');
+    expect(await it.list('clusterresourcesnapshots')).toEqual([]);
+    expect(it.manager.holdsOf('web')).toMatchObject([
+      { code: 'SnapshotTooLarge', facts: { limit: 819_200, objects: 5 }, next: expect.stringContaining('819200') },
+    ]);
+    for (const name of ['b', 'c', 'd']) await it.remove('configmaps', name, 'team');
+    await it.advance(1000);
+    expect(it.manager.holdsOf('web')).toEqual([]);
+    expect(await it.list('clusterresourcesnapshots')).toHaveLength(1);
+  });
+
+  test.each([
+    ['a field', { strategy: { applyStrategy: { type: 'ServerSideApply' } } }, 'ServerSideApply'],
+    ['an envelope', {}, 'ResourceEnvelope'],
+    ['an override', {}, 'ClusterResourceOverride'],
+  ])('it does not move with %s that is not supported yet', async (what, spec, word) => {
+    await using it = await bench(clusterFamily);
+    if (what === 'an envelope') {
+      const inner = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'team' } };
+      await it.cluster.create('resourceenvelopes', 'team', { metadata: { name: 'wrap' }, data: { x: inner } });
+    }
+    if (what === 'an override') {
+      await it.cluster.create('clusterresourceoverrides', undefined, {
+        metadata: { name: 'other' },
+        spec: {
+          clusterResourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: 'team' }],
+          policy: {
+            overrideRules: [
+              { clusterSelector: {}, jsonPatchOverrides: [{ op: 'add', path: '/metadata/labels/a', value: 'b' }] },
+            ],
+          },
+        },
+      });
+      await it.settle();
+    }
+    await it.place('web', spec);
+    expect(await it.list('clusterresourcesnapshots')).toEqual([]);
+    expect(await it.list('clusterschedulingpolicysnapshots')).toEqual([]);
+    expect(scheduled(await it.status())).toMatchObject({ status: 'Unknown', reason: 'SchedulePending' });
+    expect(it.manager.holdsOf('web')).toMatchObject([
+      { code: 'NotSupportedYet', facts: { what: expect.stringContaining(word) } },
+    ]);
+    if (what === 'an override') await it.remove('clusterresourceoverrides', 'other');
+    else if (what === 'an envelope') await it.remove('resourceenvelopes', 'wrap', 'team');
+    else await it.patch('clusterresourceplacements', 'web', { spec: { strategy: { applyStrategy: null } } });
+    await it.advance(1000);
+    expect(it.manager.holdsOf('web')).toEqual([]);
+    expect(await it.list('clusterresourcesnapshots')).toHaveLength(1);
+  });
+});
+
+describe('history', () => {
+  test('keeps the limit, and what a binding names beyond it', async () => {
+    await using it = await bench(namespacedFamily, { throttle: { debounceMs: 0 } });
+    await it.configMap('app', { key: '0' });
+    await it.place('web', { revisionHistoryLimit: 2 });
+    await it.cluster.create('resourcebindings', 'team', {
+      metadata: { name: 'web-c1-12345678', labels: { [labels.parentPlacement]: 'web' } },
+      spec: {
+        state: 'Bound',
+        targetCluster: 'c1',
+        resourceSnapshotName: 'web-0-snapshot',
+        schedulingPolicySnapshotName: 'web-0',
+        clusterDecision: { clusterName: 'c1', selected: true, reason: 'test' },
+      },
+    });
+    await it.settle();
+    for (const key of ['1', '2', '3']) await it.patch('configmaps', 'app', { data: { key } }, 'team');
+    const names = async () => (await it.list('resourcesnapshots')).map(({ metadata }) => metadata.name);
+    expect(await names()).toEqual(['web-0-snapshot', 'web-2-snapshot', 'web-3-snapshot']);
+    await it.patch('resourcebindings', 'web-c1-12345678', { spec: { resourceSnapshotName: 'web-3-snapshot' } }, 'team');
+    expect(await names()).toEqual(['web-2-snapshot', 'web-3-snapshot']);
+    for (const name of ['web-2-snapshot', 'web-3-snapshot']) await it.remove('resourcesnapshots', name, 'team');
+    await it.advance(1000);
+    expect(await names()).toEqual([expect.stringMatching(/^web-\d+-snapshot$/)]);
+  });
+});
