@@ -6,6 +6,7 @@ import type { ObjectRef } from './object.ts';
 export type HoldCode =
   | 'AgentNotConnected'
   | 'BudgetUsed'
+  | 'CleaningUp'
   | 'Leaving'
   | 'NamespaceForeign'
   | 'NamespaceTerminating'
@@ -37,6 +38,8 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   AgentNotConnected: (_facts, on) => `the member agent of ${on} has not connected yet`,
   BudgetUsed: (facts, on) =>
     `${on} uses the budget up (${causeIn(facts)}): ${facts['ready'] ?? '?'} ready, ${facts['minAvailable'] ?? '?'} must stay`,
+  CleaningUp: (facts, on) =>
+    `cluster "${facts['cluster'] ?? '?'}" still cleans up: ${facts['works'] ?? '?'} Works, ${on} among them`,
   Leaving: (facts, on) => `${on} is leaving: ${facts['works'] ?? 0} works remain`,
   NamespaceForeign: (facts, on) => `${on} belongs to ${facts['owner'] ?? 'somebody else'}`,
   NamespaceTerminating: (facts, on) =>

@@ -1,5 +1,5 @@
-// What the hub keeps in memory of placements and of what is made from them. Projections only: a status of a thousand clusters, the manifests of
-// a snapshot and the sentences of conditions that are True are read whole when somebody needs them (Need), or not at all.
+// What the hub keeps in memory of placements and of what is made from them. Projections only: a status of a thousand clusters and the manifests
+// of a snapshot are read whole when somebody needs them (Need).
 import type { Binding, BindingSpec, BindingStatus } from '../api/binding.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { Resource } from '../api/kind.ts';
@@ -9,6 +9,7 @@ import type { Placement, PlacementSpec } from '../api/placement.ts';
 import type { PolicySnapshot } from '../api/policy-snapshot.ts';
 import { keyOf } from '../runtime/cache.ts';
 import type { Source } from '../runtime/controller.ts';
+import { shared } from './binding-sentences.ts';
 import { only } from './only.ts';
 
 /** The key of the placement that an object was made for: `name`, or `namespace/name`. */
@@ -47,15 +48,11 @@ export const placementSource = (resource: Resource): Source<HubPlacement> => ({
 export interface HubBinding {
   readonly metadata: ObjectMeta;
   readonly spec: BindingSpec;
-  /** Without messages where the status is True: those say nothing that type and reason do not. */
   readonly conditions: readonly Condition[];
   readonly failedPlacements?: NonNullable<BindingStatus>['failedPlacements'];
   readonly driftedPlacements?: NonNullable<BindingStatus>['driftedPlacements'];
   readonly diffedPlacements?: NonNullable<BindingStatus>['diffedPlacements'];
 }
-
-const lean = (condition: Condition): Condition =>
-  condition.status === 'True' && condition.message !== '' ? { ...condition, message: '' } : condition;
 
 /** Indexes: `placement` (its key), `cluster` (the MemberCluster's name). */
 export const bindingSource = (resource: Resource): Source<HubBinding> => ({
@@ -74,7 +71,7 @@ export const bindingSource = (resource: Resource): Source<HubBinding> => ({
         'annotations',
       ),
       spec: spec as BindingSpec,
-      conditions: (status?.conditions ?? []).map(lean),
+      conditions: (status?.conditions ?? []).map(shared),
       ...filled('failedPlacements', status?.failedPlacements),
       ...filled('driftedPlacements', status?.driftedPlacements),
       ...filled('diffedPlacements', status?.diffedPlacements),

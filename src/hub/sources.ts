@@ -5,7 +5,6 @@ import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
 import { clusterOfNamespace } from '../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../api/object.ts';
 import { namespaceResource, roleBindingResource, roleResource } from '../api/resources.ts';
-import { work } from '../api/work.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Source } from '../runtime/controller.ts';
 import { only } from './only.ts';
@@ -94,16 +93,4 @@ export const roleBindings: Source<HubRoleBinding> = {
       subjects: canonicalJson(object['subjects'] ?? []),
     };
   },
-};
-
-export interface HubWork {
-  readonly metadata: ObjectMeta;
-}
-
-/** Never with their manifests. */
-export const works: Source<HubWork> = {
-  on: 'hub',
-  resource: work,
-  view: 'metadata',
-  project: (object) => ({ metadata: only(object.metadata, 'finalizers', 'deletionTimestamp') }),
 };

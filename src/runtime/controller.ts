@@ -48,7 +48,7 @@ export interface See {
    */
   among<T extends Projected>(source: Source<T>, part?: Part): readonly T[] | undefined;
   /** Why the first list of a collection on demand does not come in; undefined = no trouble, or already listed. */
-  amiss(source: Source): Failure | undefined;
+  amiss<T extends Projected>(source: Source<T>): Failure | undefined;
 }
 
 /** A part of a collection: one namespace, or one object. */
@@ -71,7 +71,8 @@ export interface WholeRef extends ObjectRef {
 export interface Need {
   readonly need: readonly WholeRef[];
   /** Sources made on the way: two with equal server, resource, namespace, labels, fields and view are one, and must project alike. */
-  readonly watch?: readonly Source[];
+  // biome-ignore lint/suspicious/noExplicitAny: sources with different projections stand in one list.
+  readonly watch?: readonly Source<any>[];
 }
 
 export interface WatchRule<T extends Projected = Projected> {

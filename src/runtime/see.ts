@@ -29,7 +29,7 @@ export function createSee(controller: Pick<Controller, 'name' | 'watches'>, feed
       feedOf(source).cache.by(index, value) as readonly T[],
     isListed: (source) => feedOf(source).isSynced,
     amiss(source) {
-      const feed = feeds.opened(source);
+      const feed = feeds.opened(source as Source);
       const state = feed?.isSynced === false ? feed.reflector?.state() : undefined;
       if (state?.lastError === undefined) return undefined;
       return { message: state.lastError, reason: state.lastReason ?? 'other' };

@@ -2,7 +2,8 @@
 
 import { clusterOfNamespace, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
 import type { Controller, Projected } from '../../runtime/controller.ts';
-import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles, works } from '../sources.ts';
+import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles } from '../sources.ts';
+import { works } from '../work-source.ts';
 import { type Beats, createBeats } from './beats.ts';
 import { decide } from './decide.ts';
 import type { Observed, Settings } from './observed.ts';

@@ -3,7 +3,8 @@ import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { AgentType } from '../../api/member-status.ts';
 import type { Failure } from '../../runtime/controller.ts';
-import type { HubNamespace, HubRole, HubRoleBinding, HubWork } from '../sources.ts';
+import type { HubNamespace, HubRole, HubRoleBinding } from '../sources.ts';
+import type { HubWork } from '../work-source.ts';
 import type { Rule } from './permissions.ts';
 
 export interface Settings {
@@ -24,10 +25,13 @@ export interface Observed {
   readonly role?: HubRole;
   readonly roleBinding?: HubRoleBinding;
   /** All Works in the member's namespace. */
-  readonly works: readonly HubWork[];
+  readonly works: readonly HeldWork[];
   /** When the hub saw the newest heartbeat appear, by its own clock; since its start if it was there before. */
   readonly beatSeenAt?: number;
   readonly failure?: Failure;
   readonly now: number;
   readonly settings: Settings;
 }
+
+/** Of a Work only who holds it counts here. */
+export type HeldWork = Pick<HubWork, 'metadata'>;

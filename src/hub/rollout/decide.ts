@@ -7,6 +7,7 @@ import { deepEqual } from '../../base/json.ts';
 import { patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { applyStrategyOf } from '../apply-strategy.ts';
+import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
 import { rolling } from '../planners/rolling.ts';
@@ -106,13 +107,12 @@ function sayStarted({ family, now }: Observed, binding: HubBinding, started: boo
   const old = conditionOf(binding.conditions, STARTED);
   const status = started ? 'True' : 'False';
   if (old?.status === status && old.observedGeneration === generation) return [];
+  const reason = started ? STARTED : 'RolloutNotStartedYet';
   const finding: Finding = {
     type: STARTED,
     status,
-    reason: started ? STARTED : 'RolloutNotStartedYet',
-    message: started
-      ? 'the newest content is on its way to the cluster'
-      : 'the cluster waits for its turn in the rollout',
+    reason,
+    message: bindingSentence(reason),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
   const condition: Condition = nextCondition(old, finding, now);

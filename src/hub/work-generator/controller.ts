@@ -1,0 +1,96 @@
+// What the work generator watches and how it sees. Its keys are bindings.
+import { annotations, labels, masterWorkName, memberNamespace, workBaseName } from '../../api/names.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import { keyOf, partsOf } from '../../runtime/cache.ts';
+import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
+import { isNeed } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import { type HubBinding, isMaster, placementKeyOf, resourceIndexOf } from '../placement-sources.ts';
+import { memberClusters } from '../sources.ts';
+import { type HubWork, works } from '../work-source.ts';
+import { decide, type Observed } from './decide.ts';
+
+export function workGenerator(family: PlacementFamily): Controller<Observed> {
+  const keyOfBinding = ({ metadata }: HubBinding) => keyOf(metadata.namespace, metadata.name ?? '');
+  const isOurs = ({ metadata }: HubWork) =>
+    (metadata.labels?.[labels.parentPlacementNamespace] !== undefined) === family.binding.namespaced;
+  return {
+    name: `work-generator/${family.placement.kind}`,
+    eventSource: family.eventSource,
+    watches: [
+      { source: family.bindings, toKeys: (item) => [keyOfBinding(item)] },
+      { source: works, toKeys: (item) => (isOurs(item) ? bindingOf(item) : []) },
+      // Which snapshot a binding names is on the binding; that one of them appears late or goes early is what is looked for here.
+      {
+        source: family.resourceSnapshots,
+        toKeys: (item, see) =>
+          see
+            .by(family.bindings, 'placement', placementKeyOf(item))
+            .filter(({ spec }) => spec.resourceSnapshotName === item.metadata.name)
+            .map(keyOfBinding),
+      },
+      {
+        source: memberClusters,
+        toKeys: (item, see, old) =>
+          old === undefined ? see.by(family.bindings, 'cluster', item.metadata.name ?? '').map(keyOfBinding) : [],
+      },
+    ],
+
+    observe(see, key) {
+      const { name, namespace } = partsOf(key);
+      const binding = see.get(family.bindings, name, namespace);
+      if (binding === undefined) return undefined;
+      const isActive = binding.metadata.deletionTimestamp === undefined && binding.spec.state !== 'Scheduled';
+      const group = isActive ? groupOf(see, binding) : 'incomplete';
+      if (isNeed(group)) return group;
+      return {
+        family,
+        binding,
+        works: worksOf(see, binding, key),
+        group,
+        isMemberThere: see.get(memberClusters, binding.spec.targetCluster) !== undefined,
+        now: see.now,
+      };
+    },
+
+    decide,
+  };
+
+  /** By label, and the one that has the name: it may have lost its labels. */
+  function worksOf(see: See, { metadata, spec }: HubBinding, key: string): readonly HubWork[] {
+    const labelled = see.by(works, 'binding', key).filter(isOurs);
+    const name = masterWorkName(workBaseName(metadata.labels?.[labels.parentPlacement] ?? '', metadata.namespace));
+    const named = see.get(works, name, memberNamespace(spec.targetCluster));
+    return named === undefined || labelled.includes(named) ? labelled : [...labelled, named];
+  }
+
+  function groupOf(see: See, binding: HubBinding): Observed['group'] | Need {
+    const all = see.by(family.resourceSnapshots, 'placement', placementKeyOf(binding));
+    const master = all.find(({ metadata }) => metadata.name === binding.spec.resourceSnapshotName);
+    if (master === undefined || !isMaster(master)) return 'missing';
+    const index = resourceIndexOf(master);
+    const further = all.filter((each) => each !== master && resourceIndexOf(each) === index);
+    const size = Number(master.metadata.annotations?.[annotations.numberOfResourceSnapshots] ?? '1');
+    if (further.length + 1 < size) return 'incomplete';
+    const refs = [master, ...further].map(
+      ({ metadata }): WholeRef => ({
+        on: 'hub',
+        resource: family.resourceSnapshot,
+        group: family.resourceSnapshot.group,
+        kind: family.resourceSnapshot.kind,
+        ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+        name: metadata.name ?? '',
+      }),
+    );
+    const wholes = refs.map((ref) => ({ ref, whole: see.whole(ref) }));
+    const need = wholes.filter(({ whole }) => whole === undefined).map(({ ref }) => ref);
+    if (need.length > 0) return { need };
+    if (wholes.some(({ whole }) => whole === null)) return 'missing';
+    return wholes.map(({ whole }) => whole as ResourceSnapshot);
+  }
+}
+
+const bindingOf = ({ metadata }: HubWork): readonly string[] => {
+  const binding = metadata.labels?.[labels.parentBinding];
+  return binding === undefined ? [] : [keyOf(metadata.labels?.[labels.parentPlacementNamespace], binding)];
+};

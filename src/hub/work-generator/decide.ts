@@ -1,0 +1,237 @@
+// Orders for one cluster: the Works that its binding asks for, and back on the binding what the member says of them.
+// Guarantees: a Work is written only if it differs from what it should be, whoever changed it; a binding is let go only when its Works are
+// gone, so a successor on the same cluster meets no remnants.
+import type { Condition } from '../../api/conditions.ts';
+import { annotations, finalizers, labels } from '../../api/names.ts';
+import { nextCondition } from '../../api/next-condition.ts';
+import { apiVersionOf, type KubeObject } from '../../api/object.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import { work } from '../../api/work.ts';
+import { canonicalJson, deepEqual } from '../../base/json.ts';
+import { create, patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
+import { type Action, type Decision, idle } from '../../runtime/controller.ts';
+import { bindingSentence } from '../binding-sentences.ts';
+import type { PlacementFamily } from '../families.ts';
+import type { HubBinding } from '../placement-sources.ts';
+import { type HubWork, works as workSource } from '../work-source.ts';
+import { type DesiredWork, desiredWorks } from './desired.ts';
+import { type Said, type Summary, summarise } from './summary.ts';
+
+export interface Observed {
+  readonly family: PlacementFamily;
+  readonly binding: HubBinding;
+  /** Those labelled with the binding, and those that have the names it asks for. */
+  readonly works: readonly HubWork[];
+  /** The whole group that the binding names; `missing` = the snapshot is gone, `incomplete` = parts are still to come. */
+  readonly group: readonly ResourceSnapshot[] | 'missing' | 'incomplete';
+  readonly isMemberThere: boolean;
+  readonly now: number;
+}
+
+export function decide(observed: Observed): Decision {
+  const { binding } = observed;
+  if (binding.metadata.deletionTimestamp !== undefined) return letGo(observed);
+  if (binding.spec.state === 'Scheduled') return idle('the rollout has not reached it');
+  if (!observed.isMemberThere) return idle('its member is gone; the scheduler deals with that');
+  if (!binding.metadata.finalizers?.includes(finalizers.workCleanup)) return hold(observed);
+  if (binding.spec.state === 'Bound' && !isReleased(binding))
+    return idle('the rollout has not said yet what it may do');
+  if (observed.group === 'incomplete') return idle('parts of its snapshot are still to come');
+  return observed.group === 'missing'
+    ? withoutSnapshot(observed)
+    : order(observed, desiredWorks(binding, observed.group));
+}
+
+/** RolloutStarted speaks of the present generation, for or against: then the spec is what the rollout wants. */
+const isReleased = ({ metadata, conditions }: HubBinding): boolean =>
+  conditions.some(
+    ({ type, observedGeneration }) => type === 'RolloutStarted' && observedGeneration === metadata.generation,
+  );
+
+function hold({ family, binding }: Observed): Decision {
+  const all = [...(binding.metadata.finalizers ?? []), finalizers.workCleanup];
+  const because = 'will have Works to clean up';
+  return {
+    steps: [[patch(seen(family.bindings, binding), { metadata: { finalizers: all } }, because)]],
+    holds: [],
+    because,
+  };
+}
+
+/** Differs from KubeFleet: it waits until the Works are gone, not until they are marked. */
+function letGo({ family, binding, works }: Observed): Decision {
+  const own = works.filter((each) => isOf(binding, each));
+  const live = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  if (live.length > 0) {
+    const because = `takes ${live.length} Works away`;
+    return { steps: [live.map((each) => remove(seen(workSource, each), because))], holds: [], because };
+  }
+  if (own.length > 0) {
+    const because = `the member still cleans up after ${own.length} Works`;
+    const subject = refTo(family.binding, binding);
+    const on = refTo(work, own[0] as HubWork);
+    const facts = { works: own.length, cluster: binding.spec.targetCluster };
+    return idle(because, {
+      holds: [{ code: 'CleaningUp', subject, on, facts, next: 'look after the agent of the member' }],
+    });
+  }
+  const left = (binding.metadata.finalizers ?? []).filter((each) => each !== finalizers.workCleanup);
+  if (left.length === (binding.metadata.finalizers ?? []).length) return idle('somebody else still holds the binding');
+  const because = 'nothing is left on the cluster';
+  return {
+    steps: [
+      [patch(seen(family.bindings, binding), { metadata: { finalizers: left.length === 0 ? null : left } }, because)],
+    ],
+    holds: [],
+    because,
+  };
+}
+
+const isOf = ({ metadata }: HubBinding, { metadata: { labels: told } }: HubWork): boolean =>
+  told?.[labels.parentBinding] === metadata.name && told?.[labels.parentPlacementNamespace] === metadata.namespace;
+
+/** History may have taken the snapshot; Works that carry it already are what they should be. */
+function withoutSnapshot(observed: Observed): Decision {
+  const { binding, works } = observed;
+  const own = works.filter((each) => isOf(binding, each));
+  const { resourceSnapshotName } = binding.spec;
+  const carry = own.filter(
+    ({ metadata }) => metadata.annotations?.[annotations.parentResourceSnapshotName] === resourceSnapshotName,
+  );
+  if (own.length > 0 && carry.length === own.length) return report(observed, own, []);
+  // Differs from KubeFleet: there this reads as a failed override.
+  const message = `the resource snapshot "${resourceSnapshotName}" does not exist`;
+  const said: Said = { type: 'WorkSynchronized', status: 'False', reason: 'SyncWorkFailed', message };
+  return tell(observed, { said: [said], failedPlacements: [], driftedPlacements: [], diffedPlacements: [] }, []);
+}
+
+function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
+  const { binding, works } = observed;
+  const byName = new Map(works.map((each) => [each.metadata.name ?? '', each]));
+  const going = desired.find(({ name }) => byName.get(name)?.metadata.deletionTimestamp !== undefined);
+  if (going !== undefined) return idle(`Work "${going.name}" is still being deleted; it is made anew when it is gone`);
+  const writes = desired.flatMap((each) => write(each, byName.get(each.name)));
+  const wanted = new Set(desired.map(({ name }) => name));
+  const extra = works.filter(
+    (each) =>
+      isOf(binding, each) && !wanted.has(each.metadata.name ?? '') && each.metadata.deletionTimestamp === undefined,
+  );
+  const taken = extra.map((each) => remove(seen(workSource, each), 'no longer part of the order'));
+  const present = desired.flatMap(({ name }) => byName.get(name) ?? []);
+  return report(observed, writes.length > 0 ? undefined : present, [writes, taken]);
+}
+
+function write(desired: DesiredWork, known: HubWork | undefined): readonly Action[] {
+  const { name, namespace, manifests, content, strategy } = desired;
+  const marks = { labels: desired.labels, annotations: desired.annotations };
+  const spec = { workload: { manifests }, ...(strategy === undefined ? {} : { applyStrategy: strategy }) };
+  if (known === undefined) {
+    const object: KubeObject = {
+      apiVersion: apiVersionOf(work.group, work.version),
+      kind: work.kind,
+      metadata: { name, namespace, ...marks },
+      spec,
+    };
+    return [create('hub', work, object, `orders Work "${name}"`)];
+  }
+  const isSameContent = known.content === content;
+  const isSameStrategy = known.strategy === (strategy === undefined ? '' : canonicalJson(strategy));
+  const isMarked =
+    carries(known.metadata.labels, marks.labels) && carries(known.metadata.annotations, marks.annotations);
+  if (isSameContent && isSameStrategy && isMarked) return [];
+  const change = {
+    metadata: marks,
+    spec: {
+      ...(isSameContent ? {} : { workload: { manifests } }),
+      ...(isSameStrategy ? {} : { applyStrategy: strategyPatch(known.strategy, strategy) }),
+    },
+  };
+  return [patch(seen(workSource, known), change, `brings Work "${name}" up to date`)];
+}
+
+const carries = (
+  has: Readonly<Record<string, string>> | undefined,
+  wanted: Readonly<Record<string, string>>,
+): boolean => Object.entries(wanted).every(([name, value]) => has?.[name] === value);
+
+/** A merge patch that leaves nothing of the old strategy. */
+function strategyPatch(known: string, strategy: DesiredWork['strategy']): object | null {
+  if (strategy === undefined) return null;
+  const old = known === '' ? {} : (JSON.parse(known) as object);
+  const gone = Object.keys(old).filter((field) => !(field in strategy));
+  return { ...strategy, ...Object.fromEntries(gone.map((field) => [field, null])) };
+}
+
+const synced = (reason: 'AllWorkSynced' | 'NoOverrideSpecified', type: Said['type']): Said => ({
+  type,
+  status: 'True',
+  reason,
+  message: bindingSentence(reason),
+});
+
+/** `present`: the Works as they should be; undefined while they are being written, and nobody can have reported on that. */
+function report(
+  observed: Observed,
+  present: readonly HubWork[] | undefined,
+  steps: readonly (readonly Action[])[],
+): Decision {
+  const summary: Summary =
+    present === undefined
+      ? {
+          said: [
+            {
+              type: 'Applied',
+              status: 'False',
+              reason: 'ApplyInProgress',
+              message: bindingSentence('ApplyInProgress'),
+            },
+          ],
+          failedPlacements: [],
+          driftedPlacements: [],
+          diffedPlacements: [],
+        }
+      : summarise(present);
+  return tell(observed, { ...summary, said: [synced('AllWorkSynced', 'WorkSynchronized'), ...summary.said] }, steps);
+}
+
+const OURS: readonly string[] = ['Overridden', 'WorkSynchronized', 'Applied', 'Available', 'DiffReported'];
+
+function tell({ family, binding, now }: Observed, summary: Summary, steps: readonly (readonly Action[])[]): Decision {
+  const { generation } = binding.metadata;
+  const said = [synced('NoOverrideSpecified', 'Overridden'), ...summary.said];
+  const conditions = said.map((finding): Condition => {
+    const old = binding.conditions.find(({ type }) => type === finding.type);
+    return nextCondition(
+      old,
+      { ...finding, ...(generation === undefined ? {} : { observedGeneration: generation }) },
+      now,
+    );
+  });
+  const others = binding.conditions.filter(({ type }) => !OURS.includes(type));
+  const before = {
+    conditions: binding.conditions.filter(({ type }) => OURS.includes(type)).toSorted(inOrder),
+    failedPlacements: binding.failedPlacements ?? [],
+    driftedPlacements: binding.driftedPlacements ?? [],
+    diffedPlacements: binding.diffedPlacements ?? [],
+  };
+  const { failedPlacements, driftedPlacements, diffedPlacements } = summary;
+  const after = { conditions, failedPlacements, driftedPlacements, diffedPlacements };
+  const last = conditions.at(-1);
+  const because = `${last?.type} is ${last?.status}: ${last?.reason}`;
+  if (deepEqual(before, after)) return { steps: steps.filter((step) => step.length > 0), holds: [], because };
+  const status = {
+    conditions: [...others, ...conditions],
+    failedPlacements: orNull(failedPlacements),
+    driftedPlacements: orNull(driftedPlacements),
+    diffedPlacements: orNull(diffedPlacements),
+  };
+  return {
+    steps: [...steps, [patchStatus(seen(family.bindings, binding), status, because)]].filter((step) => step.length > 0),
+    holds: [],
+    because,
+  };
+}
+
+const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list);
+
+const inOrder = (a: Condition, b: Condition): number => OURS.indexOf(a.type) - OURS.indexOf(b.type);

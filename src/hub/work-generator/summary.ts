@@ -1,0 +1,192 @@
+// What a cluster has reached, summed up over its Works. Pure.
+// A Work's condition counts only if it speaks of the Work's present generation.
+import type { BindingCondition, BindingReason, BindingStatus } from '../../api/binding.ts';
+import type { Condition } from '../../api/conditions.ts';
+import { labels } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { ResourceIdentifier } from '../../api/selected-resource.ts';
+import type { ManifestCondition } from '../../api/work.ts';
+import { by } from '../../base/compare.ts';
+import { bindingSentence } from '../binding-sentences.ts';
+import type { HubWork } from '../work-source.ts';
+
+export interface Said {
+  readonly type: BindingCondition;
+  readonly status: 'True' | 'False';
+  readonly reason: BindingReason;
+  readonly message: string;
+}
+
+export interface Summary {
+  readonly said: readonly Said[];
+  readonly failedPlacements: NonNullable<BindingStatus['failedPlacements']>;
+  readonly driftedPlacements: NonNullable<BindingStatus['driftedPlacements']>;
+  readonly diffedPlacements: NonNullable<BindingStatus['diffedPlacements']>;
+}
+
+const UNTRACKED: readonly string[] = ['WorkNotTrackable', 'SomeManifestsAreNotAvailabilityTrackable'];
+const MOST = 100;
+
+export function summarise(works: readonly HubWork[]): Summary {
+  const applied = works.map((work) => fresh(work, 'Applied'));
+  if (applied.some((each) => each === undefined)) {
+    // Differs from KubeFleet: as long as the member has not answered it stays with ApplyInProgress, which no reader takes for a failure.
+    return { ...nothing, said: [no('Applied', 'ApplyInProgress', bindingSentence('ApplyInProgress'))] };
+  }
+  if (applied.some((each) => each?.status === 'False')) {
+    const failed = failures(works);
+    const message = `could not be applied: ${inWords(failed)}`;
+    return {
+      said: [no('Applied', 'NotAllWorkHaveBeenApplied', message)],
+      failedPlacements: cut(failed),
+      driftedPlacements: cut(drifts(works)),
+      diffedPlacements: cut(diffs(works)),
+    };
+  }
+  const said = [yes('Applied', 'AllWorkHaveBeenApplied')];
+  const available = works.map((work) => fresh(work, 'Available'));
+  const driftedPlacements = cut(drifts(works));
+  if (available.some((each) => each === undefined)) {
+    const message = 'the cluster has not reported yet whether everything is available';
+    return { ...nothing, driftedPlacements, said: [...said, no('Available', 'NotAllWorkAreAvailable', message)] };
+  }
+  if (available.some((each) => each?.status === 'False')) {
+    const failed = failures(works);
+    const message = `not available yet: ${inWords(failed)}`;
+    return {
+      ...nothing,
+      said: [...said, no('Available', 'NotAllWorkAreAvailable', message)],
+      failedPlacements: cut(failed),
+      driftedPlacements,
+    };
+  }
+  const untracked = works.filter((work) => UNTRACKED.includes(fresh(work, 'Available')?.reason ?? ''));
+  const last: Said =
+    untracked.length === 0
+      ? yes('Available', 'AllWorkAreAvailable')
+      : {
+          type: 'Available',
+          status: 'True',
+          reason: 'NotAllWorkAreAvailabilityTrackable',
+          message: `the availability of what Work "${untracked[0]?.metadata.name}" holds cannot be tracked`,
+        };
+  return { ...nothing, driftedPlacements, said: [...said, last] };
+}
+
+const nothing = { failedPlacements: [], driftedPlacements: [], diffedPlacements: [] };
+
+const yes = (type: BindingCondition, reason: BindingReason): Said => ({
+  type,
+  status: 'True',
+  reason,
+  message: bindingSentence(reason),
+});
+const no = (type: BindingCondition, reason: BindingReason, message: string): Said => ({
+  type,
+  status: 'False',
+  reason,
+  message,
+});
+
+const fresh = ({ metadata, conditions }: HubWork, type: string): Condition | undefined => {
+  const condition = conditionOf(conditions, type);
+  return condition?.observedGeneration === metadata.generation ? condition : undefined;
+};
+
+const isFailing = (work: HubWork): boolean =>
+  fresh(work, 'Applied')?.status === 'False' || fresh(work, 'Available')?.status === 'False';
+
+type Failed = Summary['failedPlacements'][number];
+
+function failures(works: readonly HubWork[]): readonly Failed[] {
+  const of = (work: HubWork, { identifier, conditions }: ManifestCondition): readonly Failed[] => {
+    const applied = conditionOf(conditions, 'Applied');
+    const condition = applied?.status === 'False' ? applied : conditionOf(conditions, 'Available');
+    return condition?.status === 'False' ? [{ ...objectOf(work, identifier), condition }] : [];
+  };
+  return works
+    .filter(isFailing)
+    .flatMap((work) => work.reports.flatMap((report) => of(work, report)))
+    .toSorted(by(orderOf));
+}
+
+function drifts(works: readonly HubWork[]): Summary['driftedPlacements'] {
+  return works
+    .flatMap((work) =>
+      work.reports.flatMap(({ identifier, driftDetails }) =>
+        driftDetails === undefined
+          ? []
+          : [
+              {
+                ...objectOf(work, identifier),
+                observationTime: driftDetails.observationTime,
+                targetClusterObservedGeneration: driftDetails.observedInMemberClusterGeneration,
+                firstDriftedObservedTime: driftDetails.firstDriftedObservedTime,
+                ...(driftDetails.observedDrifts === undefined ? {} : { observedDrifts: driftDetails.observedDrifts }),
+              },
+            ],
+      ),
+    )
+    .toSorted(by(orderOf));
+}
+
+function diffs(works: readonly HubWork[]): Summary['diffedPlacements'] {
+  return works
+    .flatMap((work) =>
+      work.reports.flatMap(({ identifier, diffDetails }) =>
+        diffDetails === undefined
+          ? []
+          : [
+              {
+                ...objectOf(work, identifier),
+                observationTime: diffDetails.observationTime,
+                ...(diffDetails.observedInMemberClusterGeneration === undefined
+                  ? {}
+                  : { targetClusterObservedGeneration: diffDetails.observedInMemberClusterGeneration }),
+                firstDiffedObservedTime: diffDetails.firstDiffedObservedTime,
+                ...(diffDetails.observedDiffs === undefined ? {} : { observedDiffs: diffDetails.observedDiffs }),
+              },
+            ],
+      ),
+    )
+    .toSorted(by(orderOf));
+}
+
+function objectOf(
+  { metadata }: HubWork,
+  { group, version, kind, namespace, name }: ManifestCondition['identifier'],
+): ResourceIdentifier {
+  const envelope = metadata.labels?.[labels.envelopeName];
+  const within = metadata.labels?.[labels.envelopeNamespace];
+  return {
+    ...(group === undefined || group === '' ? {} : { group }),
+    version: version ?? '',
+    kind: kind ?? '',
+    ...(namespace === undefined || namespace === '' ? {} : { namespace }),
+    name: name ?? '',
+    ...(envelope === undefined
+      ? {}
+      : {
+          envelope: {
+            name: envelope,
+            ...(within === undefined ? {} : { namespace: within }),
+            type: (metadata.labels?.[labels.envelopeWork] ?? 'ConfigMap') as 'ConfigMap',
+          },
+        }),
+  };
+}
+
+const orderOf = ({ group = '', version, kind, namespace = '', name, envelope }: ResourceIdentifier): string =>
+  [group, version, kind, namespace, name, envelope?.type, envelope?.namespace, envelope?.name].join('/');
+
+/** Always in order, so that a list that is cut is cut at the same place. */
+const cut = <T>(list: readonly T[]): T[] => list.slice(0, MOST);
+
+/** The first object and why; how many more. */
+function inWords(failed: readonly Failed[]): string {
+  const [first] = failed;
+  if (first === undefined) return 'the cluster does not say what';
+  const where = first.namespace === undefined ? '' : `${first.namespace}/`;
+  const more = failed.length === 1 ? '' : `; and ${failed.length - 1} more`;
+  return `${first.kind} "${where}${first.name}": ${first.condition.message || first.condition.reason}${more}`;
+}

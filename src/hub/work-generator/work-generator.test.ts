@@ -1,0 +1,305 @@
+import { describe, expect, test } from 'vitest';
+import { aCluster, admin } from '../../../test/cluster.ts';
+import { counted } from '../../../test/runtime/counted.ts';
+import { turns } from '../../../test/runtime/turns.ts';
+import { hubKinds } from '../../api/kinds.ts';
+import { annotations, labels } from '../../api/names.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { seededRandom } from '../../base/random.ts';
+import { silentLog } from '../../runtime/deps.ts';
+import { startManager } from '../../runtime/manager.ts';
+import { families, type PlacementFamily } from '../families.ts';
+import { workGenerator } from './controller.ts';
+
+const NAMESPACE = 'team';
+const MEMBER = 'fleet-member-c1';
+const NAME = 'web-c1-12345678';
+const configMap = (name: string, data: object = { a: '1' }) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'app' },
+  data,
+});
+
+async function bench(family: PlacementFamily) {
+  const cluster = await aCluster({ kinds: hubKinds });
+  const inNamespace = family.binding.namespaced ? NAMESPACE : undefined;
+  for (const name of [NAMESPACE, MEMBER]) await cluster.create('namespaces', undefined, { metadata: { name } });
+  await cluster.create('memberclusters', undefined, {
+    metadata: { name: 'c1' },
+    spec: { identity: { kind: 'User', name: 'c1' } },
+  });
+  const asked = counted(cluster.as(admin));
+  const manager = startManager(
+    { clock: cluster.clock, random: seededRandom(1), servers: { hub: asked }, log: silentLog },
+    { controllers: [workGenerator(family)] },
+  );
+  const settle = async () => {
+    for (let i = 0; i < 12; i++) await turns();
+    expect(manager.idle()).toBe(true);
+  };
+  await settle();
+  const bindingAt = cluster.at(family.binding.plural, inNamespace, NAME);
+  const patch = async (at: ReturnType<typeof cluster.at>, body: object, subresource?: 'status') => {
+    const to = subresource === undefined ? at : { ...at, subresource };
+    await cluster.call({ verb: 'patch', at: to, patch: { type: 'merge', body: body as never }, manager: 'test' });
+    await settle();
+  };
+  const get = async (at: ReturnType<typeof cluster.at>) => {
+    const { object } = await cluster.call({ verb: 'get', at });
+    return object as KubeObject;
+  };
+  const base = family.binding.namespaced ? `${NAMESPACE}.web` : 'web';
+  const workAt = cluster.at('works', MEMBER, `${base}-work`);
+  const now = () => kubeTime(cluster.clock.now());
+  return {
+    cluster,
+    settle,
+    bindingAt,
+    workAt,
+    patch,
+    get,
+    base,
+    writes: asked.writes,
+    forget: () => void asked.calls.splice(0),
+    async snapshot(index: number, resources: readonly object[]) {
+      await cluster.create(family.resourceSnapshot.plural, inNamespace, {
+        metadata: {
+          name: `web-${index}-snapshot`,
+          labels: {
+            [labels.parentPlacement]: 'web',
+            [labels.resourceIndex]: String(index),
+            [labels.isLatestSnapshot]: 'true',
+          },
+          annotations: { [annotations.resourceHash]: 'x', [annotations.numberOfResourceSnapshots]: '1' },
+        },
+        spec: { selectedResources: resources },
+      });
+      await settle();
+    },
+    async bind(index: number, spec: object = {}) {
+      const body = {
+        state: 'Bound',
+        targetCluster: 'c1',
+        resourceSnapshotName: `web-${index}-snapshot`,
+        schedulingPolicySnapshotName: 'web-0',
+        clusterDecision: { clusterName: 'c1', selected: true, reason: 'test' },
+        applyStrategy: { type: 'ClientSideApply' },
+        ...spec,
+      };
+      const known = await cluster.call({ verb: 'get', at: bindingAt }).catch(() => undefined);
+      if (known === undefined) {
+        await cluster.create(family.binding.plural, inNamespace, {
+          metadata: { name: NAME, labels: { [labels.parentPlacement]: 'web' } },
+          spec: body,
+        });
+        await settle();
+      } else await patch(bindingAt, { spec: body });
+      const { metadata, status } = await get(bindingAt);
+      const { conditions = [] } = (status ?? {}) as { conditions?: { type: string }[] };
+      const started = {
+        type: 'RolloutStarted',
+        status: 'True',
+        reason: 'RolloutStarted',
+        message: '',
+        observedGeneration: metadata.generation,
+        lastTransitionTime: now(),
+      };
+      await patch(
+        bindingAt,
+        { status: { conditions: [started, ...conditions.filter(({ type }) => type !== 'RolloutStarted')] } },
+        'status',
+      );
+    },
+    /** As the member does it, about the Work's present generation. */
+    async report(
+      said: Readonly<Record<string, readonly [status: string, reason: string]>>,
+      manifestConditions: readonly object[] = [],
+    ) {
+      const { generation } = (await get(workAt)).metadata;
+      const conditions = Object.entries(said).map(([type, [status, reason]]) => ({
+        type,
+        status,
+        reason,
+        message: 'test',
+        observedGeneration: generation,
+        lastTransitionTime: now(),
+      }));
+      await patch(workAt, { status: { conditions, manifestConditions } }, 'status');
+    },
+    async conditions() {
+      const { metadata, status } = await get(bindingAt);
+      const { conditions = [] } = (status ?? {}) as {
+        conditions?: { type: string; status: string; reason: string; observedGeneration: number }[];
+      };
+      return conditions
+        .filter(({ observedGeneration }) => observedGeneration === metadata.generation)
+        .map(({ type, status: said, reason }) => `${type} ${said} ${reason}`);
+    },
+    async manifests() {
+      const { spec } = await get(workAt);
+      return (spec as { workload: { manifests: readonly KubeObject[] } }).workload.manifests;
+    },
+    async [Symbol.asyncDispose]() {
+      await manager.stop();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const DONE = { Applied: ['True', 'AllManifestsApplied'], Available: ['True', 'AllManifestsAvailable'] } as const;
+const identifier = {
+  ordinal: 0,
+  version: 'v1',
+  kind: 'ConfigMap',
+  resource: 'configmaps',
+  namespace: 'app',
+  name: 'x',
+};
+
+describe.each(families.map((family) => ({ family, kind: family.binding.kind })))(
+  'the Works of a $kind',
+  ({ family }) => {
+    test('are ordered when the rollout says so, with the names, labels and hashes that others know', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      const { metadata } = await it.get(it.workAt);
+      expect(metadata.labels).toEqual({
+        [labels.parentBinding]: NAME,
+        [labels.parentPlacement]: 'web',
+        [labels.parentResourceSnapshotIndex]: '0',
+        ...(family.binding.namespaced ? { [labels.parentPlacementNamespace]: NAMESPACE } : {}),
+      });
+      const none = '74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b';
+      expect(metadata.annotations).toEqual({
+        [annotations.parentResourceSnapshotName]: 'web-0-snapshot',
+        [annotations.parentResourceOverrideSnapshotHash]: none,
+        [annotations.parentClusterResourceOverrideSnapshotHash]: none,
+      });
+      expect(await it.manifests()).toEqual([configMap('x')]);
+      expect(await it.conditions()).toEqual([
+        'RolloutStarted True RolloutStarted',
+        'Overridden True NoOverrideSpecified',
+        'WorkSynchronized True AllWorkSynced',
+        'Applied False ApplyInProgress',
+      ]);
+    });
+
+    test('are one even for nothing, so that the cluster can answer', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, []);
+      await it.bind(0);
+      expect(await it.manifests()).toEqual([]);
+      await it.report(DONE);
+      expect(await it.conditions()).toContain('Available True AllWorkAreAvailable');
+    });
+
+    test('cost one write and two status writes of the binding per revision, and nothing when sent again', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      await it.report(DONE);
+      await it.snapshot(1, [configMap('x', { a: '2' })]);
+      it.forget();
+      await it.bind(1);
+      // The member's write-ahead: no binding write.
+      await it.patch(it.workAt, { status: { manifestConditions: [{ identifier, conditions: [] }] } }, 'status');
+      await it.report(DONE);
+      expect(it.writes().map((write) => write.replace(/ .*\//, ' '))).toHaveLength(3);
+      it.forget();
+      await it.report(DONE);
+      expect(it.writes()).toEqual([]);
+    });
+
+    test('are put right when somebody edits them', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      await it.patch(it.workAt, { spec: { workload: { manifests: [configMap('evil')] } } });
+      expect(await it.manifests()).toEqual([configMap('x')]);
+      await it.cluster.call({ verb: 'delete', at: it.workAt });
+      await it.settle();
+      expect(await it.manifests()).toEqual([configMap('x')]);
+      await it.patch(it.workAt, { metadata: { labels: { [labels.parentBinding]: null } } });
+      expect((await it.get(it.workAt)).metadata.labels?.[labels.parentBinding]).toBe(NAME);
+    });
+
+    test('carry a new way of applying, and nothing of the old one', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0, { applyStrategy: { type: 'ServerSideApply', serverSideApplyConfig: { force: true } } });
+      await it.bind(0, { applyStrategy: { type: 'ClientSideApply', serverSideApplyConfig: null } });
+      const { spec } = await it.get(it.workAt);
+      expect((spec as { applyStrategy: object }).applyStrategy).toMatchObject({ type: 'ClientSideApply' });
+      expect((spec as { applyStrategy: object }).applyStrategy).not.toHaveProperty('serverSideApplyConfig');
+    });
+
+    const refused = {
+      type: 'Applied',
+      status: 'False',
+      reason: 'ManifestApplyFailed',
+      message: 'no such namespace',
+      observedGeneration: 0,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    test.each([
+      {
+        it: 'refused',
+        said: { Applied: ['False', 'SomeManifestsAreNotApplied'] },
+        reports: [{ identifier, conditions: [refused] }],
+        is: 'Applied False NotAllWorkHaveBeenApplied',
+        failed: [{ version: 'v1', kind: 'ConfigMap', namespace: 'app', name: 'x', condition: refused }],
+      },
+      {
+        it: 'not available',
+        said: { Applied: ['True', 'AllManifestsApplied'], Available: ['False', 'SomeManifestsAreNotAvailable'] },
+        reports: [{ identifier, conditions: [{ ...refused, type: 'Available', reason: 'ManifestNotAvailableYet' }] }],
+        is: 'Available False NotAllWorkAreAvailable',
+        failed: [{ name: 'x', condition: { reason: 'ManifestNotAvailableYet' } }],
+      },
+      {
+        it: 'untracked',
+        said: { Applied: ['True', 'AllManifestsApplied'], Available: ['True', 'WorkNotTrackable'] },
+        reports: [],
+        is: 'Available True NotAllWorkAreAvailabilityTrackable',
+        failed: undefined,
+      },
+    ] as const)('tell of a manifest that is $it', async ({ said, reports, is, failed }) => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      await it.report(said, reports);
+      expect((await it.conditions()).at(-1)).toBe(is);
+      const { status } = await it.get(it.bindingAt);
+      const { failedPlacements } = status as { failedPlacements?: object };
+      if (failed === undefined) expect(failedPlacements).toBeUndefined();
+      else expect(failedPlacements).toMatchObject(failed);
+      await it.report(DONE);
+      expect((await it.conditions()).at(-1)).toBe('Available True AllWorkAreAvailable');
+      expect(((await it.get(it.bindingAt)).status as { failedPlacements?: object }).failedPlacements).toBeUndefined();
+    });
+
+    test('say so when the snapshot is missing, and heal when it comes', async () => {
+      await using it = await bench(family);
+      await it.bind(7);
+      expect((await it.conditions()).at(-1)).toBe('WorkSynchronized False SyncWorkFailed');
+      await it.snapshot(7, [configMap('x')]);
+      expect((await it.conditions()).at(-1)).toBe('Applied False ApplyInProgress');
+    });
+
+    test('are gone before the binding is let go', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      await it.patch(it.workAt, { metadata: { finalizers: ['kubernetes-fleet.io/work-cleanup'] } });
+      await it.cluster.call({ verb: 'delete', at: it.bindingAt });
+      await it.settle();
+      expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeDefined();
+      expect((await it.get(it.bindingAt)).metadata.deletionTimestamp).toBeDefined();
+      await it.patch(it.workAt, { metadata: { finalizers: null } });
+      await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
+    });
+  },
+);

@@ -1,0 +1,61 @@
+// What the hub keeps in memory of Works: never their manifests, only whether those are the right ones, and what the member says.
+import type { Condition } from '../api/conditions.ts';
+import { labels } from '../api/names.ts';
+import { conditionOf } from '../api/next-condition.ts';
+import type { ObjectMeta } from '../api/object.ts';
+import { type ManifestCondition, type Work, work } from '../api/work.ts';
+import { sha256 } from '../base/hash.ts';
+import { canonicalJson } from '../base/json.ts';
+import { keyOf } from '../runtime/cache.ts';
+import type { Source } from '../runtime/controller.ts';
+import { only } from './only.ts';
+
+export interface HubWork {
+  readonly metadata: ObjectMeta;
+  /** Equal for equal manifests. */
+  readonly content: string;
+  /** Canonical JSON of the apply strategy, or empty. */
+  readonly strategy: string;
+  readonly conditions: readonly Condition[];
+  /** Manifests that are not well, drifted or differ; all others are left out. */
+  readonly reports: readonly ManifestCondition[];
+}
+
+/** Index: `binding`, the key of the binding that it was made for. */
+export const works: Source<HubWork> = {
+  on: 'hub',
+  resource: work,
+  project(object) {
+    const { metadata, spec, status } = object as Work;
+    return {
+      metadata: only(metadata, 'generation', 'deletionTimestamp', 'finalizers', 'labels', 'annotations'),
+      content: contentOf(spec?.workload?.manifests ?? []),
+      strategy: spec?.applyStrategy === undefined ? '' : canonicalJson(spec.applyStrategy),
+      conditions: status?.conditions ?? [],
+      reports: (status?.manifestConditions ?? []).filter(isWorthTelling),
+    };
+  },
+  indexes: {
+    binding: ({ metadata }) => {
+      const binding = metadata.labels?.[labels.parentBinding];
+      return binding === undefined ? [] : [keyOf(metadata.labels?.[labels.parentPlacementNamespace], binding)];
+    },
+  },
+};
+
+const isWorthTelling = ({ conditions, driftDetails, diffDetails }: ManifestCondition): boolean =>
+  driftDetails !== undefined ||
+  diffDetails !== undefined ||
+  conditionOf(conditions, 'Applied')?.status === 'False' ||
+  conditionOf(conditions, 'Available')?.status === 'False';
+
+/** Objects in process share their unchanged parts: the same list is hashed once, however often a status is written. */
+const known = new WeakMap<object, string>();
+
+export function contentOf(manifests: readonly unknown[]): string {
+  const before = known.get(manifests);
+  if (before !== undefined) return before;
+  const content = sha256(canonicalJson(manifests)).slice(0, 32);
+  known.set(manifests, content);
+  return content;
+}
