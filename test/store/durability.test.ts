@@ -215,6 +215,24 @@ describe('a restart', () => {
     await log.close();
   });
 
+  test('finds a snapshot that was written a slice at a time: never much at once, however much there is', async () => {
+    const lengths: number[] = [];
+    const disk: FakeDisk = new FakeDisk({
+      onStep: (operation, file) => {
+        if (operation === 'sync' && file.endsWith('.part')) lengths.push(disk.contentOf(file).length);
+      },
+    });
+    const log = await open(disk, { snapshotMinBytes: 3_000_000 });
+    const store = log.store('a');
+    const writes = Array.from({ length: 2000 }, (_, i) => put(store, `n${i}`, { x: 'x'.repeat(2000) }).durable);
+    await Promise.all(writes);
+    for (let i = 0; i < 100 && log.counts().snapshots === 0; i++) await turns();
+    expect(log.counts().snapshots).toBe(1);
+    const slices = lengths.map((length, index) => length - (lengths[index - 1] ?? 0));
+    expect(Math.max(...slices)).toBeLessThan(260 * 1024);
+    expect(slices.filter((bytes) => bytes > 0).length).toBeGreaterThan(2000 / 256);
+  });
+
   test('after a close without writes leaves the files as they were', async () => {
     const disk = new FakeDisk();
     await (await written(disk)).close();
