@@ -113,10 +113,7 @@ async function bench(family: PlacementFamily) {
       );
     },
     /** As the member does it, about the Work's present generation. */
-    async report(
-      said: Readonly<Record<string, readonly [status: string, reason: string]>>,
-      manifestConditions: readonly object[] = [],
-    ) {
+    async report(said: Said, manifestConditions: readonly object[] = []) {
       const { generation } = (await get(workAt)).metadata;
       const conditions = Object.entries(said).map(([type, [status, reason]]) => ({
         type,
@@ -146,6 +143,16 @@ async function bench(family: PlacementFamily) {
       await cluster[Symbol.asyncDispose]();
     },
   };
+}
+
+type Said = Readonly<Record<string, readonly [status: string, reason: string]>>;
+
+interface Case {
+  readonly it: string;
+  readonly said: Said;
+  readonly reports: readonly object[];
+  readonly is: string;
+  readonly failed: readonly object[] | undefined;
 }
 
 const DONE = { Applied: ['True', 'AllManifestsApplied'], Available: ['True', 'AllManifestsAvailable'] } as const;
@@ -244,7 +251,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       observedGeneration: 0,
       lastTransitionTime: '2026-01-01T00:00:00Z',
     };
-    test.each([
+    test.each<Case>([
       {
         it: 'refused',
         said: { Applied: ['False', 'SomeManifestsAreNotApplied'] },
@@ -266,7 +273,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
         is: 'Available True NotAllWorkAreAvailabilityTrackable',
         failed: undefined,
       },
-    ] as const)('tell of a manifest that is $it', async ({ said, reports, is, failed }) => {
+    ])('tell of a manifest that is $it', async ({ said, reports, is, failed }) => {
       await using it = await bench(family);
       await it.snapshot(0, [configMap('x')]);
       await it.bind(0);
