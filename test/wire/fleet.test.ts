@@ -239,6 +239,15 @@ describe.skipIf(skipsKubectl)('a fleet', () => {
     expect(performance.now() - began).toBeLessThan(STOPPED_WITHIN_MS);
   });
 
+  test('pretend nodes run the Pods of any API server, until they are stopped', async () => {
+    const nodes = keep(start(folder, ['pretend', '--kubeconfig', other.kubeconfig, '--name', 'extra', '--nodes', '1']));
+    await nodes.says(/1 pretend nodes are running/);
+    await other.ok(['run', 'one', '--image=web:1', '--restart=Never']);
+    await other.ok(['wait', '--for=jsonpath={.status.phase}=Succeeded', 'pod/one', '--timeout=30s']);
+    expect(await other.ok(['get', 'pod', 'one', '-o', 'jsonpath={.spec.nodeName}'])).toBe('extra-node-1');
+    expect(await nodes.stop()).toBe(0);
+  });
+
   test('stops when it is asked to', async () => {
     const began = performance.now();
     expect(await fleet.stop('SIGTERM')).toBe(0);
