@@ -20,9 +20,9 @@ export const LONGEST_MESSAGE = 1024;
 export const clipped = (text: string, most = LONGEST_MESSAGE): string =>
   text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 
-export const refused = (identifier: Identifier, refusal: Refusal, generation = 0): Outcome => ({
+export const refused = (identifier: Identifier, { reason, message }: Refusal, generation = 0): Outcome => ({
   identifier,
-  refusal: { ...refusal, message: clipped(refusal.message) },
+  refusal: { reason, message: clipped(message) },
   generation,
 });
 

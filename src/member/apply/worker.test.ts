@@ -1,7 +1,14 @@
 // The applier as it runs: a real hub and a real member in memory.
 import { describe, expect, test } from 'vitest';
 import { finalizers } from '../../api/names.ts';
-import { aConfigMap, aDeployment, aNamespace, aRig, PLACE } from './applier.testing.ts';
+import { AbortError, ApiError, LostError } from '../../base/errors.ts';
+import { aConfigMap, aDeployment, aNamespace, aRig, type Meddle, PLACE, type Rig } from './applier.testing.ts';
+
+/** Something on the member that can own objects. */
+async function anOwner(rig: Rig) {
+  const { metadata } = await rig.member.create('configmaps', 'shop', { metadata: { name: 'owner' } });
+  return { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: metadata.uid ?? '' };
+}
 
 const READY = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2, readyReplicas: 2 };
 
@@ -100,3 +107,478 @@ describe('an order to a member', () => {
     expect(rig.writes).toEqual([]);
   });
 });
+
+describe('what is no longer wanted', () => {
+  test('goes, and only that', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.member.create('namespaces', undefined, { metadata: { name: 'shop' } });
+    await rig.member.create('configmaps', 'shop', { metadata: { name: 'foreign' }, data: { x: '1' } });
+    await rig.order('web-work', [aConfigMap('a', {}), aConfigMap('b', {}), aConfigMap('c', {})]);
+    await rig.settles();
+    const shared = await anOwner(rig);
+    const c = await rig.find('configmaps', 'shop', 'c');
+    await rig.patch('configmaps', 'shop', 'c', {
+      metadata: { ownerReferences: [...(c?.metadata.ownerReferences ?? []), shared] },
+    });
+    rig.writes.length = 0;
+    await rig.order('web-work', [aConfigMap('a', {})], { applyStrategy: { allowCoOwnership: true } as never });
+    await rig.settles();
+    expect(await rig.find('configmaps', 'shop', 'a')).toBeDefined();
+    expect(await rig.find('configmaps', 'shop', 'b')).toBeUndefined();
+    expect((await rig.find('configmaps', 'shop', 'c'))?.metadata.ownerReferences).toEqual([shared]);
+    expect(await rig.find('configmaps', 'shop', 'foreign')).toBeDefined();
+    expect(Object.keys(await rig.verdicts('web-work'))).toEqual(['ConfigMap shop/a']);
+  });
+
+  test('is not what only cannot be read just now', async () => {
+    await using rig = await aRig();
+    const { catalogue } = rig.member.running;
+    let isOut = false;
+    const flaky = {
+      ...catalogue,
+      byKind: (apiVersion: string, kind: string) =>
+        isOut && kind === 'ConfigMap' ? undefined : catalogue.byKind(apiVersion, kind),
+    };
+    await rig.start({ catalogue: flaky });
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', {})]);
+    await rig.settles();
+    isOut = true;
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', { b: '1' })]);
+    await rig.settles();
+    expect(await rig.find('configmaps', 'shop', 'a')).toBeDefined();
+    expect(await rig.verdicts('web-work')).toMatchObject({ 'ConfigMap shop/a': 'Applied=False/DecodingErred' });
+    isOut = false;
+    await rig.pass(1_100_000, 100_000);
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+    expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ b: '1' });
+  });
+
+  test('is remembered by the member when the Work’s status was lost', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', {}), aConfigMap('b', {})]);
+    await rig.settles();
+    await rig.stop();
+    await rig.hub.call({
+      verb: 'patch',
+      at: { ...rig.hub.at('works', PLACE, 'web-work'), subresource: 'status' },
+      patch: { type: 'merge', body: { status: { conditions: [], manifestConditions: null } } },
+      manager: 'hand',
+    });
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', {})]);
+    await rig.start();
+    expect(await rig.find('configmaps', 'shop', 'b')).toBeUndefined();
+  });
+
+  test('and will not go is named, and tried again until it does', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', {}), aConfigMap('b', {})]);
+    await rig.settles();
+    rig.meddle = (who, { verb, at }) =>
+      who === 'member' && verb === 'delete' && at.name === 'b'
+        ? { before: new ApiError(403, 'Forbidden', 'a policy says no') }
+        : undefined;
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', {})]);
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toBe('Applied=False/SomeManifestsAreNotApplied');
+    expect(await rig.messageOf('web-work', 2)).toBe(
+      'ConfigMap "shop/b" is no longer wanted and cannot be removed: a policy says no',
+    );
+    await rig.stop();
+    await rig.start();
+    rig.meddle = undefined;
+    await rig.pass(60_000, 5000);
+    expect(await rig.find('configmaps', 'shop', 'b')).toBeUndefined();
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+  });
+});
+
+describe('an object of somebody else', () => {
+  const cases = [
+    { it: 'is taken over', isOwned: false, strategy: {}, applied: 'Applied', data: { a: '1', theirs: 'x' } },
+    {
+      it: 'is left alone if told Never',
+      isOwned: false,
+      strategy: { whenToTakeOver: 'Never' },
+      applied: 'NotTakenOver',
+      data: { a: '0', theirs: 'x' },
+    },
+    {
+      it: 'is left alone if it has an owner',
+      isOwned: true,
+      strategy: {},
+      applied: 'FailedToTakeOver',
+      data: { a: '0', theirs: 'x' },
+    },
+    {
+      it: 'is shared if that is allowed',
+      isOwned: true,
+      strategy: { allowCoOwnership: true },
+      applied: 'Applied',
+      data: { a: '1', theirs: 'x' },
+    },
+  ];
+  test.each(cases)('$it', async ({ isOwned, strategy, applied, data }) => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.member.create('namespaces', undefined, { metadata: { name: 'shop' } });
+    const owners = isOwned ? [await anOwner(rig)] : [];
+    await rig.member.create('configmaps', 'shop', {
+      metadata: { name: 'a', ownerReferences: owners },
+      data: { a: '0', theirs: 'x' },
+    });
+    await rig.order('web-work', [aConfigMap('a', { a: '1' })], { applyStrategy: strategy as never });
+    await rig.settles();
+    expect((await rig.verdicts('web-work'))['ConfigMap shop/a']).toContain(`/${applied}`);
+    expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual(data);
+    const ours = applied === 'Applied';
+    const owned = (await rig.find('configmaps', 'shop', 'a'))?.metadata.ownerReferences ?? [];
+    expect(owned.map(({ kind }) => kind).sort()).toEqual([
+      ...(ours ? ['AppliedWork'] : []),
+      ...owners.map(({ kind }) => kind),
+    ]);
+    // And when the Work goes, it stays unless it became ours alone.
+    await rig.remove('hub', 'works', PLACE, 'web-work');
+    await rig.settles();
+    expect((await rig.find('configmaps', 'shop', 'a')) !== undefined).toBe(!(ours && owners.length === 0));
+  });
+
+  test('placed by another Work is never shared, and taken over when that Work is gone', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('one-work', [aNamespace('shop'), aConfigMap('a', { a: '1' })]);
+    await rig.settles();
+    await rig.order('two-work', [aConfigMap('a', { a: '2' })], { applyStrategy: { allowCoOwnership: true } as never });
+    await rig.settles();
+    expect(await rig.verdicts('two-work')).toEqual({ 'ConfigMap shop/a': 'Applied=False/FailedToTakeOver' });
+    expect(await rig.messageOf('two-work', 0)).toBe(
+      'ConfigMap "shop/a" is already placed by another Work: it is owned by AppliedWork "one-work"',
+    );
+    await rig.order('one-work', [aNamespace('shop')]);
+    await rig.settles();
+    expect(await rig.verdict('two-work')).toContain('Applied=True');
+    expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ a: '2' });
+  });
+
+  test('whose AppliedWork lost its Work while the member was away is adopted', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('one-work', [aNamespace('shop'), aConfigMap('a', { a: '1' })]);
+    await rig.settles();
+    await rig.stop();
+    await rig.hub.call({
+      verb: 'patch',
+      at: rig.hub.at('works', PLACE, 'one-work'),
+      patch: { type: 'merge', body: { metadata: { finalizers: null } } },
+      manager: 'hub',
+    });
+    await rig.remove('hub', 'works', PLACE, 'one-work');
+    await rig.order('two-work', [aNamespace('shop'), aConfigMap('a', { a: '2' })]);
+    await rig.start();
+    expect(await rig.verdict('two-work')).toContain('Applied=True');
+    const live = await rig.find('configmaps', 'shop', 'a');
+    expect(live?.metadata.ownerReferences?.map(({ name }) => name)).toEqual(['two-work']);
+  });
+});
+
+describe('a Work that goes', () => {
+  test('takes what it placed with it, and then lets go', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', {}), aDeployment('web', 'web:1')]);
+    await rig.settles();
+    rig.writes.length = 0;
+    await rig.remove('hub', 'works', PLACE, 'web-work');
+    await rig.settles();
+    expect(rig.writes).toEqual(['member delete appliedworks', 'hub patch works']);
+    expect(await rig.find('configmaps', 'shop', 'a')).toBeUndefined();
+    expect(await rig.find('appliedworks', undefined, 'web-work')).toBeUndefined();
+    await expect(rig.work('web-work')).rejects.toThrow('not found');
+  });
+
+  test('waits for what does not want to go', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [
+      aNamespace('shop'),
+      { ...aConfigMap('a', {}), metadata: { name: 'a', namespace: 'shop', finalizers: ['example.com/wait'] } },
+    ]);
+    await rig.settles();
+    await rig.remove('hub', 'works', PLACE, 'web-work');
+    await rig.pass(700_000, 100_000);
+    expect((await rig.work('web-work')).metadata.deletionTimestamp).toBeDefined();
+    await rig.patch('configmaps', 'shop', 'a', { metadata: { finalizers: null } });
+    await rig.settles();
+    await expect(rig.work('web-work')).rejects.toThrow('not found');
+  });
+
+  test('leaves everything while the member leaves, and takes it up again when it is back', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', { a: '1' })]);
+    await rig.settles();
+    const state = async (value: string) => {
+      await rig.hub.call({
+        verb: 'patch',
+        at: rig.hub.at('internalmemberclusters', PLACE, 'east'),
+        patch: { type: 'merge', body: { spec: { state: value } } },
+        manager: 'hub',
+      });
+      await rig.settles();
+    };
+    await state('Leave');
+    rig.writes.length = 0;
+    await rig.order('web-work', [aNamespace('shop')]);
+    await rig.settles();
+    expect(rig.writes).toEqual([]);
+    expect(await rig.find('configmaps', 'shop', 'a')).toBeDefined();
+    await state('Join');
+    expect(await rig.find('configmaps', 'shop', 'a')).toBeUndefined();
+  });
+});
+
+describe('trouble', () => {
+  const noisy = (answer: ApiError | LostError, times = 1): Meddle => {
+    let left = times;
+    return (who, { verb, at }) =>
+      who === 'member' && verb === 'create' && at.resource.plural === 'configmaps' && left-- > 0
+        ? { before: answer }
+        : undefined;
+  };
+
+  test('a namespace that is missing is named, and the object follows when it comes', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aConfigMap('a', {})]);
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toBe('Applied=False/SomeManifestsAreNotApplied');
+    expect(await rig.messageOf('web-work', 0)).toBe(
+      'cannot create ConfigMap "shop/a": the member has no namespace "shop"; it is created as soon as the namespace is there',
+    );
+    await rig.member.create('namespaces', undefined, { metadata: { name: 'shop' } });
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+  });
+
+  test('a kind that is not served is named, and the object follows when its definition comes', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aWidget, aNamespace('shop')]);
+    await rig.settles();
+    expect(await rig.verdicts('web-work')).toEqual({
+      'Widget shop/w': 'Applied=False/DecodingErred',
+      'Namespace shop': 'Applied=True/Applied Available=True/Available',
+    });
+    await rig.member.create('customresourcedefinitions', undefined, { metadata: widgets.metadata, spec: widgets.spec });
+    await rig.settles();
+    expect(await rig.verdicts('web-work')).toMatchObject({
+      'Widget shop/w': 'Applied=True/Applied Available=True/NotTrackable',
+    });
+    expect(await rig.verdict('web-work')).toContain('Available=True/WorkNotTrackable');
+  });
+
+  test('a definition and its objects come and go in one Work', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aWidget, aNamespace('shop'), widgets]);
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+    await rig.order('web-work', [aNamespace('shop')]);
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toContain('Available=True/AllManifestsAvailable');
+    expect(await rig.find('customresourcedefinitions', undefined, 'widgets.example.com')).toBeUndefined();
+  });
+
+  test('a field that cannot be changed is named, with what can be done', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    const web = aDeployment('web', 'web:1');
+    await rig.order('web-work', [aNamespace('shop'), web, aConfigMap('a', {})]);
+    await rig.settles();
+    const labels = { app: 'other' };
+    const changed = aDeployment('web', 'web:2', {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: web.spec.template.spec },
+    });
+    await rig.order('web-work', [aNamespace('shop'), changed, aConfigMap('a', { b: '1' })]);
+    await rig.settles();
+    expect(await rig.messageOf('web-work', 1)).toMatch(
+      /^cannot change Deployment "shop\/web": spec.selector cannot be changed .* delete it on the member so that it is created anew$/,
+    );
+    expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ b: '1' });
+    await rig.remove('member', 'deployments', 'shop', 'web');
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+  });
+
+  test('a lost answer is looked up at once and nobody hears of it', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    rig.meddle = noisy(new LostError('gone'));
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', {})]);
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+    expect(rig.writes.filter((what) => what === 'hub patch works/status')).toHaveLength(2);
+  });
+
+  test('a create that happened although its answer was lost is not made twice', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    let lost = 0;
+    rig.meddle = (who, { verb, at }) =>
+      who === 'member' && verb === 'create' && at.resource.plural === 'configmaps' && lost++ === 0
+        ? { after: new LostError('gone') }
+        : undefined;
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', {})]);
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+    expect(rig.writes.filter((what) => what === 'member create configmaps')).toHaveLength(1);
+  });
+
+  test('a refusal is reported in the words of the server and tried again, ever more seldom', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    rig.meddle = noisy(new ApiError(403, 'Forbidden', 'a policy says no'), 1000);
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', {}), aConfigMap('b', {}, 'elsewhere')]);
+    await rig.settles();
+    expect(await rig.messageOf('web-work', 1)).toBe('the member refused ConfigMap "shop/a": a policy says no');
+    rig.writes.length = 0;
+    await rig.pass(600_000, 5000);
+    const tries = rig.writes.filter((what) => what === 'member create configmaps').length;
+    expect(tries).toBeGreaterThan(8);
+    expect(tries).toBeLessThan(30);
+    expect(rig.writes.filter((what) => what.startsWith('hub'))).toEqual([]);
+    rig.meddle = undefined;
+    await rig.pass(900_000, 10_000);
+    expect(await rig.find('configmaps', 'shop', 'a')).toBeDefined();
+  });
+
+  test('an agent that dies between two applies goes on where it was', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    const manifests = [aNamespace('shop'), aConfigMap('a', {}), aDeployment('web', 'web:1')];
+    rig.meddle = (who, { verb, at }) =>
+      who === 'member' && verb === 'create' && at.resource.plural === 'deployments'
+        ? { before: new AbortError('killed') }
+        : undefined;
+    await rig.order('web-work', manifests);
+    await rig.settles();
+    await rig.stop();
+    expect((await rig.verdicts('web-work'))['ConfigMap shop/a']).toBe('Applied=False/PreparingToProcess');
+    rig.meddle = undefined;
+    // What it had placed by then and is no longer wanted goes.
+    await rig.order('web-work', [manifests[0], manifests[2]] as object[]);
+    await rig.start();
+    expect(await rig.find('configmaps', 'shop', 'a')).toBeUndefined();
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+  });
+
+  test('what was changed or deleted on the member is put right', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', { a: '1' }), aConfigMap('b', {})]);
+    await rig.settles();
+    await rig.patch('configmaps', 'shop', 'a', { data: { a: '2', c: '3' } });
+    await rig.remove('member', 'configmaps', 'shop', 'b');
+    await rig.settles();
+    expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ a: '1', c: '3' });
+    expect(await rig.find('configmaps', 'shop', 'b')).toBeDefined();
+  });
+
+  test('somebody who insists on something else is met ever more seldom', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', { a: '1' })]);
+    await rig.settles();
+    rig.writes.length = 0;
+    for (let i = 0; i < 300; i++) {
+      await rig.patch('configmaps', 'shop', 'a', { data: { a: 'theirs' } });
+      await rig.pass(2000, 2000);
+    }
+    expect(rig.writes.length).toBeGreaterThan(4);
+    expect(rig.writes.length).toBeLessThan(16);
+    await rig.pass(1_000_000, 10_000);
+    expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ a: '1' });
+  });
+
+  test.each([
+    { asks: { applyStrategy: { type: 'ServerSideApply' } }, says: 'spec.applyStrategy.type ServerSideApply' },
+    { asks: { applyStrategy: { type: 'ReportDiff' } }, says: 'spec.applyStrategy.type ReportDiff' },
+    { asks: { applyStrategy: { whenToApply: 'IfNotDrifted' } }, says: 'spec.applyStrategy.whenToApply IfNotDrifted' },
+    { asks: { applyStrategy: { whenToTakeOver: 'IfNoDiff' } }, says: 'spec.applyStrategy.whenToTakeOver IfNoDiff' },
+    {
+      asks: { applyStrategy: { comparisonOption: 'FullComparison' } },
+      says: 'spec.applyStrategy.comparisonOption FullComparison',
+    },
+    {
+      asks: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } },
+      says: 'spec.reportBackStrategy.type Mirror',
+    },
+  ])('what is not built yet is refused in plain words: $says', async ({ asks, says }) => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop')], asks as never);
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toBe('Applied=False/SomeManifestsAreNotApplied');
+    expect(await rig.messageOf('web-work', 0)).toBe(`not supported yet: ${says}; nothing is written on the member`);
+    expect(rig.writes).toEqual(['hub patch works/status']);
+  });
+
+  test('an AppliedWork that somebody deletes is made anew, with all it owned', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', { a: '1' })]);
+    await rig.settles();
+    await rig.remove('member', 'appliedworks', undefined, 'web-work');
+    await rig.pass(120_000, 5000);
+    const record = await rig.find('appliedworks', undefined, 'web-work');
+    const live = await rig.find('configmaps', 'shop', 'a');
+    expect(live?.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([record?.metadata.uid]);
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+  });
+
+  test('a status that somebody changed by hand is put right', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop')]);
+    await rig.settles();
+    const body = { status: { conditions: [], manifestConditions: [] } };
+    const at = { ...rig.hub.at('works', PLACE, 'web-work'), subresource: 'status' as const };
+    await rig.hub.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'hand' });
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+  });
+});
+
+const widgets = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { kind: 'Widget', listKind: 'WidgetList', plural: 'widgets', singular: 'widget' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
+          },
+        },
+      },
+    ],
+  },
+};
+
+const aWidget = {
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name: 'w', namespace: 'shop' },
+  spec: { size: 1 },
+};
