@@ -1,4 +1,5 @@
-// Finds a kubectl that is new enough, or builds one once into a cache folder outside of the checkout. Prints its path.
+// Finds a kubectl that is new enough, or just the one that recorded answers came from, or builds that one once into a cache folder
+// outside of the checkout. Prints its path.
 //   node --import tsx scripts/kubectl.ts
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -8,13 +9,21 @@ import { pathToFileURL } from 'node:url';
 
 const OLDEST_MINOR = 31;
 const VERSION = '1.34.4';
+const RECORDED_MINOR = 34;
+
+export interface Wanted {
+  readonly mayBuild: boolean;
+  /** Its words are compared with recorded ones, and other minor versions choose other words. */
+  readonly asRecorded?: true;
+}
 
 /** The path of a usable kubectl; undefined when there is none and none can be built here. */
-export function findKubectl(options: { readonly mayBuild: boolean }): string | undefined {
+export function findKubectl(options: Wanted): string | undefined {
+  const isUsable = (minor: number) => (options.asRecorded ? minor === RECORDED_MINOR : minor >= OLDEST_MINOR);
   const onPath = (process.env['PATH'] ?? '')
     .split(delimiter)
     .map((folder) => join(folder, 'kubectl'))
-    .find((path) => existsSync(path) && minorOf(path) >= OLDEST_MINOR);
+    .find((path) => existsSync(path) && isUsable(minorOf(path)));
   if (onPath !== undefined) return onPath;
   const cached = join(cacheFolder(), `kubectl-${VERSION}`);
   if (existsSync(cached)) return cached;
@@ -45,7 +54,7 @@ function build(target: string): boolean {
   try {
     cpSync(join(import.meta.dirname, 'kubectl'), folder, { recursive: true });
     const version = 'k8s.io/component-base/version';
-    const flags = `-s -w -X ${version}.gitVersion=v${VERSION} -X ${version}.gitMajor=1 -X ${version}.gitMinor=${VERSION.split('.')[1]}`;
+    const flags = `-s -w -X ${version}.gitVersion=v${VERSION} -X ${version}.gitMajor=1 -X ${version}.gitMinor=${RECORDED_MINOR}`;
     const built = join(folder, 'kubectl-built');
     const outcome = spawnSync('go', ['build', '-trimpath', '-buildvcs=false', '-ldflags', flags, '-o', built, '.'], {
       cwd: folder,

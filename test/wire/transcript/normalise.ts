@@ -15,7 +15,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g, 'CERTIFICATE'],
   [/https:\/\/127\.0\.0\.1:\d+/g, 'https://SERVER'],
   [/\b10\.(?:0|9[6-9]|10\d|11[01])\.\d+\.\d+\b/g, 'CLUSTER-IP'],
-  [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-xxxxx'],
+  [/\b(gen-|kube-api-access-)[a-z0-9]{5}\b/g, '$1xxxxx'],
   [/\b3[0-2]\d{3}\b/g, 'NODE-PORT'],
   // Ages stand alone in a cell.
   [/(?<=^|[ \t(])\d+[smhdy](?:\d+[smhd])?(?=[ \t)]|$)/gm, 'AGE'],

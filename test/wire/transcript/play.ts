@@ -44,11 +44,15 @@ async function perform(player: Player, step: Step, folder: string, index: number
 }
 
 function textOf(step: Step, { code, stdout, stderr }: Result, folder: string): string {
-  const text = normalise([stdout, stderr === '' ? '' : `stderr: ${stderr}`].join('').replaceAll(folder, 'FILES'));
-  const lines = text
-    .split('\n')
-    .filter((line) => !/version difference between client/.test(line))
-    .filter((line) => !(step.without ?? []).some((left) => left.line.test(line)));
-  if (step.unordered) lines.sort();
-  return [`exit ${code}`, ...lines].join('\n').trimEnd();
+  const linesOf = (stream: string): readonly string[] => {
+    const text = normalise(stream.replaceAll(folder, 'FILES')).trimEnd();
+    const lines = (text === '' ? [] : text.split('\n')).filter(
+      (line) => !(step.without ?? []).some((left) => left.line.test(line)),
+    );
+    return step.unordered ? lines.sort() : lines;
+  };
+  const errors = linesOf(stderr);
+  return [`exit ${code}`, ...linesOf(stdout), ...(errors.length > 0 ? [`stderr: ${errors.join('\n')}`] : [])].join(
+    '\n',
+  );
 }
