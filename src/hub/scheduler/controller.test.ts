@@ -12,17 +12,17 @@ import { seededRandom } from '../../base/random.ts';
 import { silentLog } from '../../runtime/deps.ts';
 import { startManager } from '../../runtime/manager.ts';
 import { clusterFamily, families, namespacedFamily, type PlacementFamily } from '../families.ts';
-import { type SchedulerOptions, schedulerController } from './controller.ts';
+import { schedulerController } from './controller.ts';
 import { aMember, type MemberSetup, MINUTE, specOf } from './scheduler.testing.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-async function aHub(family: PlacementFamily, options: SchedulerOptions = {}) {
+async function aHub(family: PlacementFamily) {
   const hub = await aCluster({ kinds: hubKinds });
   const transport = counted(hub.as(admin));
   const manager = startManager(
     { clock: hub.clock, random: seededRandom(3), servers: { hub: transport }, log: silentLog },
-    { controllers: [schedulerController(family, options)] },
+    { controllers: [schedulerController(family)] },
   );
   const place = family.placement.namespaced ? 'ns' : undefined;
   const at = (plural: string, name: string) => hub.at(plural, plural === 'memberclusters' ? undefined : place, name);
@@ -184,9 +184,11 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
   });
 
   test('gets no bindings when it uses what is not built yet', async () => {
-    await using fleet = await aHub(family, { notSupported: () => 'spec.strategy' });
+    await using fleet = await aHub(family);
     await fleet.member('a');
-    await fleet.placement();
+    const preferred = [{ weight: 1, preference: {} }];
+    const affinity = { clusterAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred } };
+    await fleet.placement({ placementType: 'PickN', affinity }, 1);
     await fleet.settles();
     expect(await fleet.bindings()).toEqual([]);
     expect(fleet.writes()).toEqual([]);

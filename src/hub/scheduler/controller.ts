@@ -4,6 +4,7 @@ import { keyOf } from '../../runtime/cache.ts';
 import type { Controller, See, WatchRule } from '../../runtime/controller.ts';
 import { byRevision } from '../../runtime/revision.ts';
 import type { PlacementFamily } from '../families.ts';
+import { notSupported } from '../not-supported.ts';
 import {
   type HubBinding,
   type HubPlacement,
@@ -16,12 +17,7 @@ import { concerns, keysOf, latestOf, newsOf } from './affected.ts';
 import { decideFor, type Observed } from './decide.ts';
 import { nameOf } from './plugin.ts';
 
-export interface SchedulerOptions {
-  /** What a placement uses that is not built yet, in a few words; such a placement gets no bindings. */
-  notSupported?(placement: HubPlacement): string | undefined;
-}
-
-export function schedulerController(family: PlacementFamily, options: SchedulerOptions = {}): Controller<Observed> {
+export function schedulerController(family: PlacementFamily): Controller<Observed> {
   return {
     name: `scheduler/${family.placement.kind}`,
     eventSource: family.eventSource,
@@ -33,13 +29,14 @@ export function schedulerController(family: PlacementFamily, options: SchedulerO
       const placement = see.get(family.placements, name, slash < 0 ? undefined : key.slice(0, slash));
       const bindings = see.by(family.bindings, 'placement', key);
       if (placement === undefined && bindings.length === 0) return undefined;
-      const notSupported = placement && options.notSupported?.(placement);
+      // By its own fields. Of what is not built yet among the selected objects its controller knows: it makes no policy snapshot then.
+      const [unbuilt] = placement === undefined ? [] : notSupported(placement);
       return {
         ...(placement === undefined ? {} : { placement }),
         snapshots: see.by(family.policySnapshots, 'placement', key).filter(isLatest),
         bindings,
         members: see.all(memberClusters),
-        ...(notSupported === undefined ? {} : { notSupported }),
+        ...(unbuilt === undefined ? {} : { notSupported: unbuilt.what }),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,
       };
