@@ -16,33 +16,49 @@ export interface Agent {
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5000;
+const LONGEST_START_MS = 10_000;
 const PATIENCE_MS = 60_000;
 
-export function runAgent(deps: Deps, options: AgentOptions): Agent {
+/** Runs what makes an agent open connections, perhaps after others: a process with a thousand agents has other things to do as well. */
+export type Pace = (run: () => Promise<void>) => Promise<void>;
+
+export function runAgent(deps: Deps, options: AgentOptions, pace: Pace = (run) => run()): Agent {
   const stopping = new AbortController();
   let manager: Manager | undefined;
-  const begun = letIn(deps, options.cluster, stopping.signal).then(() => {
-    if (!stopping.signal.aborted) manager = startAgent(deps, options);
-  });
+  const begin = async () => {
+    if (stopping.signal.aborted) return;
+    manager = startAgent(deps, options);
+    const known = manager.synced.catch(() => {}); // stopped before
+    // Whoever takes long does not hold up the others.
+    const late = until(deps.clock, deps.clock.now() + LONGEST_START_MS, 'an agent starts', stopping.signal);
+    await Promise.race([known, late]);
+  };
+  const begun = letIn(deps, { cluster: options.cluster, pace, signal: stopping.signal }).then(() => pace(begin));
   return {
     manager: () => manager,
     async stop() {
       stopping.abort();
-      await begun;
       await manager?.stop();
+      await begun;
     },
   };
 }
 
 /** Resolves when the hub answers with anything but "forbidden": all other trouble is told by the agent itself, which does not give up. */
-async function letIn({ clock, random, log, servers }: Deps, cluster: string, signal: AbortSignal): Promise<void> {
+async function letIn(
+  { clock, random, log, servers }: Deps,
+  { cluster, pace, signal }: { readonly cluster: string; readonly pace: Pace; readonly signal: AbortSignal },
+): Promise<void> {
   const namespace = memberNamespace(cluster);
   const at = { resource: internalMemberCluster, namespace, name: cluster };
   const since = clock.now();
   let waitMs = FIRST_WAIT_MS;
   let told: 'nothing' | 'waiting' | 'worrying' = 'nothing';
   while (!signal.aborted) {
-    const refusal = await servers.hub?.call({ verb: 'get', at }, signal).then(() => undefined, refusalIn);
+    let refusal: string | undefined;
+    await pace(async () => {
+      refusal = await servers.hub?.call({ verb: 'get', at }, signal).then(() => undefined, refusalIn);
+    });
     if (refusal === undefined) break;
     const waitedMs = clock.now() - since;
     const facts = {

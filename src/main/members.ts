@@ -10,9 +10,10 @@ import type { RunningCluster } from '../apiserver/start-cluster.ts';
 import { wallClock } from '../base/clock.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import { systemRandom } from '../base/random.ts';
+import { createGate } from '../client/gate.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
 import type { Log } from '../runtime/deps.ts';
-import { runAgent } from './agent.ts';
+import { type Pace, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
 import type { Embedded } from './embedded.ts';
 import type { FleetMember } from './fleet.ts';
@@ -20,6 +21,8 @@ import { pretendMember } from './pretend-member.ts';
 
 /** Above this, workloads report as if they had Pods, but none are made. */
 const MOST_WITH_PODS = 20;
+/** Each opens a handful of connections; hundreds at once would hold up everything else for seconds. */
+const AGENTS_STARTING = 8;
 const STOPS_AT_A_TIME = 64;
 
 const AGENT_USER: User = { name: 'flotilla-member-agent', groups: [MASTERS, ALL_AUTHENTICATED] };
@@ -53,6 +56,15 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
   const { fleet, servers, hubFor, log, metrics } = options;
   const parts: { stop(): Promise<void> }[] = [];
   const shared = { clock: wallClock, random: systemRandom, log };
+  const gate = createGate(AGENTS_STARTING);
+  const pace: Pace = async (run) => {
+    const leave = await gate.enter(new AbortController().signal, () => new Error('never'));
+    try {
+      await run();
+    } finally {
+      leave();
+    }
+  };
   for (const member of fleet) {
     if (signal.aborted) break;
     const own = directTransport((servers.get(member.name) as RunningCluster).cluster, AGENT_USER);
@@ -60,7 +72,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
     parts.push(pretendMember({ ...shared, transport: own }, member, { statusOnly }));
     const hub = counted(hubFor(member.name), 'hub', metrics);
     const deps = { ...shared, servers: { hub, member: counted(own, 'member', metrics) } };
-    parts.push(runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }));
+    parts.push(runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }, pace));
     await nextTurn();
   }
   return {
