@@ -1,5 +1,6 @@
 // Runs the named suites one after the other and ends with one line that sums them: `N passed, N failed, N skipped`.
-//   node --import tsx scripts/test.ts check unit wire
+//   node --import tsx scripts/test.ts check unit wire judge sim mutants
+// `check` counts types and lint, `sim` scenarios of the simulation, `mutants` what it must notice; every other suite is a project of vitest.
 // A suite that ran nothing has failed: a green run must mean that something was seen to work.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -32,9 +33,14 @@ function check(): Counts {
   ]);
 }
 
-function vitest(project: string): Counts {
-  const file = join(folder, `${project}.json`);
-  const isGreen = run('npx', [
+const simulation = (file: string): boolean =>
+  run('node', ['--import', 'tsx', 'src/main/sim.ts', '--ci', '--jobs', '2', '--counts', file]);
+
+const mutants = (file: string): boolean =>
+  run('node', ['--import', 'tsx', 'test/simulation/mutants/run.ts', '--counts', file]);
+
+const vitest = (project: string, file: string): boolean =>
+  run('npx', [
     'vitest',
     'run',
     '--project',
@@ -43,11 +49,16 @@ function vitest(project: string): Counts {
     '--reporter=json',
     `--outputFile.json=${file}`,
   ]);
+
+function counted(suite: string): Counts {
+  if (suite === 'check') return check();
+  const file = join(folder, `${suite}.json`);
+  const isGreen = suite === 'sim' ? simulation(file) : suite === 'mutants' ? mutants(file) : vitest(suite, file);
   const counts = countsIn(file);
-  // Vitest can fail without a failed test: an error outside of tests, a file that does not load.
+  // A suite can fail without a failed test: an error outside of tests, a file that does not load.
   if (!isGreen && counts.failed === 0) return { ...counts, failed: 1 };
   if (counts.passed === 0) {
-    console.error(`suite ${project}: no test ran`);
+    console.error(`suite ${suite}: no test ran`);
     return { ...counts, failed: Math.max(1, counts.failed) };
   }
   return counts;
@@ -68,7 +79,7 @@ function countsIn(file: string): Counts {
 
 try {
   const suites = process.argv.slice(2);
-  const results = suites.map((suite) => ({ suite, counts: suite === 'check' ? check() : vitest(suite) }));
+  const results = suites.map((suite) => ({ suite, counts: counted(suite) }));
   for (const { suite, counts } of results) {
     console.log(`suite ${suite}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
   }

@@ -1,0 +1,62 @@
+// Measures simulated worlds in the built program: node sim-worker.mjs ticking ACTORS STEPS | scenario NAME RUNS | new-world COUNT
+import { hubKinds } from '../dist/api/kinds.js';
+import { administrator, apiServer } from '../dist/main/simulation/api-server.js';
+import { scenarios } from '../dist/main/simulation/scenarios.js';
+import { play } from '../dist/sim/scenario.js';
+import { createWorld } from '../dist/sim/world.js';
+
+const [what, ...args] = process.argv.slice(2);
+
+/** Actors that do nothing but wake up. */
+async function ticking(actors, steps) {
+  const world = createWorld({ seed: 1 });
+  for (let i = 0; i < actors; i++) {
+    world.actor(`actor-${i}`, ({ clock, random }) => {
+      const tick = () => {
+        clock.at(clock.now() + Math.ceil(random.next() * 1000), 'tick', () => void Promise.resolve().then(tick));
+      };
+      tick();
+    });
+  }
+  await world.run(() => false, { steps: 2 * actors, simulatedMs: Number.MAX_SAFE_INTEGER });
+  const began = performance.now();
+  await world.run(() => false, { steps, simulatedMs: Number.MAX_SAFE_INTEGER });
+  return { perSecond: (steps / (performance.now() - began)) * 1000 };
+}
+
+async function scenario(name, runs) {
+  const chosen = scenarios.find((each) => each.name === name);
+  await play(chosen, { seed: 1 });
+  const began = performance.now();
+  let steps = 0;
+  for (let seed = 2; seed < 2 + runs; seed++) {
+    const played = await play(chosen, { seed });
+    if (played.failure) throw new Error(`seed ${seed}: ${played.failure.message}`);
+    steps += played.steps;
+  }
+  const seconds = (performance.now() - began) / 1000;
+  return { steps: steps / seconds, runs: runs / seconds };
+}
+
+/** A world with a hub that has started and somebody who may talk to it. */
+async function newWorlds(count) {
+  const times = [];
+  for (let seed = 0; seed < count + 20; seed++) {
+    const began = performance.now();
+    const world = createWorld({ seed });
+    world.server('hub', apiServer({ kinds: hubKinds }));
+    world.actor('user', () => undefined, { servers: { hub: { server: 'hub', as: administrator } } });
+    await world.run(() => world.isUp('hub') && world.isUp('user'), { steps: 100, simulatedMs: 60_000 });
+    times.push(performance.now() - began);
+  }
+  return { ms: times.slice(20).sort((a, b) => a - b)[count >> 1] };
+}
+
+const numbers = args.map(Number);
+const result =
+  what === 'ticking'
+    ? await ticking(...numbers)
+    : what === 'scenario'
+      ? await scenario(args[0], numbers[1])
+      : await newWorlds(...numbers);
+process.send({ result });
