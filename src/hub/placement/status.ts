@@ -1,34 +1,196 @@
-// The status of a placement from what is known. For now only whether it is scheduled: the rest is being built.
-import { conditionOf, nextCondition } from '../../api/next-condition.ts';
-import { type PlacementStatus, placementConditionType } from '../../api/placement.ts';
+// The status of a placement from what is known. Pure: the same input gives the same status, and what has not changed keeps its time.
+// Begin with `placementStatus`. One cluster's part is in cluster-status.ts, what clusters say together in aggregate.ts.
+import { type Hold, sentenceOf } from '../../api/hold.ts';
+import type { HoldEntry } from '../../api/holds.ts';
+import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
+import {
+  type PlacementCondition,
+  type PlacementReason,
+  type PlacementStatus,
+  placementConditionType,
+} from '../../api/placement.ts';
+import { refTo } from '../../runtime/actions.ts';
+import { families, type PlacementFamily } from '../families.ts';
+import { holdOf, summariseHolds } from '../holds-summary.ts';
+import { resourceIndexOf } from '../placement-sources.ts';
+import { rolling } from '../planners/rolling.ts';
+import { rowsOf } from '../planners/rows.ts';
+import { isReachable } from '../reachable.ts';
+import { rollingLimitsOf } from '../rolling-limits.ts';
+import { aggregate, type Told } from './aggregate.ts';
+import { type ClusterState, clusterStates, unpickedStates } from './cluster-status.ts';
 import type { PlacementStatusInput } from './status-input.ts';
 
 export function placementStatus(input: PlacementStatusInput): PlacementStatus {
-  const { kind, placement, previous, selection, policySnapshot, delivered, holds, now } = input;
-  const { generation = 0 } = placement.metadata;
-  const type = placementConditionType(kind, 'Scheduled');
-  const decided = conditionOf(policySnapshot?.status?.conditions, 'Scheduled');
-  const isCurrent =
-    decided !== undefined &&
-    holds.length === 0 &&
-    decided.observedGeneration === policySnapshot?.metadata.generation &&
-    (policySnapshot?.status?.observedCRPGeneration ?? 0) >= generation;
-  const said =
-    selection.state === 'invalid'
-      ? { status: 'False' as const, reason: 'InvalidResourceSelectors', message: selection.message }
-      : isCurrent
-        ? { status: decided.status, reason: decided.reason, message: decided.message }
-        : { status: 'Unknown' as const, reason: 'SchedulePending', message: 'the scheduler has not decided yet' };
-  const scheduled = nextCondition(
-    conditionOf(previous?.conditions, type),
-    { type, ...said, observedGeneration: generation },
-    now,
-  );
+  const { previous, selection } = input;
+  if (selection.state === 'invalid') {
+    // Whatever is placed stays placed: only the order cannot be followed.
+    const scheduled = told('Scheduled', 'False', 'InvalidResourceSelectors', selection.message);
+    return { ...previous, conditions: [...replaced(input, [scheduled])] };
+  }
+  const holds = holdsOf(input);
+  const scheduled = scheduledOf(input, holds);
+  const isExternal = input.placement.spec.strategy?.type === 'External';
+  if (scheduled.status === 'Unknown') {
+    return pruned({
+      conditions: [...replaced(input, [scheduled])],
+      observedResourceIndex: isExternal ? (previous?.observedResourceIndex ?? '') : indexOf(input),
+      selectedResources: [...(input.delivered?.resources ?? previous?.selectedResources ?? [])],
+      placementStatuses: [],
+      holds: [...holds],
+    });
+  }
+  const selected = clusterStates(input);
+  const rollout = isExternal ? external(input, selected) : { index: indexOf(input), told: aggregate(input, selected) };
+  const conditions = selected.length === 0 ? [scheduled] : [scheduled, ...rollout.told.map(withCulprit(input, holds))];
+  return pruned({
+    conditions: [...only(input, conditions)],
+    observedResourceIndex: rollout.index,
+    selectedResources: isExternal && rollout.index === '' ? [] : [...(input.delivered?.resources ?? [])],
+    placementStatuses: [...selected, ...unpickedStates(input, selected.length)].map(({ state }) => state),
+    holds: [...holds],
+  });
+}
+
+const told = (
+  condition: PlacementCondition,
+  status: 'True' | 'False' | 'Unknown',
+  reason: PlacementReason,
+  message: string,
+): Told => ({ condition, status, reason, message });
+
+function indexOf({ latestSnapshot }: PlacementStatusInput): string {
+  const index = latestSnapshot && resourceIndexOf(latestSnapshot);
+  return index === undefined ? '' : String(index);
+}
+
+// ---- conditions
+
+function finding({ kind, placement }: PlacementStatusInput, { condition, status, reason, message }: Told): Finding {
+  const { generation } = placement.metadata;
   return {
-    ...previous,
-    conditions: [scheduled, ...(previous?.conditions ?? []).filter((each) => each.type !== type)],
-    ...(selection.state === 'invalid' || delivered === undefined
-      ? {}
-      : { selectedResources: [...delivered.resources] }),
+    type: placementConditionType(kind, condition),
+    status,
+    reason,
+    message,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+}
+
+const next = (input: PlacementStatusInput, each: Told) => {
+  const found = finding(input, each);
+  return nextCondition(conditionOf(input.previous?.conditions, found.type), found, input.now);
+};
+
+/** These and no others, but for the mirror's, which somebody else writes. */
+function only(input: PlacementStatusInput, all: readonly Told[]) {
+  const mirror = placementConditionType(input.kind, 'StatusSynced');
+  const kept = (input.previous?.conditions ?? []).filter(({ type }) => type === mirror);
+  return [...all.map((each) => next(input, each)), ...kept];
+}
+
+/** These in place of their predecessors; the others stay, and their older generation tells that they do. */
+function replaced(input: PlacementStatusInput, all: readonly Told[]) {
+  const fresh = all.map((each) => next(input, each));
+  const types = new Set(fresh.map(({ type }) => type));
+  return [...fresh, ...(input.previous?.conditions ?? []).filter(({ type }) => !types.has(type))];
+}
+
+function scheduledOf(input: PlacementStatusInput, holds: readonly HoldEntry[]): Told {
+  const { placement, policySnapshot, selection } = input;
+  const pending = (message: string) => told('Scheduled', 'Unknown', 'SchedulePending', message);
+  const [first] = input.holds;
+  if (first !== undefined) return pending(inWords(input, holds[0]) ?? sentenceOf(first));
+  const said = conditionOf(policySnapshot?.status?.conditions, 'Scheduled');
+  const isCurrent =
+    said !== undefined &&
+    said.status !== 'Unknown' &&
+    said.observedGeneration === policySnapshot?.metadata.generation &&
+    (policySnapshot?.status?.observedCRPGeneration ?? 0) >= (placement.metadata.generation ?? 0);
+  if (!isCurrent) return pending('the scheduler has not decided yet');
+  const notes = selection.state === 'selected' ? selection.notes : [];
+  return told('Scheduled', said.status, said.reason as PlacementReason, [said.message, ...notes].join('; '));
+}
+
+/** A condition that is not True says who holds the rollout up. */
+const withCulprit =
+  (input: PlacementStatusInput, holds: readonly HoldEntry[]) =>
+  (each: Told): Told => {
+    if (each.condition !== 'RolloutStarted' || each.status === 'True') return each;
+    const gate = holds.find(({ code }) => GATES.includes(code));
+    const words = inWords(input, gate);
+    return words === undefined ? each : { ...each, message: `${each.message}: ${words}` };
+  };
+
+const GATES: readonly string[] = ['BudgetUsed', 'SurgeUsed', 'PredecessorLeaving'];
+
+function inWords({ kind, placement }: PlacementStatusInput, entry: HoldEntry | undefined): string | undefined {
+  return entry && sentenceOf(holdOf(entry, refTo(kind, placement)));
+}
+
+// ---- holds
+
+const familyOf = ({ kind }: PlacementStatusInput): PlacementFamily =>
+  families.find(({ placement }) => placement.kind === kind.kind) as PlacementFamily;
+
+/** What the placement as a whole waits for, then what its clusters wait for: the rollout's own plan, made once more. */
+function holdsOf(input: PlacementStatusInput): readonly HoldEntry[] {
+  return summariseHolds([...input.holds, ...planHolds(input)], input.previous?.holds);
+}
+
+function planHolds(input: PlacementStatusInput): readonly Hold[] {
+  const { placement, bindings, latestSnapshot, members, policySnapshot, now } = input;
+  const isRolling = (placement.spec.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
+  if (!isRolling || latestSnapshot === undefined || input.holds.length > 0) return [];
+  const family = familyOf(input);
+  const rows = rowsOf({
+    placement,
+    bindings,
+    source: family.bindings,
+    snapshot: latestSnapshot.metadata.name ?? '',
+    member(cluster) {
+      const member = members.find(({ metadata }) => metadata.name === cluster);
+      return member && { reachable: isReachable(member), labels: member.metadata.labels ?? {} };
+    },
+  });
+  const isExhausted = conditionOf(policySnapshot?.status?.conditions, 'Scheduled')?.status === 'False';
+  const limits = rollingLimitsOf({ family, spec: placement.spec, isExhausted });
+  return Object.values(rolling({ rows, limits, state: undefined, now }).holds);
+}
+
+// ---- external
+
+/** Staged update runs decide what is where: as long as clusters differ there is nothing to say of them together. */
+function external(
+  input: PlacementStatusInput,
+  selected: readonly ClusterState[],
+): { readonly index: string; readonly told: readonly Told[] } {
+  const indexes = new Set(selected.map(({ state }) => state.observedResourceIndex ?? ''));
+  const [index = ''] = indexes;
+  const reason = 'RolloutControlledByExternalController';
+  const run = familyOf(input).placement.namespaced ? 'StagedUpdateRun' : 'ClusterStagedUpdateRun';
+  const unknown = (message: string) => [told('RolloutStarted', 'Unknown', reason, message)];
+  if (indexes.size > 1) {
+    return {
+      index: '',
+      told: unknown(`clusters are at different revisions: see the ${run} objects of this placement`),
+    };
+  }
+  if (index === '') {
+    return { index, told: unknown(`nothing has been rolled out yet: a ${run} for this placement starts it`) };
+  }
+  const waiting = selected.find(({ said }) => said('RolloutStarted') === 'Unknown');
+  if (waiting !== undefined) {
+    return { index, told: unknown(`cluster "${waiting.cluster}" has not been reached: see the ${run} objects`) };
+  }
+  return { index, told: aggregate(input, selected) };
+}
+
+/** Fields that say nothing are left out. */
+function pruned({ holds = [], observedResourceIndex = '', ...status }: PlacementStatus): PlacementStatus {
+  return {
+    ...status,
+    ...(observedResourceIndex === '' ? {} : { observedResourceIndex }),
+    ...(holds.length === 0 ? {} : { holds }),
   };
 }

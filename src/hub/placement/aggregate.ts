@@ -1,0 +1,68 @@
+// What the clusters of a placement say together. For each step in order: one that is not known makes it unknown, else one that failed makes it
+// false. The first step that is not reached ends the story.
+import type { PlacementCondition, PlacementReason } from '../../api/placement.ts';
+import { type ClusterState, expectedTypes } from './cluster-status.ts';
+import type { PlacementStatusInput } from './status-input.ts';
+
+export interface Told {
+  readonly condition: PlacementCondition;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: PlacementReason;
+  readonly message: string;
+}
+
+type Step = Exclude<PlacementCondition, 'Scheduled' | 'StatusSynced'>;
+type Sentence = readonly [reason: PlacementReason, message: (count: string) => string];
+
+const STEPS: Readonly<Record<Step, Readonly<Record<'True' | 'False' | 'Unknown', Sentence>>>> = {
+  RolloutStarted: {
+    True: ['RolloutStarted', (n) => `the rollout has reached all ${n}`],
+    False: ['RolloutNotStartedYet', (n) => `the rollout has not reached ${n}`],
+    Unknown: ['RolloutStartedUnknown', (n) => `of ${n} it is not known yet whether the rollout has reached them`],
+  },
+  Overridden: {
+    True: ['OverriddenSucceeded', (n) => `overrides have been applied for ${n}`],
+    False: ['OverriddenFailed', (n) => `overrides failed for ${n}`],
+    Unknown: ['OverriddenPending', (n) => `overrides are still to be applied for ${n}`],
+  },
+  WorkSynchronized: {
+    True: ['WorkSynchronized', (n) => `the orders to ${n} are up to date`],
+    False: ['WorkNotSynchronizedYet', (n) => `the orders to ${n} could not be brought up to date`],
+    Unknown: ['WorkSynchronizedUnknown', (n) => `the orders to ${n} are being brought up to date`],
+  },
+  Applied: {
+    True: ['ApplySucceeded', (n) => `everything has been applied on ${n}`],
+    False: ['ApplyFailed', (n) => `not everything could be applied on ${n}: see failedPlacements`],
+    Unknown: ['ApplyPending', (n) => `${n} have not reported yet`],
+  },
+  Available: {
+    True: ['ResourceAvailable', (n) => `everything is available on ${n}`],
+    False: ['ResourceNotAvailableYet', (n) => `not everything is available on ${n}: see failedPlacements`],
+    Unknown: ['ResourceAvailableUnknown', (n) => `of ${n} it is not known yet whether everything is available`],
+  },
+  DiffReported: {
+    True: ['DiffReportingCompleted', (n) => `differences have been reported for ${n}`],
+    False: ['DiffReportingIncompleteOrFailed', (n) => `differences could not be reported for ${n}`],
+    Unknown: ['DiffReportingPending', (n) => `differences are still to be reported for ${n}`],
+  },
+};
+
+export function aggregate(input: PlacementStatusInput, selected: readonly ClusterState[]): readonly Told[] {
+  const all: Told[] = [];
+  for (const condition of expectedTypes(input.placement)) {
+    const statuses = selected.map(({ said }) => said(condition) ?? 'Unknown');
+    const status = statuses.includes('Unknown') ? 'Unknown' : statuses.includes('False') ? 'False' : 'True';
+    const count = statuses.filter((each) => each === status).length;
+    const [reason, message] = STEPS[condition][status];
+    const clusters = `${count} cluster${count === 1 ? '' : 's'}`;
+    const isPlain =
+      condition === 'Overridden' && status === 'True' && !selected.some(({ isOverridden }) => isOverridden);
+    all.push(
+      isPlain
+        ? { condition, status, reason: 'NoOverrideSpecified', message: `no override is in force for ${clusters}` }
+        : { condition, status, reason, message: message(clusters) },
+    );
+    if (status !== 'True') break;
+  }
+  return all;
+}

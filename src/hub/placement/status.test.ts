@@ -1,0 +1,356 @@
+import { describe, expect, test } from 'vitest';
+import type { Condition } from '../../api/conditions.ts';
+import type { Hold } from '../../api/hold.ts';
+import { annotations, labels } from '../../api/names.ts';
+import type { PlacementSpec, PlacementStatus } from '../../api/placement.ts';
+import { families } from '../families.ts';
+import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
+import { placementStatus } from './status.ts';
+import type { PlacementStatusInput } from './status-input.ts';
+
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const BEFORE = '2026-01-01T11:00:00Z';
+const [family] = families as readonly [(typeof families)[number]];
+
+const snapshot = (index: number): HubResourceSnapshot => ({
+  metadata: {
+    name: `web-${index}-snapshot`,
+    labels: {
+      [labels.resourceIndex]: String(index),
+      [labels.isLatestSnapshot]: 'true',
+      [labels.parentPlacement]: 'web',
+    },
+    annotations: { [annotations.resourceHash]: 'x' },
+  },
+});
+
+const placement = (spec: Partial<PlacementSpec> = {}): HubPlacement => ({
+  metadata: { name: 'web', uid: 'u', resourceVersion: '1', generation: 3 },
+  spec: {
+    resourceSelectors: [],
+    revisionHistoryLimit: 10,
+    statusReportingScope: 'ClusterScopeOnly',
+    ...spec,
+  } as PlacementSpec,
+  conditions: [],
+  observedResourceIndex: '',
+});
+
+interface Decided {
+  readonly picked?: readonly string[];
+  readonly refused?: readonly string[];
+  readonly status?: 'True' | 'False';
+  readonly generation?: number;
+}
+
+const policy = ({ picked = [], refused = [], status = 'True', generation = 3 }: Decided): HubPolicySnapshot => ({
+  metadata: { name: 'web-0', generation: 1, labels: { [labels.isLatestSnapshot]: 'true' } },
+  spec: { policyHash: '' },
+  status: {
+    observedCRPGeneration: generation,
+    targetClusters: [
+      ...picked.map((clusterName) => ({ clusterName, selected: true, reason: `picked ${clusterName}` })),
+      ...refused.map((clusterName) => ({ clusterName, selected: false, reason: 'tainted' })),
+    ],
+    conditions: [
+      {
+        type: 'Scheduled',
+        status,
+        reason: status === 'True' ? 'SchedulingPolicyFulfilled' : 'SchedulingPolicyUnfulfilled',
+        message: `found ${picked.length}`,
+        observedGeneration: 1,
+        lastTransitionTime: BEFORE,
+      },
+    ],
+  },
+});
+
+type Step = 'RolloutStarted' | 'Overridden' | 'WorkSynchronized' | 'Applied' | 'Available';
+const REASONS: Readonly<Record<Step, readonly [yes: string, no: string]>> = {
+  RolloutStarted: ['RolloutStarted', 'RolloutNotStartedYet'],
+  Overridden: ['NoOverrideSpecified', 'OverriddenFailed'],
+  WorkSynchronized: ['AllWorkSynced', 'SyncWorkFailed'],
+  Applied: ['AllWorkHaveBeenApplied', 'NotAllWorkHaveBeenApplied'],
+  Available: ['AllWorkAreAvailable', 'NotAllWorkAreAvailable'],
+};
+const STEPS = Object.keys(REASONS) as readonly Step[];
+
+/** `said`: one letter per step, T, F, or `-` for nothing; an `s` in front makes all of it about an older generation. */
+function binding(
+  cluster: string,
+  said: string,
+  { index = 1, more = {} }: { index?: number; more?: Partial<HubBinding> } = {},
+): HubBinding {
+  const isStale = said.startsWith('s');
+  const conditions = [...said.replace('s', '')].flatMap((letter, at): readonly Condition[] => {
+    const type = STEPS[at] as Step;
+    if (letter === '-') return [];
+    const [yes, no] = REASONS[type];
+    const isTrue = letter === 'T';
+    return [
+      {
+        type,
+        status: isTrue ? 'True' : 'False',
+        reason: isTrue ? yes : no,
+        message: `${type} of ${cluster}`,
+        observedGeneration: isStale ? 1 : 2,
+        lastTransitionTime: BEFORE,
+      },
+    ];
+  });
+  return {
+    metadata: { name: `web-${cluster}-1`, generation: 2, labels: { [labels.parentPlacement]: 'web' } },
+    spec: {
+      state: 'Bound',
+      targetCluster: cluster,
+      resourceSnapshotName: index < 0 ? '' : `web-${index}-snapshot`,
+      schedulingPolicySnapshotName: 'web-0',
+      clusterDecision: { clusterName: cluster, selected: true, reason: '' },
+    },
+    conditions,
+    ...more,
+  };
+}
+
+const input = (more: Partial<PlacementStatusInput> = {}): PlacementStatusInput => ({
+  kind: family.placement,
+  placement: placement(),
+  previous: undefined,
+  selection: { state: 'selected', resources: [], notes: [] },
+  policySnapshot: policy({ picked: ['c1', 'c2'] }),
+  resourceSnapshots: [snapshot(0), snapshot(1)],
+  latestSnapshot: snapshot(1),
+  delivered: { snapshot: 'web-1-snapshot', resources: [{ version: 'v1', kind: 'Namespace', name: 'app' }] },
+  bindings: [],
+  members: [],
+  holds: [],
+  now: NOW,
+  ...more,
+});
+
+const words = (conditions: readonly Condition[] = []) =>
+  conditions.map(({ type, status, reason }) => `${type.replace('ClusterResourcePlacement', '')} ${status} ${reason}`);
+const last = ({ conditions }: PlacementStatus) => words(conditions).at(-1);
+const clusters = ({ placementStatuses = [] }: PlacementStatus) =>
+  placementStatuses.map(({ clusterName = '', conditions }) => `${clusterName}: ${words(conditions).at(-1)}`);
+
+describe('the status of a placement', () => {
+  test.each([
+    {
+      it: 'no binding yet',
+      of: [],
+      is: 'RolloutStarted Unknown RolloutStartedUnknown',
+      one: 'c1: RolloutStarted Unknown RolloutStartedUnknown',
+    },
+    {
+      it: 'one waits for its turn',
+      of: [binding('c1', 'F', { index: 0 }), binding('c2', 'TTTTT')],
+      is: 'RolloutStarted False RolloutNotStartedYet',
+      one: 'c1: RolloutStarted False RolloutNotStartedYet',
+    },
+    {
+      it: 'an old revision that nobody speaks of',
+      of: [binding('c1', 'TTTTT', { index: 0 }), binding('c2', 'TTTTT')],
+      is: 'RolloutStarted Unknown RolloutStartedUnknown',
+      one: 'c1: RolloutStarted Unknown RolloutStartedUnknown',
+    },
+    {
+      it: 'what was said of an older generation',
+      of: [binding('c1', 'sTTTTT'), binding('c2', 'TTTTT')],
+      is: 'RolloutStarted Unknown RolloutStartedUnknown',
+      one: 'c1: RolloutStarted Unknown RolloutStartedUnknown',
+    },
+    {
+      it: 'one has not reported',
+      of: [binding('c1', 'TTT'), binding('c2', 'TTTTT')],
+      is: 'Applied Unknown ApplyPending',
+      one: 'c1: Applied Unknown ApplyPending',
+    },
+    {
+      it: 'one failed to apply',
+      of: [binding('c1', 'TTTF'), binding('c2', 'TTTTT')],
+      is: 'Applied False ApplyFailed',
+      one: 'c1: Applied False NotAllWorkHaveBeenApplied',
+    },
+    {
+      it: 'unknown beats false',
+      of: [binding('c1', 'TTTF'), binding('c2', 'TTT')],
+      is: 'Applied Unknown ApplyPending',
+      one: 'c1: Applied False NotAllWorkHaveBeenApplied',
+    },
+    {
+      it: 'one is not available',
+      of: [binding('c1', 'TTTTF'), binding('c2', 'TTTTT')],
+      is: 'Available False ResourceNotAvailableYet',
+      one: 'c1: Available False NotAllWorkAreAvailable',
+    },
+    {
+      it: 'all is well',
+      of: [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')],
+      is: 'Available True ResourceAvailable',
+      one: 'c1: Available True AllWorkAreAvailable',
+    },
+  ])('when $it', ({ of, is, one }) => {
+    const status = placementStatus(input({ bindings: of }));
+    expect(last(status)).toBe(is);
+    expect(clusters(status)[0]).toBe(one);
+    expect(words(status.conditions)[0]).toBe('Scheduled True SchedulingPolicyFulfilled');
+  });
+
+  test('shows all steps in order when all is well, and what was selected', () => {
+    const status = placementStatus(input({ bindings: [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')] }));
+    expect(words(status.conditions)).toEqual([
+      'Scheduled True SchedulingPolicyFulfilled',
+      'RolloutStarted True RolloutStarted',
+      'Overridden True NoOverrideSpecified',
+      'WorkSynchronized True WorkSynchronized',
+      'Applied True ApplySucceeded',
+      'Available True ResourceAvailable',
+    ]);
+    expect(status).toMatchObject({ observedResourceIndex: '1', selectedResources: [{ name: 'app' }] });
+    expect(status.placementStatuses?.[0]).toMatchObject({ clusterName: 'c1', observedResourceIndex: '1' });
+    expect(status.holds).toBeUndefined();
+  });
+
+  test('names the culprit and the numbers when the rollout is stuck', () => {
+    const bindings = [binding('c1', 'TTTTF'), binding('c2', 'F', { index: 0 })];
+    const strategy = {
+      type: 'RollingUpdate',
+      rollingUpdate: { maxUnavailable: 1, maxSurge: 1, unavailablePeriodSeconds: 60 },
+    };
+    const status = placementStatus(input({ bindings, placement: placement({ strategy } as Partial<PlacementSpec>) }));
+    expect(status.conditions?.find(({ type }) => type.endsWith('RolloutStarted'))?.message).toContain('"c1"');
+    expect(status.holds).toMatchObject([
+      { code: 'BudgetUsed', on: { name: 'c1' }, count: 1, clusters: ['c2'] },
+      { code: 'Unreachable', on: { name: 'c1' }, count: 1, clusters: ['c1'] },
+    ]);
+  });
+
+  test('does not change because of numbers alone, nor because time passes', () => {
+    const bindings = [binding('c1', 'TTTTF'), binding('c2', 'F', { index: 0 })];
+    const first = placementStatus(input({ bindings }));
+    const again = placementStatus(input({ bindings, previous: first, now: NOW + 60_000 }));
+    expect(again).toEqual(first);
+    const facts = {
+      ...first,
+      holds: first.holds?.map((hold) => ({ ...hold, facts: { ready: 99 } })),
+    } as PlacementStatus;
+    expect(placementStatus(input({ bindings, previous: facts })).holds).toEqual(facts.holds);
+  });
+
+  test('keeps the time of what has not changed', () => {
+    const first = placementStatus(input({ bindings: [binding('c1', 'TTTTF'), binding('c2', 'TTTTT')] }));
+    const later = placementStatus(
+      input({ bindings: [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')], previous: first, now: NOW + 60_000 }),
+    );
+    const times = Object.fromEntries(
+      (later.conditions ?? []).map(({ type, lastTransitionTime }) => [type.slice(24), lastTransitionTime]),
+    );
+    expect(times).toMatchObject({ Applied: '2026-01-01T12:00:00Z', Available: '2026-01-01T12:01:00Z' });
+  });
+
+  test('lists what failed on a cluster, and only while it fails', () => {
+    const failedPlacements = [
+      { version: 'v1', kind: 'ConfigMap', name: 'x', condition: binding('c1', 'T').conditions[0] as Condition },
+    ];
+    const failing = placementStatus(
+      input({ bindings: [binding('c1', 'TTTF', { more: { failedPlacements } }), binding('c2', 'TTTTT')] }),
+    );
+    expect(failing.placementStatuses?.[0]?.failedPlacements).toEqual(failedPlacements);
+    const well = placementStatus(input({ bindings: [binding('c1', 'TTTTT', { more: { failedPlacements } })] }));
+    expect(well.placementStatuses?.[0]?.failedPlacements).toBeUndefined();
+  });
+
+  test.each([
+    {
+      it: 'the scheduler has not seen this generation',
+      more: { policySnapshot: policy({ picked: ['c1'], generation: 2 }) },
+    },
+    {
+      it: 'there is no decision',
+      more: { policySnapshot: { ...policy({}), status: undefined } as unknown as HubPolicySnapshot },
+    },
+    {
+      it: 'something it uses is not built',
+      more: {
+        holds: [
+          { code: 'NotSupportedYet', subject: { group: '', kind: 'X', name: 'x' }, facts: { what: 'spec.y' } },
+        ] as readonly Hold[],
+      },
+    },
+  ])('is pending while $it, and leaves the other conditions as they were', ({ more }) => {
+    const previous = placementStatus(input({ bindings: [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')] }));
+    const moved = { ...placement(), metadata: { ...placement().metadata, generation: 4 } };
+    const policySnapshot = policy({ picked: ['c1'], generation: 4 });
+    const status = placementStatus(input({ previous, placement: moved, policySnapshot, ...more }));
+    expect(words(status.conditions)[0]).toBe('Scheduled Unknown SchedulePending');
+    expect(status.placementStatuses).toEqual([]);
+    expect(status.conditions?.find(({ type }) => type.endsWith('Available'))).toMatchObject({
+      status: 'True',
+      observedGeneration: 3,
+    });
+  });
+
+  test('with selectors that cannot work touches nothing but Scheduled', () => {
+    const previous = placementStatus(input({ bindings: [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')] }));
+    const status = placementStatus(input({ previous, selection: { state: 'invalid', message: 'no such kind' } }));
+    expect(words(status.conditions)[0]).toBe('Scheduled False InvalidResourceSelectors');
+    expect(status).toMatchObject({
+      placementStatuses: previous.placementStatuses,
+      selectedResources: previous.selectedResources,
+    });
+  });
+
+  test('shows the clusters that could not be found, without a name but with the reason', () => {
+    const status = placementStatus(
+      input({
+        placement: placement({ policy: { placementType: 'PickN', numberOfClusters: 4 } } as Partial<PlacementSpec>),
+        policySnapshot: policy({ picked: ['c1'], refused: ['c2', 'c3', 'c4', 'c5'], status: 'False' }),
+        bindings: [binding('c1', 'TTTTT')],
+      }),
+    );
+    expect(clusters(status)).toEqual([
+      'c1: Available True AllWorkAreAvailable',
+      ': Scheduled False ScheduleFailed',
+      ': Scheduled False ScheduleFailed',
+      ': Scheduled False ScheduleFailed',
+    ]);
+    expect(status.placementStatuses?.[1]?.conditions?.[0]?.message).toBe('c2: tainted');
+  });
+
+  test('of nothing picked has nothing to say but that', () => {
+    const status = placementStatus(input({ policySnapshot: policy({}) }));
+    expect(words(status.conditions)).toEqual(['Scheduled True SchedulingPolicyFulfilled']);
+  });
+
+  describe('with the strategy External', () => {
+    const outside = { placement: placement({ strategy: { type: 'External' } } as Partial<PlacementSpec>) };
+    const external = 'RolloutStarted Unknown RolloutControlledByExternalController';
+    test.each([
+      {
+        it: 'before any run',
+        of: [binding('c1', '', { index: -1 }), binding('c2', '', { index: -1 })],
+        is: external,
+        index: undefined,
+      },
+      {
+        it: 'while clusters differ',
+        of: [binding('c1', 'TTTTT', { index: 0 }), binding('c2', 'TTTTT')],
+        is: external,
+        index: undefined,
+      },
+      { it: 'while one was not reached', of: [binding('c1', 'TTTTT'), binding('c2', 's')], is: external, index: '1' },
+      {
+        it: 'when all are there',
+        of: [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')],
+        is: 'Available True ResourceAvailable',
+        index: '1',
+      },
+    ])('$it', ({ of, is, index }) => {
+      const status = placementStatus(input({ ...outside, bindings: of }));
+      expect(last(status)).toBe(is);
+      expect(status.observedResourceIndex).toBe(index);
+      expect(status.holds).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,166 @@
+// When a status is written, what is told with it, and how large it may become.
+import { describe, expect, test } from 'vitest';
+import type { Condition } from '../../api/conditions.ts';
+import type { PlacementStatus } from '../../api/placement.ts';
+import { clusterFamily } from '../families.ts';
+import { boundStatus } from './bound-status.ts';
+import { createStatusPace, newsIn, saysTheSame, statusChange } from './write-status.ts';
+
+const kind = clusterFamily.placement;
+const condition = (type: string, status: 'True' | 'False' | 'Unknown', more: Partial<Condition> = {}): Condition => ({
+  type,
+  status,
+  reason: 'R',
+  message: 'm',
+  observedGeneration: 1,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  ...more,
+});
+const status = (...conditions: readonly [string, 'True' | 'False' | 'Unknown'][]): PlacementStatus => ({
+  conditions: conditions.map(([type, value]) => condition(`ClusterResourcePlacement${type}`, value)),
+});
+
+describe('what is told', () => {
+  const SCHEDULED = ['Scheduled', 'True'] as const;
+  test.each<[string, PlacementStatus | undefined, PlacementStatus, readonly string[]]>([
+    ['nothing of a beginning', undefined, status(['Scheduled', 'Unknown']), []],
+    [
+      'that a rollout began',
+      status([...SCHEDULED]),
+      status([...SCHEDULED], ['RolloutStarted', 'True']),
+      ['PlacementRolloutStarted'],
+    ],
+    ['nothing twice', status(['RolloutStarted', 'True']), status(['RolloutStarted', 'True']), []],
+    [
+      'everything up to the end at once',
+      undefined,
+      status(
+        [...SCHEDULED],
+        ['RolloutStarted', 'True'],
+        ['Overridden', 'True'],
+        ['WorkSynchronized', 'True'],
+        ['Applied', 'True'],
+        ['Available', 'True'],
+      ),
+      [
+        'PlacementRolloutStarted',
+        'PlacementOverriddenSucceeded',
+        'PlacementWorkSynchronized',
+        'PlacementApplied',
+        'PlacementAvailable',
+        'PlacementRolloutCompleted',
+      ],
+    ],
+    [
+      'available but not scheduled is not complete',
+      status(['Applied', 'True']),
+      status(['Applied', 'True'], ['Available', 'True']),
+      ['PlacementAvailable'],
+    ],
+    [
+      'that differences are reported',
+      status([...SCHEDULED]),
+      status([...SCHEDULED], ['DiffReported', 'True']),
+      ['PlacementDiffReported', 'PlacementRolloutCompleted'],
+    ],
+    [
+      'nothing when it becomes worse',
+      status([...SCHEDULED], ['Available', 'True']),
+      status([...SCHEDULED], ['Available', 'False']),
+      [],
+    ],
+    ['that it cannot be scheduled', status([...SCHEDULED]), status(['Scheduled', 'False']), ['R']],
+    ['that only once', status(['Scheduled', 'False']), status(['Scheduled', 'False']), []],
+  ])('%s', (_name, before, after, reasons) => {
+    expect(newsIn(kind, before, after).map(({ reason }) => reason)).toEqual(reasons);
+  });
+
+  test('bad news as a warning, for another reason again', () => {
+    const invalid = {
+      conditions: [condition('ClusterResourcePlacementScheduled', 'False', { reason: 'InvalidResourceSelectors' })],
+    };
+    expect(newsIn(kind, status(['Scheduled', 'False']), invalid)).toEqual([
+      { type: 'Warning', reason: 'InvalidResourceSelectors', message: 'm' },
+    ]);
+  });
+});
+
+describe('a status is written', () => {
+  const hold = { code: 'BudgetUsed', on: { kind: 'ClusterResourceBinding', name: 'a' }, count: 2, facts: { ready: 1 } };
+  test('not for changed numbers behind a hold, but for another hold, and for everything else', () => {
+    const before = { ...status(['Scheduled', 'True']), holds: [hold] };
+    expect(
+      saysTheSame(before, { ...before, holds: [{ ...hold, facts: { ready: 2 }, since: '2026-01-01T00:00:00Z' }] }),
+    ).toBe(true);
+    expect(saysTheSame(before, { ...before, holds: [{ ...hold, count: 3 }] })).toBe(false);
+    expect(saysTheSame(before, { ...before, holds: [] })).toBe(false);
+    expect(saysTheSame(before, { ...before, observedResourceIndex: '1' })).toBe(false);
+    expect(saysTheSame({ ...status(), holds: [] }, status())).toBe(true);
+    expect(saysTheSame(undefined, {})).toBe(false);
+  });
+
+  test('with nothing of what is no longer said', () => {
+    expect(statusChange({ holds: [hold], observedResourceIndex: '1' }, { observedResourceIndex: '2' })).toEqual({
+      holds: null,
+      observedResourceIndex: '2',
+    });
+  });
+
+  test('at most once in 100 ms', () => {
+    const pace = createStatusPace();
+    const first = status(['Scheduled', 'Unknown']);
+    expect(pace.seen('web', undefined, 1000)).toBe(1000);
+    expect(pace.seen('web', first, 1001)).toBe(1101);
+    expect(pace.seen('web', { ...first }, 1050)).toBe(1101);
+    expect(pace.seen('web', status(['Scheduled', 'True']), 1101)).toBe(1201);
+    expect(pace.seen('other', first, 1101)).toBe(1101);
+    expect(pace.seen('web', status(['Scheduled', 'True']), 10)).toBe(110);
+    pace.forget('web');
+    pace.forget('other');
+    expect(pace.size).toBe(0);
+  });
+});
+
+describe('a status that is too large', () => {
+  const clusters = (count: number, value: 'True' | 'False', message: string) =>
+    Array.from({ length: count }, (_, index) => ({
+      clusterName: `cluster-${value}-${index}`,
+      conditions: [condition('Scheduled', 'True', { message }), condition('Applied', value, { message })],
+    }));
+  const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+  const base = status(['Scheduled', 'True']);
+
+  test('of a few clusters stays as it is', () => {
+    const small = { ...base, placementStatuses: clusters(100, 'True', 'm') };
+    expect(boundStatus(small)).toBe(small);
+  });
+
+  test('above 512 KB says no more of what is True', () => {
+    const bounded = boundStatus({
+      ...base,
+      placementStatuses: [...clusters(1000, 'True', 'x'.repeat(300)), ...clusters(1, 'False', 'why')],
+    });
+    expect(bounded.placementStatuses).toHaveLength(1001);
+    expect(bounded.placementStatuses?.[0]?.conditions?.map(({ message }) => message)).toEqual(['', '']);
+    expect(bounded.placementStatuses?.at(-1)?.conditions?.map(({ message }) => message)).toEqual(['', 'why']);
+    expect(boundStatus(bounded)).toEqual(bounded);
+  });
+
+  test('above 1 MiB lists only those where something is not True, and says so', () => {
+    const bounded = boundStatus({
+      ...base,
+      placementStatuses: [...clusters(6000, 'True', 'x'.repeat(300)), ...clusters(7, 'False', 'why')],
+    });
+    expect(bounded.placementStatuses).toHaveLength(7);
+    expect(bounded.conditions?.[0]?.message).toContain('6000 of 6007 clusters, all True, are not listed');
+    expect(bounded.conditions?.[0]?.status).toBe('True');
+    expect(bytes(bounded)).toBeLessThanOrEqual(1024 * 1024);
+  });
+
+  test('fits even when nothing works anywhere', () => {
+    const bounded = boundStatus({ ...base, placementStatuses: clusters(6000, 'False', 'x'.repeat(900)) });
+    expect(bytes(bounded)).toBeLessThanOrEqual(1024 * 1024);
+    expect(bounded.placementStatuses?.length).toBeGreaterThan(500);
+    expect(bounded.conditions?.[0]?.message).toMatch(/\d+ of 6000 clusters/);
+  });
+});
