@@ -6,6 +6,8 @@ import { hubKinds } from '../../api/kinds.ts';
 import { annotations, finalizers, labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Placement, PlacementStatus } from '../../api/placement.ts';
+import type { Transport } from '../../api/transport.ts';
+import { ApiError } from '../../base/errors.ts';
 import { seededRandom } from '../../base/random.ts';
 import { silentLog } from '../../runtime/deps.ts';
 import { type Manager, startManager } from '../../runtime/manager.ts';
@@ -35,10 +37,14 @@ interface Bench extends AsyncDisposable {
 const CONFIG_MAPS = { group: '', version: 'v1', kind: 'ConfigMap' };
 const namespaceTerm = (name: string) => ({ group: '', version: 'v1', kind: 'Namespace', name });
 
-async function bench(family: PlacementFamily, options: Partial<PlacementOptions> = {}): Promise<Bench> {
+async function bench(
+  family: PlacementFamily,
+  options: Partial<PlacementOptions> = {},
+  through: (transport: Transport) => Transport = (transport) => transport,
+): Promise<Bench> {
   const cluster = await aCluster({ kinds: hubKinds });
   await cluster.create('namespaces', undefined, { metadata: { name: 'team' } });
-  const asked = counted(cluster.as(admin));
+  const asked = counted(through(cluster.as(admin)));
   const manager = startManager(
     { clock: cluster.clock, random: seededRandom(1), servers: { hub: asked }, log: silentLog },
     {
@@ -239,7 +245,7 @@ describe('a change of what is selected', () => {
     }
   });
 
-  test('is rolled out at once without a debounce: two writes for the snapshots', async () => {
+  test('is snapshotted at once without a debounce: two writes, and one for the status that shows the new index', async () => {
     await using it = await bench(clusterFamily, { throttle: { debounceMs: 0 } });
     await it.configMap('app', { key: '0' });
     await it.place('web');
@@ -249,6 +255,7 @@ describe('a change of what is selected', () => {
     expect(it.writes().map((write) => write.split(' ').slice(0, 2).join(' '))).toEqual([
       'create clusterresourcesnapshots',
       'patch clusterresourcesnapshots',
+      'patch clusterresourceplacements',
     ]);
     expect((await it.list('clusterresourcesnapshots')).map(({ metadata }) => metadata)).toMatchObject([
       { name: 'web-0-snapshot', labels: { [labels.isLatestSnapshot]: 'false' } },
@@ -395,6 +402,123 @@ describe('what a placement cannot do', () => {
     await it.advance(1000);
     expect(it.manager.holdsOf('web')).toEqual([]);
     expect(await it.list('clusterresourcesnapshots')).toHaveLength(1);
+  });
+});
+
+describe('the status', () => {
+  const report = async (it: Bench, message: string) => {
+    const at = {
+      ...it.cluster.at('clusterschedulingpolicysnapshots', undefined, 'web-0'),
+      subresource: 'status' as const,
+    };
+    const condition = {
+      type: 'Scheduled',
+      status: 'True',
+      reason: 'SchedulingPolicyFulfilled',
+      message,
+      observedGeneration: 1,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    const body = { status: { observedCRPGeneration: 1, conditions: [condition], targetClusters: [] } };
+    await it.cluster.call({ verb: 'patch', at, patch: { type: 'merge', body: body as never }, manager: 'test' });
+    await it.settle();
+  };
+
+  test('is written at once, then at most every 100 ms, and the last word is not lost', async () => {
+    await using it = await bench(clusterFamily);
+    await it.place('web');
+    await it.advance(1000);
+    it.forget();
+    await report(it, 'one');
+    expect(it.writes()).toHaveLength(1);
+    await report(it, 'two');
+    await it.advance(50);
+    await report(it, 'three');
+    expect(it.writes()).toHaveLength(1);
+    expect(scheduled(await it.status())?.message).toContain('one');
+    await it.advance(50);
+    expect(it.writes()).toHaveLength(2);
+    expect(scheduled(await it.status())?.message).toContain('three');
+  });
+
+  test('that somebody else wrote is put right', async () => {
+    await using it = await bench(clusterFamily);
+    await it.place('web');
+    await report(it, 'one');
+    await it.advance(1000);
+    const at = { ...it.cluster.at('clusterresourceplacements', undefined, 'web'), subresource: 'status' as const };
+    const body = { status: { conditions: [], observedResourceIndex: '99' } };
+    await it.cluster.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
+    await it.settle();
+    await it.advance(1000);
+    expect(scheduled(await it.status())).toMatchObject({ status: 'True' });
+  });
+
+  test('no heartbeat wakes a placement; a member that falls silent does', async () => {
+    await using it = await bench(clusterFamily);
+    await it.cluster.create('memberclusters', undefined, {
+      metadata: { name: 'c1' },
+      spec: { identity: { kind: 'User', name: 'c1' } },
+    });
+    await it.place('web');
+    await it.cluster.create('clusterresourcebindings', undefined, {
+      metadata: { name: 'web-c1-12345678', labels: { [labels.parentPlacement]: 'web' } },
+      spec: {
+        state: 'Scheduled',
+        targetCluster: 'c1',
+        resourceSnapshotName: '',
+        schedulingPolicySnapshotName: 'web-0',
+        clusterDecision: { clusterName: 'c1', selected: true, reason: 'test' },
+      },
+    });
+    await it.advance(1000);
+    const beat = async (reason: string, lastReceivedHeartbeat: string) => {
+      const at = { ...it.cluster.at('memberclusters', undefined, 'c1'), subresource: 'status' as const };
+      const status = {
+        agentStatus: [{ type: 'MemberAgent', lastReceivedHeartbeat, conditions: [] }],
+        conditions: [
+          { type: 'Healthy', status: 'True', reason, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+        ],
+      };
+      await it.cluster.call({
+        verb: 'patch',
+        at,
+        patch: { type: 'merge', body: { status } as never },
+        manager: 'test',
+      });
+      await it.settle();
+    };
+    await beat('Fine', '2026-01-01T00:00:01Z');
+    const before = it.passes();
+    await beat('Fine', '2026-01-01T00:01:01Z');
+    expect(it.passes()).toBe(before);
+    await beat('MemberUnreachable', '2026-01-01T00:01:01Z');
+    expect(it.passes()).toBe(before + 1);
+  });
+});
+
+describe('what cannot be read', () => {
+  test('is told in the status with the kind and the server’s words, and heals by itself', async () => {
+    let isRefusing = true;
+    await using it = await bench(namespacedFamily, {}, (transport) => ({
+      call(request, signal) {
+        const isMeant = request.at.resource.plural === 'configmaps' && request.verb === 'list';
+        if (isRefusing && isMeant) return Promise.reject(new ApiError(403, 'Forbidden', 'configmaps is forbidden'));
+        return transport.call(request, signal);
+      },
+      watch: (request, signal) => transport.watch(request, signal),
+    }));
+    await it.configMap('app', {});
+    await it.place('web').catch(() => {});
+    expect(it.manager.holdsOf('web')).toMatchObject([
+      { code: 'SelectionPending', facts: { kind: 'configmaps', message: expect.stringContaining('forbidden') } },
+    ]);
+    expect(scheduled(await it.status())).toMatchObject({ status: 'Unknown', reason: 'SchedulePending' });
+    expect(await it.list('resourcesnapshots')).toEqual([]);
+    isRefusing = false;
+    await it.advance(300_000);
+    expect(it.manager.holdsOf('web')).toEqual([]);
+    expect(contentOf((await it.list('resourcesnapshots'))[0])).toEqual(['ConfigMap app']);
   });
 });
 

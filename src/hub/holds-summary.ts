@@ -1,0 +1,68 @@
+// Holds as a status carries them: those with the same cause are one entry, at most fifty, and an entry whose numbers alone have changed stays
+// as it was written, because a status that follows every number is written for ever.
+import type { Hold } from '../api/hold.ts';
+import type { HoldEntry } from '../api/holds.ts';
+import type { ObjectRef } from '../api/object.ts';
+import { kubeTime } from '../base/clock.ts';
+import { by } from '../base/compare.ts';
+import { canonicalJson } from '../base/json.ts';
+
+const MOST_ENTRIES = 50;
+const MOST_CLUSTERS = 20;
+
+export function summariseHolds(holds: readonly Hold[], before: readonly HoldEntry[] = []): readonly HoldEntry[] {
+  const groups = new Map<string, Hold[]>();
+  for (const hold of holds) {
+    const cause = causeOf(hold);
+    groups.set(cause, [...(groups.get(cause) ?? []), hold]);
+  }
+  const known = new Map(before.map((entry) => [`${causeOf(entry)} ${entry.count ?? 0}`, entry]));
+  return [...groups]
+    .map(([cause, alike]) => known.get(`${cause} ${clustersOf(alike).length}`) ?? entryOf(alike))
+    .slice(0, MOST_ENTRIES);
+}
+
+const causeOf = ({ code, on }: Pick<Hold, 'code' | 'on'> | HoldEntry): string =>
+  `${code} ${on === undefined ? '' : canonicalJson([on.group ?? '', on.kind, on.namespace ?? '', on.name])}`;
+
+function entryOf(alike: readonly Hold[]): HoldEntry {
+  const [{ code, on, facts, next }] = alike as readonly [Hold];
+  const since = alike.flatMap((hold) => hold.since ?? []);
+  const until = alike.flatMap((hold) => hold.until ?? []);
+  const clusters = clustersOf(alike);
+  return {
+    code,
+    ...(on === undefined ? {} : { on: plain(on) }),
+    ...(Object.keys(facts).length === 0 ? {} : { facts }),
+    ...(since.length === 0 ? {} : { since: kubeTime(Math.min(...since)) }),
+    ...(until.length === 0 ? {} : { until: kubeTime(Math.min(...until)) }),
+    ...(next === undefined ? {} : { next }),
+    count: clusters.length,
+    ...(clusters.length === 0 ? {} : { clusters: clusters.slice(0, MOST_CLUSTERS) }),
+  };
+}
+
+/** Who waits, as far as clusters do. */
+const clustersOf = (alike: readonly Hold[]): readonly string[] =>
+  [...new Set(alike.filter(({ subject }) => subject.kind === 'MemberCluster').map(({ subject }) => subject.name))].sort(
+    by((name) => name),
+  );
+
+const plain = ({ group, kind, namespace, name, uid }: ObjectRef): NonNullable<HoldEntry['on']> => ({
+  ...(group === '' ? {} : { group }),
+  kind,
+  ...(namespace === undefined ? {} : { namespace }),
+  name,
+  ...(uid === undefined ? {} : { uid }),
+});
+
+/** The hold behind an entry, for those who put it into words. */
+export const holdOf = (entry: HoldEntry, subject: ObjectRef): Hold => ({
+  code: entry.code as Hold['code'],
+  subject,
+  ...(entry.on === undefined ? {} : { on: { ...entry.on, group: entry.on.group ?? '' } }),
+  facts: entry.facts ?? {},
+  ...(entry.since === undefined ? {} : { since: Date.parse(entry.since) }),
+  ...(entry.until === undefined ? {} : { until: Date.parse(entry.until) }),
+  ...(entry.next === undefined ? {} : { next: entry.next }),
+});
