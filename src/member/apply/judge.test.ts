@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest';
+import type { Resource } from '../../api/kind.ts';
+import { annotations } from '../../api/names.ts';
+import type { KubeObject, OwnerReference } from '../../api/object.ts';
+import { type Case, judge } from './judge.ts';
+import { MOST_ANNOTATION_BYTES, ownerReferenceTo, wantedOf } from './wanted.ts';
+
+const configMaps: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+const widgets: Resource = { group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets', namespaced: true };
+const owner = ownerReferenceTo('web-work', 'ours');
+const foreign: OwnerReference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'rs' };
+const otherWork = ownerReferenceTo('other-work', 'other');
+const deadWork = ownerReferenceTo('dead-work', 'dead');
+
+const manifest = (data: Record<string, string>, more: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'a', namespace: 'shop', ...more },
+  data,
+});
+
+interface Given {
+  readonly wants?: KubeObject;
+  /** What was applied last; undefined = never. */
+  readonly applied?: KubeObject;
+  readonly live?: Partial<KubeObject> | undefined;
+  readonly owners?: readonly OwnerReference[];
+  readonly strategy?: Partial<Case['strategy']>;
+  readonly resource?: Resource;
+  readonly isDeleting?: boolean;
+}
+
+function aCase({
+  wants = manifest({ a: '1' }),
+  applied,
+  live,
+  owners = [],
+  strategy,
+  resource = configMaps,
+  isDeleting,
+}: Given): Case {
+  const base = applied === undefined ? manifest({}) : wantedOf(applied, owner).object;
+  return {
+    identifier: { ordinal: 0, kind: resource.kind, namespace: 'shop', name: 'a' },
+    resource,
+    wanted: wantedOf(wants, owner),
+    live:
+      live === undefined
+        ? undefined
+        : ({
+            ...base,
+            ...live,
+            metadata: {
+              ...base.metadata,
+              uid: 'u',
+              resourceVersion: '7',
+              ownerReferences: owners,
+              ...(isDeleting ? { deletionTimestamp: 't' } : {}),
+              ...live.metadata,
+            },
+          } as KubeObject),
+    owner,
+    isForsaken: (reference) => reference.uid === 'dead',
+    strategy: { whenToTakeOver: 'Always', allowCoOwnership: false, ...strategy },
+  };
+}
+
+describe('what is to be done about a manifest', () => {
+  const one = manifest({ a: '1' });
+  const rows: readonly (Given & { readonly it: string; readonly does: string })[] = [
+    { it: 'nothing is there', does: 'create' },
+    { it: 'nothing is there, and nothing may be taken over', strategy: { whenToTakeOver: 'Never' }, does: 'create' },
+    { it: 'ours is as it should be', applied: one, live: {}, owners: [owner], does: 'nothing' },
+    { it: 'ours differs', applied: one, live: { data: { a: '2' } }, owners: [owner], does: 'patch' },
+    {
+      it: 'ours has more than we want',
+      applied: one,
+      live: { data: { a: '1', b: '2' } },
+      owners: [owner],
+      does: 'nothing',
+    },
+    { it: 'somebody took our mark off', applied: one, live: {}, owners: [], does: 'patch' },
+    { it: 'it was there before', live: { data: {} }, does: 'patch' },
+    {
+      it: 'it was there before, and Never',
+      live: { data: {} },
+      strategy: { whenToTakeOver: 'Never' },
+      does: 'NotTakenOver',
+    },
+    { it: 'somebody owns it', live: {}, owners: [foreign], does: 'FailedToTakeOver' },
+    {
+      it: 'somebody owns it, and may',
+      live: {},
+      owners: [foreign],
+      strategy: { allowCoOwnership: true },
+      does: 'patch',
+    },
+    { it: 'another Work placed it', live: {}, owners: [otherWork], does: 'FailedToTakeOver' },
+    {
+      it: 'another Work placed it, even if owners may share',
+      live: {},
+      owners: [otherWork],
+      strategy: { allowCoOwnership: true },
+      does: 'FailedToTakeOver',
+    },
+    { it: 'a Work that is gone placed it', live: {}, owners: [deadWork], does: 'patch' },
+    {
+      it: 'ours has got another owner since',
+      applied: one,
+      live: {},
+      owners: [owner, foreign],
+      does: 'ManifestApplyFailed',
+    },
+    {
+      it: 'ours has got another owner, and may',
+      applied: one,
+      live: {},
+      owners: [owner, foreign],
+      strategy: { allowCoOwnership: true },
+      does: 'nothing',
+    },
+    {
+      it: 'ours was placed by another Work as well',
+      applied: one,
+      live: {},
+      owners: [owner, otherWork],
+      strategy: { allowCoOwnership: true },
+      does: 'ManifestApplyFailed',
+    },
+    {
+      it: 'ours still bears the mark of a Work that is gone',
+      applied: one,
+      live: {},
+      owners: [owner, deadWork],
+      does: 'patch',
+    },
+    {
+      it: 'ours is being deleted',
+      applied: one,
+      live: {},
+      owners: [owner],
+      isDeleting: true,
+      does: 'ManifestApplyFailed',
+    },
+    { it: 'somebody else’s is being deleted', live: {}, owners: [foreign], isDeleting: true, does: 'FailedToTakeOver' },
+    {
+      it: 'ours is marked as ours alone though Never',
+      applied: one,
+      live: { data: { a: '2' } },
+      owners: [owner],
+      strategy: { whenToTakeOver: 'Never' },
+      does: 'patch',
+    },
+  ];
+  test.each(rows)('if $it: $does', ({ does, ...given }) => {
+    const operation = judge(aCase(given));
+    expect(operation.do === 'refuse' ? operation.reason : operation.do).toBe(does);
+  });
+
+  test('what is created bears our mark and remembers the wish', () => {
+    const operation = judge(
+      aCase({
+        wants: manifest({ a: '1' }, { uid: 'x', resourceVersion: '3', ownerReferences: [foreign], labels: { l: '1' } }),
+      }),
+    );
+    if (operation.do !== 'create') throw new Error(operation.do);
+    const { metadata } = operation.object;
+    expect(metadata).toMatchObject({ name: 'a', namespace: 'shop', labels: { l: '1' }, ownerReferences: [owner] });
+    expect(metadata).not.toHaveProperty('uid');
+    expect(metadata).not.toHaveProperty('resourceVersion');
+    const remembered = JSON.parse(metadata.annotations?.[annotations.lastApplied] ?? '');
+    expect(remembered).toEqual({
+      ...manifest({ a: '1' }),
+      metadata: {
+        name: 'a',
+        namespace: 'shop',
+        labels: { l: '1' },
+        annotations: { [annotations.specHash]: metadata.annotations?.[annotations.specHash] },
+        ownerReferences: [owner],
+      },
+    });
+  });
+
+  test.each([
+    {
+      it: 'merged by uid',
+      resource: configMaps,
+      type: 'strategic',
+      owners: [{ ...owner }, { $patch: 'delete', uid: 'dead' }],
+    },
+    { it: 'replaced as a whole', resource: widgets, type: 'merge', owners: [foreign, owner] },
+  ])('a take-over is one write that fits only what was seen; owners are $it', ({ resource, type, owners }) => {
+    const operation = judge(
+      aCase({
+        resource,
+        live: { data: { a: '0' } },
+        owners: [foreign, deadWork],
+        strategy: { allowCoOwnership: true },
+      }),
+    );
+    expect(operation).toMatchObject({
+      do: 'patch',
+      type,
+      takesOver: true,
+      body: { data: { a: '1' }, metadata: { uid: 'u', resourceVersion: '7', ownerReferences: owners } },
+    });
+  });
+
+  test('what is no longer wanted is taken out, what others added stays', () => {
+    const operation = judge(
+      aCase({
+        wants: manifest({ a: '1' }),
+        applied: manifest({ a: '1', b: '1' }),
+        live: { data: { a: '1', b: '1', theirs: '1' } },
+        owners: [owner],
+      }),
+    );
+    expect(operation).toMatchObject({ do: 'patch', body: { data: { b: null } } });
+  });
+
+  test('a manifest too large for its own record names the limit', () => {
+    const operation = judge(aCase({ wants: manifest({ a: 'x'.repeat(MOST_ANNOTATION_BYTES) }) }));
+    expect(operation).toMatchObject({
+      do: 'refuse',
+      reason: 'ManifestApplyFailed',
+      message: expect.stringContaining('of at most 262144 bytes'),
+    });
+  });
+
+  test('a record that cannot be read counts as none', () => {
+    const operation = judge(
+      aCase({
+        live: { data: { a: '1', b: '2' }, metadata: { annotations: { [annotations.lastApplied]: '{' } } },
+        owners: [owner],
+      }),
+    );
+    expect(operation).toMatchObject({ do: 'patch' });
+    if (operation.do === 'patch') expect(operation.body).not.toHaveProperty('data');
+  });
+
+  test('a Secret’s stringData is compared where the server puts it', () => {
+    const secret: Resource = { ...configMaps, kind: 'Secret', plural: 'secrets' };
+    const wants = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'a', namespace: 'shop' },
+      stringData: { p: 'hidden' },
+    } as KubeObject;
+    const live = {
+      ...wants,
+      stringData: undefined,
+      data: { p: Buffer.from('hidden').toString('base64') },
+    } as Partial<KubeObject>;
+    expect(judge(aCase({ resource: secret, wants, applied: wants, live, owners: [owner] })).do).toBe('nothing');
+  });
+});

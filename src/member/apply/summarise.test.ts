@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { WorkStatus } from '../../api/work.ts';
+import type { Verdict } from '../availability/verdict.ts';
+import { ordersOf } from './manifest.ts';
+import type { Outcome } from './outcome.ts';
+import { MOST_WORK_BYTES, summarise, withinSize, writeAhead } from './summarise.ts';
+
+const AT = Date.parse('2026-01-01T00:00:00Z');
+const id = (ordinal: number) => ({
+  ordinal,
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  namespace: 'shop',
+  name: `c${ordinal}`,
+  resource: 'configmaps',
+});
+const ok = (ordinal: number, verdict: Verdict = { is: 'available' }): Outcome => ({
+  identifier: id(ordinal),
+  verdict,
+  generation: 3,
+  uid: `u${ordinal}`,
+});
+const bad = (ordinal: number): Outcome => ({
+  identifier: id(ordinal),
+  refusal: { reason: 'ManifestApplyFailed', message: `c${ordinal} is bad` },
+  generation: 0,
+});
+const wait: Verdict = { is: 'not-yet', why: 'it waits' };
+const blind: Verdict = { is: 'untracked' };
+
+const said = (status: WorkStatus) =>
+  (status.conditions ?? []).map(({ type, status: is, reason }) => `${type}=${is}/${reason}`).join(' ');
+const summary = (outcomes: readonly Outcome[], previous?: WorkStatus, now = AT) =>
+  summarise({ outcomes, previous, generation: 5, now });
+
+describe('the status of a Work', () => {
+  test.each([
+    {
+      it: 'nothing was ordered',
+      outcomes: [],
+      says: 'Applied=True/AllManifestsApplied Available=True/AllManifestsAvailable',
+    },
+    {
+      it: 'all is well',
+      outcomes: [ok(0), ok(1)],
+      says: 'Applied=True/AllManifestsApplied Available=True/AllManifestsAvailable',
+    },
+    {
+      it: 'one waits',
+      outcomes: [ok(0), ok(1, wait), ok(2, blind)],
+      says: 'Applied=True/AllManifestsApplied Available=False/SomeManifestsAreNotAvailable',
+    },
+    {
+      it: 'one cannot be tracked',
+      outcomes: [ok(0), ok(1, blind)],
+      says: 'Applied=True/AllManifestsApplied Available=True/WorkNotTrackable',
+    },
+    { it: 'one failed', outcomes: [ok(0), bad(1), ok(2, wait)], says: 'Applied=False/SomeManifestsAreNotApplied' },
+  ])('if $it: $says', ({ outcomes, says }) => expect(said(summary(outcomes))).toBe(says));
+
+  test('speaks of the generation of the Work, and of each object’s own', () => {
+    const status = summary([ok(0), bad(1)]);
+    expect(status.conditions?.map((each) => each.observedGeneration)).toEqual([5]);
+    expect(
+      status.manifestConditions?.map(({ conditions }) => conditions?.map((each) => each.observedGeneration)),
+    ).toEqual([[3, 3], [0]]);
+  });
+
+  test('names what failed and what waits, a few of them', () => {
+    expect(summary([ok(0), bad(1)]).conditions?.[0]?.message).toBe('1 of 2 manifests are not applied: c1 is bad');
+    expect(summary([0, 1, 2, 3, 4].map((n) => ok(n, wait))).conditions?.[1]?.message).toBe(
+      'not available yet: ConfigMap "shop/c0", ConfigMap "shop/c1", ConfigMap "shop/c2" and 2 more',
+    );
+  });
+
+  test('has no word on availability while something is not applied, and none of a mode that ended', () => {
+    const before: WorkStatus = {
+      conditions: ['Available', 'DiffReported', 'Strange'].map((type) => ({
+        type,
+        status: 'True' as const,
+        reason: 'R',
+        message: '',
+        lastTransitionTime: 't',
+      })),
+    };
+    expect(said(summary([bad(0)], before))).toBe('Applied=False/SomeManifestsAreNotApplied Strange=True/R');
+  });
+
+  test('keeps its stamps until a status turns, whatever place a manifest moves to', () => {
+    const first = summary([ok(0), ok(1, wait)]);
+    const later = summary([{ ...ok(1), identifier: { ...id(1), ordinal: 0 } }], first, AT + 60_000);
+    expect(later.manifestConditions?.[0]?.conditions?.map((each) => each.lastTransitionTime)).toEqual([
+      '2026-01-01T00:00:00Z',
+      '2026-01-01T00:01:00Z',
+    ]);
+  });
+
+  test('is the same when nothing has changed', () => {
+    const outcome = fc.oneof(
+      fc.nat(5).map((n) => ok(n)),
+      fc.nat(5).map((n) => ok(n, wait)),
+      fc.nat(5).map((n) => ok(n, blind)),
+      fc.nat(5).map(bad),
+    );
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(outcome, { selector: (each) => each.identifier.ordinal }),
+        fc.nat(1e9),
+        (outcomes, later) => {
+          const once = summary(outcomes);
+          expect(summary(outcomes, once, AT + later)).toEqual(once);
+        },
+      ),
+    );
+  });
+
+  test('that would make the Work too large is cut, and says so', () => {
+    const outcomes = Array.from(
+      { length: 2000 },
+      (_, n): Outcome => ({ ...bad(n), refusal: { reason: 'ManifestApplyFailed', message: 'x'.repeat(1000) } }),
+    );
+    const status = summary(outcomes);
+    const context = { previous: undefined, generation: 5, now: AT };
+    const cut = withinSize(status, () => 400_000, context);
+    expect(Buffer.byteLength(JSON.stringify(cut)) + 400_000).toBeLessThan(MOST_WORK_BYTES);
+    expect(said(cut)).toContain('StatusTrimmed=True/Oversized');
+    expect(cut.manifestConditions).toHaveLength(2000);
+    expect(withinSize(summary([ok(0)]), () => 1e9, context)).toEqual(summary([ok(0)]));
+  });
+});
+
+describe('before anything is touched, a Work says what will be', () => {
+  const orders = ordersOf([
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c1', namespace: 'shop' } },
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new', namespace: 'shop' } },
+    'nonsense',
+  ]);
+  test('what was known as it was, what is new as about to come, nothing of what cannot be read', () => {
+    const before = summary([ok(0), ok(1)]);
+    const ahead = writeAhead(orders, before, AT + 1000);
+    expect(
+      ahead.map(({ identifier, conditions }) => [identifier.ordinal, identifier.name, conditions?.[0]?.reason]),
+    ).toEqual([
+      [0, 'c1', 'Applied'],
+      [1, 'new', 'PreparingToProcess'],
+    ]);
+    expect(ahead[0]?.conditions).toEqual(before.manifestConditions?.[1]?.conditions);
+  });
+});
+
+describe('reading manifests', () => {
+  const map = (metadata: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+  test.each([
+    { it: 'a text', manifest: 'x', reason: 'DecodingErred' },
+    { it: 'a list', manifest: [], reason: 'DecodingErred' },
+    { it: 'null', manifest: null, reason: 'DecodingErred' },
+    {
+      it: 'an object without a kind',
+      manifest: { apiVersion: 'v1', metadata: { name: 'a' } },
+      reason: 'DecodingErred',
+    },
+    { it: 'an object without metadata', manifest: { apiVersion: 'v1', kind: 'ConfigMap' }, reason: 'DecodingErred' },
+    { it: 'an object without a name', manifest: map({}), reason: 'DecodingErred' },
+    { it: 'a name that is a number', manifest: map({ name: 1 }), reason: 'DecodingErred' },
+    { it: 'a generateName', manifest: map({ generateName: 'a-' }), reason: 'FoundGenerateName' },
+    { it: 'a name and a generateName', manifest: map({ name: 'a', generateName: 'a-' }), reason: undefined },
+  ])('$it: $reason', ({ manifest, reason }) => expect(ordersOf([manifest])[0]?.refusal?.reason).toBe(reason));
+
+  test('the second of two is a duplicate, in whatever version', () => {
+    const orders = ordersOf([
+      map({ name: 'a' }),
+      { ...map({ name: 'a' }), apiVersion: 'v2' },
+      map({ name: 'a', namespace: 'b' }),
+    ]);
+    expect(orders.map(({ refusal }) => refusal?.reason)).toEqual([undefined, 'Duplicated', undefined]);
+    expect(orders[1]?.refusal?.message).toBe('ConfigMap "a" is already manifest 0 of this Work');
+  });
+});
