@@ -18,7 +18,7 @@ import { byCluster, clusterOf, parted, type Sorted, sortBindings } from './bindi
 import { filtered, ineligible, named, notFound, notPicked, picked } from './decisions.ts';
 import { nameOf, type Run } from './plugin.ts';
 import { profile } from './profile.ts';
-import { bestOf, type Candidate, judged, type Rejection, sift } from './sift.ts';
+import { type Candidate, judged, picker, type Rejection, sift } from './sift.ts';
 
 export interface CycleInput {
   /** Absent = PickAll. */
@@ -137,16 +137,16 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Outc
   const present = clustersOf(kept);
   const best: Candidate[] = [];
   const missing = () => wanted - kept.length - best.length;
-  const add = (candidate: Candidate) => {
-    best.push(candidate);
-    present.add(candidate.name);
-  };
   // Differs from KubeFleet: all rounds of a run are made before anything is written. There each round is a cycle with writes of its own, and
   // already the first one gives up every binding of the earlier policy that it did not pick, although a later one may.
-  while (panel.oneAtATime && missing() > 1) {
-    const first = bestOf(panel.candidates, panel.round(present), better);
-    if (first === undefined) break;
-    add(first);
+  if (panel.oneAtATime) {
+    const next = picker(panel, better);
+    while (missing() > 1) {
+      const candidate = next(present);
+      if (candidate === undefined) break;
+      best.push(candidate);
+      present.add(candidate.name);
+    }
   }
   // The last round is the one that is reported.
   const last = judged(panel.candidates, panel.round(present));

@@ -43,6 +43,8 @@ export interface Judge {
 export interface Prepared extends Judge {
   /** A pick changes what the next may be: one per round. */
   readonly oneAtATime?: true;
+  /** Members for which this gives the same text are judged alike in every round, but for those that are taken. Absent = all are. */
+  alike?(member: MemberCluster): string;
   /** The judge of one round, given who has been picked so far. */
   round?(present: ReadonlySet<string>): Judge;
 }

@@ -24,6 +24,7 @@ export interface Sifted {
 export interface Panel extends Sifted {
   /** A pick changes what the next may be: one per round. */
   readonly oneAtATime: boolean;
+  alike(member: MemberCluster): string;
   round(present: ReadonlySet<string>): readonly Judge[];
 }
 
@@ -37,6 +38,7 @@ export function sift(run: Run, profile: readonly Plugin[]): Panel {
   return {
     ...judged(all, panel),
     oneAtATime: panel.some((each) => each.oneAtATime),
+    alike: (member) => panel.map((each) => each.alike?.(member) ?? '').join(';'),
     round: (present) => rounds.map((round) => round(present)),
   };
 }
@@ -54,19 +56,30 @@ export function judged(candidates: readonly Candidate[], judges: readonly Judge[
   return { candidates: passed, rejected };
 }
 
-/** Of those that pass, the one that comes first; a round among many, so nothing is kept of the others. */
-export function bestOf(
-  candidates: readonly Candidate[],
-  judges: readonly Judge[],
-  order: (a: Candidate, b: Candidate) => number,
-): Candidate | undefined {
-  let best: Candidate | undefined;
-  for (const candidate of candidates) {
-    const outcome = judge(candidate, judges);
-    if (outcome === undefined || 'reason' in outcome) continue;
-    if (best === undefined || order(outcome, best) < 0) best = outcome;
+type Order = (a: Candidate, b: Candidate) => number;
+
+/** Takes one after the other. Of candidates that are judged alike only the first that is not taken needs to be looked at. */
+export function picker({ candidates, alike, round }: Panel, order: Order) {
+  const groups = new Map<string, Candidate[]>();
+  // Last first: who is taken is dropped from the end.
+  for (const candidate of candidates.toSorted((a, b) => order(b, a))) {
+    const text = alike(candidate.member);
+    const group = groups.get(text);
+    if (group === undefined) groups.set(text, [candidate]);
+    else group.push(candidate);
   }
-  return best;
+  return (present: ReadonlySet<string>): Candidate | undefined => {
+    const judges = round(present);
+    let best: Candidate | undefined;
+    for (const group of groups.values()) {
+      while (group.length > 0 && present.has(group.at(-1)?.name ?? '')) group.pop();
+      const first = group.at(-1);
+      const outcome = first === undefined ? undefined : judge(first, judges);
+      if (outcome === undefined || 'reason' in outcome) continue;
+      if (best === undefined || order(outcome, best) < 0) best = outcome;
+    }
+    return best;
+  };
 }
 
 /** undefined = taken already. */

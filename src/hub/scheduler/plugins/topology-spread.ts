@@ -14,6 +14,9 @@ export interface Placing {
   readonly isViolated: boolean;
 }
 
+/** No value of a label. */
+const NOWHERE = '-';
+
 /** What ScheduleAnyway takes from the score for a violation. */
 const PENALTY = 1000;
 
@@ -25,6 +28,8 @@ export const topologySpread: Plugin = {
     const terrains = constraints.map((constraint) => terrainOf(constraint, run));
     return {
       oneAtATime: true,
+      alike: ({ metadata }) =>
+        constraints.map(({ topologyKey }) => domainIn(metadata.labels, topologyKey) ?? NOWHERE).join(','),
       round(present) {
         const spreads = terrains.map((terrain) => spreadOf(terrain, present));
         return {
