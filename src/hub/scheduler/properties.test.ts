@@ -175,6 +175,7 @@ describe('whatever the fleet, the policy and what is there', () => {
         const [hub, other] = [make(), make()];
         const turn = by % Math.max(1, other.bindings.length);
         other.bindings = [...other.bindings.slice(turn), ...other.bindings.slice(0, turn)].reverse();
+        other.members = other.members.toReversed();
         const writes = (each: Hub) =>
           each.decide().steps.map((step) => step.map((action) => JSON.stringify(action)).toSorted());
         expect(writes(other)).toEqual(writes(hub));
