@@ -1,8 +1,7 @@
 // The content of a revision: the selected objects without what belongs to the hub, their hash and their size. What is made from an object is
 // made once, however often it is looked at.
 import type { KubeObject } from '../../api/object.ts';
-import { groupVersionOf } from '../../api/object.ts';
-import type { ResourceIdentifier } from '../../api/selected-resource.ts';
+import { identifierOf, type ResourceIdentifier } from '../../api/selected-resource.ts';
 import { goJson } from '../../base/go-json.ts';
 import { sha256 } from '../../base/hash.ts';
 import { isEnvelope } from '../not-supported.ts';
@@ -38,17 +37,6 @@ function partOf(whole: KubeObject): Part {
   const part = { object, json, bytes: Buffer.byteLength(json) + 1, identifier: identifierOf(whole) };
   if (Object.isFrozen(whole)) parts.set(whole, part);
   return part;
-}
-
-export function identifierOf({ apiVersion, kind, metadata }: KubeObject): ResourceIdentifier {
-  const { group, version } = groupVersionOf(apiVersion);
-  return {
-    ...(group === '' ? {} : { group }),
-    version,
-    kind,
-    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-    name: metadata.name ?? '',
-  };
 }
 
 /** Of whole objects in their order. The tokens of service accounts are left out: what they are shows only here. */

@@ -7,6 +7,7 @@ import { annotations } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import type { Placement } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import { identifierOf } from '../../api/selected-resource.ts';
 import { by } from '../../base/compare.ts';
 import { keyOf } from '../../runtime/cache.ts';
 import type { Controller, Need, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
@@ -20,7 +21,6 @@ import {
   resourceIndexOf,
 } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
-import { identifierOf } from './content.ts';
 import { type Changes, createChanges, defaultThrottle, type Throttle } from './debounce.ts';
 import { decide } from './decide.ts';
 import { type Contents, createContents, isMissing, lookAt } from './looking.ts';
@@ -67,11 +67,10 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const { placement, resourceSnapshots } = seen;
     const placementRef = refTo(family, placement.metadata);
     const whole = see.whole(placementRef);
+    // Not together with the watches below: what a watch runs into while something is fetched would wake nobody.
+    if (whole === undefined) return { need: [placementRef] };
     const selected = lookAt(see, `${prefix}${key}`, placement, looking);
-    if (isMissing(selected) || whole === undefined) {
-      const asked = isMissing(selected) ? selected : { need: [], watch: [] };
-      return { need: [...asked.need, ...(whole === undefined ? [placementRef] : [])], watch: asked.watch };
-    }
+    if (isMissing(selected)) return selected;
     const bindings = see.by(family.bindings, 'placement', key);
     const latest = latestMaster(resourceSnapshots);
     const delivered = deliveredIn(see, family, { ...seen, latest, selected, bindings });

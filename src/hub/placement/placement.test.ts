@@ -501,23 +501,24 @@ describe('what cannot be read', () => {
   test('is told in the status with the kind and the server’s words, and heals by itself', async () => {
     let isRefusing = true;
     await using it = await bench(namespacedFamily, {}, (transport) => ({
-      call(request, signal) {
+      async call(request, signal) {
+        await turns(1);
         const isMeant = request.at.resource.plural === 'configmaps' && request.verb === 'list';
-        if (isRefusing && isMeant) return Promise.reject(new ApiError(403, 'Forbidden', 'configmaps is forbidden'));
+        if (isRefusing && isMeant) throw new ApiError(403, 'Forbidden', 'configmaps is forbidden');
         return transport.call(request, signal);
       },
       watch: (request, signal) => transport.watch(request, signal),
     }));
     await it.configMap('app', {});
-    await it.place('web').catch(() => {});
-    expect(it.manager.holdsOf('web')).toMatchObject([
+    await it.place('web');
+    expect(it.manager.holdsOf('team/web')).toMatchObject([
       { code: 'SelectionPending', facts: { kind: 'configmaps', message: expect.stringContaining('forbidden') } },
     ]);
     expect(scheduled(await it.status())).toMatchObject({ status: 'Unknown', reason: 'SchedulePending' });
     expect(await it.list('resourcesnapshots')).toEqual([]);
     isRefusing = false;
     await it.advance(300_000);
-    expect(it.manager.holdsOf('web')).toEqual([]);
+    expect(it.manager.holdsOf('team/web')).toEqual([]);
     expect(contentOf((await it.list('resourcesnapshots'))[0])).toEqual(['ConfigMap app']);
   });
 });
