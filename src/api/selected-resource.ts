@@ -1,6 +1,7 @@
 // How a status names an object that was selected, and what may be wrong with it on a member cluster.
 import { type Infer, s } from './build.ts';
 import { condition } from './conditions.ts';
+import { groupVersionOf, type KubeObject } from './object.ts';
 
 export const envelopeIdentifier = s.object(
   {
@@ -26,6 +27,18 @@ const identity = {
 
 export const resourceIdentifier = s.object(identity, { doc: 'An object.' });
 export type ResourceIdentifier = Infer<typeof resourceIdentifier>;
+
+/** How an object is named in a status. */
+export function identifierOf({ apiVersion, kind, metadata }: KubeObject): ResourceIdentifier {
+  const { group, version } = groupVersionOf(apiVersion);
+  return {
+    ...(group === '' ? {} : { group }),
+    version,
+    kind,
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    name: metadata.name ?? '',
+  };
+}
 
 export const namespacedName = s.object(
   { name: s.string({ doc: 'Name.' }), namespace: s.string({ doc: 'Namespace.' }) },

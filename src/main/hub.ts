@@ -5,6 +5,7 @@ import { wallClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { type ConnectOptions, connect } from '../cli/connect.ts';
 import { createIfAbsent } from '../cli/create-if-absent.ts';
+import { createLiveCatalogue } from '../client/live-catalogue.ts';
 import { liveness, readiness } from '../runtime/health.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
@@ -29,6 +30,8 @@ export async function hub(options: HubCommandOptions): Promise<void> {
   using server = await connect(options);
   const { transport } = server;
   await createIfAbsent(server, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } });
+  const catalogue = createLiveCatalogue(transport);
+  await catalogue.refresh();
   const metrics = new Registry();
   const leading = runWhileLeading({
     transport,
@@ -37,12 +40,19 @@ export async function hub(options: HubCommandOptions): Promise<void> {
     lease: LEASE,
     start: (mayWrite) =>
       startHub(
-        { clock: wallClock, random: systemRandom, servers: { hub: counted(transport, 'hub', metrics) }, log },
+        {
+          clock: wallClock,
+          random: systemRandom,
+          servers: { hub: counted(transport, 'hub', metrics) },
+          catalogues: { hub: catalogue },
+          log,
+        },
         {
           forceDeleteWaitMs: options.forceDeleteWaitTime * 1000,
           unreachablePeriods: options.unreachablePeriods,
           mayWrite,
           metrics,
+          isRemote: true,
         },
       ),
   });

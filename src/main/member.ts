@@ -5,6 +5,7 @@ import { wallClock } from '../base/clock.ts';
 import { LostError, messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Connected, type ConnectOptions, connect } from '../cli/connect.ts';
+import { createLiveCatalogue } from '../client/live-catalogue.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
 import { type Health, liveness, readiness } from '../runtime/health.ts';
 import type { Manager } from '../runtime/manager.ts';
@@ -42,9 +43,11 @@ export async function member(options: MemberCommandOptions): Promise<void> {
     hub: counted(hub.transport, 'hub', metrics),
     member: counted(own.transport, 'member', metrics),
   };
+  const catalogue = createLiveCatalogue(own.transport);
+  await catalogue.refresh();
   const agent = runAgent(
-    { clock: wallClock, random: systemRandom, log, servers },
-    { cluster: options.name, probe: transportProbe(own.transport), metrics },
+    { clock: wallClock, random: systemRandom, log, servers, catalogues: { member: catalogue } },
+    { cluster: options.name, probe: transportProbe(own.transport), metrics, isRemote: true },
   );
   await using _health =
     options.healthPort === undefined

@@ -67,11 +67,16 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
   };
   for (const member of fleet) {
     if (signal.aborted) break;
-    const own = directTransport((servers.get(member.name) as RunningCluster).cluster, AGENT_USER);
+    const { cluster, catalogue } = servers.get(member.name) as RunningCluster;
+    const own = directTransport(cluster, AGENT_USER);
     const statusOnly = fleet.length > MOST_WITH_PODS;
     parts.push(pretendMember({ ...shared, transport: own }, member, { statusOnly }));
     const hub = counted(hubFor(member.name), 'hub', metrics);
-    const deps = { ...shared, servers: { hub, member: counted(own, 'member', metrics) } };
+    const deps = {
+      ...shared,
+      servers: { hub, member: counted(own, 'member', metrics) },
+      catalogues: { member: catalogue },
+    };
     parts.push(runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }, pace));
     await nextTurn();
   }

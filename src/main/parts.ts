@@ -1,37 +1,77 @@
 // The running parts of Flotilla, put together from controllers: the same in one process, in several, and in a simulated world.
 import type { Registry } from 'prom-client';
+import type { LiveCatalogue } from '../api/catalogue.ts';
+import { families } from '../hub/families.ts';
 import { membership } from '../hub/membership/controller.ts';
 import type { Settings } from '../hub/membership/observed.ts';
+import { type PlacementOptions, placementController } from '../hub/placement/controller.ts';
+import { createWatchPlan } from '../hub/placement/watch-plan.ts';
+import { rolloutController } from '../hub/rollout/controller.ts';
+import { schedulerController } from '../hub/scheduler/controller.ts';
+import { workGenerator } from '../hub/work-generator/controller.ts';
+import { applierWorker } from '../member/apply/worker.ts';
 import { heartbeat } from '../member/heartbeat/controller.ts';
 import type { Probe } from '../member/heartbeat/pulse.ts';
+import { hubSources } from '../member/sources.ts';
 import type { Deps } from '../runtime/deps.ts';
+import { keepKinds } from '../runtime/kinds.ts';
 import { type Manager, startManager } from '../runtime/manager.ts';
 
-export interface HubOptions extends Partial<Settings> {
+interface PartOptions {
   mayWrite?(): boolean;
   readonly metrics?: Registry;
+  /** The catalogue learns of new kinds only when it is told to read discovery again: over the wire. */
+  readonly isRemote?: boolean;
 }
 
-export function startHub(deps: Deps, { mayWrite, metrics, ...settings }: HubOptions = {}): Manager {
+export interface HubOptions extends Partial<Settings>, PartOptions {
+  readonly placements?: Omit<PlacementOptions, 'catalogue' | 'plan'>;
+}
+
+/** Without a catalogue of the hub's kinds it only keeps the membership. */
+export function startHub(deps: Deps, options: HubOptions = {}): Manager {
+  const { mayWrite, metrics, isRemote, placements, ...settings } = options;
+  const catalogue = deps.catalogues?.hub;
   return startManager(deps, {
-    controllers: [membership(settings)],
+    controllers: [
+      membership(settings),
+      ...(catalogue === undefined ? [] : delivery(catalogue, placements)),
+      ...(catalogue !== undefined && isRemote ? [keepKinds('hub', catalogue)] : []),
+    ],
     manager: 'flotilla-hub',
     ...(mayWrite ? { mayWrite } : {}),
     ...(metrics ? { metrics } : {}),
   });
 }
 
-export interface AgentOptions {
-  readonly cluster: string;
-  readonly probe: Probe;
-  mayWrite?(): boolean;
-  readonly metrics?: Registry;
+function delivery(catalogue: LiveCatalogue, options: HubOptions['placements']) {
+  const plan = createWatchPlan();
+  return families.flatMap((family) => [
+    placementController(family, { ...options, catalogue, plan }),
+    schedulerController(family),
+    rolloutController(family),
+    workGenerator(family),
+  ]);
 }
 
-export function startAgent(deps: Deps, { cluster, probe, mayWrite, metrics }: AgentOptions): Manager {
+export interface AgentOptions extends PartOptions {
+  readonly cluster: string;
+  readonly probe: Probe;
+}
+
+/** Without a catalogue of the member's kinds it only sends heartbeats. */
+export function startAgent(deps: Deps, { cluster, probe, mayWrite, metrics, isRemote }: AgentOptions): Manager {
   const { clock, random } = deps;
+  const catalogue = deps.catalogues?.member;
+  const sources = hubSources(cluster);
   return startManager(deps, {
-    controllers: [heartbeat({ cluster, probe, clock, random: random.fork('heartbeat') })],
+    controllers: [
+      heartbeat({ cluster, probe, clock, random: random.fork('heartbeat'), sources }),
+      ...(catalogue === undefined
+        ? []
+        : [applierWorker({ cluster, catalogue, random: random.fork('applier'), sources })]),
+      ...(catalogue !== undefined && isRemote ? [keepKinds('member', catalogue)] : []),
+    ],
     manager: 'flotilla-member',
     ...(mayWrite ? { mayWrite } : {}),
     ...(metrics ? { metrics } : {}),

@@ -67,7 +67,13 @@ export async function up(options: UpOptions): Promise<void> {
   await embedded.writeKubeconfig(kubeconfig, listening.port, elsewhere);
   const admin = directTransport(hub.cluster, HUB_USER);
   const controllers = startHub(
-    { clock: wallClock, log, random: systemRandom, servers: { hub: counted(admin, 'hub', metrics) } },
+    {
+      clock: wallClock,
+      log,
+      random: systemRandom,
+      servers: { hub: counted(admin, 'hub', metrics) },
+      catalogues: { hub: hub.catalogue },
+    },
     { metrics },
   );
   await using _hub = disposing(controllers);

@@ -1,22 +1,33 @@
 // What a rolling update watches and how it sees. Only RollingUpdate is its business: with External, staged update runs own the bindings.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { conditionOf } from '../../api/next-condition.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import { identifierOf } from '../../api/selected-resource.ts';
 import { deepEqual } from '../../base/json.ts';
+import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
-import type { Controller, See } from '../../runtime/controller.ts';
+import { type Controller, isNeed, type Need, type See, type WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { newestComplete } from '../newest-snapshot.ts';
-import { type HubPlacement, type HubPolicySnapshot, isLatest, placementKeyOf } from '../placement-sources.ts';
+import {
+  clusterOverrides,
+  type HubOverride,
+  type NotSupported,
+  namespacedOverrides,
+  notSupported,
+} from '../not-supported.ts';
+import {
+  type HubPlacement,
+  type HubPolicySnapshot,
+  type HubResourceSnapshot,
+  isLatest,
+  placementKeyOf,
+} from '../placement-sources.ts';
 import { isReachable } from '../reachable.ts';
 import { memberClusters } from '../sources.ts';
 import { decide, type Observed } from './decide.ts';
 
-export interface RolloutOptions {
-  /** A placement that must not move yet, for whatever reason. */
-  mayMove?(placement: HubPlacement): boolean;
-}
-
-export function rolloutController(family: PlacementFamily, { mayMove }: RolloutOptions = {}): Controller<Observed> {
+export function rolloutController(family: PlacementFamily): Controller<Observed> {
   const ownKey = ({ metadata }: HubPlacement) => keyOf(metadata.namespace, metadata.name ?? '');
   return {
     name: `rollout/${family.placement.kind}`,
@@ -34,6 +45,11 @@ export function rolloutController(family: PlacementFamily, { mayMove }: RolloutO
         toKeys: (item, _see, old) =>
           old !== undefined && isUnfulfilled(item) === isUnfulfilled(old) ? [] : [placementKeyOf(item)],
       },
+      // An override that is not built yet stops whatever it matches.
+      ...[clusterOverrides, namespacedOverrides].map((source) => ({
+        source,
+        toKeys: (_item: HubOverride, see: See) => see.all(family.placements).map(ownKey),
+      })),
       // Whether a member is heard changes no plan, only what is said of those that wait for it.
       { source: memberClusters, toKeys: (item, see, old) => placementsOn(item, see, old) },
     ],
@@ -43,13 +59,16 @@ export function rolloutController(family: PlacementFamily, { mayMove }: RolloutO
       const placement = see.get(family.placements, name, namespace);
       if (placement === undefined || placement.metadata.deletionTimestamp !== undefined) return undefined;
       if ((placement.spec.strategy?.type ?? 'RollingUpdate') !== 'RollingUpdate') return undefined;
-      if (mayMove?.(placement) === false) return undefined;
+      const newest = newestComplete(see.by(family.resourceSnapshots, 'placement', key));
+      const unbuilt = unbuiltIn(see, placement, newest);
+      if (isNeed(unbuilt)) return unbuilt;
       const policy = see.by(family.policySnapshots, 'placement', key).find(isLatest);
       return {
         family,
         placement,
         bindings: see.by(family.bindings, 'placement', key),
-        snapshot: newestComplete(see.by(family.resourceSnapshots, 'placement', key))?.metadata.name,
+        snapshot: newest?.metadata.name,
+        ...(unbuilt === undefined ? {} : { unbuilt }),
         isExhausted: policy !== undefined && isUnfulfilled(policy),
         member(cluster) {
           const member = see.get(memberClusters, cluster);
@@ -61,6 +80,21 @@ export function rolloutController(family: PlacementFamily, { mayMove }: RolloutO
 
     decide,
   };
+
+  /** What the placement uses that is not built yet. The content is looked at only if there is an override that might match it. */
+  function unbuiltIn(
+    see: See,
+    placement: HubPlacement,
+    newest: HubResourceSnapshot | undefined,
+  ): NotSupported | Need | undefined {
+    const overrides = [...see.all(clusterOverrides), ...see.all(namespacedOverrides)];
+    if (newest === undefined || overrides.length === 0) return notSupported(placement)[0];
+    const ref: WholeRef = { on: 'hub', resource: family.resourceSnapshot, ...refTo(family.resourceSnapshot, newest) };
+    const whole = see.whole(ref) as ResourceSnapshot | null | undefined;
+    if (whole === undefined) return { need: [ref] };
+    const selected = (whole?.spec.selectedResources ?? []).map(identifierOf);
+    return notSupported(placement, selected, overrides)[0];
+  }
 
   function placementsOn(item: MemberCluster, see: See, old?: MemberCluster): readonly string[] {
     if (old !== undefined && isReachable(old) === isReachable(item)) return [];

@@ -4,11 +4,12 @@ import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
 import { InvariantError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
-import { patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
+import { patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { applyStrategyOf } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
+import { type NotSupported, notSupportedHold } from '../not-supported.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
 import { rolling } from '../planners/rolling.ts';
 import { type MemberFacts, rowsOf } from '../planners/rows.ts';
@@ -21,6 +22,8 @@ export interface Observed {
   /** Name of the newest resource snapshot, once all of it is there. */
   readonly snapshot: string | undefined;
   readonly isExhausted: boolean;
+  /** What it uses that is not built yet: then nothing moves. */
+  readonly unbuilt?: NotSupported;
   member(cluster: string): MemberFacts | undefined;
   readonly now: number;
 }
@@ -30,6 +33,10 @@ const STARTED = 'RolloutStarted';
 export function decide(observed: Observed): Decision {
   const { family, placement, bindings, snapshot, now } = observed;
   checkLive(bindings);
+  if (observed.unbuilt !== undefined) {
+    const hold = notSupportedHold(refTo(family.placement, placement), observed.unbuilt);
+    return idle(`${observed.unbuilt.what} is not supported yet`, { holds: [hold] });
+  }
   const pushed = pushStrategy(observed);
   if (pushed.length > 0) {
     return { steps: [pushed], holds: [], because: `${pushed.length} bindings get another way of applying` };
