@@ -1,27 +1,31 @@
-// A mutant: one line of the program, broken on purpose. Simulation that cannot fail proves nothing; each mutant shows that it can.
+// A mutant: a few words of the program, broken on purpose. A simulation that cannot fail proves nothing; each mutant shows that it can.
 
 export interface Mutant {
   /** What the broken program does wrong. */
   readonly name: string;
+  /** Why that must not be. */
+  readonly danger: string;
   /** From the root of the repository. */
   readonly file: string;
-  /** One whole line without its indentation; stands in the file exactly once. */
-  readonly before: string;
-  readonly after: string;
-  /** Scenarios that may catch it. */
-  readonly scenarios: readonly string[];
-  /** True: all other tests stay green, only the simulation notices. `npm run mutants -- --tests` checks what is said here. */
-  readonly isOnlySeenInSimulation: boolean;
+  /** Stands in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  /** The scenario that catches it within 300 seeds. */
+  readonly caughtBy: string;
 }
 
-/** The text of the file with the one line replaced. Throws when the line is not there: then the mutant has to follow the program. */
-export function mutated(text: string, { name, file, before, after }: Mutant): string {
-  const lines = text.split('\n');
-  const found = lines.flatMap((line, index) => (line.trim() === before ? [index] : []));
-  if (found.length !== 1) {
-    throw new Error(`mutant "${name}": ${file} has ${found.length} lines that read ${JSON.stringify(before)}`);
+/** The broken file. Throws when what is to be replaced is not there once: then the mutant has to follow the program. */
+export function mutated(text: string, { name, file, find, replace }: Mutant): string {
+  const parts = text.split(find);
+  if (parts.length !== 2) {
+    throw new Error(`mutant "${name}": ${file} has ${parts.length - 1} times ${JSON.stringify(find)}, not once`);
   }
-  const index = found[0] as number;
-  const indentation = /^\s*/.exec(lines[index] as string)?.[0] ?? '';
-  return lines.with(index, `${indentation}${after}`).join('\n');
+  return parts.join(replace);
+}
+
+/** Where the tests are that should notice it: beside it, and those of the runtime and of scenarios in general. */
+export function testsNear({ file }: Pick<Mutant, 'file'>): readonly string[] {
+  const beside = file.slice(0, file.lastIndexOf('/') + 1);
+  const wide = beside === 'src/runtime/' ? ['test/runtime/', 'src/hub/membership/', 'src/member/heartbeat/'] : [];
+  return [beside, ...wide, 'test/scenarios/'];
 }
