@@ -30,6 +30,8 @@ export interface Rig extends AsyncDisposable {
   readonly writes: string[];
   readonly gets: string[];
   meddle: Meddle | undefined;
+  /** Lists, and so watches, of the member that are refused. */
+  refuseLists: ((plural: string) => Error | undefined) | undefined;
   start(options?: Partial<ApplierOptions>): Promise<Manager>;
   stop(): Promise<void>;
   settles(): Promise<void>;
@@ -68,6 +70,8 @@ export async function aRig(): Promise<Rig> {
       const what = `${who} ${request.verb} ${resource.plural}${subresource === undefined ? '' : `/${subresource}`}`;
       if (request.verb === 'get') gets.push(what);
       else if (request.verb !== 'list') writes.push(what);
+      const refusal = request.verb === 'list' && who === 'member' ? rig.refuseLists?.(resource.plural) : undefined;
+      if (refusal !== undefined) throw refusal;
       const fate = rig.meddle?.(who, request);
       if (fate?.before !== undefined) throw fate.before;
       const answer = await inner.call(request, signal);
@@ -102,6 +106,7 @@ export async function aRig(): Promise<Rig> {
     writes,
     gets,
     meddle: undefined,
+    refuseLists: undefined,
     async start(options = {}) {
       const catalogue = member.running.catalogue;
       manager = startManager(

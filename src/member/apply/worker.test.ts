@@ -582,3 +582,106 @@ const aWidget = {
   metadata: { name: 'w', namespace: 'shop' },
   spec: { size: 1 },
 };
+
+describe('the watches of the applier', () => {
+  test('miss nothing that happens while the first pass is still reporting', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    let reports = 0;
+    rig.meddle = (who, { at }) => {
+      if (who === 'hub' && at.subresource === 'status' && ++reports === 2) {
+        void rig.patch('deployments', 'shop', 'web', { status: READY }, 'status');
+      }
+      return undefined;
+    };
+    await rig.order('web-work', [aNamespace('shop'), aDeployment('web', 'web:1')]);
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toContain('Available=True');
+  });
+
+  test('are few: one per kind, only of metadata', async () => {
+    await using rig = await aRig();
+    const manager = await rig.start();
+    await rig.order('one-work', [
+      aNamespace('shop'),
+      aConfigMap('a', {}),
+      aConfigMap('b', {}, 'other'),
+      aNamespace('other'),
+    ]);
+    await rig.order('two-work', [aConfigMap('c', {})]);
+    await rig.settles();
+    expect(
+      manager
+        .state()
+        .sources.map(({ name }) => name)
+        .filter((name) => name.startsWith('member')),
+    ).toEqual([
+      'member/placement.kubernetes-fleet.io/v1beta1/appliedworks',
+      'member/v1/namespaces (metadata)',
+      'member/v1/configmaps (metadata)',
+    ]);
+  });
+
+  test('where they are forbidden, objects are placed all the same and looked at now and then', async () => {
+    await using rig = await aRig();
+    rig.refuseLists = (plural) => (plural === 'deployments' ? new ApiError(403, 'Forbidden', 'no list') : undefined);
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aDeployment('web', 'web:1')]);
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+    await rig.patch('deployments', 'shop', 'web', { status: READY }, 'status');
+    await rig.pass(60_000, 2000);
+    expect(await rig.verdict('web-work')).toContain('Available=True');
+  });
+});
+
+describe('a deletion that is stuck', () => {
+  test('is no longer held up by what others own too', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.member.create('namespaces', undefined, { metadata: { name: 'shop' } });
+    const shared = await anOwner(rig);
+    const held = {
+      ...aConfigMap('held', {}),
+      metadata: { name: 'held', namespace: 'shop', finalizers: ['example.com/wait'] },
+    };
+    await rig.order('web-work', [aConfigMap('a', {}), held], { applyStrategy: { allowCoOwnership: true } as never });
+    await rig.settles();
+    const live = await rig.find('configmaps', 'shop', 'held');
+    await rig.patch('configmaps', 'shop', 'held', {
+      metadata: { ownerReferences: [...(live?.metadata.ownerReferences ?? []), shared] },
+    });
+    await rig.settles();
+    // The garbage collection of the member is slow.
+    await rig.patch('appliedworks', undefined, 'web-work', { metadata: { finalizers: ['example.com/slow'] } });
+    await rig.remove('hub', 'works', PLACE, 'web-work');
+    await rig.settles();
+    const again = await rig.find('configmaps', 'shop', 'held');
+    const record = await rig.find('appliedworks', undefined, 'web-work');
+    const ours = {
+      apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+      kind: 'AppliedWork',
+      name: 'web-work',
+      uid: record?.metadata.uid,
+      blockOwnerDeletion: true,
+    };
+    await rig.patch('configmaps', 'shop', 'held', {
+      metadata: {
+        ownerReferences: [
+          ...(again?.metadata.ownerReferences ?? []).filter(({ kind }) => kind !== 'AppliedWork'),
+          ours,
+        ],
+      },
+    });
+    rig.writes.length = 0;
+    await rig.pass(290_000, 10_000);
+    expect(rig.writes).toEqual([]);
+    await rig.pass(20_000, 10_000);
+    expect(rig.writes.length).toBeLessThanOrEqual(1);
+    const after = (await rig.find('configmaps', 'shop', 'held'))?.metadata.ownerReferences ?? [];
+    expect(after.some(({ kind, blockOwnerDeletion }) => kind === 'AppliedWork' && blockOwnerDeletion === true)).toBe(
+      false,
+    );
+    expect(after.map(({ kind }) => kind)).toContain('ConfigMap');
+  });
+});
