@@ -135,7 +135,7 @@ const familyOf = ({ kind }: PlacementStatusInput): PlacementFamily =>
 
 /** What the placement as a whole waits for, then what its clusters wait for: the rollout's own plan, made once more. */
 function holdsOf(input: PlacementStatusInput): readonly HoldEntry[] {
-  return summariseHolds([...input.holds, ...planHolds(input)], input.previous?.holds);
+  return summariseHolds([...input.holds, ...planHolds(input)]);
 }
 
 function planHolds(input: PlacementStatusInput): readonly Hold[] {

@@ -48,7 +48,17 @@ export function createStatusPace(): StatusPace {
 const gist = ({ code, on, count }: HoldEntry) => ({ code, on, count });
 
 export const saysTheSame = (a: PlacementStatus | undefined, b: PlacementStatus): boolean =>
-  a !== undefined && deepEqual({ ...a, holds: (a.holds ?? []).map(gist) }, { ...b, holds: (b.holds ?? []).map(gist) });
+  a !== undefined && deepEqual(gistOf(a), gistOf(b));
+
+const gistOf = ({ conditions = [], holds = [], ...status }: PlacementStatus) => ({
+  ...status,
+  holds: holds.map(gist),
+  conditions: conditions.map(withoutNumbers),
+});
+
+/** While a rollout waits, its message carries the numbers of the hold. */
+const withoutNumbers = (condition: Condition): Condition =>
+  condition.type.endsWith('RolloutStarted') && condition.status !== 'True' ? { ...condition, message: '' } : condition;
 
 /** A merge patch: what is no longer said goes. */
 export const statusChange = (live: PlacementStatus | undefined, wanted: PlacementStatus): object => {
