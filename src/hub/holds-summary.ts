@@ -1,5 +1,4 @@
-// Holds as a status carries them: those with the same cause are one entry, at most fifty, and an entry whose numbers alone have changed stays
-// as it was written, because a status that follows every number is written for ever.
+// Holds as a status carries them: those with the same cause are one entry, at most fifty.
 import type { Hold } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import type { ObjectRef } from '../api/object.ts';
@@ -10,20 +9,17 @@ import { canonicalJson } from '../base/json.ts';
 const MOST_ENTRIES = 50;
 const MOST_CLUSTERS = 20;
 
-export function summariseHolds(holds: readonly Hold[], before: readonly HoldEntry[] = []): readonly HoldEntry[] {
+export function summariseHolds(holds: readonly Hold[]): readonly HoldEntry[] {
   const groups = new Map<string, Hold[]>();
   for (const hold of holds) {
     const cause = causeOf(hold);
     groups.set(cause, [...(groups.get(cause) ?? []), hold]);
   }
-  const known = new Map(before.map((entry) => [`${causeOf(entry)} ${entry.count ?? 0}`, entry]));
-  return [...groups]
-    .map(([cause, alike]) => known.get(`${cause} ${clustersOf(alike).length}`) ?? entryOf(alike))
-    .slice(0, MOST_ENTRIES);
+  return [...groups.values()].map(entryOf).slice(0, MOST_ENTRIES);
 }
 
-const causeOf = ({ code, on }: Pick<Hold, 'code' | 'on'> | HoldEntry): string =>
-  `${code} ${on === undefined ? '' : canonicalJson([on.group ?? '', on.kind, on.namespace ?? '', on.name])}`;
+const causeOf = ({ code, on }: Hold): string =>
+  `${code} ${on === undefined ? '' : canonicalJson([on.group, on.kind, on.namespace ?? '', on.name])}`;
 
 function entryOf(alike: readonly Hold[]): HoldEntry {
   const [{ code, on, facts, next }] = alike as readonly [Hold];

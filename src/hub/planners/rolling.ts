@@ -159,7 +159,10 @@ function gatesOf({ figures, limits, present, moving, remove, isReady }: GatesInp
   const cause = (row: Row | undefined) =>
     row === undefined
       ? { cause: 'the limits leave no room' }
-      : { cause: causeOf(row), ...(row.why === undefined ? {} : { message: row.why }) };
+      : {
+          cause: moving.includes(row) ? 'moving' : causeOf(row),
+          ...(row.why === undefined ? {} : { message: row.why }),
+        };
   const on = (row: Row | undefined) => (row === undefined ? {} : { on: clusterRef(row) });
 
   return {

@@ -35,7 +35,7 @@ export function summarise(works: readonly HubWork[]): Summary {
   }
   if (applied.some((each) => each?.status === 'False')) {
     const failed = failures(works);
-    const message = `could not be applied: ${inWords(failed)}`;
+    const message = inWords(failed);
     return {
       said: [no('Applied', 'NotAllWorkHaveBeenApplied', message)],
       failedPlacements: cut(failed),
@@ -52,7 +52,7 @@ export function summarise(works: readonly HubWork[]): Summary {
   }
   if (available.some((each) => each?.status === 'False')) {
     const failed = failures(works);
-    const message = `not available yet: ${inWords(failed)}`;
+    const message = inWords(failed);
     return {
       ...nothing,
       said: [...said, no('Available', 'NotAllWorkAreAvailable', message)],
@@ -186,7 +186,8 @@ const cut = <T>(list: readonly T[]): T[] => list.slice(0, MOST);
 function inWords(failed: readonly Failed[]): string {
   const [first] = failed;
   if (first === undefined) return 'the cluster does not say what';
-  const where = first.namespace === undefined ? '' : `${first.namespace}/`;
+  const object = `${first.kind} "${first.namespace === undefined ? '' : `${first.namespace}/`}${first.name}"`;
+  const said = first.condition.message || first.condition.reason;
   const more = failed.length === 1 ? '' : `; and ${failed.length - 1} more`;
-  return `${first.kind} "${where}${first.name}": ${first.condition.message || first.condition.reason}${more}`;
+  return `${said.includes(object) ? said : `${object}: ${said}`}${more}`;
 }
