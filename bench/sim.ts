@@ -1,5 +1,5 @@
 // Simulated worlds against the least that a replayable event queue costs, what a new world costs, and whether a step costs more in a larger
-// world or a longer run. Each measurement runs the built code in a process of its own.
+// world or a longer run. Each measurement runs the built code in a process of its own and counts that process's processor time.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { median, type Row } from './report.ts';
@@ -66,7 +66,7 @@ export async function rows(tell: (row: Row) => void): Promise<void> {
     name: 'a new world with a hub, ms of 1 ms',
     ratio: ms / NEW_WORLD_MS,
     bound: { atMost: 1 },
-    figures: `${ms.toFixed(2)} ms, median of 200`,
+    figures: `${ms.toFixed(2)} ms, mean of 200`,
   });
   for (const [name, runs] of [
     ['ledger', 100],

@@ -54,6 +54,14 @@ export const mutants: readonly Mutant[] = [
     replace: 'const seen = await look(of, key);\n      await settle(of, key);',
     caughtBy: 'turns',
   },
+  {
+    name: 'looks at one of several lost writes',
+    danger: 'The others are decided about as if they had never been sent.',
+    file: 'src/runtime/manager.ts',
+    find: 'await mapLimit([...places], LOOKS_AT_A_TIME,',
+    replace: 'await mapLimit([...places].slice(0, 1), LOOKS_AT_A_TIME,',
+    caughtBy: 'two-leaders',
+  },
   // ---- two at once
   {
     name: 'makes sure of nothing',
