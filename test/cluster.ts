@@ -17,6 +17,8 @@ const NO_KINDS: readonly Kind[] = [];
 /** Time that stands still until it is moved. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
+  /** When the next timer is due. */
+  next(): number | undefined;
 }
 
 export function testClock(startMs = Date.parse('2026-01-01T00:00:00Z')): TestClock {
@@ -31,6 +33,7 @@ export function testClock(startMs = Date.parse('2026-01-01T00:00:00Z')): TestClo
         timers = timers.filter((each) => each !== timer);
       };
     },
+    next: () => (timers.length === 0 ? undefined : Math.min(...timers.map(({ at }) => at))),
     advance(ms) {
       const end = now + ms;
       for (;;) {

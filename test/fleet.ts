@@ -1,5 +1,6 @@
 // A fleet in memory for scenarios: a hub with its controllers, members with their agents, one clock that stands still until it is passed.
-// Agents act with the rights of their own identity; every write is counted by who made it.
+// Agents act with the rights of their own identity; every write is counted by who made it. A fleet that delivers also has what places content,
+// and members whose workloads pretend to run.
 import type { JoinOptions } from '../src/api/join.ts';
 import { joinObjects } from '../src/api/join.ts';
 import { hubKinds, memberKinds } from '../src/api/kinds.ts';
@@ -9,13 +10,14 @@ import type { KubeObject, User } from '../src/api/object.ts';
 import type { Request, Transport } from '../src/api/transport.ts';
 import { ApiError } from '../src/base/errors.ts';
 import { seededRandom } from '../src/base/random.ts';
-import { membership } from '../src/hub/membership/controller.ts';
-import type { Settings } from '../src/hub/membership/observed.ts';
-import { heartbeat } from '../src/member/heartbeat/controller.ts';
+import { type HubOptions, startAgent, startHub } from '../src/main/parts.ts';
 import { transportProbe } from '../src/member/heartbeat/probe.ts';
 import type { Probe } from '../src/member/heartbeat/pulse.ts';
 import { silentLog } from '../src/runtime/deps.ts';
-import { type Manager, startManager } from '../src/runtime/manager.ts';
+import type { Manager } from '../src/runtime/manager.ts';
+import { type Profile, profileOf } from '../src/sim/pretend/profile.ts';
+import { someNodes } from '../src/sim/pretend/rules/node.ts';
+import { type Pretend, startPretend } from '../src/sim/pretend/start.ts';
 import { aCluster, admin, type TestClock, type TestCluster, testClock } from './cluster.ts';
 
 /** As the API server knows the ServiceAccount that `flotilla join` makes. */
@@ -27,9 +29,16 @@ export const identityOf = (cluster: string): User => ({
 export interface AgentOptions {
   readonly as?: User;
   readonly probe?: Probe;
-  readonly reportNamespaces?: boolean;
   readonly seed?: number;
 }
+
+export interface FleetOptions extends Omit<HubOptions, 'mayWrite' | 'metrics' | 'isRemote'> {
+  /** Placements are followed, and the workloads of members fare like this. */
+  readonly delivers?: Partial<Profile>;
+}
+
+/** What happens to a call: nothing special, or this error instead of it. */
+export type Meddle = (who: string, request: Request) => Error | undefined;
 
 export interface Agent {
   readonly manager: Manager;
@@ -42,12 +51,16 @@ export interface Fleet extends AsyncDisposable {
   /** `who verb plural[/subresource]` → how many since the last `writes.clear()`; `who` is `hub` or the member. */
   readonly writes: Map<string, number>;
   readonly manager: Manager;
+  meddle: Meddle | undefined;
   member(name: string): TestCluster;
   /** What `flotilla join` does, and a cluster to be the member; its agent is started unless told otherwise. */
-  join(name: string, options?: Omit<JoinOptions, 'name'> & { readonly agent?: false }): Promise<void>;
+  join(
+    name: string,
+    options?: Omit<JoinOptions, 'name'> & { readonly agent?: false; prepare?(member: TestCluster): Promise<void> },
+  ): Promise<void>;
   startAgent(name: string, options?: AgentOptions): Agent;
   stopAgent(name: string): Promise<void>;
-  restartHub(settings?: Partial<Settings>): Promise<void>;
+  restartHub(settings?: FleetOptions): Promise<void>;
   stopHub(): Promise<void>;
   /** From now on calls of this member to the hub fail. */
   cut(name: string, isCut: boolean): void;
@@ -56,6 +69,8 @@ export interface Fleet extends AsyncDisposable {
   /** Everything that can happen now has happened. */
   settles(): Promise<void>;
   pass(ms: number, stepMs?: number): Promise<void>;
+  /** Time passes from one moment at which something is due to the next. */
+  runs(ms: number): Promise<void>;
   memberCluster(name: string): Promise<MemberCluster>;
   /** `True/Reason`, or undefined. */
   condition(name: string, type: string): Promise<string | undefined>;
@@ -71,7 +86,14 @@ const body = ({ apiVersion: _apiVersion, kind: _kind, ...rest }: KubeObject): ob
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function counting(inner: Transport, who: string, writes: Map<string, number>, isCut: () => boolean): Transport {
+interface Counting {
+  readonly who: string;
+  readonly writes: Map<string, number>;
+  isCut(): boolean;
+  meddle(request: Request): Error | undefined;
+}
+
+function counting(inner: Transport, { who, writes, isCut, meddle }: Counting): Transport {
   const refuse = () => {
     if (isCut()) throw new ApiError(503, 'ServiceUnavailable', `${who} cannot get through`);
   };
@@ -80,6 +102,8 @@ function counting(inner: Transport, who: string, writes: Map<string, number>, is
   return {
     async call(request, signal) {
       refuse();
+      const error = meddle(request);
+      if (error !== undefined) throw error;
       const answer = await inner.call(request, signal);
       if (request.verb !== 'get' && request.verb !== 'list') {
         writes.set(label(request), (writes.get(label(request)) ?? 0) + 1);
@@ -96,25 +120,41 @@ function counting(inner: Transport, who: string, writes: Map<string, number>, is
   };
 }
 
-export async function aFleet(settings: Partial<Settings> = {}, hubUser: User = admin): Promise<Fleet> {
+export async function aFleet(settings: FleetOptions = {}, hubUser: User = admin): Promise<Fleet> {
   const clock = testClock();
   const hub = await aCluster({ kinds: hubKinds, clock });
   const writes = new Map<string, number>();
   const members = new Map<string, TestCluster>();
   const agents = new Map<string, Agent[]>();
+  const pretends: Pretend[] = [];
   const cuts = new Set<string>();
   const downs = new Set<string>();
-  const startHub = (more: Partial<Settings>) =>
-    startManager(
+  const counted = (inner: Transport, who: string, isCut: () => boolean) =>
+    counting(inner, { who, writes, isCut, meddle: (request) => fleet.meddle?.(who, request) });
+  const startManager = ({ delivers, ...options }: FleetOptions) =>
+    startHub(
       {
         clock,
         random: seededRandom(11),
-        servers: { hub: counting(hub.as(hubUser), 'hub', writes, () => false) },
+        servers: { hub: counted(hub.as(hubUser), 'hub', () => false) },
+        ...(delivers === undefined ? {} : { catalogues: { hub: hub.running.catalogue } }),
         log: silentLog,
       },
-      { controllers: [membership(more)] },
+      options,
     );
-  let manager = startHub(settings);
+  const startWorkloads = (name: string, member: TestCluster, profile: Partial<Profile>) => {
+    const pretend = startPretend(
+      { transport: member.as(admin), clock, random: seededRandom(7).fork(name), log: silentLog },
+      {
+        sets: ['controllers', 'node'],
+        statusOnly: true,
+        nodes: someNodes(name, 1),
+        // Nodes that are renewed would be most of what happens.
+        profile: profileOf({ leaseMs: 0, nodeStatusMs: 10 * 365 * 24 * 3_600_000, ...profile }),
+      },
+    );
+    pretends.push(pretend);
+  };
 
   const managers = () => [manager, ...[...agents.values()].flat().map((agent) => agent.manager)];
   const fingerprint = () => {
@@ -126,7 +166,8 @@ export async function aFleet(settings: Partial<Settings> = {}, hubUser: User = a
         String(events.pending),
       ];
     });
-    return [hub.store.head, ...[...members.values()].map(({ store }) => store.head), ...counts].join();
+    const busy = pretends.map((each) => String(each.idle()));
+    return [hub.store.head, ...[...members.values()].map(({ store }) => store.head), ...counts, ...busy].join();
   };
   const settles = async () => {
     let last = '';
@@ -134,8 +175,9 @@ export async function aFleet(settings: Partial<Settings> = {}, hubUser: User = a
       if (turns > 20_000) throw new Error('the fleet does not settle');
       await turn();
       await hub.settled();
+      for (const member of members.values()) await member.settled();
       const now = fingerprint();
-      quiet = now === last ? quiet + 1 : 0;
+      quiet = now === last && pretends.every((each) => each.idle()) ? quiet + 1 : 0;
       last = now;
     }
   };
@@ -144,6 +186,7 @@ export async function aFleet(settings: Partial<Settings> = {}, hubUser: User = a
     hub,
     clock,
     writes,
+    meddle: undefined,
     get manager() {
       return manager;
     },
@@ -152,7 +195,7 @@ export async function aFleet(settings: Partial<Settings> = {}, hubUser: User = a
       if (found === undefined) throw new Error(`there is no member ${name}`);
       return found;
     },
-    async join(name, { agent, ...options } = {}) {
+    async join(name, { agent, prepare, ...options } = {}) {
       const objects = joinObjects({ name, ...options });
       if (!(await fleet.exists('namespaces', undefined, SYSTEM_NAMESPACE))) {
         await hub.create('namespaces', undefined, body(objects.namespace));
@@ -160,30 +203,24 @@ export async function aFleet(settings: Partial<Settings> = {}, hubUser: User = a
       await hub.create('serviceaccounts', SYSTEM_NAMESPACE, body(objects.serviceAccount));
       await hub.create('secrets', SYSTEM_NAMESPACE, body(objects.tokenSecret));
       await hub.create('memberclusters', undefined, body(objects.memberCluster));
-      members.set(name, await aCluster({ kinds: memberKinds, clock, seed: 100 + members.size }));
+      const member = await aCluster({ kinds: memberKinds, clock, seed: 100 + members.size });
+      members.set(name, member);
+      await prepare?.(member);
+      if (settings.delivers !== undefined) startWorkloads(name, member, settings.delivers);
       if (agent !== false) fleet.startAgent(name);
     },
-    startAgent(name, { as = identityOf(name), probe, seed = 5, ...options } = {}) {
-      const own = counting(fleet.member(name).as(admin), `${name} at home`, writes, () => downs.has(name));
-      const random = seededRandom(seed).fork(name);
-      const started = startManager(
+    startAgent(name, { as = identityOf(name), probe, seed = 5 } = {}) {
+      const member = fleet.member(name);
+      const own = counted(member.as(admin), `${name} at home`, () => downs.has(name));
+      const started = startAgent(
         {
           clock,
-          random,
-          servers: { hub: counting(hub.as(as), name, writes, () => cuts.has(name)), member: own },
+          random: seededRandom(seed).fork(name),
+          servers: { hub: counted(hub.as(as), name, () => cuts.has(name)), member: own },
+          ...(settings.delivers === undefined ? {} : { catalogues: { member: member.running.catalogue } }),
           log: silentLog,
         },
-        {
-          controllers: [
-            heartbeat({
-              cluster: name,
-              clock,
-              random: random.fork('pulse'),
-              probe: probe ?? transportProbe(own),
-              ...options,
-            }),
-          ],
-        },
+        { cluster: name, probe: probe ?? transportProbe(own) },
       );
       const agent: Agent = {
         manager: started,
@@ -203,7 +240,7 @@ export async function aFleet(settings: Partial<Settings> = {}, hubUser: User = a
     },
     async restartHub(more = settings) {
       await manager.stop();
-      manager = startHub(more);
+      manager = startManager(more);
       await settles();
     },
     stopHub: () => manager.stop(),
@@ -221,6 +258,15 @@ export async function aFleet(settings: Partial<Settings> = {}, hubUser: User = a
         clock.advance(Math.min(stepMs, left));
         await settles();
       }
+    },
+    async runs(ms) {
+      const end = clock.now() + ms;
+      for (let at = clock.next(); at !== undefined && at <= end; at = clock.next()) {
+        clock.advance(Math.max(0, at - clock.now()));
+        await settles();
+      }
+      clock.advance(end - clock.now());
+      await settles();
     },
     memberCluster: async (name) => (await hub.get('memberclusters', undefined, name)) as MemberCluster,
     async condition(name, type) {
@@ -258,11 +304,13 @@ export async function aFleet(settings: Partial<Settings> = {}, hubUser: User = a
     },
     async [Symbol.asyncDispose]() {
       for (const agent of [...agents.values()].flat()) await agent.stop();
+      for (const pretend of pretends) await pretend.stop();
       await manager.stop();
       for (const member of members.values()) await member[Symbol.asyncDispose]();
       await hub[Symbol.asyncDispose]();
     },
   };
+  let manager = startManager(settings);
   await settles();
   return fleet;
 }
