@@ -76,6 +76,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const delivered = deliveredIn(see, family, { ...seen, latest, selected, bindings });
     if (delivered !== undefined && 'need' in delivered) return delivered;
     const previous = (whole as Placement | null)?.status;
+    const statusDue = pace.seen(key, previous, see.now);
     const pending = pendingOf(key, selected, latest, see.now);
     return {
       selected,
@@ -87,9 +88,10 @@ export function placementController(family: PlacementFamily, options: PlacementO
       ...(pending === undefined ? {} : { pending }),
       ...(delivered === undefined ? {} : { delivered }),
       bindings,
-      members: membersOf(see, bindings),
+      // Only the status asks for them.
+      members: see.now < statusDue ? [] : membersOf(see, bindings),
       previous,
-      statusDue: pace.seen(key, previous, see.now),
+      statusDue,
       throttle,
     };
   }

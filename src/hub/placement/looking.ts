@@ -3,12 +3,14 @@
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { PlacementSpec } from '../../api/placement.ts';
+import { deepEqual } from '../../base/json.ts';
 import type { Part, See, Source, WholeRef } from '../../runtime/controller.ts';
 import type { HubPlacement } from '../placement-sources.ts';
-import { type Content, contentOf } from './content.ts';
+import { contentOf } from './content.ts';
 import type { Selected } from './observed.ts';
 import type { Candidate, Propagation } from './propagation.ts';
-import { type Picked, type Sight, select } from './select.ts';
+import { type Picked, select } from './select.ts';
 import type { WatchPlan } from './watch-plan.ts';
 
 export interface Looking {
@@ -26,60 +28,98 @@ export interface Missing {
 
 export const isMissing = (found: Selected | Missing): found is Missing => 'need' in found;
 
-/** The content of a placement's last pass, so that nothing is made anew while the objects are the same. */
+/** What a placement's last pass found, so that nothing is looked for or made anew while all is the same. */
 export interface Contents {
-  of(key: string, wholes: readonly KubeObject[]): Content;
-  forget(key: string): void;
+  readonly last: Map<string, Found>;
+  forget(reader: string): void;
+}
+
+interface Found {
+  readonly selectors: PlacementSpec['resourceSelectors'];
+  readonly preferred: LiveCatalogue['preferred'];
+  readonly reads: readonly Read[];
+  readonly refs: readonly WholeRef[];
+  readonly wholes: readonly KubeObject[];
+  readonly selected: Extract<Selected, { readonly state: 'selected' }>;
+}
+
+interface Read {
+  readonly resource: Resource;
+  readonly part: Part;
+  readonly source: Source<Candidate>;
+  readonly items: readonly Candidate[];
 }
 
 export function createContents(): Contents {
-  const last = new Map<string, { readonly wholes: readonly KubeObject[]; readonly content: Content }>();
+  const last = new Map<string, Found>();
   return {
-    of(key, wholes) {
-      const known = last.get(key);
-      if (known !== undefined && isSame(known.wholes, wholes)) return known.content;
-      const content = contentOf(wholes);
-      last.set(key, { wholes, content });
-      return content;
-    },
-    forget: (key) => {
-      last.delete(key);
+    last,
+    forget: (reader) => {
+      last.delete(reader);
     },
   };
 }
 
-const isSame = (a: readonly KubeObject[], b: readonly KubeObject[]): boolean =>
+const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((item, index) => item === b[index]);
 
 /** `reader` names the placement among all that look. */
-export function lookAt(
-  see: See,
-  reader: string,
-  { metadata, spec }: HubPlacement,
-  { catalogue, propagation, plan, contents }: Looking,
-): Selected | Missing {
+export function lookAt(see: See, reader: string, placement: HubPlacement, looking: Looking): Selected | Missing {
+  const { catalogue, propagation, plan, contents } = looking;
+  const { metadata, spec } = placement;
+  const found = contents.last.get(reader);
+  if (found !== undefined && isAsBefore(see, reader, spec, found, looking)) return found.selected;
+
   const used = new Set<Source<Candidate>>();
   const unlisted = new Set<Source<Candidate>>();
-  const sight: Sight = {
-    list(resource: Resource, part: Part) {
-      const source = plan.sourceFor(resource, resource.namespaced ? part.namespace : undefined, reader);
-      used.add(source);
-      const found = see.among(source, part);
-      if (found === undefined) unlisted.add(source);
-      return found;
-    },
-  };
+  const reads: Read[] = [];
   const selection = select({
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
     selectors: spec.resourceSelectors,
     catalogue,
     propagation,
-    sight,
+    sight: {
+      list(resource, part) {
+        const source = plan.sourceFor(resource, resource.namespaced ? part.namespace : undefined, reader);
+        used.add(source);
+        const items = see.among(source, part);
+        if (items === undefined) unlisted.add(source);
+        else reads.push({ resource, part, source, items });
+        return items;
+      },
+    },
   });
   plan.keep(reader, used);
   if (selection.state === 'invalid') return selection;
   if (selection.state === 'unknown') return waitFor(see, [...unlisted]);
-  return contentIn(see, reader, selection, contents);
+  const refs = selection.picked.map(refOf);
+  const wholes = wholesOf(see, refs);
+  if ('need' in wholes) return wholes;
+  const content = found !== undefined && isSame(found.wholes, wholes) ? found.selected.content : contentOf(wholes);
+  const selected = { state: 'selected', content, notes: selection.notes } as const;
+  const { resourceSelectors: selectors } = spec;
+  contents.last.set(reader, { selectors, preferred: catalogue.preferred, reads, refs, wholes, selected });
+  return selected;
+}
+
+/** Reads what was read, which also says that it is still read, and compares: nothing changes without becoming another item. */
+function isAsBefore(
+  see: See,
+  reader: string,
+  { resourceSelectors }: PlacementSpec,
+  { selectors, preferred, reads, refs }: Found,
+  { catalogue, plan }: Looking,
+): boolean {
+  if (preferred !== catalogue.preferred) return false;
+  if (selectors !== resourceSelectors && !deepEqual(selectors, resourceSelectors)) return false;
+  const isRead = reads.every(({ resource, part, source, items }) => {
+    if (plan.sourceFor(resource, resource.namespaced ? part.namespace : undefined, reader) !== source) return false;
+    const now = see.among(source, part);
+    return now !== undefined && isSame(now, items);
+  });
+  // A change of nothing but the content wakes only who looked at the whole object, if only to know that it is the same.
+  if (isRead) for (const ref of refs) see.whole(ref);
+  return isRead;
 }
 
 /** What the server refuses to list is told; what it has only not listed yet is waited for. */
@@ -107,22 +147,15 @@ const refOf = ({ resource, namespace, name }: Picked): WholeRef => ({
   name,
 });
 
-function contentIn(
-  see: See,
-  reader: string,
-  { picked, notes }: { readonly picked: readonly Picked[]; readonly notes: readonly string[] },
-  contents: Contents,
-): Selected | Missing {
+function wholesOf(see: See, refs: readonly WholeRef[]): readonly KubeObject[] | Missing {
   const wholes: KubeObject[] = [];
   const need: WholeRef[] = [];
-  for (const each of picked) {
-    const ref = refOf(each);
+  for (const ref of refs) {
     const whole = see.whole(ref);
     // Gone since it was listed: the next pass will not list it.
     if (whole === null) continue;
     if (whole === undefined) need.push(ref);
     else wholes.push(whole);
   }
-  if (need.length > 0) return { need, watch: [] };
-  return { state: 'selected', content: contents.of(reader, wholes), notes };
+  return need.length > 0 ? { need, watch: [] } : wholes;
 }

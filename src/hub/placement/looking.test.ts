@@ -1,0 +1,90 @@
+// A pass over a placement of which nothing changed costs next to nothing, however much it selects.
+import { expect, test } from 'vitest';
+import type { Resource } from '../../api/kind.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { namespaceResource } from '../../api/resources.ts';
+import { deepFreeze } from '../../base/json.ts';
+import type { Part, Projected, See, Source } from '../../runtime/controller.ts';
+import type { HubPlacement } from '../placement-sources.ts';
+import { createContents, lookAt } from './looking.ts';
+import { type Candidate, createPropagation } from './propagation.ts';
+import { createWatchPlan } from './watch-plan.ts';
+
+const configMaps: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+const COUNT = 500;
+
+function world() {
+  const object = (index: number, version = 1): KubeObject =>
+    deepFreeze({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `m${index}`, namespace: 'shop', uid: `u${index}`, resourceVersion: String(version) },
+      data: { version: String(version) },
+    });
+  const wholes = Array.from({ length: COUNT }, (_, index) => object(index));
+  const items: Candidate[] = wholes.map(({ metadata }) => ({ metadata }));
+  const shop: Candidate = { metadata: { name: 'shop' } };
+  let asked = 0;
+  const see: See = {
+    now: 0,
+    get: () => undefined,
+    all: () => [],
+    by: () => [],
+    amiss: () => undefined,
+    among: <T extends Projected>(source: Source<T>, part: Part = {}) =>
+      (source.resource.kind === 'Namespace' ? [shop] : part.namespace === 'shop' ? [...items] : []) as unknown as T[],
+    whole(ref) {
+      asked++;
+      if (ref.kind === 'Namespace') return { apiVersion: 'v1', kind: 'Namespace', metadata: shop.metadata };
+      return wholes[Number(ref.name.slice(1))];
+    },
+  };
+  return {
+    see,
+    asked: () => asked,
+    change(index: number) {
+      wholes[index] = object(index, 2);
+      items[index] = { metadata: wholes[index]?.metadata ?? {} };
+    },
+  };
+}
+
+const placement = (name = 'shop'): HubPlacement =>
+  ({
+    metadata: { name: 'web' },
+    spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name }] },
+  }) as unknown as HubPlacement;
+
+test('what did not change is not selected, stripped or hashed again; what did is', () => {
+  const { see, asked, change } = world();
+  const looking = {
+    catalogue: {
+      byKind: () => namespaceResource,
+      preferred: [namespaceResource, configMaps],
+      subscribe: () => () => {},
+      refresh: () => Promise.resolve(),
+    },
+    propagation: createPropagation(),
+    plan: createWatchPlan(),
+    contents: createContents(),
+  };
+  const look = (of = placement()) => lookAt(see, 'web', of, looking);
+  const first = look();
+  expect(first).toMatchObject({ state: 'selected', content: { resources: { length: COUNT + 1 } } });
+  expect(look()).toBe(first);
+  // Another reading of the same spec, as after a write of the status.
+  expect(look(placement())).toBe(first);
+  // Whoever does not look at the objects is not woken when only their content changes.
+  expect(asked()).toBe(3 * (COUNT + 1));
+
+  change(7);
+  const second = look();
+  expect(second).not.toBe(first);
+  expect((second as { content: { hash: string } }).content.hash).not.toBe(
+    (first as { content: { hash: string } }).content.hash,
+  );
+
+  looking.catalogue.preferred = [namespaceResource];
+  expect(look()).toMatchObject({ content: { resources: { length: 1 } } });
+  expect(look(placement('elsewhere'))).toMatchObject({ content: { resources: { length: 1 } } });
+});
