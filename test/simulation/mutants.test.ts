@@ -1,0 +1,27 @@
+// The mutants fit the program: found here in a second, not by `npm run mutants` in minutes.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { scenarios } from '../../src/main/simulation/scenarios.ts';
+import { mutated } from './mutants/mutant.ts';
+import { mutants } from './mutants/mutants.ts';
+
+const textOf = (file: string) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8');
+
+describe('a mutant', () => {
+  test.each(mutants)('"$name" has its place in the program, once', (mutant) => {
+    const text = textOf(mutant.file);
+    expect(mutated(text, mutant)).not.toBe(text);
+    expect(scenarios.map(({ name }) => name)).toContain(mutant.caughtBy);
+    expect(mutant.danger).not.toBe('');
+  });
+
+  test.each(['never', 'const'])('whose text is not there exactly once (%s) is refused', (find) => {
+    const [mutant] = mutants;
+    expect(() => mutated('const a = 1;\nconst b = 2;\n', { ...mutant!, find })).toThrow(/not once/);
+  });
+
+  test('has a name of its own', () => {
+    expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
+  });
+});
