@@ -10,15 +10,28 @@ const FEW = 10;
 
 export function boundStatus(status: PlacementStatus): PlacementStatus {
   const clusters = status.placementStatuses ?? [];
-  if (clusters.length <= FEW || bytesOf(status) <= LEAN_ABOVE) return status;
+  if (clusters.length <= FEW) return status;
+  const bytes = bytesOf(status);
+  if (bytes <= LEAN_ABOVE) return status;
   const lean: PlacementStatus = { ...status, placementStatuses: clusters.map(withoutTrueMessages) };
-  if (bytesOf(lean) <= CUT_ABOVE) return lean;
+  if (bytes - clusters.reduce((sum, cluster) => sum + trueMessageBytes(cluster), 0) <= CUT_ABOVE) return lean;
   const open = (lean.placementStatuses ?? []).filter((cluster) => !isAllTrue(cluster));
   const left = clusters.length - open.length;
   return fitting({ ...lean, placementStatuses: open }, left, clusters.length);
 }
 
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+/** Of the JSON, counted without writing it; a little more where numbers are short. */
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  let sum = 2;
+  if (Array.isArray(value)) for (const item of value) sum += bytesOf(item) + 1;
+  else for (const key in value) sum += key.length + 4 + bytesOf((value as Readonly<Record<string, unknown>>)[key]);
+  return sum;
+}
+
+const trueMessageBytes = ({ conditions = [] }: ClusterPlacementState): number =>
+  conditions.reduce((sum, { status, message }) => (status === 'True' ? sum + Buffer.byteLength(message) : sum), 0);
 
 const isAllTrue = ({ conditions = [] }: ClusterPlacementState): boolean =>
   conditions.length > 0 && conditions.every(({ status }) => status === 'True');
