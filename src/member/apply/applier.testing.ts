@@ -16,11 +16,11 @@ import { type ApplierOptions, applierWorker } from './worker.ts';
 export const CLUSTER = 'east';
 export const PLACE = memberNamespace(CLUSTER);
 
-/** What happens to a call: nothing special, or an error instead of it, or after it. */
+/** What happens to a call: nothing special, or an error instead of it, or after it; or it is kept back for a while. */
 export type Meddle = (
   who: 'hub' | 'member',
   request: Request,
-) => { readonly before?: Error; readonly after?: Error } | undefined;
+) => { readonly before?: Error; readonly after?: Error; readonly hold?: Promise<void> } | undefined;
 
 export interface Rig extends AsyncDisposable {
   readonly hub: TestCluster;
@@ -73,6 +73,7 @@ export async function aRig(): Promise<Rig> {
       const refusal = request.verb === 'list' && who === 'member' ? rig.refuseLists?.(resource.plural) : undefined;
       if (refusal !== undefined) throw refusal;
       const fate = rig.meddle?.(who, request);
+      await fate?.hold;
       if (fate?.before !== undefined) throw fate.before;
       const answer = await inner.call(request, signal);
       if (fate?.after !== undefined) throw fate.after;

@@ -15,6 +15,8 @@ export interface Remembered {
   readonly print?: string;
   /** In a row, without success. */
   readonly failures: number;
+  /** Looks in a row that the server had no time for; the outcome before them still stands. */
+  readonly hiccups?: number;
   /** Applied again, although the wish was the same: somebody else wants something else. */
   readonly fights: number;
   /** When it was applied last. */
@@ -28,6 +30,8 @@ export type Memory = Map<string, Remembered>;
 
 const FAILURES = { firstMs: 2_000, mostMs: 900_000 };
 const FIGHTS = { firstMs: 5_000, mostMs: 900_000 };
+/** So many hiccups, about half a minute of them, are nobody's business: the heartbeat tells that the server is ill. */
+export const MOST_HICCUPS = 4;
 /** A peace this long ends the counting. */
 export const PEACE_MS = 1_800_000;
 

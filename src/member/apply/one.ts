@@ -16,7 +16,7 @@ import { verdictOf } from '../availability/table.ts';
 import { judge, type Operation } from './judge.ts';
 import { targetOf } from './left-overs.ts';
 import type { Identifier } from './manifest.ts';
-import { failureDelayMs, fightDelayMs, PEACE_MS, type Remembered } from './memory.ts';
+import { failureDelayMs, fightDelayMs, MOST_HICCUPS, PEACE_MS, type Remembered } from './memory.ts';
 import { applyFailure, failedToFind, type Outcome, refused } from './outcome.ts';
 import type { Wanted } from './wanted.ts';
 
@@ -64,6 +64,7 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
     } catch (error) {
       if (error instanceof LostError && !isLast) continue;
       if (!isAnswer(error)) throw error;
+      if (isHiccup(one, error)) return afterHiccup(one);
       return failed(one, one.known ?? 'unknown', refused(one.identifier, failedToFind(one.identifier, error)));
     }
     const operation = judge({ ...one, live });
@@ -77,6 +78,7 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       // Somebody was faster, or the answer was lost: what is there now decides.
       if (isPassing(error) && !isLast) continue;
       if (!isAnswer(error)) throw error;
+      if (isHiccup(one, error)) return afterHiccup(one);
       return failed(
         one,
         stateOf(live),
@@ -116,6 +118,23 @@ function isPassing(error: unknown): boolean {
   if (error instanceof LostError) return true;
   if (!(error instanceof ApiError)) return false;
   return error.reason === 'Conflict' || error.reason === 'AlreadyExists';
+}
+
+/** The server had no time, or could not be reached: that says nothing about an object that was as wanted. Not for long, though. */
+const isHiccup = ({ before, wish }: One, error: unknown): boolean =>
+  (error instanceof LostError || (error instanceof ApiError && BUSY.includes(error.code))) &&
+  before !== undefined &&
+  before.wish === wish &&
+  before.outcome.refusal === undefined &&
+  (before.hiccups ?? 0) < MOST_HICCUPS;
+
+const BUSY: readonly number[] = [429, 503, 504];
+
+function afterHiccup(one: One): Remembered {
+  const { before, now, random } = one;
+  const hiccups = (before?.hiccups ?? 0) + 1;
+  const basis = basisOf(one, one.known ?? 'unknown');
+  return { ...(before as Remembered), basis, hiccups, notBefore: now + failureDelayMs(hiccups, random) };
 }
 
 /** The difference is only how the server writes what we sent: nobody has touched the object since, apart from its status. */
@@ -158,11 +177,11 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied' | 'waitin
   const basis = basisOf(one, stateOf(live));
   const common = { outcome, basis, surroundings, wish, failures: 0 };
   const former = before?.wish === wish && before.outcome.refusal === undefined ? before : undefined;
-  if (how === 'waiting' && former !== undefined) return { ...former, ...common };
+  if (how === 'waiting' && former !== undefined) return { ...former, ...common, hiccups: 0 };
   if (how !== 'applied') {
     const { notBefore, ...rest } = former ?? { fights: 0 };
     const isWaiting = notBefore !== undefined && now < notBefore;
-    return { ...rest, ...common, print: printOf(live), ...(isWaiting ? { notBefore } : {}) };
+    return { ...rest, ...common, hiccups: 0, print: printOf(live), ...(isWaiting ? { notBefore } : {}) };
   }
   const isFight = former?.appliedAt !== undefined && now - former.appliedAt < PEACE_MS;
   const fights = isFight ? former.fights + 1 : 0;

@@ -539,6 +539,26 @@ describe('trouble', () => {
     expect(await rig.verdict('web-work')).toContain('Applied=True');
   });
 
+  test('a member that is away for a moment is no news, one that stays away is', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('a', { a: '1' })]);
+    await rig.settles();
+    rig.meddle = (who) =>
+      who === 'member' ? { before: new ApiError(503, 'ServiceUnavailable', 'not now') } : undefined;
+    await rig.patch('configmaps', 'shop', 'a', { data: { a: '2' } });
+    await rig.pass(6000, 500);
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+    await rig.pass(120_000, 2000);
+    expect(await rig.verdicts('web-work')).toMatchObject({
+      'ConfigMap shop/a': 'Applied=False/FailedToFindObjInMemberCluster',
+    });
+    rig.meddle = undefined;
+    await rig.pass(120_000, 2000);
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+    expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ a: '1' });
+  });
+
   test('a status that somebody changed by hand is put right', async () => {
     await using rig = await aRig();
     await rig.start();
@@ -587,14 +607,23 @@ describe('the watches of the applier', () => {
   test('miss nothing that happens while the first pass is still reporting', async () => {
     await using rig = await aRig();
     await rig.start();
+    // Both kinds are watched before.
+    await rig.order('other-work', [aNamespace('shop'), aDeployment('other', 'web:1')]);
+    await rig.settles();
     let reports = 0;
-    rig.meddle = (who, { at }) => {
-      if (who === 'hub' && at.subresource === 'status' && ++reports === 2) {
-        void rig.patch('deployments', 'shop', 'web', { status: READY }, 'status');
-      }
-      return undefined;
+    let held: Promise<void> = Promise.resolve();
+    const becomesReady = async () => {
+      await rig.patch('deployments', 'shop', 'web', { status: READY }, 'status');
+      for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
     };
-    await rig.order('web-work', [aNamespace('shop'), aDeployment('web', 'web:1')]);
+    rig.meddle = (who, { at }) => {
+      if (who !== 'hub' || at.subresource !== 'status' || ++reports !== 2) return undefined;
+      held = becomesReady();
+      return { hold: held };
+    };
+    await rig.order('web-work', [aDeployment('web', 'web:1')]);
+    await rig.settles();
+    await held;
     await rig.settles();
     expect(await rig.verdict('web-work')).toContain('Available=True');
   });

@@ -51,6 +51,7 @@ export function applierWorker(options: ApplierOptions): Worker {
   const collectionOf = collections();
   const keptOf = new Map<string, Kept>();
   const lackingKinds = new Set<string>();
+  let wakeUp: (key: string) => void = () => {};
 
   const nextRecheck = (now: number) => now + Math.ceil(recheckMs * (0.9 + random.next() / 5));
 
@@ -109,13 +110,13 @@ export function applierWorker(options: ApplierOptions): Worker {
     if (isRecheck) kept.recheckAt = nextRecheck(see.now);
     if (end.lacksKinds) lackingKinds.add(key);
     else lackingKinds.delete(key);
+    if (end.isOutrun) wakeUp(key);
     // A kind that came to be served on the way is watched from now on.
     if (eyes.missing.length > 0) return { need: [], watch: eyes.missing };
     return { holds: [], wakeAt: wakeAt(kept, end, eyes.blind, see.now), because: told(end) };
   }
 
   function wakeAt(kept: Kept, end: PassEnd, isBlind: boolean, now: number): number {
-    if (end.isOutrun) return now;
     const moments = [kept.recheckAt];
     for (const { notBefore } of kept.memory.values()) if (notBefore !== undefined) moments.push(notBefore);
     kept.polls = isBlind ? kept.polls + 1 : 0;
@@ -141,6 +142,7 @@ export function applierWorker(options: ApplierOptions): Worker {
     ],
 
     begin(wake, signal) {
+      wakeUp = wake;
       const stop = catalogue.subscribe(() => {
         for (const key of lackingKinds) wake(key);
       });
