@@ -68,9 +68,8 @@ const causeIn = (facts: Facts): string =>
   [facts['cause'] ?? 'not ready', ...(facts['message'] === undefined ? [] : [facts['message']])].join(': ');
 
 export function sentenceOf(hold: Hold): string {
-  const on = hold.on ?? hold.subject;
-  return SENTENCES[hold.code](
-    hold.facts,
-    `${on.kind} "${on.namespace === undefined ? '' : `${on.namespace}/`}${on.name}"`,
-  );
+  const { kind, namespace, name } = hold.on ?? hold.subject;
+  const on = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+  // What stands in a status may come from a newer hub, or from anybody who may write there.
+  return Object.hasOwn(SENTENCES, hold.code) ? SENTENCES[hold.code](hold.facts, on) : `${on} holds it: ${hold.code}`;
 }

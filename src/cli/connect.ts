@@ -8,12 +8,14 @@ import type { Connection } from '../client/connection.ts';
 import { type Catalogue, discover } from '../client/discovery.ts';
 import { type HttpTransport, httpTransport } from '../client/http.ts';
 import { inClusterConnection } from '../client/in-cluster.ts';
-import { connectionFrom } from '../client/kubeconfig.ts';
+import { connectionFrom, contextsIn } from '../client/kubeconfig.ts';
 
 export interface ConnectOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
+  /** The context to take when none is asked for, if the kubeconfig has it; else its current one. */
+  readonly usualContext?: string;
 }
 
 export interface Connected extends Disposable {
@@ -62,7 +64,7 @@ const isTakenForNobody = ({ code, message }: ApiError, { certificate, token, plu
   code === 403 && message.includes('"system:anonymous"') && (certificate ?? token ?? plugin) !== undefined;
 
 /** Reads anew each time: credentials are renewed where they were found. */
-export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'context'>): Connection {
+export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'context' | 'usualContext'>): Connection {
   const paths = kubeconfigPaths(options.kubeconfig);
   if (paths.length === 0) {
     const own = inClusterConnection(process.env, (file) => readText(file, 'file'));
@@ -73,7 +75,9 @@ export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'con
     folder: dirname(resolve(path)),
     readFile: (file: string) => readText(resolve(dirname(path), file), 'file'),
   }));
-  return connectionFrom(files, options.context);
+  const { context, usualContext } = options;
+  const usual = context === undefined && usualContext !== undefined && contextsIn(files).includes(usualContext);
+  return connectionFrom(files, usual ? usualContext : context);
 }
 
 const usualPath = (): string => join(homedir(), '.kube', 'config');

@@ -2,6 +2,8 @@
 // asks for a placement does not wait for them.
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Labels } from '../api/object.ts';
+import { wallClock } from '../base/clock.ts';
+import { parseDuration } from '../base/duration.ts';
 import { UserError } from '../base/errors.ts';
 import { apply } from '../cli/apply.ts';
 import { type ConnectOptions, connect, findConnection } from '../cli/connect.ts';
@@ -11,7 +13,11 @@ import { describe } from '../cli/describe.ts';
 import { type GetOptions, get } from '../cli/get.ts';
 import { join } from '../cli/join.ts';
 import { readManifests } from '../cli/manifests.ts';
+import { status } from '../cli/status.ts';
 import type { Print } from '../cli/target.ts';
+import { terminalOn } from '../cli/terminal.ts';
+import { whichPlacement } from '../cli/which-placement.ts';
+import { why } from '../cli/why.ts';
 import type { apiserver } from './apiserver.ts';
 import { shippedFleets } from './fleet.ts';
 import type { hub } from './hub.ts';
@@ -19,6 +25,7 @@ import { LOG_LEVELS, type LogLevel } from './log.ts';
 import type { member } from './member.ts';
 import { MEMBERS_COMMAND } from './members-process.ts';
 import type { pretend } from './pretend.ts';
+import { firstSignal } from './signals.ts';
 import type { up } from './up.ts';
 import { VERSION } from './version.ts';
 
@@ -49,6 +56,8 @@ export function program(name: string): Command {
   addGet(root);
   addDescribe(root);
   addDelete(root);
+  addStatus(root);
+  addWhy(root);
   return root;
 }
 
@@ -242,4 +251,105 @@ function addDelete(root: Command): void {
           : await deleteNamed(server, kind, names, print);
       if (refused > 0) process.exitCode = 1;
     });
+}
+
+/** Of the hub, whatever context is current: a kubeconfig of a fleet has many. */
+const asking = (command: Command): Command =>
+  command
+    .argument('<placement>', 'placement/NAME')
+    .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else ~/.kube/config)')
+    .option('--context <name>', 'context of the kubeconfig (default: "hub" if there is one, else the current one)')
+    .option('-n, --namespace <name>', 'a ResourcePlacement in this namespace (without: a ClusterResourcePlacement)')
+    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']));
+
+type AskOptions = ConnectOptions & { readonly output?: string };
+
+const toHub = (options: ConnectOptions): ConnectOptions => ({ ...options, usualContext: 'hub' });
+
+function addStatus(root: Command): void {
+  asking(root.command('status'))
+    .description('show how far a placement is, cluster by cluster')
+    .option('-w, --watch', 'go on showing until it is complete')
+    .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
+    .addHelpText(
+      'after',
+      `
+Stages of a cluster:
+  NotPicked, Waiting, Starting, Applying, Applied, Available; ApplyFailed, NotAvailable, OverrideFailed when something is wrong;
+  Comparing, Compared, CompareFailed where differences are only reported.
+
+Exit codes:
+  0  complete: every picked cluster has the newest revision, and all of it is available
+  1  it could not be found out: no such placement, no server, no right
+  2  not complete, or not within --timeout
+  130  stopped by Ctrl-C
+
+Examples:
+  flotilla status placement/web
+  flotilla status placement/web -n team --watch --timeout 10m`,
+    )
+    .action(async (argument: string, options: AskOptions & { watch?: boolean; timeout?: number }) => {
+      if (options.timeout !== undefined && !options.watch) throw new UserError('BadFlag', '--timeout needs --watch');
+      const which = whichPlacement(argument, options.namespace);
+      using server = await connect(toHub(options));
+      const stop = new AbortController();
+      if (options.watch) void firstSignal().then(() => stop.abort());
+      const terminal = terminalOn(process.stdout);
+      const { output, watch, timeout } = options;
+      process.exitCode = await status(
+        server,
+        which,
+        {
+          clock: wallClock,
+          signal: stop.signal,
+          ...(output === undefined ? {} : { output }),
+          ...(watch ? { watch } : {}),
+          ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+          ...(terminal === undefined ? {} : { terminal }),
+        },
+        print,
+      );
+    });
+}
+
+function addWhy(root: Command): void {
+  asking(root.command('why'))
+    .description('say why a placement does not move: one sentence, the evidence, what you can do')
+    .option('--cluster <name>', 'why this cluster waits, or was not picked')
+    .addHelpText(
+      'after',
+      `
+It reads what you may read on the hub's API server and nothing else: it answers while the hub is down. What you may not read is named at
+the end, and the answer does without it.
+
+Exit codes:
+  0  nothing holds it
+  1  it could not be found out: no such placement or cluster, no server, no right
+  2  something holds it, or the cluster is not picked
+
+Examples:
+  flotilla why placement/web
+  flotilla why placement/web -n team --cluster eu-1`,
+    )
+    .action(async (argument: string, options: AskOptions & { cluster?: string }) => {
+      const which = whichPlacement(argument, options.namespace);
+      using server = await connect(toHub(options));
+      const { cluster, output } = options;
+      process.exitCode = await why(
+        server,
+        which,
+        {
+          clock: wallClock,
+          ...(cluster === undefined ? {} : { cluster }),
+          ...(output === undefined ? {} : { output }),
+        },
+        print,
+      );
+    });
+}
+
+function duration(text: string): number {
+  const ms = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+  if (ms === undefined || ms <= 0) throw new InvalidArgumentError('a duration such as 90s or 10m is expected');
+  return ms;
 }

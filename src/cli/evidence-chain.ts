@@ -1,0 +1,106 @@
+// The chain behind a cause, as far as the caller may read it: the object that holds -> its member -> its binding -> its Works.
+import { memberCluster } from '../api/member-cluster.ts';
+import type { ObjectRef } from '../api/object.ts';
+import type { Placement } from '../api/placement.ts';
+import { work } from '../api/work.ts';
+import type { HubBinding } from '../hub/placement-sources.ts';
+import {
+  bindingEvidence,
+  type Evidence,
+  memberEvidence,
+  objectName,
+  sayCondition,
+  workEvidence,
+} from './explanation.ts';
+import type { Progress } from './placement-progress.ts';
+import { ifRead, type Reader } from './readable.ts';
+import type { WhichPlacement } from './which-placement.ts';
+
+/** What is known and what was told so far. */
+export interface Looking {
+  readonly which: WhichPlacement;
+  readonly title: string;
+  readonly placement: Placement;
+  readonly progress: Progress;
+  readonly reader: Reader;
+  readonly now: number;
+  /** Objects whose chain was told already: nothing is told twice. */
+  readonly told: Set<string>;
+}
+
+/** Of so many objects the chain is followed; other causes have their sentence. */
+export const MOST_CHAINS = 5;
+
+export const clusterRef = (name: string): ObjectRef => ({ group: memberCluster.group, kind: memberCluster.kind, name });
+
+export async function chainFrom(looking: Looking, on: ObjectRef): Promise<readonly Evidence[]> {
+  const { which, placement, reader, now, told } = looking;
+  const { family } = which;
+  if (on.kind === memberCluster.kind) return clusterChain(looking, on.name);
+  if (told.size >= MOST_CHAINS) return [];
+  if (on.kind === family.binding.kind) {
+    const binding = ifRead(await reader.bindings())?.find(({ metadata }) => metadata.name === on.name);
+    return binding === undefined ? [] : once(looking, on, () => bindingChain(looking, binding));
+  }
+  if (on.kind === work.kind && on.namespace !== undefined) {
+    const found = ifRead(await reader.work(on.namespace, on.name));
+    return found === undefined ? [] : [workEvidence(found, now)];
+  }
+  if (on.kind === family.placement.kind) {
+    const open = (placement.status?.conditions ?? []).filter(({ status }) => status !== 'True');
+    return open.length === 0
+      ? []
+      : once(looking, on, async () => [{ about: looking.title, says: open.map((each) => sayCondition(each, now)) }]);
+  }
+  return [];
+}
+
+const keyOf = ({ kind, name }: ObjectRef): string => `${kind} ${name}`;
+
+export const isTold = ({ told }: Looking, on: ObjectRef | undefined): boolean =>
+  on !== undefined && told.has(keyOf(on));
+
+async function once(
+  { told }: Looking,
+  on: ObjectRef,
+  read: () => Promise<readonly Evidence[]>,
+): Promise<readonly Evidence[]> {
+  const key = keyOf(on);
+  if (told.has(key) || told.size >= MOST_CHAINS) return [];
+  told.add(key);
+  return read();
+}
+
+export const bindingsOf = async ({ reader }: Looking, cluster: string): Promise<readonly HubBinding[]> =>
+  (ifRead(await reader.bindings()) ?? []).filter(({ spec }) => spec.targetCluster === cluster);
+
+export const clusterChain = (looking: Looking, cluster: string): Promise<readonly Evidence[]> =>
+  once(looking, clusterRef(cluster), async () => {
+    const { reader, now } = looking;
+    const member = await reader.member(cluster);
+    const chain = 'value' in member ? [memberEvidence(member.value, cluster, now)] : [];
+    const bindings = await bindingsOf(looking, cluster);
+    for (const binding of bindings) chain.push(...(await bindingChain(looking, binding)));
+    return bindings.length > 0 ? chain : [...chain, ...reported(looking, cluster)];
+  });
+
+async function bindingChain({ which, reader, now }: Looking, binding: HubBinding): Promise<readonly Evidence[]> {
+  const works = ifRead(await reader.worksOf(binding)) ?? [];
+  const own = bindingEvidence(which.family.binding.kind, binding, now);
+  const said = new Set((binding.failedPlacements ?? []).map(({ condition }) => condition.message));
+  return [own, ...works.map((each) => workEvidence(each, now, said))];
+}
+
+/** What the placement repeats of a binding that may not be read. */
+function reported({ placement, title, now }: Looking, cluster: string): readonly Evidence[] {
+  const state = placement.status?.placementStatuses?.find(({ clusterName }) => clusterName === cluster);
+  if (state === undefined) return [];
+  const { conditions = [], failedPlacements = [] } = state;
+  const says = [
+    ...conditions.filter(({ status }) => status !== 'True').map((each) => sayCondition(each, now)),
+    ...failedPlacements
+      .slice(0, MOST_CHAINS)
+      .map((each) => `${objectName(each)}: ${sayCondition(each.condition, now)}`),
+  ];
+  return says.length === 0 ? [] : [{ about: `${title} on cluster "${cluster}"`, says }];
+}

@@ -1,0 +1,84 @@
+// Why one cluster does not have what a placement brings: a hold that names it, else the rollout's own plan made here, else how far it is, else
+// why it was not picked.
+import type { Hold } from '../api/hold.ts';
+import { UserError } from '../base/errors.ts';
+import { holdOf } from '../hub/holds-summary.ts';
+import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, MOST_CLUSTERS } from './answer.ts';
+import { bindingsOf, clusterChain, clusterRef, type Looking } from './evidence-chain.ts';
+import { isNotOver, ofDeletion } from './explain-placement.ts';
+import { memberEvidence } from './explanation.ts';
+import { holdNow } from './plan-now.ts';
+import { ifRead } from './readable.ts';
+
+export async function ofCluster(looking: Looking, cluster: string): Promise<Answer> {
+  const { progress, title } = looking;
+  const state = progress.clusters.find((each) => each.cluster === cluster);
+  const entry = progress.holds.filter(isNotOver(looking.now)).find(({ clusters = [] }) => clusters.includes(cluster));
+  const hold = entry === undefined ? await planned(looking, cluster) : holdOf(entry, clusterRef(cluster));
+  if (hold !== undefined) {
+    // What holds it first; its own story after that, unless it is the same.
+    const cause = await causeOfHold(looking, hold);
+    const own = await clusterChain(looking, cluster);
+    return answer(`cluster "${cluster}" waits: ${cause.sentence}`, {
+      causes: [{ ...cause, evidence: [...cause.evidence, ...own] }],
+    });
+  }
+  if (progress.isDeleting) return ofDeletion(looking);
+  if (state?.isDone) {
+    const at = state.revision === '' ? '' : ` (revision ${state.revision})`;
+    const what = progress.isReport ? 'is compared' : 'is there and available';
+    return answer(`nothing holds cluster "${cluster}": ${title} ${what}${at}`, { isWaiting: false });
+  }
+  if (state !== undefined) {
+    const cause = await causeOfStage(looking, state);
+    return answer(cause.sentence, { causes: [cause], next: cause.next === undefined ? [HUB_RUNS] : [] });
+  }
+  const [binding] = await bindingsOf(looking, cluster);
+  if (binding !== undefined) {
+    const cause = { sentence: 'what is known of it', evidence: await clusterChain(looking, cluster) };
+    return answer(`cluster "${cluster}" is picked by ${title}, and nothing holds it now`, {
+      isWaiting: progress.unlisted === 0,
+      causes: [cause],
+    });
+  }
+  return notPicked(looking, cluster);
+}
+
+async function planned({ which, placement, reader, now }: Looking, cluster: string): Promise<Hold | undefined> {
+  const bindings = ifRead(await reader.bindings());
+  if (!bindings?.some(({ spec }) => spec.targetCluster === cluster)) return undefined;
+  const snapshots = ifRead(await reader.resourceSnapshots());
+  if (snapshots === undefined) return undefined;
+  return holdNow(cluster, {
+    family: which.family,
+    placement,
+    bindings,
+    snapshots,
+    members: ifRead(await reader.members()),
+    policySnapshot: ifRead(await reader.policySnapshot()),
+    now,
+  });
+}
+
+async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
+  const { reader, title, now } = looking;
+  const policy = ifRead(await reader.policySnapshot());
+  const decision = policy?.status?.targetClusters?.find(({ clusterName }) => clusterName === cluster);
+  const member = await reader.member(cluster);
+  if (decision === undefined && 'unreadable' in member) {
+    throw new UserError('NotFound', `nothing that you may read speaks of a cluster "${cluster}": ${member.unreadable}`);
+  }
+  const found = ifRead(member);
+  if (decision === undefined && found === undefined) {
+    const names = (ifRead(await reader.members()) ?? []).map(({ metadata }) => metadata.name ?? '');
+    const more = names.length > MOST_CLUSTERS ? ` and ${names.length - MOST_CLUSTERS} more` : '';
+    const known = names.length === 0 ? 'none at all' : `known: ${names.slice(0, MOST_CLUSTERS).join(', ')}${more}`;
+    throw new UserError('NotFound', `there is no MemberCluster "${cluster}" (${known})`);
+  }
+  const why = decision === undefined ? 'the scheduler gives no reason' : decision.reason;
+  return answer(`cluster "${cluster}" is not picked by ${title}: ${why}`, {
+    causes:
+      found === undefined ? [] : [{ sentence: 'what is known of it', evidence: [memberEvidence(found, cluster, now)] }],
+    next: [`change the policy of the placement, or the labels and taints of cluster "${cluster}"`],
+  });
+}

@@ -1,0 +1,138 @@
+// Why a placement as a whole does not move: its holds first; where there are none, or the CRD has no such field, its conditions and Events.
+import type { HoldEntry } from '../api/holds.ts';
+import { memberCluster } from '../api/member-cluster.ts';
+import type { ObjectRef } from '../api/object.ts';
+import { ageText } from '../base/age.ts';
+import { holdOf } from '../hub/holds-summary.ts';
+import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, MOST_CLUSTERS } from './answer.ts';
+import { clusterChain, type Looking, MOST_CHAINS } from './evidence-chain.ts';
+import { type Cause, eventEvidence } from './explanation.ts';
+import { ifRead } from './readable.ts';
+
+export async function ofPlacement(looking: Looking): Promise<Answer> {
+  const { progress, title } = looking;
+  if (progress.isDeleting) return ofDeletion(looking);
+  const held: Cause[] = [];
+  for (const entry of progress.holds.filter(isNotOver(looking.now))) held.push(await causeOfEntry(looking, entry));
+  const causes = [...held, ...(await unscheduled(looking))];
+  const [first] = causes;
+  if (progress.isComplete) {
+    const { total, revision, isReport } = progress;
+    const clusters = total === 1 ? 'its cluster' : `all ${total} clusters`;
+    const state =
+      total === 0 ? 'no cluster fits its policy' : `${clusters} ${isReport ? 'are compared' : 'have it, available'}`;
+    const at = revision === '' || total === 0 ? '' : ` (revision ${revision})`;
+    return answer(`nothing holds ${title}: ${state}${at}`, { isWaiting: false, causes });
+  }
+  if (first !== undefined) return answer(`${title} waits: ${first.sentence}`, { causes });
+  if (progress.outdated !== undefined) {
+    const { generation } = progress.outdated;
+    return answer(`${title} waits: the hub has not dealt with generation ${generation} yet`, { next: [HUB_RUNS] });
+  }
+  return ofConditions(looking);
+}
+
+/** Time alone ends it, and nobody writes a status for that alone. */
+export const isNotOver =
+  (now: number) =>
+  ({ until }: HoldEntry): boolean =>
+    until === undefined || Date.parse(until) > now;
+
+async function causeOfEntry(looking: Looking, entry: HoldEntry): Promise<Cause> {
+  const hold = holdOf(entry, refOf(looking));
+  const { count = 0, clusters = [], on } = entry;
+  const isItself = count === 1 && on?.kind === memberCluster.kind && on.name === clusters[0];
+  return {
+    ...(await causeOfHold(looking, hold)),
+    ...(count === 0 || isItself ? {} : { waiting: { count, clusters } }),
+  };
+}
+
+const refOf = ({ which: { family, name, namespace } }: Looking): ObjectRef => ({
+  group: family.placement.group,
+  kind: family.placement.kind,
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+});
+
+/** The user's mistake, or fewer clusters than the policy asks for. */
+async function unscheduled({ progress: { open }, reader }: Looking): Promise<readonly Cause[]> {
+  if (open?.step !== 'Scheduled' || open.status !== 'False') return [];
+  const { reason, message } = open;
+  const since = Date.parse(open.lastTransitionTime);
+  if (reason === 'InvalidResourceSelectors') {
+    return [{ sentence: message, since, evidence: [], next: 'correct the resourceSelectors of the placement' }];
+  }
+  const policy = ifRead(await reader.policySnapshot());
+  const refused = (policy?.status?.targetClusters ?? []).filter(({ selected }) => !selected).slice(0, MOST_CLUSTERS);
+  const evidence =
+    refused.length === 0 ? [] : [{ about: 'Clusters that were looked at', says: refused.map(sayRefused) }];
+  return [
+    {
+      sentence: `not enough clusters fit the policy: ${message}`,
+      since,
+      evidence,
+      next: 'let more clusters join or fit the policy, or ask for fewer',
+    },
+  ];
+}
+
+const sayRefused = ({ clusterName, reason }: { readonly clusterName: string; readonly reason: string }): string =>
+  reason.includes(clusterName) ? reason : `${clusterName}: ${reason}`;
+
+export async function ofDeletion(looking: Looking): Promise<Answer> {
+  const { placement, title, reader, now } = looking;
+  const { deletionTimestamp = '', finalizers = [] } = placement.metadata;
+  const remaining = ifRead(await reader.bindings()) ?? [];
+  const causes: Cause[] = [];
+  for (const binding of remaining.slice(0, MOST_CHAINS)) {
+    const { targetCluster } = binding.spec;
+    causes.push({
+      sentence: `cluster "${targetCluster}" has not let go of it yet`,
+      evidence: await clusterChain(looking, targetCluster),
+    });
+  }
+  const clusters = [...new Set(remaining.map(({ spec }) => spec.targetCluster))];
+  const what =
+    clusters.length > 0
+      ? `${clusters.length} ${clusters.length === 1 ? 'cluster has' : 'clusters have'} to let go of it first`
+      : `held by ${finalizers.join(', ') || 'nothing'}`;
+  return answer(`${title} is being deleted for ${ageText(Date.parse(deletionTimestamp), now)}: ${what}`, {
+    causes,
+    next: [
+      ...(clusters.length > 0
+        ? ['wait; a cluster that is gone for good lets go when its MemberCluster is deleted']
+        : [HUB_RUNS]),
+    ],
+  });
+}
+
+/** Without holds: what the conditions say, of the placement and of its clusters, and what happened. */
+async function ofConditions(looking: Looking): Promise<Answer> {
+  const { progress, placement, title, reader, now } = looking;
+  const { open } = progress;
+  const hasHolds = await reader.hasHolds();
+  const causes: Cause[] = [];
+  for (const cluster of progress.clusters
+    .filter(({ isDone, cluster }) => !isDone && cluster !== '')
+    .slice(0, MOST_CLUSTERS)) {
+    causes.push(await causeOfStage(looking, cluster));
+  }
+  const events = eventEvidence(ifRead(await reader.events(placement)) ?? [], now);
+  if (events.says.length > 0) causes.push({ sentence: 'what happened last', evidence: [events] });
+  const why =
+    open === undefined
+      ? 'its status does not say why'
+      : `${open.step} is ${open.status} (${open.reason}): ${open.message}`;
+  return answer(`${title} is not complete: ${why}`, {
+    causes,
+    next: causes.some(({ next }) => next !== undefined) ? [] : [HUB_RUNS],
+    notes: [
+      ...(hasHolds === false
+        ? [
+            'the CRD of this server has no field status.holds (it belongs to another hub, or is older): the answer comes from conditions and Events',
+          ]
+        : ['status.holds is empty: the answer comes from conditions and Events']),
+    ],
+  });
+}

@@ -1,0 +1,33 @@
+// From what a placement's status says, and what else the caller may read, to an explanation: of the placement as a whole, or of one cluster.
+import type { Placement } from '../api/placement.ts';
+import type { Looking } from './evidence-chain.ts';
+import { ofCluster } from './explain-cluster.ts';
+import { ofPlacement } from './explain-placement.ts';
+import type { Explanation } from './explanation.ts';
+import { type Progress, progressOf } from './placement-progress.ts';
+import type { Reader } from './readable.ts';
+import { titleOf, type WhichPlacement } from './which-placement.ts';
+
+export interface Case {
+  readonly which: WhichPlacement;
+  readonly placement: Placement;
+  readonly reader: Reader;
+  readonly now: number;
+}
+
+export async function explain(of: Case, cluster?: string): Promise<Explanation> {
+  const looking: Looking = { ...of, progress: progressOf(of.placement), title: titleOf(of.which), told: new Set() };
+  const found = cluster === undefined ? await ofPlacement(looking) : await ofCluster(looking, cluster);
+  return {
+    about: looking.title,
+    ...found,
+    next: [...new Set([...found.causes.flatMap(({ next = [] }) => next), ...found.next])],
+    notes: [...found.notes, ...outdatedNote(looking.progress), ...of.reader.unread()],
+  };
+}
+
+function outdatedNote({ outdated, isDeleting }: Progress): readonly string[] {
+  if (outdated === undefined || outdated.observed === 0 || isDeleting) return [];
+  const { generation, observed } = outdated;
+  return [`the hub has not dealt with generation ${generation} yet: this is about generation ${observed}`];
+}

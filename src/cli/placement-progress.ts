@@ -1,0 +1,187 @@
+// How far a placement is, from its status alone: each cluster's stage, how many are there, whether all is done. Pure.
+import type { Condition } from '../api/conditions.ts';
+import { sentenceOf } from '../api/hold.ts';
+import type { HoldEntry } from '../api/holds.ts';
+import { conditionOf } from '../api/next-condition.ts';
+import {
+  type ClusterCondition,
+  type Placement,
+  type PlacementCondition,
+  placementConditionType,
+} from '../api/placement.ts';
+import type { ClusterPlacementState } from '../api/placement-state.ts';
+import { holdOf } from '../hub/holds-summary.ts';
+
+export type Stage =
+  | 'NotPicked'
+  | 'Waiting'
+  | 'Starting'
+  | 'OverrideFailed'
+  | 'Applying'
+  | 'ApplyFailed'
+  | 'Applied'
+  | 'NotAvailable'
+  | 'Available'
+  | 'Comparing'
+  | 'CompareFailed'
+  | 'Compared';
+
+export interface ClusterProgress {
+  /** Empty where no cluster could be found. */
+  readonly cluster: string;
+  readonly stage: Stage;
+  readonly isDone: boolean;
+  /** Since when it is in this stage, epoch ms. */
+  readonly since?: number;
+  readonly revision: string;
+  /** Why it is not done; empty when it is. */
+  readonly message: string;
+}
+
+export interface Progress {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly revision: string;
+  readonly isDeleting: boolean;
+  /** Set when the hub has not dealt with the present generation: the one that the status speaks of, 0 = none. */
+  readonly outdated?: { readonly generation: number; readonly observed: number };
+  readonly isComplete: boolean;
+  readonly done: number;
+  readonly total: number;
+  /** Clusters that are done and stand in no list, because the status would be too large. */
+  readonly unlisted: number;
+  readonly isReport: boolean;
+  readonly clusters: readonly ClusterProgress[];
+  readonly holds: readonly HoldEntry[];
+  /** The first condition of the placement that is not True. */
+  readonly open?: Condition & { readonly step: PlacementCondition };
+}
+
+type Step = ClusterCondition;
+const TO_APPLY: readonly Step[] = [
+  'Scheduled',
+  'RolloutStarted',
+  'Overridden',
+  'WorkSynchronized',
+  'Applied',
+  'Available',
+];
+const TO_REPORT: readonly Step[] = ['Scheduled', 'RolloutStarted', 'Overridden', 'WorkSynchronized', 'DiffReported'];
+
+/** False for now, not for good. */
+const UNDER_WAY: readonly string[] = ['ApplyInProgress', 'ApplyPending', 'DiffReportInProgress'];
+
+const stageAt: Readonly<Record<Step, (condition: Condition | undefined) => Stage>> = {
+  Scheduled: () => 'NotPicked',
+  RolloutStarted: () => 'Waiting',
+  Overridden: (condition) => (condition?.status === 'False' ? 'OverrideFailed' : 'Starting'),
+  WorkSynchronized: () => 'Starting',
+  Applied: (condition) => (isFailed(condition) ? 'ApplyFailed' : 'Applying'),
+  Available: (condition) => (isFailed(condition) ? 'NotAvailable' : 'Applied'),
+  DiffReported: (condition) => (isFailed(condition) ? 'CompareFailed' : 'Comparing'),
+};
+
+const isFailed = (condition: Condition | undefined): boolean =>
+  condition?.status === 'False' && !UNDER_WAY.includes(condition.reason);
+
+export function progressOf(placement: Placement): Progress {
+  const { kind, metadata, spec, status } = placement;
+  const isReport = spec.strategy?.applyStrategy?.type === 'ReportDiff';
+  const steps = isReport ? TO_REPORT : TO_APPLY;
+  const generation = metadata.generation ?? 0;
+  const holds = status?.holds ?? [];
+  const said = (step: PlacementCondition) => conditionOf(status?.conditions, placementConditionType({ kind }, step));
+  const observed = said('Scheduled')?.observedGeneration ?? 0;
+  const clusters = (status?.placementStatuses ?? []).map((each) => clusterProgress(each, { steps, holds }));
+  const unlisted = unlistedIn(status?.conditions ?? []);
+  const total = unlisted + clusters.filter(({ stage }) => stage !== 'NotPicked').length;
+  const isTrue = (step: PlacementCondition) => {
+    const condition = said(step);
+    return condition?.status === 'True' && condition.observedGeneration === generation;
+  };
+  const last = steps.at(-1) as Step;
+  const isDeleting = metadata.deletionTimestamp !== undefined;
+  const step = steps.find((each) => said(each) !== undefined && said(each)?.status !== 'True');
+  const open = step && said(step);
+  return {
+    kind,
+    name: metadata.name ?? '',
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    revision: status?.observedResourceIndex ?? '',
+    isDeleting,
+    ...(observed < generation ? { outdated: { generation, observed } } : {}),
+    isComplete: !isDeleting && isTrue('Scheduled') && (total === 0 || isTrue(last)) && !holds.some(isInTheWay),
+    done: unlisted + clusters.filter(({ isDone }) => isDone).length,
+    total,
+    unlisted,
+    isReport,
+    clusters,
+    holds,
+    ...(step === undefined || open === undefined ? {} : { open: { ...open, step } }),
+  };
+}
+
+/** That nobody can tell whether it works holds up the clusters after it, not the cluster itself: all has arrived. */
+const isInTheWay = ({ code }: HoldEntry): boolean => code !== 'UntrackedPeriod';
+
+interface Around {
+  readonly steps: readonly Step[];
+  readonly holds: readonly HoldEntry[];
+}
+
+function clusterProgress(state: ClusterPlacementState, { steps, holds }: Around): ClusterProgress {
+  const { clusterName: cluster = '', conditions } = state;
+  const step = steps.find((each) => conditionOf(conditions, each)?.status !== 'True');
+  const condition = conditionOf(conditions, step ?? (steps.at(-1) as Step));
+  const isDone = step === undefined;
+  const stage = isDone ? (steps.at(-1) === 'DiffReported' ? 'Compared' : 'Available') : stageAt[step](condition);
+  const since = condition === undefined ? Number.NaN : Date.parse(condition.lastTransitionTime);
+  const hold = holds.find(({ code, clusters = [] }) => code !== 'UntrackedPeriod' && clusters.includes(cluster));
+  return {
+    cluster,
+    stage,
+    isDone,
+    ...(Number.isNaN(since) ? {} : { since }),
+    revision: state.observedResourceIndex ?? '',
+    message: isDone
+      ? ''
+      : (failureIn(state) ?? (stage === 'Waiting' && hold ? inShort(hold) : condition?.message) ?? ''),
+  };
+}
+
+/** Many clusters wait for one thing: the whole sentence stands above them once. */
+const inShort = ({ code, on }: HoldEntry): string =>
+  on === undefined ? code : `for ${on.kind} "${on.name}" (${code})`;
+
+/** What an entry of `status.holds` says to people. */
+export const inWords = (entry: HoldEntry, { kind, metadata }: Placement): string =>
+  sentenceOf(
+    holdOf(entry, {
+      group: '',
+      kind,
+      name: metadata.name ?? '',
+      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    }),
+  );
+
+function failureIn({ failedPlacements = [] }: ClusterPlacementState): string | undefined {
+  const [first] = failedPlacements;
+  if (first === undefined) return undefined;
+  const { kind, namespace, name, condition } = first;
+  const more = failedPlacements.length === 1 ? '' : ` (and ${failedPlacements.length - 1} more)`;
+  const object = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+  const what = condition.message || condition.reason;
+  return `${what.startsWith(object) ? '' : `${object}: `}${what}${more}`;
+}
+
+/** A status that would be too large counts the clusters that are done instead of listing them (hub/placement/bound-status.ts). */
+function unlistedIn(conditions: readonly Condition[]): number {
+  for (const { message } of conditions) {
+    const found = /\(the status would be too large: (\d{1,6}) of \d{1,6} clusters, all True, are not listed\)$/.exec(
+      message,
+    );
+    if (found) return Number(found[1]);
+  }
+  return 0;
+}

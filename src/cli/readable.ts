@@ -1,0 +1,134 @@
+// What a caller may read of a placement's story, and in words what not: a right that is missing takes a link out of the chain, never the answer.
+import type { Resource } from '../api/kind.ts';
+import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
+import { labels, memberNamespace } from '../api/names.ts';
+import type { KubeObject } from '../api/object.ts';
+import { type Work, work } from '../api/work.ts';
+import { ApiError } from '../base/errors.ts';
+import { isObject } from '../base/json.ts';
+import { lazy } from '../base/lazy.ts';
+import { createClient, type ListQuery } from '../client/client.ts';
+import {
+  type HubBinding,
+  type HubPolicySnapshot,
+  type HubResourceSnapshot,
+  isLatest,
+} from '../hub/placement-sources.ts';
+import type { Connected } from './connect.ts';
+import type { WhichPlacement } from './which-placement.ts';
+
+export type Readable<T> = { readonly value: T } | { readonly unreadable: string };
+
+export const ifRead = <T>(read: Readable<T>): T | undefined => ('value' in read ? read.value : undefined);
+
+export interface Reader {
+  bindings(): Promise<Readable<readonly HubBinding[]>>;
+  policySnapshot(): Promise<Readable<HubPolicySnapshot | undefined>>;
+  resourceSnapshots(): Promise<Readable<readonly HubResourceSnapshot[]>>;
+  members(): Promise<Readable<readonly MemberCluster[]>>;
+  member(name: string): Promise<Readable<MemberCluster | undefined>>;
+  worksOf(binding: HubBinding): Promise<Readable<readonly Work[]>>;
+  work(namespace: string, name: string): Promise<Readable<Work | undefined>>;
+  events(about: KubeObject): Promise<Readable<readonly KubeObject[]>>;
+  /** Whether the server's CRD has the field `status.holds`; undefined = nobody can tell. */
+  hasHolds(): Promise<boolean | undefined>;
+  /** What could not be read so far, each once. */
+  unread(): readonly string[];
+}
+
+const EVENTS: Resource = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
+
+export function createReader({ transport }: Pick<Connected, 'transport'>, which: WhichPlacement): Reader {
+  const { family, name, namespace } = which;
+  const client = createClient(transport, 'flotilla');
+  const unread = new Set<string>();
+
+  async function attempt<T>(what: string, read: () => Promise<T>): Promise<Readable<T>> {
+    try {
+      return { value: await read() };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const unreadable = `${what} could not be read: ${error.message}`;
+      unread.add(unreadable);
+      return { unreadable };
+    }
+  }
+  const ofPlacement: ListQuery = {
+    labels: `${labels.parentPlacement}=${name}`,
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+  const all = async (resource: Resource, query: ListQuery) => (await client.list(resource, query)).items;
+  const ours = (resource: Resource, query: ListQuery = {}) => all(resource, { ...ofPlacement, ...query });
+
+  const members = lazy(() =>
+    attempt('MemberClusters', () => all(memberCluster, {}) as Promise<readonly MemberCluster[]>),
+  );
+  return {
+    bindings: lazy(() =>
+      attempt(`the ${family.binding.kind}s`, async () => projected(family.bindings, await ours(family.binding))),
+    ),
+    policySnapshot: lazy(() =>
+      attempt(`the ${family.policySnapshot.kind}s`, async () => {
+        const query = { labels: `${ofPlacement.labels},${labels.isLatestSnapshot}=true` };
+        return projected(family.policySnapshots, await ours(family.policySnapshot, query)).find(isLatest);
+      }),
+    ),
+    resourceSnapshots: lazy(() =>
+      attempt(`the ${family.resourceSnapshot.kind}s`, async () =>
+        projected(family.resourceSnapshots, await ours(family.resourceSnapshot, { view: 'metadata' })),
+      ),
+    ),
+    members,
+    member: (cluster) =>
+      attempt(
+        `MemberCluster "${cluster}"`,
+        () => client.find(memberCluster, { name: cluster }) as Promise<MemberCluster | undefined>,
+      ),
+    worksOf({ metadata, spec }) {
+      const inNamespace = memberNamespace(spec.targetCluster);
+      const selector = [
+        `${labels.parentBinding}=${metadata.name}`,
+        ...(namespace === undefined ? [] : [`${labels.parentPlacementNamespace}=${namespace}`]),
+      ].join(',');
+      return attempt(
+        `the Works in namespace "${inNamespace}"`,
+        () => all(work, { namespace: inNamespace, labels: selector }) as Promise<readonly Work[]>,
+      );
+    },
+    work: (inNamespace, workName) =>
+      attempt(
+        `Work "${inNamespace}/${workName}"`,
+        () => client.find(work, { namespace: inNamespace, name: workName }) as Promise<Work | undefined>,
+      ),
+    events: ({ kind, metadata }) =>
+      attempt('Events', () =>
+        all(EVENTS, {
+          // Of what is in no namespace they are in this one.
+          namespace: metadata.namespace ?? 'default',
+          fields: `involvedObject.kind=${kind},involvedObject.name=${metadata.name},involvedObject.uid=${metadata.uid}`,
+        }),
+      ),
+    async hasHolds() {
+      const { group, version, kind } = family.placement;
+      const read = await attempt('the schema of placements', () =>
+        transport.read(`/openapi/v3/apis/${group}/${version}`),
+      );
+      return 'value' in read ? hasHoldsField(read.value, kind) : undefined;
+    },
+    unread: () => [...unread],
+  };
+}
+
+/** As the hub sees them. */
+const projected = <T>(source: { project?(object: KubeObject): T }, objects: readonly KubeObject[]): readonly T[] =>
+  objects.map((object) => source.project?.(object) ?? (object as T));
+
+/** In an OpenAPI v3 document. */
+export function hasHoldsField(document: unknown, kind: string): boolean | undefined {
+  const at = (value: unknown, ...path: readonly string[]): unknown =>
+    path.reduce<unknown>((each, key) => (isObject(each) && Object.hasOwn(each, key) ? each[key] : undefined), value);
+  const schemas = at(document, 'components', 'schemas');
+  if (!isObject(schemas)) return undefined;
+  const named = Object.entries(schemas).find(([name]) => name.endsWith(`.${kind}`));
+  return named && at(named[1], 'properties', 'status', 'properties', 'holds') !== undefined;
+}

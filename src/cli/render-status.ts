@@ -1,0 +1,107 @@
+// The progress of a placement as people read it: a headline, a bar where there is a terminal, a line per cluster. Pure.
+import { shortDuration } from '../base/age.ts';
+import { align } from './format-table.ts';
+import type { ClusterProgress, Progress } from './placement-progress.ts';
+import { plainText } from './plain-text.ts';
+
+export interface StatusView {
+  readonly now: number;
+  /** What explains more, such as `flotilla why placement/web`. */
+  readonly more: string;
+  /** What the first hold says. */
+  readonly waiting?: string;
+  /** Draw a bar this wide. */
+  readonly bar?: number;
+  /** Show no more clusters than this, those that are not done first. */
+  readonly most?: number;
+}
+
+export function renderStatus(progress: Progress, view: StatusView): string {
+  const { clusters, unlisted } = progress;
+  const open = clusters.filter(({ isDone }) => !isDone);
+  const shown =
+    view.most !== undefined && clusters.length > view.most
+      ? [...open, ...clusters.filter(({ isDone }) => isDone)].slice(0, view.most)
+      : clusters;
+  const left = clusters.length - shown.length + unlisted;
+  return [
+    headline(progress),
+    ...(view.bar === undefined || progress.total === 0 ? [] : [bar(progress, view.bar)]),
+    ...remarks(progress, view),
+    ...(shown.length === 0 ? [] : ['', ...table(shown, view.now)]),
+    ...(left === 0 ? [] : [`… and ${left} more ${left === 1 ? 'cluster' : 'clusters'}`]),
+    ...(progress.isComplete ? [] : ['', `Why: ${view.more}`]),
+  ]
+    .map(plainText)
+    .join('\n');
+}
+
+export function headline({ kind, namespace, name, revision, done, total, isComplete, isReport }: Progress): string {
+  const title = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+  const what = isReport ? 'compared' : 'available';
+  const state =
+    total === 0 ? 'no cluster is picked' : `${what} on ${done} of ${total} ${total === 1 ? 'cluster' : 'clusters'}`;
+  return `${title}${revision === '' ? '' : `, revision ${revision}`}: ${state}${isComplete ? ', complete' : ''}`;
+}
+
+function bar({ done, total }: Progress, width: number): string {
+  const full = Math.floor((done * width) / total);
+  return `[${'#'.repeat(full)}${'-'.repeat(width - full)}] ${Math.floor((done * 100) / total)}%`;
+}
+
+function remarks({ isDeleting, outdated, open, isComplete }: Progress, { waiting }: StatusView): readonly string[] {
+  if (isDeleting) return ['It is being deleted.'];
+  if (outdated !== undefined) {
+    const { generation, observed } = outdated;
+    return [
+      observed === 0
+        ? 'The hub has not dealt with it yet.'
+        : `The hub has not dealt with generation ${generation} yet: this is about generation ${observed}.`,
+    ];
+  }
+  if (isComplete) return [];
+  if (waiting !== undefined) return [`Waits: ${waiting}`];
+  return open === undefined ? [] : [`${open.step} is ${open.status} (${open.reason}): ${open.message}`];
+}
+
+function table(clusters: readonly ClusterProgress[], now: number): readonly string[] {
+  // With a rolling update all speak of the newest revision, and saying so on every line helps nobody.
+  const differ = new Set(clusters.map(({ revision }) => revision)).size > 1;
+  const row = ({ cluster, stage, since, revision, message }: ClusterProgress) => [
+    cluster === '' ? '<none>' : cluster,
+    stage,
+    ...(differ ? [revision === '' ? '-' : revision] : []),
+    since === undefined ? '-' : shortDuration(Math.max(0, now - since)),
+    plainText(message),
+  ];
+  const header = ['CLUSTER', 'STAGE', ...(differ ? ['REVISION'] : []), 'FOR', 'MESSAGE'];
+  return align([header, ...clusters.map(row)].map((cells) => cells.map(plainText))).split('\n');
+}
+
+/** Line by line what is new, for logs: the headline if it changed, then every cluster that reached another stage. */
+export function renderChanges(before: Progress | undefined, after: Progress, view: StatusView): readonly string[] {
+  const known = new Map(before?.clusters.map((each) => [each.cluster, each]));
+  const lines: string[] = [];
+  for (const { cluster, stage, message } of after.clusters) {
+    const was = known.get(cluster)?.stage;
+    if (was === stage || cluster === '') continue;
+    const why = message === '' ? '' : ` (${message})`;
+    lines.push(`${cluster}: ${was === undefined ? stage : `${was} -> ${stage}`}${why}`);
+  }
+  for (const cluster of known.keys()) {
+    if (cluster !== '' && !after.clusters.some((each) => each.cluster === cluster) && after.unlisted === 0)
+      lines.push(`${cluster}: no longer picked`);
+  }
+  const isNew = before === undefined || headline(before) !== headline(after) || markOf(before) !== markOf(after);
+  return [...lines, ...(isNew ? [headline(after), ...remarks(after, view)] : [])].map(plainText);
+}
+
+/** What the remark is about, without its numbers: a line for each of those would fill a log. */
+const markOf = ({ isDeleting, outdated, open, holds: [first] }: Progress): string =>
+  JSON.stringify([
+    isDeleting,
+    outdated,
+    first?.code,
+    first?.on?.name,
+    first === undefined && [open?.step, open?.status, open?.reason],
+  ]);

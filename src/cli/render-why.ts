@@ -1,0 +1,49 @@
+// An explanation as people read it: one sentence, then the chain of evidence, then what can be done. Pure.
+import { shortDuration } from '../base/age.ts';
+import { type Cause, type Explanation, lasting } from './explanation.ts';
+import { plainText } from './plain-text.ts';
+
+export function renderWhy({ sentence, causes, next, notes }: Explanation, now: number): string {
+  return [
+    sentence,
+    ...section(
+      'Evidence',
+      causes.flatMap((cause, at) => causeLines(cause, at + 1, sentence, now)),
+    ),
+    ...section(
+      'What you can do',
+      next.map((each) => `  - ${each}`),
+    ),
+    ...section(
+      'Note',
+      notes.map((each) => `  - ${each}`),
+    ),
+  ]
+    .map(plainText)
+    .join('\n');
+}
+
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : ['', `${title}:`, ...lines];
+
+function causeLines(cause: Cause, number: number, top: string, now: number): readonly string[] {
+  const { code, sentence, since, until, waiting, evidence } = cause;
+  const facts = [
+    ...(code === undefined ? [] : [code]),
+    ...[lasting(since, now)].filter((each) => each !== ''),
+    ...(until === undefined ? [] : [`ends by itself in ${shortDuration(Math.max(0, until - now))}`]),
+  ].join(', ');
+  const head = [
+    // The first sentence of all is not said again.
+    ...(top.endsWith(sentence) ? [] : [sentence]),
+    ...(facts === '' ? [] : [facts]),
+    ...(waiting === undefined ? [] : [whoWaits(waiting)]),
+  ];
+  const lines = [...head, ...evidence.flatMap(({ about, says }) => [about, ...says.map((line) => `  ${line}`)])];
+  return lines.map((line, at) => `${at === 0 ? `${number}.`.padStart(4) : '    '} ${line}`);
+}
+
+function whoWaits({ count, clusters }: NonNullable<Cause['waiting']>): string {
+  const more = count > clusters.length ? `, and ${count - clusters.length} more` : '';
+  return `${count} ${count === 1 ? 'cluster waits' : 'clusters wait'}: ${clusters.join(', ')}${more}`;
+}
