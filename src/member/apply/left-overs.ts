@@ -2,14 +2,14 @@
 //
 // Guarantee: only what our AppliedWork owns is touched, and only deleted if nobody else owns it. Differs from KubeFleet: what is still in the
 // spec is never a left-over, whether or not it can be read just now; and the member's own record counts as well as the Work's status, so
-// nothing is forgotten when a status was lost.
+// nothing is forgotten when a status was lost. An entry that says it was not applied counts too: the answer to its create may have been lost,
+// and whose the object is decides anyway.
 import type { AppliedWorkStatus } from '../../api/applied-work.ts';
 import type { Resource } from '../../api/kind.ts';
 import { fieldManagers } from '../../api/names.ts';
-import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { Target } from '../../api/transport.ts';
-import type { ManifestCondition, WorkStatus } from '../../api/work.ts';
+import type { WorkStatus } from '../../api/work.ts';
 import { ApiError, LostError, messageOf } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
 import type { Hands } from '../../runtime/controller.ts';
@@ -24,7 +24,7 @@ export function leftOvers(
 ): readonly Identifier[] {
   const found = new Map<string, Identifier>();
   const placed = [
-    ...(status?.manifestConditions ?? []).filter(mayBeThere).map(({ identifier }) => identifier),
+    ...(status?.manifestConditions ?? []).map(({ identifier }) => identifier),
     ...(record?.appliedResources ?? []).map(({ uid: _uid, ...identifier }) => identifier),
   ];
   for (const identifier of placed) {
@@ -32,12 +32,6 @@ export function leftOvers(
     if (identifier.name !== undefined && !inSpec.has(text) && !found.has(text)) found.set(text, identifier);
   }
   return [...found.values()];
-}
-
-/** An entry without a word about Applied was never applied. */
-export function mayBeThere({ conditions }: ManifestCondition): boolean {
-  const applied = conditionOf(conditions, 'Applied');
-  return applied?.status === 'True' || applied?.reason === 'PreparingToProcess';
 }
 
 export const targetOf = (resource: Resource, { namespace, name = '' }: Identifier): Target => ({

@@ -15,7 +15,7 @@ export interface Outcome {
   readonly uid?: string;
 }
 
-export const LONGEST_MESSAGE = 1024;
+const LONGEST_MESSAGE = 1024;
 
 export const clipped = (text: string, most = LONGEST_MESSAGE): string =>
   text.length <= most ? text : `${text.slice(0, most - 1)}…`;

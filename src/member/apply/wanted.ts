@@ -36,7 +36,7 @@ export const ownerReferenceTo = (name: string, uid: string): OwnerReference => (
 });
 
 /** Only what a person meant: nothing that a cluster fills in. */
-export function sanitised(manifest: KubeObject): KubeObject {
+function sanitised(manifest: KubeObject): KubeObject {
   const { status: _status, ...rest } = manifest;
   const {
     creationTimestamp: _creationTimestamp,
