@@ -89,11 +89,13 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 interface Counting {
   readonly who: string;
   readonly writes: Map<string, number>;
+  /** Calls, answers and news so far. */
+  readonly traffic: { count: number };
   isCut(): boolean;
   meddle(request: Request): Error | undefined;
 }
 
-function counting(inner: Transport, { who, writes, isCut, meddle }: Counting): Transport {
+function counting(inner: Transport, { who, writes, traffic, isCut, meddle }: Counting): Transport {
   const refuse = () => {
     if (isCut()) throw new ApiError(503, 'ServiceUnavailable', `${who} cannot get through`);
   };
@@ -101,10 +103,12 @@ function counting(inner: Transport, { who, writes, isCut, meddle }: Counting): T
     `${who} ${verb} ${at.resource.plural}${at.subresource === undefined ? '' : `/${at.subresource}`}`;
   return {
     async call(request, signal) {
+      traffic.count++;
       refuse();
       const error = meddle(request);
       if (error !== undefined) throw error;
       const answer = await inner.call(request, signal);
+      traffic.count++;
       if (request.verb !== 'get' && request.verb !== 'list') {
         writes.set(label(request), (writes.get(label(request)) ?? 0) + 1);
       }
@@ -113,6 +117,7 @@ function counting(inner: Transport, { who, writes, isCut, meddle }: Counting): T
     async *watch(request, signal) {
       refuse();
       for await (const batch of inner.watch(request, signal)) {
+        traffic.count++;
         refuse();
         yield batch;
       }
@@ -127,10 +132,11 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = admin)
   const members = new Map<string, TestCluster>();
   const agents = new Map<string, Agent[]>();
   const pretends: Pretend[] = [];
+  const traffic = { count: 0 };
   const cuts = new Set<string>();
   const downs = new Set<string>();
   const counted = (inner: Transport, who: string, isCut: () => boolean) =>
-    counting(inner, { who, writes, isCut, meddle: (request) => fleet.meddle?.(who, request) });
+    counting(inner, { who, writes, traffic, isCut, meddle: (request) => fleet.meddle?.(who, request) });
   const startManager = ({ delivers, ...options }: FleetOptions) =>
     startHub(
       {
@@ -166,20 +172,26 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = admin)
         String(events.pending),
       ];
     });
-    const busy = pretends.map((each) => String(each.idle()));
-    return [hub.store.head, ...[...members.values()].map(({ store }) => store.head), ...counts, ...busy].join();
+    return [hub.store.head, ...[...members.values()].map(({ store }) => store.head), ...counts].join();
   };
-  const settles = async () => {
-    let last = '';
-    for (let quiet = 0, turns = 0; quiet < 8; turns++) {
-      if (turns > 20_000) throw new Error('the fleet does not settle');
+  const heads = () =>
+    [...members.values()].reduce((sum, { store }) => sum + store.head, hub.store.head + traffic.count);
+  const isStill = async (turns: number, look: () => unknown) => {
+    const before = look();
+    for (let i = 0; i < turns; i++) {
       await turn();
       await hub.settled();
       for (const member of members.values()) await member.settled();
-      const now = fingerprint();
-      quiet = now === last && pretends.every((each) => each.idle()) ? quiet + 1 : 0;
-      last = now;
+      if (look() !== before || !pretends.every((each) => each.idle())) return false;
     }
+    return true;
+  };
+  const settles = async () => {
+    for (let rounds = 0; rounds < 20_000; rounds++) {
+      // To look closely is dear: only when it seems to be quiet.
+      if ((await isStill(4, heads)) && (await isStill(4, fingerprint))) return;
+    }
+    throw new Error('the fleet does not settle');
   };
 
   const fleet: Fleet = {
@@ -260,6 +272,7 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = admin)
       }
     },
     async runs(ms) {
+      await settles();
       const end = clock.now() + ms;
       for (let at = clock.next(); at !== undefined && at <= end; at = clock.next()) {
         clock.advance(Math.max(0, at - clock.now()));

@@ -1,0 +1,195 @@
+// What a delivery costs: every write of the hub and of the agents, counted by verb and resource. The counts are exact; one more is a defect.
+// Events are not counted; heartbeats are, where they matter.
+import { describe, expect } from 'vitest';
+import { families } from '../../src/hub/families.ts';
+import { configMap, type Delivery, deployment, picks, rolls, scenario } from '../delivery.ts';
+
+/** Counts of writes by what a reader calls them; the family's plurals and the cluster's name are filled in. */
+const TERMS = (it: Delivery): Readonly<Record<string, string>> => ({
+  placement: `hub patch ${it.family.placement.plural}`,
+  placementStatus: `hub patch ${it.family.placement.plural}/status`,
+  policySnapshot: `hub create ${it.family.policySnapshot.plural}`,
+  policySnapshotStatus: `hub patch ${it.family.policySnapshot.plural}/status`,
+  resourceSnapshot: `hub create ${it.family.resourceSnapshot.plural}`,
+  formerSnapshot: `hub patch ${it.family.resourceSnapshot.plural}`,
+  binding: `hub create ${it.family.binding.plural}`,
+  bindingSpec: `hub patch ${it.family.binding.plural}`,
+  bindingStatus: `hub patch ${it.family.binding.plural}/status`,
+  workMade: 'hub create works',
+  work: 'hub patch works',
+  workGuarded: 'c1 patch works',
+  workStatus: 'c1 patch works/status',
+  record: 'c1 at home create appliedworks',
+  recordStatus: 'c1 at home patch appliedworks/status',
+  namespaceMade: 'c1 at home create namespaces',
+  configMapMade: 'c1 at home create configmaps',
+  configMap: 'c1 at home patch configmaps',
+  deploymentMade: 'c1 at home create deployments',
+  deployment: 'c1 at home patch deployments',
+});
+
+type Counts = Partial<Record<string, number>>;
+
+function counted(it: Delivery): Counts {
+  const names = new Map(Object.entries(TERMS(it)).map(([name, write]) => [write, name]));
+  return Object.fromEntries(Object.entries(it.writes()).map(([write, count]) => [names.get(write) ?? write, count]));
+}
+
+/** What a new revision costs on the hub, however many clusters there are. */
+const REVISION = { resourceSnapshot: 1, formerSnapshot: 1 };
+
+const atOnce = rolls({ maxUnavailable: '100%' });
+
+async function placed(it: Delivery, ...content: readonly object[]): Promise<void> {
+  await it.give(...content);
+  await it.place(atOnce);
+  await it.runs();
+  it.forget();
+}
+
+describe('in one cluster', () => {
+  scenario.for(families)('a first placement writes finalizers besides', { members: 1 }, async (it) => {
+    await it.give(configMap('1'), deployment('web:1'));
+    it.forget();
+    await it.place();
+    await it.runs();
+    expect(counted(it)).toEqual({
+      // Two finalizers: crp-cleanup by the placement controller, scheduler-cleanup by the scheduler.
+      placement: 2,
+      placementStatus: 3,
+      policySnapshot: 1,
+      policySnapshotStatus: 1,
+      resourceSnapshot: 1,
+      // Made with scheduler-crb-cleanup.
+      binding: 1,
+      // Bound; the finalizer work-cleanup.
+      bindingSpec: 2,
+      bindingStatus: 4,
+      workMade: 1,
+      // The finalizer work-cleanup, by the member.
+      workGuarded: 1,
+      workStatus: 3,
+      record: 1,
+      recordStatus: 1,
+      ...(it.namespace === undefined ? { namespaceMade: 1 } : {}),
+      configMapMade: 1,
+      deploymentMade: 1,
+    });
+  });
+
+  scenario.for(families)('a change of a ConfigMap', { members: 1 }, async (it) => {
+    await placed(it, configMap('1'));
+    await it.give(configMap('2'));
+    await it.runs();
+    expect(counted(it)).toEqual({
+      ...REVISION,
+      bindingSpec: 1,
+      // RolloutStarted; synchronised and ApplyInProgress; applied and available.
+      bindingStatus: 3,
+      work: 1,
+      // What will be there; what is there.
+      workStatus: 2,
+      configMap: 1,
+      placementStatus: 2,
+    });
+  });
+
+  scenario.for(families)('a change of a Deployment that takes its time', { members: 1 }, async (it) => {
+    await placed(it, deployment('web:1'));
+    await it.give(deployment('web:2'));
+    await it.runs();
+    expect(counted(it)).toEqual({
+      ...REVISION,
+      bindingSpec: 1,
+      bindingStatus: 4,
+      work: 1,
+      workStatus: 3,
+      deployment: 1,
+      placementStatus: 3,
+    });
+  });
+
+  scenario.for(families)('content sent again as it is: nothing', { members: 1 }, async (it) => {
+    await placed(it, configMap('1'), deployment('web:1'));
+    await it.give(configMap('1'), deployment('web:1'));
+    await it.runs();
+    expect(it.writes()).toEqual({});
+    // Written, but to no other effect: labels of the server's own and a status are not content.
+    await it.fleet.patch('deployments', 'shop', 'web', {
+      metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' } },
+    });
+    await it.runs();
+    expect(it.writes()).toEqual({});
+  });
+
+  scenario.for(families)('a hub and an agent that start anew: nothing', { members: 1 }, async (it) => {
+    await placed(it, configMap('1'), deployment('web:1'));
+    await it.fleet.restartHub();
+    await it.fleet.stopAgent('c1');
+    it.fleet.startAgent('c1');
+    await it.runs();
+    expect(it.writes()).toEqual({});
+  });
+
+  scenario.for(families)(
+    'an hour of peace: heartbeats of two writes, and no placement is looked at',
+    { members: 1 },
+    async (it) => {
+      await placed(it, configMap('1'), deployment('web:1'));
+      const passes = () =>
+        it.fleet.manager
+          .state()
+          .controllers.filter(({ name }) => name !== 'membership')
+          .map((each) => `${each.name} ${each.passes}`);
+      const before = passes();
+      await it.runs(3_600_000);
+      const beats = it.fleet.writes.get('c1 patch internalmemberclusters/status') ?? 0;
+      expect([58, 59, 60, 61]).toContain(beats);
+      expect(Object.fromEntries(it.fleet.writes)).toEqual({
+        'c1 patch internalmemberclusters/status': beats,
+        'hub patch memberclusters/status': beats,
+      });
+      expect(passes()).toEqual(before);
+    },
+  );
+});
+
+describe('in several clusters', () => {
+  scenario.for(families)('one that has to wait costs one binding status more', { members: 3 }, async (it) => {
+    await it.give(deployment('web:1'));
+    await it.place(rolls({ maxUnavailable: 1 }));
+    await it.runs();
+    it.forget();
+    await it.give(deployment('web:2'));
+    await it.runs(30_000);
+    const { bindingSpec, bindingStatus, work } = counted(it);
+    expect({ bindingSpec, bindingStatus, work }).toEqual({ bindingSpec: 3, bindingStatus: 4 * 3 + 2, work: 3 });
+    for (const cluster of ['c1', 'c2', 'c3']) {
+      expect(it.writes()[`${cluster} patch works/status`]).toBe(3);
+      expect(it.writes()[`${cluster} at home patch deployments`]).toBe(1);
+    }
+  });
+
+  scenario.for(families)('a ConfigMap grows with the clusters and with nothing else', { members: 5 }, async (it) => {
+    await placed(it, configMap('1'));
+    await it.give(configMap('2'));
+    await it.runs();
+    const { bindingSpec, bindingStatus, work, placementStatus = 0, ...rest } = counted(it);
+    expect({ bindingSpec, bindingStatus, work }).toEqual({ bindingSpec: 5, bindingStatus: 15, work: 5 });
+    expect(rest).toMatchObject({ ...REVISION, workStatus: 2, configMap: 1 });
+    expect(placementStatus).toBeLessThanOrEqual(3);
+  });
+
+  scenario.for(families)('raising N writes nothing on the clusters that are there', { members: 3 }, async (it) => {
+    await it.give(configMap('1'));
+    await it.place({ ...picks(2), ...atOnce });
+    await it.runs();
+    it.forget();
+    await it.change(picks(3));
+    await it.runs();
+    const touched = Object.keys(it.writes()).filter((write) => /^c[23] /.test(write));
+    expect(touched).toEqual([]);
+    expect(counted(it)).toMatchObject({ binding: 1, bindingSpec: 2, workMade: 1 });
+    expect(counted(it)['work']).toBeUndefined();
+  });
+});
