@@ -723,12 +723,16 @@ describe('a member that leaves', () => {
     {
       it: 'does not touch the namespace of a successor',
       setup: { internal: null, namespace: itsNamespace, works: [aWork('a')] },
-      does: ['patch MemberCluster east'],
+      does: [],
     },
     {
-      it: 'does not wait for the namespace of a successor either',
-      setup: { internal: null, namespace: aNamespace({ ownerReferences: [successor], deletionTimestamp: ago(1) }) },
-      does: ['patch MemberCluster east'],
+      it: 'does not go before the namespace of a predecessor has gone',
+      setup: {
+        internal: null,
+        namespace: aNamespace({ ownerReferences: [successor], deletionTimestamp: ago(1) }),
+        works: [aWork('a')],
+      },
+      does: ['patch Namespace fleet-member-east', 'patch Work a'],
     },
     {
       it: 'does not ask the agents of a successor to leave',

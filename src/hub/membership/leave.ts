@@ -23,6 +23,13 @@ export function leave(observed: Observed): Decision {
   const { cluster, namespace, internal, now, settings } = observed;
   if (!cluster.metadata.finalizers?.includes(finalizers.memberCluster)) return idle('nothing of ours holds it');
 
+  // A namesake's: either we are behind and it is its successor's, or it is its predecessor's and about to go. Saying farewell now would
+  // leave our own one behind with nobody to let go of the Works in it.
+  if (namespace !== undefined && isNamesakes(namespace, cluster)) {
+    if (isTerminating(namespace)) return waitForNamespace(observed, leavingHold(observed));
+    return idle('its namespace belongs to another member of its name');
+  }
+
   // A namespace that belongs to somebody else is none of our business, and neither is what is in it.
   if (namespace === undefined || !isOurs(namespace, cluster)) return farewell(observed);
 
