@@ -2,24 +2,34 @@
 // when the document says so. Numbers (V1-1 …) are those of the checklist; reasons are compared, of messages only the facts they carry.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
-import { type Fleet, type Happening, inShort, messageOf, type Recording, startFleet } from './delivery.ts';
+import {
+  type Condition,
+  type Fleet,
+  type Happening,
+  type Identified,
+  inShort,
+  messageOf,
+  type Recording,
+  startFleet,
+} from './delivery.ts';
+import {
+  budget,
+  definition,
+  deployment,
+  namespace,
+  onlyData,
+  placementOf,
+  service,
+  serviceExport,
+} from './delivery-kinds.ts';
 import { skipsKubectl } from './server.ts';
 
 const seed = (file: string) => join(fileURLToPath(new URL('../seeds/001/', import.meta.url)), file);
 
-const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'test-ns' } };
-const deployment = {
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name: 'web', namespace: 'test-ns' },
-  spec: {
-    replicas: 1,
-    selector: { matchLabels: { app: 'web' } },
-    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:1' }] } },
-  },
-};
+const app = [namespace('test-ns'), deployment('web', 'test-ns', 1)];
 
 const CLUSTERS = ['cluster-1', 'cluster-2', 'cluster-3', 'cluster-4'] as const;
 
@@ -39,8 +49,14 @@ const CLUSTER_WELL = [
   'Applied True AllWorkHaveBeenApplied',
   'Available True AllWorkAreAvailable',
 ];
+const AVAILABLE = 'Available True Available';
+const NOT_YET = 'Available False ManifestNotAvailableYet';
 const CLUSTER_WAITS = ['Scheduled True Scheduled', 'RolloutStarted False RolloutNotStartedYet'];
 const CLUSTER_BROKEN = [...CLUSTER_WELL.slice(0, -1), 'Available False NotAllWorkAreAvailable'];
+
+interface DeploymentSpec {
+  readonly template: { readonly spec: { readonly containers: readonly { readonly image: string }[] } };
+}
 
 describe.skipIf(skipsKubectl)('example 1 of seed 001', () => {
   let fleet: Fleet;
@@ -54,7 +70,7 @@ describe.skipIf(skipsKubectl)('example 1 of seed 001', () => {
   const images = () =>
     Promise.all(
       CLUSTERS.map(async (cluster) => {
-        const { items } = await fleet.get<{ items: KubeObject<typeof deployment.spec>[] }>(cluster, [
+        const { items } = await fleet.get<{ items: KubeObject<DeploymentSpec>[] }>(cluster, [
           'deployments',
           '-n',
           'test-ns',
@@ -66,7 +82,7 @@ describe.skipIf(skipsKubectl)('example 1 of seed 001', () => {
     fleet.waitForReason('crp/example-1', 'ClusterResourcePlacementRolloutStarted', reason);
 
   test('V1-1: three of four clusters are picked and run it; cluster-1, last of equals, is untouched', async () => {
-    await fleet.apply(namespace, deployment);
+    await fleet.apply(...app);
     await fleet.hub(['apply', '-f', seed('v1-1.yaml')]);
     await fleet.waitForAvailable('crp/example-1');
 
@@ -196,7 +212,7 @@ describe.skipIf(skipsKubectl)('example 2 of seed 001', () => {
   afterAll(() => fleet?.[Symbol.asyncDispose]());
 
   test('V1-2: a move first gives it to both new clusters, and at every moment one has it available', async () => {
-    await fleet.apply(namespace, deployment);
+    await fleet.apply(...app);
     await fleet.hub(['apply', '-f', seed('v1-2-west.yaml')]);
     await fleet.waitForAvailable('crp/example-2');
     expect((await fleet.status('crp', 'example-2')).placementStatuses?.map((each) => each.clusterName)).toEqual([
@@ -256,5 +272,133 @@ describe.skipIf(skipsKubectl)('example 2 of seed 001', () => {
       CLUSTERS.map((cluster) => fleet.on(cluster, ['get', 'namespace', 'test-ns', '--ignore-not-found', '-o', 'name'])),
     );
     expect(left).toEqual(['', '', 'namespace/test-ns\n', 'namespace/test-ns\n']);
+  });
+
+  /** What became of each object on cluster-1, as the Work tells it. */
+  const outcomes = (work: KubeObject | undefined): Readonly<{ [object: string]: string | undefined }> => {
+    const { manifestConditions = [] } = (work?.status ?? {}) as {
+      readonly manifestConditions?: readonly { readonly identifier: Identified; readonly conditions: Condition[] }[];
+    };
+    return Object.fromEntries(
+      manifestConditions.map(({ identifier: { kind, name }, conditions }) => [
+        `${kind} ${name}`,
+        inShort(conditions.filter(({ type }) => type === 'Available'))[0],
+      ]),
+    );
+  };
+  const work = (name: string) => [
+    '-n',
+    'fleet-member-cluster-1',
+    'get',
+    'work',
+    '--field-selector',
+    `metadata.name=${name}`,
+  ];
+  /** Watches the Work until each of these objects, and no other, is as told. */
+  const untilOutcomes = async (name: string, expected: Readonly<{ [object: string]: string }>) => {
+    await using seen = await fleet.record('hub', work(name));
+    const last = () => outcomes(seen.happenings.at(-1)?.object);
+    await seen
+      .until(() => isDeepStrictEqual(last(), { ...last(), ...expected }), `${name} as expected`)
+      .catch(() => expect(last()).toEqual(expected));
+    expect(last()).toEqual(expected);
+  };
+  const place = async (name: string, objects: readonly KubeObject[]) => {
+    await fleet.apply(...objects, placementOf(name, 'cluster-1', objects));
+    await fleet.hub(['-n', 'fleet-member-cluster-1', 'wait', '--for=create', `work/${name}-work`, '--timeout=60s']);
+  };
+  const all = (objects: readonly KubeObject[], outcome: string) =>
+    Object.fromEntries(objects.map(({ kind, metadata }) => [`${kind} ${metadata.name}`, outcome]));
+
+  test('V1-3: the 17 kinds that are only data, and ServiceAccount, are available at once', async () => {
+    await place('data', onlyData);
+    await fleet.waitForAvailable('crp/data');
+
+    expect(onlyData.length).toBe(18);
+    const { items } = await fleet.get<{ items: KubeObject[] }>(
+      'hub',
+      work('data-work').filter((word) => word !== 'get'),
+    );
+    expect(outcomes(items[0])).toEqual(all(onlyData, AVAILABLE));
+    const { conditions, placementStatuses } = await fleet.status('crp', 'data');
+    expect(inShort(conditions)).toEqual(ALL_WELL);
+    // At once: told in the same breath as that it is applied. And tracked: the next cluster need not wait unavailablePeriodSeconds.
+    const { manifestConditions } = (items[0]?.status ?? {}) as {
+      readonly manifestConditions?: readonly { readonly conditions: readonly Condition[] }[];
+    };
+    for (const each of manifestConditions ?? [])
+      expect(each.conditions[1]?.lastTransitionTime).toBe(each.conditions[0]?.lastTransitionTime);
+    expect(inShort(placementStatuses?.[0]?.conditions)).toEqual(CLUSTER_WELL);
+  });
+
+  test('V1-4: a ServiceExport is available by its weight and its validity; a wrong weight never, until it is mended', async () => {
+    const kind = definition('networking.fleet.azure.com', 'ServiceExport', 'v1beta1');
+    await fleet.apply(kind);
+    await fleet.hub(['wait', '--for=condition=Established', `crd/${kind.metadata.name}`, '--timeout=60s']);
+    const objects = [
+      kind,
+      namespace('exports'),
+      ...['no-traffic', 'traffic', 'wrong'].map((name) => service(name, 'exports')),
+      serviceExport('no-traffic', 'exports', '0'),
+      serviceExport('traffic', 'exports', '1'),
+      serviceExport('wrong', 'exports', 'heavy'),
+      serviceExport('of-nothing', 'exports', '1'),
+    ];
+    await place('exports', objects);
+    await untilOutcomes('exports-work', {
+      ...all(objects, AVAILABLE),
+      'ServiceExport wrong': NOT_YET,
+      'ServiceExport of-nothing': NOT_YET,
+    });
+    await fleet.waitForReason('crp/exports', 'ClusterResourcePlacementAvailable', 'ResourceNotAvailableYet');
+    const { placementStatuses } = await fleet.status('crp', 'exports');
+    expect(inShort(placementStatuses?.[0]?.conditions)).toEqual(CLUSTER_BROKEN);
+    expect(
+      placementStatuses?.[0]?.failedPlacements?.map(({ kind, name, condition }) => [kind, name, condition.message]),
+    ).toEqual([
+      ['ServiceExport', 'of-nothing', expect.stringContaining('not valid')],
+      ['ServiceExport', 'wrong', expect.stringContaining('networking.fleet.azure.com/weight')],
+    ]);
+
+    await fleet.apply(serviceExport('wrong', 'exports', '1000'), service('of-nothing', 'exports'));
+    await fleet.waitForAvailable('crp/exports');
+  });
+
+  test('V1-5: Services of four types, budgets with and without spare Pods, and a definition are available as told', async () => {
+    const objects = [
+      namespace('mixed'),
+      definition('example.com', 'Widget', 'v1'),
+      deployment('web', 'mixed', 2),
+      budget('spare', 'mixed', 1),
+      budget('tight', 'mixed', 2),
+      service('cluster-ip', 'mixed', { type: 'ClusterIP' }),
+      service('node-port', 'mixed', { type: 'NodePort' }),
+      service('load-balancer', 'mixed', { type: 'LoadBalancer' }),
+      service('external-name', 'mixed', { type: 'ExternalName', externalName: 'example.com' }),
+    ];
+    await place('mixed', objects);
+    await fleet.waitForAvailable('crp/mixed');
+    await untilOutcomes('mixed-work', {
+      ...all(objects, AVAILABLE),
+      'Service external-name': 'Available True NotTrackable',
+    });
+
+    const { conditions, placementStatuses } = await fleet.status('crp', 'mixed');
+    expect(inShort(conditions)).toEqual(ALL_WELL);
+    expect(inShort(placementStatuses?.[0]?.conditions)).toEqual([
+      ...CLUSTER_WELL.slice(0, -1),
+      'Available True NotAllWorkAreAvailabilityTrackable',
+    ]);
+    expect(messageOf(placementStatuses?.[0]?.conditions, 'Available')).toContain('mixed-work');
+    expect(
+      await fleet.on('cluster-1', [
+        '-n',
+        'mixed',
+        'get',
+        'pdb',
+        '-o',
+        'jsonpath={.items[*].status.disruptionsAllowed}',
+      ]),
+    ).toBe('1 0');
   });
 });
