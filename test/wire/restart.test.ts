@@ -1,11 +1,11 @@
-// The newcomer's path: the README's commands, a restart, and everything as it was; crashes in the middle of writes; starts that cannot be.
+// A restart, and everything as it was; crashes in the middle of writes; starts that cannot be.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call, open } from './https.ts';
-import { kubectlPath, program, type Result, run, type Server, skipsKubectl, startServer } from './server.ts';
+import { program, type Result, run, type Server, skipsKubectl, startServer } from './server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
@@ -20,45 +20,6 @@ const folder = (): string => {
 };
 afterAll(() => {
   for (const path of temporary) rmSync(path, { recursive: true, force: true });
-});
-
-/** The lines of a README's block of commands that begin with kubectl. */
-const readmeCommands = (): readonly string[] =>
-  [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^kubectl (.*?)(?: +#.*)?$/gm)].map(
-    (match) => match[1] as string,
-  );
-
-describe.skipIf(skipsKubectl)('a newcomer', () => {
-  test('does what the README says, and finds it all again after a restart', async () => {
-    const data = folder();
-    const commands = readmeCommands();
-    expect(commands.length).toBeGreaterThan(3);
-    let server = await startServer({ folder: data, command: 'up' });
-    const env = { ...process.env, KUBECTL: kubectlPath, KUBECONFIG: server.kubeconfig, HOME: data };
-    for (const command of commands) {
-      const outcome = await run('/bin/sh', ['-c', `"$KUBECTL" ${command}`], { cwd: root, env });
-      expect(outcome, command).toMatchObject({ code: 0, stderr: '' });
-      expect(outcome.stdout, command).not.toBe('');
-    }
-    const seen = () =>
-      server.ok(['--context', 'hub', 'get', 'crp,csus,memberclusters', '-o', 'jsonpath={.items[*].metadata.uid}']);
-    const before = await seen();
-    expect(await server.stop('SIGINT')).toBe(0);
-    server = await startServer({ folder: data, command: 'up' });
-    expect(await seen()).toBe(before);
-    expect(
-      await server.ok([
-        '--context',
-        'member-1',
-        'get',
-        'deployment',
-        'web',
-        '-o',
-        'jsonpath={.spec.template.spec.containers[0].image}',
-      ]),
-    ).toBe('web:bad');
-    expect(await server.stop()).toBe(0);
-  });
 });
 
 describe.skipIf(skipsKubectl)('a server that is stopped and started again', () => {

@@ -1,0 +1,152 @@
+// The README's first page is true: its commands, in its order, word for word, do what it says; and a restart loses nothing.
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { kubectlPath, type Result, run, type Server, skipsKubectl, startServer } from './server.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** The lines of the shell blocks of a section. */
+function commandsOf(section: string): readonly string[] {
+  const page = readFileSync(join(root, 'README.md'), 'utf8');
+  const from = page.indexOf(`\n## ${section}\n`);
+  const text = page.slice(from, page.indexOf('\n## ', from + 1));
+  return [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) => (block as string).trim().split('\n'));
+}
+
+const flotilla = 'node dist/main/flotilla.js';
+
+describe.skipIf(skipsKubectl)('a newcomer', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flotilla-newcomer-'));
+  let server: Server | undefined;
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const shell = (command: string): Promise<Result> =>
+    run('/bin/sh', ['-c', command], {
+      cwd: root,
+      env: {
+        PATH: `${folder}:${dirname(process.execPath)}:${process.env['PATH']}`,
+        HOME: folder,
+        KUBECONFIG: server?.kubeconfig,
+      },
+    });
+  const ok = async (command: string): Promise<string> => {
+    const { code, stdout, stderr } = await shell(command);
+    expect({ code, stderr }, `${command}\n${stdout}`).toEqual({ code: 0, stderr: '' });
+    return stdout;
+  };
+  const image = (member: string) =>
+    ok(
+      `kubectl --context ${member} -n shop get deployment web -o 'jsonpath={.spec.template.spec.containers[0].image}'`,
+    );
+  const images = () => Promise.all(['member-1', 'member-2', 'member-3'].map(image));
+
+  const culprit = /MemberCluster "member-1" uses the budget up \(failed: Deployment "shop\/web" is not available/;
+  /** Each command of the page and what is seen. A person takes a moment between two; here `once` waits for what that moment brings. */
+  const steps: readonly { readonly command: string; readonly once?: string; sees(result: Result): unknown }[] = [
+    {
+      command: 'kubectl get memberclusters',
+      sees: ({ stdout }) => expect(stdout.match(/^member-[123] +True/gm)).toHaveLength(3),
+    },
+    {
+      command: 'kubectl apply -f examples/shop.yaml -f examples/placement.yaml',
+      sees: ({ stdout }) => expect(stdout.match(/ created$/gm)).toHaveLength(3),
+    },
+    {
+      command: 'kubectl wait --for=condition=ClusterResourcePlacementAvailable crp/shop --timeout=60s',
+      sees: async () => expect(await images()).toEqual(['web:1', 'web:1', 'web:1']),
+    },
+    {
+      command: 'kubectl --context member-3 -n shop get deployments',
+      sees: ({ stdout }) => expect(stdout).toMatch(/^web +2\/2 +2 +2 /m),
+    },
+    {
+      command: 'kubectl -n shop set image deployment/web web=web:bad',
+      sees: ({ stdout }) => expect(stdout).toBe('deployment.apps/web image updated\n'),
+    },
+    {
+      command: `${flotilla} status placement/shop`,
+      once: `kubectl wait crp/shop --timeout=60s '--for=jsonpath={.status.holds[?(@.code=="NotAvailable")].facts.cause}=failed'`,
+      sees({ code, stdout }) {
+        expect(code).toBe(2);
+        expect(stdout).toMatch(culprit);
+        expect(stdout).toMatch(
+          /^member-1 +NotAvailable .*Deployment "shop\/web".*\nmember-2 +Waiting .*\nmember-3 +Waiting /m,
+        );
+      },
+    },
+    {
+      command: `${flotilla} why placement/shop`,
+      async sees({ code, stdout }) {
+        expect(code).toBe(2);
+        const [sentence, , evidence] = stdout.split('\n');
+        expect(sentence).toMatch(/^ClusterResourcePlacement "shop" waits: /);
+        expect(sentence).toMatch(culprit);
+        expect(evidence).toBe('Evidence:');
+        expect(stdout).toMatch(/2 clusters wait: member-2, member-3/);
+        expect(stdout).toMatch(/Work "fleet-member-member-1\/shop-work"/);
+        expect(stdout).toMatch(/\nWhat you can do:\n {2}- mend what failed on cluster "member-1"/);
+        expect(await images()).toEqual(['web:bad', 'web:1', 'web:1']);
+      },
+    },
+    {
+      command: 'kubectl --context member-3 -n shop get deployments -o wide',
+      sees: ({ stdout }) => expect(stdout).toMatch(/^web +2\/2 .* web:1 /m),
+    },
+    {
+      command: 'kubectl -n shop set image deployment/web web=web:2',
+      sees: ({ stdout }) => expect(stdout).toBe('deployment.apps/web image updated\n'),
+    },
+    {
+      command: `${flotilla} status placement/shop --watch --timeout 60s`,
+      async sees({ code, stdout }) {
+        expect({ code, stdout }).toEqual({
+          code: 0,
+          stdout: expect.stringContaining('available on 3 of 3 clusters, complete'),
+        });
+        expect(await images()).toEqual(['web:2', 'web:2', 'web:2']);
+      },
+    },
+  ];
+  const others = [
+    'npm ci && npm start',
+    'export KUBECONFIG=$PWD/.flotilla/kubeconfig',
+    // The thin client; test/wire/cli.test.ts has it.
+    `${flotilla} get memberclusters`,
+    `${flotilla} apply -f my-placement.yaml`,
+    `${flotilla} describe crp my-placement`,
+  ];
+
+  test('has a step here for every command of the page, in its order', () => {
+    expect(commandsOf('Run it').filter((command) => !others.includes(command))).toEqual(
+      steps.map(({ command }) => command),
+    );
+  });
+
+  test('ships, is stopped by the budget, is told why, and mends it', async () => {
+    symlinkSync(kubectlPath as string, join(folder, 'kubectl'));
+    server = await startServer({ folder, command: 'up' });
+    for (const { command, once, sees } of steps) {
+      if (once !== undefined) await ok(once);
+      const result = await shell(command);
+      if (command.startsWith('kubectl')) expect(result, command).toMatchObject({ code: 0, stderr: '' });
+      await sees(result);
+    }
+  });
+
+  test('finds it all again after a restart, and nothing moves', async () => {
+    const everything = () =>
+      ok("kubectl get memberclusters,crp,crs,csps,crb,works -A -o 'jsonpath={.items[*].metadata.uid}'");
+    const running = () => ok("kubectl --context member-2 -n shop get pods -o 'jsonpath={.items[*].metadata.uid}'");
+    const before = [await everything(), await running()];
+    expect(await server?.stop('SIGINT')).toBe(0);
+    await server?.[Symbol.asyncDispose]();
+    server = await startServer({ folder, command: 'up' });
+    expect([await everything(), await running()]).toEqual(before);
+    expect(await ok(`${flotilla} why placement/shop`)).toContain('nothing holds ClusterResourcePlacement "shop"');
+  });
+});
