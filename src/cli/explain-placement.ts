@@ -18,9 +18,8 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   const [first] = causes;
   if (progress.isComplete) {
     const { total, revision, isReport } = progress;
-    const clusters = total === 1 ? 'its cluster' : `all ${total} clusters`;
-    const state =
-      total === 0 ? 'no cluster fits its policy' : `${clusters} ${isReport ? 'are compared' : 'have it, available'}`;
+    const clusters = total === 1 ? 'its cluster has it' : `all ${total} clusters have it`;
+    const state = total === 0 ? 'no cluster fits its policy' : `${clusters}, ${isReport ? 'compared' : 'available'}`;
     const at = revision === '' || total === 0 ? '' : ` (revision ${revision})`;
     return answer(`nothing holds ${title}: ${state}${at}`, { isWaiting: false, causes });
   }

@@ -111,7 +111,11 @@ export function progressOf(placement: Placement): Progress {
     revision: status?.observedResourceIndex ?? '',
     isDeleting,
     ...(observed < generation ? { outdated: { generation, observed } } : {}),
-    isComplete: !isDeleting && isTrue('Scheduled') && (total === 0 || isTrue(last)) && !holds.some(isInTheWay),
+    isComplete:
+      !isDeleting &&
+      isTrue('Scheduled') &&
+      (total === 0 ? open === undefined : isTrue(last)) &&
+      !holds.some(isInTheWay),
     done: unlisted + clusters.filter(({ isDone }) => isDone).length,
     total,
     unlisted,

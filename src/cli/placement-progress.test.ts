@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { boundStatus } from '../hub/placement/bound-status.ts';
+import { aPlacement, BEFORE, budgetUsed, cluster, failed, type PlacementParts } from './placement.testing.ts';
+import { progressOf } from './placement-progress.ts';
+
+const REPORT: PlacementParts['spec'] = { strategy: { applyStrategy: { type: 'ReportDiff' } } as never };
+const under = (reason: string, type: string) => {
+  const [condition] = cluster('c', `${type}:F`).conditions ?? [];
+  return { ...condition, reason } as NonNullable<typeof condition>;
+};
+
+describe('the stage of a cluster', () => {
+  test.each<{ said: string; is: string; done?: true; spec?: PlacementParts['spec'] }>([
+    { said: 'F', is: 'NotPicked' },
+    { said: 'TU', is: 'Waiting' },
+    { said: 'TF', is: 'Waiting' },
+    { said: 'TTU', is: 'Starting' },
+    { said: 'TTF', is: 'OverrideFailed' },
+    { said: 'TTTU', is: 'Starting' },
+    { said: 'TTTF', is: 'Starting' },
+    { said: 'TTTTU', is: 'Applying' },
+    { said: 'TTTTF', is: 'ApplyFailed' },
+    { said: 'TTTT', is: 'Applying' },
+    { said: 'TTTTTU', is: 'Applied' },
+    { said: 'TTTTTF', is: 'NotAvailable' },
+    { said: 'TTTTTT', is: 'Available', done: true },
+    { said: 'Scheduled:T RolloutStarted:T Overridden:T WorkSynchronized:T', is: 'Comparing', spec: REPORT },
+    {
+      said: 'Scheduled:T RolloutStarted:T Overridden:T WorkSynchronized:T DiffReported:F',
+      is: 'CompareFailed',
+      spec: REPORT,
+    },
+    {
+      said: 'Scheduled:T RolloutStarted:T Overridden:T WorkSynchronized:T DiffReported:T',
+      is: 'Compared',
+      done: true,
+      spec: REPORT,
+    },
+  ])('$said: $is', ({ said, is, done, spec }) => {
+    const [state] = progressOf(aPlacement({ clusters: [cluster('c', said)], ...(spec ? { spec } : {}) })).clusters;
+    expect(state).toMatchObject({
+      cluster: 'c',
+      stage: is,
+      isDone: done ?? false,
+      message: done ? '' : expect.any(String),
+    });
+  });
+
+  test.each([
+    { reason: 'ApplyInProgress', type: 'Applied', is: 'Applying' },
+    { reason: 'NotAllWorkHaveBeenApplied', type: 'Applied', is: 'ApplyFailed' },
+  ])('False for now is not failed: $reason', ({ reason, type, is }) => {
+    const state = cluster('c', 'TTTT');
+    const conditions = [...(state.conditions ?? []), under(reason, type)];
+    expect(progressOf(aPlacement({ clusters: [{ ...state, conditions }] })).clusters[0]?.stage).toBe(is);
+  });
+
+  test('says what failed, what it waits for, and since when', () => {
+    const { clusters } = progressOf(
+      aPlacement({
+        said: 'TF',
+        clusters: [
+          cluster('c1', 'TTTTTF', { failedPlacements: [failed('no Pod is ready'), failed('x')] }),
+          cluster('c2', 'TTTTTF', { failedPlacements: [failed('Deployment "shop/web" is not ready')] }),
+          cluster('c3', 'TF'),
+        ],
+        holds: [budgetUsed('c1', ['c3'])],
+      }),
+    );
+    expect(clusters.map(({ message }) => message)).toEqual([
+      'Deployment "shop/web": no Pod is ready (and 1 more)',
+      'Deployment "shop/web" is not ready',
+      'for MemberCluster "c1" (BudgetUsed)',
+    ]);
+    expect(clusters[0]?.since).toBe(Date.parse(BEFORE));
+  });
+});
+
+describe('a placement', () => {
+  const done = [cluster('c1', 'TTTTTT')];
+  test.each<PlacementParts & { it: string; complete: boolean; counts?: string }>([
+    { it: 'is complete when all is there', clusters: done, complete: true, counts: '1/1' },
+    { it: 'is complete when there is nobody to give it to', said: 'T', complete: true, counts: '0/0' },
+    {
+      it: 'is not while one is missing',
+      said: 'TTTTTF',
+      clusters: [...done, cluster('c2', 'TTTTTF')],
+      complete: false,
+      counts: '1/2',
+    },
+    {
+      it: 'is not while clusters are missing',
+      said: 'FTTTTT',
+      clusters: [...done, cluster('', 'F')],
+      complete: false,
+      counts: '1/1',
+    },
+    { it: 'is not while something holds', clusters: done, holds: [budgetUsed('c1', ['c2'])], complete: false },
+    {
+      it: 'is, though nobody can tell',
+      clusters: done,
+      holds: [{ code: 'UntrackedPeriod', count: 1, clusters: ['c1'] }],
+      complete: true,
+    },
+    {
+      it: 'is not when its status is of the past',
+      clusters: done,
+      metadata: { name: 'web', generation: 3 },
+      complete: false,
+    },
+    {
+      it: 'is not when it is leaving',
+      clusters: done,
+      metadata: { name: 'web', deletionTimestamp: BEFORE },
+      complete: false,
+    },
+    { it: 'is not before anybody looked', said: '', complete: false, counts: '0/0' },
+  ])('$it', ({ it: _it, complete, counts, ...parts }) => {
+    const progress = progressOf(aPlacement(parts));
+    expect(progress.isComplete).toBe(complete);
+    if (counts !== undefined) expect(`${progress.done}/${progress.total}`).toBe(counts);
+  });
+
+  test('without any status is waited for', () => {
+    const { status: _status, ...bare } = aPlacement();
+    expect(progressOf(bare as ReturnType<typeof aPlacement>)).toMatchObject({
+      isComplete: false,
+      outdated: { generation: 2, observed: 0 },
+      clusters: [],
+    });
+  });
+
+  test('so large that clusters stand in no list still counts them', () => {
+    const long = 'x'.repeat(1000);
+    const many = Array.from({ length: 2000 }, (_, at) => {
+      const state = cluster(`c${String(at).padStart(4, '0')}`, at < 1500 ? 'TTTTTT' : 'TF');
+      return {
+        ...state,
+        conditions: state.conditions?.map((each) => ({ ...each, message: long.slice(0, 200) })) ?? [],
+      };
+    });
+    const whole = aPlacement({ said: 'TF', clusters: many });
+    const placement = { ...whole, status: boundStatus(whole.status ?? {}) };
+    expect(placement.status.placementStatuses).toHaveLength(500);
+    expect(progressOf(placement)).toMatchObject({ done: 1500, total: 2000, unlisted: 1500, isComplete: false });
+  });
+});

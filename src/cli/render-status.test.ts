@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { aPlacement, budgetUsed, cluster, failed, NOW } from './placement.testing.ts';
+import { progressOf } from './placement-progress.ts';
+import { renderChanges, renderStatus } from './render-status.ts';
+import { terminalOn } from './terminal.ts';
+
+const view = { now: NOW, more: 'flotilla why placement/web' };
+const bad = cluster('eu-1', 'TTTTTF', { failedPlacements: [failed('no Pod is ready')] });
+const midway = progressOf(
+  aPlacement({
+    said: 'TF',
+    clusters: [bad, cluster('eu-2', 'TTTTTT'), cluster('us-1', 'TF')],
+    holds: [budgetUsed('eu-1', ['us-1'])],
+  }),
+);
+const complete = progressOf(aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] }));
+
+describe('a status', () => {
+  test('is a headline, a bar where there is a terminal, and a line per cluster', () => {
+    expect(renderStatus(midway, { ...view, waiting: 'MemberCluster "eu-1" uses the budget up', bar: 10 })).toBe(
+      `
+ClusterResourcePlacement "web", revision 1: available on 1 of 3 clusters
+[###-------] 33%
+Waits: MemberCluster "eu-1" uses the budget up
+
+CLUSTER   STAGE          FOR   MESSAGE
+eu-1      NotAvailable   5m    Deployment "shop/web": no Pod is ready
+eu-2      Available      5m
+us-1      Waiting        5m    for MemberCluster "eu-1" (BudgetUsed)
+
+Why: flotilla why placement/web`.slice(1),
+    );
+  });
+
+  test('that is complete says no more than that', () => {
+    expect(renderStatus(complete, view)).toBe(
+      `
+ClusterResourcePlacement "web", revision 1: available on 1 of 1 cluster, complete
+
+CLUSTER   STAGE       FOR   MESSAGE
+eu-1      Available   5m`.slice(1),
+    );
+  });
+
+  test.each([
+    {
+      it: 'nobody has looked at',
+      parts: { said: '' },
+      says: 'ClusterResourcePlacement "web", revision 1: no cluster is picked\nThe hub has not dealt with it yet.',
+    },
+    {
+      it: 'of an older generation',
+      parts: { metadata: { name: 'web', generation: 3 } },
+      says: 'The hub has not dealt with generation 3 yet: this is about generation 2.',
+    },
+    {
+      it: 'of a deletion',
+      parts: { metadata: { name: 'web', deletionTimestamp: 'x' } },
+      says: '\nIt is being deleted.',
+    },
+    {
+      it: 'without holds',
+      parts: { said: 'TF' },
+      says: '\nRolloutStarted is False (NotFine): RolloutStarted is not reached',
+    },
+    {
+      it: 'in a namespace',
+      parts: { metadata: { name: 'web', namespace: 'team' } },
+      says: 'ResourcePlacement "team/web", ',
+    },
+    {
+      it: 'with clusters at different revisions',
+      parts: { clusters: [cluster('a', 'TTTTTT'), cluster('b', 'TTTTTT', { observedResourceIndex: '0' })] },
+      says: 'CLUSTER   STAGE       REVISION   FOR   MESSAGE\na         Available   1          5m\nb         Available   0',
+    },
+  ])('$it says so', ({ parts, says }) => {
+    expect(renderStatus(progressOf(aPlacement(parts)), view)).toContain(says);
+  });
+
+  test('with more clusters than fit shows those that are not done', () => {
+    const many = Array.from({ length: 30 }, (_, at) => cluster(`c${at}`, at === 29 ? 'TF' : 'TTTTTT'));
+    const text = renderStatus(progressOf(aPlacement({ said: 'TF', clusters: many })), { ...view, most: 3 });
+    expect(
+      text
+        .split('\n')
+        .filter((line) => /^c\d/.test(line))
+        .map((line) => line.split(' ')[0]),
+    ).toEqual(['c29', 'c0', 'c1']);
+    expect(text).toContain('… and 27 more clusters');
+  });
+
+  test('keeps what others wrote from writing on the terminal', () => {
+    const evil = cluster('eu-1', 'TTTTTF', { failedPlacements: [failed('a\u001b[2Jb\nc\u202ed\u009be')] });
+    const text = renderStatus(progressOf(aPlacement({ said: 'TTTTTF', clusters: [evil] })), view);
+    expect(text).toContain('a [2Jb c d e');
+    for (const character of '\u001b\u009b\u202e') expect(text).not.toContain(character);
+  });
+});
+
+describe('what changed', () => {
+  test('is told line by line, and nothing twice', () => {
+    expect(renderChanges(undefined, midway, { ...view, waiting: 'for eu-1' })).toEqual([
+      'eu-1: NotAvailable (Deployment "shop/web": no Pod is ready)',
+      'eu-2: Available',
+      'us-1: Waiting (for MemberCluster "eu-1" (BudgetUsed))',
+      'ClusterResourcePlacement "web", revision 1: available on 1 of 3 clusters',
+      'Waits: for eu-1',
+    ]);
+    expect(renderChanges(midway, midway, view)).toEqual([]);
+    expect(renderChanges(midway, complete, view)).toEqual([
+      'eu-1: NotAvailable -> Available',
+      'eu-2: no longer picked',
+      'us-1: no longer picked',
+      'ClusterResourcePlacement "web", revision 1: available on 1 of 1 cluster, complete',
+    ]);
+  });
+});
+
+describe('a terminal', () => {
+  test('is drawn on in place, with lines that do not wrap', () => {
+    const written: string[] = [];
+    const stream = { isTTY: true, columns: 6, rows: 10, write: (text: string) => written.push(text) > 0 };
+    const terminal = terminalOn(stream as never);
+    terminal?.draw('abcdefgh\nx');
+    terminal?.draw('y');
+    expect(written).toEqual(['abcd…\nx\n', '\u001b[2A\r\u001b[Jy\n']);
+    expect(terminalOn({ ...stream, isTTY: false } as never)).toBeUndefined();
+  });
+});

@@ -1,0 +1,184 @@
+// `flotilla status` against the real API server over https; the test plays the hub.
+import { afterEach, describe, expect, test } from 'vitest';
+import { admin, testClock } from '../../test/cluster.ts';
+import { http1, type Subject } from '../../test/conformance/subjects.ts';
+import { hubKinds } from '../api/kinds.ts';
+import { placement as placements } from '../api/placement.ts';
+import { wallClock } from '../base/clock.ts';
+import { discover } from '../client/discovery.ts';
+import type { HttpTransport } from '../client/http.ts';
+import { aPlacement, budgetUsed, cluster, failed, type PlacementParts } from './placement.testing.ts';
+import { type StatusOptions, status } from './status.ts';
+import { whichPlacement } from './which-placement.ts';
+
+let running: Subject | undefined;
+afterEach(async () => {
+  await running?.[Symbol.asyncDispose]();
+  running = undefined;
+});
+
+const resource = placements.cluster;
+
+async function serving(parts: PlacementParts) {
+  const subject = await http1({ kinds: hubKinds });
+  running = subject;
+  const transport = subject.as(admin) as HttpTransport;
+  const server = { transport, catalogue: await discover(transport) };
+  await subject.cluster.call({ verb: 'create', at: { resource }, object: bare(), manager: 'test' });
+  const become = async (next: PlacementParts) => {
+    const at = { resource, name: 'web', subresource: 'status' as const };
+    const { generation } = (await subject.cluster.get('clusterresourceplacements', undefined, 'web')).metadata;
+    const body = JSON.parse(JSON.stringify({ status: { holds: null, ...aPlacement(next).status } }), (key, value) =>
+      key === 'observedGeneration' ? generation : value,
+    );
+    await subject.cluster.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
+  };
+  await become(parts);
+  const out: string[] = [];
+  const errors: string[] = [];
+  const heard: (() => void)[] = [];
+  const print = {
+    line: (text: string) => {
+      out.push(text);
+      for (const hear of heard.splice(0)) hear();
+    },
+    warning: (text: string) => errors.push(text),
+    error: (text: string) => errors.push(text),
+  };
+  const stop = new AbortController();
+  return {
+    subject,
+    out,
+    errors,
+    stop,
+    become,
+    remove: () => subject.cluster.call({ verb: 'delete', at: { resource, name: 'web' } }),
+    /** Resolves at the next line that is printed. */
+    told: () => new Promise<void>((resolve) => heard.push(resolve)),
+    show: (options: Partial<StatusOptions> = {}) =>
+      status(server, whichPlacement('placement/web'), { clock: wallClock, signal: stop.signal, ...options }, print),
+  };
+}
+
+function bare() {
+  const { status: _status, metadata, ...rest } = aPlacement();
+  return { ...rest, metadata: { name: metadata.name ?? '' } };
+}
+
+const broken = cluster('eu-1', 'TTTTTF', { failedPlacements: [failed('no Pod is ready')] });
+const midway: PlacementParts = {
+  said: 'TF',
+  clusters: [broken, cluster('us-1', 'TF')],
+  holds: [budgetUsed('eu-1', ['us-1'])],
+};
+const done: PlacementParts = { clusters: [cluster('eu-1', 'TTTTTT'), cluster('us-1', 'TTTTTT')] };
+
+describe('status', () => {
+  test.each([
+    { it: 'complete', parts: done, code: 0, says: 'available on 2 of 2 clusters, complete' },
+    {
+      it: 'not complete',
+      parts: midway,
+      code: 2,
+      says: 'available on 0 of 2 clusters\nWaits: MemberCluster "eu-1" uses',
+    },
+  ])('of what is $it ends with $code', async ({ parts, code, says }) => {
+    const { show, out } = await serving(parts);
+    expect(await show()).toBe(code);
+    expect(out.join('\n')).toContain(says);
+  });
+
+  test('for programs has the same facts', async () => {
+    const { show, out } = await serving(midway);
+    expect(await show({ output: 'json' })).toBe(2);
+    expect(JSON.parse(out.join('\n'))).toMatchObject({
+      kind: 'ClusterResourcePlacement',
+      name: 'web',
+      revision: '1',
+      isComplete: false,
+      done: 0,
+      total: 2,
+      clusters: [
+        { cluster: 'eu-1', stage: 'NotAvailable', since: '2026-01-01T11:55:00.000Z' },
+        { cluster: 'us-1', stage: 'Waiting' },
+      ],
+      holds: [{ code: 'BudgetUsed', sentence: expect.stringContaining('uses the budget up') }],
+    });
+  });
+
+  test('watched tells every change in plain lines, until it is complete', async () => {
+    const { show, out, become, told } = await serving(midway);
+    const begun = told();
+    const watching = show({ watch: true });
+    await begun;
+    out.length = 0;
+    await become(done);
+    expect(await watching).toBe(0);
+    expect(out).toEqual([
+      'eu-1: NotAvailable -> Available',
+      'us-1: Waiting -> Available',
+      'ClusterResourcePlacement "web", revision 1: available on 2 of 2 clusters, complete',
+    ]);
+  });
+
+  test('watched for programs is one object per line', async () => {
+    const { show, out, become, told } = await serving(midway);
+    const begun = told();
+    const watching = show({ watch: true, output: 'json' });
+    await begun;
+    await become(done);
+    expect(await watching).toBe(0);
+    expect(out.map((line) => (JSON.parse(line) as { done: number }).done)).toEqual([0, 2]);
+  });
+
+  test('watched on a terminal is drawn again', async () => {
+    const { show, out, become } = await serving(midway);
+    const pictures: string[] = [];
+    let drawn = () => {};
+    const first = new Promise<void>((resolve) => {
+      drawn = resolve;
+    });
+    const draw = (text: string) => {
+      pictures.push(text);
+      drawn();
+    };
+    const terminal = { columns: 60, rows: 24, draw };
+    const watching = show({ watch: true, terminal });
+    await first;
+    await become(done);
+    expect(await watching).toBe(0);
+    expect(out).toEqual([]);
+    expect(pictures.map((text) => text.split('\n')[1])).toEqual([`[${'-'.repeat(40)}] 0%`, `[${'#'.repeat(40)}] 100%`]);
+  });
+
+  test('watched for too long says how far it came', async () => {
+    const clock = testClock();
+    const { show, errors, told } = await serving(midway);
+    const begun = told();
+    const watching = show({ watch: true, timeoutMs: 90_000, clock });
+    await begun;
+    clock.advance(90_000);
+    expect(await watching).toBe(2);
+    expect(errors).toEqual([
+      'not complete after 1m30s: ClusterResourcePlacement "web", revision 1: available on 0 of 2 clusters',
+    ]);
+  });
+
+  test('watched is stopped by Ctrl-C without a word', async () => {
+    const { show, errors, stop, told } = await serving(midway);
+    const begun = told();
+    const watching = show({ watch: true });
+    await begun;
+    stop.abort();
+    expect(await watching).toBe(130);
+    expect(errors).toEqual([]);
+  });
+
+  test('watched ends when the placement is deleted', async () => {
+    const { show, remove, told } = await serving(midway);
+    const begun = told();
+    const watching = show({ watch: true });
+    await begun;
+    await Promise.all([expect(watching).rejects.toThrow('ClusterResourcePlacement "web" was deleted'), remove()]);
+  });
+});

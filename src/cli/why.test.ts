@@ -1,0 +1,491 @@
+// `flotilla why` against the real API server over https. No hub runs: what it says, it says from the API alone.
+import { afterEach, describe, expect, test } from 'vitest';
+import { admin } from '../../test/cluster.ts';
+import { http1, type Start, type Subject } from '../../test/conformance/subjects.ts';
+import type { Kind } from '../api/kind.ts';
+import { hubKinds } from '../api/kinds.ts';
+import { annotations, labels } from '../api/names.ts';
+import { groupVersionOf, type KubeObject, type User } from '../api/object.ts';
+import type { Placement } from '../api/placement.ts';
+import type { SubresourceName } from '../api/transport.ts';
+import { by } from '../base/compare.ts';
+import { discover } from '../client/discovery.ts';
+import type { HttpTransport } from '../client/http.ts';
+import { aBinding, aPlacement, BEFORE, budgetUsed, cluster, conditions, failed, NOW } from './placement.testing.ts';
+import { hasHoldsField } from './readable.ts';
+import { whichPlacement } from './which-placement.ts';
+import { why } from './why.ts';
+
+const dev: User = { name: 'dev', groups: ['system:authenticated'] };
+let running: Subject | undefined;
+afterEach(async () => {
+  await running?.[Symbol.asyncDispose]();
+  running = undefined;
+});
+
+/** A server that has these objects, with their status. */
+async function serving(objects: readonly KubeObject[], options: Parameters<Start>[0] = { kinds: hubKinds }) {
+  const subject = await http1(options);
+  running = subject;
+  const { cluster } = subject;
+  const write = async (object: KubeObject) => {
+    const found = cluster.running.cluster.registry.all().find(({ kind }) => kind === object.kind);
+    const place = cluster.at(found?.plural ?? object.kind, object.metadata.namespace);
+    const at = { ...place, resource: { ...place.resource, version: groupVersionOf(object.apiVersion).version } };
+    const made = await cluster.call({ verb: 'create', at, object, manager: 'test' });
+    if (object.status === undefined) return;
+    const { name } = object.metadata;
+    const status = aboutGeneration(object.status, made.object?.metadata.generation ?? 1);
+    const target = { ...at, ...(name === undefined ? {} : { name }), subresource: 'status' as SubresourceName };
+    const now = { ...object, metadata: { ...made.object?.metadata }, status };
+    await cluster.call({ verb: 'update', at: target, object: now, manager: 'test' });
+  };
+  for (const object of objects) await write(object);
+  return {
+    subject,
+    write,
+    async ask(
+      argument: string,
+      { as = admin, ...more }: { as?: User; namespace?: string; cluster?: string; output?: string } = {},
+    ) {
+      const lines: string[] = [];
+      const print = { line: (text: string) => lines.push(text), warning: () => {}, error: () => {} };
+      const transport = subject.as(as) as HttpTransport;
+      const { namespace, ...options } = more;
+      const clock = { now: () => NOW, at: () => () => {} };
+      const server = { transport, catalogue: await discover(transport) };
+      const code = await why(server, whichPlacement(argument, namespace), { ...options, clock }, print);
+      return { code, text: lines.join('\n') };
+    },
+  };
+}
+
+/** The server counts generations: what a test writes about the present one must say its number. */
+function aboutGeneration(status: unknown, generation: number): unknown {
+  return JSON.parse(JSON.stringify(status), (key, value) =>
+    key === 'observedGeneration' && value > 0 ? generation : value,
+  );
+}
+
+const core = (kind: string, name: string, more: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind,
+  metadata: { name },
+  ...more,
+});
+const member = (name: string, healthy = true): KubeObject => ({
+  apiVersion: 'cluster.kubernetes-fleet.io/v1beta1',
+  kind: 'MemberCluster',
+  metadata: { name },
+  spec: { identity: { kind: 'User', name: 'agent', apiGroup: 'rbac.authorization.k8s.io' } },
+  status: {
+    conditions: [
+      ...conditions('Joined:T', '', 1),
+      {
+        ...conditions('Healthy:T', '', 1)[0],
+        ...(healthy ? {} : { status: 'Unknown', reason: 'MemberUnreachable', message: 'no heartbeat' }),
+      },
+    ],
+    agentStatus: [{ type: 'MemberAgent', lastReceivedHeartbeat: '2026-01-01T11:59:50Z' }],
+  },
+});
+const work = (target: string, message: string): KubeObject => ({
+  apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+  kind: 'Work',
+  metadata: {
+    name: 'web-work',
+    namespace: `fleet-member-${target}`,
+    labels: { [labels.parentBinding]: `web-${target}-1`, [labels.parentPlacement]: 'web' },
+  },
+  spec: { workload: { manifests: [core('ConfigMap', 'a'), core('ConfigMap', 'b')] } },
+  status: {
+    conditions: conditions('Applied:T Available:F', '', 1),
+    manifestConditions: [
+      {
+        identifier: { ordinal: 0, version: 'v1', kind: 'Namespace', name: 'shop' },
+        conditions: conditions('Applied:T', '', 1),
+      },
+      {
+        identifier: { ordinal: 1, group: 'apps', version: 'v1', kind: 'Deployment', namespace: 'shop', name: 'web' },
+        conditions: [{ ...conditions('Available:F', '', 1)[0], message }],
+      },
+    ],
+  },
+});
+const snapshot = (index: number): KubeObject => ({
+  apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+  kind: 'ClusterResourceSnapshot',
+  metadata: {
+    name: `web-${index}-snapshot`,
+    labels: {
+      [labels.parentPlacement]: 'web',
+      [labels.resourceIndex]: String(index),
+      [labels.isLatestSnapshot]: 'true',
+    },
+    annotations: { [annotations.resourceHash]: 'x', [annotations.numberOfResourceSnapshots]: '1' },
+  },
+  spec: { selectedResources: [] },
+});
+const policy = (decisions: readonly object[]): KubeObject => ({
+  apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+  kind: 'ClusterSchedulingPolicySnapshot',
+  metadata: { name: 'web-0', labels: { [labels.parentPlacement]: 'web', [labels.isLatestSnapshot]: 'true' } },
+  spec: { policyHash: 'aGFzaA==' },
+  status: { observedCRPGeneration: 1, targetClusters: decisions, conditions: conditions('Scheduled:T', '', 1) },
+});
+/** What may be read by `dev`: these resources, everywhere. */
+const rights = (...resources: readonly string[]): readonly KubeObject[] => {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const apiGroups = ['placement.kubernetes-fleet.io', 'cluster.kubernetes-fleet.io', ''];
+  return [
+    {
+      apiVersion,
+      kind: 'ClusterRole',
+      metadata: { name: 'dev' },
+      rules: [{ apiGroups, resources, verbs: ['get', 'list'] }],
+    },
+    {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'dev' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'dev' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'dev' }],
+    },
+  ];
+};
+
+const stopped = aPlacement({
+  said: 'TF',
+  clusters: [
+    cluster('eu-1', 'TTTTTF', { failedPlacements: [failed('no Pod is ready')] }),
+    cluster('eu-2', 'TTTTTT'),
+    cluster('us-1', 'TF'),
+  ],
+  holds: [budgetUsed('eu-1', ['us-1'])],
+});
+const world: readonly KubeObject[] = [
+  stopped,
+  ...['eu-1', 'eu-2', 'us-1', 'us-2'].map((name) => member(name, name !== 'us-2')),
+  core('Namespace', 'fleet-member-eu-1'),
+  aBinding('eu-1', 'TTTTF', { more: { failedPlacements: [failed('no Pod is ready')] } }),
+  aBinding('eu-2', 'TTTTT'),
+  aBinding('us-1', 'F', { index: 0 }),
+  work('eu-1', 'no Pod is ready'),
+  snapshot(1),
+  policy([
+    { clusterName: 'eu-1', selected: true, reason: 'fits' },
+    { clusterName: 'us-2', selected: false, reason: 'it has the taint gpu=only' },
+  ]),
+];
+
+describe('why', () => {
+  test('is one sentence, then the chain of evidence, then what a person can do', async () => {
+    const { ask } = await serving(world);
+    expect(await ask('placement/web')).toEqual({
+      code: 2,
+      text: `
+ClusterResourcePlacement "web" waits: MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay
+
+Evidence:
+  1. BudgetUsed, for 5m
+     1 cluster waits: us-1
+     MemberCluster "eu-1"
+       joined and healthy
+       last heartbeat 10s ago
+     ClusterResourceBinding "web-eu-1-1"
+       carries web-1-snapshot
+       Available False (NotFine), for 5m: Available is not reached
+       Deployment "shop/web": Available False (ManifestNotAvailableYet), for 5m: no Pod is ready
+     Work "fleet-member-eu-1/web-work"
+       orders 2 objects
+       Available False (NotFine), for 5m: Available is not reached
+       manifest 1, Deployment "shop/web": Available False (NotFine), for 5m
+
+What you can do:
+  - mend what failed on cluster "eu-1", or raise maxUnavailable`.slice(1),
+    });
+  });
+
+  test('goes on without what the caller may not read, and says so', async () => {
+    const { ask } = await serving([...world, ...rights('clusterresourceplacements')]);
+    const { code, text } = await ask('placement/web', { as: dev });
+    expect(code).toBe(2);
+    expect(text.split('\n\n')).toEqual([
+      expect.stringMatching(/^ClusterResourcePlacement "web" waits: MemberCluster "eu-1" uses the budget up/),
+      `
+Evidence:
+  1. BudgetUsed, for 5m
+     1 cluster waits: us-1
+     ClusterResourcePlacement "web" on cluster "eu-1"
+       Available False (NotFine), for 5m: Available is not reached
+       Deployment "shop/web": Available False (ManifestNotAvailableYet), for 5m: no Pod is ready`.slice(1),
+      expect.stringContaining('mend what failed'),
+      expect.stringMatching(
+        /^Note:\n {2}- MemberCluster "eu-1" could not be read: .*forbidden.*\n {2}- the ClusterResourceBindings could not be read: .*forbidden.*$/,
+      ),
+    ]);
+  });
+
+  test('is for programs, too', async () => {
+    const { ask } = await serving(world);
+    const { text } = await ask('placement/web', { output: 'json' });
+    expect(JSON.parse(text)).toMatchObject({
+      about: 'ClusterResourcePlacement "web"',
+      isWaiting: true,
+      causes: [{ code: 'BudgetUsed', waiting: { count: 1, clusters: ['us-1'] }, evidence: expect.any(Array) }],
+      next: [expect.any(String)],
+      notes: [],
+    });
+  });
+
+  test('finds nothing when all is there', async () => {
+    const { ask } = await serving([aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] })]);
+    expect(await ask('placement/web')).toEqual({
+      code: 0,
+      text: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)',
+    });
+  });
+
+  test('speaks of ResourcePlacements with a namespace', async () => {
+    const metadata = { name: 'web', namespace: 'team' };
+    const own = aPlacement({
+      metadata,
+      said: 'TF',
+      clusters: [cluster('eu-1', 'TF')],
+      holds: [budgetUsed('eu-1', ['eu-2'])],
+    });
+    const { ask } = await serving([
+      core('Namespace', 'team'),
+      own,
+      member('eu-1'),
+      aBinding('eu-1', 'F', { namespace: 'team' }),
+    ]);
+    const { text } = await ask('placement/web', { namespace: 'team' });
+    expect(text).toMatch(/^ResourcePlacement "team\/web" waits: MemberCluster "eu-1"/);
+    expect(text).toContain('     ResourceBinding "team/web-eu-1-1"\n');
+  });
+
+  test('of a cluster that a hold names', async () => {
+    const { ask } = await serving(world);
+    const { code, text } = await ask('placement/web', { cluster: 'us-1' });
+    expect(code).toBe(2);
+    expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" uses the budget up/);
+    expect(text).toContain('     ClusterResourceBinding "web-us-1-1"\n       carries web-0-snapshot\n');
+  });
+
+  test.each([
+    {
+      name: 'eu-2',
+      code: 0,
+      says: 'nothing holds cluster "eu-2": ClusterResourcePlacement "web" is there and available (revision 1)',
+    },
+    {
+      name: 'us-2',
+      code: 2,
+      says: 'cluster "us-2" is not picked by ClusterResourcePlacement "web": it has the taint gpu=only',
+      also: 'Healthy Unknown (MemberUnreachable), for 5m: no heartbeat',
+    },
+    {
+      name: 'eu-1',
+      code: 2,
+      says: 'cluster "eu-1" waits: MemberCluster "eu-1" is not available yet (failed: Available is not reached)',
+    },
+  ])('of $name, which no hold names', async ({ name, code, says, also = '' }) => {
+    const { ask } = await serving(world);
+    const answer = await ask('placement/web', { cluster: name });
+    expect(answer.text.split('\n')[0]).toBe(says);
+    expect(answer.text).toContain(also);
+    expect(answer.code).toBe(code);
+  });
+
+  test('of the thirtieth waiting cluster is planned here, and agrees with what the hub wrote about the first', async () => {
+    const names = Array.from({ length: 30 }, (_, at) => `c${String(at).padStart(2, '0')}`);
+    const bindings = names.map((name, at) =>
+      at < 8 ? aBinding(name, 'TTTTF') : aBinding(name, 'TTTTT', { index: 0 }),
+    );
+    const placement = aPlacement({
+      said: 'TF',
+      clusters: names.map((name, at) => cluster(name, at < 8 ? 'TTTTTF' : 'TF')),
+      holds: [budgetUsed('c00', names.slice(8, 28), 22)],
+    });
+    const { ask } = await serving([placement, ...names.map((name) => member(name)), ...bindings, snapshot(1)]);
+    const [first, last] = [
+      await ask('placement/web', { cluster: 'c08' }),
+      await ask('placement/web', { cluster: 'c29' }),
+    ];
+    expect(first.text.split('\n')[0]).toBe(
+      'cluster "c08" waits: MemberCluster "c00" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay',
+    );
+    expect(last.text.split('\n')[0]).toBe(
+      'cluster "c29" waits: MemberCluster "c00" uses the budget up (failed: Available is not reached): 22 ready, 22 must stay',
+    );
+    expect((await ask('placement/web')).text).toContain(
+      `22 clusters wait: ${names.slice(8, 28).join(', ')}, and 2 more`,
+    );
+  });
+
+  test('blames no member that may not be read', async () => {
+    const own = aPlacement({ said: 'TF', clusters: [], holds: [] });
+    const bindings = [aBinding('eu-1', 'TTTT'), aBinding('us-1', 'TTTTT', { index: 0 })];
+    const all = ['clusterresourceplacements', 'clusterresourcebindings', 'clusterresourcesnapshots'];
+    const { ask } = await serving([own, member('eu-1'), member('us-1'), ...bindings, snapshot(1), ...rights(...all)]);
+    const { text } = await ask('placement/web', { cluster: 'us-1', as: dev });
+    expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" uses the budget up \(progressing\)/);
+    expect(text).not.toContain('unreachable');
+    expect(text).toContain('- MemberClusters could not be read');
+  });
+
+  describe('on a CRD without status.holds', () => {
+    const bare: readonly Kind[] = hubKinds.map((kind) =>
+      kind.kind === 'ClusterResourcePlacement' ? withoutHolds(kind) : kind,
+    );
+
+    test('says so, and answers from conditions and Events', async () => {
+      const { holds: _holds, ...status } = stopped.status ?? {};
+      const objects = world.map((object) => (object === stopped ? { ...stopped, status } : object));
+      const { ask, subject } = await serving(objects, { kinds: bare });
+      const { uid } = (await subject.cluster.get('clusterresourceplacements', undefined, 'web')).metadata;
+      await subject.cluster.create('events', 'default', {
+        metadata: { name: 'e', namespace: 'default' },
+        involvedObject: { kind: 'ClusterResourcePlacement', name: 'web', uid },
+        type: 'Normal',
+        reason: 'PlacementRolloutStarted',
+        message: 'it began',
+        lastTimestamp: BEFORE,
+      });
+      const { code, text } = await ask('placement/web');
+      expect(code).toBe(2);
+      expect(text).toMatch(
+        /^ClusterResourcePlacement "web" is not complete: RolloutStarted is False \(NotFine\): RolloutStarted is not reached\n/,
+      );
+      expect(text).toContain('  1. cluster "eu-1" is NotAvailable: Deployment "shop/web": no Pod is ready\n');
+      expect(text).toContain(
+        '  3. what happened last\n     Events\n       5m ago Normal PlacementRolloutStarted: it began\n',
+      );
+      expect(text).toContain('  - the CRD of this server has no field status.holds');
+      const { text: planned } = await ask('placement/web', { cluster: 'us-1' });
+      expect(planned).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" uses the budget up/);
+    });
+  });
+
+  test.each([
+    {
+      it: 'selectors that cannot work',
+      said: 'F',
+      change: { reason: 'InvalidResourceSelectors', message: 'no kind "Foo"' },
+      says: 'waits: no kind "Foo"',
+      next: 'correct the resourceSelectors',
+    },
+    {
+      it: 'too few clusters',
+      said: 'FTTTTT',
+      change: { reason: 'SchedulingPolicyUnfulfilled', message: '1 of 2' },
+      says: 'waits: not enough clusters fit the policy: 1 of 2',
+      next: 'let more clusters join',
+    },
+  ])('names $it', async ({ said, change, says, next }) => {
+    const placement = aPlacement({ said, clusters: [cluster('eu-1', 'TTTTTT'), cluster('', 'F')] });
+    const [first, ...others] = placement.status?.conditions ?? [];
+    const changed = { ...placement, status: { ...placement.status, conditions: [{ ...first, ...change }, ...others] } };
+    const { ask } = await serving([
+      changed as Placement,
+      policy([{ clusterName: 'us-1', selected: false, reason: 'tainted' }]),
+    ]);
+    const { code, text } = await ask('placement/web');
+    expect({ code, first: text.split('\n')[0] }).toEqual({ code: 2, first: `ClusterResourcePlacement "web" ${says}` });
+    expect(text).toContain(next);
+    if (said.length > 1) expect(text).toContain('us-1: tainted');
+  });
+
+  test('names who has to let go before a deletion can end', async () => {
+    const held = { ...stopped, metadata: { ...stopped.metadata, finalizers: ['kubernetes-fleet.io/crp-cleanup'] } };
+    const { ask, subject } = await serving([held, member('eu-1', false), aBinding('eu-1', 'TTTTT')]);
+    await subject.cluster.call({
+      verb: 'delete',
+      at: subject.cluster.at('clusterresourceplacements', undefined, 'web'),
+    });
+    const { code, text } = await ask('placement/web');
+    expect(code).toBe(2);
+    expect(text).toMatch(
+      /^ClusterResourcePlacement "web" is being deleted for .*: 1 cluster has to let go of it first\n/,
+    );
+    expect(text).toContain(
+      '  1. cluster "eu-1" has not let go of it yet\n     MemberCluster "eu-1"\n       Healthy Unknown',
+    );
+  });
+
+  test('before the hub has looked points at the hub', async () => {
+    const { status: _status, ...fresh } = aPlacement();
+    const { ask } = await serving([fresh as Placement]);
+    expect(await ask('placement/web')).toMatchObject({
+      code: 2,
+      text: expect.stringMatching(
+        /the hub has not dealt with generation 1 yet\n\nWhat you can do:\n {2}- see that the hub's controllers run/,
+      ),
+    });
+  });
+
+  test('survives holds that it does not know', async () => {
+    const holds = ['toString', '__proto__', 'FromTheFuture'].map((code) => ({ code, count: 1, clusters: ['eu-1'] }));
+    const { ask } = await serving([aPlacement({ said: 'TF', clusters: [cluster('eu-1', 'TF')], holds })]);
+    const { text } = await ask('placement/web');
+    expect(text).toContain('waits: ClusterResourcePlacement "web" holds it: toString');
+    expect(text).toContain('  3. ClusterResourcePlacement "web" holds it: FromTheFuture\n');
+  });
+
+  test.each<{ it: string; argument: string; cluster?: string; as?: User; namespace?: string; says: RegExp }>([
+    {
+      it: 'there is no such placement',
+      argument: 'placement/wub',
+      says: /^there is no ClusterResourcePlacement "wub" \(known: web\); a ResourcePlacement needs its namespace: -n$/,
+    },
+    {
+      it: 'there is none in the namespace',
+      argument: 'placement/web',
+      namespace: 'team',
+      says: /^there is no ResourcePlacement "team\/web" \(none at all\)$/,
+    },
+    {
+      it: 'there is no such cluster',
+      argument: 'placement/web',
+      cluster: 'eu-9',
+      says: /^there is no MemberCluster "eu-9" \(known: eu-1, eu-2, us-1, us-2\)$/,
+    },
+    { it: 'it may not be read', argument: 'placement/web', as: dev, says: /forbidden/ },
+  ])('says in one sentence that $it', async ({ it: _it, argument, says, ...more }) => {
+    const { ask } = await serving(world);
+    await expect(ask(argument, more)).rejects.toThrow(says);
+  });
+
+  test('says in one sentence that a server is no hub', async () => {
+    const { ask } = await serving([], {});
+    await expect(ask('placement/web')).rejects.toThrow(
+      /^this server has no clusterresourceplacements.*: is it the hub\?/,
+    );
+  });
+});
+
+function withoutHolds(kind: Kind): Kind {
+  const cut = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(cut);
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).filter(([key]) => key !== 'holds');
+    return Object.fromEntries(entries.sort(by(([key]) => key)).map(([key, each]) => [key, cut(each)]));
+  };
+  const schema = cut(kind.schema) as Kind['schema'];
+  return { ...kind, schema, versions: kind.versions.map((version) => ({ ...version, schema })) };
+}
+
+describe('a schema', () => {
+  const of = (status: object) => ({
+    components: { schemas: { 'io.x.v1.Thing': { properties: { status: { properties: status } } } } },
+  });
+  test.each([
+    { it: 'with the field', document: of({ holds: {} }), is: true },
+    { it: 'without it', document: of({ conditions: {} }), is: false },
+    { it: 'of other kinds', document: { components: { schemas: {} } }, is: undefined },
+    { it: 'that is none', document: null, is: undefined },
+  ])('$it: $is', ({ document, is }) => {
+    expect(hasHoldsField(document, 'Thing')).toBe(is);
+  });
+});
