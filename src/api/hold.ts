@@ -51,7 +51,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   SelectionPending: (facts, on) =>
     `what ${on} selects is not known: ${facts['kind'] ?? 'a kind'} cannot be read: ${facts['message'] ?? 'no answer'}`,
   SnapshotTooLarge: (facts, on) =>
-    `${on} selects ${facts['bytes'] ?? '?'} bytes in ${facts['objects'] ?? '?'} objects; a snapshot holds ${facts['limit'] ?? '?'}`,
+    `${on} selects ${facts['bytes'] ?? '?'} bytes in ${facts['objects'] ?? '?'} objects; a snapshot holds ${facts['limit'] ?? '?'}${facts['largest'] === undefined ? '' : `; the largest is ${facts['largest']} with ${facts['largestBytes'] ?? '?'} bytes`}`,
   SpecInvalid: (facts, on) => `${on} cannot work: ${facts['message'] ?? 'its spec is invalid'}`,
   StepRefused: (facts, on) => `${on} could not be written: ${facts['message'] ?? 'refused'}`,
   SurgeUsed: (facts, on) =>

@@ -17,6 +17,8 @@ export interface Content {
   readonly bytes: number;
   /** How many of the objects are envelopes. */
   readonly envelopes: number;
+  /** The first of those that take the most; absent = there are no objects. */
+  readonly largest?: { readonly of: ResourceIdentifier; readonly bytes: number };
 }
 
 interface Part {
@@ -48,5 +50,12 @@ export function contentOf(wholes: readonly KubeObject[]): Content {
     hash: sha256(`{"selectedResources":[${all.map(({ json }) => json).join(',')}]}`),
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
     envelopes: all.filter(({ identifier }) => isEnvelope(identifier)).length,
+    ...largestOf(all),
   };
+}
+
+function largestOf(all: readonly Part[]): Pick<Content, 'largest'> {
+  let largest: Part | undefined;
+  for (const part of all) if (largest === undefined || part.bytes > largest.bytes) largest = part;
+  return largest === undefined ? {} : { largest: { of: largest.identifier, bytes: largest.bytes } };
 }

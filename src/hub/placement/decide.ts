@@ -7,6 +7,7 @@ import { patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/act
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { notSupportedHold } from '../not-supported.ts';
 import { boundStatus } from './bound-status.ts';
+import type { Content } from './content.ts';
 import type { Living, Observed } from './observed.ts';
 import { latestPolicy, policySteps } from './policy-snapshot.ts';
 import { latestMaster, planResources, type ResourcesPlan, SNAPSHOT_LIMIT } from './resource-snapshot.ts';
@@ -128,11 +129,11 @@ function holdsOf(
     });
   }
   if (plan?.state === 'too-large' && selected.state === 'selected') {
-    const { bytes, objects } = selected.content;
+    const { bytes, objects, largest } = selected.content;
     holds.push({
       code: 'SnapshotTooLarge',
       subject,
-      facts: { bytes, objects: objects.length, limit: SNAPSHOT_LIMIT },
+      facts: { bytes, objects: objects.length, limit: SNAPSHOT_LIMIT, ...(largest ? factsOf(largest) : {}) },
       next: `select less, or spread it over several placements: at most ${SNAPSHOT_LIMIT} bytes each`,
     });
   }
@@ -142,6 +143,11 @@ function holdsOf(
   }
   return holds;
 }
+
+const factsOf = ({ of: { kind, namespace, name }, bytes }: NonNullable<Content['largest']>) => ({
+  largest: `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`,
+  largestBytes: bytes,
+});
 
 // ---- the status
 
