@@ -321,3 +321,30 @@ describe('a worker', () => {
     expect(seen).toEqual([[], ['one']]);
   });
 });
+
+describe('what is read while a pass takes its time', () => {
+  test('wakes the key again when it changes before the pass has ended', async () => {
+    const seen: (readonly string[])[] = [];
+    let meanwhile: (() => Promise<unknown>) | undefined;
+    const slow: Worker = {
+      name: 'slow',
+      eventSource: 'slow',
+      watches: [{ source: orders, toKeys: ({ metadata }) => [metadata.name ?? ''] }],
+      async work(see) {
+        const found = see.among(onDemand(secrets), { namespace: 'a' });
+        if (found === undefined) return { need: [], watch: [onDemand(secrets)] };
+        seen.push(found.map(({ metadata }) => metadata.name ?? ''));
+        await meanwhile?.();
+        return { holds: [], because: 'done' };
+      },
+    };
+    await using it = await bench([slow]);
+    meanwhile = async () => {
+      meanwhile = undefined;
+      await it.secret('a', 'one');
+    };
+    await it.order('x', {});
+    await turns(6);
+    expect(seen).toEqual([[], ['one']]);
+  });
+});

@@ -4,6 +4,7 @@
 //
 // Begin with `pass`. The parts: feeds.ts (what is known), queue.ts (what must be looked at), perform.ts (what is done), outcome.ts (what
 // is done about failures), wholes.ts (objects that a decision needs in full).
+import { setMaxListeners } from 'node:events';
 import type { Registry } from 'prom-client';
 import type { Hold } from '../api/hold.ts';
 import { AbortError, ApiError, messageOf } from '../base/errors.ts';
@@ -121,6 +122,8 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   /** Reads and watches end at once when we stop; writes that are under way get some time. */
   const reading = new AbortController();
   const writing = new AbortController();
+  // As many listeners as watches and calls: no leak.
+  setMaxListeners(0, reading.signal, writing.signal);
   let isStopping = false;
   let stopped: Promise<void> | undefined;
   const mayWrite = () => !isStopping && (options.mayWrite?.() ?? true);
@@ -369,7 +372,11 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   /** One look, as often as it needs to see more; undefined = not ours. */
   async function look(of: Running, key: string): Promise<Looked | undefined> {
     const { controller } = of;
-    const wholes = createWholes(feeds, contents);
+    const wholes = createWholes(
+      feeds,
+      contents,
+      isWorker(controller) ? (text) => of.dependents.add(key, text) : undefined,
+    );
     for (let round = 0; ; round++) {
       wholes.begin();
       const see = of.see(clock.now(), wholes, of.failures.get(key));
@@ -385,11 +392,12 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
       }
       const lists = (found.watch ?? []).map(openFor(wholes));
+      // Before anything is waited for: what happens meanwhile must be heard.
+      note(of, key, wholes);
       await mapLimit(found.need, LOOKS_AT_A_TIME, (ref) => wholes.fetch(ref));
       if (isStopping) return undefined;
       const missing = lists.filter(({ isSynced }) => !isSynced);
       if (missing.length > 0) {
-        note(of, key, wholes);
         return { decision: idle(`waits for the first list of ${missing.map(({ name }) => name).join(', ')}`) };
       }
     }

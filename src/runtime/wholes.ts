@@ -27,9 +27,14 @@ const placeOf = ({ on, resource, namespace, name }: WholeRef): Place => ({
   name,
 });
 
-export function createWholes(feeds: Feeds, contents: Contents): Wholes {
+/** `onUse` hears of every place at once: for a pass that takes time, in which what it has read may change. */
+export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: string) => void): Wholes {
   const held = new Map<string, KubeObject | null>();
   const used = new Set<string>();
+  const use = (text: string) => {
+    used.add(text);
+    onUse?.(text);
+  };
   const read = new Set<Feed>();
   return {
     used,
@@ -40,12 +45,12 @@ export function createWholes(feeds: Feeds, contents: Contents): Wholes {
     },
     touch(feed, part) {
       read.add(feed);
-      used.add(partText(feed, part));
+      use(partText(feed, part));
     },
     see(ref) {
       const place = placeOf(ref);
       const text = placeText(place);
-      used.add(text);
+      use(text);
       const known = knownState(feeds, place);
       const own = held.get(`${text}@${ref.resource.version}`);
       if (known === 'absent') return null;
@@ -56,7 +61,7 @@ export function createWholes(feeds: Feeds, contents: Contents): Wholes {
     async fetch(ref) {
       const place = placeOf(ref);
       const text = placeText(place);
-      used.add(text);
+      use(text);
       held.set(`${text}@${ref.resource.version}`, await contents.fetch(place));
     },
   };
@@ -95,13 +100,20 @@ function knownState(feeds: Feeds, { on, resource, namespace, name }: Place): Sta
 export interface Dependents {
   readonly size: number;
   set(key: string, places: ReadonlySet<string>): void;
+  /** One more than before, until the next `set`. */
+  add(key: string, place: string): void;
   of(place: string): Iterable<string>;
   has(place: string): boolean;
 }
 
 export function createDependents(): Dependents {
   const keysOf = new Map<string, Set<string>>();
-  const placesOf = new Map<string, readonly string[]>();
+  const placesOf = new Map<string, string[]>();
+  const join = (key: string, place: string) => {
+    const keys = keysOf.get(place);
+    if (keys === undefined) keysOf.set(place, new Set([key]));
+    else keys.add(key);
+  };
   return {
     get size() {
       return keysOf.size;
@@ -117,12 +129,15 @@ export function createDependents(): Dependents {
         placesOf.delete(key);
         return;
       }
-      for (const place of places) {
-        const keys = keysOf.get(place);
-        if (keys === undefined) keysOf.set(place, new Set([key]));
-        else keys.add(key);
-      }
+      for (const place of places) join(key, place);
       placesOf.set(key, [...places]);
+    },
+    add(key, place) {
+      if (keysOf.get(place)?.has(key)) return;
+      join(key, place);
+      const places = placesOf.get(key);
+      if (places === undefined) placesOf.set(key, [place]);
+      else places.push(place);
     },
     of: (place) => keysOf.get(place) ?? [],
     has: (place) => keysOf.has(place),

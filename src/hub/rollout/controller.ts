@@ -67,7 +67,7 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
         family,
         placement,
         bindings: see.by(family.bindings, 'placement', key),
-        snapshot: newest?.metadata.name,
+        newest,
         ...(unbuilt === undefined ? {} : { unbuilt }),
         isExhausted: policy !== undefined && isUnfulfilled(policy),
         member(cluster) {

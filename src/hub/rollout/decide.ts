@@ -4,13 +4,13 @@ import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
 import { InvariantError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
-import { patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
+import { ascertain, patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { applyStrategyOf } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
 import { type NotSupported, notSupportedHold } from '../not-supported.ts';
-import type { HubBinding, HubPlacement } from '../placement-sources.ts';
+import type { HubBinding, HubPlacement, HubResourceSnapshot } from '../placement-sources.ts';
 import { rolling } from '../planners/rolling.ts';
 import { type MemberFacts, rowsOf } from '../planners/rows.ts';
 import { rollingLimitsOf } from '../rolling-limits.ts';
@@ -19,8 +19,8 @@ export interface Observed {
   readonly family: PlacementFamily;
   readonly placement: HubPlacement;
   readonly bindings: readonly HubBinding[];
-  /** Name of the newest resource snapshot, once all of it is there. */
-  readonly snapshot: string | undefined;
+  /** The newest resource snapshot, once all of it is there. */
+  readonly newest: HubResourceSnapshot | undefined;
   readonly isExhausted: boolean;
   /** What it uses that is not built yet: then nothing moves. */
   readonly unbuilt?: NotSupported;
@@ -31,7 +31,7 @@ export interface Observed {
 const STARTED = 'RolloutStarted';
 
 export function decide(observed: Observed): Decision {
-  const { family, placement, bindings, snapshot, now } = observed;
+  const { family, placement, bindings, newest, now } = observed;
   checkLive(bindings);
   if (observed.unbuilt !== undefined) {
     const hold = notSupportedHold(refTo(family.placement, placement), observed.unbuilt);
@@ -41,7 +41,8 @@ export function decide(observed: Observed): Decision {
   if (pushed.length > 0) {
     return { steps: [pushed], holds: [], because: `${pushed.length} bindings get another way of applying` };
   }
-  if (snapshot === undefined) return idle('no complete resource snapshot yet; its creation wakes us');
+  if (newest === undefined) return idle('no complete resource snapshot yet; its creation wakes us');
+  const snapshot = newest.metadata.name ?? '';
 
   const rows = rowsOf({ placement, bindings, source: family.bindings, snapshot, member: observed.member });
   const limits = rollingLimitsOf({ family, spec: placement.spec, isExhausted: observed.isExhausted });
@@ -67,12 +68,14 @@ export function decide(observed: Observed): Decision {
       `moves ${bindingOf(key).spec.targetCluster} to ${snapshot}`,
     ),
   );
+  // Who is behind would move clusters back to what was the newest once.
+  const certain = [ascertain(seen(family.resourceSnapshots, newest), `makes sure that ${snapshot} is the newest`)];
   const removed = plan.remove.map((key) =>
     remove(seen(family.bindings, bindingOf(key)), `takes ${bindingOf(key).spec.targetCluster} out`),
   );
   const { figures } = plan;
   return {
-    steps: [told, moved, removed].filter((step) => step.length > 0),
+    steps: [told, ...(moved.length === 0 ? [] : [certain, moved]), removed].filter((step) => step.length > 0),
     holds: Object.values(plan.holds),
     ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
     because:

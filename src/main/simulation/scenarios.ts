@@ -1,6 +1,7 @@
 // All scenarios, by name.
 import type { Scenario } from '../../sim/scenario.ts';
 import { copiesScenario } from './copies.ts';
+import { deliveryScenario } from './delivery.ts';
 import { ledgerScenario } from './ledger.ts';
 import { membershipScenario } from './membership.ts';
 import { turnsScenario } from './turns.ts';
@@ -13,4 +14,6 @@ export const scenarios: readonly Scenario[] = [
   turnsScenario,
   membershipScenario({ isLed: true }),
   membershipScenario({ isLed: false }),
+  deliveryScenario({ isLed: true }),
+  deliveryScenario({ isLed: false }),
 ];

@@ -1,0 +1,94 @@
+// What every scenario with a hub and members needs: their identities, hub and agents as actors, how members join.
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import { joinObjects } from '../../api/join.ts';
+import { memberCluster } from '../../api/member-cluster.ts';
+import { leases, memberServiceAccount, SYSTEM_NAMESPACE } from '../../api/names.ts';
+import type { KubeObject, User } from '../../api/object.ts';
+import { namespaceResource } from '../../api/resources.ts';
+import type { Target, Transport } from '../../api/transport.ts';
+import { builtinResources } from '../../apiserver/builtin/registry.ts';
+import { catalogueOf } from '../../apiserver/live-catalogue.ts';
+import { createRegistry } from '../../apiserver/live-registry.ts';
+import { ApiError } from '../../base/errors.ts';
+import { transportProbe } from '../../member/heartbeat/probe.ts';
+import type { Deps } from '../../runtime/deps.ts';
+import { startLeader } from '../../runtime/leader.ts';
+import type { Manager } from '../../runtime/manager.ts';
+import type { Stop } from '../../sim/world.ts';
+import { type HubOptions, startAgent, startHub } from '../parts.ts';
+
+export const identityOf = (cluster: string): User => ({
+  name: `system:serviceaccount:${SYSTEM_NAMESPACE}:${memberServiceAccount(cluster)}`,
+  groups: ['system:serviceaccounts', `system:serviceaccounts:${SYSTEM_NAMESPACE}`, 'system:authenticated'],
+});
+
+const PLACED = ['Namespace', 'ConfigMap', 'Deployment'];
+
+/** The kinds that are placed in worlds: few, because everything that could be in a namespace is watched. */
+export function placedKinds(): LiveCatalogue {
+  const placed = builtinResources().filter(({ kind }) => PLACED.includes(kind));
+  return catalogueOf(createRegistry(placed));
+}
+
+export const hubActor =
+  (options: HubOptions, catalogue?: LiveCatalogue) =>
+  (deps: Deps): Stop => {
+    const manager = startHub(withKinds(deps, 'hub', catalogue), options);
+    return () => manager.stop();
+  };
+
+/** One of several, of which one leads. */
+export const ledHubActor =
+  (name: string, options: HubOptions, catalogue?: LiveCatalogue) =>
+  (deps: Deps): Stop => {
+    let manager: Manager | undefined;
+    const leader = startLeader(
+      { ...deps, transport: deps.servers.hub as Transport },
+      {
+        namespace: SYSTEM_NAMESPACE,
+        name: leases.hub,
+        identity: `${name}/${deps.random.uuid()}`,
+        onChange(isLeading) {
+          void manager?.stop();
+          const mayWrite = () => leader.mayWrite();
+          manager = isLeading ? startHub(withKinds(deps, 'hub', catalogue), { ...options, mayWrite }) : undefined;
+        },
+      },
+    );
+    return async () => {
+      await manager?.stop();
+      await leader.stop();
+    };
+  };
+
+export const agentActor =
+  (cluster: string, catalogue?: LiveCatalogue) =>
+  (deps: Deps): Stop => {
+    const probe = transportProbe(deps.servers.member as Transport);
+    const manager = startAgent(withKinds(deps, 'member', catalogue), { cluster, probe });
+    return () => manager.stop();
+  };
+
+const withKinds = (deps: Deps, on: 'hub' | 'member', catalogue: LiveCatalogue | undefined): Deps =>
+  catalogue === undefined ? deps : { ...deps, catalogues: { [on]: catalogue } };
+
+export async function join(api: Transport, name: string, heartbeatPeriodSeconds: number): Promise<void> {
+  const objects = joinObjects({ name, heartbeatPeriodSeconds });
+  const inSystem = (plural: string, kind: string): Target => ({
+    resource: { group: '', version: 'v1', kind, plural, namespaced: true },
+    namespace: SYSTEM_NAMESPACE,
+  });
+  await ensure(api, { resource: namespaceResource }, objects.namespace);
+  await ensure(api, inSystem('serviceaccounts', 'ServiceAccount'), objects.serviceAccount);
+  await ensure(api, inSystem('secrets', 'Secret'), objects.tokenSecret);
+  await ensure(api, { resource: memberCluster }, objects.memberCluster);
+}
+
+/** What exists already is fine. */
+export async function ensure(api: Transport, at: Target, object: KubeObject): Promise<void> {
+  try {
+    await api.call({ verb: 'create', at, object, manager: 'user' });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
+  }
+}
