@@ -17,27 +17,31 @@ const NO_KINDS: readonly Kind[] = [];
 /** Time that stands still until it is moved. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
-  /** When the next timer is due. */
-  next(): number | undefined;
+  /** When the next timer is due, of those whose name fits. */
+  next(fits?: (name: string) => boolean): number | undefined;
 }
 
 export function testClock(startMs = Date.parse('2026-01-01T00:00:00Z')): TestClock {
   let now = startMs;
-  let timers: { at: number; run: () => void }[] = [];
+  let timers: { at: number; name: string; run: () => void }[] = [];
   return {
     now: () => now,
-    at(epochMs, _name, run) {
-      const timer = { at: epochMs, run };
+    at(epochMs, name, run) {
+      const timer = { at: epochMs, name, run };
       timers.push(timer);
       return () => {
         timers = timers.filter((each) => each !== timer);
       };
     },
-    next: () => (timers.length === 0 ? undefined : Math.min(...timers.map(({ at }) => at))),
+    next(fits = () => true) {
+      const due = timers.filter(({ name }) => fits(name)).map(({ at }) => at);
+      return due.length === 0 ? undefined : Math.min(...due);
+    },
     advance(ms) {
       const end = now + ms;
       for (;;) {
-        const next = timers.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+        let next: (typeof timers)[number] | undefined;
+        for (const timer of timers) if (timer.at <= end && (next === undefined || timer.at < next.at)) next = timer;
         if (!next) break;
         timers = timers.filter((each) => each !== next);
         now = Math.max(now, next.at);

@@ -1,0 +1,491 @@
+// What goes wrong on the way, and is told by name: which object, why, and what a person can do. When the cause is gone, so is the trouble, and
+// nobody has to do anything about it.
+import { describe, expect, test } from 'vitest';
+import { memberNamespace } from '../../src/api/names.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { ApiError } from '../../src/base/errors.ts';
+import { clusterFamily, families, namespacedFamily } from '../../src/hub/families.ts';
+import type { TestCluster } from '../cluster.ts';
+import {
+  aDelivery,
+  CONFIG_MAPS,
+  configMap,
+  type Delivery,
+  DONE,
+  deployment,
+  rolls,
+  SHOP,
+  scenario,
+  selects,
+  theNamespace,
+} from '../delivery.ts';
+
+const MINUTE = 60_000;
+
+/** A kind of the user's. */
+const widgets = (size: object = { type: 'integer' }) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', properties: { size } } },
+          },
+        },
+      },
+    ],
+  },
+});
+const widget = (size: number) => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name: 'one', namespace: SHOP },
+  spec: { size },
+});
+const { apiVersion: _apiVersion, kind: _kind, ...widgetsBody } = widgets();
+const onMember = (cluster: TestCluster, body: object) => cluster.create('customresourcedefinitions', undefined, body);
+
+/** Both families place the widgets and ConfigMaps of the namespace. */
+const withWidgets = (it: Delivery) =>
+  it.namespace === undefined ? {} : { resourceSelectors: [CONFIG_MAPS, selects('example.com', 'v1', 'Widget')] };
+
+describe('a member', () => {
+  scenario.for(families)(
+    'that refuses a manifest is quoted, gets the rest, and is asked again',
+    {
+      members: 1,
+      prepare: async (member) => {
+        const { apiVersion: _a, kind: _k, ...strict } = widgets({ type: 'integer', maximum: 5 });
+        await onMember(member, strict);
+      },
+    },
+    async (it) => {
+      await it.give(widgets(), configMap('1'));
+      await it.give(widget(9));
+      await it.place(withWidgets(it));
+      await it.runs();
+      expect((await it.said())['Applied']).toBe('False/ApplyFailed');
+      const [failed = '', ...others] = await it.failedOn('c1');
+      expect(others).toEqual([]);
+      expect(failed).toMatch(/^Widget one: ManifestApplyFailed: .*Widget "shop\/one".*spec\.size/);
+      expect(await it.values()).toEqual({ c1: '1' });
+      // Their mind changes, ours does not.
+      await it.patchOn('c1', 'customresourcedefinitions', 'widgets.example.com', { spec: widgets().spec });
+      await it.runs(5 * MINUTE);
+      expect(await it.said()).toEqual(DONE);
+      expect(await it.find('c1', 'widgets', 'one')).toMatchObject({ spec: { size: 9 } });
+    },
+  );
+
+  scenario.for(families)(
+    'that refuses a manifest is content with another',
+    {
+      members: 1,
+      prepare: async (member) => {
+        const { apiVersion: _a, kind: _k, ...strict } = widgets({ type: 'integer', maximum: 5 });
+        await onMember(member, strict);
+      },
+    },
+    async (it) => {
+      await it.give(widgets(), configMap('1'));
+      await it.give(widget(9));
+      await it.place(withWidgets(it));
+      await it.runs(10 * MINUTE);
+      await it.give(widget(5));
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
+
+  scenario.for(families)(
+    'that lacks a kind is told so, and heals when its definition comes',
+    { members: 1 },
+    async (it) => {
+      await it.give(widgets(), configMap('1'));
+      await it.give(widget(1));
+      await it.place(withWidgets(it));
+      await it.runs();
+      expect((await it.failedOn('c1')).join()).toMatch(
+        /^Widget one: .*serves no kind Widget in example.com\/v1.*CustomResourceDefinition/,
+      );
+      expect(await it.values()).toEqual({ c1: '1' });
+      await onMember(it.fleet.member('c1'), widgetsBody);
+      await it.runs();
+      expect(await it.find('c1', 'widgets', 'one')).toMatchObject({ spec: { size: 1 } });
+      expect(await it.said()).toMatchObject({ Applied: DONE.Applied, Available: DONE.Available });
+    },
+  );
+
+  scenario.for([namespacedFamily])(
+    'whose namespace goes is told so, and heals when it comes back',
+    { members: 1 },
+    async (it) => {
+      await it.give(configMap('1'));
+      await it.place();
+      await it.runs();
+      await it.removeOn('c1', 'namespaces', SHOP);
+      await it.runs(MINUTE);
+      expect((await it.failedOn('c1')).join()).toMatch(/^ConfigMap app: .*namespaces? "shop"/);
+      await it.fleet.member('c1').create('namespaces', undefined, { metadata: { name: SHOP } });
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: '1' });
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
+
+  scenario.for(families)(
+    'whose API server is down for an hour is as it should be again soon after',
+    { members: 2 },
+    async (it) => {
+      await it.give(configMap('1'));
+      await it.place(rolls({ maxUnavailable: '100%' }));
+      await it.runs();
+      it.fleet.down('c1', true);
+      await it.give(configMap('2'));
+      await it.runs(20 * MINUTE);
+      expect(await it.values()).toEqual({ c1: '1', c2: '2' });
+      expect((await it.said())['Applied']).not.toBe(DONE.Applied);
+      it.fleet.down('c1', false);
+      await it.runs(16 * MINUTE);
+      expect(await it.values()).toEqual({ c1: '2', c2: '2' });
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
+});
+
+describe('a field that cannot change', () => {
+  scenario.for(families)('is named with the remedy, and the remedy works', { members: 1 }, async (it) => {
+    await it.give(deployment('web:1'));
+    await it.place();
+    await it.runs();
+    await it.take('deployments', 'web');
+    const other = structuredClone(deployment('web:2')) as ReturnType<typeof deployment>;
+    Object.assign(other.spec, {
+      selector: { matchLabels: { app: 'other' } },
+      template: { ...other.spec.template, metadata: { labels: { app: 'other' } } },
+    });
+    await it.give(other);
+    await it.runs();
+    const [failed = ''] = await it.failedOn('c1');
+    expect(failed).toMatch(/^Deployment web: ManifestApplyFailed: .*Deployment "shop\/web".*spec\.selector.*immutable/);
+    expect(failed).toMatch(/delete/);
+    expect(await it.images()).toEqual({ c1: 'web:1' });
+    await it.removeOn('c1', 'deployments', 'web');
+    await it.runs();
+    expect(await it.images()).toEqual({ c1: 'web:2' });
+    expect(await it.said()).toEqual(DONE);
+  });
+});
+
+describe("somebody else's object", () => {
+  const owned = {
+    members: 1,
+    async prepare(member: TestCluster) {
+      await member.create('namespaces', undefined, { metadata: { name: SHOP } }).catch(() => {});
+      const owner = await member.create('configmaps', SHOP, { metadata: { name: 'operator' } });
+      await member.create('configmaps', SHOP, {
+        metadata: {
+          name: 'app',
+          ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'operator', uid: owner.metadata.uid }],
+        },
+        data: { value: 'theirs' },
+      });
+    },
+  };
+
+  scenario.for(families)('stays theirs, its owner is named, and is ours when they let go', owned, async (it) => {
+    await it.give(configMap('1'), deployment('web:1'));
+    await it.place();
+    await it.runs();
+    expect(await it.failedOn('c1')).toEqual([
+      'ConfigMap app: FailedToTakeOver: ConfigMap "shop/app" is owned by ConfigMap "operator", and allowCoOwnership is not set',
+    ]);
+    expect(await it.values()).toEqual({ c1: 'theirs' });
+    expect(await it.images()).toEqual({ c1: 'web:1' });
+    await it.patchOn('c1', 'configmaps', 'app', { metadata: { ownerReferences: null } });
+    await it.runs();
+    expect(await it.values()).toEqual({ c1: '1' });
+    expect(await it.said()).toEqual(DONE);
+  });
+
+  scenario.for(families)(
+    'may be another placement’s: the second is told, and follows when the first goes',
+    { members: 1 },
+    async (it) => {
+      await it.give(configMap('1'));
+      await it.place({}, 'first');
+      await it.runs();
+      await it.place({}, 'second');
+      await it.runs();
+      expect((await it.failedOn('c1', 'second')).join('\n')).toMatch(
+        /ConfigMap app: .*already placed by another Work.*AppliedWork "(shop\.)?first-work"/,
+      );
+      expect(await it.said('first')).toEqual(DONE);
+      await it.unplace('first');
+      await it.runs(5 * MINUTE);
+      expect(await it.values()).toEqual({ c1: '1' });
+      expect(await it.said('second')).toEqual(DONE);
+    },
+  );
+});
+
+describe('a member that is offline', () => {
+  scenario.for(families)(
+    'uses the budget up; the others go on within it; it catches up after a day',
+    { members: 4 },
+    async (it) => {
+      await it.give(configMap('1'), deployment('web:1'));
+      await it.place(rolls({ maxUnavailable: 2 }));
+      await it.runs();
+      it.fleet.cut('c2', true);
+      await it.runs(5 * MINUTE);
+      await it.give(configMap('2'), deployment('web:2'));
+      await it.runs(5 * MINUTE);
+      // One place of the budget is c2's; the others take turns on the other one.
+      expect(await it.values()).toEqual({ c1: '2', c2: '1', c3: '2', c4: '2' });
+      expect(await it.saidOf('c2')).toMatchObject({ Applied: expect.stringMatching(/^(Unknown|False)/) });
+      expect(await it.holds()).toMatchObject([{ code: 'Unreachable', on: { name: 'c2' }, clusters: ['c2'] }]);
+
+      // The whole fleet sleeps for a day; all but one wake up.
+      it.fleet.clock.advance(24 * 3600_000);
+      await it.runs(15 * MINUTE);
+      await it.give(configMap('3'));
+      await it.runs(5 * MINUTE);
+      expect(await it.values()).toEqual({ c1: '3', c2: '1', c3: '3', c4: '3' });
+
+      it.fleet.cut('c2', false);
+      await it.runs(20 * MINUTE);
+      expect(await it.values()).toEqual({ c1: '3', c2: '3', c3: '3', c4: '3' });
+      expect(await it.images()).toEqual({ c1: 'web:2', c2: 'web:2', c3: 'web:2', c4: 'web:2' });
+      expect(await it.said()).toEqual(DONE);
+      expect(await it.holds()).toEqual([]);
+    },
+  );
+
+  scenario.for(families)(
+    'stops the others if the budget is no more than that, and is named',
+    { members: 3 },
+    async (it) => {
+      await it.give(configMap('1'));
+      await it.place();
+      await it.runs();
+      it.fleet.cut('c1', true);
+      await it.runs(5 * MINUTE);
+      await it.give(configMap('2'));
+      await it.runs(5 * MINUTE);
+      expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '1' });
+      expect(await it.message('RolloutStarted')).toMatch(/"c1" uses the budget up \(unreachable/);
+      expect((await it.holds())[0]).toMatchObject({ code: 'BudgetUsed', on: { name: 'c1' }, clusters: ['c2', 'c3'] });
+      it.fleet.cut('c1', false);
+      await it.runs(10 * MINUTE);
+      expect(await it.values()).toEqual({ c1: '2', c2: '2', c3: '2' });
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
+});
+
+describe('an agent that is killed', () => {
+  /** Lives for so many writes; whatever it tries after that is lost with it. False = it had no more to write. */
+  async function lives(it: Delivery, most: number): Promise<boolean> {
+    let writes = 0;
+    it.fleet.meddle = (who, { verb, at }) => {
+      if (!who.startsWith('c1') || verb === 'get' || verb === 'list') return undefined;
+      if (at.resource.plural === 'events' || at.resource.plural === 'internalmemberclusters') return undefined;
+      return ++writes > most ? new ApiError(503, 'ServiceUnavailable', 'killed') : undefined;
+    };
+    it.fleet.startAgent('c1');
+    await it.fleet.settles();
+    await it.fleet.stopAgent('c1');
+    it.fleet.meddle = undefined;
+    return writes > most;
+  }
+
+  scenario.for(families)('after each of its writes ends as one that lives', { members: 1 }, async (it) => {
+    for (let after = 1; ; after++) {
+      await it.give(configMap(`old ${after}`), deployment('web:1'));
+      if (after === 1) await it.place();
+      await it.runs();
+      await it.fleet.stopAgent('c1');
+      await it.give(configMap(`new ${after}`), configMap('x', `more-${after}`));
+      await it.take('deployments', 'web');
+      await it.runs();
+      const wasKilled = await lives(it, after);
+      it.fleet.startAgent('c1');
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: `new ${after}` });
+      expect(await it.images()).toEqual({ c1: '-' });
+      expect(await it.find('c1', 'configmaps', `more-${after}`)).toBeDefined();
+      expect(await it.said()).toEqual(DONE);
+      const member = it.fleet.member('c1');
+      const { list } = await member.call({ verb: 'list', at: member.at('appliedworks') });
+      expect(list?.items).toHaveLength(1);
+      if (!wasKilled) {
+        // Removal; what will be there; two ConfigMaps; what is there; the record.
+        expect(after).toBe(6);
+        break;
+      }
+    }
+  });
+
+  scenario.for(families)('while it first places leaves nothing that nobody owns', { members: 1 }, async (it) => {
+    for (let after = 1; ; after++) {
+      await it.fleet.stopAgent('c1');
+      await it.give(configMap('1'), configMap('x', 'more'));
+      await it.place({}, `web-${after}`);
+      await it.runs();
+      const wasKilled = await lives(it, after);
+      await it.unplace(`web-${after}`);
+      await it.runs();
+      it.fleet.startAgent('c1');
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: '-' });
+      expect(await it.find('c1', 'configmaps', 'more')).toBeUndefined();
+      expect(await it.find('c1', 'appliedworks', it.workName(`web-${after}`))).toBeUndefined();
+      expect(await it.work('c1', `web-${after}`)).toBeUndefined();
+      expect(await it.bindings(`web-${after}`)).toEqual([]);
+      if (!wasKilled) break;
+    }
+  });
+});
+
+describe('a Work', () => {
+  const patchWork = async (it: Delivery, body: object) =>
+    it.fleet.patch('works', memberNamespace('c1'), it.workName(), body);
+
+  scenario.for(families)('that is edited by hand is put back, and so is the member', { members: 1 }, async (it) => {
+    await it.give(configMap('1'));
+    await it.place();
+    await it.runs();
+    await patchWork(it, { spec: { workload: { manifests: [configMap('forged'), configMap('forged', 'planted')] } } });
+    await it.runs();
+    expect(await it.values()).toEqual({ c1: '1' });
+    expect(await it.find('c1', 'configmaps', 'planted')).toBeUndefined();
+    expect(await it.said()).toEqual(DONE);
+    await patchWork(it, { metadata: { labels: null, annotations: null } });
+    await it.runs();
+    expect((await it.work('c1'))?.metadata.labels).toMatchObject({ 'kubernetes-fleet.io/parent-CRP': 'web' });
+    expect(await it.said()).toEqual(DONE);
+  });
+
+  scenario.for(families)('whose status is wiped is reported on again', { members: 1 }, async (it) => {
+    await it.give(configMap('1'));
+    await it.place();
+    await it.runs();
+    const { hub } = it.fleet;
+    const at = { ...hub.at('works', memberNamespace('c1'), it.workName()), subresource: 'status' as const };
+    await hub.call({ verb: 'patch', at, patch: { type: 'merge', body: { status: null } }, manager: 'test' });
+    await it.runs();
+    expect(await it.said()).toEqual(DONE);
+  });
+
+  scenario.for(families)('that is deleted by hand comes back, and its objects with it', { members: 1 }, async (it) => {
+    await it.give(configMap('1'));
+    await it.place();
+    await it.runs();
+    const { hub } = it.fleet;
+    await hub.call({ verb: 'delete', at: hub.at('works', memberNamespace('c1'), it.workName()) });
+    await it.runs(MINUTE);
+    expect(await it.values()).toEqual({ c1: '1' });
+    expect(await it.said()).toEqual(DONE);
+  });
+});
+
+describe('a placement', () => {
+  scenario.for(families)(
+    'that selects nothing says so, and follows when something comes',
+    { members: 2 },
+    async (it) => {
+      const nothing =
+        it.namespace === undefined ? [theNamespace({ name: 'later' })] : [{ ...CONFIG_MAPS, name: 'later' }];
+      await it.place({ resourceSelectors: nothing });
+      await it.runs();
+      const { conditions = [], selectedResources = [] } = await it.status();
+      expect(selectedResources).toEqual([]);
+      expect(conditions.map(({ message }) => message).join('\n')).toMatch(/"later"|later/);
+      if (it.namespace === undefined) {
+        await it.fleet.hub.create('namespaces', undefined, { metadata: { name: 'later' } });
+      } else await it.give(configMap('1', 'later'));
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+      expect(await it.find('c1', it.namespace === undefined ? 'namespaces' : 'configmaps', 'later')).toBeDefined();
+    },
+  );
+
+  scenario.for(families)(
+    'of 3 MB moves nothing, says how much and what, and follows when there is less',
+    { members: 1 },
+    async (it) => {
+      await it.give(configMap('1'));
+      await it.place();
+      await it.runs();
+      const big = 'x'.repeat(900_000);
+      await it.give(configMap('2'), configMap(big, 'big-1'), configMap(big, 'big-2'), configMap(big, 'big-3'));
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: '1' });
+      expect((await it.said())['Scheduled']).toBe('Unknown/SchedulePending');
+      expect(await it.message('Scheduled')).toMatch(/2700\d\d\d bytes in \d+ objects/);
+      expect(await it.message('Scheduled')).toContain('big-1');
+      expect(await it.holds()).toMatchObject([{ code: 'SnapshotTooLarge' }]);
+      await it.take('configmaps', 'big-1');
+      await it.take('configmaps', 'big-2');
+      await it.take('configmaps', 'big-3');
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: '2' });
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
+
+  scenario.for(families)('survives a hub that is killed after every single write', { members: 2 }, async (it) => {
+    await it.give(configMap('1'));
+    let writes = 1;
+    it.fleet.meddle = (who, { verb, at }) => {
+      if (who !== 'hub' || verb === 'get' || verb === 'list') return undefined;
+      if (at.resource.plural === 'events' || at.resource.plural.endsWith('memberclusters')) return undefined;
+      return ++writes > 1 ? new ApiError(503, 'ServiceUnavailable', 'killed') : undefined;
+    };
+    await it.place();
+    for (let life = 0; writes > 0; life++) {
+      expect(life).toBeLessThan(40);
+      writes = 0;
+      await it.fleet.restartHub();
+      await it.runs(1000);
+    }
+    expect(await it.values()).toEqual({ c1: '1', c2: '1' });
+    expect(await it.said()).toEqual(DONE);
+    expect(await it.bindings()).toHaveLength(2);
+  });
+});
+
+test('what is not built is not done: an override that matches stops the placement and is named', async () => {
+  await using it = await aDelivery(clusterFamily, { members: 1 });
+  await it.give(configMap('1'));
+  await it.fleet.hub.create('clusterresourceoverrides', undefined, {
+    metadata: { name: 'change' },
+    spec: {
+      clusterResourceSelectors: [selects('', 'v1', 'Namespace', { name: SHOP })],
+      policy: {
+        overrideRules: [
+          {
+            clusterSelector: { clusterSelectorTerms: [] },
+            jsonPatchOverrides: [{ op: 'add', path: '/metadata/labels/a', value: 'b' }],
+          },
+        ],
+      },
+    } as unknown as KubeObject,
+  });
+  await it.place();
+  await it.runs();
+  expect(await it.values()).toEqual({ c1: '-' });
+  expect(await it.holds()).toMatchObject([{ code: 'NotSupportedYet' }]);
+  expect(await it.message('Scheduled')).toContain('change');
+});
