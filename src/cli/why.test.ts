@@ -206,6 +206,37 @@ What you can do:
     });
   });
 
+  test('tells the story of one object once, however many holds there are on it', async () => {
+    const own = { ...budgetUsed('eu-1', ['eu-1']), code: 'NotAvailable', next: 'look at failedPlacements' };
+    const holds = [budgetUsed('eu-1', ['us-1']), own];
+    const placement = { ...stopped, status: { ...stopped.status, holds } };
+    const elsewhere = work('eu-1', 'of somebody else');
+    const foreign = {
+      ...elsewhere,
+      metadata: { ...elsewhere.metadata, name: 'api-work', labels: { [labels.parentBinding]: 'api-eu-1-1' } },
+    };
+    const { ask } = await serving([...world.filter((each) => each !== stopped), placement, foreign]);
+    const { text } = await ask('placement/web');
+    expect(text.match(/ClusterResourceBinding "web-eu-1-1"/g)).toHaveLength(1);
+    expect(text).toContain(
+      '\n  2. MemberCluster "eu-1" is not available yet (failed: no Pod is ready)\n     NotAvailable, for 5m\n\nWhat you can do:\n  - mend',
+    );
+    expect(text).not.toContain('look at failedPlacements');
+    expect(text).not.toContain('api-work');
+  });
+
+  test.each([
+    { until: '2026-01-01T12:00:30Z', says: 'UntrackedPeriod, ends by itself in 30s' },
+    { until: '2026-01-01T11:59:59Z', says: undefined },
+  ])('minds that time alone ends a hold: at $until', async ({ until, says }) => {
+    const holds = [{ code: 'UntrackedPeriod', until, facts: { seconds: 60 }, count: 1, clusters: ['eu-1'] }];
+    const { ask } = await serving([aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], holds })]);
+    const { code, text } = await ask('placement/web');
+    expect(code).toBe(0);
+    expect(text.includes('UntrackedPeriod')).toBe(says !== undefined);
+    expect(text).toContain(says ?? 'nothing holds');
+  });
+
   test('goes on without what the caller may not read, and says so', async () => {
     const { ask } = await serving([...world, ...rights('clusterresourceplacements')]);
     const { code, text } = await ask('placement/web', { as: dev });
