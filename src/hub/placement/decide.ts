@@ -3,6 +3,7 @@
 // new snapshots, so nothing of it moves; the status is written only when it says something else, and at most every 100 ms.
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
+import type { PlacementStatus } from '../../api/placement.ts';
 import { patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { notSupportedHold } from '../not-supported.ts';
@@ -30,19 +31,19 @@ export function decide(observed: Observed): Decision {
     plan?.state === 'too-large' ? [] : (plan?.steps ?? []),
   );
   const holds = holdsOf(observed, living, { plan, isMaking: snapshots.length > 0 });
-  const waitsUntil = plan?.state === 'waits' ? plan.until : undefined;
+  const waitsUntil = plan?.state === 'waits' ? plan.until : Number.POSITIVE_INFINITY;
 
   // The status speaks of what is there, so it is written when there is nothing left to make; or when the making fails, to say so.
   const isTold = snapshots.length === 0 || (failure !== undefined && guarded.length === 0);
-  const status = isTold && guarded.length === 0 ? statusSteps(observed, living, holds) : [];
-  if (status === 'later') {
-    const wakeAt = Math.min(living.statusDue, waitsUntil ?? Number.POSITIVE_INFINITY);
-    return { steps: snapshots, holds, wakeAt, because: 'the status was written a moment ago' };
+  const status = isTold && guarded.length === 0 ? statusSteps(observed, living, holds) : NOTHING_TOLD;
+  const wakesAt = Math.min(waitsUntil, status.until);
+  if (status.isLater) {
+    return { steps: snapshots, holds, wakeAt: wakesAt, because: 'the status was written a moment ago' };
   }
-  const steps = [...guarded, ...status, ...snapshots];
-  const wakeAt = waitsUntil === undefined ? {} : { wakeAt: waitsUntil };
+  const steps = [...guarded, ...status.steps, ...snapshots];
+  const wakeAt = Number.isFinite(wakesAt) ? { wakeAt: wakesAt } : {};
   if (steps.length === 0) {
-    return idle(waitsUntil === undefined ? 'all is as it should be' : 'the selected resources still change', {
+    return idle(Number.isFinite(waitsUntil) ? 'the selected resources still change' : 'all is as it should be', {
       holds,
       ...wakeAt,
     });
@@ -151,10 +152,20 @@ const factsOf = ({ of: { kind, namespace, name }, bytes }: NonNullable<Content['
 
 // ---- the status
 
-function statusSteps(observed: Observed, living: Living, holds: readonly Hold[]): Steps | 'later' {
+interface Said {
+  readonly steps: Steps;
+  /** It was written a moment ago. */
+  readonly isLater?: boolean;
+  /** When it says something else although nothing happens. */
+  readonly until: number;
+}
+
+const NOTHING_TOLD: Said = { steps: [], until: Number.POSITIVE_INFINITY };
+
+function statusSteps(observed: Observed, living: Living, holds: readonly Hold[]): Said {
   const { family, placement, now } = observed;
   const { previous, statusDue } = living;
-  if (now < statusDue) return 'later';
+  if (now < statusDue) return { steps: [], isLater: true, until: statusDue };
   const policySnapshot = latestPolicy(observed.policySnapshots);
   const latestSnapshot = latestMaster(observed.resourceSnapshots);
   const status = boundStatus(
@@ -173,13 +184,24 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
       now,
     }),
   );
-  if (saysTheSame(previous, status)) return [];
+  const until = firstEnd(status, now);
+  if (saysTheSame(previous, status)) return { steps: [], until };
   const news = newsIn(family.placement, previous, status).map((each) => tell(family.placements, placement, each));
   // The Events come after the write: who conflicts with another writer has nothing to tell yet.
-  return [
-    [patchStatus(seen(family.placements, placement), statusChange(previous, status), 'the status says something else')],
-    ...(news.length === 0 ? [] : [news]),
-  ];
+  const change = statusChange(previous, status);
+  return {
+    steps: [
+      [patchStatus(seen(family.placements, placement), change, 'the status says something else')],
+      ...(news.length === 0 ? [] : [news]),
+    ],
+    until,
+  };
+}
+
+/** A hold that ends by itself must not be told for longer; its times are whole seconds. */
+function firstEnd({ holds = [] }: PlacementStatus, now: number): number {
+  const ends = holds.flatMap(({ until }) => (until === undefined ? [] : Date.parse(until) + 1));
+  return Math.min(Number.POSITIVE_INFINITY, ...ends.filter((end) => end > now));
 }
 
 function selectionState({ selected }: Living): SelectionState {
