@@ -14,7 +14,7 @@ import {
 } from './explanation.ts';
 import type { Progress } from './placement-progress.ts';
 import { ifRead, type Reader } from './readable.ts';
-import type { WhichPlacement } from './which-placement.ts';
+import { NAME, type WhichPlacement } from './which-placement.ts';
 
 /** What is known and what was told so far. */
 export interface Looking {
@@ -35,6 +35,8 @@ export const clusterRef = (name: string): ObjectRef => ({ group: memberCluster.g
 
 export async function chainFrom(looking: Looking, on: ObjectRef): Promise<readonly Evidence[]> {
   const { which, placement, reader, now, told } = looking;
+  // It stands in a status, where anybody who may write there may have written anything.
+  if (!NAME.test(on.name) || (on.namespace !== undefined && !NAME.test(on.namespace))) return [];
   const { family } = which;
   if (on.kind === memberCluster.kind) return clusterChain(looking, on.name);
   if (told.size >= MOST_CHAINS) return [];

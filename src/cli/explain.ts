@@ -1,12 +1,13 @@
 // From what a placement's status says, and what else the caller may read, to an explanation: of the placement as a whole, or of one cluster.
 import type { Placement } from '../api/placement.ts';
+import { UserError } from '../base/errors.ts';
 import type { Looking } from './evidence-chain.ts';
 import { ofCluster } from './explain-cluster.ts';
 import { ofPlacement } from './explain-placement.ts';
 import type { Explanation } from './explanation.ts';
 import { type Progress, progressOf } from './placement-progress.ts';
 import type { Reader } from './readable.ts';
-import { titleOf, type WhichPlacement } from './which-placement.ts';
+import { NAME, titleOf, type WhichPlacement } from './which-placement.ts';
 
 export interface Case {
   readonly which: WhichPlacement;
@@ -16,6 +17,9 @@ export interface Case {
 }
 
 export async function explain(of: Case, cluster?: string): Promise<Explanation> {
+  if (cluster !== undefined && !NAME.test(cluster)) {
+    throw new UserError('BadFlag', `"${cluster}" cannot be the name of a cluster`);
+  }
   const looking: Looking = { ...of, progress: progressOf(of.placement), title: titleOf(of.which), told: new Set() };
   const found = cluster === undefined ? await ofPlacement(looking) : await ofCluster(looking, cluster);
   return {

@@ -28,6 +28,8 @@ describe('which placement is meant', () => {
       says: '"We b" cannot be the name of a placement: write placement/NAME, such as placement/web',
     },
     { given: 'rp/web', says: 'a ResourcePlacement is in a namespace: name it with -n, such as -n team' },
+    { given: 'placement/web', namespace: '', says: '"" cannot be the name of a namespace' },
+    { given: 'placement/web', namespace: '../x', says: '"../x" cannot be the name of a namespace' },
     {
       given: 'crp/web',
       namespace: 'team',

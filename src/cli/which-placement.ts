@@ -15,7 +15,8 @@ const EITHER: readonly string[] = ['placement', 'placements'];
 const wordsOf = (kind: string, short: string): readonly string[] => [kind, `${kind}s`, short];
 const WIDE = wordsOf('clusterresourceplacement', 'crp');
 const NARROW = wordsOf('resourceplacement', 'rp');
-const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+/** Of objects, namespaces and clusters: anything else would not be a name in a path, but a path. */
+export const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /** `namespace`: what was asked for by name, not what the kubeconfig happens to say. */
 export function whichPlacement(argument: string, namespace?: string): WhichPlacement {
@@ -30,6 +31,7 @@ export function whichPlacement(argument: string, namespace?: string): WhichPlace
   }
   if (!NAME.test(name))
     throw bad(`"${name}" cannot be the name of a placement: write placement/NAME, such as placement/web`);
+  if (namespace !== undefined && !NAME.test(namespace)) throw bad(`"${namespace}" cannot be the name of a namespace`);
   if (WIDE.includes(word) && namespace !== undefined) {
     throw bad(`a ClusterResourcePlacement is in no namespace: leave -n away, or write placement/${name}`);
   }

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { admin } from '../../test/cluster.ts';
 import { http1, type Start, type Subject } from '../../test/conformance/subjects.ts';
+import type { HoldEntry } from '../api/holds.ts';
 import type { Kind } from '../api/kind.ts';
 import { hubKinds } from '../api/kinds.ts';
 import { annotations, labels } from '../api/names.ts';
@@ -457,7 +458,9 @@ Evidence:
   });
 
   test('survives holds that it does not know', async () => {
-    const holds = ['toString', '__proto__', 'FromTheFuture'].map((code) => ({ code, count: 1, clusters: ['eu-1'] }));
+    const codes = ['toString', '__proto__', 'FromTheFuture'];
+    const holds: HoldEntry[] = codes.map((code) => ({ code, count: 1, clusters: ['eu-1'] }));
+    holds.push(budgetUsed('../../api', []));
     const { ask } = await serving([aPlacement({ said: 'TF', clusters: [cluster('eu-1', 'TF')], holds })]);
     const { text } = await ask('placement/web');
     expect(text).toContain('waits: ClusterResourcePlacement "web" holds it: toString');
@@ -481,6 +484,12 @@ Evidence:
       argument: 'placement/web',
       cluster: 'eu-9',
       says: /^there is no MemberCluster "eu-9" \(known: eu-1, eu-2, us-1, us-2\)$/,
+    },
+    {
+      it: 'no cluster has such a name',
+      argument: 'placement/web',
+      cluster: '',
+      says: /^"" cannot be the name of a cluster$/,
     },
     { it: 'it may not be read', argument: 'placement/web', as: dev, says: /forbidden/ },
   ])('says in one sentence that $it', async ({ it: _it, argument, says, ...more }) => {
