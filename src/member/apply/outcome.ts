@@ -42,7 +42,7 @@ function sentence(identifier: Identifier, error: unknown): string {
   const what = describe(identifier);
   if (!(error instanceof ApiError)) return `cannot write ${what}: ${messageOf(error)}`;
   if (isMissingNamespace(error, identifier)) {
-    return `cannot create ${what}: the member has no namespace "${identifier.namespace}"; it is created as soon as the namespace is there`;
+    return `cannot create ${what}: the member has no namespace "${identifier.namespace}": a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly brings it, and this follows by itself`;
   }
   const causes = error.details?.causes ?? [];
   const fixed = causes.filter(({ message, reason }) => IMMUTABLE.test(message) || reason === 'FieldValueForbidden');

@@ -355,7 +355,7 @@ describe('trouble', () => {
     await rig.settles();
     expect(await rig.verdict('web-work')).toBe('Applied=False/SomeManifestsAreNotApplied');
     expect(await rig.messageOf('web-work', 0)).toBe(
-      'cannot create ConfigMap "shop/a": the member has no namespace "shop"; it is created as soon as the namespace is there',
+      'cannot create ConfigMap "shop/a": the member has no namespace "shop": a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly brings it, and this follows by itself',
     );
     await rig.member.create('namespaces', undefined, { metadata: { name: 'shop' } });
     await rig.settles();
