@@ -90,6 +90,14 @@ const LONGEST_HOP_MS = 60_000;
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
+/** A patch without content: it makes sure that an object is as it was seen, and nothing is stored. */
+export function isAscertaining(request: Request): boolean {
+  if (request.verb !== 'patch') return false;
+  const { metadata = {}, ...rest } = request.patch.body as { readonly metadata?: object };
+  const isPlain = Object.keys(metadata).every((field) => field === 'uid' || field === 'resourceVersion');
+  return isPlain && Object.keys(rest).length === 0;
+}
+
 interface Counting {
   readonly who: string;
   readonly writes: Map<string, number>;
@@ -103,8 +111,11 @@ function counting(inner: Transport, { who, writes, traffic, isCut, meddle }: Cou
   const refuse = () => {
     if (isCut()) throw new ApiError(503, 'ServiceUnavailable', `${who} cannot get through`);
   };
-  const label = ({ verb, at }: Request) =>
-    `${who} ${verb} ${at.resource.plural}${at.subresource === undefined ? '' : `/${at.subresource}`}`;
+  const label = (request: Request) => {
+    const { verb, at } = request;
+    const what = `${at.resource.plural}${at.subresource === undefined ? '' : `/${at.subresource}`}`;
+    return `${who} ${isAscertaining(request) ? 'ascertains' : verb} ${what}`;
+  };
   return {
     async call(request, signal) {
       traffic.count++;

@@ -12,6 +12,7 @@ const TERMS = (it: Delivery): Readonly<Record<string, string>> => ({
   policySnapshotStatus: `hub patch ${it.family.policySnapshot.plural}/status`,
   resourceSnapshot: `hub create ${it.family.resourceSnapshot.plural}`,
   formerSnapshot: `hub patch ${it.family.resourceSnapshot.plural}`,
+  ascertained: `hub ascertains ${it.family.resourceSnapshot.plural}`,
   binding: `hub create ${it.family.binding.plural}`,
   bindingSpec: `hub patch ${it.family.binding.plural}`,
   bindingStatus: `hub patch ${it.family.binding.plural}/status`,
@@ -35,8 +36,8 @@ function counted(it: Delivery): Counts {
   return Object.fromEntries(Object.entries(it.writes()).map(([write, count]) => [names.get(write) ?? write, count]));
 }
 
-/** What a new revision costs on the hub, however many clusters there are. */
-const REVISION = { resourceSnapshot: 1, formerSnapshot: 1 };
+/** What a new revision costs on the hub, however many clusters there are. To make sure that it is the newest is a request that stores nothing. */
+const REVISION = { resourceSnapshot: 1, formerSnapshot: 1, ascertained: 1 };
 
 const atOnce = rolls({ maxUnavailable: '100%' });
 
@@ -60,6 +61,7 @@ describe('in one cluster', () => {
       policySnapshot: 1,
       policySnapshotStatus: 1,
       resourceSnapshot: 1,
+      ascertained: 1,
       // Made with scheduler-crb-cleanup.
       binding: 1,
       // Bound; the finalizer work-cleanup.
