@@ -65,6 +65,11 @@ export interface Failure {
 export interface WholeRef extends ObjectRef {
   readonly on: ServerName;
   readonly resource: Resource;
+  /**
+   * Ask the server in every pass, whatever the caches say. For a step that rests on something not being there: a watch that is behind
+   * does not know yet what others have made.
+   */
+  readonly live?: true;
 }
 
 /** "I must see these": the runtime gets the objects, begins to watch the collections, and observes again when all of it is there. */

@@ -348,3 +348,44 @@ describe('what is read while a pass takes its time', () => {
     expect(seen).toEqual([[], ['one']]);
   });
 });
+
+describe('a live look', () => {
+  test('asks the server even though the watch, which is behind, knows of nothing', async () => {
+    const watched: Source = { on: 'hub', resource: secrets, namespace: 'a' };
+    const found: (string | null | undefined)[] = [];
+    const careful: Controller<true> = {
+      name: 'careful',
+      eventSource: 'careful',
+      watches: [
+        { source: orders, toKeys: ({ metadata }) => [metadata.name ?? ''] },
+        { source: watched, toKeys: () => [] },
+      ],
+      observe(see, key) {
+        if (see.get(orders, key) === undefined) return undefined;
+        const ref = { on: 'hub', resource: secrets, group: '', kind: 'Secret', namespace: 'a', name: 'one' } as const;
+        const known = see.whole(ref);
+        const live = see.whole({ ...ref, live: true });
+        if (live === undefined) return { need: [{ ...ref, live: true }] };
+        found.push(known?.metadata.name ?? known, live?.metadata.name ?? live);
+        return true;
+      },
+      decide: () => idle('looked'),
+    };
+    let isDeaf = false;
+    await using it = await bench([careful as unknown as Controller<Seen>], (inner) => ({
+      ...inner,
+      async *watch(request, signal) {
+        for await (const batch of inner.watch(request, signal)) {
+          if (!isDeaf || request.at.resource.plural !== 'secrets') yield batch;
+        }
+      },
+    }));
+    isDeaf = true;
+    await it.secret('a', 'one');
+    await it.order('x', {});
+    // What the look brought is known to the cache from then on.
+    expect(found).toEqual(['one', 'one']);
+    await it.order('y', {});
+    expect(found.slice(2)).toEqual(['one', 'one']);
+  });
+});

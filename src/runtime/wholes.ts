@@ -51,8 +51,9 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
       const place = placeOf(ref);
       const text = placeText(place);
       use(text);
-      const known = knownState(feeds, place);
       const own = held.get(`${text}@${ref.resource.version}`);
+      if (ref.live) return own;
+      const known = knownState(feeds, place);
       if (known === 'absent') return null;
       if (known === 'unwatched') return own;
       if (own?.metadata.uid === known.uid && own.metadata.resourceVersion === known.resourceVersion) return own;

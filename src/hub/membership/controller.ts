@@ -1,7 +1,8 @@
 // What membership watches and how it sees.
 
 import { clusterOfNamespace, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
-import type { Controller, Projected } from '../../runtime/controller.ts';
+import { namespaceResource } from '../../api/resources.ts';
+import type { Controller, Projected, WholeRef } from '../../runtime/controller.ts';
 import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles } from '../sources.ts';
 import { works } from '../work-source.ts';
 import { type Beats, createBeats } from './beats.ts';
@@ -55,6 +56,17 @@ export function membership(settings: Partial<Settings> = {}, beats: Beats = crea
       const place = memberNamespace(key);
       const internal = see.get(internalMemberClusters, key, place);
       const namespace = see.get(namespaces, place);
+      if (cluster.metadata.deletionTimestamp !== undefined && namespace === undefined) {
+        const ref: WholeRef = {
+          on: 'hub',
+          resource: namespaceResource,
+          group: '',
+          kind: 'Namespace',
+          name: place,
+          live: true,
+        };
+        if (see.whole(ref) === undefined) return { need: [ref] };
+      }
       const role = see.get(roles, memberRole(key), place);
       const roleBinding = see.get(roleBindings, memberRoleBinding(key), place);
       const stamp = memberAgentOf(

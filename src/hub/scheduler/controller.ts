@@ -1,7 +1,7 @@
 // What the scheduler watches and how it sees.
-import type { MemberCluster } from '../../api/member-cluster.ts';
+import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import { keyOf } from '../../runtime/cache.ts';
-import type { Controller, See, WatchRule } from '../../runtime/controller.ts';
+import type { Controller, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
 import { byRevision } from '../../runtime/revision.ts';
 import type { PlacementFamily } from '../families.ts';
 import { notSupported } from '../not-supported.ts';
@@ -29,6 +29,8 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
       const placement = see.get(family.placements, name, slash < 0 ? undefined : key.slice(0, slash));
       const bindings = see.by(family.bindings, 'placement', key);
       if (placement === undefined && bindings.length === 0) return undefined;
+      const unsure = bindings.filter(isLive).flatMap(({ spec }) => missingIn(see, spec.targetCluster));
+      if (unsure.length > 0) return { need: unsure };
       // By its own fields. Of what is not built yet among the selected objects its controller knows: it makes no policy snapshot then.
       const [unbuilt] = placement === undefined ? [] : notSupported(placement);
       return {
@@ -98,7 +100,16 @@ const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
 const isOlder = (a: MemberCluster, b: MemberCluster): boolean =>
   byRevision(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '') < 0;
 
+/** That a member is gone takes its bindings away, so it is not believed to a watch that may be behind. */
+function missingIn(see: See, cluster: string): readonly WholeRef[] {
+  if (see.get(memberClusters, cluster) !== undefined) return [];
+  const { group, kind } = memberCluster;
+  const ref: WholeRef = { on: 'hub', resource: memberCluster, group, kind, name: cluster, live: true };
+  return see.whole(ref) === undefined ? [ref] : [];
+}
+
+const isLive = ({ metadata, spec }: HubBinding): boolean =>
+  metadata.deletionTimestamp === undefined && spec.state !== 'Unscheduled';
+
 const liveOn = (see: See, family: PlacementFamily, cluster: string): readonly HubBinding[] =>
-  see
-    .by(family.bindings, 'cluster', cluster)
-    .filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.state !== 'Unscheduled');
+  see.by(family.bindings, 'cluster', cluster).filter(isLive);

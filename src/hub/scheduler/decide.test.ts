@@ -62,6 +62,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     expect(stepsOf(hub)).toEqual([
       ['create b'],
       [`patch ${binding}`],
+      [`patch ${snapshot}`],
       [`patch ${binding}`],
       [`patch ${snapshot} status`],
     ]);

@@ -6,7 +6,7 @@
 import { annotations, finalizers, labels } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
-import { create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
+import { ascertain, create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
@@ -96,12 +96,17 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
       released,
       creates,
       patches,
-      unscheduled,
+      ...(unscheduled.length === 0 ? [] : [certain(family, snapshot), unscheduled]),
       ...statusStep(family, snapshot, reportOf(outcome, report), because),
     ],
     because,
   );
 }
+
+/** Who is behind would give up clusters by a policy that has been replaced. */
+const certain = ({ policySnapshots }: PlacementFamily, snapshot: HubPolicySnapshot): Step => [
+  ascertain(seen(policySnapshots, snapshot), 'makes sure that the policy is still this one'),
+];
 
 const cycleInput = ({ placement, snapshot, members, bindings, now }: Scheduling, numberOfClusters: number) => ({
   policy: snapshot.spec.policy,

@@ -331,6 +331,8 @@ export class Hub {
     const { plural } = action.of.resource;
     const next = (object: KubeObject): KubeObject => {
       if (object.metadata.resourceVersion !== action.of.resourceVersion) throw new Error('conflict');
+      // What changes nothing makes no revision.
+      if (action.do === 'patch' && Object.keys(action.merge as object).length === 0) return object;
       const resourceVersion = String(this.#revision++);
       const patch = action.do === 'delete' ? { metadata: { deletionTimestamp: kubeTime(this.now) } } : action.merge;
       return merged(merged(object, patch), { metadata: { resourceVersion } }) as KubeObject;

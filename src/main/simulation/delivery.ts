@@ -124,7 +124,7 @@ function release() {
     switch (roll(8)) {
       case 0: {
         const path = '/spec/workload/manifests/1/spec/template/spec/containers/0/image';
-        const body = [{ op: 'replace', path, value: 'web:edited' }];
+        const body = [{ op: 'replace', path, value: EDITED }];
         await api.call({ verb: 'patch', at: workAt, patch: { type: 'json', body }, manager: 'user' });
         return;
       }
@@ -144,6 +144,7 @@ function release() {
 }
 
 const FOREIGN = 'not-yours';
+const EDITED = 'web:edited';
 
 /** The owner of a member has things of their own, some of them in a namespace that is placed. */
 function ownThings() {
@@ -161,12 +162,6 @@ function ownThings() {
 
 // ---- what can be seen
 
-const objectsIn = (store: Readable, prefix: string): readonly KubeObject[] =>
-  store.range(prefix).items.map((item) => item.object());
-
-const bindingsIn = (store: Readable): readonly Binding[] =>
-  objectsIn(store, `${binding.cluster.group}/${binding.cluster.plural}//`) as readonly Binding[];
-
 const isGone = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 
 function isAvailable({ metadata, status }: Binding): boolean {
@@ -179,28 +174,20 @@ const deploymentOn = (sight: Sight, member: string): KubeObject | undefined =>
 
 // ---- what must hold
 
-/** A binding that says it is available is moved only if all others but so many say so, too. */
+/** Of the clusters that we moved, and that were available before, only so many have not become available again. */
 function budgetIsKept(): Checker {
-  return changeChecker('the budget is kept', ({ stored, previous, deleted }, server, sight) => {
-    const store = sight.store(server);
-    const before = previous?.object() as Binding | undefined;
+  /** Bindings that lost an available copy because of us. */
+  const taken = new Set<string>();
+  return changeChecker('the budget is kept', ({ key, stored, previous, deleted }, server) => {
     const now = stored.object() as Binding;
-    if (
-      server !== 'hub' ||
-      store === undefined ||
-      now.kind !== binding.cluster.kind ||
-      before === undefined ||
-      deleted
-    ) {
-      return undefined;
-    }
-    const isMoved = before.spec.resourceSnapshotName !== now.spec.resourceSnapshotName;
-    if (!isMoved || !isAvailable(before)) return undefined;
-    // One that was never placed lacks nothing because of us.
-    const all = bindingsIn(store).filter((each) => !isGone(each) && each.spec.state === 'Bound');
-    const lacking = all.filter((each) => !isAvailable(each)).map(({ spec }) => spec.targetCluster);
-    if (lacking.length <= MAX_UNAVAILABLE) return undefined;
-    return `${now.spec.targetCluster} was moved to ${now.spec.resourceSnapshotName} while ${lacking.join(', ')} are not available`;
+    if (server !== 'hub' || now.kind !== binding.cluster.kind) return undefined;
+    if (deleted || isAvailable(now)) taken.delete(key);
+    const before = previous?.object() as Binding | undefined;
+    const isMoved = before !== undefined && before.spec.resourceSnapshotName !== now.spec.resourceSnapshotName;
+    if (deleted || !isMoved || !isAvailable(before)) return undefined;
+    taken.add(key);
+    if (taken.size <= MAX_UNAVAILABLE) return undefined;
+    return `${now.spec.targetCluster} was moved to ${now.spec.resourceSnapshotName}: ${[...taken].join(', ')} were taken at once`;
   });
 }
 
@@ -215,7 +202,7 @@ const healthIsOfTheRevision: Checker = changeChecker(
     const live = deploymentOn(sight, cluster);
     const image = imageIn(sight.store('hub'), now.spec.resourceSnapshotName);
     // A member that is down cannot be looked at; a Work that was just edited by hand is put right soon.
-    if (live === undefined || image === undefined) return undefined;
+    if (live === undefined || image === undefined || imageOf(live) === EDITED) return undefined;
     if (imageOf(live) === image && isUp(live)) return undefined;
     return `${cluster} is called available with ${image}, but has ${imageOf(live)}${isUp(live) ? '' : ' and is not up'}`;
   },
