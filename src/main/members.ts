@@ -13,6 +13,7 @@ import { systemRandom } from '../base/random.ts';
 import { createGate } from '../client/gate.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
 import type { Log } from '../runtime/deps.ts';
+import type { Pretend } from '../sim/pretend/start.ts';
 import { type Pace, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
 import type { Embedded } from './embedded.ts';
@@ -51,6 +52,14 @@ export interface Members {
   stop(): Promise<void>;
 }
 
+/** The agent's first report tells of the nodes, and the next one is a period away. */
+const afterNodes =
+  ({ registered }: Pretend, pace: Pace): Pace =>
+  async (run) => {
+    await registered;
+    await pace(run);
+  };
+
 /** Starts them one by one, with time in between for what else the process does. */
 export async function startMembers(options: MembersOptions, signal: AbortSignal): Promise<Members> {
   const { fleet, servers, hubFor, log, metrics } = options;
@@ -70,14 +79,17 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
     const { cluster, catalogue } = servers.get(member.name) as RunningCluster;
     const own = directTransport(cluster, AGENT_USER);
     const statusOnly = fleet.length > MOST_WITH_PODS;
-    parts.push(pretendMember({ ...shared, transport: own }, member, { statusOnly }));
+    const pretend = pretendMember({ ...shared, transport: own }, member, { statusOnly });
+    parts.push(pretend);
     const hub = counted(hubFor(member.name), 'hub', metrics);
     const deps = {
       ...shared,
       servers: { hub, member: counted(own, 'member', metrics) },
       catalogues: { member: catalogue },
     };
-    parts.push(runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }, pace));
+    parts.push(
+      runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }, afterNodes(pretend, pace)),
+    );
     await nextTurn();
   }
   return {

@@ -318,13 +318,7 @@ describe.skipIf(skipsKubectl)('seed 003', () => {
   });
 
   test('V3-5: a member tells its properties and the three amounts of what it has', async () => {
-    // The first report may be older than the nodes, and the next is due a minute later.
-    const member = 'membercluster/aks-member-1';
-    await fleet.hub(['patch', member, '--type=merge', '-p', '{"spec":{"heartbeatPeriodSeconds":1}}']);
-    const nodes = '{.status.properties.kubernetes-fleet\\.io/node-count.value}';
-    await fleet.hub(['wait', `--for=jsonpath=${nodes}=2`, member, '--timeout=60s']);
-
-    const { status } = await fleet.get<KubeObject>('hub', [member]);
+    const { status } = await fleet.get<KubeObject>('hub', ['membercluster', 'aks-member-1']);
     const amounts = { cpu: expect.anything(), memory: expect.anything() };
     expect(status).toMatchObject({
       properties: { 'kubernetes-fleet.io/node-count': { value: '2', observationTime: expect.stringMatching(/Z$/) } },

@@ -17,8 +17,13 @@ import { leaseNamespace, leases, nodes, pods, services } from './sources.ts';
 const ALL = 'all';
 const isOurs = ({ metadata }: Node): boolean => metadata.labels?.[PRETEND_LABEL] !== undefined;
 
-// biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list, as in ManagerOptions.
-export const nodeControllers = (profile: Profile, shapes: readonly NodeShape[]): readonly Controller<any>[] => {
+/** `onNode` is told, perhaps more than once, of each Node that is there. */
+export const nodeControllers = (
+  profile: Profile,
+  shapes: readonly NodeShape[],
+  onNode: (name: string) => void,
+  // biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list, as in ManagerOptions.
+): readonly Controller<any>[] => {
   const configured = new Map(shapes.map((shape) => [shape.name, shape]));
   const everyShape: WatchRule<KubeObject> = { source: leaseNamespace, toKeys: () => [...configured.keys()] };
   return [
@@ -29,6 +34,7 @@ export const nodeControllers = (profile: Profile, shapes: readonly NodeShape[]):
       watches: [everyShape, itself(nodes), nodeOfLease],
       see(see, name) {
         const found = see.get(nodes, name);
+        if (found !== undefined) onNode(name);
         const lease = see.get(leases, name);
         const related = { ...(found === undefined ? {} : { node: found }), ...(lease === undefined ? {} : { lease }) };
         return { object: configured.get(name), related };

@@ -35,6 +35,8 @@ export interface PretendOptions {
 export interface Pretend {
   /** Everything is watched. */
   readonly synced: Promise<void>;
+  /** All configured Nodes are there, or it was stopped before. */
+  readonly registered: Promise<void>;
   /** Nothing to do now; moments to come do not count. */
   idle(): boolean;
   stop(): Promise<void>;
@@ -46,6 +48,12 @@ export function startPretend(deps: PretendDeps, options: PretendOptions): Preten
   const { profile, sets, nodes } = options;
   const managers: Manager[] = [];
   let isStopped = false;
+  const missing = new Set(sets.includes('node') ? nodes.map(({ name }) => name) : []);
+  let onRegistered = () => {};
+  const registered = new Promise<void>((resolve) => {
+    onRegistered = resolve;
+  });
+  if (missing.size === 0) onRegistered();
   if (sets.includes('controllers')) {
     const controllers = options.statusOnly === true ? statusControllers(profile) : workloadControllers(profile);
     managers.push(startManager(depsFor(deps, 'controllers', deps.transport), { controllers, manager: FIELD_MANAGER }));
@@ -60,16 +68,20 @@ export function startPretend(deps: PretendDeps, options: PretendOptions): Preten
   );
   if (sets.includes('node')) {
     const controllers = [
-      ...nodeControllers(profile, nodes),
+      ...nodeControllers(profile, nodes, (name) => {
+        if (missing.delete(name) && missing.size === 0) onRegistered();
+      }),
       exportsServed((resource) => !isStopped && exported.serve(resource)),
     ];
     managers.push(startManager(depsFor(deps, 'node', kubelet), { controllers, manager: FIELD_MANAGER }));
   }
   return {
     synced: Promise.all(managers.map((manager) => manager.synced)).then(() => {}),
+    registered,
     idle: () => managers.every((manager) => manager.idle()) && exported.idle(),
     async stop() {
       isStopped = true;
+      onRegistered();
       await Promise.all([...managers.map((manager) => manager.stop()), exported.stop()]);
     },
   };
