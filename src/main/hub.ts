@@ -12,9 +12,10 @@ import { serveHealth } from './health-server.ts';
 import { runWhileLeading } from './leading.ts';
 import { jsonLog, type LogLevel } from './log.ts';
 import { startHub } from './parts.ts';
+import { type PlacementFlags, placementsOf } from './placement-flags.ts';
 import { firstSignal } from './signals.ts';
 
-export interface HubCommandOptions extends ConnectOptions {
+export interface HubCommandOptions extends ConnectOptions, PlacementFlags {
   readonly forceDeleteWaitTime: number;
   readonly unreachablePeriods: number;
   readonly healthPort?: number;
@@ -25,6 +26,7 @@ const LEASE = '136224848560.hub.fleet.azure.com';
 const STANDING_BY = { ok: true, facts: [{ name: 'leader', ok: true, detail: 'another replica leads' }] };
 
 export async function hub(options: HubCommandOptions): Promise<void> {
+  const placements = placementsOf(options);
   const stopped = firstSignal();
   const log = jsonLog(options.logLevel, { part: 'hub' });
   using server = await connect(options);
@@ -50,6 +52,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
         {
           forceDeleteWaitMs: options.forceDeleteWaitTime * 1000,
           unreachablePeriods: options.unreachablePeriods,
+          placements,
           mayWrite,
           metrics,
           isRemote: true,

@@ -24,6 +24,7 @@ import type { hub } from './hub.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import type { member } from './member.ts';
 import { MEMBERS_COMMAND } from './members-process.ts';
+import { placing } from './placement-flags.ts';
 import type { pretend } from './pretend.ts';
 import { firstSignal } from './signals.ts';
 import type { up } from './up.ts';
@@ -75,7 +76,7 @@ const logging = (command: Command, usual: LogLevel): Command =>
   );
 
 function addUp(root: Command): void {
-  logging(serving(root.command('up')), 'error')
+  placing(logging(serving(root.command('up')), 'error'))
     .description('run a hub and its members on this machine')
     .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 10_000))
     .option('--fleet <name or file>', `a fleet file, or one of: ${shippedFleets().join(', ')}`)
@@ -89,7 +90,7 @@ function addMembers(root: Command): void {
 }
 
 function addHub(root: Command): void {
-  logging(connecting(root.command('hub')), 'info')
+  placing(logging(connecting(root.command('hub')), 'info'))
     .description("run the hub's controllers against any Kubernetes API server")
     .option(
       '--force-delete-wait-time <seconds>',

@@ -21,9 +21,10 @@ import { jsonLog, type LogLevel } from './log.ts';
 import { startMembers, startServers } from './members.ts';
 import { startMembersProcess } from './members-process.ts';
 import { startHub } from './parts.ts';
+import { type PlacementFlags, placementsOf } from './placement-flags.ts';
 import { firstSignal } from './signals.ts';
 
-export interface UpOptions extends EmbeddedOptions {
+export interface UpOptions extends EmbeddedOptions, PlacementFlags {
   readonly members?: number;
   readonly fleet?: string;
   readonly kubeconfig?: string;
@@ -49,6 +50,7 @@ const identityOf = (name: string): User => ({
 });
 
 export async function up(options: UpOptions): Promise<void> {
+  const placements = placementsOf(options);
   const stopped = firstSignal();
   const asked = await askedFleet(options);
   await using embedded = await openEmbedded(options);
@@ -74,7 +76,7 @@ export async function up(options: UpOptions): Promise<void> {
       servers: { hub: counted(admin, 'hub', metrics) },
       catalogues: { hub: hub.catalogue },
     },
-    { metrics },
+    { metrics, placements },
   );
   await using _hub = disposing(controllers);
   await using _health = await healthOf(options, controllers, metrics);
