@@ -55,6 +55,13 @@ const converted = {
 
 const rows: readonly { readonly id: string; shows(send: Send, kubeconfig: string): Promise<void> }[] = [
   {
+    id: 'watch-future-revision',
+    async shows(send) {
+      const path = `${CM}?watch=true&resourceVersion=999999999&timeoutSeconds=1`;
+      expect(await send('GET', path)).toMatchObject({ code: 504 });
+    },
+  },
+  {
     id: 'controllers',
     async shows(send) {
       expect(await send('POST', `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`, deployment)).toMatchObject({
