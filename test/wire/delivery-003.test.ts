@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import { parseYamlDocuments } from '../../src/base/yaml.ts';
-import { type Condition, type Fleet, inShort, messageOf, startFleet } from './delivery.ts';
+import { type Condition, type Fleet, type Happening, inShort, messageOf, startFleet } from './delivery.ts';
 import { namespace } from './delivery-kinds.ts';
 import { skipsKubectl } from './server.ts';
 
@@ -66,6 +66,12 @@ describe.skipIf(skipsKubectl)('seed 003', () => {
   });
 
   test('V3-2: describe has the sections of the sample in their order, its reasons and its events', async () => {
+    {
+      // News travel behind the status.
+      await using news = await fleet.record('hub', ['get', 'events', '--field-selector=involvedObject.name=crp-1']);
+      const isLast = ({ object }: Happening) => object['reason'] === 'PlacementRolloutCompleted';
+      await news.until((seen) => seen.some(isLast) && seen.length >= 6, 'the last event of the rollout');
+    }
     const described = await fleet.hub(['describe', 'crp', 'crp-1']);
     const keys = (indent: number, text: string) =>
       [...text.matchAll(new RegExp(`^ {${indent}}([A-Z][A-Za-z ]*):`, 'gm'))].map(([, key]) => key);

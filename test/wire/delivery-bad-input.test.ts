@@ -82,11 +82,13 @@ describe.skipIf(skipsKubectl)('a placement that cannot be delivered', () => {
       sentence: expect.stringMatching(/"member-1".*ConfigMap "foreign\/theirs" was on the member before/),
     });
     expect(await theirs()).toBe(before);
+    const ours = () => fleet.on('member-1', ['-n', 'foreign', 'get', 'cm', 'ours', '--ignore-not-found', '-o', 'name']);
+    expect(await ours()).toBe('configmap/ours\n');
 
     // Also when the placement goes; what is ours goes with it.
     await fleet.hub(['delete', 'crp', 'foreign', '--timeout=60s']);
     expect(await theirs()).toBe(before);
-    expect(await fleet.on('member-1', ['-n', 'foreign', 'get', 'cm', 'ours', '--ignore-not-found'])).toBe('');
+    expect(await ours()).toBe('');
     await fleet.on('member-2', ['wait', '--for=delete', 'namespace/foreign', '--timeout=60s']);
   });
 
@@ -121,6 +123,7 @@ describe.skipIf(skipsKubectl)('a placement that cannot be delivered', () => {
       ...['wait', 'crp/fixed', '--timeout=60s'],
       '--for=jsonpath={.status.placementStatuses[*].failedPlacements[*].condition.reason}=ManifestApplyFailed',
     ]);
+    await fleet.waitForReason('crp/fixed', 'ClusterResourcePlacementRolloutStarted', 'RolloutNotStartedYet');
     const status = await fleet.status('crp', 'fixed');
     expect(failuresOn(status, 'member-1')).toEqual([
       ['ConfigMap fixed', 'ManifestApplyFailed', expect.stringMatching(/ConfigMap "fixed\/fixed".*immutable/)],
