@@ -17,6 +17,8 @@ const NO_KINDS: readonly Kind[] = [];
 /** Time that stands still until it is moved. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
+  /** Time goes by and nothing happens meanwhile: a machine that sleeps. */
+  sleep(ms: number): void;
   /** When the next timer is due, of those whose name fits. */
   next(fits?: (name: string) => boolean): number | undefined;
 }
@@ -32,6 +34,9 @@ export function testClock(startMs = Date.parse('2026-01-01T00:00:00Z')): TestClo
       return () => {
         timers = timers.filter((each) => each !== timer);
       };
+    },
+    sleep(ms) {
+      now += ms;
     },
     next(fits = () => true) {
       const due = timers.filter(({ name }) => fits(name)).map(({ at }) => at);

@@ -30,6 +30,7 @@ export const deployment = (image: string, replicas = 2) => ({
   metadata: { name: 'web', namespace: SHOP },
   spec: {
     replicas,
+    progressDeadlineSeconds: 60,
     selector: { matchLabels: { app: 'web' } },
     template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image }] } },
   },
