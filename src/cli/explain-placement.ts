@@ -21,7 +21,7 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     const clusters = total === 1 ? 'its cluster has it' : `all ${total} clusters have it`;
     const state = total === 0 ? 'no cluster fits its policy' : `${clusters}, ${isReport ? 'compared' : 'available'}`;
     const at = revision === '' || total === 0 ? '' : ` (revision ${revision})`;
-    return answer(`nothing holds ${title}: ${state}${at}`, { isWaiting: false, causes });
+    return answer(`nothing holds ${title}: ${state}${at}`, { isWaiting: false, causes, notes: remarks(looking) });
   }
   if (first !== undefined) return answer(`${title} waits: ${first.sentence}`, { causes });
   if (progress.outdated !== undefined) {
@@ -30,6 +30,12 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   }
   return ofConditions(looking);
 }
+
+/** What the hub adds to a schedule that is well, such as a selector that matches nothing: complete may then mean that nothing was sent. */
+const remarks = ({ placement }: Looking): readonly string[] =>
+  (placement.status?.conditions ?? [])
+    .filter(({ type }) => type.endsWith('Scheduled'))
+    .flatMap(({ message }) => message.split('; ').slice(1));
 
 /** Time alone ends it, and nobody writes a status for that alone. */
 export const isNotOver =

@@ -278,6 +278,18 @@ Evidence:
     });
   });
 
+  test('says of one that is complete what it does not send', async () => {
+    const placement = aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] });
+    const [scheduled, ...others] = placement.status?.conditions ?? [];
+    const message = 'found all clusters: 1; selector v1 Namespace "shop" matches nothing';
+    const conditions = [{ ...scheduled, message }, ...others];
+    const { ask } = await serving([{ ...placement, status: { ...placement.status, conditions } } as typeof placement]);
+    expect(await ask('placement/web')).toEqual({
+      code: 0,
+      text: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)\n\nNote:\n  - selector v1 Namespace "shop" matches nothing',
+    });
+  });
+
   test('speaks of ResourcePlacements with a namespace', async () => {
     const metadata = { name: 'web', namespace: 'team' };
     const own = aPlacement({

@@ -199,6 +199,9 @@ describe.skipIf(skipsKubectl)('a placement that cannot be delivered', () => {
     expect(messageOf((await fleet.status('crp', 'later')).conditions, 'Scheduled')).toContain(
       'selector v1 Namespace "later" matches nothing',
     );
+    await fleet.waitForAvailable('crp/later');
+    const { stdout } = await flotilla(fleet.home, ['why', 'placement/later'], { KUBECONFIG: fleet.server.kubeconfig });
+    expect(stdout).toMatch(/^nothing holds.*\n\nNote:\n {2}- selector v1 Namespace "later" matches nothing\n$/);
     await fleet.apply(namespace('later'));
     await fleet.on('member-3', ['wait', '--for=create', 'namespace/later', '--timeout=60s']);
   });
