@@ -344,42 +344,37 @@ describe('a Work', () => {
   const patchWork = async (it: Delivery, body: object) =>
     it.fleet.patch('works', memberNamespace('c1'), it.workName(), body);
 
-  scenario.for(families)('that is edited by hand is put back, and so is the member', { members: 1 }, async (it) => {
-    await it.give(configMap('1'));
-    await it.place();
-    await it.runs();
-    await patchWork(it, { spec: { workload: { manifests: [configMap('forged'), configMap('forged', 'planted')] } } });
-    await it.runs();
-    expect(await it.values()).toEqual({ c1: '1' });
-    expect(await it.find('c1', 'configmaps', 'planted')).toBeUndefined();
-    expect(await it.said()).toEqual(DONE);
-    await patchWork(it, { metadata: { labels: null, annotations: null } });
-    await it.runs();
-    expect((await it.work('c1'))?.metadata.labels).toMatchObject({ 'kubernetes-fleet.io/parent-CRP': 'web' });
-    expect(await it.said()).toEqual(DONE);
-  });
+  scenario.for(families)(
+    'that is edited, emptied or deleted by hand comes back as it was, and so does what is on the member',
+    { members: 1 },
+    async (it) => {
+      await it.give(configMap('1'));
+      await it.place();
+      await it.runs();
+      await patchWork(it, { spec: { workload: { manifests: [configMap('forged'), configMap('forged', 'planted')] } } });
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: '1' });
+      expect(await it.find('c1', 'configmaps', 'planted')).toBeUndefined();
+      expect(await it.said()).toEqual(DONE);
+      await patchWork(it, { metadata: { labels: null, annotations: null } });
+      await it.runs();
+      expect((await it.work('c1'))?.metadata.labels).toMatchObject({ 'kubernetes-fleet.io/parent-CRP': 'web' });
+      expect(await it.said()).toEqual(DONE);
 
-  scenario.for(families)('whose status is wiped is reported on again', { members: 1 }, async (it) => {
-    await it.give(configMap('1'));
-    await it.place();
-    await it.runs();
-    const { hub } = it.fleet;
-    const at = { ...hub.at('works', memberNamespace('c1'), it.workName()), subresource: 'status' as const };
-    await hub.call({ verb: 'patch', at, patch: { type: 'merge', body: { status: null } }, manager: 'test' });
-    await it.runs();
-    expect(await it.said()).toEqual(DONE);
-  });
+      // Its status is wiped.
+      const { hub } = it.fleet;
+      const target = hub.at('works', memberNamespace('c1'), it.workName());
+      const at = { ...target, subresource: 'status' as const };
+      await hub.call({ verb: 'patch', at, patch: { type: 'merge', body: { status: null } }, manager: 'test' });
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
 
-  scenario.for(families)('that is deleted by hand comes back, and its objects with it', { members: 1 }, async (it) => {
-    await it.give(configMap('1'));
-    await it.place();
-    await it.runs();
-    const { hub } = it.fleet;
-    await hub.call({ verb: 'delete', at: hub.at('works', memberNamespace('c1'), it.workName()) });
-    await it.runs(MINUTE);
-    expect(await it.values()).toEqual({ c1: '1' });
-    expect(await it.said()).toEqual(DONE);
-  });
+      await hub.call({ verb: 'delete', at: target });
+      await it.runs(MINUTE);
+      expect(await it.values()).toEqual({ c1: '1' });
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
 });
 
 describe('a placement', () => {
