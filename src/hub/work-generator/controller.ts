@@ -1,5 +1,12 @@
 // What the work generator watches and how it sees. Its keys are bindings.
-import { annotations, labels, masterWorkName, memberNamespace, workBaseName } from '../../api/names.ts';
+import {
+  annotations,
+  clusterOfNamespace,
+  labels,
+  masterWorkName,
+  memberNamespace,
+  workBaseName,
+} from '../../api/names.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
@@ -14,12 +21,25 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
   const keyOfBinding = ({ metadata }: HubBinding) => keyOf(metadata.namespace, metadata.name ?? '');
   const isOurs = ({ metadata }: HubWork) =>
     (metadata.labels?.[labels.parentPlacementNamespace] !== undefined) === family.binding.namespaced;
+  const isLabelled = ({ metadata }: HubWork) => metadata.labels?.[labels.parentBinding] !== undefined;
+  /** Of one that has lost its labels: it is still the Work of whoever asks for its name. */
+  const bindingsByName = ({ metadata }: HubWork, see: See) =>
+    see
+      .by(family.bindings, 'cluster', clusterOfNamespace(metadata.namespace ?? '') ?? '')
+      .filter((binding) => nameFor(binding) === metadata.name)
+      .map(keyOfBinding);
   return {
     name: `work-generator/${family.placement.kind}`,
     eventSource: family.eventSource,
     watches: [
       { source: family.bindings, toKeys: (item) => [keyOfBinding(item)] },
-      { source: works, toKeys: (item) => (isOurs(item) ? bindingOf(item) : []) },
+      {
+        source: works,
+        toKeys(item, see) {
+          if (!isLabelled(item)) return bindingsByName(item, see);
+          return isOurs(item) ? bindingOf(item) : [];
+        },
+      },
       // Which snapshot a binding names is on the binding; that one of them appears late or goes early is what is looked for here.
       {
         source: family.resourceSnapshots,
@@ -57,10 +77,9 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
   };
 
   /** By label, and the one that has the name: it may have lost its labels. */
-  function worksOf(see: See, { metadata, spec }: HubBinding, key: string): readonly HubWork[] {
+  function worksOf(see: See, binding: HubBinding, key: string): readonly HubWork[] {
     const labelled = see.by(works, 'binding', key).filter(isOurs);
-    const name = masterWorkName(workBaseName(metadata.labels?.[labels.parentPlacement] ?? '', metadata.namespace));
-    const named = see.get(works, name, memberNamespace(spec.targetCluster));
+    const named = see.get(works, nameFor(binding), memberNamespace(binding.spec.targetCluster));
     return named === undefined || labelled.includes(named) ? labelled : [...labelled, named];
   }
 
@@ -89,6 +108,9 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
     return wholes.map(({ whole }) => whole as ResourceSnapshot);
   }
 }
+
+const nameFor = ({ metadata }: HubBinding): string =>
+  masterWorkName(workBaseName(metadata.labels?.[labels.parentPlacement] ?? '', metadata.namespace));
 
 const bindingOf = ({ metadata }: HubWork): readonly string[] => {
   const binding = metadata.labels?.[labels.parentBinding];

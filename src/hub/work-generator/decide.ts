@@ -60,7 +60,8 @@ function hold({ family, binding }: Observed): Decision {
 
 /** Differs from KubeFleet: it waits until the Works are gone, not until they are marked. */
 function letGo({ family, binding, works }: Observed): Decision {
-  const own = works.filter((each) => isOf(binding, each));
+  // The one that has the binding's name for it, but lost its labels, would else stay for ever.
+  const own = works.filter((each) => isOf(binding, each) || each.metadata.labels?.[labels.parentBinding] === undefined);
   const live = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (live.length > 0) {
     const because = `takes ${live.length} Works away`;

@@ -308,5 +308,21 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await it.patch(it.workAt, { metadata: { finalizers: null } });
       await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
     });
+
+    test('are gone before the binding is let go, even if somebody took their labels away', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      await it.patch(it.workAt, { metadata: { finalizers: ['kubernetes-fleet.io/work-cleanup'] } });
+      // Nobody puts the labels right while the rollout has not reached it.
+      await it.patch(it.bindingAt, { spec: { state: 'Scheduled' } });
+      await it.patch(it.workAt, { metadata: { labels: { [labels.parentBinding]: null } } });
+      await it.cluster.call({ verb: 'delete', at: it.bindingAt });
+      await it.settle();
+      expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeDefined();
+      expect((await it.get(it.bindingAt)).metadata.deletionTimestamp).toBeDefined();
+      await it.patch(it.workAt, { metadata: { finalizers: null } });
+      await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
+    });
   },
 );
