@@ -191,15 +191,15 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = admin)
   };
   const heads = () =>
     [...members.values()].reduce((sum, { store }) => sum + store.head, hub.store.head + traffic.count);
+  /** What is looked at only grows, so what happens between two looks shows. */
   const isStill = async (turns: number, look: () => unknown) => {
     const before = look();
     for (let i = 0; i < turns; i++) {
       await turn();
       await hub.settled();
       for (const member of members.values()) await member.settled();
-      if (look() !== before || !pretends.every((each) => each.idle())) return false;
     }
-    return true;
+    return look() === before && pretends.every((each) => each.idle());
   };
   const settles = async () => {
     for (let rounds = 0; rounds < 20_000; rounds++) {

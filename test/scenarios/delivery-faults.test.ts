@@ -23,6 +23,8 @@ import { isAscertaining } from '../fleet.ts';
 
 const MINUTE = 60_000;
 
+// What happens on a member does not know the family: such scenarios are played in one of them.
+
 /** A kind of the user's. */
 const widgets = (size: object = { type: 'integer' }) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -61,7 +63,7 @@ const withWidgets = (it: Delivery) =>
   it.namespace === undefined ? {} : { resourceSelectors: [CONFIG_MAPS, selects('example.com', 'v1', 'Widget')] };
 
 describe('a member', () => {
-  scenario.for(families)(
+  scenario.for([clusterFamily])(
     'that refuses a manifest is quoted, gets the rest, and is content when either side changes its mind',
     {
       members: 1,
@@ -93,7 +95,7 @@ describe('a member', () => {
     },
   );
 
-  scenario.for(families)(
+  scenario.for([clusterFamily])(
     'that lacks a kind is told so, and heals when its definition comes',
     { members: 1 },
     async (it) => {
@@ -129,24 +131,28 @@ describe('a member', () => {
     },
   );
 
-  scenario.for(families)('whose API server is down is as it should be again soon after', { members: 2 }, async (it) => {
-    await it.give(configMap('1'));
-    await it.place(rolls({ maxUnavailable: '100%' }));
-    await it.runs();
-    it.fleet.down('c1', true);
-    await it.give(configMap('2'));
-    await it.runs(3 * MINUTE);
-    expect(await it.values()).toEqual({ c1: '1', c2: '2' });
-    expect((await it.said())['Applied']).not.toBe(DONE.Applied);
-    it.fleet.down('c1', false);
-    await it.runs(4 * MINUTE);
-    expect(await it.values()).toEqual({ c1: '2', c2: '2' });
-    expect(await it.said()).toEqual(DONE);
-  });
+  scenario.for([namespacedFamily])(
+    'whose API server is down is as it should be again soon after',
+    { members: 2 },
+    async (it) => {
+      await it.give(configMap('1'));
+      await it.place(rolls({ maxUnavailable: '100%' }));
+      await it.runs();
+      it.fleet.down('c1', true);
+      await it.give(configMap('2'));
+      await it.runs(3 * MINUTE);
+      expect(await it.values()).toEqual({ c1: '1', c2: '2' });
+      expect((await it.said())['Applied']).not.toBe(DONE.Applied);
+      it.fleet.down('c1', false);
+      await it.runs(4 * MINUTE);
+      expect(await it.values()).toEqual({ c1: '2', c2: '2' });
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
 });
 
 describe('a field that cannot change', () => {
-  scenario.for(families)('is named with the remedy, and the remedy works', { members: 1 }, async (it) => {
+  scenario.for([namespacedFamily])('is named with the remedy, and the remedy works', { members: 1 }, async (it) => {
     await it.give(deployment('web:1'));
     await it.place();
     await it.runs();
@@ -185,7 +191,7 @@ describe("somebody else's object", () => {
     },
   };
 
-  scenario.for(families)('stays theirs, its owner is named, and is ours when they let go', owned, async (it) => {
+  scenario.for([clusterFamily])('stays theirs, its owner is named, and is ours when they let go', owned, async (it) => {
     await it.give(configMap('1'), deployment('web:1'));
     await it.place();
     await it.runs();
@@ -292,7 +298,7 @@ describe('an agent that is killed', () => {
     return writes > most;
   }
 
-  scenario.for(families)('after each of its writes ends as one that lives', { members: 1 }, async (it) => {
+  scenario.for([namespacedFamily])('after each of its writes ends as one that lives', { members: 1 }, async (it) => {
     for (let after = 1; ; after++) {
       await it.give(configMap(`old ${after}`), deployment('web:1'));
       if (after === 1) await it.place();
@@ -319,7 +325,7 @@ describe('an agent that is killed', () => {
     }
   });
 
-  scenario.for(families)('while it first places leaves nothing that nobody owns', { members: 1 }, async (it) => {
+  scenario.for([clusterFamily])('while it first places leaves nothing that nobody owns', { members: 1 }, async (it) => {
     for (let after = 1; ; after++) {
       await it.fleet.stopAgent('c1');
       await it.give(configMap('1'), configMap('x', 'more'));
