@@ -71,6 +71,7 @@ export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'con
     if (own) return own;
   }
   const files = (paths.length === 0 ? [usualPath()] : paths).map((path) => ({
+    path,
     text: readText(path, 'kubeconfig'),
     folder: dirname(resolve(path)),
     readFile: (file: string) => readText(resolve(dirname(path), file), 'file'),

@@ -9,6 +9,8 @@ import type { Connection, Impersonation, LoginPlugin, ReadFile } from './connect
 
 /** One of the files that $KUBECONFIG lists. Of entries with one name the first file's counts. */
 export interface KubeconfigFile {
+  /** For messages: a command may read two. */
+  readonly path?: string;
   readonly text: string;
   readonly readFile: ReadFile;
   /** Where the file is: programs that it names by a relative path are looked for there. */
@@ -29,7 +31,11 @@ const WORD: Readonly<Record<Section, string>> = { contexts: 'context', clusters:
 
 /** Of the named context, else of the current one. */
 export function connectionFrom(files: readonly KubeconfigFile[], contextName?: string): Connection {
-  const configs = files.map(({ text, readFile, folder = '' }) => ({ config: parseConfig(text), readFile, folder }));
+  const configs = files.map((file) => ({
+    config: parseConfig(file),
+    readFile: file.readFile,
+    folder: file.folder ?? '',
+  }));
   const entry = (section: Section, name: string): Entry => {
     const known: string[] = [];
     for (const { config, readFile, folder } of configs) {
@@ -63,7 +69,7 @@ export function connectionFrom(files: readonly KubeconfigFile[], contextName?: s
 
 /** The names of all contexts, in the order in which they stand. */
 export const contextsIn = (files: readonly KubeconfigFile[]): readonly string[] => [
-  ...new Set(files.flatMap(({ text }) => entriesOf(parseConfig(text), 'contexts').map((each) => String(each['name'])))),
+  ...new Set(files.flatMap((file) => entriesOf(parseConfig(file), 'contexts').map((each) => String(each['name'])))),
 ];
 
 // ---- clusters
@@ -223,15 +229,16 @@ const optional = <Key extends string>(key: Key, value: string | undefined): { re
 
 // ---- the file
 
-function parseConfig(source: string): Readonly<Record<string, unknown>> {
+function parseConfig({ text: source, path }: KubeconfigFile): Readonly<Record<string, unknown>> {
+  const title = path === undefined ? 'the kubeconfig' : `the kubeconfig ${path}`;
   let value: unknown;
   try {
     value = parseYaml(source);
   } catch (cause) {
-    throw invalid(`the kubeconfig is not valid YAML: ${messageOf(cause)}`, cause);
+    throw invalid(`${title} is not valid YAML: ${messageOf(cause)}`, cause);
   }
-  if (value === null) throw invalid('the kubeconfig is empty');
-  if (!isObject(value)) throw invalid('the kubeconfig is no map of clusters, users and contexts');
+  if (value === null) throw invalid(`${title} is empty`);
+  if (!isObject(value)) throw invalid(`${title} is no map of clusters, users and contexts`);
   return value;
 }
 

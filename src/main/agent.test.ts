@@ -102,8 +102,9 @@ test('metrics show what controllers do: passes, queues, watches, and every reque
   await world.join();
   const controllers = world.startHub();
   await world.pass(30_000);
-  const nothing = () => ({ ok: true, facts: [] });
-  await using served = await serveHealth({ port: 0, live: nothing, ready: nothing, metrics: world.metrics });
+  const without = { name: 'hub', detail: 'is starting', isReady: false };
+  const { metrics } = world;
+  await using served = await serveHealth({ port: 0, manager: () => controllers, without, metrics });
   const text = await (await fetch(`http://127.0.0.1:${served.port}/metrics`)).text();
   await controllers.stop();
   const count = (start: string) =>

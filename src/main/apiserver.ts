@@ -1,7 +1,6 @@
 // `flotilla apiserver`: one embedded API server on this machine, durable unless told otherwise.
-import { join, resolve } from 'node:path';
 import { hubKinds, memberKinds } from '../api/kinds.ts';
-import { type EmbeddedOptions, HUB, openEmbedded } from './embedded.ts';
+import { type EmbeddedOptions, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
 import { firstSignal } from './signals.ts';
 
 export interface ApiserverOptions extends EmbeddedOptions {
@@ -13,7 +12,7 @@ export async function apiserver(options: ApiserverOptions): Promise<void> {
   await using embedded = await openEmbedded(options);
   await embedded.start(HUB, [...hubKinds, ...memberKinds]);
   await using listening = await embedded.listen();
-  const kubeconfig = resolve(options.kubeconfig ?? join(options.dataDir, 'kubeconfig'));
+  const kubeconfig = kubeconfigFile(options);
   await embedded.writeKubeconfig(kubeconfig, listening.port);
   const data = options.inMemory ? 'in memory: nothing is kept' : `data in ${options.dataDir}`;
   console.log(`flotilla: API server ready at ${embedded.url(listening.port)} (${data})`);

@@ -2,7 +2,7 @@
 // and all members share one, so that a fleet that outgrows its process (see members-process.ts) finds its data again.
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Kind } from '../api/kind.ts';
 import { type Kubeconfig, serverUrl, writeKubeconfig } from '../apiserver/auth/kubeconfig.ts';
 import { ADMIN_USER, filesIn, loadOrCreatePki, type Pki, type PkiFiles } from '../apiserver/auth/pki.ts';
@@ -27,6 +27,10 @@ export interface EmbeddedOptions {
   /** Lines of `token,user,uid,"group1,group2"`. */
   readonly tokenAuthFile?: string;
 }
+
+/** What is kept in memory gets a file of its own: the kubeconfig of the data directory may be in use by a server that runs on it. */
+export const kubeconfigFile = (options: EmbeddedOptions & { readonly kubeconfig?: string }): string =>
+  resolve(options.kubeconfig ?? join(options.dataDir, options.inMemory ? 'in-memory.kubeconfig' : 'kubeconfig'));
 
 /** Keys and certificates as PEM texts by file name: how a process without files hands its own to another. */
 export type Keys = Record<string, string>;

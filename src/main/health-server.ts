@@ -1,14 +1,20 @@
-// /healthz, /readyz and /metrics of a long-running command, on a port of its own.
+// /healthz, /readyz and /metrics of a long-running command, on a port of its own. It comes first: if the port is taken, nothing has begun yet.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { wallClock } from '../base/clock.ts';
 import { UserError } from '../base/errors.ts';
-import type { Health } from '../runtime/health.ts';
+import { type Health, healthText, liveness, readiness } from '../runtime/health.ts';
+import type { Manager } from '../runtime/manager.ts';
 
 export interface HealthServerOptions {
   readonly port: number;
-  live(): Health;
-  ready(): Health;
+  /** Absent = all addresses of the machine: probes of a Pod come from outside. */
+  readonly host?: string;
+  /** undefined = nothing runs yet, or not here. */
+  manager(): Manager | undefined;
+  /** What to say meanwhile. It is alive in any case. */
+  readonly without: { readonly name: string; readonly detail: string; readonly isReady: boolean };
   readonly metrics: Registry;
 }
 
@@ -16,17 +22,24 @@ export interface HealthServer extends AsyncDisposable {
   readonly port: number;
 }
 
-export async function serveHealth({ port, live, ready, metrics }: HealthServerOptions): Promise<HealthServer> {
+export async function serveHealth(options: HealthServerOptions): Promise<HealthServer> {
+  const { port, host, metrics, manager, without } = options;
+  const { name, detail, isReady } = without;
+  const nothing = (ok: boolean): Health => ({ ok, facts: [{ name, ok, detail }] });
+  const health = (path: '/healthz' | '/readyz'): Health => {
+    const state = manager()?.state();
+    if (state === undefined) return nothing(path === '/healthz' || isReady);
+    return path === '/healthz' ? liveness(state, wallClock.now()) : readiness(state);
+  };
   const server = createServer(async (request, response) => {
     const path = request.url?.split('?')[0];
     if (path === '/metrics') {
       response.writeHead(200, { 'content-type': metrics.contentType });
       response.end(await metrics.metrics());
     } else if (path === '/healthz' || path === '/readyz') {
-      const health = path === '/healthz' ? live() : ready();
-      const lines = health.facts.map(({ name, ok, detail }) => `[${ok ? '+' : '-'}] ${name}: ${detail}`);
-      response.writeHead(health.ok ? 200 : 503, { 'content-type': 'text/plain; charset=utf-8' });
-      response.end(`${[...lines, health.ok ? 'ok' : 'not ok'].join('\n')}\n`);
+      const told = health(path);
+      response.writeHead(told.ok ? 200 : 503, { 'content-type': 'text/plain; charset=utf-8' });
+      response.end(healthText(path.slice(1), told));
     } else {
       response.writeHead(404, { 'content-type': 'text/plain' });
       response.end('/healthz, /readyz and /metrics are here\n');
@@ -42,7 +55,7 @@ export async function serveHealth({ port, live, ready, metrics }: HealthServerOp
         ),
       ),
     );
-    server.listen(port, () => resolve());
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => resolve());
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -6,24 +6,22 @@ import { systemRandom } from '../base/random.ts';
 import { type ConnectOptions, connect } from '../cli/connect.ts';
 import { createIfAbsent } from '../cli/create-if-absent.ts';
 import { createLiveCatalogue } from '../client/live-catalogue.ts';
-import { liveness, readiness } from '../runtime/health.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
-import { runWhileLeading } from './leading.ts';
+import { type Leading, runWhileLeading } from './leading.ts';
 import { jsonLog, type LogLevel } from './log.ts';
+import { type MembershipFlags, membershipOf } from './membership-flags.ts';
 import { startHub } from './parts.ts';
 import { type PlacementFlags, placementsOf } from './placement-flags.ts';
 import { firstSignal } from './signals.ts';
 
-export interface HubCommandOptions extends ConnectOptions, PlacementFlags {
-  readonly forceDeleteWaitTime: number;
-  readonly unreachablePeriods: number;
+export interface HubCommandOptions extends ConnectOptions, MembershipFlags, PlacementFlags {
   readonly healthPort?: number;
   readonly logLevel: LogLevel;
 }
 
 const LEASE = '136224848560.hub.fleet.azure.com';
-const STANDING_BY = { ok: true, facts: [{ name: 'leader', ok: true, detail: 'another replica leads' }] };
+const STANDING_BY = { name: 'leader', detail: 'another replica leads', isReady: true };
 
 export async function hub(options: HubCommandOptions): Promise<void> {
   const placements = placementsOf(options);
@@ -35,7 +33,17 @@ export async function hub(options: HubCommandOptions): Promise<void> {
   const catalogue = createLiveCatalogue(transport);
   await catalogue.refresh();
   const metrics = new Registry();
-  const leading = runWhileLeading({
+  let leading: Leading | undefined;
+  await using _health =
+    options.healthPort === undefined
+      ? undefined
+      : await serveHealth({
+          port: options.healthPort,
+          metrics,
+          manager: () => leading?.manager(),
+          without: STANDING_BY,
+        });
+  leading = runWhileLeading({
     transport,
     log,
     namespace: SYSTEM_NAMESPACE,
@@ -50,8 +58,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
           log,
         },
         {
-          forceDeleteWaitMs: options.forceDeleteWaitTime * 1000,
-          unreachablePeriods: options.unreachablePeriods,
+          ...membershipOf(options),
           placements,
           mayWrite,
           metrics,
@@ -59,19 +66,6 @@ export async function hub(options: HubCommandOptions): Promise<void> {
         },
       ),
   });
-  await using _health =
-    options.healthPort === undefined
-      ? undefined
-      : await serveHealth({
-          port: options.healthPort,
-          metrics,
-          live: () => health((manager) => liveness(manager.state(), wallClock.now())),
-          ready: () => health((manager) => readiness(manager.state())),
-        });
-  function health(of: (manager: NonNullable<ReturnType<typeof leading.manager>>) => ReturnType<typeof liveness>) {
-    const manager = leading.manager();
-    return manager ? of(manager) : STANDING_BY;
-  }
   console.log('flotilla: hub controllers are running; Ctrl-C stops them');
   await stopped;
   await leading.stop();

@@ -7,8 +7,6 @@ import { systemRandom } from '../base/random.ts';
 import { type Connected, type ConnectOptions, connect } from '../cli/connect.ts';
 import { createLiveCatalogue } from '../client/live-catalogue.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
-import { type Health, liveness, readiness } from '../runtime/health.ts';
-import type { Manager } from '../runtime/manager.ts';
 import { type Agent, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
@@ -45,19 +43,20 @@ export async function member(options: MemberCommandOptions): Promise<void> {
   };
   const catalogue = createLiveCatalogue(own.transport);
   await catalogue.refresh();
-  const agent = runAgent(
-    { clock: wallClock, random: systemRandom, log, servers, catalogues: { member: catalogue } },
-    { cluster: options.name, probe: transportProbe(own.transport), metrics, isRemote: true },
-  );
+  let agent: Agent | undefined;
   await using _health =
     options.healthPort === undefined
       ? undefined
       : await serveHealth({
           port: options.healthPort,
           metrics,
-          live: () => health(agent, (manager) => liveness(manager.state(), wallClock.now()), true),
-          ready: () => health(agent, (manager) => readiness(manager.state()), false),
+          manager: () => agent?.manager(),
+          without: { name: 'hub', detail: 'waits until the hub lets this member in', isReady: false },
         });
+  agent = runAgent(
+    { clock: wallClock, random: systemRandom, log, servers, catalogues: { member: catalogue } },
+    { cluster: options.name, probe: transportProbe(own.transport), metrics, isRemote: true },
+  );
   console.log(`flotilla: the agent of member "${options.name}" is running; Ctrl-C stops it`);
   await stopped;
   await agent.stop();
@@ -71,11 +70,4 @@ async function reach(whom: string, options: ConnectOptions): Promise<Connected> 
     if (!(cause instanceof LostError)) throw cause;
     throw new UserError('Unreachable', `cannot reach ${whom}: ${messageOf(cause)}`, { cause });
   }
-}
-
-function health(agent: Agent, of: (manager: Manager) => Health, okUntilLetIn: boolean): Health {
-  const manager = agent.manager();
-  if (manager !== undefined) return of(manager);
-  const detail = 'waits until the hub lets this member in';
-  return { ok: okUntilLetIn, facts: [{ name: 'hub', ok: okUntilLetIn, detail }] };
 }

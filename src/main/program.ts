@@ -24,11 +24,13 @@ import type { hub } from './hub.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import type { member } from './member.ts';
 import { MEMBERS_COMMAND } from './members-process.ts';
+import { keepingMembers } from './membership-flags.ts';
 import { placing } from './placement-flags.ts';
 import type { pretend } from './pretend.ts';
 import { firstSignal } from './signals.ts';
 import type { up } from './up.ts';
 import { VERSION } from './version.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const print: Print = {
   line: (text) => console.log(text),
@@ -67,7 +69,10 @@ const serving = (command: Command): Command =>
     .option('--data-dir <dir>', 'where data, keys and the kubeconfig are kept', '.flotilla')
     .option('--in-memory', 'keep nothing: all is gone when it stops')
     .option('--port <number>', 'port on 127.0.0.1; 0 = any free one', port, 6443)
-    .option('--kubeconfig <file>', 'where to write the kubeconfig (default: kubeconfig in the data directory)')
+    .option(
+      '--kubeconfig <file>',
+      'where to write the kubeconfig (default: kubeconfig in the data directory, with --in-memory in-memory.kubeconfig)',
+    )
     .option('--token-auth-file <file>', 'static bearer tokens: lines of token,user,uid,"group1,group2"');
 
 const logging = (command: Command, usual: LogLevel): Command =>
@@ -76,7 +81,7 @@ const logging = (command: Command, usual: LogLevel): Command =>
   );
 
 function addUp(root: Command): void {
-  placing(logging(serving(root.command('up')), 'error'))
+  placing(keepingMembers(logging(serving(root.command('up')), 'error')))
     .description('run a hub and its members on this machine')
     .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 10_000))
     .option('--fleet <name or file>', `a fleet file, or one of: ${shippedFleets().join(', ')}`)
@@ -90,20 +95,8 @@ function addMembers(root: Command): void {
 }
 
 function addHub(root: Command): void {
-  placing(logging(connecting(root.command('hub')), 'info'))
+  placing(keepingMembers(logging(connecting(root.command('hub')), 'info')))
     .description("run the hub's controllers against any Kubernetes API server")
-    .option(
-      '--force-delete-wait-time <seconds>',
-      'how long a leaving member may take before it is let go',
-      wholeNumber(30, 3600),
-      900,
-    )
-    .option(
-      '--unreachable-periods <number>',
-      'heartbeats that may be missed before a member counts as unreachable',
-      wholeNumber(1, 100),
-      3,
-    )
     .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
     .action(async (...given: Parameters<typeof hub>) => (await import('./hub.ts')).hub(...given));
 }
@@ -127,20 +120,20 @@ function addJoin(root: Command): void {
   connecting(root.command('join'))
     .description('let a cluster join the fleet: its identity on the hub, and a kubeconfig for its agent')
     .argument('<name>', 'the name of the member')
-    .option('-l, --labels <labels>', 'labels of the member: key=value,key=value', labels, {})
+    .option('-l, --labels <labels>', 'labels of the member: key=value,key=value', labels)
     .option('--heartbeat-period-seconds <seconds>', 'how often its agent reports', wholeNumber(1, 600))
     .option('-o, --output <file>', "where the agent's kubeconfig goes (default: <name>.kubeconfig)")
     .action(
       async (
         name: string,
-        options: ConnectOptions & { labels: Labels; heartbeatPeriodSeconds?: number; output?: string },
+        options: ConnectOptions & { labels?: Labels; heartbeatPeriodSeconds?: number; output?: string },
       ) => {
         using server = await connect(options);
         await join(
           server,
           findConnection(options),
           name,
-          { ...options, output: options.output ?? `${name}.kubeconfig` },
+          { ...options, labels: options.labels ?? {}, output: options.output ?? `${name}.kubeconfig` },
           print,
         );
       },
@@ -154,14 +147,6 @@ function labels(text: string): Labels {
   }
   return Object.fromEntries(pairs) as Labels;
 }
-
-const wholeNumber = (least: number, most: number) => (text: string) => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw new InvalidArgumentError(`a whole number from ${least} to ${most} is expected`);
-  }
-  return value;
-};
 
 function addApiserver(root: Command): void {
   serving(root.command('apiserver'))
@@ -189,11 +174,15 @@ function port(text: string): number {
 const connecting = (command: Command): Command =>
   command
     .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else ~/.kube/config)')
-    .option('--context <name>', 'context of the kubeconfig')
-    .option('-n, --namespace <name>', 'namespace to work in');
+    .option('--context <name>', 'context of the kubeconfig');
+
+const inNamespace = (command: Command): Command =>
+  connecting(command).option('-n, --namespace <name>', 'namespace to work in');
+
+const KIND = 'plural, singular or short name, perhaps with its group: crp, pods, deployments.apps';
 
 function addApply(root: Command): void {
-  connecting(root.command('apply'))
+  inNamespace(root.command('apply'))
     .description('create or change the objects of manifests')
     .requiredOption('-f, --filename <path...>', 'files or folders of YAML or JSON; - for standard input')
     .option('--dry-run', 'let the server check everything and store nothing')
@@ -206,9 +195,9 @@ function addApply(root: Command): void {
 }
 
 function addGet(root: Command): void {
-  connecting(root.command('get'))
+  inNamespace(root.command('get'))
     .description('show objects')
-    .argument('<kind>', 'plural, singular or short name, perhaps with its group: crp, pods, deployments.apps')
+    .argument('<kind>', KIND)
     .argument('[names...]')
     .option('-o, --output <form>', 'wide, yaml, json or name')
     .option('-l, --selector <labels>', 'only objects with these labels')
@@ -224,9 +213,9 @@ function addGet(root: Command): void {
 }
 
 function addDescribe(root: Command): void {
-  connecting(root.command('describe'))
+  inNamespace(root.command('describe'))
     .description('show all about one object and what happened to it')
-    .argument('<kind>')
+    .argument('<kind>', KIND)
     .argument('<name>')
     .action(async (kind: string, name: string, options: ConnectOptions) => {
       using server = await connect(options);
@@ -235,9 +224,9 @@ function addDescribe(root: Command): void {
 }
 
 function addDelete(root: Command): void {
-  connecting(root.command('delete'))
+  inNamespace(root.command('delete'))
     .description('delete objects by name or by manifest')
-    .argument('[kind]')
+    .argument('[kind]', KIND)
     .argument('[names...]')
     .option('-f, --filename <path...>', 'files or folders of YAML or JSON; - for standard input')
     .action(async (kind: string | undefined, names: string[], options: ConnectOptions & { filename?: string[] }) => {

@@ -10,21 +10,21 @@ import { directTransport } from '../apiserver/direct.ts';
 import { wallClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
-import { liveness, readiness } from '../runtime/health.ts';
 import type { Manager } from '../runtime/manager.ts';
 import { counted } from './counted.ts';
-import { type Embedded, type EmbeddedOptions, HUB, openEmbedded } from './embedded.ts';
+import { type Embedded, type EmbeddedOptions, HOST, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
 import { type FleetMember, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
 import { serveHealth } from './health-server.ts';
 import { allJoined, joinFleet, tokensOf } from './joining.ts';
 import { jsonLog, type LogLevel } from './log.ts';
 import { startMembers, startServers } from './members.ts';
 import { startMembersProcess } from './members-process.ts';
+import { type MembershipFlags, membershipOf } from './membership-flags.ts';
 import { startHub } from './parts.ts';
 import { type PlacementFlags, placementsOf } from './placement-flags.ts';
 import { firstSignal } from './signals.ts';
 
-export interface UpOptions extends EmbeddedOptions, PlacementFlags {
+export interface UpOptions extends EmbeddedOptions, MembershipFlags, PlacementFlags {
   readonly members?: number;
   readonly fleet?: string;
   readonly kubeconfig?: string;
@@ -63,12 +63,14 @@ export async function up(options: UpOptions): Promise<void> {
   const servers = isLarge ? undefined : await startServers(embedded, fleet);
   await using listening = await embedded.listen();
   const url = embedded.url(listening.port);
+  let controllers: Manager | undefined;
+  await using _health = await healthOf(options, () => controllers, metrics);
   await using child = isLarge ? startMembersProcess({ ...membersOf(options, embedded), fleet }) : undefined;
   const elsewhere = child && { names: fleet.map(({ name }) => name), port: await child.port };
-  const kubeconfig = resolve(options.kubeconfig ?? join(options.dataDir, 'kubeconfig'));
+  const kubeconfig = kubeconfigFile(options);
   await embedded.writeKubeconfig(kubeconfig, listening.port, elsewhere);
   const admin = directTransport(hub.cluster, HUB_USER);
-  const controllers = startHub(
+  controllers = startHub(
     {
       clock: wallClock,
       log,
@@ -76,10 +78,9 @@ export async function up(options: UpOptions): Promise<void> {
       servers: { hub: counted(admin, 'hub', metrics) },
       catalogues: { hub: hub.catalogue },
     },
-    { metrics, placements },
+    { ...membershipOf(options), metrics, placements },
   );
   await using _hub = disposing(controllers);
-  await using _health = await healthOf(options, controllers, metrics);
 
   // From here on nothing stands in the way: what was asked for becomes what this directory has.
   await keepFleet(options, fleet);
@@ -136,14 +137,15 @@ const membersOf = ({ dataDir, inMemory = false, port, logLevel }: UpOptions, { k
   logLevel,
 });
 
-const healthOf = async ({ healthPort }: UpOptions, controllers: Manager, metrics: Registry) =>
+const healthOf = async ({ healthPort }: UpOptions, manager: () => Manager | undefined, metrics: Registry) =>
   healthPort === undefined
     ? undefined
     : serveHealth({
         port: healthPort,
+        host: HOST,
         metrics,
-        live: () => liveness(controllers.state(), wallClock.now()),
-        ready: () => readiness(controllers.state()),
+        manager,
+        without: { name: 'hub', detail: 'is starting', isReady: false },
       });
 
 // ---- which members

@@ -44,7 +44,7 @@ export function readiness(state: ManagerState): Health {
 
 const health = (facts: readonly HealthFact[]): Health => ({ ok: facts.every(({ ok }) => ok), facts });
 
-/** The lines that `?verbose` shows. */
+/** As Kubernetes' own servers tell it when asked for details. */
 export const healthText = (of: string, { ok, facts }: Health): string =>
   [
     ...facts.map((fact) => `[${fact.ok ? '+' : '-'}]${fact.name} ${fact.detail}`),

@@ -1,0 +1,62 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import type { Manager } from '../runtime/manager.ts';
+import { HOST } from './embedded.ts';
+import { serveHealth } from './health-server.ts';
+
+const without = { name: 'hub', detail: 'is starting', isReady: false };
+const running = (synced: boolean) =>
+  ({
+    state: () => ({
+      controllers: [{ name: 'membership' }],
+      sources: [{ name: 'hub/v1/namespaces', optional: false, synced, failures: 0 }],
+      stopped: false,
+    }),
+  }) as unknown as Manager;
+
+test.each([
+  { it: 'nothing runs yet', manager: undefined, live: 200, ready: 503, says: '[-]hub is starting' },
+  {
+    it: 'it reads',
+    manager: running(false),
+    live: 200,
+    ready: 503,
+    says: '[-]source hub/v1/namespaces not yet listed',
+  },
+  { it: 'all is read', manager: running(true), live: 200, ready: 200, says: '[+]source hub/v1/namespaces ok' },
+])('health is told while $it', async ({ manager, live, ready, says }) => {
+  await using served = await serveHealth({
+    port: 0,
+    host: HOST,
+    manager: () => manager,
+    without,
+    metrics: new Registry(),
+  });
+  const ask = (path: string) => fetch(`http://${HOST}:${served.port}${path}`);
+  expect((await ask('/healthz')).status).toBe(live);
+  const readyz = await ask('/readyz');
+  expect(readyz.status).toBe(ready);
+  expect(await readyz.text()).toContain(`${says}\n`);
+  expect((await ask('/nothing')).status).toBe(404);
+});
+
+test('a replica that does not lead is ready to', async () => {
+  const standingBy = { name: 'leader', detail: 'another replica leads', isReady: true };
+  await using served = await serveHealth({
+    port: 0,
+    host: HOST,
+    manager: () => undefined,
+    without: standingBy,
+    metrics: new Registry(),
+  });
+  const answer = await fetch(`http://${HOST}:${served.port}/readyz`);
+  expect([answer.status, await answer.text()]).toEqual([200, '[+]leader another replica leads\nreadyz check passed\n']);
+});
+
+test('a port in use is told in one sentence', async () => {
+  const options = { host: HOST, manager: () => undefined, without, metrics: new Registry() };
+  await using served = await serveHealth({ ...options, port: 0 });
+  await expect(serveHealth({ ...options, port: served.port })).rejects.toThrow(
+    /^cannot serve health on port \d+: .*; choose another with --health-port$/,
+  );
+});
