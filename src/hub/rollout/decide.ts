@@ -84,10 +84,11 @@ export function decide(observed: Observed): Decision {
   };
 }
 
+/** One that was given up is no rival of the one that counts: it waits to be taken away, by us. */
 function checkLive(bindings: readonly HubBinding[]): void {
   const live = new Set<string>();
   for (const { metadata, spec } of bindings) {
-    if (metadata.deletionTimestamp !== undefined) continue;
+    if (metadata.deletionTimestamp !== undefined || spec.state === 'Unscheduled') continue;
     if (live.has(spec.targetCluster)) throw new InvariantError(`two live bindings point at "${spec.targetCluster}"`);
     live.add(spec.targetCluster);
   }

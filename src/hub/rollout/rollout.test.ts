@@ -20,7 +20,7 @@ interface Bench extends AsyncDisposable {
   placement(spec?: object): Promise<void>;
   edit(spec: object): Promise<void>;
   snapshot(index: number): Promise<void>;
-  schedule(cluster: string): Promise<void>;
+  schedule(cluster: string, as?: { name?: string; state?: string }): Promise<void>;
   /** As the scheduler does it. */
   unschedule(cluster: string): Promise<void>;
   /** As the work generator does it, about the binding's present generation. */
@@ -85,15 +85,15 @@ async function bench(family: PlacementFamily): Promise<Bench> {
       });
       await settle();
     },
-    async schedule(on) {
+    async schedule(on, { name = nameOf(on), state = 'Scheduled' } = {}) {
       await cluster.create(family.binding.plural, inNamespace, {
         metadata: {
-          name: nameOf(on),
+          name,
           labels: { [labels.parentPlacement]: 'web' },
           finalizers: ['kubernetes-fleet.io/scheduler-crb-cleanup'],
         },
         spec: {
-          state: 'Scheduled',
+          state,
           targetCluster: on,
           resourceSnapshotName: '',
           schedulingPolicySnapshotName: 'web-0',
@@ -241,6 +241,19 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       await it.unschedule('c2');
       await it.report('c2', 'True');
       expect(await it.bindings()).toEqual(['c1 Unscheduled web-0 deleting', 'c2 Unscheduled web-0 stale']);
+    });
+
+    test('takes away what the scheduler has given up beside the binding that counts', async () => {
+      await using it = await bench(family);
+      await it.placement();
+      await it.snapshot(0);
+      await it.schedule('c1');
+      await it.report('c1', 'True');
+      await it.schedule('c1', { name: 'web-c1-twin', state: 'Unscheduled' });
+      expect(await it.bindings()).toEqual([
+        expect.stringContaining('Bound'),
+        expect.stringMatching(/Unscheduled.*deleting/),
+      ]);
     });
 
     test('leaves External placements alone', async () => {

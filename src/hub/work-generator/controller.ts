@@ -80,7 +80,15 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
   function worksOf(see: See, binding: HubBinding, key: string): readonly HubWork[] {
     const labelled = see.by(works, 'binding', key).filter(isOurs);
     const named = see.get(works, nameFor(binding), memberNamespace(binding.spec.targetCluster));
-    return named === undefined || labelled.includes(named) ? labelled : [...labelled, named];
+    if (named === undefined || labelled.includes(named)) return labelled;
+    return isGoing(binding) && hasHeir(see, binding) ? labelled : [...labelled, named];
+  }
+
+  /** Then what has lost its labels is the other one's, which puts them right. */
+  function hasHeir(see: See, binding: HubBinding): boolean {
+    return see
+      .by(family.bindings, 'cluster', binding.spec.targetCluster)
+      .some((each) => nameFor(each) === nameFor(binding) && !isGoing(each) && each.spec.state === 'Bound');
   }
 
   function groupOf(see: See, binding: HubBinding): Observed['group'] | Need {
@@ -108,6 +116,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
     return wholes.map(({ whole }) => whole as ResourceSnapshot);
   }
 }
+
+const isGoing = ({ metadata }: HubBinding): boolean => metadata.deletionTimestamp !== undefined;
 
 const nameFor = ({ metadata }: HubBinding): string =>
   masterWorkName(workBaseName(metadata.labels?.[labels.parentPlacement] ?? '', metadata.namespace));

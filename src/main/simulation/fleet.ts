@@ -1,6 +1,6 @@
 // What every scenario with a hub and members needs: their identities, hub and agents as actors, how members join.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
-import { joinObjects } from '../../api/join.ts';
+import { type JoinOptions, joinObjects } from '../../api/join.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import { leases, memberServiceAccount, SYSTEM_NAMESPACE } from '../../api/names.ts';
 import type { KubeObject, User } from '../../api/object.ts';
@@ -72,8 +72,8 @@ export const agentActor =
 const withKinds = (deps: Deps, on: 'hub' | 'member', catalogue: LiveCatalogue | undefined): Deps =>
   catalogue === undefined ? deps : { ...deps, catalogues: { [on]: catalogue } };
 
-export async function join(api: Transport, name: string, heartbeatPeriodSeconds: number): Promise<void> {
-  const objects = joinObjects({ name, heartbeatPeriodSeconds });
+export async function join(api: Transport, name: string, options: Omit<JoinOptions, 'name'>): Promise<void> {
+  const objects = joinObjects({ name, ...options });
   const inSystem = (plural: string, kind: string): Target => ({
     resource: { group: '', version: 'v1', kind, plural, namespaced: true },
     namespace: SYSTEM_NAMESPACE,

@@ -1,0 +1,264 @@
+// What must hold of a delivery, as seen from outside: never more clusters without an available copy than the budget allows because of us, nor
+// more with one than target and surge; an answer about one revision is never taken for another; what is foreign is neither changed nor deleted.
+// And in the end: the newest revision is everywhere it should be and nowhere else; or, if it cannot work, it has stopped at the budget and the
+// status names for everyone who waits a cluster that really holds it up.
+import { type Binding, binding } from '../../api/binding.ts';
+import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { type Placement, placement } from '../../api/placement.ts';
+import { type ResourceSnapshot, resourceSnapshot } from '../../api/resource-snapshot.ts';
+import { work } from '../../api/work.ts';
+import { type Checker, changeChecker, type Sight } from '../../sim/check.ts';
+import type { Readable } from '../../sim/server.ts';
+import { imageOf, isBad, isUp } from './workloads.ts';
+
+export const SHOP = 'shop';
+export const MAX_UNAVAILABLE = 1;
+export const MAX_SURGE = 1;
+/** How many clusters a moving placement is on. */
+export const TARGET = 2;
+export const FOREIGN = 'not-yours';
+export const EDITED = 'web:edited';
+
+export interface Story {
+  readonly members: readonly string[];
+  /** On two of the members, and again and again on others. */
+  readonly isMoving: boolean;
+  /**
+   * How many act at once. A limit that spans several bindings is kept by one who sees what it did itself; two that do not know of each other's
+   * newest writes may each use it: while one moves c2 to a revision, the other moves c1 to the next. No condition on a single write prevents it.
+   */
+  readonly leaders: number;
+  /** Those that left once: what they had stays there. */
+  readonly left: Set<string>;
+}
+
+// ---- what can be seen
+
+const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+
+const saidOf = ({ metadata, status }: Binding, type: string) => {
+  const condition = conditionOf(status?.conditions, type);
+  return condition?.observedGeneration === metadata.generation ? condition : undefined;
+};
+
+const isAvailable = (each: Binding): boolean => saidOf(each, 'Available')?.status === 'True';
+
+const isFailed = (each: Binding): boolean =>
+  saidOf(each, 'Available')?.status === 'False' || saidOf(each, 'Applied')?.reason === 'NotAllWorkHaveBeenApplied';
+
+const inAll = <T extends KubeObject>(store: Readable, { group, plural }: { group: string; plural: string }) =>
+  store.range(`${group}/${plural}/`).items.map((item) => item.object() as T);
+
+const bindingsIn = (store: Readable): readonly Binding[] => inAll<Binding>(store, binding.cluster);
+
+const placementIn = (store: Readable): Placement | undefined =>
+  store.get(`${placement.cluster.group}/${placement.cluster.plural}//${SHOP}`)?.object() as Placement | undefined;
+
+const deploymentOn = (sight: Sight, member: string): KubeObject | undefined =>
+  sight.store(member)?.get(`apps/deployments/${SHOP}/web`)?.object();
+
+function imageIn(store: Readable | undefined, snapshot: string): string | undefined {
+  const kind = resourceSnapshot.cluster;
+  const found = store?.get(`${kind.group}/${kind.plural}//${snapshot}`)?.object() as ResourceSnapshot | undefined;
+  const web = found?.spec.selectedResources.find((each) => each.kind === 'Deployment');
+  return web && imageOf(web);
+}
+
+// ---- what must hold
+
+/** Of the clusters that we moved, and that were available before, only so many have not become available again. */
+export function budgetIsKept({ isMoving, leaders }: Story): Checker {
+  /** Bindings that lost an available copy because of us. */
+  const taken = new Set<string>();
+  /** Bindings that have one, as far as we are concerned. */
+  const standing = new Set<string>();
+  return changeChecker('the budget is kept', ({ key, stored, previous, deleted }, server, sight) => {
+    const now = stored.object() as Binding;
+    if (server !== 'hub' || now.kind !== binding.cluster.kind) return undefined;
+    const before = previous?.object() as Binding | undefined;
+    const had = standing.has(key);
+    if (deleted || isAvailable(now)) taken.delete(key);
+    if (deleted || isGoing(now)) standing.delete(key);
+    else if (isAvailable(now)) standing.add(key);
+    if (deleted || before === undefined) return undefined;
+    if (before.spec.resourceSnapshotName !== now.spec.resourceSnapshotName && isAvailable(before)) {
+      taken.add(key);
+      standing.delete(key);
+      if (taken.size <= MAX_UNAVAILABLE * leaders) return undefined;
+      return `${now.spec.targetCluster} was moved to ${now.spec.resourceSnapshotName}: ${[...taken].join(', ')} were taken at once`;
+    }
+    const isTakenOut =
+      isMoving && leaders === 1 && had && isGoing(now) && !isGoing(before) && now.spec.state === 'Unscheduled';
+    const store = sight.store(server);
+    if (!isTakenOut || store === undefined || !isWanted(store)) return undefined;
+    const picked = bindingsIn(store).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled');
+    if (standing.size >= Math.min(TARGET, picked.length) - MAX_UNAVAILABLE) return undefined;
+    return `${now.spec.targetCluster} was taken out, and only ${standing.size} of ${picked.length} have a copy`;
+  });
+}
+
+const isWanted = (store: Readable): boolean => {
+  const placed = placementIn(store);
+  return placed !== undefined && !isGoing(placed);
+};
+
+/** How long whoever binds may not have heard that a cluster works after all. */
+const BEHIND_MS = 90_000;
+
+/** When a cluster gets a copy, not too many others have one that is not known to have failed. */
+export function surgeIsKept({ leaders }: Story): Checker {
+  const failedAt = new Map<string, number>();
+  return changeChecker('the surge is kept', ({ stored, previous, deleted }, server, sight) => {
+    const now = stored.object() as Binding;
+    const store = sight.store(server);
+    if (server !== 'hub' || now.kind !== binding.cluster.kind || store === undefined || deleted) return undefined;
+    if (isFailed(now)) failedAt.set(now.metadata.uid ?? '', sight.now);
+    const before = previous?.object() as Binding | undefined;
+    if (now.spec.state !== 'Bound' || before?.spec.state !== 'Scheduled') return undefined;
+    const holding = bindingsIn(store).flatMap(({ metadata, spec }) => {
+      const last = failedAt.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
+      return spec.state !== 'Scheduled' && last < sight.now - BEHIND_MS ? [spec.targetCluster] : [];
+    });
+    const clusters = new Set(holding);
+    if (clusters.size <= TARGET + MAX_SURGE * leaders) return undefined;
+    return `${now.spec.targetCluster} was bound: ${[...clusters].join(', ')} have copies`;
+  });
+}
+
+/** A binding becomes available when its cluster really runs what the binding's snapshot says. */
+export function healthIsOfTheRevision({ members, leaders }: Story): Checker {
+  const editedAt = new Map<string, number>();
+  return changeChecker('health is of the revision', ({ stored, previous, deleted }, server, sight) => {
+    const now = stored.object() as Binding;
+    if (members.includes(server) && now.kind === 'Deployment' && imageOf(now) === EDITED) {
+      editedAt.set(server, sight.now);
+    }
+    if (server !== 'hub' || deleted || now.kind !== binding.cluster.kind || !isAvailable(now)) return undefined;
+    if (previous !== undefined && isAvailable(previous.object() as Binding)) return undefined;
+    const cluster = now.spec.targetCluster;
+    const live = deploymentOn(sight, cluster);
+    const image = imageIn(sight.store('hub'), now.spec.resourceSnapshotName);
+    // A member that is down cannot be looked at; a Work that was just edited by hand is put right soon.
+    if (live === undefined || image === undefined || imageOf(live) === EDITED) return undefined;
+    if (imageOf(live) === image && isUp(live)) return undefined;
+    // Of two that act, one may not have heard of the edit at all, and say of the binding what was true before it.
+    const edited = editedAt.get(cluster) ?? Number.NEGATIVE_INFINITY;
+    if (leaders > 1 && imageOf(live) === image && sight.now - edited < BEHIND_MS) return undefined;
+    return `${cluster} is called available with ${image}, but has ${imageOf(live)}${isUp(live) ? '' : ' and is not up'}`;
+  });
+}
+
+/** What is in a namespace that goes goes with it: the placement brought the namespace, or took it over. */
+export const foreignThingsStay = ({ members }: Story): Checker =>
+  changeChecker('foreign things stay', ({ stored, deleted, previous }, server, sight) => {
+    const now = stored.object();
+    const { name, namespace = '', ownerReferences = [] } = now.metadata;
+    if (!members.includes(server) || name !== FOREIGN || previous === undefined) return undefined;
+    const home = sight.store(server)?.get(`/namespaces//${namespace}`)?.object();
+    if ((deleted || isGoing(now)) && home !== undefined && !isGoing(home)) {
+      return `${now.kind} ${namespace}/${FOREIGN} was deleted on ${server}`;
+    }
+    return ownerReferences.length > 0 ? `${FOREIGN} on ${server} was taken over` : undefined;
+  });
+
+// ---- what must be so in the end
+
+export function unsettled(sight: Sight, story: Story): string | undefined {
+  const store = sight.store('hub');
+  if (store === undefined || story.members.some((name) => sight.store(name) === undefined)) return 'a server is down';
+  const wanted = store.get(`apps/deployments/${SHOP}/web`)?.object();
+  if (wanted === undefined) return 'the user never got through';
+  const members = inAll<MemberCluster>(store, memberCluster);
+  const leaving = members.find(isGoing);
+  if (leaving !== undefined) return `${leaving.metadata.name} still leaves`;
+  const joined = members.map(({ metadata }) => metadata.name ?? '');
+  const bindings = bindingsIn(store);
+  const going = bindings.find(isGoing);
+  if (going !== undefined) return `${going.metadata.name} still goes`;
+  const placed = placementIn(store);
+  const picked = bindings.filter(({ spec }) => spec.state !== 'Unscheduled').map(({ spec }) => spec.targetCluster);
+  return (
+    notPickedAsAsked(placed, joined, picked) ??
+    remains(sight, story, bindings) ??
+    (placed === undefined ? undefined : notDelivered(sight, { placed, bindings, image: imageOf(wanted) }))
+  );
+}
+
+function notPickedAsAsked(
+  placed: Placement | undefined,
+  joined: readonly string[],
+  picked: readonly string[],
+): string | undefined {
+  if (placed === undefined) return picked.length === 0 ? undefined : `${picked.join(', ')} are bound to nothing`;
+  if (isGoing(placed)) return 'the placement is still being deleted';
+  const { policy } = placed.spec;
+  const [term] =
+    policy?.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
+  const [{ values } = { values: undefined }] = term?.labelSelector?.matchExpressions ?? [];
+  const fit = joined.filter((name) => values === undefined || values.includes(name));
+  const count = policy === undefined ? fit.length : Math.min(TARGET, fit.length);
+  if (picked.length === count && new Set(picked).size === count && picked.every((name) => fit.includes(name))) {
+    return undefined;
+  }
+  return `${picked.join(', ') || 'none'} are picked, ${count} of ${fit.join(', ')} should be`;
+}
+
+/** Where nothing should be, nothing is. */
+function remains(sight: Sight, { members, left }: Story, bindings: readonly Binding[]): string | undefined {
+  const bound = new Set(bindings.map(({ spec }) => spec.targetCluster));
+  const full = members.find((name) => !bound.has(name) && !left.has(name) && deploymentOn(sight, name) !== undefined);
+  if (full !== undefined) return `${full} still has what it should not have`;
+  const works = inAll<KubeObject>(sight.store('hub') as Readable, work).length;
+  return works <= bound.size ? undefined : `${works} Works for ${bound.size} bindings`;
+}
+
+interface Delivery {
+  readonly placed: Placement;
+  readonly bindings: readonly Binding[];
+  readonly image: string;
+}
+
+function notDelivered(sight: Sight, { placed, bindings, image }: Delivery): string | undefined {
+  if (bindings.length === 0) return undefined;
+  const rows = bindings.map(({ spec }) => {
+    const web = deploymentOn(sight, spec.targetCluster);
+    const has = web === undefined ? 'nothing' : imageOf(web);
+    return { cluster: spec.targetCluster, state: spec.state, has, isUp: web !== undefined && isUp(web) };
+  });
+  const picked = rows.filter(({ state }) => state !== 'Unscheduled');
+  if (!isBad(image)) {
+    const behind = picked.find(({ has, isUp: up }) => has !== image || !up);
+    if (behind !== undefined) return `${behind.cluster} has ${behind.has}, not ${image}`;
+    const extra = rows.find(({ state }) => state === 'Unscheduled');
+    return extra === undefined ? statusIs(placed, 'Available', 'True') : `${extra.cluster} is not picked and stays`;
+  }
+  const trying = picked.filter(({ has }) => has === image);
+  // Clusters that were down already may all be given something else, even if that does not help either.
+  if (picked.length > 0 && trying.length < MAX_UNAVAILABLE) return `nobody tries ${image}`;
+  const isPartial = trying.length < picked.length;
+  const unheld = rows.find(
+    (row) =>
+      !isHeld(
+        placed,
+        row.cluster,
+        trying.map(({ cluster }) => cluster),
+      ),
+  );
+  if (unheld !== undefined) {
+    return `no true hold says why ${unheld.cluster} is not well: ${JSON.stringify(placed.status?.holds ?? [])}`;
+  }
+  if (picked.length === 0) return undefined;
+  return isPartial ? statusIs(placed, 'RolloutStarted', 'False') : statusIs(placed, 'Available', 'False');
+}
+
+/** Whoever waits, or has what cannot work, is told of a cluster that really has it. */
+const isHeld = ({ status }: Placement, cluster: string, culprits: readonly string[]): boolean =>
+  (status?.holds ?? []).some(({ clusters, on }) => clusters?.includes(cluster) && culprits.includes(on?.name ?? ''));
+
+function statusIs({ metadata, status }: Placement, suffix: string, wanted: string): string | undefined {
+  const condition = conditionOf(status?.conditions, `${placement.cluster.kind}${suffix}`);
+  if (condition?.status === wanted && condition.observedGeneration === metadata.generation) return undefined;
+  return `the placement says ${suffix} ${condition?.status ?? 'nothing'} (${condition?.message ?? ''})`;
+}
