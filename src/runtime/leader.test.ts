@@ -58,6 +58,36 @@ describe('an election', () => {
     await b.stop();
   });
 
+  test('is over for one that stops, although its renewal is answered after that', async () => {
+    await using cluster = await aCluster();
+    const inner = cluster.as(admin);
+    let isSlow = false;
+    let answer = () => {};
+    const transport: Transport = {
+      ...inner,
+      async call(request) {
+        const reply = await inner.call(request);
+        if (isSlow) {
+          await new Promise<void>((resolve) => {
+            answer = resolve;
+          });
+        }
+        return reply;
+      },
+    };
+    const changes: boolean[] = [];
+    const a = candidate(cluster, 'a', { transport, onChange: (leads) => changes.push(leads) });
+    await turns();
+    isSlow = true;
+    await pass(cluster, 2500);
+    const stopped = a.stop();
+    isSlow = false;
+    answer();
+    await stopped;
+    expect([a.mayWrite(), changes]).toEqual([false, [true, false]]);
+    expect((await cluster.get('leases', 'default', 'the-lease')).spec).toMatchObject({ holderIdentity: '' });
+  });
+
   test('is won by the next one a lease after the holder fell silent, and not before', async () => {
     await using cluster = await aCluster();
     let isCut = false;

@@ -80,6 +80,8 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
   const isLeading = () => deadline !== undefined && clock.now() < deadline - marginMs;
 
   function lead(sentAt: number): void {
+    // The answer came as we were told to stop: the lease is about to be given back.
+    if (stopping.signal.aborted) return;
     deadline = sentAt + renewDeadlineMs;
     cancelEnd();
     if (!isLeading()) {
