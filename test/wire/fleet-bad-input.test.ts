@@ -96,6 +96,7 @@ describe.skipIf(skipsKubectl)('one sentence and an exit code', () => {
   });
 
   const atHub = () => ['--kubeconfig', fleet.kubeconfig];
+  const healthAtTaken = () => ['--health-port', String((taken.address() as { port: number }).port)];
   const joins = (...args: readonly string[]) => ['join', ...args, ...atHub()];
   const agentOf = (name: string, hub: string, own = fleet.kubeconfig) => [
     'member',
@@ -225,6 +226,21 @@ describe.skipIf(skipsKubectl)('one sentence and an exit code', () => {
       says: /port \d+ on 127\.0\.0\.1 is in use.*--port/,
     },
     {
+      it: 'a health port in use, for a fleet',
+      args: () => ['up', '--in-memory', '--data-dir', path('untouched'), '--port', '0', ...healthAtTaken()],
+      says: /cannot serve health on port \d+.*--health-port/,
+    },
+    {
+      it: 'a health port in use, for an agent',
+      args: () => [...agentOf('member-1', fleet.kubeconfig), ...healthAtTaken()],
+      says: /cannot serve health on port \d+.*--health-port/,
+    },
+    {
+      it: 'a health port in use, for the controllers of a hub',
+      args: () => ['hub', ...atHub(), ...healthAtTaken()],
+      says: /cannot serve health on port \d+.*--health-port/,
+    },
+    {
       it: 'a data directory in use',
       args: () => ['up', '--port', '0', '--data-dir', join(fleet.folder, 'data')],
       says: /data is in use by process \d+|data directory .* is in use/,
@@ -290,6 +306,7 @@ describe.skipIf(skipsKubectl)('one sentence and an exit code', () => {
     expect(failures).toEqual([]);
     expect(await state()).toEqual(before);
     expect(existsSync(path('untouched/fleet.json'))).toBe(false);
+    expect(existsSync(path('untouched/in-memory.kubeconfig'))).toBe(false);
     expect(readFileSync(path('notes.txt'), 'utf8')).toBe('not a kubeconfig\n');
     expect(await kubectl.ok(['get', 'memberclusters', 'member-1', '--no-headers'])).toMatch(/^member-1 +True /);
   });
