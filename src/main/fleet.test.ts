@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../base/errors.ts';
-import { parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
+import { farewellTo, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
 
 describe('a fleet file', () => {
   test('sets names, labels, nodes and manners', () => {
@@ -95,5 +95,23 @@ describe('the fleets that ship', () => {
       'production 3',
       'staging 4',
     ]);
+  });
+});
+
+describe('a fleet that is started again', () => {
+  test.each([
+    { it: 'as it was', before: 3, now: 3, says: undefined },
+    { it: 'larger', before: 2, now: 3, says: undefined },
+    {
+      it: 'with fewer members',
+      before: 4,
+      now: 2,
+      says: /^2 former members have no agent any more \(member-3, member-4\): /,
+    },
+    { it: 'with far fewer', before: 9, now: 2, says: /^7 former members .*\(member-3, member-4, member-5 …\): / },
+  ])('$it', ({ before, now, says }) => {
+    const told = farewellTo(usualFleet(before), usualFleet(now));
+    if (says === undefined) expect(told).toBeUndefined();
+    else expect(told).toMatch(says);
   });
 });

@@ -100,6 +100,15 @@ export function shippedFleet(name: string): readonly FleetMember[] | undefined {
   return Object.hasOwn(SHIPPED, name) ? SHIPPED[name]?.() : undefined;
 }
 
+/** What is to be said to somebody whose fleet has become smaller; undefined = nobody is missing. The hub waits for members until they are deleted. */
+export function farewellTo(before: readonly FleetMember[], now: readonly FleetMember[]): string | undefined {
+  const stay = new Set(now.map(({ name }) => name));
+  const gone = before.map(({ name }) => name).filter((name) => !stay.has(name));
+  if (gone.length === 0) return undefined;
+  const names = `${gone.slice(0, 3).join(', ')}${gone.length > 3 ? ' …' : ''}`;
+  return `${gone.length} former members have no agent any more (${names}): "kubectl delete membercluster NAME" lets one go`;
+}
+
 // ---- files
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;

@@ -13,7 +13,7 @@ import { systemRandom } from '../base/random.ts';
 import type { Manager } from '../runtime/manager.ts';
 import { counted } from './counted.ts';
 import { type Embedded, type EmbeddedOptions, HOST, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
-import { type FleetMember, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
+import { type FleetMember, farewellTo, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
 import { serveHealth } from './health-server.ts';
 import { allJoined, joinFleet, tokensOf } from './joining.ts';
 import { jsonLog, type LogLevel } from './log.ts';
@@ -54,7 +54,9 @@ export async function up(options: UpOptions): Promise<void> {
   const stopped = firstSignal();
   const asked = await askedFleet(options);
   await using embedded = await openEmbedded(options);
-  const fleet = asked ?? (await keptFleet(options)) ?? usualFleet(USUAL_MEMBERS);
+  // A damaged file is no obstacle for whoever names the fleet anew.
+  const kept = await (asked === undefined ? keptFleet(options) : keptFleet(options).catch(() => undefined));
+  const fleet = asked ?? kept ?? usualFleet(USUAL_MEMBERS);
   const isLarge = fleet.length > MOST_IN_ONE_PROCESS;
   if (isLarge) checkRoomFor(fleet.length, options);
   const log = jsonLog(options.logLevel, {});
@@ -87,6 +89,8 @@ export async function up(options: UpOptions): Promise<void> {
   console.log(
     `flotilla: hub at ${url}, ${fleet.length} members are joining${isLarge ? ' from a process of their own' : ''}`,
   );
+  const farewell = farewellTo(kept ?? [], fleet);
+  if (farewell !== undefined) console.log(`flotilla: ${farewell}`);
   await joinFleet(admin, fleet);
   child?.startAgents({
     hub: { server: url, ca: embedded.pki.authority.certificate },
