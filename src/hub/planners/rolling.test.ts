@@ -386,6 +386,16 @@ describe('what holds a cluster', () => {
     expect(holdsOf(of, limits)).toEqual(holds);
   });
 
+  test('is a cluster of which nobody can tell, until its time is over', () => {
+    const rows = bindings('B c1; B ro c2').map(
+      (each): Row => (each.key === 'c1' ? { ...each, health: 'untracked', since: NOW } : each),
+    );
+    expect(planOf(rows, { n: 2, mu: 1 }).holds).toMatchObject({
+      c1: { code: 'UntrackedPeriod', until: NOW + 60_000 },
+      c2: { code: 'BudgetUsed', on: { name: 'c1' }, until: NOW + 60_000 },
+    });
+  });
+
   test('is a member that nobody hears', () => {
     const rows = bindings('B p c1; B ro c2').map((each): Row => ({ ...each, reachable: each.key !== 'c1' }));
     const { holds } = planOf(rows, { n: 2, mu: 1 });

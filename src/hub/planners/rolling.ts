@@ -172,6 +172,8 @@ function gatesOf({ figures, limits, present, moving, remove, isReady }: GatesInp
       ...on(culprit),
       facts: { ...numbers, ...cause(culprit) },
       ...since(culprit),
+      // Nobody can tell whether it works: it counts as available when its time is over.
+      ...(culprit?.health === 'untracked' ? { until: readyAt(culprit, limits) } : {}),
       next: nextFor(culprit, 'raise maxUnavailable'),
     }),
     surge: (row: Row): Hold => ({
