@@ -19,7 +19,16 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function aHub(family: PlacementFamily) {
   const hub = await aCluster({ kinds: hubKinds });
-  const transport = counted(hub.as(admin));
+  const direct = hub.as(admin);
+  let isDeaf = false;
+  const transport = counted({
+    call: (request, signal) => direct.call(request, signal),
+    async *watch(request, signal) {
+      for await (const batch of direct.watch(request, signal)) {
+        if (!isDeaf || request.at.resource.plural !== family.binding.plural) yield batch;
+      }
+    },
+  });
   const manager = startManager(
     { clock: hub.clock, random: seededRandom(3), servers: { hub: transport }, log: silentLog },
     { controllers: [schedulerController(family)] },
@@ -49,6 +58,10 @@ async function aHub(family: PlacementFamily) {
     hub,
     settles,
     patch,
+    /** From now on nothing is heard of what others do to bindings. */
+    deafen() {
+      isDeaf = true;
+    },
     /** What the scheduler has written since this was asked last, without names. */
     writes() {
       const found = transport.writes().map((each) => each.split(' ').slice(0, 2).join(' '));
@@ -115,6 +128,26 @@ async function aHub(family: PlacementFamily) {
 }
 
 describe.each(families.map((family) => ({ family, kind: family.placement.kind })))('$kind', ({ family }) => {
+  test('gets no second binding beside one that another hub has made when the predecessor was gone', async () => {
+    await using fleet = await aHub(family);
+    await fleet.member('a');
+    await fleet.placement({ placementType: 'PickAll' });
+    await fleet.settles();
+    const [{ metadata, spec }] = (await fleet.bindings()) as [KubeObject];
+    const { name = '', namespace, labels: own } = metadata;
+    const taints = [{ key: 'x', value: 'y', effect: 'NoSchedule' }];
+    await fleet.patch('memberclusters', 'a', { spec: { taints } });
+    await fleet.patch(fleet.bindingsPlural, name, { metadata: { finalizers: [finalizers.workCleanup] } });
+    await fleet.remove(fleet.bindingsPlural, name);
+    await fleet.settles();
+    fleet.deafen();
+    await fleet.patch(fleet.bindingsPlural, name, { metadata: { finalizers: null } });
+    await fleet.hub.create(fleet.bindingsPlural, namespace, { metadata: { name, labels: own ?? {} }, spec });
+    await fleet.patch('memberclusters', 'a', { spec: { taints: null } });
+    await fleet.settles();
+    expect(await fleet.clusters()).toEqual(['a']);
+  });
+
   test('is scheduled in so many writes, follows its members, and an idle fleet writes nothing', async () => {
     await using fleet = await aHub(family);
     await fleet.member('a');

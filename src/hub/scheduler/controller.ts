@@ -1,5 +1,6 @@
 // What the scheduler watches and how it sees.
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
+import { refTo } from '../../runtime/actions.ts';
 import { keyOf } from '../../runtime/cache.ts';
 import type { Controller, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
 import { byRevision } from '../../runtime/revision.ts';
@@ -29,7 +30,12 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
       const placement = see.get(family.placements, name, slash < 0 ? undefined : key.slice(0, slash));
       const bindings = see.by(family.bindings, 'placement', key);
       if (placement === undefined && bindings.length === 0) return undefined;
-      const unsure = bindings.filter(isLive).flatMap(({ spec }) => missingIn(see, spec.targetCluster));
+      const unsure = [
+        ...bindings.filter(isLive).flatMap(({ spec }) => missingIn(see, spec.targetCluster)),
+        ...(placement === undefined || isGoing(placement)
+          ? []
+          : bindings.filter(isGoing).flatMap(goingIn(see, family))),
+      ];
       if (unsure.length > 0) return { need: unsure };
       // By its own fields. Of what is not built yet among the selected objects its controller knows: it makes no policy snapshot then.
       const [unbuilt] = placement === undefined ? [] : notSupported(placement);
@@ -107,6 +113,17 @@ function missingIn(see: See, cluster: string): readonly WholeRef[] {
   const ref: WholeRef = { on: 'hub', resource: memberCluster, group, kind, name: cluster, live: true };
   return see.whole(ref) === undefined ? [ref] : [];
 }
+
+/** A successor is named after the predecessor that still goes: if that one is gone by now, there may be a successor already. */
+const goingIn =
+  (see: See, { binding: resource }: PlacementFamily) =>
+  ({ metadata }: HubBinding): readonly WholeRef[] => {
+    const { uid: _uid, ...named } = refTo(resource, { metadata });
+    const ref: WholeRef = { on: 'hub', resource, ...named, live: true };
+    return see.whole(ref) === undefined ? [ref] : [];
+  };
+
+const isGoing = ({ metadata }: Pick<HubBinding, 'metadata'>): boolean => metadata.deletionTimestamp !== undefined;
 
 const isLive = ({ metadata, spec }: HubBinding): boolean =>
   metadata.deletionTimestamp === undefined && spec.state !== 'Unscheduled';

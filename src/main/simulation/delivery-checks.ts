@@ -48,6 +48,17 @@ const isAvailable = (each: Binding): boolean => saidOf(each, 'Available')?.statu
 const isFailed = (each: Binding): boolean =>
   saidOf(each, 'Available')?.status === 'False' || saidOf(each, 'Applied')?.reason === 'NotAllWorkHaveBeenApplied';
 
+/** As it said of itself before it was given up; what is known to be down already costs nothing. */
+const isWorking = ({ metadata, status }: Binding): boolean => {
+  const [applied, available] = ['Applied', 'Available'].map((type) => conditionOf(status?.conditions, type));
+  const isStale = (applied?.observedGeneration ?? 0) < (metadata.generation ?? 0);
+  return (
+    applied?.status === 'True' &&
+    available?.status === 'True' &&
+    (isStale || isAvailable({ metadata, status } as Binding))
+  );
+};
+
 const inAll = <T extends KubeObject>(store: Readable, { group, plural }: { group: string; plural: string }) =>
   store.range(`${group}/${plural}/`).items.map((item) => item.object() as T);
 
@@ -78,8 +89,8 @@ export function budgetIsKept({ isMoving, leaders }: Story): Checker {
     const now = stored.object() as Binding;
     if (server !== 'hub' || now.kind !== binding.cluster.kind) return undefined;
     const before = previous?.object() as Binding | undefined;
-    const had = standing.has(key);
-    if (deleted || isAvailable(now)) taken.delete(key);
+    // A cluster that is not to have a copy any more lacks none.
+    if (deleted || isAvailable(now) || now.spec.state === 'Unscheduled') taken.delete(key);
     if (deleted || isGoing(now)) standing.delete(key);
     else if (isAvailable(now)) standing.add(key);
     if (deleted || before === undefined) return undefined;
@@ -90,7 +101,12 @@ export function budgetIsKept({ isMoving, leaders }: Story): Checker {
       return `${now.spec.targetCluster} was moved to ${now.spec.resourceSnapshotName}: ${[...taken].join(', ')} were taken at once`;
     }
     const isTakenOut =
-      isMoving && leaders === 1 && had && isGoing(now) && !isGoing(before) && now.spec.state === 'Unscheduled';
+      isMoving &&
+      leaders === 1 &&
+      isWorking(before) &&
+      isGoing(now) &&
+      !isGoing(before) &&
+      now.spec.state === 'Unscheduled';
     const store = sight.store(server);
     if (!isTakenOut || store === undefined || !isWanted(store)) return undefined;
     const picked = bindingsIn(store).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled');
@@ -119,7 +135,7 @@ export function surgeIsKept({ leaders }: Story): Checker {
     if (now.spec.state !== 'Bound' || before?.spec.state !== 'Scheduled') return undefined;
     const holding = bindingsIn(store).flatMap(({ metadata, spec }) => {
       const last = failedAt.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
-      return spec.state !== 'Scheduled' && last < sight.now - BEHIND_MS ? [spec.targetCluster] : [];
+      return spec.resourceSnapshotName !== '' && last < sight.now - BEHIND_MS ? [spec.targetCluster] : [];
     });
     const clusters = new Set(holding);
     if (clusters.size <= TARGET + MAX_SURGE * leaders) return undefined;
