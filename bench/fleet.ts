@@ -1,11 +1,10 @@
 // Fleets of 100 and 1,000 members as `flotilla up` runs them: the time until all have joined, what a member costs, whether anything grows faster than
 // the fleet; and one agent as a process of its own against a Node process that does nothing.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { childrenOf, ended, LINEAR, program, said, type Vitals, vitalsFlags, vitalsOf } from './fleet-process.ts';
 import { median, type Row } from './report.ts';
 
 const SMALL = 100;
@@ -14,19 +13,7 @@ const LARGE = 1000;
 const PROCESSES = 2;
 const QUIET_SECONDS = 20;
 const ROUNDS = 5;
-/** Ten times the members may cost so much more than ten times as much, each. */
-const LINEAR = 1.25;
-const program = fileURLToPath(new URL('../dist/main/flotilla.js', import.meta.url));
 const MB = 2 ** 20;
-
-interface Vitals {
-  readonly loop: { readonly p99: number; readonly max: number };
-  readonly rss: number;
-  readonly heap: number;
-  readonly cpuMs: number;
-  /** Spent by the bench's own collection, after `cpuMs` was read. */
-  readonly collectMs: number;
-}
 
 interface Measured {
   readonly members: number;
@@ -83,11 +70,10 @@ function fleetRows(base: Measured, small: Measured, large: Measured, tell: (row:
 
 async function measure(folder: string, members: number): Promise<Measured> {
   const data = mkdtempSync(join(folder, 'data-'));
-  const flags = ['--expose-gc', '--import', new URL('./vitals.mjs', import.meta.url).href];
   const began = performance.now();
   const up = spawn(
     process.execPath,
-    [...flags, program, 'up', '--port', '0', '--data-dir', data, '--members', String(members)],
+    [...vitalsFlags, program, 'up', '--port', '0', '--data-dir', data, '--members', String(members)],
     { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, FLOTILLA_BENCH_FOLDER: folder } },
   );
   try {
@@ -119,47 +105,6 @@ async function measure(folder: string, members: number): Promise<Measured> {
   }
 }
 
-async function vitalsOf(folder: string, pids: readonly number[]): Promise<readonly Vitals[]> {
-  for (const pid of pids) process.kill(pid, 'SIGUSR2');
-  const files = pids.map((pid) => join(folder, `${pid}.json`));
-  while (!files.every((file) => existsSync(file))) await new Promise((resolve) => setTimeout(resolve, 20));
-  return files.map((file) => {
-    const vitals = JSON.parse(readFileSync(file, 'utf8')) as Vitals;
-    rmSync(file);
-    return vitals;
-  });
-}
-
-function childrenOf(pid: number): readonly number[] {
-  try {
-    return execFileSync('pgrep', ['-P', String(pid)])
-      .toString()
-      .trim()
-      .split('\n')
-      .map(Number);
-  } catch {
-    return []; // pgrep ends with 1 when there are none
-  }
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill();
-  await once(child, 'exit');
-}
-
-function said(child: ChildProcess, word: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    child.stdout?.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      if (text.includes('still waiting')) reject(new Error(text));
-      if (text.includes(word)) resolve();
-    });
-    child.once('exit', (code) => reject(new Error(`ended with ${code} before it said "${word}": ${text}`)));
-  });
-}
-
 // ---- one agent
 
 async function agentRows(folder: string, tell: (row: Row) => void): Promise<void> {
@@ -172,8 +117,7 @@ async function agentRows(folder: string, tell: (row: Row) => void): Promise<void
     await said(up, 'ready:');
     const agentFile = join(data, 'extra.kubeconfig');
     execFileSync(process.execPath, [program, 'join', 'extra', '--kubeconfig', kubeconfig, '--output', agentFile]);
-    const flags = ['--expose-gc', '--import', new URL('./vitals.mjs', import.meta.url).href];
-    const starting = (args: readonly string[], word: string) => startOnce(folder, [...flags, ...args], word);
+    const starting = (args: readonly string[], word: string) => startOnce(folder, [...vitalsFlags, ...args], word);
     const member = ['--hub-kubeconfig', agentFile, '--kubeconfig', kubeconfig, '--context', 'member-1'];
     const agent = [program, 'member', '--name', 'extra', ...member, '--log-level', 'info'];
     const bare = ['--eval', 'console.log("running"); setInterval(() => {}, 1e6)'];

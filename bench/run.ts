@@ -5,6 +5,7 @@ const benchmarks: Readonly<
   Record<string, () => Promise<{ readonly rows: (tell: (row: Row) => void) => Promise<void> }>>
 > = {
   apiserver: () => import('./apiserver.ts'),
+  deliver: () => import('./deliver.ts'),
   fleet: () => import('./fleet.ts'),
   sim: () => import('./sim.ts'),
 };

@@ -13,6 +13,12 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export const wallClock: Clock = {
   now: () => Date.now(),
   at(epochMs, _name, run) {
+    // What is due already waits for the loop's turn, not for the millisecond that the shortest timer takes. Not unref'd: the loop would sleep
+    // until something else happens.
+    if (epochMs <= Date.now()) {
+      const turn = setImmediate(run);
+      return () => clearImmediate(turn);
+    }
     let timer: NodeJS.Timeout;
     const arm = () => {
       const waitMs = Math.max(0, epochMs - Date.now());

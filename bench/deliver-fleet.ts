@@ -1,0 +1,206 @@
+// A delivery as people have it: `flotilla up` with a placement of one ConfigMap on every member, changed again and again.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
+import { listen, send, type Wire } from './deliver-wire.ts';
+import { childrenOf, ended, program, said, type Vitals, vitalsFlags, vitalsOf } from './fleet-process.ts';
+
+/** From the change to the moment at which it has come to each member, in ms. */
+export interface Side {
+  change(): Promise<readonly number[]>;
+}
+
+export interface Fleet extends Side, AsyncDisposable {
+  /** For another server that shows the same certificate. */
+  readonly files: readonly string[];
+  readonly wire: Wire;
+  /** Since the change began, until the placement's status tells that all is done. */
+  statusMs(): Promise<number>;
+  /** One more change, of which every write is looked at. */
+  count(): Promise<Counted>;
+  vitals(): Promise<readonly Vitals[]>;
+}
+
+interface Heap {
+  writes: number;
+  bytes: number;
+}
+
+export interface Counted {
+  readonly bindings: Heap;
+  readonly works: Heap;
+  readonly placement: Heap;
+  readonly onOneMember: number;
+}
+
+const FLEET = '/apis/placement.kubernetes-fleet.io/v1beta1';
+const BINDINGS = `${FLEET}/clusterresourcebindings`;
+const PLACEMENTS = `${FLEET}/clusterresourceplacements`;
+const CONFIG_MAPS = '/api/v1/namespaces/shop/configmaps';
+const MERGE = 'application/merge-patch+json';
+
+const placement = {
+  apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+  kind: 'ClusterResourcePlacement',
+  metadata: { name: 'web' },
+  spec: {
+    resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: 'shop' }],
+    policy: { placementType: 'PickAll' },
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } },
+  },
+};
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly observedGeneration?: number;
+}
+
+interface Binding {
+  readonly metadata: { readonly generation: number };
+  readonly spec: { readonly targetCluster: string; readonly resourceSnapshotName: string };
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+interface Status {
+  readonly observedResourceIndex?: string;
+  readonly conditions?: readonly Condition[];
+}
+
+const isAvailable = ({ metadata, status }: Binding): boolean =>
+  (status?.conditions ?? []).some(
+    ({ type, status: is, observedGeneration }) =>
+      type === 'Available' && is === 'True' && observedGeneration === metadata.generation,
+  );
+
+const revisionOf = ({ spec }: Binding): number => Number(/-(\d+)-snapshot$/.exec(spec.resourceSnapshotName)?.[1] ?? -1);
+
+export async function startFleet(folder: string, members: number, debounce: string): Promise<Fleet> {
+  const data = mkdtempSync(join(folder, 'data-'));
+  const args = [
+    'up',
+    '--port',
+    '0',
+    '--data-dir',
+    data,
+    '--members',
+    String(members),
+    '--placement-debounce',
+    debounce,
+  ];
+  const up = spawn(process.execPath, [...vitalsFlags, program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, FLOTILLA_BENCH_FOLDER: folder },
+  });
+  await said(up, 'ready:');
+  const pids = [up.pid as number, ...childrenOf(up.pid as number)];
+  const { hub, member, ca } = wiresFrom(data);
+  const create = (path: string, object: object) => send(hub, 'POST', path, JSON.stringify(object));
+
+  let revision = 0;
+  let began = performance.now();
+  let arrived = new Map<string, number>();
+  let allArrived: (ms: readonly number[]) => void = () => {};
+  const stopListening = await listen(hub, `${BINDINGS}?watch=true`, (line) => {
+    const { object } = JSON.parse(line) as { readonly object: Binding };
+    const { targetCluster } = object.spec;
+    if (revisionOf(object) < revision || !isAvailable(object) || arrived.has(targetCluster)) return;
+    arrived.set(targetCluster, performance.now() - began);
+    if (arrived.size === members) allArrived([...arrived.values()]);
+  });
+  const delivered = (start: () => Promise<unknown>) =>
+    new Promise<readonly number[]>((resolve, reject) => {
+      arrived = new Map();
+      allArrived = resolve;
+      began = performance.now();
+      start().catch(reject);
+    });
+  const change = () => {
+    revision++;
+    const body = JSON.stringify({ data: { value: String(revision) } });
+    return delivered(() => send(hub, 'PATCH', `${CONFIG_MAPS}/app`, body, MERGE));
+  };
+  async function statusMs() {
+    for (;;) {
+      const { status } = JSON.parse(await send(hub, 'GET', `${PLACEMENTS}/web`)) as { readonly status?: Status };
+      const isDone = (status?.conditions ?? []).some(
+        ({ type, status: is }) => type.endsWith('Available') && is === 'True',
+      );
+      if (isDone && status?.observedResourceIndex === String(revision)) return performance.now() - began;
+      await sleep(Math.max(10, members / 10));
+    }
+  }
+  const memberRevision = async () => {
+    const list = JSON.parse(await send(member.wire, 'GET', `${member.path}${CONFIG_MAPS}?limit=1`));
+    return Number((list as { readonly metadata: { readonly resourceVersion: string } }).metadata.resourceVersion);
+  };
+
+  await create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
+  const app = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'app' },
+    data: { value: '0', text: 'x'.repeat(1000) },
+  };
+  await create(CONFIG_MAPS, app);
+  await delivered(() => create(PLACEMENTS, placement));
+  await statusMs();
+
+  return {
+    wire: hub,
+    files: [join(data, 'pki', 'server.crt'), join(data, 'pki', 'server.key'), ca],
+    change,
+    statusMs,
+    async count() {
+      const heaps = { bindings: emptyHeap(), works: emptyHeap(), placement: emptyHeap() };
+      const before = await memberRevision();
+      const ends = [
+        await counting(hub, BINDINGS, heaps.bindings),
+        await counting(hub, `${FLEET}/works`, heaps.works),
+        await counting(hub, PLACEMENTS, heaps.placement),
+      ];
+      await change();
+      await statusMs();
+      await sleep(500);
+      for (const end of ends) end();
+      return { ...heaps, onOneMember: (await memberRevision()) - before };
+    },
+    vitals: () => vitalsOf(folder, pids),
+    async [Symbol.asyncDispose]() {
+      stopListening();
+      await ended(up);
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+const emptyHeap = (): Heap => ({ writes: 0, bytes: 0 });
+
+/** What is there already is not told. */
+async function counting(wire: Wire, path: string, heap: Heap): Promise<() => void> {
+  const list = JSON.parse(await send(wire, 'GET', `${path}?limit=1`)) as { metadata: { resourceVersion: string } };
+  return listen(wire, `${path}?watch=true&resourceVersion=${list.metadata.resourceVersion}`, (line) => {
+    heap.writes++;
+    heap.bytes += line.length;
+  });
+}
+
+/** The hub, and the first of the members: in a path of the same server, or of the one that the members have. */
+function wiresFrom(data: string) {
+  const config = parse(readFileSync(join(data, 'kubeconfig'), 'utf8')) as {
+    clusters: { name: string; cluster: { server: string; 'certificate-authority-data': string } }[];
+    users: { user: { 'client-certificate-data': string; 'client-key-data': string } }[];
+  };
+  const bytes = (text: string | undefined) => Buffer.from(text ?? '', 'base64');
+  const user = config.users[0]?.user;
+  const wireTo = (name: string) => {
+    const cluster = config.clusters.find((each) => each.name === name)?.cluster;
+    const url = new URL(cluster?.server ?? '');
+    const ca = bytes(cluster?.['certificate-authority-data']);
+    const [cert, key] = [bytes(user?.['client-certificate-data']), bytes(user?.['client-key-data'])];
+    return { wire: { port: Number(url.port), ca, cert, key }, path: url.pathname === '/' ? '' : url.pathname };
+  };
+  return { hub: wireTo('hub').wire, member: wireTo('member-1'), ca: join(data, 'pki', 'ca.crt') };
+}

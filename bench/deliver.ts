@@ -1,0 +1,239 @@
+// From a change on the hub to bindings that are Available, on 3, 100 and 1,000 members (or those named: `npm run bench -- deliver 3,100`), against a
+// bare relay of as many dependent durable writes through the same transports. Rounds of the two alternate, so that what else the machine does
+// falls on both. What the placement's own status costs is told apart: it follows, nobody waits for it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Counted, type Fleet, type Side, startFleet } from './deliver-fleet.ts';
+import { listen, send, type Wire } from './deliver-wire.ts';
+import { LINEAR, type Vitals } from './fleet-process.ts';
+import { start } from './processes.ts';
+import type { Row } from './report.ts';
+
+/**
+ * Each is started by the event of the one before; as relay.mjs has them. That the member asks the hub, before it touches anything, whether its order
+ * is still the newest is a call on top: it stores nothing as long as the same objects are placed.
+ */
+const CHAIN = [
+  ['u', "the user's ConfigMap"],
+  ['H', 'resource snapshot'],
+  ['h', 'binding'],
+  ['h', 'binding status: RolloutStarted'],
+  ['h', 'Work'],
+  ['m', "the member's ConfigMap"],
+  ['r', 'Work status: what became of it'],
+  ['h', 'binding status: Available'],
+] as const;
+const HOPS = CHAIN.map(([letter]) => letter).join('');
+/** About what our objects have on average. */
+const BYTES = 2000;
+/** As in `flotilla up`: more get a process of their own. */
+const MOST_IN_ONE_PROCESS = 50;
+const BLOCK = 5;
+
+interface Size {
+  readonly members: number;
+  readonly changes: number;
+  readonly warmUps: number;
+}
+
+const sizeOf = (members: number): Size => ({
+  members,
+  changes: members <= 10 ? 150 : members <= 200 ? 15 : 5,
+  warmUps: members <= 10 ? 20 : 2,
+});
+
+interface Measured extends Size {
+  readonly ours: Times;
+  readonly bare: Times;
+  readonly statusMs: number;
+  readonly loop: Vitals['loop'];
+  readonly cpuMs: number;
+  readonly counted: Counted;
+}
+
+export async function rows(tell: (row: Row) => void): Promise<void> {
+  const sizes = (process.argv[3] ?? '3,100,1000').split(',').map(Number);
+  if (sizes.some((size) => !Number.isInteger(size) || size < 1)) throw new Error('sizes are like 3,100,1000');
+  console.log(`a chain of ${CHAIN.length} dependent durable writes: ${CHAIN.map(([, what]) => what).join(', ')}`);
+  const folder = mkdtempSync(join(tmpdir(), 'flotilla-deliver-'));
+  try {
+    let before: Measured | undefined;
+    for (const members of sizes) {
+      const measured = await measure(folder, sizeOf(members));
+      tellSize(measured, tell);
+      if (members <= 200) await tellUsual(folder, measured, tell);
+      if (before !== undefined && before.members >= 50) tellGrowth(before, measured, tell);
+      before = measured;
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(folder: string, size: Size): Promise<Measured> {
+  const { members, changes, warmUps } = size;
+  await using fleet = await startFleet(folder, members, '0');
+  using relay = await startRelay(folder, fleet, members);
+  const done: Record<'ours' | 'bare', (readonly number[])[]> = { ours: [], bare: [] };
+  const statusMs: number[] = [];
+  for (let round = 0; round < warmUps; round++) {
+    await settled(fleet, () => fleet.change());
+    await relay.change();
+  }
+  const first = await fleet.vitals();
+  for (let left = changes; left > 0; left -= BLOCK) {
+    for (let round = 0; round < BLOCK; round++) {
+      const { each, toldMs } = await settled(fleet, () => fleet.change());
+      done.ours.push(each);
+      statusMs.push(toldMs);
+    }
+    for (let round = 0; round < BLOCK; round++) done.bare.push(await relay.change());
+  }
+  const last = await fleet.vitals();
+  const cpu = (all: readonly Vitals[], of: (each: Vitals) => number) => all.reduce((sum, each) => sum + of(each), 0);
+  return {
+    ...size,
+    ours: timesOf(done.ours),
+    bare: timesOf(done.bare),
+    statusMs: percentile(statusMs, 50),
+    loop: {
+      p99: Math.max(...last.map(({ loop }) => loop.p99)),
+      max: Math.max(...last.map(({ loop }) => loop.max)),
+    },
+    cpuMs: (cpu(last, ({ cpuMs }) => cpuMs) - cpu(first, ({ cpuMs, collectMs }) => cpuMs + collectMs)) / changes,
+    counted: await fleet.count(),
+  };
+}
+
+/** The next change begins when nothing of this one is under way any more. */
+async function settled(fleet: Fleet, change: () => Promise<readonly number[]>) {
+  const each = await change();
+  return { each, toldMs: await fleet.statusMs() };
+}
+
+async function startRelay(folder: string, fleet: Fleet, members: number): Promise<Side & Disposable> {
+  const place = mkdtempSync(join(folder, 'relay-'));
+  const args = [...fleet.files, place, String(members), HOPS, String(BYTES)];
+  const worker = start('bench/baseline/relay.mjs', members > MOST_IN_ONE_PROCESS ? [...args, 'two'] : args);
+  const wire: Wire = { port: Number(await worker.firstLine), ca: fleet.wire.ca };
+  let number = 0;
+  let began = 0;
+  let arrived: number[] = [];
+  let allArrived: (ms: readonly number[]) => void = () => {};
+  const end = await listen(wire, '/?of=user', () => {
+    arrived.push(performance.now() - began);
+    if (arrived.length === members) allArrived(arrived);
+  });
+  return {
+    change: () =>
+      new Promise((resolve, reject) => {
+        arrived = [];
+        allArrived = resolve;
+        began = performance.now();
+        const write = `${JSON.stringify({ change: ++number, hop: 0, text: 'x'.repeat(BYTES) })}\n`;
+        send(wire, 'POST', '/', write).catch(reject);
+      }),
+    [Symbol.dispose]() {
+      end();
+      worker[Symbol.dispose]();
+    },
+  };
+}
+
+// ---- what is told
+
+interface Times {
+  readonly p50: number;
+  readonly p99: number;
+  /** Until the last member of a change has it; the median of the changes. */
+  readonly all: number;
+}
+
+const percentile = (values: readonly number[], percent: number): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] as number;
+};
+
+const timesOf = (changes: readonly (readonly number[])[]): Times => ({
+  p50: percentile(changes.flat(), 50),
+  p99: percentile(changes.flat(), 99),
+  all: percentile(
+    changes.map((each) => Math.max(...each)),
+    50,
+  ),
+});
+
+const load = () => `load ${loadavg()[0]?.toFixed(1)}`;
+
+function tellSize({ members, changes, ours, bare, statusMs, loop, counted }: Measured, tell: (row: Row) => void): void {
+  const isBound = members === 3;
+  const row = (name: string, figure: keyof Times, atMost: number) =>
+    tell({
+      name: `${members} members: change to Available, ${name}`,
+      ratio: ours[figure] / bare[figure],
+      ...(isBound && figure !== 'all' ? { bound: { atMost } } : {}),
+      figures: `${ours[figure].toFixed(1)} ms against ${bare[figure].toFixed(1)} ms of a relay of ${CHAIN.length} writes; ${changes} changes, ${load()}`,
+    });
+  row('p50', 'p50', 2);
+  row('p99', 'p99', 4);
+  row('all members', 'all', 0);
+  tell({
+    name: `${members} members: placement status done`,
+    ratio: statusMs / ours.all,
+    figures: `${statusMs.toFixed(0)} ms after the change, all Available after ${ours.all.toFixed(0)} ms; ${counted.placement.writes} writes, ${kb(counted.placement.bytes)} for the change`,
+  });
+  tell({
+    name: `${members} members: event-loop delay p99`,
+    ratio: loop.p99 / Math.max(0.1, ours.p50),
+    figures: `p99 ${loop.p99.toFixed(0)} ms, max ${loop.max.toFixed(0)} ms, of ${ours.p50.toFixed(0)} ms p50`,
+  });
+  tell({
+    name: `${members} members: writes per cluster`,
+    ratio: writesIn(counted) / members,
+    figures: `bindings ${counted.bindings.writes}, Works ${counted.works.writes} on the hub, ${kb(bytesIn(counted) / members)} per cluster; ${counted.onOneMember} on a member`,
+  });
+}
+
+const kb = (bytes: number) => `${(bytes / 1024).toFixed(1)} KB`;
+const writesIn = ({ bindings, works }: Counted) => bindings.writes + works.writes;
+const bytesIn = ({ bindings, works }: Counted) => bindings.bytes + works.bytes;
+
+/** With the debounce that people have. */
+async function tellUsual(
+  folder: string,
+  { members, ours, warmUps }: Measured,
+  tell: (row: Row) => void,
+): Promise<void> {
+  await using fleet = await startFleet(folder, members, '100ms');
+  const changes: (readonly number[])[] = [];
+  for (let round = 0; round < warmUps; round++) changes.push((await settled(fleet, () => fleet.change())).each);
+  const usual = timesOf(changes);
+  tell({
+    name: `${members} members: with the default debounce, p50`,
+    ratio: usual.p50 / ours.p50,
+    figures: `${usual.p50.toFixed(1)} ms with 100 ms of debounce against ${ours.p50.toFixed(1)} ms with none`,
+  });
+}
+
+function tellGrowth(small: Measured, large: Measured, tell: (row: Row) => void): void {
+  const growth = (name: string, figure: (of: Measured) => number, text: (value: number) => string, isBound = true) => {
+    const [a, b] = [figure(small) / small.members, figure(large) / large.members];
+    tell({
+      name: `${name} per cluster, ${large.members} against ${small.members}`,
+      ratio: b / a,
+      ...(isBound ? { bound: { atMost: LINEAR } } : {}),
+      figures: `${text(b)} against ${text(a)}`,
+    });
+  };
+  const ms = (value: number) => `${value.toFixed(2)} ms`;
+  growth('time to all', ({ ours }) => ours.all, ms, false);
+  growth('time of the relay', ({ bare }) => bare.all, ms, false);
+  growth('processor time', ({ cpuMs }) => cpuMs, ms);
+  growth(
+    'writes',
+    ({ counted }) => writesIn(counted),
+    (value) => value.toFixed(2),
+  );
+  growth('bytes', ({ counted }) => bytesIn(counted), kb);
+}
