@@ -8,6 +8,8 @@ import { type Incoming, type Packet, WireError } from './wire.ts';
 
 export interface Http1 {
   send(packet: Packet, signal: AbortSignal): Promise<Incoming>;
+  /** No request is under way. */
+  readonly isIdle: boolean;
   /** A connection that somebody else opened. */
   adopt(socket: Socket): void;
   /** Lets go of connections that nobody uses; those in use are closed after it. */
@@ -42,6 +44,9 @@ export function http1(dial: () => Promise<Socket>): Http1 {
         throw error;
       }
     },
+    get isIdle() {
+      return isUnused(calls) && isUnused(watches);
+    },
     adopt: (socket) => spare.push(socket),
     retire() {
       for (const socket of spare.splice(0)) socket.destroy();
@@ -67,6 +72,10 @@ function agentOver(connect: () => Promise<Socket>, options: ConstructorParameter
   };
   return agent;
 }
+
+/** Node has an entry for an address from the moment that a connection to it is wanted. */
+const isUnused = ({ sockets, requests }: Agent): boolean =>
+  Object.keys(sockets).length === 0 && Object.keys(requests).length === 0;
 
 function closeIdle(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();

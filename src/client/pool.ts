@@ -11,6 +11,8 @@ import { type Incoming, type Packet, WireError } from './wire.ts';
 
 export interface Pool {
   send(connection: Connection, packet: Packet, signal: AbortSignal): Promise<Incoming>;
+  /** Former ways to the server that still carried something when they were last looked at. */
+  readonly former: number;
   /** Cuts everything. */
   close(): void;
 }
@@ -22,6 +24,8 @@ export interface PoolOptions {
 
 interface Lines {
   readonly connection: Connection;
+  /** Nothing is under way or open. */
+  readonly isOver: boolean;
   send(packet: Packet, signal: AbortSignal): Promise<Incoming>;
   retire(): void;
   destroy(): void;
@@ -29,17 +33,21 @@ interface Lines {
 
 export function createPool(options: PoolOptions): Pool {
   let lines: Lines | undefined;
-  const retired: Lines[] = [];
+  let retired: Lines[] = [];
   let isClosed = false;
   return {
     async send(connection, packet, signal) {
       if (isClosed) throw new WireError('the connection is closed', { sent: false });
       if (lines === undefined || !leadsTheSameWay(lines.connection, connection)) {
-        if (lines) retired.push(lines);
         lines?.retire();
+        // Certificates are renewed for as long as a program runs.
+        retired = [...retired, ...(lines ? [lines] : [])].filter((each) => !each.isOver);
         lines = linesTo(connection, options);
       }
       return lines.send(packet, signal);
+    },
+    get former() {
+      return retired.length;
     },
     close() {
       isClosed = true;
@@ -58,6 +66,7 @@ function linesTo(connection: Connection, { clock, connectTimeoutMs: timeoutMs }:
   let sessions: Http2[] = [];
   let opening: Promise<void> | undefined;
   let isPlain = connection.server.startsWith('http:');
+  let isRetired = false;
   let isOver = false;
   const old = http1(async () => (await dial(connection, { clock, timeoutMs, protocols: ['http/1.1'] })).socket);
 
@@ -83,10 +92,19 @@ function linesTo(connection: Connection, { clock, connectTimeoutMs: timeoutMs }:
   };
   return {
     connection,
+    get isOver() {
+      return opening === undefined && sessions.every((each) => each.isOver && each.isIdle) && old.isIdle;
+    },
     async send(packet, signal) {
       for (;;) {
         const session = sessions.find((each) => each.hasRoom);
-        if (session) return session.send(packet, signal);
+        if (session) {
+          const answer = session.send(packet, signal);
+          // It was still being opened when the others were retired. Only after the answer has begun: what is not on its way yet would be refused.
+          const retire = () => session.retire();
+          if (isRetired) void answer.then(retire, retire);
+          return answer;
+        }
         if (isPlain) return old.send(packet, signal);
         try {
           await unlessAborted(opened(), signal, () => new Error('given up'));
@@ -96,6 +114,7 @@ function linesTo(connection: Connection, { clock, connectTimeoutMs: timeoutMs }:
       }
     },
     retire() {
+      isRetired = true;
       for (const session of sessions) session.retire();
       old.retire();
     },
