@@ -90,14 +90,35 @@ function tell({ mutant, caught, isSecret, problem }: Verdict, seeds: string): vo
   }
 }
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: '' },
-    seeds: { type: 'string', default: '300' },
-    jobs: { type: 'string', default: '2' },
-    counts: { type: 'string' },
-  },
-});
+const USAGE = `usage: npm run mutants -- [options]
+  --only TEXT    only those whose name or file has this text in it (all)
+  --seeds N      how many seeds of its scenario a mutant may live through (300)
+  --jobs N       how many are tried side by side (2)
+  --counts FILE  write how many were caught and how many live`;
+
+function asked() {
+  try {
+    return parseArgs({
+      options: {
+        only: { type: 'string', default: '' },
+        seeds: { type: 'string', default: '300' },
+        jobs: { type: 'string', default: '2' },
+        counts: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values;
+  } catch (error) {
+    console.error(`error: ${messageOf(error)}`);
+    console.error(USAGE);
+    process.exit(1);
+  }
+}
+
+const values = asked();
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 const chosen = mutants.filter(({ name, file }) => `${name} ${file}`.includes(values.only));
 const folder = mkdtempSync(join(tmpdir(), 'flotilla-mutants-'));
 try {
