@@ -17,6 +17,7 @@ import {
   notSupported,
 } from '../not-supported.ts';
 import {
+  type HubBinding,
   type HubPlacement,
   type HubPolicySnapshot,
   type HubResourceSnapshot,
@@ -59,14 +60,18 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
       const placement = see.get(family.placements, name, namespace);
       if (placement === undefined || placement.metadata.deletionTimestamp !== undefined) return undefined;
       if ((placement.spec.strategy?.type ?? 'RollingUpdate') !== 'RollingUpdate') return undefined;
-      const newest = newestComplete(see.by(family.resourceSnapshots, 'placement', key));
+      const snapshots = see.by(family.resourceSnapshots, 'placement', key);
+      const bindings = see.by(family.bindings, 'placement', key);
+      const unknown = unknownIn(see, snapshots, bindings);
+      if (unknown.length > 0) return { need: unknown };
+      const newest = newestComplete(snapshots);
       const unbuilt = unbuiltIn(see, placement, newest);
       if (isNeed(unbuilt)) return unbuilt;
       const policy = see.by(family.policySnapshots, 'placement', key).find(isLatest);
       return {
         family,
         placement,
-        bindings: see.by(family.bindings, 'placement', key),
+        bindings,
         newest,
         ...(unbuilt === undefined ? {} : { unbuilt }),
         isExhausted: policy !== undefined && isUnfulfilled(policy),
@@ -80,6 +85,27 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
 
     decide,
   };
+
+  /** A snapshot that a binding has already and we do not know may be newer than all we know: who is behind would move it back. */
+  function unknownIn(see: See, known: readonly HubResourceSnapshot[], bindings: readonly HubBinding[]) {
+    const names = new Set(bindings.map(({ spec }) => spec.resourceSnapshotName).filter((name) => name !== ''));
+    for (const { metadata } of known) names.delete(metadata.name ?? '');
+    const namespace = bindings[0]?.metadata.namespace;
+    const { group, kind } = family.resourceSnapshot;
+    return [...names]
+      .map(
+        (name): WholeRef => ({
+          on: 'hub',
+          resource: family.resourceSnapshot,
+          group,
+          kind,
+          ...(namespace === undefined ? {} : { namespace }),
+          name,
+          live: true,
+        }),
+      )
+      .filter((ref) => see.whole(ref) === undefined);
+  }
 
   /** What the placement uses that is not built yet. The content is looked at only if there is an override that might match it. */
   function unbuiltIn(

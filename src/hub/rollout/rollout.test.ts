@@ -20,6 +20,10 @@ interface Bench extends AsyncDisposable {
   placement(spec?: object): Promise<void>;
   edit(spec: object): Promise<void>;
   snapshot(index: number): Promise<void>;
+  /** As another hub does it. */
+  move(cluster: string, snapshot: string): Promise<void>;
+  /** From now on nothing is heard of these. */
+  deafen(plural: string): void;
   schedule(cluster: string, as?: { name?: string; state?: string }): Promise<void>;
   /** As the scheduler does it. */
   unschedule(cluster: string): Promise<void>;
@@ -38,7 +42,14 @@ async function bench(family: PlacementFamily): Promise<Bench> {
     const identity = { kind: 'User', name };
     await cluster.create('memberclusters', undefined, { metadata: { name }, spec: { identity } });
   }
-  const asked = counted(cluster.as(admin));
+  const direct = cluster.as(admin);
+  let deafTo = '';
+  const asked = counted({
+    call: (request, signal) => direct.call(request, signal),
+    async *watch(request, signal) {
+      for await (const batch of direct.watch(request, signal)) if (request.at.resource.plural !== deafTo) yield batch;
+    },
+  });
   const manager = startManager(
     { clock: cluster.clock, random: seededRandom(1), servers: { hub: asked }, log: silentLog },
     { controllers: [rolloutController(family)] },
@@ -58,6 +69,9 @@ async function bench(family: PlacementFamily): Promise<Bench> {
   return {
     cluster,
     manager,
+    deafen(plural) {
+      deafTo = plural;
+    },
     writes: asked.writes,
     forget: () => void asked.calls.splice(0),
     async placement(spec = {}) {
@@ -102,6 +116,7 @@ async function bench(family: PlacementFamily): Promise<Bench> {
       });
       await settle();
     },
+    move: (on, resourceSnapshotName) => patch(bindingAt(on), { spec: { resourceSnapshotName } }),
     unschedule: (on) =>
       patch(bindingAt(on), {
         metadata: { annotations: { [annotations.previousBindingState]: 'Bound' } },
@@ -254,6 +269,29 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
         expect.stringContaining('Bound'),
         expect.stringMatching(/Unscheduled.*deleting/),
       ]);
+    });
+
+    test('moves nobody back who has a newer snapshot than it has heard of', async () => {
+      await using it = await bench(family);
+      await it.placement();
+      await it.snapshot(0);
+      await it.schedule('c1');
+      await it.report('c1', 'True');
+      it.deafen(family.resourceSnapshot.plural);
+      await it.cluster.create(family.resourceSnapshot.plural, family.placement.namespaced ? NAMESPACE : undefined, {
+        metadata: {
+          name: 'web-1-snapshot',
+          labels: {
+            [labels.parentPlacement]: 'web',
+            [labels.resourceIndex]: '1',
+            [labels.isLatestSnapshot]: 'true',
+          },
+          annotations: { [annotations.resourceHash]: 'x', [annotations.numberOfResourceSnapshots]: '1' },
+        },
+        spec: { selectedResources: [] },
+      });
+      await it.move('c1', 'web-1-snapshot');
+      expect(await it.bindings()).toEqual(['c1 Bound web-1 True']);
     });
 
     test('leaves External placements alone', async () => {

@@ -8,6 +8,7 @@ import {
   workBaseName,
 } from '../../api/names.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import { work } from '../../api/work.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
 import { isNeed } from '../../runtime/controller.ts';
@@ -60,13 +61,17 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
       const { name, namespace } = partsOf(key);
       const binding = see.get(family.bindings, name, namespace);
       if (binding === undefined) return undefined;
+      const found = worksOf(see, binding, key);
+      const unsure = isGoing(binding) && found.length === 0 ? workOf(binding) : undefined;
+      // That nothing is left is not believed to a watch that may be behind: what it does not know would stay for ever.
+      if (unsure !== undefined && see.whole(unsure) === undefined) return { need: [unsure] };
       const isActive = binding.metadata.deletionTimestamp === undefined && binding.spec.state !== 'Scheduled';
       const group = isActive ? groupOf(see, binding) : 'incomplete';
       if (isNeed(group)) return group;
       return {
         family,
         binding,
-        works: worksOf(see, binding, key),
+        works: found,
         group,
         isMemberThere: see.get(memberClusters, binding.spec.targetCluster) !== undefined,
         now: see.now,
@@ -118,6 +123,16 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
 }
 
 const isGoing = ({ metadata }: HubBinding): boolean => metadata.deletionTimestamp !== undefined;
+
+const workOf = (binding: HubBinding): WholeRef => ({
+  on: 'hub',
+  resource: work,
+  group: work.group,
+  kind: work.kind,
+  namespace: memberNamespace(binding.spec.targetCluster),
+  name: nameFor(binding),
+  live: true,
+});
 
 const nameFor = ({ metadata }: HubBinding): string =>
   masterWorkName(workBaseName(metadata.labels?.[labels.parentPlacement] ?? '', metadata.namespace));

@@ -30,7 +30,14 @@ async function bench(family: PlacementFamily) {
     metadata: { name: 'c1' },
     spec: { identity: { kind: 'User', name: 'c1' } },
   });
-  const asked = counted(cluster.as(admin));
+  const direct = cluster.as(admin);
+  let deafTo = '';
+  const asked = counted({
+    call: (request, signal) => direct.call(request, signal),
+    async *watch(request, signal) {
+      for await (const batch of direct.watch(request, signal)) if (request.at.resource.plural !== deafTo) yield batch;
+    },
+  });
   const manager = startManager(
     { clock: cluster.clock, random: seededRandom(1), servers: { hub: asked }, log: silentLog },
     { controllers: [workGenerator(family)] },
@@ -56,6 +63,9 @@ async function bench(family: PlacementFamily) {
   return {
     cluster,
     settle,
+    deafen(plural: string) {
+      deafTo = plural;
+    },
     bindingAt,
     workAt,
     patch,
@@ -307,6 +317,28 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       expect((await it.get(it.bindingAt)).metadata.deletionTimestamp).toBeDefined();
       await it.patch(it.workAt, { metadata: { finalizers: null } });
       await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
+    });
+
+    test('are gone before the binding is let go, even if another hub made them and the watch is behind', async () => {
+      await using it = await bench(family);
+      await it.bind(0);
+      it.deafen('works');
+      await it.cluster.create('works', MEMBER, {
+        metadata: {
+          name: `${it.base}-work`,
+          finalizers: ['kubernetes-fleet.io/work-cleanup'],
+          labels: {
+            [labels.parentBinding]: NAME,
+            [labels.parentPlacement]: 'web',
+            ...(family.binding.namespaced ? { [labels.parentPlacementNamespace]: NAMESPACE } : {}),
+          },
+        },
+        spec: { workload: { manifests: [] } },
+      });
+      await it.cluster.call({ verb: 'delete', at: it.bindingAt });
+      await it.settle();
+      expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeDefined();
+      expect((await it.get(it.bindingAt)).metadata.deletionTimestamp).toBeDefined();
     });
 
     test('are gone before the binding is let go, even if somebody took their labels away', async () => {

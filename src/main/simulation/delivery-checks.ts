@@ -4,6 +4,7 @@
 // status names for everyone who waits a cluster that really holds it up.
 import { type Binding, binding } from '../../api/binding.ts';
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
+import { labels, memberNamespace } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { type Placement, placement } from '../../api/placement.ts';
@@ -20,6 +21,8 @@ export const MAX_SURGE = 1;
 export const TARGET = 2;
 export const FOREIGN = 'not-yours';
 export const EDITED = 'web:edited';
+/** Comes and goes. */
+export const EXTRA = 'extra';
 
 export interface Story {
   readonly members: readonly string[];
@@ -67,6 +70,11 @@ const bindingsIn = (store: Readable): readonly Binding[] => inAll<Binding>(store
 const placementIn = (store: Readable): Placement | undefined =>
   store.get(`${placement.cluster.group}/${placement.cluster.plural}//${SHOP}`)?.object() as Placement | undefined;
 
+const hasExtra = (store: Readable | undefined): boolean => {
+  const extra = store?.get(`/configmaps/${SHOP}/${EXTRA}`)?.object();
+  return extra !== undefined && !isGoing(extra);
+};
+
 const deploymentOn = (sight: Sight, member: string): KubeObject | undefined =>
   sight.store(member)?.get(`apps/deployments/${SHOP}/web`)?.object();
 
@@ -108,14 +116,14 @@ export function budgetIsKept({ isMoving, leaders }: Story): Checker {
       !isGoing(before) &&
       now.spec.state === 'Unscheduled';
     const store = sight.store(server);
-    if (!isTakenOut || store === undefined || !isWanted(store)) return undefined;
+    if (!isTakenOut || store === undefined || !isPlaced(store)) return undefined;
     const picked = bindingsIn(store).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled');
     if (standing.size >= Math.min(TARGET, picked.length) - MAX_UNAVAILABLE) return undefined;
     return `${now.spec.targetCluster} was taken out, and only ${standing.size} of ${picked.length} have a copy`;
   });
 }
 
-const isWanted = (store: Readable): boolean => {
+const isPlaced = (store: Readable): boolean => {
   const placed = placementIn(store);
   return placed !== undefined && !isGoing(placed);
 };
@@ -156,8 +164,11 @@ export function healthIsOfTheRevision({ members, leaders }: Story): Checker {
     const cluster = now.spec.targetCluster;
     const live = deploymentOn(sight, cluster);
     const image = imageIn(sight.store('hub'), now.spec.resourceSnapshotName);
-    // A member that is down cannot be looked at; a Work that was just edited by hand is put right soon.
-    if (live === undefined || image === undefined || imageOf(live) === EDITED) return undefined;
+    // A member that is down cannot be looked at.
+    if (image === undefined || sight.store(cluster) === undefined) return undefined;
+    if (live === undefined) return leaders > 1 ? undefined : `${cluster} is called available and has nothing`;
+    // A Work that was just edited by hand is put right soon.
+    if (imageOf(live) === EDITED) return undefined;
     if (imageOf(live) === image && isUp(live)) return undefined;
     // Of two that act, one may not have heard of the edit at all, and say of the binding what was true before it.
     const edited = editedAt.get(cluster) ?? Number.NEGATIVE_INFINITY;
@@ -165,6 +176,41 @@ export function healthIsOfTheRevision({ members, leaders }: Story): Checker {
     return `${cluster} is called available with ${image}, but has ${imageOf(live)}${isUp(live) ? '' : ' and is not up'}`;
   });
 }
+
+const versionOf = (image: string): number => Number(/\d+$/.exec(image)?.[0] ?? Number.NaN);
+const indexOf = ({ spec }: Binding): number => Number(/-(\d+)-snapshot$/.exec(spec.resourceSnapshotName)?.[1] ?? -1);
+
+/** Who is behind undoes nothing: no binding goes back to an older snapshot, and no cluster, while one leads, to an older image. */
+export const nothingGoesBack = ({ members, leaders }: Story): Checker =>
+  changeChecker('nothing goes back', ({ stored, previous, deleted }, server) => {
+    if (deleted || previous === undefined) return undefined;
+    const [now, before] = [stored.object(), previous.object()];
+    if (now.kind === binding.cluster.kind && indexOf(now as Binding) < indexOf(before as Binding)) {
+      return `${now.metadata.name} went back to ${(now as Binding).spec.resourceSnapshotName}`;
+    }
+    if (now.kind !== 'Deployment' || !members.includes(server) || leaders > 1) return undefined;
+    const [had, has] = [imageOf(before), imageOf(now)];
+    return versionOf(has) < versionOf(had) ? `${server} went back from ${had} to ${has}` : undefined;
+  });
+
+/** A binding is there as long as its Work is; and one of a member that never left is not given up where all are wanted. */
+export const bindingsStay = ({ isMoving, left }: Story): Checker =>
+  changeChecker('bindings stay', ({ stored, previous, deleted }, server, sight) => {
+    const now = stored.object() as Binding;
+    const store = sight.store(server);
+    if (server !== 'hub' || now.kind !== binding.cluster.kind || store === undefined) return undefined;
+    const { targetCluster, state } = now.spec;
+    if (deleted) {
+      const key = `${work.group}/${work.plural}/${memberNamespace(targetCluster)}/${SHOP}-work`;
+      const order = store.get(key)?.object();
+      const isOrphan = order?.metadata.labels?.[labels.parentBinding] === now.metadata.name;
+      return isOrphan ? `${now.metadata.name} is gone before its Work` : undefined;
+    }
+    const wasGivenUp = (previous?.object() as Binding | undefined)?.spec.state !== state && state === 'Unscheduled';
+    if (!wasGivenUp || isMoving || left.has(targetCluster)) return undefined;
+    const others = bindingsIn(store).filter(({ spec }) => spec.targetCluster === targetCluster);
+    return others.length > 1 ? undefined : `${targetCluster} was given up`;
+  });
 
 /** What is in a namespace that goes goes with it: the placement brought the namespace, or took it over. */
 export const foreignThingsStay = ({ members }: Story): Checker =>
@@ -247,8 +293,11 @@ function notDelivered(sight: Sight, { placed, bindings, image }: Delivery): stri
   if (!isBad(image)) {
     const behind = picked.find(({ has, isUp: up }) => has !== image || !up);
     if (behind !== undefined) return `${behind.cluster} has ${behind.has}, not ${image}`;
-    const extra = rows.find(({ state }) => state === 'Unscheduled');
-    return extra === undefined ? statusIs(placed, 'Available', 'True') : `${extra.cluster} is not picked and stays`;
+    const isWanted = hasExtra(sight.store('hub'));
+    const other = picked.find(({ cluster }) => hasExtra(sight.store(cluster)) !== isWanted);
+    if (other !== undefined) return `${other.cluster} has ${isWanted ? 'not all' : 'what is left over'}`;
+    const given = rows.find(({ state }) => state === 'Unscheduled');
+    return given === undefined ? statusIs(placed, 'Available', 'True') : `${given.cluster} is not picked and stays`;
   }
   const trying = picked.filter(({ has }) => has === image);
   // Clusters that were down already may all be given something else, even if that does not help either.

@@ -19,13 +19,16 @@ import type { Scenario } from '../../sim/scenario.ts';
 import { administrator, apiServer } from './api-server.ts';
 import { configMaps } from './config-maps.ts';
 import {
+  bindingsStay,
   budgetIsKept,
   EDITED,
+  EXTRA,
   FOREIGN,
   foreignThingsStay,
   healthIsOfTheRevision,
   MAX_SURGE,
   MAX_UNAVAILABLE,
+  nothingGoesBack,
   SHOP,
   type Story,
   surgeIsKept,
@@ -87,6 +90,8 @@ export const deliveryScenario = ({ isLed }: { readonly isLed: boolean }): Scenar
     if (isMoving) world.check(surgeIsKept(story));
     world.check(healthIsOfTheRevision(story));
     world.check(foreignThingsStay(story));
+    world.check(nothingGoesBack(story));
+    world.check(bindingsStay(story));
     return () => unsettled(world, story);
   },
 });
@@ -154,7 +159,7 @@ function release({ members, isMoving, left }: Story) {
     const patch = async (at: Target, type: 'merge' | 'strategic' | 'json', body: object) => {
       await api.call({ verb: 'patch', at, patch: { type, body: body as never }, manager: 'user' });
     };
-    switch (roll(isMoving ? 14 : 11)) {
+    switch (roll(isMoving ? 15 : 12)) {
       case 0: {
         const path = '/spec/workload/manifests/1/spec/template/spec/containers/0/image';
         return patch(workAt, 'json', [{ op: 'replace', path, value: EDITED }]);
@@ -171,9 +176,17 @@ function release({ members, isMoving, left }: Story) {
         if (roll(2) === 0) await ensure(api, { resource: placement.cluster }, placementOf(policy));
         else await api.call({ verb: 'delete', at: { resource: placement.cluster, name: SHOP } });
         return;
-      case 11:
+      case 4:
+      case 5: {
+        const at = { resource: configMaps, namespace: SHOP };
+        const object = shop({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: EXTRA } });
+        if (roll(2) === 0) await ensure(api, at, object);
+        else await api.call({ verb: 'delete', at: { ...at, name: EXTRA } });
+        return;
+      }
       case 12:
-      case 13: {
+      case 13:
+      case 14: {
         const [first, second] = [roll(members.length), roll(members.length)];
         policy = twoOf(members.filter((_, at) => at !== first && at !== second));
         await ensure(api, { resource: placement.cluster }, placementOf(policy));
