@@ -86,6 +86,8 @@ export interface Manager {
 /** What came of a look: a decision to carry out, or what a worker has done. */
 interface Looked {
   readonly decision: Decision;
+  /** What time it was. */
+  readonly at?: number;
   readonly performed?: Performed;
 }
 
@@ -338,7 +340,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
       if (isStopping) return { next: 'rest' };
       decision = seen?.decision;
       performed = seen?.performed;
-      remember(of, key, decision);
+      remember(of, key, decision, seen?.at);
       if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
       next = performed === undefined ? { next: 'rest' } : after(of, performed);
     } catch (thrown) {
@@ -386,7 +388,9 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
       if (!isNeed(found)) {
         note(of, key, wholes);
         if (found === undefined) return undefined;
-        return isWorker(controller) ? (found as Looked) : { decision: controller.decide(found) };
+        return isWorker(controller)
+          ? { ...(found as Looked), at: see.now }
+          : { decision: controller.decide(found), at: see.now };
       }
       if (round === MOST_NEED_ROUNDS) {
         throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
@@ -456,8 +460,8 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     if (places.length > 0) of.unsettled.set(key, new Map(places.map((place) => [placeText(place), place])));
   }
 
-  function remember(of: Running, key: string, decision: Decision | undefined): void {
-    of.queue.wakeAt(key, decision?.wakeAt);
+  function remember(of: Running, key: string, decision: Decision | undefined, lookedAt: number | undefined): void {
+    of.queue.wakeAt(key, decision?.wakeAt, lookedAt);
     if (decision === undefined || decision.holds.length === 0) of.holds.delete(key);
     else of.holds.set(key, decision.holds);
   }

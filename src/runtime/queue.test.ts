@@ -239,6 +239,25 @@ describe('a queue', () => {
     expect(began.length).toBe(2);
   });
 
+  test('a wake-up that came due while the pass went on follows at once', async () => {
+    const { queue, clock, began } = bench({
+      async run(key) {
+        const lookedAt = clock.now();
+        clock.advance(7);
+        if (began.length === 1) queue.wakeAt(key, lookedAt + 5, lookedAt);
+        return REST;
+      },
+    });
+    queue.add('a', 'fresh');
+    clock.advance(0);
+    await ticks(100);
+    for (let turn = 0; turn < 3; turn++) {
+      clock.advance(1);
+      await ticks(100);
+    }
+    expect(began).toEqual(['a', 'a']);
+  });
+
   test('gives the loop its turn after 5 ms', async () => {
     let now = 1000;
     const turns: (() => void)[] = [];

@@ -39,8 +39,8 @@ export interface Queue {
   readonly remembered: number;
   readonly nextWakeAt: number | undefined;
   add(key: string, as: WorkClass): void;
-  /** Replaces what an earlier decision asked for; undefined = no wake-up. */
-  wakeAt(key: string, epochMs: number | undefined): void;
+  /** Replaces what an earlier decision asked for; undefined = no wake-up. `lookedAt`: what time it was for the decision. */
+  wakeAt(key: string, epochMs: number | undefined, lookedAt?: number): void;
   /** Starts nothing any more; resolves when what runs is done. */
   stop(): Promise<void>;
 }
@@ -225,11 +225,13 @@ export function createQueue(options: QueueOptions): Queue {
     add(key, as) {
       if (!isStopped) enter(entryOf(key), as);
     },
-    wakeAt(key, epochMs) {
+    wakeAt(key, epochMs, lookedAt) {
       if (isStopped) return;
+      const now = clock.now();
+      // A moment that had passed when it was asked for would turn the key into a loop; one that passed since is due.
+      const isAsked = epochMs !== undefined && epochMs > (lookedAt ?? now);
       if (epochMs === undefined) wakes.clear(key);
-      // A moment that has passed would turn the key into a loop.
-      else wakes.set(key, epochMs > clock.now() ? epochMs : clock.now() + QUIET_MS);
+      else wakes.set(key, isAsked ? Math.max(epochMs, now) : now + QUIET_MS);
     },
     stop() {
       isStopped = true;
