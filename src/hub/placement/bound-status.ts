@@ -5,12 +5,9 @@ import type { ClusterPlacementState } from '../../api/placement-state.ts';
 
 const LEAN_ABOVE = 512_000;
 const CUT_ABOVE = 1024 * 1024;
-/** So few clusters never come near, however much fails on them. */
-const FEW = 10;
 
 export function boundStatus(status: PlacementStatus): PlacementStatus {
   const clusters = status.placementStatuses ?? [];
-  if (clusters.length <= FEW) return status;
   const bytes = bytesOf(status);
   if (bytes <= LEAN_ABOVE) return status;
   const lean: PlacementStatus = { ...status, placementStatuses: clusters.map(withoutTrueMessages) };

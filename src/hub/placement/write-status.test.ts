@@ -129,6 +129,13 @@ describe('a status that is too large', () => {
     }));
   const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
   const base = status(['Scheduled', 'True']);
+  const aFailure = {
+    version: 'v1',
+    kind: 'ConfigMap',
+    namespace: 'shop',
+    name: 'web',
+    condition: condition('Applied', 'False'),
+  };
 
   test('of a few clusters stays as it is', () => {
     const small = { ...base, placementStatuses: clusters(100, 'True', 'm') };
@@ -162,5 +169,19 @@ describe('a status that is too large', () => {
     expect(bytes(bounded)).toBeLessThanOrEqual(1024 * 1024);
     expect(bounded.placementStatuses?.length).toBeGreaterThan(500);
     expect(bounded.conditions?.[0]?.message).toMatch(/\d+ of 6000 clusters/);
+  });
+
+  test('fits when a few clusters each name as many failed objects as they may', () => {
+    const condition = { ...aFailure.condition, message: 'x'.repeat(1024) };
+    const failedPlacements = Array.from({ length: 100 }, (_, index) => ({
+      ...aFailure,
+      name: `web-${index}`,
+      condition,
+    }));
+    const few = clusters(10, 'False', 'why').map((each) => ({ ...each, failedPlacements }));
+    const bounded = boundStatus({ ...base, placementStatuses: few });
+    expect(bytes(bounded)).toBeLessThanOrEqual(1024 * 1024);
+    expect(bounded.placementStatuses).toHaveLength(10);
+    expect(bounded.conditions?.[0]?.message).toContain('the objects that failed are not listed');
   });
 });
