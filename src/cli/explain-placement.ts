@@ -4,9 +4,10 @@ import { memberCluster } from '../api/member-cluster.ts';
 import type { ObjectRef } from '../api/object.ts';
 import { ageText } from '../base/age.ts';
 import { holdOf } from '../hub/holds-summary.ts';
+import type { HubPolicySnapshot } from '../hub/placement-sources.ts';
 import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, MOST_CLUSTERS } from './answer.ts';
 import { clusterChain, type Looking, MOST_CHAINS } from './evidence-chain.ts';
-import { type Cause, eventEvidence } from './explanation.ts';
+import { type Cause, type Evidence, eventEvidence } from './explanation.ts';
 import { ifRead } from './readable.ts';
 
 export async function ofPlacement(looking: Looking): Promise<Answer> {
@@ -18,10 +19,11 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   const [first] = causes;
   if (progress.isComplete) {
     const { total, revision, isReport } = progress;
+    if (total === 0) return ofNobody(looking, causes);
     const clusters = total === 1 ? 'its cluster has it' : `all ${total} clusters have it`;
-    const state = total === 0 ? 'no cluster fits its policy' : `${clusters}, ${isReport ? 'compared' : 'available'}`;
-    const at = revision === '' || total === 0 ? '' : ` (revision ${revision})`;
-    return answer(`nothing holds ${title}: ${state}${at}`, { isWaiting: false, causes, notes: remarks(looking) });
+    const at = revision === '' ? '' : ` (revision ${revision})`;
+    const sentence = `nothing holds ${title}: ${clusters}, ${isReport ? 'compared' : 'available'}${at}`;
+    return answer(sentence, { isWaiting: false, causes, notes: remarks(looking) });
   }
   if (first !== undefined) return answer(`${title} waits: ${first.sentence}`, { causes });
   if (progress.outdated !== undefined) {
@@ -29,6 +31,22 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     return answer(`${title} waits: the hub has not dealt with generation ${generation} yet`, { next: [HUB_RUNS] });
   }
   return ofConditions(looking);
+}
+
+const NOBODY = 'no cluster fits its policy';
+
+/** Complete, because all clusters that fit have it: none. What keeps each of them out is what a person wants to know then. */
+async function ofNobody(looking: Looking, causes: readonly Cause[]): Promise<Answer> {
+  const { placement, title, reader } = looking;
+  const { placementType, numberOfClusters } = placement.spec.policy ?? {};
+  const isAskedFor = placementType !== 'PickN' || numberOfClusters !== 0;
+  const evidence = isAskedFor ? lookedAt(ifRead(await reader.policySnapshot())) : [];
+  const state = isAskedFor ? NOBODY : 'its policy asks for no cluster';
+  return answer(`nothing holds ${title}: ${state}`, {
+    isWaiting: false,
+    causes: [...causes, ...(evidence.length === 0 ? [] : [{ sentence: NOBODY, evidence }])],
+    notes: remarks(looking),
+  });
 }
 
 /** What the hub adds to a schedule that is well, such as a selector that matches nothing: complete may then mean that nothing was sent. */
@@ -68,10 +86,7 @@ async function unscheduled({ progress: { open }, reader }: Looking): Promise<rea
   if (reason === 'InvalidResourceSelectors') {
     return [{ sentence: message, since, evidence: [], next: 'correct the resourceSelectors of the placement' }];
   }
-  const policy = ifRead(await reader.policySnapshot());
-  const refused = (policy?.status?.targetClusters ?? []).filter(({ selected }) => !selected).slice(0, MOST_CLUSTERS);
-  const evidence =
-    refused.length === 0 ? [] : [{ about: 'Clusters that were looked at', says: refused.map(sayRefused) }];
+  const evidence = lookedAt(ifRead(await reader.policySnapshot()));
   return [
     {
       sentence: `not enough clusters fit the policy: ${message}`,
@@ -80,6 +95,11 @@ async function unscheduled({ progress: { open }, reader }: Looking): Promise<rea
       next: 'let more clusters join or fit the policy, or ask for fewer',
     },
   ];
+}
+
+function lookedAt(policy: HubPolicySnapshot | undefined): readonly Evidence[] {
+  const refused = (policy?.status?.targetClusters ?? []).filter(({ selected }) => !selected).slice(0, MOST_CLUSTERS);
+  return refused.length === 0 ? [] : [{ about: 'Clusters that were looked at', says: refused.map(sayRefused) }];
 }
 
 const sayRefused = ({ clusterName, reason }: { readonly clusterName: string; readonly reason: string }): string =>

@@ -290,6 +290,33 @@ Evidence:
     });
   });
 
+  test('says of one that is complete because nobody fits what keeps each cluster out', async () => {
+    const { ask } = await serving([
+      aPlacement({ said: 'T' }),
+      policy([{ clusterName: 'us-1', selected: false, reason: 'cluster does not have namespace "team"' }]),
+    ]);
+    expect(await ask('placement/web')).toEqual({
+      code: 0,
+      text: `
+nothing holds ClusterResourcePlacement "web": no cluster fits its policy
+
+Evidence:
+  1. Clusters that were looked at
+       us-1: cluster does not have namespace "team"`.trim(),
+    });
+  });
+
+  test('blames no cluster when the policy asks for none', async () => {
+    const { ask } = await serving([
+      aPlacement({ said: 'T', spec: { policy: { placementType: 'PickN', numberOfClusters: 0 } } }),
+      policy([{ clusterName: 'us-1', selected: false, reason: 'not needed' }]),
+    ]);
+    expect(await ask('placement/web')).toEqual({
+      code: 0,
+      text: 'nothing holds ClusterResourcePlacement "web": its policy asks for no cluster',
+    });
+  });
+
   test('speaks of ResourcePlacements with a namespace', async () => {
     const metadata = { name: 'web', namespace: 'team' };
     const own = aPlacement({
