@@ -242,7 +242,7 @@ export function unsettled(sight: Sight, story: Story): string | undefined {
   const placed = placementIn(store);
   const picked = bindings.filter(({ spec }) => spec.state !== 'Unscheduled').map(({ spec }) => spec.targetCluster);
   return (
-    notPickedAsAsked(placed, joined, picked) ??
+    notPickedAsAsked(placed, joined, picked, bindings) ??
     remains(sight, story, bindings) ??
     (placed === undefined ? undefined : notDelivered(sight, { placed, bindings, image: imageOf(wanted) }))
   );
@@ -252,8 +252,15 @@ function notPickedAsAsked(
   placed: Placement | undefined,
   joined: readonly string[],
   picked: readonly string[],
+  bindings: readonly Binding[],
 ): string | undefined {
-  if (placed === undefined) return picked.length === 0 ? undefined : `${picked.join(', ')} are bound to nothing`;
+  if (placed === undefined) {
+    // A hub that had not heard yet that the placement is gone may have picked clusters for it; nothing comes of that.
+    const bound = bindings.filter(({ spec }) => spec.state !== 'Scheduled');
+    return bound.length === 0
+      ? undefined
+      : `${bound.map(({ spec }) => spec.targetCluster).join(', ')} are bound to nothing`;
+  }
   if (isGoing(placed)) return 'the placement is still being deleted';
   const { policy } = placed.spec;
   const [term] =
