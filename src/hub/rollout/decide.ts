@@ -94,12 +94,16 @@ function checkLive(bindings: readonly HubBinding[]): void {
   }
 }
 
-/** Reaches every cluster at once: it is about how, not what. A binding that is only scheduled gets it when it is bound. */
+/**
+ * Reaches every cluster at once: it is about how, not what. A binding that is only scheduled gets it when it is bound.
+ * Differs from KubeFleet: one that was given up gets it only if it is taken back. Applied anew it would count as down until its member has
+ * answered, and what is down goes for free: a copy that still serves would be gone before its successor is there.
+ */
 function pushStrategy({ family, placement, bindings }: Observed): readonly Action[] {
   const strategy = applyStrategyOf(placement);
   return bindings.flatMap((binding) => {
     const change = strategyPatch(binding, strategy);
-    const isMeant = binding.metadata.deletionTimestamp === undefined && binding.spec.state !== 'Scheduled';
+    const isMeant = binding.metadata.deletionTimestamp === undefined && binding.spec.state === 'Bound';
     if (!isMeant || Object.keys(change).length === 0) return [];
     return [patch(seen(family.bindings, binding), { spec: change }, 'hands the new apply strategy on')];
   });

@@ -27,6 +27,7 @@ interface Bench extends AsyncDisposable {
   schedule(cluster: string, as?: { name?: string; state?: string }): Promise<void>;
   /** As the scheduler does it. */
   unschedule(cluster: string): Promise<void>;
+  takeBack(cluster: string): Promise<void>;
   /** As the work generator does it, about the binding's present generation. */
   report(cluster: string, status: 'True' | 'False', reason?: string): Promise<void>;
   bindings(): Promise<readonly string[]>;
@@ -122,6 +123,7 @@ async function bench(family: PlacementFamily): Promise<Bench> {
         metadata: { annotations: { [annotations.previousBindingState]: 'Bound' } },
         spec: { state: 'Unscheduled' },
       }),
+    takeBack: (on) => patch(bindingAt(on), { spec: { state: 'Bound' } }),
     async report(on, status, reason = status === 'True' ? 'AllWorkAreAvailable' : 'NotAllWorkAreAvailable') {
       const { object } = await cluster.call({ verb: 'get', at: bindingAt(on) });
       const { conditions = [] } = (object?.status ?? {}) as { conditions?: { type: string }[] };
@@ -240,6 +242,30 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       const strategies = (list?.items ?? []).map(({ spec }) => (spec as { applyStrategy: object }).applyStrategy);
       expect(strategies).toMatchObject([{ whenToTakeOver: 'Never' }, { whenToTakeOver: 'Never' }]);
       expect(await it.bindings()).toEqual(['c1 Bound web-0 True', 'c2 Bound web-0 True']);
+    });
+
+    test('leaves a copy that waits for its successor as it is: while it is applied anew it would count as down, and go', async () => {
+      await using it = await bench(family);
+      const at = it.cluster.at(family.binding.plural, family.placement.namespaced ? NAMESPACE : undefined);
+      const strategies = async () => {
+        const { list } = await it.cluster.call({ verb: 'list', at });
+        return (list?.items ?? []).map(({ spec }) => (spec as { applyStrategy: object }).applyStrategy);
+      };
+      await it.placement({
+        policy: { placementType: 'PickN', numberOfClusters: 1 },
+        strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      });
+      await it.snapshot(0);
+      await it.schedule('c1');
+      await it.report('c1', 'True');
+      await it.unschedule('c1');
+      await it.report('c1', 'True');
+      await it.schedule('c2');
+      await it.edit({ strategy: { applyStrategy: { whenToTakeOver: 'Never' } } });
+      expect(await strategies()).toMatchObject([{ whenToTakeOver: 'Always' }, { whenToTakeOver: 'Never' }]);
+      expect(await it.bindings()).toEqual(['c1 Unscheduled web-0 stale', 'c2 Bound web-0 True']);
+      await it.takeBack('c1');
+      expect(await strategies()).toMatchObject([{ whenToTakeOver: 'Never' }, { whenToTakeOver: 'Never' }]);
     });
 
     test('deletes what is no longer wanted, within the budget', async () => {
