@@ -7,8 +7,9 @@ export type Finding = Omit<Condition, 'lastTransitionTime'>;
 export const conditionOf = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
   conditions?.find((each) => each.type === type);
 
-/** What is found now, as the successor of what was said before. */
-export const nextCondition = (previous: Condition | undefined, finding: Finding, now: number): Condition => ({
+/** What is found now, as the successor of what was said before. For thousands of conditions the moment is better given as text. */
+export const nextCondition = (previous: Condition | undefined, finding: Finding, now: number | string): Condition => ({
   ...finding,
-  lastTransitionTime: previous?.status === finding.status ? previous.lastTransitionTime : kubeTime(now),
+  lastTransitionTime:
+    previous?.status === finding.status ? previous.lastTransitionTime : typeof now === 'string' ? now : kubeTime(now),
 });

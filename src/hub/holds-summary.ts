@@ -4,7 +4,6 @@ import type { HoldEntry } from '../api/holds.ts';
 import type { ObjectRef } from '../api/object.ts';
 import { kubeTime } from '../base/clock.ts';
 import { by } from '../base/compare.ts';
-import { canonicalJson } from '../base/json.ts';
 
 const MOST_ENTRIES = 50;
 const MOST_CLUSTERS = 20;
@@ -13,13 +12,15 @@ export function summariseHolds(holds: readonly Hold[]): readonly HoldEntry[] {
   const groups = new Map<string, Hold[]>();
   for (const hold of holds) {
     const cause = causeOf(hold);
-    groups.set(cause, [...(groups.get(cause) ?? []), hold]);
+    const alike = groups.get(cause);
+    if (alike === undefined) groups.set(cause, [hold]);
+    else alike.push(hold);
   }
-  return [...groups.values()].map(entryOf).slice(0, MOST_ENTRIES);
+  return [...groups.values()].slice(0, MOST_ENTRIES).map(entryOf);
 }
 
 const causeOf = ({ code, on }: Hold): string =>
-  `${code} ${on === undefined ? '' : canonicalJson([on.group, on.kind, on.namespace ?? '', on.name])}`;
+  `${code} ${on === undefined ? '' : JSON.stringify([on.group, on.kind, on.namespace ?? '', on.name])}`;
 
 function entryOf(alike: readonly Hold[]): HoldEntry {
   const [{ code, on, facts, next }] = alike as readonly [Hold];

@@ -3,6 +3,7 @@
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import type { ClusterReason, PlacementCondition, PlacementStatus } from '../../api/placement.ts';
+import { kubeTime } from '../../base/clock.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
 import { resourceIndexOf } from '../placement-sources.ts';
 import type { PlacementStatusInput } from './status-input.ts';
@@ -45,10 +46,12 @@ export function clusterStates(input: PlacementStatusInput): readonly ClusterStat
       .map((binding) => [binding.spec.targetCluster, binding]),
   );
   const before = new Map((input.previous?.placementStatuses ?? []).map((entry) => [entry.clusterName ?? '', entry]));
+  const stamp = kubeTime(input.now);
   return decisions
     .filter(({ selected }) => selected)
     .map(({ clusterName, reason }) =>
       stateOf(input, {
+        stamp,
         cluster: clusterName,
         reason,
         binding: bindings.get(clusterName),
@@ -58,6 +61,8 @@ export function clusterStates(input: PlacementStatusInput): readonly ClusterStat
 }
 
 interface ClusterInput {
+  /** Now. */
+  readonly stamp: string;
   readonly cluster: string;
   readonly reason: string;
   readonly binding: HubBinding | undefined;
@@ -71,7 +76,7 @@ interface Finding {
   readonly message: string;
 }
 
-function stateOf(input: PlacementStatusInput, { cluster, reason, binding, before }: ClusterInput): ClusterState {
+function stateOf(input: PlacementStatusInput, { stamp, cluster, reason, binding, before }: ClusterInput): ClusterState {
   const { generation } = input.placement.metadata;
   const found: Finding[] = [{ type: 'Scheduled', status: 'True', reason: 'Scheduled', message: reason }];
   found.push(...stepsOf(input, binding));
@@ -79,7 +84,7 @@ function stateOf(input: PlacementStatusInput, { cluster, reason, binding, before
     nextCondition(
       conditionOf(before?.conditions, each.type),
       { ...each, ...(generation === undefined ? {} : { observedGeneration: generation }) },
-      input.now,
+      stamp,
     ),
   );
   const said = (step: Step) => conditionOf(conditions, step)?.status;

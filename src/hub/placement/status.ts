@@ -143,13 +143,14 @@ function planHolds(input: PlacementStatusInput): readonly Hold[] {
   const isRolling = (placement.spec.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
   if (!isRolling || latestSnapshot === undefined || input.holds.length > 0) return [];
   const family = familyOf(input);
+  const memberOf = new Map(members.map((member) => [member.metadata.name, member]));
   const rows = rowsOf({
     placement,
     bindings,
     source: family.bindings,
     snapshot: latestSnapshot.metadata.name ?? '',
     member(cluster) {
-      const member = members.find(({ metadata }) => metadata.name === cluster);
+      const member = memberOf.get(cluster);
       return member && { reachable: isReachable(member), labels: member.metadata.labels ?? {} };
     },
   });

@@ -90,21 +90,23 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   const binding = toBind.slice(0, Math.max(0, figures.maxAdd));
 
   const moving = [...broken, ...updating, ...binding];
-  const remove = rows.filter((row) => free.includes(row) || removing.includes(row));
-  const staleUpdates = toUpdate.filter((row) => !updating.includes(row));
-  const staleBinds = toBind.filter((row) => !binding.includes(row));
+  const isMoving = new Set(moving);
+  const isRemoved = new Set([...free, ...removing]);
+  const remove = rows.filter((row) => isRemoved.has(row));
+  const staleUpdates = toUpdate.filter((row) => !isMoving.has(row));
+  const staleBinds = toBind.filter((row) => !isMoving.has(row));
   const stale = [...staleUpdates, ...blocked, ...staleBinds];
-  const kept = costly.filter((row) => !removing.includes(row));
+  const kept = costly.filter((row) => !isRemoved.has(row));
 
   const clock = waiting(present, limits, now);
-  const gates = gatesOf({ figures, limits, present, isReady, moving, remove });
+  const gates = gatesOf({ figures, limits, present, isReady, moving, isMoving, remove });
   const holds: Record<string, Hold> = {};
   for (const row of staleUpdates) holds[row.key] = gates.budget(row);
   for (const row of kept) holds[row.key] = gates.budget(row);
   for (const row of staleBinds) holds[row.key] = gates.surge(row);
   for (const row of blocked) holds[row.key] = gates.predecessor(row, predecessors.get(row.cluster) as Row);
   for (const row of live) {
-    const hold = holds[row.key] === undefined && !moving.includes(row) ? gates.own(row) : undefined;
+    const hold = holds[row.key] === undefined && !isMoving.has(row) ? gates.own(row) : undefined;
     if (hold !== undefined) holds[row.key] = hold;
   }
 
@@ -145,12 +147,13 @@ interface GatesInput {
   readonly limits: RollingLimits;
   readonly present: readonly Row[];
   readonly moving: readonly Row[];
+  readonly isMoving: ReadonlySet<Row>;
   readonly remove: readonly Row[];
   isReady(row: Row): boolean;
 }
 
 /** Why each row waits. All of one kind point at the same culprit: the first cluster that uses the budget up. */
-function gatesOf({ figures, limits, present, moving, remove, isReady }: GatesInput) {
+function gatesOf({ figures, limits, present, moving, isMoving, remove, isReady }: GatesInput) {
   const down = present.filter((row) => !isReady(row));
   const culprit = down.find(({ health }) => health === 'failed') ?? down[0] ?? moving[0] ?? remove[0];
   const surger = present.find(({ state }) => state === 'unscheduled') ?? culprit ?? present[0];
@@ -160,7 +163,7 @@ function gatesOf({ figures, limits, present, moving, remove, isReady }: GatesInp
     row === undefined
       ? { cause: 'the limits leave no room' }
       : {
-          cause: moving.includes(row) ? 'moving' : causeOf(row),
+          cause: isMoving.has(row) ? 'moving' : causeOf(row),
           ...(row.why === undefined ? {} : { message: row.why }),
         };
   const on = (row: Row | undefined) => (row === undefined ? {} : { on: clusterRef(row) });

@@ -7,7 +7,7 @@ import { seen } from '../../runtime/actions.ts';
 import type { Source } from '../../runtime/controller.ts';
 import { applyStrategyOf } from '../apply-strategy.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
-import { judge } from './health.ts';
+import { type Judgement, judge } from './health.ts';
 import type { Revision, Row } from './planner.ts';
 
 export interface MemberFacts {
@@ -39,15 +39,30 @@ export function rowsOf({ placement, bindings, source, snapshot, member }: RowsIn
         binding: seen(source, binding),
         state: STATES[spec.state],
         deleting: metadata.deletionTimestamp !== undefined,
-        ...(spec.resourceSnapshotName === '' ? {} : { has: revisionOf(binding) }),
+        ...ownFactsOf(binding),
         wants,
-        ...judge(binding),
         reachable: facts?.reachable ?? false,
         labels: facts?.labels ?? {},
       };
     })
     .sort(by(({ key }) => key));
 }
+
+/** What a binding says by itself. Bindings are immutable, and a rollout over many looks at all of them again whenever one changes. */
+function ownFactsOf(binding: HubBinding): OwnFacts {
+  let facts = known.get(binding);
+  if (facts === undefined) {
+    facts = {
+      ...(binding.spec.resourceSnapshotName === '' ? {} : { has: revisionOf(binding) }),
+      ...judge(binding),
+    };
+    known.set(binding, facts);
+  }
+  return facts;
+}
+
+type OwnFacts = Judgement & Pick<Row, 'has'>;
+const known = new WeakMap<HubBinding, OwnFacts>();
 
 const revisionOf = ({ spec }: HubBinding): Revision => ({
   snapshot: spec.resourceSnapshotName,
