@@ -94,6 +94,8 @@ export async function startFleet(folder: string, members: number, debounce: stri
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, FLOTILLA_BENCH_FOLDER: folder },
   });
+  // A bench that fails leaves no fleet behind.
+  process.once('exit', () => up.kill());
   await said(up, 'ready:');
   const pids = [up.pid as number, ...childrenOf(up.pid as number)];
   const { hub, member, ca } = wiresFrom(data);

@@ -39,7 +39,7 @@ interface Size {
 
 const sizeOf = (members: number): Size => ({
   members,
-  changes: members <= 10 ? 150 : members <= 200 ? 15 : 5,
+  changes: members <= 10 ? 100 : members <= 200 ? 15 : 5,
   warmUps: members <= 10 ? 20 : 2,
 });
 

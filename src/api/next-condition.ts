@@ -7,9 +7,8 @@ export type Finding = Omit<Condition, 'lastTransitionTime'>;
 export const conditionOf = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
   conditions?.find((each) => each.type === type);
 
-/** What is found now, as the successor of what was said before. For thousands of conditions the moment is better given as text. */
-export const nextCondition = (previous: Condition | undefined, finding: Finding, now: number | string): Condition => ({
+/** What is found now, as the successor of what was said before. */
+export const nextCondition = (previous: Condition | undefined, finding: Finding, now: number): Condition => ({
   ...finding,
-  lastTransitionTime:
-    previous?.status === finding.status ? previous.lastTransitionTime : typeof now === 'string' ? now : kubeTime(now),
+  lastTransitionTime: previous?.status === finding.status ? previous.lastTransitionTime : kubeTime(now),
 });

@@ -1,5 +1,6 @@
 // Keeps a status within what an API server takes: a thousand clusters with all their sentences are too many. Above 512 KB what is True says
 // only that; above 1 MiB clusters where all is True are counted and not listed, and the status says so.
+import type { Condition } from '../../api/conditions.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import type { ClusterPlacementState } from '../../api/placement-state.ts';
 
@@ -35,10 +36,17 @@ const isAllTrue = ({ conditions = [] }: ClusterPlacementState): boolean =>
 
 const withoutTrueMessages = (cluster: ClusterPlacementState): ClusterPlacementState => ({
   ...cluster,
-  ...(cluster.conditions === undefined
-    ? {}
-    : { conditions: cluster.conditions.map((each) => (each.status === 'True' ? { ...each, message: '' } : each)) }),
+  ...(cluster.conditions === undefined ? {} : { conditions: cluster.conditions.map(withoutMessageIfTrue) }),
 });
+
+/** Without a spread, which would be most of what a large status costs. */
+function withoutMessageIfTrue(condition: Condition): Condition {
+  const { type, status, reason, observedGeneration, lastTransitionTime } = condition;
+  if (status !== 'True') return condition;
+  return observedGeneration === undefined
+    ? { type, status, reason, message: '', lastTransitionTime }
+    : { type, status, reason, message: '', observedGeneration, lastTransitionTime };
+}
 
 /** What is still too large loses the lists of objects, then its last clusters. */
 function fitting(status: PlacementStatus, notListed: number, total: number): PlacementStatus {
