@@ -26,6 +26,9 @@ export interface RowsInput {
 
 const STATES = { Scheduled: 'scheduled', Bound: 'bound', Unscheduled: 'unscheduled' } as const;
 
+/** Of what was given up on a member that is gone nobody will report again: it serves nobody, and taking it away costs nothing. */
+const LOST: Judgement = { health: 'failed', since: 0, why: 'its MemberCluster is gone' };
+
 /** Ordered by name, which is the order of clusters. */
 export function rowsOf({ placement, bindings, source, snapshot, member }: RowsInput): readonly Row[] {
   const wants: Revision = { snapshot, overrides: '', strategy: canonicalJson(applyStrategyOf(placement)) };
@@ -33,6 +36,7 @@ export function rowsOf({ placement, bindings, source, snapshot, member }: RowsIn
     .map((binding): Row => {
       const { metadata, spec } = binding;
       const facts = member(spec.targetCluster);
+      const isLost = facts === undefined && spec.state === 'Unscheduled';
       return {
         key: metadata.name ?? '',
         cluster: spec.targetCluster,
@@ -40,6 +44,7 @@ export function rowsOf({ placement, bindings, source, snapshot, member }: RowsIn
         state: STATES[spec.state],
         deleting: metadata.deletionTimestamp !== undefined,
         ...ownFactsOf(binding),
+        ...(isLost ? LOST : {}),
         wants,
         reachable: facts?.reachable ?? false,
         labels: facts?.labels ?? {},

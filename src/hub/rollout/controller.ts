@@ -8,6 +8,7 @@ import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import { type Controller, isNeed, type Need, type See, type WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
+import { missingMember } from '../missing-member.ts';
 import { newestComplete } from '../newest-snapshot.ts';
 import {
   clusterOverrides,
@@ -62,7 +63,10 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
       if ((placement.spec.strategy?.type ?? 'RollingUpdate') !== 'RollingUpdate') return undefined;
       const snapshots = see.by(family.resourceSnapshots, 'placement', key);
       const bindings = see.by(family.bindings, 'placement', key);
-      const unknown = unknownIn(see, snapshots, bindings);
+      const unknown = [
+        ...unknownIn(see, snapshots, bindings),
+        ...bindings.filter(isGivenUp).flatMap(({ spec }) => missingMember(see, spec.targetCluster)),
+      ];
       if (unknown.length > 0) return { need: unknown };
       const newest = newestComplete(snapshots);
       const unbuilt = unbuiltIn(see, placement, newest);
@@ -127,6 +131,9 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
     return see.by(family.bindings, 'cluster', item.metadata.name ?? '').map(placementKeyOf);
   }
 }
+
+const isGivenUp = ({ metadata, spec }: HubBinding): boolean =>
+  metadata.deletionTimestamp === undefined && spec.state === 'Unscheduled';
 
 const isSameOrder = (a: HubPlacement, b: HubPlacement): boolean =>
   a.metadata.uid === b.metadata.uid &&

@@ -284,6 +284,22 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       expect(await it.bindings()).toEqual(['c1 Unscheduled web-0 deleting', 'c2 Unscheduled web-0 stale']);
     });
 
+    test('takes away what was on a member that is gone, whatever the budget: nobody will ever report on it', async () => {
+      await using it = await bench(family);
+      await it.placement({
+        policy: { placementType: 'PickN', numberOfClusters: 1 },
+        strategy: { rollingUpdate: { maxUnavailable: 0 } },
+      });
+      await it.snapshot(0);
+      await it.schedule('c1');
+      await it.report('c1', 'True');
+      await it.unschedule('c1');
+      expect(await it.bindings()).toEqual(['c1 Unscheduled web-0 stale']);
+      await it.cluster.call({ verb: 'delete', at: it.cluster.at('memberclusters', undefined, 'c1') });
+      await it.edit({ revisionHistoryLimit: 5 });
+      expect(await it.bindings()).toEqual(['c1 Unscheduled web-0 deleting']);
+    });
+
     test('takes away what the scheduler has given up beside the binding that counts', async () => {
       await using it = await bench(family);
       await it.placement();

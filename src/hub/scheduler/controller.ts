@@ -1,10 +1,11 @@
 // What the scheduler watches and how it sees.
-import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf } from '../../runtime/cache.ts';
 import type { Controller, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
 import { byRevision } from '../../runtime/revision.ts';
 import type { PlacementFamily } from '../families.ts';
+import { missingMember } from '../missing-member.ts';
 import { notSupported } from '../not-supported.ts';
 import {
   type HubBinding,
@@ -31,7 +32,7 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
       const bindings = see.by(family.bindings, 'placement', key);
       if (placement === undefined && bindings.length === 0) return undefined;
       const unsure = [
-        ...bindings.filter(isLive).flatMap(({ spec }) => missingIn(see, spec.targetCluster)),
+        ...bindings.filter(isLive).flatMap(({ spec }) => missingMember(see, spec.targetCluster)),
         ...(placement === undefined || isGoing(placement)
           ? []
           : bindings.filter(isGoing).flatMap(goingIn(see, family))),
@@ -105,14 +106,6 @@ const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
 
 const isOlder = (a: MemberCluster, b: MemberCluster): boolean =>
   byRevision(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '') < 0;
-
-/** That a member is gone takes its bindings away, so it is not believed to a watch that may be behind. */
-function missingIn(see: See, cluster: string): readonly WholeRef[] {
-  if (see.get(memberClusters, cluster) !== undefined) return [];
-  const { group, kind } = memberCluster;
-  const ref: WholeRef = { on: 'hub', resource: memberCluster, group, kind, name: cluster, live: true };
-  return see.whole(ref) === undefined ? [ref] : [];
-}
 
 /** A successor is named after the predecessor that still goes: if that one is gone by now, there may be a successor already. */
 const goingIn =
