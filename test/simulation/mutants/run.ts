@@ -61,7 +61,18 @@ async function caughtIn(copy: string, { caughtBy }: Mutant, seeds: string): Prom
 }
 
 async function passesTests(copy: string, mutant: Mutant): Promise<boolean> {
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--bail', '1', '--reporter', 'dot'];
+  const vitest = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--project',
+    'unit',
+    '--project',
+    'scenarios',
+    '--bail',
+    '1',
+    '--reporter',
+    'dot',
+  ];
   const { code, output } = await run(copy, [...vitest, ...testsNear(mutant)]);
   if (!/Tests .*\d+ (passed|failed)/.test(output)) throw new Error(`the tests did not run: ${output.slice(-500)}`);
   return code === 0;
