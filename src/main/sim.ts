@@ -68,7 +68,10 @@ function optionsFrom(args: readonly string[]): Options {
     runs: values.runs === undefined ? undefined : wholeNumber('--runs', values.runs, 1),
     jobs: wholeNumber('--jobs', values.jobs, 1),
     share: { part: wholeNumber('--share', part, 0), of: wholeNumber('--share', of, 1) },
-    chosen: names.length === 0 ? scenarios : scenarios.filter(({ name }) => names.includes(name)),
+    chosen:
+      names.length === 0
+        ? scenarios.filter(({ ciRuns }) => !values.ci || ciRuns > 0)
+        : scenarios.filter(({ name }) => names.includes(name)),
     counts: values.counts,
     flags: values,
   };

@@ -18,7 +18,7 @@ export interface Scenario {
   /** How many steps all of it may take. */
   readonly steps: number;
   readonly rates?: Rates;
-  /** How many seeds are played in CI: what some ten seconds of one processor allow. */
+  /** How many seeds are played in CI: what some ten seconds of one processor allow; 0 = none yet, because it still finds what is not mended. */
   readonly ciRuns: number;
   /** Fills the world. The function that it returns says what is not yet as it should be. */
   set(world: World): () => string | undefined;

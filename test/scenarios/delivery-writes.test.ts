@@ -13,6 +13,7 @@ const TERMS = (it: Delivery): Readonly<Record<string, string>> => ({
   resourceSnapshot: `hub create ${it.family.resourceSnapshot.plural}`,
   formerSnapshot: `hub patch ${it.family.resourceSnapshot.plural}`,
   ascertained: `hub ascertains ${it.family.resourceSnapshot.plural}`,
+  bindingAscertained: `hub ascertains ${it.family.binding.plural}`,
   binding: `hub create ${it.family.binding.plural}`,
   bindingSpec: `hub patch ${it.family.binding.plural}`,
   bindingStatus: `hub patch ${it.family.binding.plural}/status`,
@@ -60,6 +61,7 @@ const ROWS: readonly Row[] = [
       policySnapshotStatus: 1,
       resourceSnapshot: 1,
       ascertained: 1,
+      bindingAscertained: 1,
       // Made with scheduler-crb-cleanup.
       binding: 1,
       // Bound; the finalizer work-cleanup.

@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { scenarios } from '../../src/main/simulation/scenarios.ts';
+import { deliveryMutants } from './mutants/delivery.ts';
 import { mutated } from './mutants/mutant.ts';
 import { mutants } from './mutants/mutants.ts';
 
 const textOf = (file: string) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8');
 
 describe('a mutant', () => {
-  test.each(mutants)('"$name" has its place in the program, once', (mutant) => {
+  test.each([...mutants, ...deliveryMutants])('"$name" has its place in the program, once', (mutant) => {
     const text = textOf(mutant.file);
     expect(mutated(text, mutant)).not.toBe(text);
     expect(scenarios.map(({ name }) => name)).toContain(mutant.caughtBy);
@@ -22,6 +23,7 @@ describe('a mutant', () => {
   });
 
   test('has a name of its own', () => {
-    expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
+    const all = [...mutants, ...deliveryMutants];
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   });
 });

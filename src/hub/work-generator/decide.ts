@@ -8,7 +8,7 @@ import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { work } from '../../api/work.ts';
 import { canonicalJson, deepEqual } from '../../base/json.ts';
-import { create, patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
+import { ascertain, create, patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -119,7 +119,11 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   );
   const taken = extra.map((each) => remove(seen(workSource, each), 'no longer part of the order'));
   const present = desired.flatMap(({ name }) => byName.get(name) ?? []);
-  return report(observed, writes.length > 0 ? undefined : present, [writes, taken]);
+  // Who is behind would make a Work for a binding that is gone, and nobody would ever take it away.
+  const sure = writes.some((each) => each.do === 'create')
+    ? [ascertain(seen(observed.family.bindings, binding), 'makes sure that the binding is still there')]
+    : [];
+  return report(observed, writes.length > 0 ? undefined : present, [sure, writes, taken]);
 }
 
 function write(desired: DesiredWork, known: HubWork | undefined): readonly Action[] {

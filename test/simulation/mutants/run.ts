@@ -1,4 +1,4 @@
-// npm run mutants -- [--only TEXT] [--seeds N] [--jobs N] [--counts FILE]: breaks the program in one place at a time, in a copy of it, and
+// npm run mutants -- [--delivery] [--only TEXT] [--seeds N] [--jobs N] [--counts FILE]: breaks the program in one place at a time, in a copy of it, and
 // shows which seed of the simulation noticed and whether the tables, properties and scenarios near it noticed as well.
 //
 // Ends with 1 if a mutant lives, if one has nothing to replace any more, or if fewer than half are seen by the simulation alone: what
@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../../src/base/errors.ts';
 import { mapLimit } from '../../../src/base/map-limit.ts';
+import { deliveryMutants } from './delivery.ts';
 import { type Mutant, mutated, testsNear } from './mutant.ts';
 import { mutants } from './mutants.ts';
 
@@ -102,6 +103,7 @@ function tell({ mutant, caught, isSecret, problem }: Verdict, seeds: string): vo
 }
 
 const USAGE = `usage: npm run mutants -- [options]
+  --delivery     those of what delivers instead of those of runtime and membership
   --only TEXT    only those whose name or file has this text in it (all)
   --seeds N      how many seeds of its scenario a mutant may live through (300)
   --jobs N       how many are tried side by side (2)
@@ -111,6 +113,7 @@ function asked() {
   try {
     return parseArgs({
       options: {
+        delivery: { type: 'boolean', default: false },
         only: { type: 'string', default: '' },
         seeds: { type: 'string', default: '300' },
         jobs: { type: 'string', default: '2' },
@@ -130,7 +133,9 @@ if (values.help) {
   console.log(USAGE);
   process.exit(0);
 }
-const chosen = mutants.filter(({ name, file }) => `${name} ${file}`.includes(values.only));
+const chosen = (values.delivery ? deliveryMutants : mutants).filter(({ name, file }) =>
+  `${name} ${file}`.includes(values.only),
+);
 const folder = mkdtempSync(join(tmpdir(), 'flotilla-mutants-'));
 try {
   const jobs = Number(values.jobs);

@@ -7,6 +7,8 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC/g, 'TIME'],
   // kubectl's own log lines begin with a moment and a process.
   [/\b[WEI]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /g, 'LOG '],
+  // A watch that kubectl itself ends within a second is noise of its own clock.
+  [/LOG reflector\.go:\d+\] [^\n]*very short watch[^\n]*\n/g, ''],
   // Refusals of a patch show the whole object, with its managers.
   [/Invalid value: "\{\\"apiVersion\\"(?:[^"\\]|\\.)*"/g, 'Invalid value: OBJECT'],
   [/(resourceVersion['"]?: ?['"]?)\d+/gi, '$1RV'],
