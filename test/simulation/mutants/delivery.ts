@@ -73,8 +73,8 @@ export const deliveryMutants: readonly Mutant[] = [
     name: 'reports on a Work that it is about to change',
     danger: 'What the cluster said of the old content is taken for an answer to the new one.',
     file: 'src/hub/work-generator/decide.ts',
-    find: 'return report(observed, writes.length > 0 ? undefined : present, [writes, taken]);',
-    replace: 'return report(observed, present.length === 0 ? undefined : present, [writes, taken]);',
+    find: 'return report(observed, writes.length > 0 ? undefined : present, [sure, writes, taken]);',
+    replace: 'return report(observed, present.length === 0 ? undefined : present, [sure, writes, taken]);',
     caughtBy: 'delivery',
   },
   {
