@@ -54,6 +54,7 @@ export const deliveryScenario = ({ isLed }: { readonly isLed: boolean }): Scenar
   steps: 200_000,
   // Together 500; where two act they undo each other's work, and a run takes more than twice as long.
   ciRuns: isLed ? 500 : 0,
+  isSparse: true,
   set(world) {
     const kinds = placedKinds();
     const isMoving = world.seed % 2 === 0;
