@@ -117,6 +117,9 @@ export function budgetIsKept({ isMoving, leaders }: Story): Checker {
       now.spec.state === 'Unscheduled';
     const store = sight.store(server);
     if (!isTakenOut || store === undefined || !isPlaced(store)) return undefined;
+    // What was placed on a member that is gone serves nobody.
+    if (store.get(`${memberCluster.group}/${memberCluster.plural}//${now.spec.targetCluster}`) === undefined)
+      return undefined;
     const picked = bindingsIn(store).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled');
     if (standing.size >= Math.min(TARGET, picked.length) - MAX_UNAVAILABLE) return undefined;
     return `${now.spec.targetCluster} was taken out, and only ${standing.size} of ${picked.length} have a copy`;
