@@ -11,7 +11,7 @@ export function inSlices<Item>(
   clock: Clock,
   name: string,
   items: readonly Item[],
-  each: (item: Item) => 'stop' | void,
+  each: (item: Item) => unknown,
 ): undefined | Promise<void> {
   const next = slice(clock, items, 0, each);
   return next === undefined ? undefined : goOn(clock, name, items, next, each);
@@ -22,7 +22,7 @@ async function goOn<Item>(
   name: string,
   items: readonly Item[],
   from: number,
-  each: (item: Item) => 'stop' | void,
+  each: (item: Item) => unknown,
 ): Promise<void> {
   for (let next: number | undefined = from; next !== undefined; ) {
     await until(clock, clock.now(), name);
@@ -35,7 +35,7 @@ function slice<Item>(
   clock: Clock,
   items: readonly Item[],
   from: number,
-  each: (item: Item) => 'stop' | void,
+  each: (item: Item) => unknown,
 ): number | undefined {
   const end = clock.now() + SLICE_MS;
   for (let at = from; at < items.length; at++) {

@@ -80,15 +80,6 @@ export const mutants: readonly Mutant[] = [
     replace: 'body: subresource ? action.merge : conditional(action.of, action.merge) }',
     caughtBy: 'two-leaders',
   },
-  {
-    name: 'does not know whose InternalMemberCluster it is',
-    danger: 'A hub that is behind asks the agents of a member to leave that has only just come.',
-    file: 'src/hub/sources.ts',
-    find: 'resource: internalMemberCluster,\n  project: lean,',
-    replace:
-      'resource: internalMemberCluster,\n  project: ({ metadata: { ownerReferences: _, ...metadata }, ...object }) => lean({ ...object, metadata }),',
-    caughtBy: 'two-leaders',
-  },
   // ---- members
   {
     name: 'lets go of the Works of all members',
