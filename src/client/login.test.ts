@@ -235,16 +235,18 @@ describe('a kubeconfig with exec or auth-provider', () => {
   test('a program that never ends does not hold a call longer than it waits', async () => {
     await using server = await scripted(guarded({ token: 'x' }));
     const clock = testClock();
-    const stop = join(aFolder(), 'stop');
+    // It ends when its file is gone, whoever removes it.
+    const alive = join(aFolder(), 'alive');
+    writeFileSync(alive, '');
     const plugin = exec(
-      `setInterval(() => require('node:fs').existsSync(${JSON.stringify(stop)}) && process.exit(1), 20)`,
+      `setInterval(() => require('node:fs').existsSync(${JSON.stringify(alive)}) || process.exit(1), 20)`,
     );
     const transport = httpTransport(plain(server, { plugin }), { clock, timeoutMs: 5_000 });
     const call = outcome(transport.call({ verb: 'get', at }));
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(5_000);
     expect(await call).toMatchObject({ name: 'LostError', sent: false });
-    writeFileSync(stop, '');
+    rmSync(alive);
     transport.close();
   });
 
