@@ -1,7 +1,6 @@
 // The rollout's own plan, made by the caller from what the caller may read: for clusters that no status names. Pure.
 import type { Hold } from '../api/hold.ts';
 import type { MemberCluster } from '../api/member-cluster.ts';
-import { conditionOf } from '../api/next-condition.ts';
 import type { Placement } from '../api/placement.ts';
 import type { PlacementFamily } from '../hub/families.ts';
 import { newestComplete } from '../hub/newest-snapshot.ts';
@@ -40,8 +39,7 @@ export function holdNow(cluster: string, input: PlanInput): Hold | undefined {
       return member && { reachable: isReachable(member), labels: member.metadata.labels ?? {} };
     },
   });
-  const isExhausted = conditionOf(policySnapshot?.status?.conditions, 'Scheduled')?.status === 'False';
-  const limits = rollingLimitsOf({ family, spec: placement.spec, isExhausted });
+  const limits = rollingLimitsOf({ family, spec: placement.spec, policySnapshot });
   const { holds } = rolling({ rows, limits, state: undefined, now });
   return rows.filter((row) => row.cluster === cluster).flatMap(({ key }) => holds[key] ?? [])[0];
 }

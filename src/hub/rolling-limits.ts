@@ -1,22 +1,30 @@
 // The limits of a placement's rolling update, defaults in place: the rollout moves by them, the status and `flotilla why` explain with them.
+import { conditionOf } from '../api/next-condition.ts';
 import type { PlacementFamily } from './families.ts';
-import type { HubPlacement } from './placement-sources.ts';
+import type { HubPlacement, HubPolicySnapshot } from './placement-sources.ts';
 import type { RollingLimits } from './planners/rolling.ts';
 
 export interface LimitsInput {
   readonly family: Pick<PlacementFamily, 'binding'>;
   readonly spec: HubPlacement['spec'];
-  readonly isExhausted: boolean;
+  /** The latest one, if there is one. */
+  readonly policySnapshot: HubPolicySnapshot | undefined;
 }
 
-export function rollingLimitsOf({ family, spec, isExhausted }: LimitsInput): RollingLimits {
+/** The scheduler has said, of this very snapshot, that it cannot find more clusters. */
+export function isExhausted({ metadata, status }: HubPolicySnapshot): boolean {
+  const scheduled = conditionOf(status?.conditions, 'Scheduled');
+  return scheduled?.status === 'False' && scheduled.observedGeneration === metadata.generation;
+}
+
+export function rollingLimitsOf({ family, spec, policySnapshot }: LimitsInput): RollingLimits {
   const limits = spec.strategy?.rollingUpdate;
   return {
     maxUnavailable: limits?.maxUnavailable ?? '25%',
     maxSurge: limits?.maxSurge ?? '25%',
     unavailablePeriodMs: (limits?.unavailablePeriodSeconds ?? 60) * 1000,
     target: targetOf(spec.policy),
-    isExhausted,
+    isExhausted: policySnapshot !== undefined && isExhausted(policySnapshot),
     binding: { group: family.binding.group, kind: family.binding.kind },
   };
 }

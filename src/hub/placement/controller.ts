@@ -9,7 +9,7 @@ import type { Placement } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
 import { by } from '../../base/compare.ts';
-import { keyOf } from '../../runtime/cache.ts';
+import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { clusterOverrides, type HubOverride, namespacedOverrides, notSupported } from '../not-supported.ts';
@@ -132,8 +132,8 @@ export function placementController(family: PlacementFamily, options: PlacementO
     },
 
     observe(see, key) {
-      const slash = key.indexOf('/');
-      const placement = see.get(family.placements, key.slice(slash + 1), slash < 0 ? undefined : key.slice(0, slash));
+      const { name, namespace } = partsOf(key);
+      const placement = see.get(family.placements, name, namespace);
       if (placement === undefined) {
         forget(key);
         return undefined;

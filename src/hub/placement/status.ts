@@ -154,8 +154,7 @@ function planHolds(input: PlacementStatusInput): readonly Hold[] {
       return member && { reachable: isReachable(member), labels: member.metadata.labels ?? {} };
     },
   });
-  const isExhausted = conditionOf(policySnapshot?.status?.conditions, 'Scheduled')?.status === 'False';
-  const limits = rollingLimitsOf({ family, spec: placement.spec, isExhausted });
+  const limits = rollingLimitsOf({ family, spec: placement.spec, policySnapshot });
   return Object.values(rolling({ rows, limits, state: undefined, now }).holds);
 }
 

@@ -1,6 +1,5 @@
 // What a rolling update watches and how it sees. Only RollingUpdate is its business: with External, staged update runs own the bindings.
 import type { MemberCluster } from '../../api/member-cluster.ts';
-import { conditionOf } from '../../api/next-condition.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -20,12 +19,12 @@ import {
 import {
   type HubBinding,
   type HubPlacement,
-  type HubPolicySnapshot,
   type HubResourceSnapshot,
   isLatest,
   placementKeyOf,
 } from '../placement-sources.ts';
 import { isReachable } from '../reachable.ts';
+import { isExhausted } from '../rolling-limits.ts';
 import { memberClusters } from '../sources.ts';
 import { decide, type Observed } from './decide.ts';
 
@@ -45,7 +44,7 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
       {
         source: family.policySnapshots,
         toKeys: (item, _see, old) =>
-          old !== undefined && isUnfulfilled(item) === isUnfulfilled(old) ? [] : [placementKeyOf(item)],
+          old !== undefined && isExhausted(item) === isExhausted(old) ? [] : [placementKeyOf(item)],
       },
       // An override that is not built yet stops whatever it matches.
       ...[clusterOverrides, namespacedOverrides].map((source) => ({
@@ -71,14 +70,13 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
       const newest = newestComplete(snapshots);
       const unbuilt = unbuiltIn(see, placement, newest);
       if (isNeed(unbuilt)) return unbuilt;
-      const policy = see.by(family.policySnapshots, 'placement', key).find(isLatest);
       return {
         family,
         placement,
         bindings,
         newest,
         ...(unbuilt === undefined ? {} : { unbuilt }),
-        isExhausted: policy !== undefined && isUnfulfilled(policy),
+        policySnapshot: see.by(family.policySnapshots, 'placement', key).find(isLatest),
         member(cluster) {
           const member = see.get(memberClusters, cluster);
           return member && { reachable: isReachable(member), labels: member.metadata.labels ?? {} };
@@ -140,9 +138,3 @@ const isSameOrder = (a: HubPlacement, b: HubPlacement): boolean =>
   a.metadata.generation === b.metadata.generation &&
   a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
   deepEqual(a.metadata.annotations, b.metadata.annotations);
-
-/** The scheduler has said, of this very snapshot, that it cannot find more. */
-const isUnfulfilled = ({ metadata, status }: HubPolicySnapshot): boolean => {
-  const scheduled = conditionOf(status?.conditions, 'Scheduled');
-  return scheduled?.status === 'False' && scheduled.observedGeneration === metadata.generation;
-};

@@ -1,16 +1,17 @@
 // Carries out the rolling plan of one placement on its bindings.
 // Guarantee: a binding's spec changes only by a plan that saw its present state; new copies are written before old ones are deleted.
+import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
 import { InvariantError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
 import { ascertain, patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
-import { applyStrategyOf } from '../apply-strategy.ts';
+import { applyStrategyOf, replacing } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
 import { type NotSupported, notSupportedHold } from '../not-supported.ts';
-import type { HubBinding, HubPlacement, HubResourceSnapshot } from '../placement-sources.ts';
+import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import { rolling } from '../planners/rolling.ts';
 import { type MemberFacts, rowsOf } from '../planners/rows.ts';
 import { rollingLimitsOf } from '../rolling-limits.ts';
@@ -21,7 +22,7 @@ export interface Observed {
   readonly bindings: readonly HubBinding[];
   /** The newest resource snapshot, once all of it is there. */
   readonly newest: HubResourceSnapshot | undefined;
-  readonly isExhausted: boolean;
+  readonly policySnapshot: HubPolicySnapshot | undefined;
   /** What it uses that is not built yet: then nothing moves. */
   readonly unbuilt?: NotSupported;
   member(cluster: string): MemberFacts | undefined;
@@ -45,7 +46,7 @@ export function decide(observed: Observed): Decision {
   const snapshot = newest.metadata.name ?? '';
 
   const rows = rowsOf({ placement, bindings, source: family.bindings, snapshot, member: observed.member });
-  const limits = rollingLimitsOf({ family, spec: placement.spec, isExhausted: observed.isExhausted });
+  const limits = rollingLimitsOf({ family, spec: placement.spec, policySnapshot: observed.policySnapshot });
   const plan = rolling({ rows, limits, state: undefined, now });
   const byName = new Map(bindings.map((binding) => [binding.metadata.name ?? '', binding]));
   const bindingOf = (key: string) => byName.get(key) as HubBinding;
@@ -109,11 +110,8 @@ function pushStrategy({ family, placement, bindings }: Observed): readonly Actio
   });
 }
 
-/** A merge patch that leaves nothing of the old strategy. */
-function strategyPatch({ spec }: HubBinding, strategy: ReturnType<typeof applyStrategyOf>): object {
-  if (deepEqual(spec.applyStrategy, strategy)) return {};
-  const gone = Object.keys(spec.applyStrategy ?? {}).filter((field) => !(field in strategy));
-  return { applyStrategy: { ...strategy, ...Object.fromEntries(gone.map((field) => [field, null])) } };
+function strategyPatch({ spec }: HubBinding, strategy: ApplyStrategy): object {
+  return deepEqual(spec.applyStrategy, strategy) ? {} : { applyStrategy: replacing(spec.applyStrategy, strategy) };
 }
 
 /** Without numbers: those change with every cluster that moves, and would cost a write on each that waits. */

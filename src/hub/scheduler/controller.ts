@@ -1,7 +1,7 @@
 // What the scheduler watches and how it sees.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { refTo } from '../../runtime/actions.ts';
-import { keyOf } from '../../runtime/cache.ts';
+import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
 import { byRevision } from '../../runtime/revision.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -26,9 +26,8 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
     watches: [placementRule(family), snapshotRule(family), bindingRule(family), memberRule(family)],
 
     observe(see, key) {
-      const slash = key.indexOf('/');
-      const name = key.slice(slash + 1);
-      const placement = see.get(family.placements, name, slash < 0 ? undefined : key.slice(0, slash));
+      const { name, namespace } = partsOf(key);
+      const placement = see.get(family.placements, name, namespace);
       const bindings = see.by(family.bindings, 'placement', key);
       if (placement === undefined && bindings.length === 0) return undefined;
       const unsure = [

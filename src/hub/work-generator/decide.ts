@@ -1,6 +1,7 @@
 // Orders for one cluster: the Works that its binding asks for, and back on the binding what the member says of them.
 // Guarantees: a Work is written only if it differs from what it should be, whoever changed it; a binding is let go only when its Works are
 // gone, so a successor on the same cluster meets no remnants.
+import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { annotations, finalizers, labels } from '../../api/names.ts';
 import { nextCondition } from '../../api/next-condition.ts';
@@ -10,6 +11,7 @@ import { work } from '../../api/work.ts';
 import { canonicalJson, deepEqual } from '../../base/json.ts';
 import { ascertain, create, patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
+import { replacing } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubBinding } from '../placement-sources.ts';
@@ -159,12 +161,10 @@ const carries = (
   wanted: Readonly<Record<string, string>>,
 ): boolean => Object.entries(wanted).every(([name, value]) => has?.[name] === value);
 
-/** A merge patch that leaves nothing of the old strategy. */
 function strategyPatch(known: string, strategy: DesiredWork['strategy']): object | null {
-  if (strategy === undefined) return null;
-  const old = known === '' ? {} : (JSON.parse(known) as object);
-  const gone = Object.keys(old).filter((field) => !(field in strategy));
-  return { ...strategy, ...Object.fromEntries(gone.map((field) => [field, null])) };
+  return strategy === undefined
+    ? null
+    : replacing(known === '' ? undefined : (JSON.parse(known) as ApplyStrategy), strategy);
 }
 
 const synced = (reason: 'AllWorkSynced' | 'NoOverrideSpecified', type: Said['type']): Said => ({

@@ -1,8 +1,3 @@
-// A hub and three members that join, leave, come back, fall silent and are interfered with, while everything goes wrong that can.
-//
-// `membership`: two hub processes of which one leads. `two-leaders`: both act at once, each by what it sees; whoever cannot fence must be
-// harmless even then. What must never happen: a member that is to stay loses its namespace, is asked to leave or has its Works let go.
-import { joinObjects } from '../../api/join.ts';
 import { hubKinds, memberKinds } from '../../api/kinds.ts';
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import {
@@ -12,19 +7,14 @@ import {
   memberNamespace,
   memberRole,
   memberRoleBinding,
-  memberServiceAccount,
   SYSTEM_NAMESPACE,
 } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
-import type { KubeObject, User } from '../../api/object.ts';
+import type { KubeObject } from '../../api/object.ts';
 import { namespaceResource, roleBindingResource, roleResource } from '../../api/resources.ts';
 import type { Target, Transport } from '../../api/transport.ts';
 import { work } from '../../api/work.ts';
-import { ApiError } from '../../base/errors.ts';
-import { transportProbe } from '../../member/heartbeat/probe.ts';
-import type { Deps } from '../../runtime/deps.ts';
-import { LEASES, startLeader } from '../../runtime/leader.ts';
-import type { Manager } from '../../runtime/manager.ts';
+import { LEASES } from '../../runtime/leader.ts';
 import {
   type Checker,
   changeChecker,
@@ -35,9 +25,8 @@ import {
 import { usualRates } from '../../sim/faults.ts';
 import type { Scenario } from '../../sim/scenario.ts';
 import type { Readable, ReadableChange } from '../../sim/server.ts';
-import type { Stop } from '../../sim/world.ts';
-import { startAgent, startHub } from '../parts.ts';
 import { administrator, apiServer } from './api-server.ts';
+import { agentActor, ensure, hubActor, identityOf, join, ledHubActor } from './fleet.ts';
 import { person } from './person.ts';
 
 const MEMBERS = ['east', 'north', 'west'];
@@ -64,10 +53,11 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
       servers: { hub: asAdmin },
       steady: true,
     });
-    for (const name of HUBS) world.actor(name, isLed ? ledHub(name) : hub, { servers: { hub: asAdmin } });
+    for (const name of HUBS)
+      world.actor(name, isLed ? ledHubActor(name, SETTINGS) : hubActor(SETTINGS), { servers: { hub: asAdmin } });
     for (const name of MEMBERS) {
       world.server(name, apiServer({ kinds: memberKinds }));
-      world.actor(`${name}-agent`, agent(name), {
+      world.actor(`${name}-agent`, agentActor(name), {
         servers: { hub: { server: 'hub', as: identityOf(name) }, member: { server: name, as: administrator } },
       });
     }
@@ -85,47 +75,6 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
   },
 });
 
-const identityOf = (cluster: string): User => ({
-  name: `system:serviceaccount:${SYSTEM_NAMESPACE}:${memberServiceAccount(cluster)}`,
-  groups: ['system:serviceaccounts', `system:serviceaccounts:${SYSTEM_NAMESPACE}`, 'system:authenticated'],
-});
-
-// ---- who takes part
-
-const hub = (deps: Deps): Stop => {
-  const manager = startHub(deps, SETTINGS);
-  return () => manager.stop();
-};
-
-const ledHub =
-  (name: string) =>
-  (deps: Deps): Stop => {
-    let manager: Manager | undefined;
-    const leader = startLeader(
-      { ...deps, transport: deps.servers.hub as Transport },
-      {
-        namespace: SYSTEM_NAMESPACE,
-        name: leases.hub,
-        identity: `${name}/${deps.random.uuid()}`,
-        onChange(isLeading) {
-          void manager?.stop();
-          manager = isLeading ? startHub(deps, { ...SETTINGS, mayWrite: () => leader.mayWrite() }) : undefined;
-        },
-      },
-    );
-    return async () => {
-      await manager?.stop();
-      await leader.stop();
-    };
-  };
-
-const agent =
-  (cluster: string) =>
-  (deps: Deps): Stop => {
-    const manager = startAgent(deps, { cluster, probe: transportProbe(deps.servers.member as Transport) });
-    return () => manager.stop();
-  };
-
 // ---- what the user does
 
 type Roll = (sides: number) => number;
@@ -135,7 +84,7 @@ function meddle() {
   const missing = new Set(MEMBERS);
   return async (api: Transport, roll: Roll): Promise<void> => {
     for (const name of missing) {
-      await join(api, name);
+      await join(api, name, { heartbeatPeriodSeconds: PERIOD_SECONDS });
       missing.delete(name);
     }
     const name = MEMBERS[roll(MEMBERS.length)] as string;
@@ -148,7 +97,7 @@ function meddle() {
         return;
       case 2:
       case 3:
-        await join(api, name);
+        await join(api, name, { heartbeatPeriodSeconds: PERIOD_SECONDS });
         return;
       case 4:
         await remove({ resource: roleBindingResource, namespace, name: memberRoleBinding(name) });
@@ -163,30 +112,9 @@ function meddle() {
         return;
       }
       default:
-        await create(api, { resource: work, namespace }, aWork(`work-${++works}`, namespace));
+        await ensure(api, { resource: work, namespace }, aWork(`work-${++works}`, namespace));
     }
   };
-}
-
-async function join(api: Transport, name: string): Promise<void> {
-  const objects = joinObjects({ name, heartbeatPeriodSeconds: PERIOD_SECONDS });
-  const inSystem = (plural: string, kind: string): Target => ({
-    resource: { group: '', version: 'v1', kind, plural, namespaced: true },
-    namespace: SYSTEM_NAMESPACE,
-  });
-  await create(api, { resource: namespaceResource }, objects.namespace);
-  await create(api, inSystem('serviceaccounts', 'ServiceAccount'), objects.serviceAccount);
-  await create(api, inSystem('secrets', 'Secret'), objects.tokenSecret);
-  await create(api, { resource: memberCluster }, objects.memberCluster);
-}
-
-/** What exists already is fine. */
-async function create(api: Transport, at: Target, object: KubeObject): Promise<void> {
-  try {
-    await api.call({ verb: 'create', at, object, manager: 'user' });
-  } catch (error) {
-    if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
-  }
 }
 
 const aWork = (name: string, namespace: string): KubeObject => ({
