@@ -3,7 +3,7 @@ import { aCluster, admin, type TestCluster } from '../../test/cluster.ts';
 import { type Counted, counted } from '../../test/runtime/counted.ts';
 import { turns } from '../../test/runtime/turns.ts';
 import type { KubeObject } from '../api/object.ts';
-import type { Transport } from '../api/transport.ts';
+import type { Answer, Transport } from '../api/transport.ts';
 import { LostError } from '../base/errors.ts';
 import { seededRandom } from '../base/random.ts';
 import { silentLog } from './deps.ts';
@@ -62,6 +62,24 @@ describe('a recorder of Events', () => {
       }),
     ]);
     expect(recorder.pending).toBe(0);
+  });
+
+  test('loses nothing that is said at the very moment it has finished', async () => {
+    for (let later = 0; later < 12; later++) {
+      let written = 0;
+      const call = async (): Promise<Answer> => {
+        written++;
+        return { warnings: [] };
+      };
+      const transport: Transport = { call, watch: async function* () {} };
+      await using cluster = await aCluster();
+      const { recorder } = recording(cluster, { transport });
+      recorder.record('my-controller', about('a'));
+      for (let i = 0; i < later; i++) await undefined;
+      recorder.record('my-controller', about('b'));
+      await turns();
+      expect({ later, written, pending: recorder.pending }).toEqual({ later, written: 2, pending: 0 });
+    }
   });
 
   test('counts what is said again, and tells the server once a minute', async () => {

@@ -79,9 +79,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (entry.queued || isStopped) return;
     entry.queued = true;
     ready.push(entry);
-    sending ??= send().finally(() => {
-      sending = undefined;
-    });
+    sending ??= send();
   }
 
   async function send(): Promise<void> {
@@ -96,13 +94,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
         entry.written = count;
         metrics.events('written');
       } catch (error) {
-        if (isStopped) return;
+        if (isStopped) break;
         // Not tried again: the next one of its kind brings the count up.
         metrics.events('failed');
         deps.log.warn('event not written', { event: entry.name, error: messageOf(error) });
       }
       entry.writtenAt = lastAt;
     }
+    // In the same turn as the last look at what waits: what comes later finds nobody sending, and sends.
+    sending = undefined;
   }
 
   async function write(transport: Transport, entry: Known): Promise<void> {
