@@ -5,12 +5,23 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** Names of those that failed, as far as the suite has any. */
+  readonly red?: readonly string[];
+}
+
+/** The part of vitest's report that is read here. */
+interface Report {
+  readonly testResults?: readonly {
+    readonly name: string;
+    readonly message?: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'flotilla-test-'));
@@ -66,15 +77,25 @@ function counted(suite: string): Counts {
 
 function countsIn(file: string): Counts {
   try {
-    const result = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
+    const result = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number> & Report;
     return {
       passed: result['numPassedTests'] ?? 0,
       failed: result['numFailedTests'] ?? 0,
       skipped: (result['numPendingTests'] ?? 0) + (result['numTodoTests'] ?? 0),
+      red: redIn(result),
     };
   } catch {
     return { passed: 0, failed: 0, skipped: 0 };
   }
+}
+
+function redIn({ testResults = [] }: Report): readonly string[] {
+  return testResults.flatMap(({ name, message, assertionResults }) => {
+    const failed = assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+    const file = relative(process.cwd(), name);
+    if (failed.length === 0 && message) return [`${file}: ${message.split('\n')[0]}`];
+    return failed.map((test) => `${file}: ${test}`);
+  });
 }
 
 try {
@@ -82,6 +103,7 @@ try {
   const results = suites.map((suite) => ({ suite, counts: counted(suite) }));
   for (const { suite, counts } of results) {
     console.log(`suite ${suite}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+    for (const test of counts.red ?? []) console.log(`  failed: ${test}`);
   }
   const total = sum(results.map(({ counts }) => counts));
   console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
