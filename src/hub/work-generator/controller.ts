@@ -16,7 +16,7 @@ import type { PlacementFamily } from '../families.ts';
 import { type HubBinding, isMaster, placementKeyOf, resourceIndexOf } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
 import { type HubWork, works } from '../work-source.ts';
-import { decide, type Observed } from './decide.ts';
+import { decide, isCleanedUpWith, type Observed } from './decide.ts';
 
 export function workGenerator(family: PlacementFamily): Controller<Observed> {
   const keyOfBinding = ({ metadata }: HubBinding) => keyOf(metadata.namespace, metadata.name ?? '');
@@ -62,8 +62,10 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
       const binding = see.get(family.bindings, name, namespace);
       if (binding === undefined) return undefined;
       const found = worksOf(see, binding, key);
-      const unsure = isGoing(binding) && found.length === 0 ? workOf(binding) : undefined;
-      // That nothing is left is not believed to a watch that may be behind: what it does not know would stay for ever.
+      const unsure =
+        isGoing(binding) && !found.some((each) => isCleanedUpWith(binding, each)) ? workOf(binding) : undefined;
+      // That nothing is left is not believed to a watch that may be behind: what it does not know would stay for ever. It may also still
+      // know the Work of a predecessor, under the same name.
       if (unsure !== undefined && see.whole(unsure) === undefined) return { need: [unsure] };
       const isActive = binding.metadata.deletionTimestamp === undefined && binding.spec.state !== 'Scheduled';
       const group = isActive ? groupOf(see, binding) : 'incomplete';

@@ -62,8 +62,7 @@ function hold({ family, binding }: Observed): Decision {
 
 /** Differs from KubeFleet: it waits until the Works are gone, not until they are marked. */
 function letGo({ family, binding, works }: Observed): Decision {
-  // The one that has the binding's name for it, but lost its labels, would else stay for ever.
-  const own = works.filter((each) => isOf(binding, each) || each.metadata.labels?.[labels.parentBinding] === undefined);
+  const own = works.filter((each) => isCleanedUpWith(binding, each));
   const live = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (live.length > 0) {
     const because = `takes ${live.length} Works away`;
@@ -92,6 +91,10 @@ function letGo({ family, binding, works }: Observed): Decision {
 
 const isOf = ({ metadata }: HubBinding, { metadata: { labels: told } }: HubWork): boolean =>
   told?.[labels.parentBinding] === metadata.name && told?.[labels.parentPlacementNamespace] === metadata.namespace;
+
+/** Also the one that has the binding's name for it, but lost its labels: it would else stay for ever. */
+export const isCleanedUpWith = (binding: HubBinding, each: HubWork): boolean =>
+  isOf(binding, each) || each.metadata.labels?.[labels.parentBinding] === undefined;
 
 /** History may have taken the snapshot; Works that carry it already are what they should be. */
 function withoutSnapshot(observed: Observed): Decision {

@@ -341,6 +341,32 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       expect((await it.get(it.bindingAt)).metadata.deletionTimestamp).toBeDefined();
     });
 
+    test('are gone before the binding is let go, even if the watch still tells of those of its predecessor', async () => {
+      await using it = await bench(family);
+      const order = (parent: string) => ({
+        metadata: {
+          name: `${it.base}-work`,
+          finalizers: ['kubernetes-fleet.io/work-cleanup'],
+          labels: {
+            [labels.parentBinding]: parent,
+            [labels.parentPlacement]: 'web',
+            ...(family.binding.namespaced ? { [labels.parentPlacementNamespace]: NAMESPACE } : {}),
+          },
+        },
+        spec: { workload: { manifests: [] } },
+      });
+      await it.cluster.create('works', MEMBER, order('the-one-before'));
+      await it.cluster.call({ verb: 'delete', at: it.workAt });
+      await it.bind(0);
+      it.deafen('works');
+      await it.patch(it.workAt, { metadata: { finalizers: null } });
+      await it.cluster.create('works', MEMBER, order(NAME));
+      await it.cluster.call({ verb: 'delete', at: it.bindingAt });
+      await it.settle();
+      expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeDefined();
+      expect((await it.get(it.bindingAt)).metadata.deletionTimestamp).toBeDefined();
+    });
+
     test('are gone before the binding is let go, even if somebody took their labels away', async () => {
       await using it = await bench(family);
       await it.snapshot(0, [configMap('x')]);
