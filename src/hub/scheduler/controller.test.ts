@@ -13,6 +13,7 @@ import { silentLog } from '../../runtime/deps.ts';
 import { startManager } from '../../runtime/manager.ts';
 import { clusterFamily, families, namespacedFamily, type PlacementFamily } from '../families.ts';
 import { schedulerController } from './controller.ts';
+import { STRANDED_MS } from './decide.ts';
 import { aMember, type MemberSetup, MINUTE, specOf } from './scheduler.testing.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -20,12 +21,12 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 async function aHub(family: PlacementFamily) {
   const hub = await aCluster({ kinds: hubKinds });
   const direct = hub.as(admin);
-  let isDeaf = false;
+  let deafTo = '';
   const transport = counted({
     call: (request, signal) => direct.call(request, signal),
     async *watch(request, signal) {
       for await (const batch of direct.watch(request, signal)) {
-        if (!isDeaf || request.at.resource.plural !== family.binding.plural) yield batch;
+        if (request.at.resource.plural !== deafTo) yield batch;
       }
     },
   });
@@ -58,9 +59,9 @@ async function aHub(family: PlacementFamily) {
     hub,
     settles,
     patch,
-    /** From now on nothing is heard of what others do to bindings. */
-    deafen() {
-      isDeaf = true;
+    /** From now on nothing is heard of what others do to these. */
+    deafen(plural: string) {
+      deafTo = plural;
     },
     /** What the scheduler has written since this was asked last, without names. */
     writes() {
@@ -140,12 +141,45 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     await fleet.patch(fleet.bindingsPlural, name, { metadata: { finalizers: [finalizers.workCleanup] } });
     await fleet.remove(fleet.bindingsPlural, name);
     await fleet.settles();
-    fleet.deafen();
+    fleet.deafen(fleet.bindingsPlural);
     await fleet.patch(fleet.bindingsPlural, name, { metadata: { finalizers: null } });
     await fleet.hub.create(fleet.bindingsPlural, namespace, { metadata: { name, labels: own ?? {} }, spec });
     await fleet.patch('memberclusters', 'a', { spec: { taints: null } });
     await fleet.settles();
     expect(await fleet.clusters()).toEqual(['a']);
+  });
+
+  test.each([
+    { it: 'that is gone keeps no bindings for ever', isThere: false },
+    { it: 'that only the watch does not know keeps its bindings', isThere: true },
+  ])('$it', async ({ isThere }) => {
+    await using fleet = await aHub(family);
+    await fleet.member('a');
+    fleet.deafen(fleet.placements);
+    await fleet.placement({ placementType: 'PickAll' });
+    await fleet.hub.create(fleet.bindingsPlural, family.placement.namespaced ? 'ns' : undefined, {
+      metadata: {
+        name: 'web-a',
+        labels: { [labels.parentPlacement]: 'web' },
+        finalizers: [finalizers.schedulerBindingCleanup],
+      },
+      spec: {
+        state: 'Scheduled',
+        targetCluster: 'a',
+        schedulingPolicySnapshotName: 'web-0',
+        resourceSnapshotName: '',
+        clusterDecision: { clusterName: 'a', selected: true, reason: 'test' },
+      },
+    });
+    if (!isThere) {
+      await fleet.patch(fleet.placements, 'web', { metadata: { finalizers: null } });
+      await fleet.remove(fleet.placements, 'web');
+    }
+    await fleet.settles();
+    expect(await fleet.clusters()).toEqual(['a']);
+    fleet.hub.clock.advance(STRANDED_MS + MINUTE);
+    await fleet.settles();
+    expect(await fleet.clusters()).toEqual(isThere ? ['a'] : []);
   });
 
   test('is scheduled in so many writes, follows its members, and an idle fleet writes nothing', async () => {

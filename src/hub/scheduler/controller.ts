@@ -16,7 +16,7 @@ import {
 } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
 import { concerns, keysOf, latestOf, newsOf } from './affected.ts';
-import { decideFor, type Observed } from './decide.ts';
+import { decideFor, isStranded, type Observed } from './decide.ts';
 import { nameOf } from './plugin.ts';
 
 export function schedulerController(family: PlacementFamily): Controller<Observed> {
@@ -31,6 +31,7 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
       const bindings = see.by(family.bindings, 'placement', key);
       if (placement === undefined && bindings.length === 0) return undefined;
       const unsure = [
+        ...(placement === undefined && bindings.some(isStranded) ? missingPlacement(see, family, key) : []),
         ...bindings.filter(isLive).flatMap(({ spec }) => missingMember(see, spec.targetCluster)),
         ...(placement === undefined || isGoing(placement)
           ? []
@@ -114,6 +115,22 @@ const goingIn =
     const ref: WholeRef = { on: 'hub', resource, ...named, live: true };
     return see.whole(ref) === undefined ? [ref] : [];
   };
+
+/** What stands without its placement is taken away, so that it is gone is not believed to a watch that may be behind. */
+function missingPlacement(see: See, { placement: resource }: PlacementFamily, key: string): readonly WholeRef[] {
+  const { group, kind } = resource;
+  const { name, namespace } = partsOf(key);
+  const ref: WholeRef = {
+    on: 'hub',
+    resource,
+    group,
+    kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    name,
+    live: true,
+  };
+  return see.whole(ref) === undefined ? [ref] : [];
+}
 
 const isGoing = ({ metadata }: Pick<HubBinding, 'metadata'>): boolean => metadata.deletionTimestamp !== undefined;
 

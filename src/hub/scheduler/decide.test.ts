@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { annotations, finalizers, labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { kubeTime } from '../../base/clock.ts';
 import { dnsLabelErrors } from '../../base/names.ts';
 import { families } from '../families.ts';
+import { STRANDED_MS } from './decide.ts';
 import { newBindingName } from './names.ts';
 import { aMember, Hub, inWords, long, specOf } from './scheduler.testing.ts';
 
@@ -81,11 +83,20 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     expect(hub.pass()).toEqual([]);
   });
 
-  test('a placement that has gone: what is being deleted is let go, what stands is not touched', () => {
-    const hub = new Hub({ family, bindings: { c1: { deleting: true }, c2: {} } });
+  test('a placement that has gone: what is being deleted is let go, what stands goes when nobody has brought the placement back', () => {
+    const hub = new Hub({ family, bindings: { c1: { deleting: true }, c2: {}, c3: {}, c4: {} } });
+    const creationTimestamp = kubeTime(hub.now);
+    const age = (each: KubeObject) => ({ ...each, metadata: { ...each.metadata, creationTimestamp } });
+    const byHand = (each: KubeObject) => ({ ...each, metadata: { ...each.metadata, finalizers: [] } });
+    const [c1, c2, c3, c4] = hub.bindings as [KubeObject, KubeObject, KubeObject, KubeObject];
+    hub.bindings = [c1, age(c2), age(c3), byHand(c4)];
     hub.placement = undefined;
     hub.settle();
-    expect(hub.words).toEqual(['c2 Scheduled web-0']);
+    expect(hub.words).toEqual(['c2 Scheduled web-0', 'c3 Scheduled web-0', 'c4 Scheduled web-0']);
+    expect(hub.decide().wakeAt).toBe(Date.parse(creationTimestamp) + STRANDED_MS);
+    hub.now += STRANDED_MS + 1000;
+    hub.settle();
+    expect(hub.words).toEqual(['c4 Scheduled web-0']);
   });
 });
 

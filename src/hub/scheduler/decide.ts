@@ -36,7 +36,7 @@ export const decideFor =
     const { placement, snapshots, bindings } = observed;
     // Whoever deletes a binding (an eviction, the rollout) waits for this.
     const released = release(family, bindings);
-    if (placement === undefined) return decision([released], 'the placement is gone');
+    if (placement === undefined) return clearAway(family, observed, released);
     if (placement.metadata.deletionTimestamp !== undefined) return takeDown(family, placement, bindings);
     if (observed.notSupported !== undefined) {
       return decision([released], `not scheduled: ${observed.notSupported} is not supported yet`);
@@ -172,6 +172,28 @@ const isHeld = (present: readonly string[] | undefined): boolean =>
 
 const without = (present: readonly string[] | undefined, finalizer: string): readonly string[] =>
   (present ?? []).filter((each) => each !== finalizer);
+
+/** How long a binding may stand without its placement: who brings a hub back from a backup may bring the bindings first. */
+export const STRANDED_MS = 600_000;
+
+/** Made by a scheduler, for a placement that then went without it: the two did not know of each other yet. Nobody else would remove it. */
+export const isStranded = ({ metadata }: HubBinding): boolean =>
+  metadata.deletionTimestamp === undefined && isHeld(metadata.finalizers);
+
+function clearAway(family: PlacementFamily, { bindings, now }: Observed, released: Step): Decision {
+  const stranded = bindings
+    .filter(isStranded)
+    .map((binding) => ({ binding, until: Date.parse(binding.metadata.creationTimestamp ?? '') + STRANDED_MS }));
+  const over = stranded.filter(({ until }) => !(now < until));
+  const ends = stranded.map(({ until }) => until).filter((until) => now < until);
+  const removed = over.map(({ binding }) =>
+    remove(seen(family.bindings, binding), `the placement of "${clusterOf(binding)}" is gone`),
+  );
+  return {
+    ...decision([released, removed], 'the placement is gone'),
+    ...(ends.length === 0 ? {} : { wakeAt: Math.min(...ends) }),
+  };
+}
 
 /** All bindings are deleted, then let go, then the placement is. They are not waited for: who removes their works holds them. */
 function takeDown(family: PlacementFamily, placement: HubPlacement, bindings: readonly HubBinding[]): Decision {
