@@ -2,14 +2,14 @@
 // outside of the checkout. Prints its path.
 //   node --import tsx scripts/kubectl.ts
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { canBuild } from './kube/build.ts';
+import { cachedPath, findProgram, KUBERNETES_VERSION } from './kube/programs.ts';
 
 const OLDEST_MINOR = 31;
-const VERSION = '1.34.4';
-const RECORDED_MINOR = 34;
+const RECORDED_MINOR = Number(KUBERNETES_VERSION.split('.')[1]);
 
 export interface Wanted {
   readonly mayBuild: boolean;
@@ -25,12 +25,10 @@ export function findKubectl(options: Wanted): string | undefined {
     .map((folder) => join(folder, 'kubectl'))
     .find((path) => existsSync(path) && isUsable(minorOf(path)));
   if (onPath !== undefined) return onPath;
-  const cached = join(cacheFolder(), `kubectl-${VERSION}`);
-  if (existsSync(cached)) return cached;
-  return options.mayBuild && build(cached) ? cached : undefined;
+  const provided = findProgram('kubectl');
+  if (provided !== undefined && (provided === cachedPath('kubectl') || isUsable(minorOf(provided)))) return provided;
+  return options.mayBuild && build() ? cachedPath('kubectl') : undefined;
 }
-
-const cacheFolder = (): string => join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'flotilla');
 
 function minorOf(kubectl: string): number {
   try {
@@ -45,29 +43,15 @@ function minorOf(kubectl: string): number {
   }
 }
 
-/** Go writes into the module's folder, so it builds in a copy; the rename makes two builds at once harmless. */
-function build(target: string): boolean {
-  if (spawnSync('go', ['version']).status !== 0) return false;
-  console.error(`building kubectl ${VERSION} from the Go module registry, once: this takes a minute or two …`);
-  mkdirSync(cacheFolder(), { recursive: true });
-  const folder = mkdtempSync(join(tmpdir(), 'flotilla-kubectl-'));
-  try {
-    cpSync(join(import.meta.dirname, 'kubectl'), folder, { recursive: true });
-    const version = 'k8s.io/component-base/version';
-    const flags = `-s -w -X ${version}.gitVersion=v${VERSION} -X ${version}.gitMajor=1 -X ${version}.gitMinor=${RECORDED_MINOR}`;
-    const built = join(folder, 'kubectl-built');
-    const outcome = spawnSync('go', ['build', '-trimpath', '-buildvcs=false', '-ldflags', flags, '-o', built, '.'], {
-      cwd: folder,
-      stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, CGO_ENABLED: '0' },
-    });
-    if (outcome.status !== 0) return false;
-    cpSync(built, `${target}.${process.pid}`);
-    renameSync(`${target}.${process.pid}`, target);
-    return true;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+/** Whoever asks must have an answer at once, so the build is a process that is waited for. */
+function build(): boolean {
+  if (!canBuild()) return false;
+  const builder = join(import.meta.dirname, 'kube/build.ts');
+  const outcome = spawnSync(process.execPath, ['--import', 'tsx', builder, 'kubectl'], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    cwd: import.meta.dirname,
+  });
+  return outcome.status === 0;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

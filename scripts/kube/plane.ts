@@ -1,0 +1,201 @@
+// One real control plane on loopback: etcd, kube-apiserver and kube-controller-manager, all that they know in one folder. Started again on the same
+// folder it has its data and its address. Pods do not run there: `flotilla pretend` gives them nodes.
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kubeconfig } from '../../src/apiserver/auth/kubeconfig.ts';
+import { authorityIn, clientIn, makeCredentials, ownKubeconfig } from './credentials.ts';
+import { freePorts } from './ports.ts';
+import type { Programs } from './programs.ts';
+import { end, launch, logFile, runningPid } from './servers.ts';
+
+export interface Plane {
+  readonly name: string;
+  readonly folder: string;
+}
+
+interface Ports {
+  readonly api: number;
+  readonly etcd: number;
+  readonly peer: number;
+}
+
+const SERVERS = ['kube-controller-manager', 'kube-apiserver', 'etcd'] as const;
+export type ServerName = (typeof SERVERS)[number];
+
+const READY_WITHIN_MS = 120_000;
+const LOOK_AGAIN_MS = 100;
+
+/** What makes Pods of workloads, tokens for accounts, and cleans up. Nodes, clouds and volumes have nobody to look after them here. */
+const CONTROLLERS = [
+  'namespace',
+  'garbage-collector',
+  'serviceaccount',
+  'serviceaccount-token',
+  'root-ca-certificate-publisher',
+  'deployment',
+  'replicaset',
+  'statefulset',
+  'daemonset',
+  'job',
+  'cronjob',
+  'disruption',
+  'endpoints',
+  'endpointslice',
+  'clusterrole-aggregation',
+  'resourcequota',
+  'persistentvolume-binder',
+  'persistentvolumeclaim-protection',
+  'pod-garbage-collector',
+  'ttl-after-finished',
+  'validatingadmissionpolicy-status',
+].map((name) => `${name}-controller`);
+
+const isThere = (plane: Plane): boolean => existsSync(join(plane.folder, 'ports.json'));
+const portsOf = (plane: Plane): Ports => JSON.parse(readFileSync(join(plane.folder, 'ports.json'), 'utf8'));
+const keysOf = (plane: Plane): string => join(plane.folder, 'pki');
+
+export const urlOf = (plane: Plane): string => `https://127.0.0.1:${portsOf(plane).api}`;
+
+/** Starts what does not run, and waits until the API server is ready. */
+export async function startPlane(plane: Plane, programs: Programs): Promise<void> {
+  mkdirSync(plane.folder, { recursive: true, mode: 0o700 });
+  makeCredentials(keysOf(plane));
+  if (!isThere(plane)) await choosePorts(plane);
+  launchEtcd(plane, programs);
+  await startApiServer(plane, programs);
+  launchControllers(plane, programs);
+}
+
+async function choosePorts(plane: Plane): Promise<void> {
+  const [api, etcd, peer] = await freePorts(3);
+  const file = join(plane.folder, 'ports.json');
+  writeFileSync(`${file}.new`, JSON.stringify({ api, etcd, peer }));
+  renameSync(`${file}.new`, file);
+}
+
+function launchEtcd(plane: Plane, programs: Programs): void {
+  const { etcd, peer } = portsOf(plane);
+  const [client, peers] = [`http://127.0.0.1:${etcd}`, `http://127.0.0.1:${peer}`];
+  launch({ folder: plane.folder, name: 'etcd' }, programs.etcd, [
+    `--name=${plane.name}`,
+    `--data-dir=${join(plane.folder, 'etcd')}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peers}`,
+    `--initial-advertise-peer-urls=${peers}`,
+    `--initial-cluster=${plane.name}=${peers}`,
+    '--log-level=error',
+    // Nobody's only copy is here.
+    '--unsafe-no-fsync',
+  ]);
+}
+
+export async function startApiServer(plane: Plane, programs: Programs): Promise<void> {
+  const { api, etcd } = portsOf(plane);
+  const key = (name: string) => join(keysOf(plane), name);
+  launch({ folder: plane.folder, name: 'kube-apiserver' }, programs['kube-apiserver'], [
+    `--etcd-servers=http://127.0.0.1:${etcd}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${api}`,
+    // A loopback address may not be an endpoint.
+    '--advertise-address=127.0.0.1',
+    '--endpoint-reconciler-type=none',
+    `--tls-cert-file=${key('apiserver.crt')}`,
+    `--tls-private-key-file=${key('apiserver.key')}`,
+    `--client-ca-file=${key('ca.crt')}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-signing-key-file=${key('accounts.key')}`,
+    `--service-account-key-file=${key('accounts.pub')}`,
+    '--service-cluster-ip-range=10.0.0.0/16',
+    '--authorization-mode=Node,RBAC',
+    '--allow-privileged=true',
+    '--enable-aggregator-routing=true',
+    '--profiling=false',
+  ]);
+  await untilReady(plane);
+}
+
+function launchControllers(plane: Plane, programs: Programs): void {
+  const key = (name: string) => join(keysOf(plane), name);
+  const kubeconfig = join(plane.folder, 'controller-manager.kubeconfig');
+  writeFileSync(kubeconfig, ownKubeconfig(keysOf(plane), 'controller-manager', urlOf(plane)), { mode: 0o600 });
+  launch({ folder: plane.folder, name: 'kube-controller-manager' }, programs['kube-controller-manager'], [
+    `--kubeconfig=${kubeconfig}`,
+    // Without it, it starts, is forbidden everything, and makes no Pods.
+    '--use-service-account-credentials=true',
+    `--service-account-private-key-file=${key('accounts.key')}`,
+    `--root-ca-file=${key('ca.crt')}`,
+    `--controllers=${CONTROLLERS.join(',')}`,
+    '--kube-api-qps=100',
+    '--kube-api-burst=200',
+    '--secure-port=0',
+    '--leader-elect=false',
+    '--profiling=false',
+  ]);
+}
+
+async function untilReady(plane: Plane): Promise<void> {
+  const givenUp = Date.now() + READY_WITHIN_MS;
+  while (!(await isReady(plane))) {
+    for (const name of ['etcd', 'kube-apiserver'] as const)
+      if (!runs(plane, name)) throw new Error(`plane "${plane.name}": ${name} ended:\n${lastWords(plane, name)}`);
+    if (Date.now() > givenUp)
+      throw new Error(
+        `plane "${plane.name}" is not ready after ${READY_WITHIN_MS / 1000} s:\n${lastWords(plane, 'kube-apiserver')}`,
+      );
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+export function isReady(plane: Plane): Promise<boolean> {
+  if (!isThere(plane)) return Promise.resolve(false);
+  const { certificate, privateKey } = clientIn(keysOf(plane), 'admin');
+  const credentials = { ca: authorityIn(keysOf(plane)), cert: certificate, key: privateKey };
+  return new Promise((resolve) => {
+    const asking = request(`${urlOf(plane)}/readyz`, { ...credentials, agent: false, timeout: 2000 }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    asking.once('timeout', () => asking.destroy());
+    asking.once('error', () => resolve(false));
+    asking.end();
+  });
+}
+
+const runs = (plane: Plane, name: ServerName): boolean => runningPid({ folder: plane.folder, name }) !== undefined;
+
+/** Which of its servers run. */
+export const runningServers = (plane: Plane): readonly ServerName[] => SERVERS.filter((name) => runs(plane, name));
+
+const LAST_LINES = 15;
+
+function lastWords(plane: Plane, name: ServerName): string {
+  const file = logFile({ folder: plane.folder, name });
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return `${text.trimEnd().split('\n').slice(-LAST_LINES).join('\n')}\n(all of it: ${file})`;
+}
+
+/** Only its API server, as in an outage; `startApiServer` brings it back. */
+export const stopApiServer = (plane: Plane, signal?: 'SIGTERM' | 'SIGKILL'): Promise<void> =>
+  end({ folder: plane.folder, name: 'kube-apiserver' }, signal);
+
+/** Ends its servers and removes what they knew. */
+export async function removePlane(plane: Plane): Promise<void> {
+  // Nothing is to be kept, so nobody is asked to finish.
+  for (const name of SERVERS) await end({ folder: plane.folder, name }, 'SIGKILL');
+  rmSync(plane.folder, { recursive: true, force: true });
+}
+
+/** A context for each plane, as its administrator; the first is the current one. */
+export function kubeconfigOf(planes: readonly Plane[]): Kubeconfig {
+  const entries = <T>(make: (plane: Plane) => T): Readonly<Record<string, T>> =>
+    Object.fromEntries(planes.map((plane) => [plane.name, make(plane)]));
+  return {
+    clusters: entries((plane) => ({ server: urlOf(plane), caCertificate: authorityIn(keysOf(plane)) })),
+    users: entries((plane) => clientIn(keysOf(plane), 'admin')),
+    contexts: entries(({ name }) => ({ cluster: name, user: name })),
+    current: planes[0]?.name ?? '',
+  };
+}
