@@ -57,6 +57,43 @@ describe('an answer that needs no write', () => {
   });
 });
 
+describe('a refusal', () => {
+  type Do = (cluster: TestCluster) => Promise<unknown>;
+  const remove: Do = (cluster) => cluster.call({ verb: 'delete', at: map(cluster) });
+  test.each<{ reason: string; before?: Do; first: Do; second: Do }>([
+    {
+      reason: 'Conflict',
+      first: (cluster) => merge(cluster, { data: { x: '1' } }),
+      second: (cluster) =>
+        merge(cluster, { metadata: { resourceVersion: String(cluster.store.visible) }, data: { x: '2' } }),
+    },
+    {
+      reason: 'AlreadyExists',
+      before: remove,
+      first: (cluster) => cluster.create('configmaps', 'default', { metadata: { name: 'a' } }),
+      second: (cluster) => cluster.create('configmaps', 'default', { metadata: { name: 'a' } }),
+    },
+    { reason: 'NotFound', first: remove, second: remove },
+  ])('because of $reason waits until a reader can see why', async ({ reason, before, first, second }) => {
+    const { cluster, hold, release } = await slowCluster();
+    await cluster.create('configmaps', 'default', { metadata: { name: 'a' } });
+    await before?.(cluster);
+    await cluster.settled();
+    hold();
+    const written = first(cluster);
+    let refusal: { readonly reason: string } | undefined;
+    const refused = second(cluster).catch((error) => {
+      refusal = error;
+    });
+    await new Promise(setImmediate);
+    expect(refusal).toBe(undefined);
+    release();
+    await Promise.all([written, refused]);
+    expect(refusal).toMatchObject({ reason });
+    await cluster[Symbol.asyncDispose]();
+  });
+});
+
 test('a write that a full disk refuses is a 503 that says why', async () => {
   const disk = new FakeDisk();
   const log = await openLog({ disk });

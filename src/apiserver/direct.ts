@@ -12,15 +12,9 @@ import { tableOf } from './http/table.ts';
 import { objectIn } from './represent.ts';
 import { type Stored, StoreUnavailable } from './store/store.ts';
 import { unavailable } from './unavailable.ts';
+import { verbs } from './verbs/all.ts';
 import type { At, Caller, FeedEvent, Listed } from './verbs/call.ts';
-import { create } from './verbs/create.ts';
-import { remove } from './verbs/delete.ts';
-import { get } from './verbs/get.ts';
-import { list } from './verbs/list.ts';
 import { checkOffered } from './verbs/offered.ts';
-import { patch } from './verbs/patch.ts';
-import { update } from './verbs/update.ts';
-import { watch } from './verbs/watch.ts';
 
 const givenUp = () => new AbortError('the call was given up');
 
@@ -59,19 +53,19 @@ async function answer(cluster: Cluster, user: User, request: Request): Promise<A
   };
   switch (request.verb) {
     case 'get':
-      return show(get(cluster, at), request.view);
+      return show(verbs.get(cluster, at), request.view);
     case 'list': {
-      const found = list(cluster, at, request);
+      const found = verbs.list(cluster, at, request);
       return { ...listed(cluster, at, request.view, found instanceof Promise ? await found : found), warnings };
     }
     case 'create':
-      return show((await create(cluster, at, deepFreeze(request.object), caller)).stored);
+      return show((await verbs.create(cluster, at, deepFreeze(request.object), caller)).stored);
     case 'update':
-      return show((await update(cluster, at, deepFreeze(request.object), caller)).stored);
+      return show((await verbs.update(cluster, at, deepFreeze(request.object), caller)).stored);
     case 'patch':
-      return show((await patch(cluster, at, request.patch, caller)).stored);
+      return show((await verbs.patch(cluster, at, request.patch, caller)).stored);
     case 'delete': {
-      const { stored, gone } = await remove(cluster, at, deleteOptions(request), caller);
+      const { stored, gone } = await verbs.remove(cluster, at, deleteOptions(request), caller);
       return gone ? { warnings } : show(stored);
     }
   }
@@ -130,7 +124,7 @@ async function* follow(
   const { clock } = cluster;
   const { view = 'object', bookmarks, timeoutSeconds } = request;
   const at = locate(cluster, request.at, 'watch');
-  const starting = watch(cluster, at, request);
+  const starting = verbs.watch(cluster, at, request);
   const feed = starting instanceof Promise ? await starting : starting;
   const cancels = new Map<'feed' | 'timeout' | 'bookmark' | 'abort', () => void>();
   let wake = () => {};

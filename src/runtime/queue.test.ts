@@ -188,6 +188,41 @@ describe('a queue', () => {
     expect(began.length).toBeLessThan(30);
   });
 
+  test('is at its usual speed again after it has hurried too often, if then every run follows news', async () => {
+    let acts = 17;
+    const { queue, clock, began } = bench({ run: async () => ({ next: acts-- > 0 ? 'more' : 'rest' }) });
+    queue.add('a', 'fresh');
+    await ticks(500);
+    expect(began.length).toBe(17);
+    acts = 1;
+    queue.add('a', 'fresh');
+    clock.advance(1000);
+    await ticks(100);
+    // It acted, looked again, found that all is well, and that is forgiven and forgotten.
+    expect(acts).toBe(-1);
+    expect(queue.remembered).toBe(0);
+    acts = 1;
+    queue.add('a', 'fresh');
+    await ticks(100);
+    expect(acts).toBe(-1);
+  });
+
+  test('is bounded where every run acts and every run is followed by news', async () => {
+    const { queue, clock, began } = bench({
+      run: async (key) => {
+        queue.add(key, 'fresh');
+        return { next: 'more' };
+      },
+    });
+    queue.add('a', 'fresh');
+    for (let ms = 0; ms < 10_000; ms += 10) {
+      clock.advance(10);
+      await ticks(100);
+    }
+    expect(began.length).toBeGreaterThan(20);
+    expect(began.length).toBeLessThan(17 + 2 * 11 + 4);
+  });
+
   test('stays away for as long as the server asked', async () => {
     const { queue, clock, began } = bench({
       run: async () => ({ next: 'back-off', notBefore: clock.now() + 5000 }),

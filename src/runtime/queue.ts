@@ -56,6 +56,8 @@ interface Entry {
   hurries: number;
   /** Until then not even news make a run: it failed too often for that. */
   quietUntil: number;
+  /** News have come since the last run: the next one may look again at once, however many hurries there were. */
+  hasNews: boolean;
 }
 
 const BACK_OFF: BackOff = { firstMs: 200, mostMs: 60_000 };
@@ -86,7 +88,16 @@ export function createQueue(options: QueueOptions): Queue {
   function entryOf(key: string): Entry {
     let entry = entries.get(key);
     if (entry === undefined) {
-      entry = { key, queued: undefined, running: false, dirty: undefined, failures: 0, hurries: 0, quietUntil: 0 };
+      entry = {
+        key,
+        queued: undefined,
+        running: false,
+        dirty: undefined,
+        failures: 0,
+        hurries: 0,
+        quietUntil: 0,
+        hasNews: false,
+      };
       entries.set(key, entry);
     }
     return entry;
@@ -165,6 +176,8 @@ export function createQueue(options: QueueOptions): Queue {
 
   function follow(entry: Entry, { next, notBefore = 0 }: Next): void {
     const now = clock.now();
+    const { hasNews } = entry;
+    entry.hasNews = false;
     if (next === 'rest') {
       entry.failures = 0;
       entry.hurries = 0;
@@ -172,7 +185,9 @@ export function createQueue(options: QueueOptions): Queue {
       return;
     }
     if (next === 'more') entry.failures = 0;
-    if ((next === 'more' || next === 'again') && ++entry.hurries <= MOST_HURRIES && notBefore <= now) {
+    const isHurry = next === 'more' || next === 'again';
+    if (isHurry && (++entry.hurries <= MOST_HURRIES || hasNews) && notBefore <= now) {
+      if (entry.hurries > MOST_HURRIES) entry.quietUntil = now + QUIET_MS;
       enqueue(entry, 'fresh');
       return;
     }
@@ -191,6 +206,8 @@ export function createQueue(options: QueueOptions): Queue {
 
   /** News about a key that may have failed before. */
   function enter(entry: Entry, as: WorkClass): void {
+    // Without this, a key whose every run follows news would never be seen to rest, and never get out of the quiet.
+    if (!entry.running && entry.queued === undefined) entry.hasNews ||= as === 'fresh';
     if (!entry.running && entry.quietUntil > clock.now()) {
       const at = retries.at(entry.key);
       if (as === 'fresh' && (at === undefined || at > entry.quietUntil)) retries.set(entry.key, entry.quietUntil);
