@@ -64,8 +64,25 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
     `nobody can tell whether ${on} is available: it counts as such after ${facts['seconds'] ?? '?'} s`,
 };
 
+/** Causes are codes in the facts, words to people. */
+const CAUSES: Readonly<Record<string, string>> = {
+  available: 'it still has its copy',
+  diffed: 'it still has its report',
+  'diff-failed': 'the comparison failed',
+  progressing: 'under way',
+  starting: 'not up yet',
+  unknown: 'it has not reported yet',
+  untracked: 'nobody can tell yet whether it works',
+  moving: 'it gets the newest now',
+};
+
+function causeWords({ cause = 'not ready' }: Facts): string {
+  const code = String(cause);
+  return Object.hasOwn(CAUSES, code) ? (CAUSES[code] as string) : code;
+}
+
 const causeIn = (facts: Facts): string =>
-  [facts['cause'] ?? 'not ready', ...(facts['message'] === undefined ? [] : [facts['message']])].join(': ');
+  [causeWords(facts), ...(facts['message'] === undefined ? [] : [facts['message']])].join(': ');
 
 export function sentenceOf(hold: Hold): string {
   const { kind, namespace, name } = hold.on ?? hold.subject;

@@ -6,8 +6,7 @@ import type { PlacementFamily } from '../hub/families.ts';
 import { newestComplete } from '../hub/newest-snapshot.ts';
 import type { HubBinding, HubPolicySnapshot, HubResourceSnapshot } from '../hub/placement-sources.ts';
 import { rolling } from '../hub/planners/rolling.ts';
-import { rowsOf } from '../hub/planners/rows.ts';
-import { isReachable } from '../hub/reachable.ts';
+import { memberFactsOf, rowsOf } from '../hub/planners/rows.ts';
 import { rollingLimitsOf } from '../hub/rolling-limits.ts';
 
 export interface PlanInput {
@@ -36,7 +35,7 @@ export function holdNow(cluster: string, input: PlanInput): Hold | undefined {
     member(name) {
       if (known === undefined) return { reachable: true, labels: {} };
       const member = known.get(name);
-      return member && { reachable: isReachable(member), labels: member.metadata.labels ?? {} };
+      return member && memberFactsOf(member);
     },
   });
   const limits = rollingLimitsOf({ family, spec: placement.spec, policySnapshot });

@@ -359,7 +359,7 @@ Evidence:
     {
       name: 'eu-1',
       code: 2,
-      says: 'cluster "eu-1" waits: MemberCluster "eu-1" is not available yet (failed: Available is not reached)',
+      says: 'cluster "eu-1" waits: MemberCluster "eu-1" is not available yet (not up yet: Available is not reached)',
     },
   ])('of $name, which no hold names', async ({ name, code, says, also = '' }) => {
     const { ask } = await serving(world);
@@ -388,7 +388,7 @@ Evidence:
       'cluster "c08" waits: MemberCluster "c00" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay',
     );
     expect(last.text.split('\n')[0]).toBe(
-      'cluster "c29" waits: MemberCluster "c00" uses the budget up (failed: Available is not reached): 22 ready, 22 must stay',
+      'cluster "c29" waits: MemberCluster "c00" uses the budget up (not up yet: Available is not reached): 22 ready, 22 must stay',
     );
     expect((await ask('placement/web')).text).toContain(
       `22 clusters wait: ${names.slice(8, 28).join(', ')}, and 2 more`,
@@ -401,7 +401,7 @@ Evidence:
     const all = ['clusterresourceplacements', 'clusterresourcebindings', 'clusterresourcesnapshots'];
     const { ask } = await serving([own, member('eu-1'), member('us-1'), ...bindings, snapshot(1), ...rights(...all)]);
     const { text } = await ask('placement/web', { cluster: 'us-1', as: dev });
-    expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" uses the budget up \(progressing\)/);
+    expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" uses the budget up \(under way\)/);
     expect(text).not.toContain('unreachable');
     expect(text).toContain('- MemberClusters could not be read');
   });

@@ -45,7 +45,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
     );
   const images = () => Promise.all(['member-1', 'member-2', 'member-3'].map(image));
 
-  const culprit = /MemberCluster "member-1" uses the budget up \(failed: Deployment "shop\/web" is not available/;
+  const culprit = /MemberCluster "member-1" uses the budget up \(not up yet: Deployment "shop\/web" is not available/;
   /** Each command of the page and what is seen. A person takes a moment between two; here `once` waits for what that moment brings. */
   const steps: readonly { readonly command: string; readonly once?: string; sees(result: Result): unknown }[] = [
     {

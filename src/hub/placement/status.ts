@@ -14,8 +14,7 @@ import { families, type PlacementFamily } from '../families.ts';
 import { holdOf, summariseHolds } from '../holds-summary.ts';
 import { resourceIndexOf } from '../placement-sources.ts';
 import { rolling } from '../planners/rolling.ts';
-import { rowsOf } from '../planners/rows.ts';
-import { isReachable } from '../reachable.ts';
+import { memberFactsOf, rowsOf } from '../planners/rows.ts';
 import { rollingLimitsOf } from '../rolling-limits.ts';
 import { aggregate, type Told } from './aggregate.ts';
 import { type ClusterState, clusterStates, unpickedStates } from './cluster-status.ts';
@@ -151,7 +150,7 @@ function planHolds(input: PlacementStatusInput): readonly Hold[] {
     snapshot: latestSnapshot.metadata.name ?? '',
     member(cluster) {
       const member = memberOf.get(cluster);
-      return member && { reachable: isReachable(member), labels: member.metadata.labels ?? {} };
+      return member && memberFactsOf(member);
     },
   });
   const limits = rollingLimitsOf({ family, spec: placement.spec, policySnapshot });

@@ -28,7 +28,17 @@ export interface Judgement {
   readonly why?: string;
 }
 
-export function judge({ metadata, conditions }: Pick<HubBinding, 'metadata' | 'conditions'>): Judgement {
+type Judged = Pick<HubBinding, 'metadata' | 'conditions' | 'failedPlacements'>;
+
+/**
+ * Differs from KubeFleet: there what is not available has failed. What only starts keeps its place within the surge; it can be mended for free
+ * all the same, for it is down.
+ */
+const hasGivenUp = ({ failedPlacements = [] }: Judged): boolean =>
+  failedPlacements.some(({ condition }) => condition.type === 'Available' && condition.reason === 'Failed');
+
+export function judge(binding: Judged): Judgement {
+  const { metadata, conditions } = binding;
   const fresh = (type: string): Condition | undefined => {
     const condition = conditionOf(conditions, type);
     return condition?.observedGeneration === metadata.generation ? condition : undefined;
@@ -43,7 +53,8 @@ export function judge({ metadata, conditions }: Pick<HubBinding, 'metadata' | 'c
   if (diffed !== undefined) return as(diffed.status === 'True' ? 'diffed' : 'diff-failed', diffed);
   const told = JUDGED.map(fresh);
   const failed = told.find((each) => each?.status === 'False' && !PENDING.includes(each.reason));
-  if (failed !== undefined) return as('failed', failed);
+  if (failed !== undefined)
+    return as(failed.type === 'Available' && !hasGivenUp(binding) ? 'starting' : 'failed', failed);
   const available = fresh('Available');
   if (available?.status === 'True')
     return as(UNTRACKED.includes(available.reason) ? 'untracked' : 'available', available);

@@ -15,9 +15,17 @@ export interface Revision {
 /**
  * How a binding is, by conditions that speak of its present generation:
  * `available` and `untracked` (nobody can tell, time will), `diffed` and `diff-failed` for reports, `failed` = it was tried and did not work,
- * `progressing` = under way, `unknown` = nothing said yet.
+ * `starting` = it is all there and does not work yet, `progressing` = under way, `unknown` = nothing said yet.
  */
-export type Health = 'available' | 'untracked' | 'diffed' | 'diff-failed' | 'progressing' | 'failed' | 'unknown';
+export type Health =
+  | 'available'
+  | 'untracked'
+  | 'diffed'
+  | 'diff-failed'
+  | 'progressing'
+  | 'starting'
+  | 'failed'
+  | 'unknown';
 
 export interface Row {
   /** The binding's name; a cluster has two rows while a predecessor is being deleted. */
@@ -34,6 +42,8 @@ export interface Row {
   /** What the condition behind `failed` or `progressing` says. */
   readonly why?: string;
   readonly reachable: boolean;
+  /** Of one that is not reachable, if it is known. */
+  readonly silentSince?: number;
   readonly labels: Labels;
 }
 

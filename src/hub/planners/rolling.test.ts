@@ -10,7 +10,7 @@ const NEW = { snapshot: 'v2', overrides: '', strategy: '' };
 const OLD = { ...NEW, snapshot: 'v1' };
 
 /**
- * Bindings as the spec writes them: `B ro c1 c2; S c3`. State B, S or U; then, if any, flags: r ready, p in progress, f failed, o outdated,
+ * Bindings as the spec writes them: `B ro c1 c2; S c3`. State B, S or U; then, if any, flags: r ready, p in progress, s starting, f failed, o outdated,
  * d deleting, D a report was made; then clusters. `c1-old` is a predecessor on cluster c1.
  */
 function bindings(text: string): readonly Row[] {
@@ -18,7 +18,7 @@ function bindings(text: string): readonly Row[] {
     .split(';')
     .flatMap((group) => {
       const [state = '', ...words] = group.trim().split(/\s+/);
-      const flags = /^[rpfodD]+$/.test(words[0] ?? '') ? (words.shift() ?? '') : '';
+      const flags = /^[rpsfodD]+$/.test(words[0] ?? '') ? (words.shift() ?? '') : '';
       return words.map((name) => row(state, flags, name));
     })
     .sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -31,9 +31,11 @@ function row(state: string, flags: string, key: string): Row {
       ? 'available'
       : flags.includes('f')
         ? 'failed'
-        : flags.includes('p')
-          ? 'progressing'
-          : 'unknown';
+        : flags.includes('s')
+          ? 'starting'
+          : flags.includes('p')
+            ? 'progressing'
+            : 'unknown';
   return {
     key,
     cluster: key.replace('-old', ''),
@@ -90,6 +92,7 @@ const traces: readonly Trace[] = [
   { it: 'T1 3 c1 rolling', of: 'B p c1; B ro c2 c3', ...PICK3, figures: '3/1/1/2 2/0/3 0/1', stale: 'c2 c3' },
   { it: 'T1 4 c1 failed', of: 'B f c1; B ro c2 c3', ...PICK3, figures: '3/1/1/2 2/0/2 0/2', stale: 'c2 c3' },
   { it: 'T1 5 the fix', of: 'B fo c1; B ro c2 c3', ...PICK3, figures: '3/1/1/2 2/0/2 0/2', move: 'c1', stale: 'c2 c3' },
+  { it: 'T1 5 the fix of one that only starts', of: 'B so c1; B ro c2 c3', ...PICK3, move: 'c1', stale: 'c2 c3' },
   {
     it: 'T1 6 c1 available',
     of: 'B r c1; B ro c2 c3',
@@ -154,6 +157,16 @@ const traces: readonly Trace[] = [
 
   { it: 'T8 1', of: 'U r c1 c2 c3; S c4 c5 c6', ...MOVE, figures: '3/0/1/3 3/0/3 0/1', move: 'c4', stale: 'c5 c6' },
   { it: 'T8 2', of: 'U r c1 c2 c3; B p c4; S c5 c6', ...MOVE, figures: '3/0/1/3 3/0/4 0/0', stale: 'c5 c6' },
+  // Differs from KubeFleet (DB-5): there what is not available yet has failed, and one more surges.
+  { it: 'T8 2′ c4 starts', of: 'U r c1 c2 c3; B s c4; S c5 c6', ...MOVE, figures: '3/0/1/3 3/0/4 0/0', stale: 'c5 c6' },
+  {
+    it: 'T8 2′ c4 failed',
+    of: 'U r c1 c2 c3; B f c4; S c5 c6',
+    ...MOVE,
+    figures: '3/0/1/3 3/0/3 0/1',
+    move: 'c5',
+    stale: 'c6',
+  },
   {
     it: 'T8 3',
     of: 'U r c1 c2 c3; B r c4; S c5 c6',
@@ -240,7 +253,7 @@ const traces: readonly Trace[] = [
     remove: 'c2',
     stale: 'c3 c4',
   },
-  // Differs from KubeFleet (DB-3): there c2 stays.
+  // Not DB-3: what is only under way may serve (ADR 7), so it stays until others do.
   {
     it: 'T15 4',
     of: 'U pd c1; U p c2; S c3 c4',
@@ -249,11 +262,27 @@ const traces: readonly Trace[] = [
     ms: 1,
     figures: '2/0/1/2 0/0/2 -2/1',
     move: 'c3',
-    remove: 'c2',
     stale: 'c4',
   },
+  {
+    it: 'T15 4 others suffice',
+    of: 'U p c2; B r c3 c4',
+    n: 2,
+    mu: 0,
+    ms: 1,
+    figures: '2/0/1/2 2/0/3 0/0',
+    remove: 'c2',
+  },
+  {
+    it: 'T15 4 known to be down (DB-3)',
+    of: 'U s c1; U f c2; S c3 c4',
+    n: 2,
+    mu: 0,
+    ms: 1,
+    move: 'c3 c4',
+    remove: 'c1 c2',
+  },
   { it: 'T15 5', of: 'B rd c1; B r c2; S c3 c4', n: 4, mu: 0, ms: 0, figures: '4/0/0/4 2/1/2 -3/2', move: 'c3 c4' },
-  // Differs from KubeFleet (DB-3): there c2 stays.
   {
     it: 'T15 6',
     of: 'U pd c1; U p c2; S c3 c4 c5 c6',
@@ -262,7 +291,6 @@ const traces: readonly Trace[] = [
     ms: 1,
     figures: '4/0/1/4 0/0/2 -4/3',
     move: 'c3 c4 c5',
-    remove: 'c2',
     stale: 'c6',
   },
   {
@@ -397,9 +425,10 @@ describe('what holds a cluster', () => {
   });
 
   test('is a member that nobody hears', () => {
-    const rows = bindings('B p c1; B ro c2').map((each): Row => ({ ...each, reachable: each.key !== 'c1' }));
+    const silent = { reachable: false, silentSince: NOW - 5000 };
+    const rows = bindings('B p c1; B ro c2').map((each): Row => (each.key === 'c1' ? { ...each, ...silent } : each));
     const { holds } = planOf(rows, { n: 2, mu: 1 });
-    expect(holds['c1']).toMatchObject({ code: 'Unreachable', on: { name: 'c1' } });
+    expect(holds['c1']).toMatchObject({ code: 'Unreachable', on: { name: 'c1' }, since: NOW - 5000 });
     expect(holds['c2']).toMatchObject({
       code: 'BudgetUsed',
       on: { name: 'c1' },
@@ -415,11 +444,14 @@ const anyState = fc.constantFrom(
   'B ro',
   'B p',
   'B po',
+  'B s',
+  'B so',
   'B f',
   'B fo',
   'S',
   'U r',
   'U p',
+  'U s',
   'U f',
   'U rd',
   'U d',
@@ -480,20 +512,23 @@ describe('any rolling update', () => {
       }
       if (each.deleting) return roll(2) === 0 ? [] : [each];
       if (each.state === 'scheduled' || each.health === 'available' || roll(2) === 0) return [each];
-      if (each.health === 'unknown' && !up.has(each.key) && roll(2) === 0) return [{ ...each, health: 'progressing' }];
+      if (each.health === 'unknown' && roll(2) === 0) return [{ ...each, health: 'progressing' }];
+      if (each.health === 'progressing' && !up.has(each.key) && roll(2) === 0) return [{ ...each, health: 'starting' }];
       stillUp.add(each.key);
       return [{ ...each, health: 'available' }];
     });
     return { rows: next, up: stillUp };
   }
 
-  /** The scheduler changes its mind about one cluster: a new generation, of which nobody has said anything yet. */
-  const unscheduled = (rows: readonly Row[], at: number): readonly Row[] =>
-    rows.map((each, i) =>
-      i === at && each.state === 'bound' && !each.deleting
-        ? { ...each, state: 'unscheduled', health: 'unknown' }
-        : each,
+  /** The scheduler prefers another cluster to one of them: a new generation, of which nobody has said anything yet. */
+  function moved(rows: readonly Row[], at: number, successor: string): readonly Row[] {
+    const given = rows[at];
+    if (given?.state !== 'bound' || given.deleting) return rows;
+    const left = rows.map(
+      (each): Row => (each === given ? { ...each, state: 'unscheduled', health: 'unknown' } : each),
     );
+    return [...left, row('S', '', successor)].sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
 
   test('keeps to its budgets and finishes, with slow members and a hub that dies midway', () => {
     fc.assert(
@@ -502,7 +537,7 @@ describe('any rolling update', () => {
         const isUp = ({ state, deleting, health }: Row) => state !== 'scheduled' && !deleting && health === 'available';
         let now: Fleet = { rows: fleet, up: new Set(fleet.filter(isUp).map(({ key }) => key)) };
         for (let round = 0; round < 400; round++) {
-          if (round < 40 && roll(8) === 0) now = { ...now, rows: unscheduled(now.rows, roll(8)) };
+          if (round < 40 && roll(8) === 0) now = { ...now, rows: moved(now.rows, roll(8), `n${round}`) };
           const { rows, up } = now;
           const plan = planOf(rows, limits);
           const { target, maxUnavailable, maxSurge } = plan.figures;

@@ -2,9 +2,8 @@
 // Guarantees: because of us, never more than `maxUnavailable` clusters lack an available copy (one at a time where that is 0 and content
 // changes in place), and never more than `maxSurge` clusters beyond the target have one. What is already down may always be mended.
 import type { Hold } from '../../api/hold.ts';
-import { memberCluster } from '../../api/member-cluster.ts';
-import type { ObjectRef } from '../../api/object.ts';
 import { countRoundedUp, type IntOrPercent } from '../../base/int-or-percent.ts';
+import { gatesOf, readyAt } from './gates.ts';
 import { isOutdated, type Plan, type Planner, type Row } from './planner.ts';
 
 export interface RollingLimits {
@@ -73,11 +72,13 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   };
 
   const outdated = live.filter(isOutdated);
-  const [broken, toUpdate] = split(outdated, ({ health }) => health === 'failed');
-  // Differs from KubeFleet: taking away what is known not to work costs nothing. Of a binding that was just unscheduled nothing is known yet:
-  // its conditions speak of the generation before, and most likely it works.
-  const [free, costly] = split(leaving, isDown);
+  const [broken, toUpdate] = split(outdated, ({ health }) => health === 'failed' || health === 'starting');
+  // Differs from KubeFleet: taking away what is known not to work costs nothing. Of a binding that was just unscheduled, or is being applied
+  // anew, nothing is known: most likely it works. It counts for nobody, so it goes as soon as the others suffice without it.
+  const [free, serving] = split(leaving, isDown);
+  const [costly, unsure] = split(serving, isReady);
   const removing = costly.slice(0, Math.max(0, figures.maxRemove));
+  const spare = figures.maxRemove >= 0 ? unsure : [];
   // A limit of 0 is for moves; content that changes in place still takes one cluster at a time, or it would never change.
   const forUpdates = figures.maxRemove + (maxUnavailable === 0 && within > 0 ? 1 : 0) - removing.length;
   const updating = toUpdate.slice(0, Math.max(0, forUpdates));
@@ -91,12 +92,12 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
 
   const moving = [...broken, ...updating, ...binding];
   const isMoving = new Set(moving);
-  const isRemoved = new Set([...free, ...removing]);
+  const isRemoved = new Set([...free, ...removing, ...spare]);
   const remove = rows.filter((row) => isRemoved.has(row));
   const staleUpdates = toUpdate.filter((row) => !isMoving.has(row));
   const staleBinds = toBind.filter((row) => !isMoving.has(row));
   const stale = [...staleUpdates, ...blocked, ...staleBinds];
-  const kept = costly.filter((row) => !isRemoved.has(row));
+  const kept = serving.filter((row) => !isRemoved.has(row));
 
   const clock = waiting(present, limits, now);
   const gates = gatesOf({ figures, limits, present, isReady, moving, isMoving, remove });
@@ -124,10 +125,8 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   };
 };
 
-const isDown = ({ health }: Row): boolean =>
-  health === 'failed' || health === 'progressing' || health === 'diff-failed';
-
-const readyAt = ({ since }: Row, { unavailablePeriodMs }: RollingLimits): number => since + unavailablePeriodMs;
+/** Known not to work: it was looked at. Of what is only under way nobody knows that, see ADR 7. */
+const isDown = ({ health }: Row): boolean => health === 'failed' || health === 'starting' || health === 'diff-failed';
 
 function readyOf(row: Row, limits: RollingLimits, now: number): boolean {
   if (row.health === 'available' || row.health === 'diffed') return true;
@@ -140,107 +139,6 @@ function waiting(present: readonly Row[], limits: RollingLimits, now: number): n
     .filter((row) => row.health === 'untracked' && !readyOf(row, limits, now))
     .map((row) => readyAt(row, limits) + 1);
   return ends.length === 0 ? undefined : Math.min(...ends);
-}
-
-interface GatesInput {
-  readonly figures: Figures;
-  readonly limits: RollingLimits;
-  readonly present: readonly Row[];
-  readonly moving: readonly Row[];
-  readonly isMoving: ReadonlySet<Row>;
-  readonly remove: readonly Row[];
-  isReady(row: Row): boolean;
-}
-
-/** Why each row waits. All of one kind point at the same culprit: the first cluster that uses the budget up. */
-function gatesOf({ figures, limits, present, moving, isMoving, remove, isReady }: GatesInput) {
-  const down = present.filter((row) => !isReady(row));
-  const culprit = down.find(({ health }) => health === 'failed') ?? down[0] ?? moving[0] ?? remove[0];
-  const surger = present.find(({ state }) => state === 'unscheduled') ?? culprit ?? present[0];
-  const { target, minAvailable, maxUnavailable, maxSurge, ready } = figures;
-  const numbers = { ready, minAvailable, maxUnavailable, maxSurge, target };
-  const cause = (row: Row | undefined) =>
-    row === undefined
-      ? { cause: 'the limits leave no room' }
-      : {
-          cause: isMoving.has(row) ? 'moving' : causeOf(row),
-          ...(row.why === undefined ? {} : { message: row.why }),
-        };
-  const on = (row: Row | undefined) => (row === undefined ? {} : { on: clusterRef(row) });
-
-  return {
-    budget: (row: Row): Hold => ({
-      code: 'BudgetUsed',
-      subject: clusterRef(row),
-      ...on(culprit),
-      facts: { ...numbers, ...cause(culprit) },
-      ...since(culprit),
-      // Nobody can tell whether it works: it counts as available when its time is over.
-      ...(culprit?.health === 'untracked' ? { until: readyAt(culprit, limits) } : {}),
-      next: nextFor(culprit, 'raise maxUnavailable'),
-    }),
-    surge: (row: Row): Hold => ({
-      code: 'SurgeUsed',
-      subject: clusterRef(row),
-      ...on(surger),
-      facts: { ...numbers, ...cause(surger) },
-      ...since(surger),
-      next: nextFor(surger, 'raise maxSurge'),
-    }),
-    predecessor: (row: Row, before: Row): Hold => ({
-      code: 'PredecessorLeaving',
-      subject: clusterRef(row),
-      on: {
-        ...limits.binding,
-        ...(before.binding?.namespace === undefined ? {} : { namespace: before.binding.namespace }),
-        name: before.key,
-      },
-      facts: { cluster: row.cluster, ...(before.reachable ? {} : { cause: 'unreachable' }) },
-      next: before.reachable ? 'wait: the old copy is being removed' : `bring cluster "${row.cluster}" back`,
-    }),
-    /** A cluster that has what it should have, and is not well yet. */
-    own(row: Row): Hold | undefined {
-      if (isReady(row)) return undefined;
-      if (row.health === 'untracked') {
-        return {
-          code: 'UntrackedPeriod',
-          subject: clusterRef(row),
-          on: clusterRef(row),
-          facts: { seconds: limits.unavailablePeriodMs / 1000 },
-          since: row.since,
-          until: readyAt(row, limits),
-          next: 'wait, or lower unavailablePeriodSeconds',
-        };
-      }
-      const code = !row.reachable ? 'Unreachable' : 'NotAvailable';
-      return {
-        code,
-        subject: clusterRef(row),
-        on: clusterRef(row),
-        facts: { ...cause(row) },
-        ...since(row),
-        next: nextFor(row, 'look at failedPlacements of this cluster'),
-      };
-    },
-  };
-}
-
-const since = (row: Row | undefined) => (row === undefined || row.since === 0 ? {} : { since: row.since });
-
-const clusterRef = ({ cluster }: Row): ObjectRef => ({
-  group: memberCluster.group,
-  kind: memberCluster.kind,
-  name: cluster,
-});
-
-const causeOf = (row: Row): string => (row.reachable ? row.health : 'unreachable');
-
-function nextFor(row: Row | undefined, otherwise: string): string {
-  if (row === undefined) return otherwise;
-  if (!row.reachable) return `bring cluster "${row.cluster}" back, or ${otherwise}`;
-  if (row.health === 'failed')
-    return `mend what failed on cluster "${row.cluster}" (a fix moves on by itself), or ${otherwise}`;
-  return `wait for cluster "${row.cluster}", or ${otherwise}`;
 }
 
 function split<T>(items: readonly T[], fits: (item: T) => boolean): readonly [readonly T[], readonly T[]] {

@@ -1,5 +1,6 @@
 // Bindings as planners see them.
-
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { conditionOf } from '../../api/next-condition.ts';
 import type { Labels } from '../../api/object.ts';
 import { by } from '../../base/compare.ts';
 import { canonicalJson } from '../../base/json.ts';
@@ -7,12 +8,22 @@ import { seen } from '../../runtime/actions.ts';
 import type { Source } from '../../runtime/controller.ts';
 import { applyStrategyOf } from '../apply-strategy.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
+import { isReachable } from '../reachable.ts';
 import { type Judgement, judge } from './health.ts';
 import type { Revision, Row } from './planner.ts';
 
 export interface MemberFacts {
   readonly reachable: boolean;
+  /** Since when the hub does not hear it. */
+  readonly silentSince?: number;
   readonly labels: Labels;
+}
+
+export function memberFactsOf(member: MemberCluster): MemberFacts {
+  const labels = member.metadata.labels ?? {};
+  if (isReachable(member)) return { reachable: true, labels };
+  const silentSince = Date.parse(conditionOf(member.status?.conditions, 'Healthy')?.lastTransitionTime ?? '');
+  return { reachable: false, ...(Number.isNaN(silentSince) ? {} : { silentSince }), labels };
 }
 
 export interface RowsInput {
@@ -47,6 +58,7 @@ export function rowsOf({ placement, bindings, source, snapshot, member }: RowsIn
         ...(isLost ? LOST : {}),
         wants,
         reachable: facts?.reachable ?? false,
+        ...(facts?.silentSince === undefined ? {} : { silentSince: facts.silentSince }),
         labels: facts?.labels ?? {},
       };
     })

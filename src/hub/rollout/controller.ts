@@ -23,6 +23,7 @@ import {
   isLatest,
   placementKeyOf,
 } from '../placement-sources.ts';
+import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
 import { isExhausted } from '../rolling-limits.ts';
 import { memberClusters } from '../sources.ts';
@@ -79,7 +80,7 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
         policySnapshot: see.by(family.policySnapshots, 'placement', key).find(isLatest),
         member(cluster) {
           const member = see.get(memberClusters, cluster);
-          return member && { reachable: isReachable(member), labels: member.metadata.labels ?? {} };
+          return member && memberFactsOf(member);
         },
         now: see.now,
       };

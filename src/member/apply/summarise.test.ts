@@ -53,6 +53,11 @@ describe('the status of a Work', () => {
       says: 'Applied=True/AllManifestsApplied Available=False/SomeManifestsAreNotAvailable',
     },
     {
+      it: 'one has given up',
+      outcomes: [ok(0), ok(1, { is: 'failed', why: 'it broke' })],
+      says: 'Applied=True/AllManifestsApplied Available=False/SomeManifestsAreNotAvailable',
+    },
+    {
       it: 'one cannot be tracked',
       outcomes: [ok(0), ok(1, blind)],
       says: 'Applied=True/AllManifestsApplied Available=True/WorkNotTrackable',
@@ -66,6 +71,19 @@ describe('the status of a Work', () => {
     expect(
       status.manifestConditions?.map(({ conditions }) => conditions?.map((each) => each.observedGeneration)),
     ).toEqual([[3, 3], [0]]);
+  });
+
+  test('tells what has given up from what is only not there yet', () => {
+    const { manifestConditions = [] } = summary([ok(0, wait), ok(1, { is: 'failed', why: 'it broke' })]);
+    expect(manifestConditions.map(({ conditions }) => conditions.at(-1))).toMatchObject([
+      { type: 'Available', status: 'False', reason: 'ManifestNotAvailableYet' },
+      {
+        type: 'Available',
+        status: 'False',
+        reason: 'Failed',
+        message: 'ConfigMap "shop/c1" is not available: it broke',
+      },
+    ]);
   });
 
   test('names what failed and what waits, a few of them', () => {

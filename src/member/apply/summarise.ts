@@ -12,6 +12,7 @@ import type {
   WorkReason,
   WorkStatus,
 } from '../../api/work.ts';
+import { isWaitedFor } from '../availability/verdict.ts';
 import { describe, identityOf, type Order } from './manifest.ts';
 import { clipped, type Outcome } from './outcome.ts';
 
@@ -63,9 +64,11 @@ function manifestFindings({ refusal, verdict, identifier }: Outcome): readonly M
       return [applied, { type: 'Available', status: 'True', reason: 'Available', message: '' }];
     case 'untracked':
       return [applied, { type: 'Available', status: 'True', reason: 'NotTrackable', message: '' }];
-    case 'not-yet': {
+    case 'not-yet':
+    case 'failed': {
       const message = clipped(`${describe(identifier)} is not available: ${verdict.why}`);
-      return [applied, { type: 'Available', status: 'False', reason: 'ManifestNotAvailableYet', message }];
+      const reason = verdict.is === 'failed' ? 'Failed' : 'ManifestNotAvailableYet';
+      return [applied, { type: 'Available', status: 'False', reason, message }];
     }
     case undefined:
       return [applied];
@@ -83,7 +86,7 @@ function worksConditions(outcomes: readonly Outcome[], refusal: string | undefin
     return [{ type: 'Applied', status: 'False', reason: 'SomeManifestsAreNotApplied', message }];
   }
   const applied: WorkFinding = { type: 'Applied', status: 'True', reason: 'AllManifestsApplied', message: '' };
-  const waiting = outcomes.filter(({ verdict }) => verdict?.is === 'not-yet');
+  const waiting = outcomes.filter(({ verdict }) => isWaitedFor(verdict));
   if (waiting.length > 0) {
     const names = waiting.slice(0, MOST_NAMED).map(({ identifier }) => describe(identifier));
     const message = clipped(`not available yet: ${names.join(', ')}${more(waiting.length)}`);

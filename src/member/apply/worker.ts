@@ -11,6 +11,7 @@ import { type Work, work } from '../../api/work.ts';
 import type { Random } from '../../base/random.ts';
 import { backOffMs } from '../../runtime/back-off.ts';
 import type { Hands, Need, Projected, Rest, See, WatchRule, WholeRef, Worker } from '../../runtime/controller.ts';
+import { isWaitedFor } from '../availability/verdict.ts';
 import { type AgentWork, appliedWorks, type HubSources, hubSources } from '../sources.ts';
 import { endWork } from './deletion.ts';
 import { collections, eyesOf } from './eyes.ts';
@@ -185,6 +186,6 @@ const rule = <T extends Projected>(each: WatchRule<T>): WatchRule<T> => each;
 const told = ({ outcomes, refusal }: PassEnd): string => {
   if (refusal !== undefined) return refusal;
   const failed = outcomes.filter((outcome) => outcome.refusal !== undefined).length;
-  const waiting = outcomes.filter(({ verdict }) => verdict?.is === 'not-yet').length;
+  const waiting = outcomes.filter(({ verdict }) => isWaitedFor(verdict)).length;
   return `${outcomes.length} manifests: ${failed} not applied, ${waiting} not available yet`;
 };

@@ -109,7 +109,7 @@ describe('a Deployment', () => {
   test('that missed its deadline says so', () => {
     const conditions = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }];
     const verdict = verdictOf(resource('apps/v1/deployments'), live({ status: { observedGeneration: 2, conditions } }));
-    expect(verdict).toEqual({ is: 'not-yet', why: 'it made no progress within its deadline' });
+    expect(verdict).toEqual({ is: 'failed', why: 'it made no progress within its deadline' });
   });
 
   test('says the same however many replicas it waits for', () => {
@@ -358,7 +358,7 @@ describe('a Job', () => {
         ...asked,
         status: { succeeded: 1, conditions: [{ type: 'Failed', status: 'True', reason: 'BackoffLimitExceeded' }] },
       },
-      is: 'not-yet',
+      is: 'failed',
     },
   ])('$it is $is', ({ object, is: expected }) => expect(is('batch/v1/jobs', object)).toBe(expected));
 });

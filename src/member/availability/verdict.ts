@@ -7,6 +7,8 @@ export type Verdict =
   | { readonly is: 'available' }
   /** `why` must not count things: every other text is another write on the hub. */
   | { readonly is: 'not-yet'; readonly why: string }
+  /** It has tried and given up: waiting alone will not help. */
+  | { readonly is: 'failed'; readonly why: string }
   | { readonly is: 'untracked' };
 
 /** Pure: a live object → what it says. */
@@ -15,6 +17,11 @@ export type Rule = (live: KubeObject) => Verdict;
 export const available: Verdict = { is: 'available' };
 export const untracked: Verdict = { is: 'untracked' };
 export const notYet = (why: string): Verdict => ({ is: 'not-yet', why });
+
+export const failed = (why: string): Verdict => ({ is: 'failed', why });
+
+export const isWaitedFor = (verdict: Verdict | undefined): boolean =>
+  verdict?.is === 'not-yet' || verdict?.is === 'failed';
 
 export const atOnce: Rule = () => available;
 

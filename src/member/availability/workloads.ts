@@ -1,6 +1,16 @@
 // Deployments, StatefulSets and DaemonSets: available when every wanted replica runs the newest template and is available. Counting only replicas
 // that exist would call a crashing update available.
-import { available, conditionIn, count, fieldsOf, isObserved, notYet, type Rule, wantedReplicas } from './verdict.ts';
+import {
+  available,
+  conditionIn,
+  count,
+  failed,
+  fieldsOf,
+  isObserved,
+  notYet,
+  type Rule,
+  wantedReplicas,
+} from './verdict.ts';
 
 const WAITS = 'not all of its replicas are up to date and available yet';
 
@@ -16,7 +26,7 @@ export const deployment: Rule = (live) => {
   const progressing = conditionIn(live, 'Progressing');
   const isStuck =
     isObserved(live) && progressing?.status === 'False' && progressing.reason === 'ProgressDeadlineExceeded';
-  return notYet(isStuck ? 'it made no progress within its deadline' : WAITS);
+  return isStuck ? failed('it made no progress within its deadline') : notYet(WAITS);
 };
 
 export const statefulSet: Rule = (live) => {

@@ -1,0 +1,123 @@
+// Why a row of a rolling plan waits, as a Hold: which cluster uses the budget or the surge up, or what is wrong with the row itself.
+import type { Hold } from '../../api/hold.ts';
+import { memberCluster } from '../../api/member-cluster.ts';
+import type { ObjectRef } from '../../api/object.ts';
+import type { Health, Row } from './planner.ts';
+import type { Figures, RollingLimits } from './rolling.ts';
+
+/** When a cluster of which nobody can tell counts as available. */
+export const readyAt = ({ since }: Row, { unavailablePeriodMs }: RollingLimits): number => since + unavailablePeriodMs;
+
+interface GatesInput {
+  readonly figures: Figures;
+  readonly limits: RollingLimits;
+  readonly present: readonly Row[];
+  readonly moving: readonly Row[];
+  readonly isMoving: ReadonlySet<Row>;
+  readonly remove: readonly Row[];
+  isReady(row: Row): boolean;
+}
+
+const WORST: readonly Health[] = ['failed', 'starting'];
+const isThere = (row: Row | undefined): row is Row => row !== undefined;
+
+/** Why each row waits. All of one kind point at the same culprit: the first cluster that uses the budget up. */
+export function gatesOf({ figures, limits, present, moving, isMoving, remove, isReady }: GatesInput) {
+  const down = present.filter((row) => !isReady(row));
+  const culprit =
+    WORST.map((worst) => down.find(({ health }) => health === worst)).find(isThere) ??
+    down[0] ??
+    moving[0] ??
+    remove[0];
+  const surger = present.find(({ state }) => state === 'unscheduled') ?? culprit ?? present[0];
+  const { target, minAvailable, maxUnavailable, maxSurge, ready } = figures;
+  const numbers = { ready, minAvailable, maxUnavailable, maxSurge, target };
+  const cause = (row: Row | undefined) =>
+    row === undefined
+      ? { cause: 'the limits leave no room' }
+      : {
+          cause: isMoving.has(row) ? 'moving' : causeOf(row),
+          ...(row.why === undefined ? {} : { message: row.why }),
+        };
+  const on = (row: Row | undefined) => (row === undefined ? {} : { on: clusterRef(row) });
+
+  return {
+    budget: (row: Row): Hold => ({
+      code: 'BudgetUsed',
+      subject: clusterRef(row),
+      ...on(culprit),
+      facts: { ...numbers, ...cause(culprit) },
+      ...since(culprit),
+      // Nobody can tell whether it works: it counts as available when its time is over.
+      ...(culprit?.health === 'untracked' ? { until: readyAt(culprit, limits) } : {}),
+      next: nextFor(culprit, 'raise maxUnavailable'),
+    }),
+    surge: (row: Row): Hold => ({
+      code: 'SurgeUsed',
+      subject: clusterRef(row),
+      ...on(surger),
+      facts: { ...numbers, ...cause(surger) },
+      ...since(surger),
+      next: nextFor(surger, 'raise maxSurge'),
+    }),
+    predecessor: (row: Row, before: Row): Hold => ({
+      code: 'PredecessorLeaving',
+      subject: clusterRef(row),
+      on: {
+        ...limits.binding,
+        ...(before.binding?.namespace === undefined ? {} : { namespace: before.binding.namespace }),
+        name: before.key,
+      },
+      facts: { cluster: row.cluster, ...(before.reachable ? {} : { cause: 'unreachable' }) },
+      next: before.reachable ? 'wait: the old copy is being removed' : `bring cluster "${row.cluster}" back`,
+    }),
+    /** A cluster that has what it should have, and is not well yet. */
+    own(row: Row): Hold | undefined {
+      if (isReady(row)) return undefined;
+      if (row.health === 'untracked') {
+        return {
+          code: 'UntrackedPeriod',
+          subject: clusterRef(row),
+          on: clusterRef(row),
+          facts: { seconds: limits.unavailablePeriodMs / 1000 },
+          since: row.since,
+          until: readyAt(row, limits),
+          next: 'wait, or lower unavailablePeriodSeconds',
+        };
+      }
+      const code = !row.reachable ? 'Unreachable' : 'NotAvailable';
+      return {
+        code,
+        subject: clusterRef(row),
+        on: clusterRef(row),
+        facts: { ...cause(row) },
+        ...since(row),
+        next: nextFor(row, 'look at failedPlacements of this cluster'),
+      };
+    },
+  };
+}
+
+/** Of a member that nobody hears: since when that is so, whatever it said before. */
+function since(row: Row | undefined): Pick<Hold, 'since'> {
+  const moment = row === undefined || row.reachable ? row?.since : (row.silentSince ?? row.since);
+  return moment === undefined || moment === 0 ? {} : { since: moment };
+}
+
+const clusterRef = ({ cluster }: Row): ObjectRef => ({
+  group: memberCluster.group,
+  kind: memberCluster.kind,
+  name: cluster,
+});
+
+const causeOf = (row: Row): string => (row.reachable ? row.health : 'unreachable');
+
+function nextFor(row: Row | undefined, otherwise: string): string {
+  if (row === undefined) return otherwise;
+  if (!row.reachable) return `bring cluster "${row.cluster}" back, or ${otherwise}`;
+  if (row.health === 'failed')
+    return `mend what failed on cluster "${row.cluster}" (a fix moves on by itself), or ${otherwise}`;
+  if (row.health === 'starting')
+    return `wait for cluster "${row.cluster}", or mend what does not come up there (a fix moves on by itself), or ${otherwise}`;
+  return `wait for cluster "${row.cluster}", or ${otherwise}`;
+}
