@@ -95,7 +95,7 @@ export const overrideVariables = {
 
 export const SYSTEM_NAMESPACE = 'fleet-system';
 const MEMBER_NAMESPACE_PREFIX = 'fleet-member-';
-const RESERVED_PREFIXES = ['fleet-', 'kube-'];
+export const RESERVED_PREFIXES: readonly string[] = ['fleet-', 'kube-'];
 
 /** Never propagated; Pods are allowed there. */
 export const isReservedNamespace = (namespace: string): boolean =>

@@ -1,6 +1,7 @@
 // `flotilla hub`: the hub's controllers against any Kubernetes API server. Several replicas may run; one leads.
 import { Registry } from 'prom-client';
 import { SYSTEM_NAMESPACE } from '../api/names.ts';
+import { hubBasicRules, hubSystemRules } from '../api/rights.ts';
 import { wallClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { type ConnectOptions, connect } from '../cli/connect.ts';
@@ -13,6 +14,7 @@ import { jsonLog, type LogLevel } from './log.ts';
 import { type MembershipFlags, membershipOf } from './membership-flags.ts';
 import { startHub } from './parts.ts';
 import { type PlacementFlags, placementsOf } from './placement-flags.ts';
+import { checkRights } from './rights.ts';
 import { firstSignal } from './signals.ts';
 
 export interface HubCommandOptions extends ConnectOptions, MembershipFlags, PlacementFlags {
@@ -29,6 +31,11 @@ export async function hub(options: HubCommandOptions): Promise<void> {
   const log = jsonLog(options.logLevel, { part: 'hub' });
   using server = await connect(options);
   const { transport } = server;
+  await checkRights(transport, {
+    whom: "the hub's controllers",
+    needed: [{ rules: hubBasicRules }, { rules: hubSystemRules, namespace: SYSTEM_NAMESPACE }],
+    remedy: 'on the hub, "flotilla roles hub | kubectl apply -f -" gives these rights to the account flotilla-hub',
+  });
   await createIfAbsent(server, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } });
   const catalogue = createLiveCatalogue(transport);
   await catalogue.refresh();

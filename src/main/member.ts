@@ -1,6 +1,7 @@
 // `flotilla member`: the agent of one member cluster. It dials the hub; the hub never dials it.
 import { Registry } from 'prom-client';
 import { memberNameProblem } from '../api/member-name.ts';
+import { agentBasicRules } from '../api/rights.ts';
 import { wallClock } from '../base/clock.ts';
 import { LostError, messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
@@ -11,6 +12,7 @@ import { type Agent, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
 import { jsonLog, type LogLevel } from './log.ts';
+import { checkRights } from './rights.ts';
 import { firstSignal } from './signals.ts';
 
 export interface MemberCommandOptions {
@@ -35,6 +37,11 @@ export async function member(options: MemberCommandOptions): Promise<void> {
   using own = await reach(`the member "${options.name}"`, {
     ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
     ...(options.context === undefined ? {} : { context: options.context }),
+  });
+  await checkRights(own.transport, {
+    whom: `the agent, on the member "${options.name}",`,
+    needed: [{ rules: agentBasicRules }],
+    remedy: 'there, "flotilla roles member | kubectl apply -f -" gives these rights to the account flotilla-member',
   });
   const metrics = new Registry();
   const servers = {

@@ -1,6 +1,6 @@
 // All commands and their flags. Only wiring: what a command does stands in its own file. Servers are loaded when they are started: a person who
 // asks for a placement does not wait for them.
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import type { Labels } from '../api/object.ts';
 import { wallClock } from '../base/clock.ts';
 import { parseDuration } from '../base/duration.ts';
@@ -13,6 +13,8 @@ import { describe } from '../cli/describe.ts';
 import { type GetOptions, get } from '../cli/get.ts';
 import { join } from '../cli/join.ts';
 import { readManifests } from '../cli/manifests.ts';
+import { policies } from '../cli/policies.ts';
+import { ROLE_TARGETS, type RoleTarget, roles } from '../cli/roles.ts';
 import { status } from '../cli/status.ts';
 import type { Print } from '../cli/target.ts';
 import { terminalOn } from '../cli/terminal.ts';
@@ -55,6 +57,8 @@ export function program(name: string): Command {
     .description('print the CustomResourceDefinitions of all Flotilla kinds as YAML')
     .option('--next', 'print those of placement.kubefleet.dev as well, which are not installed by default')
     .action((options: { next?: boolean }) => print.line(crds(options).trimEnd()));
+  addRoles(root);
+  addPolicies(root);
   addApply(root);
   addGet(root);
   addDescribe(root);
@@ -62,6 +66,34 @@ export function program(name: string): Command {
   addStatus(root);
   addWhy(root);
   return root;
+}
+
+function addRoles(root: Command): void {
+  root
+    .command('roles')
+    .description('print an identity and the rights that it needs, no more, as YAML')
+    .addArgument(
+      new Argument('<for>', "hub: of the hub's controllers; member: of an agent on its own cluster").choices(
+        ROLE_TARGETS,
+      ),
+    )
+    .action((target: RoleTarget) => print.line(roles(target).trimEnd()));
+}
+
+function addPolicies(root: Command): void {
+  root
+    .command('policies')
+    .description('print the admission policy that keeps a hub from running what it places, as YAML')
+    .option(
+      '--reserved-namespace-prefixes <prefixes...>',
+      'namespaces that begin so may have Pods (default: fleet- and kube-)',
+    )
+    .addHelpText(
+      'after',
+      `
+To opt out, do not apply it, or delete the ValidatingAdmissionPolicyBinding: the hub then makes Pods of what it places, too.`,
+    )
+    .action((options: { reservedNamespacePrefixes?: string[] }) => print.line(policies(options).trimEnd()));
 }
 
 const serving = (command: Command): Command =>

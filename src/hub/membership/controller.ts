@@ -2,13 +2,13 @@
 
 import { clusterOfNamespace, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
 import { namespaceResource } from '../../api/resources.ts';
+import { memberRules } from '../../api/rights.ts';
 import type { Controller, Projected, WholeRef } from '../../runtime/controller.ts';
 import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles } from '../sources.ts';
 import { works } from '../work-source.ts';
 import { type Beats, createBeats } from './beats.ts';
 import { decide } from './decide.ts';
 import type { Observed, Settings } from './observed.ts';
-import { memberRules } from './permissions.ts';
 import { agentsOf, memberAgentOf } from './report.ts';
 
 const MINUTE = 60_000;

@@ -7,6 +7,7 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import { finalizers, labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
+import { memberRules } from '../../api/rights.ts';
 import { applyMergePatch } from '../../apiserver/patch/merge-patch.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { deepEqual, type Json } from '../../base/json.ts';
@@ -18,7 +19,6 @@ import { defaultSettings } from './controller.ts';
 import { decide } from './decide.ts';
 import { aCluster, aCondition, anAgent, aWork, NOW } from './member.testing.ts';
 import type { Observed } from './observed.ts';
-import { memberRules } from './permissions.ts';
 import { agentsOf, memberAgentOf } from './report.ts';
 
 const PLACE = 'fleet-member-east';

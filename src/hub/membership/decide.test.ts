@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
+import { memberRules } from '../../api/rights.ts';
 import type { Action } from '../../runtime/controller.ts';
 import { decide } from './decide.ts';
 import {
@@ -21,7 +22,6 @@ import {
   statusPatch,
   written,
 } from './member.testing.ts';
-import { memberRules } from './permissions.ts';
 import { READY, statusFor } from './report.ts';
 
 const createdBy = (setup: Setup, kind: string) =>

@@ -5,13 +5,13 @@ import type { MemberCluster, MemberClusterSpec } from '../../api/member-cluster.
 import type { MemberStatus } from '../../api/member-status.ts';
 import { finalizers, labels } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
+import { memberRules } from '../../api/rights.ts';
 import { kubeTime } from '../../base/clock.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
 import { namespaces, roleBindings, roles } from '../sources.ts';
 import { works } from '../work-source.ts';
 import { defaultSettings } from './controller.ts';
 import type { Observed, Settings } from './observed.ts';
-import { memberRules } from './permissions.ts';
 
 export const NOW = Date.parse('2026-01-01T00:00:00Z');
 export const MINUTE = 60_000;

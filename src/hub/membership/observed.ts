@@ -2,10 +2,10 @@
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { AgentType } from '../../api/member-status.ts';
+import type { Rule } from '../../api/rights.ts';
 import type { Failure } from '../../runtime/controller.ts';
 import type { HubNamespace, HubRole, HubRoleBinding } from '../sources.ts';
 import type { HubWork } from '../work-source.ts';
-import type { Rule } from './permissions.ts';
 
 export interface Settings {
   /** All of them have to have joined. */

@@ -1,0 +1,113 @@
+// What each part must be allowed to do, as RBAC rules: the hub's controllers on the hub, a member's agent on the hub, and the agent on its own cluster.
+// `flotilla roles` prints them, `flotilla hub` and `flotilla member` check theirs when they start, and the suites on real clusters run with
+// nothing more.
+import { appliedWork } from './applied-work.ts';
+import { binding } from './binding.ts';
+import { internalMemberCluster } from './internal-member-cluster.ts';
+import type { Resource } from './kind.ts';
+import { memberCluster } from './member-cluster.ts';
+import { placement } from './placement.ts';
+import { policySnapshot } from './policy-snapshot.ts';
+import { resourceSnapshot } from './resource-snapshot.ts';
+import {
+  namespaceResource,
+  nodeResource,
+  podResource,
+  RBAC_GROUP,
+  roleBindingResource,
+  roleResource,
+} from './resources.ts';
+import { work } from './work.ts';
+
+export interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const READ = ['get', 'list', 'watch'];
+const REPORT = ['get', 'update', 'patch'];
+/** All that a controller does to what it makes: `patch` also moves finalizers. */
+const KEEP = ['create', 'patch', 'delete'];
+/** Who learns of new kinds watches what brings them. */
+const KINDS: readonly Rule[] = [
+  { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: READ },
+  { apiGroups: ['apiregistration.k8s.io'], resources: ['apiservices'], verbs: READ },
+];
+const EVENTS: Rule = { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] };
+
+/** One rule for resources of one group. */
+function allow(verbs: readonly string[], resources: readonly Resource[], subresource = ''): Rule {
+  const [first] = resources as readonly [Resource];
+  return { apiGroups: [first.group], resources: resources.map(({ plural }) => `${plural}${subresource}`), verbs };
+}
+
+/**
+ * A member's agent on the hub, in the member's own namespace and nowhere else: reads its orders, reports on them, and tells of it.
+ * Differs from KubeFleet: there a member may do everything with every fleet kind of its namespace, so a stolen identity could delete the
+ * InternalMemberCluster, forge Works, and read whatever else comes to live there.
+ */
+export const memberRules: readonly Rule[] = [
+  allow(READ, [internalMemberCluster]),
+  allow(REPORT, [internalMemberCluster], '/status'),
+  // update and patch: a finalizer keeps a Work until the member has cleaned up after it.
+  allow([...READ, 'update', 'patch'], [work]),
+  allow(REPORT, [work], '/status'),
+  EVENTS,
+];
+
+const placements = [placement.cluster, placement.namespaced];
+const bindings = [binding.cluster, binding.namespaced];
+const policySnapshots = [policySnapshot.cluster, policySnapshot.namespaced];
+const resourceSnapshots = [resourceSnapshot.cluster, resourceSnapshot.namespaced];
+
+/** The hub's controllers, in the whole cluster: without these they are of no use. */
+export const hubBasicRules: readonly Rule[] = [
+  allow([...READ, 'patch'], [memberCluster]),
+  allow(['patch'], [memberCluster], '/status'),
+  // A namespace, a Role and a RoleBinding for each member, and its InternalMemberCluster.
+  allow([...READ, ...KEEP], [namespaceResource]),
+  allow([...READ, ...KEEP], [roleResource, roleBindingResource]),
+  allow([...READ, ...KEEP], [internalMemberCluster]),
+  allow([...READ, 'patch'], placements),
+  allow(['patch'], placements, '/status'),
+  allow([...READ, ...KEEP], [...policySnapshots, ...resourceSnapshots, ...bindings, work]),
+  allow(['patch'], [...policySnapshots, ...bindings], '/status'),
+  ...KINDS,
+  // Nobody can give away what they do not have, so what members get is here once more.
+  ...memberRules,
+];
+
+/** What placements may select: any kind, also one that is defined tomorrow. */
+export const hubSelectingRules: readonly Rule[] = [{ apiGroups: ['*'], resources: ['*'], verbs: READ }];
+
+const leases = (verbs: readonly string[]): Rule => ({
+  apiGroups: ['coordination.k8s.io'],
+  resources: ['leases'],
+  verbs,
+});
+
+/** The hub's controllers, in the namespace of the system: replicas elect a leader. */
+export const hubSystemRules: readonly Rule[] = [leases(['get', 'create', 'patch'])];
+
+/** Without these the agent is of no use. */
+export const agentBasicRules: readonly Rule[] = [
+  allow([...READ, ...KEEP], [appliedWork]),
+  allow(['get', 'patch'], [appliedWork], '/status'),
+  // Where owners that block a deletion are looked at, naming one needs this.
+  allow(['update'], [appliedWork], '/finalizers'),
+  allow(READ, [namespaceResource, nodeResource, podResource]),
+  ...KINDS,
+  EVENTS,
+];
+
+/** What it may place, usually anything. Whoever gives it less is told of each object that it may not apply. */
+export const agentPlacingRules: readonly Rule[] = [
+  { apiGroups: ['*'], resources: ['*'], verbs: [...READ, ...KEEP] },
+  // Roles are placed as they are on the hub, whatever the agent itself may do.
+  {
+    apiGroups: [RBAC_GROUP],
+    resources: ['clusterroles', 'roles'],
+    verbs: ['bind', 'escalate'],
+  },
+];

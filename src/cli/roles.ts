@@ -1,0 +1,71 @@
+// `flotilla roles`: identities and what they are allowed to do, as YAML for `kubectl apply -f -`. The hub's controllers need no administrator; a
+// member's agent gets its rights on the hub from them, in a namespace of its own.
+import { SYSTEM_NAMESPACE } from '../api/names.ts';
+import type { KubeObject } from '../api/object.ts';
+import { RBAC_GROUP } from '../api/resources.ts';
+import {
+  agentBasicRules,
+  agentPlacingRules,
+  hubBasicRules,
+  hubSelectingRules,
+  hubSystemRules,
+  type Rule,
+} from '../api/rights.ts';
+import { writeYaml } from '../base/write-yaml.ts';
+
+export const ROLE_TARGETS = ['hub', 'member'] as const;
+export type RoleTarget = (typeof ROLE_TARGETS)[number];
+
+export const HUB_ACCOUNT = 'flotilla-hub';
+export const AGENT_ACCOUNT = 'flotilla-member';
+
+const RBAC = `${RBAC_GROUP}/v1`;
+
+const role = (kind: 'Role' | 'ClusterRole', name: string, rules: readonly Rule[]): KubeObject => ({
+  apiVersion: RBAC,
+  kind,
+  metadata: { name, ...(kind === 'Role' ? { namespace: SYSTEM_NAMESPACE } : {}) },
+  rules: rules as never,
+});
+
+/** Gives the role of this name and kind to the account. */
+const grant = (kind: 'Role' | 'ClusterRole', name: string, account: string): KubeObject => ({
+  apiVersion: RBAC,
+  kind: `${kind}Binding`,
+  metadata: { name, ...(kind === 'Role' ? { namespace: SYSTEM_NAMESPACE } : {}) },
+  roleRef: { apiGroup: RBAC_GROUP, kind, name },
+  subjects: [{ kind: 'ServiceAccount', name: account, namespace: SYSTEM_NAMESPACE }],
+});
+
+const identity = (account: string): readonly KubeObject[] => [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace: SYSTEM_NAMESPACE } },
+];
+
+const OBJECTS: Readonly<Record<RoleTarget, readonly KubeObject[]>> = {
+  hub: [
+    ...identity(HUB_ACCOUNT),
+    role('ClusterRole', HUB_ACCOUNT, hubBasicRules),
+    grant('ClusterRole', HUB_ACCOUNT, HUB_ACCOUNT),
+    // Apart, so that whoever lets it see less replaces this one.
+    role('ClusterRole', `${HUB_ACCOUNT}-selecting`, hubSelectingRules),
+    grant('ClusterRole', `${HUB_ACCOUNT}-selecting`, HUB_ACCOUNT),
+    role('Role', HUB_ACCOUNT, hubSystemRules),
+    grant('Role', HUB_ACCOUNT, HUB_ACCOUNT),
+  ],
+  member: [
+    ...identity(AGENT_ACCOUNT),
+    role('ClusterRole', AGENT_ACCOUNT, agentBasicRules),
+    grant('ClusterRole', AGENT_ACCOUNT, AGENT_ACCOUNT),
+    // Apart, so that whoever trusts the hub with less replaces this one.
+    role('ClusterRole', `${AGENT_ACCOUNT}-placing`, agentPlacingRules),
+    grant('ClusterRole', `${AGENT_ACCOUNT}-placing`, AGENT_ACCOUNT),
+  ],
+};
+
+export const rolesFor = (target: RoleTarget): readonly KubeObject[] => OBJECTS[target];
+
+export const roles = (target: RoleTarget): string => yamlOf(OBJECTS[target]);
+
+export const yamlOf = (objects: readonly KubeObject[]): string =>
+  objects.map((object) => `---\n${writeYaml(object)}`).join('');
