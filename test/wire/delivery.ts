@@ -72,7 +72,8 @@ export interface Recording extends AsyncDisposable {
 const PATIENCE_MS = 60_000;
 
 export interface Fleet extends AsyncDisposable {
-  readonly server: Server;
+  /** With a context for the hub and one for each member. */
+  readonly kubeconfig: string;
   readonly home: string;
   /** kubectl in the hub's context; the exit code must be 0. */
   hub(args: readonly string[], input?: string): Promise<string>;
@@ -88,20 +89,29 @@ export interface Fleet extends AsyncDisposable {
   record(context: string, args: readonly string[]): Promise<Recording>;
 }
 
-export async function startFleet(fleet?: string): Promise<Fleet> {
-  const home = mkdtempSync(join(tmpdir(), 'flotilla-delivery-'));
+/** Starts a fleet that ships by name, or the usual one. */
+export type StartFleet = (fleet?: string) => Promise<Fleet>;
+
+/** On servers of our own, in one process. */
+export const startFleet: StartFleet = async (fleet) => {
   const server = await startServer({
     command: 'up',
     args: ['--in-memory', ...(fleet === undefined ? [] : ['--fleet', fleet])],
   });
-  const kubectl: Kubectl = kubectlFor(server, home);
+  return fleetOf(server.kubeconfig, async () => server[Symbol.asyncDispose]());
+};
+
+/** A fleet that runs, whatever it runs on. `stop` ends it. */
+export function fleetOf(kubeconfig: string, stop: () => Promise<void>): Fleet {
+  const home = mkdtempSync(join(tmpdir(), 'flotilla-delivery-'));
+  const kubectl: Kubectl = kubectlFor({ kubeconfig }, home);
   const hub = (args: readonly string[], input?: string) => kubectl.ok(['--context', 'hub', ...args], input);
   const get = async <T extends object>(context: string, args: readonly string[]): Promise<T> =>
     JSON.parse(await kubectl.ok(['--context', context, 'get', ...args, '-o', 'json']));
   const wait = (condition: string, placements: readonly string[]) =>
     hub(['wait', `--for=${condition}`, ...placements, `--timeout=${PATIENCE_MS / 1000}s`]);
   return {
-    server,
+    kubeconfig,
     home,
     hub,
     try: (args, input) => kubectl.try(['--context', 'hub', ...args], input),
@@ -117,16 +127,16 @@ export async function startFleet(fleet?: string): Promise<Fleet> {
       const scope = placements.some((each) => each.startsWith('rp/')) ? '' : 'Cluster';
       await wait(`condition=${scope}ResourcePlacementAvailable`, placements);
     },
-    record: (context, args) => record(server, home, ['--context', context, ...args]),
+    record: (context, args) => record({ kubeconfig }, home, ['--context', context, ...args]),
     async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
+      await stop();
       rmSync(home, { recursive: true, force: true });
     },
   };
 }
 
 /** Resolves once the objects that exist have been printed, so that nothing later is missed. There must be at least one. */
-async function record(server: Server, home: string, args: readonly string[]): Promise<Recording> {
+async function record(server: Pick<Server, 'kubeconfig'>, home: string, args: readonly string[]): Promise<Recording> {
   const child: ChildProcess = spawn(
     kubectlPath ?? 'kubectl',
     ['--cache-dir', join(home, 'kube-cache'), ...args, '--watch', '--output-watch-events', '-o', 'json'],

@@ -1,0 +1,216 @@
+// What cannot be done is told to whoever asks with kubectl or `flotilla why`, with the object's name; nothing is touched that is not ours; and when
+// the cause is gone the placement goes on by itself.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Fleet, inShort, messageOf, type PlacementStatus, type StartFleet } from './delivery.ts';
+import { definition, namespace } from './delivery-kinds.ts';
+import { flotilla } from './fleet.ts';
+
+const configMap = (name: string, inNamespace: string, data: object) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: inNamespace },
+  data,
+});
+/** Sends the namespace of the same name to every member. */
+const placement = (name: string, spec: object = {}) => ({
+  apiVersion: 'placement.kubernetes-fleet.io/v1',
+  kind: 'ClusterResourcePlacement',
+  metadata: { name },
+  spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name }], ...spec },
+});
+
+export const describeUndelivered = (start: StartFleet) =>
+  describe('a placement that cannot be delivered', () => {
+    let fleet: Fleet;
+    beforeAll(async () => {
+      fleet = await start();
+    });
+    afterAll(() => fleet?.[Symbol.asyncDispose]());
+
+    const why = async (name: string, ...args: readonly string[]) => {
+      const { code, stdout } = await flotilla(fleet.home, ['why', `placement/${name}`, ...args], {
+        KUBECONFIG: fleet.kubeconfig,
+      });
+      return { code, sentence: stdout.split('\n')[0] as string };
+    };
+    const failuresOn = ({ placementStatuses }: PlacementStatus, cluster: string) =>
+      placementStatuses
+        ?.find(({ clusterName }) => clusterName === cluster)
+        ?.failedPlacements?.map(({ kind, name, condition }) => [
+          `${kind} ${name}`,
+          condition.reason,
+          condition.message,
+        ]);
+
+    test('because it asks for what is not built yet is stored with a warning, and touches no member', async () => {
+      await fleet.apply(namespace('dry'));
+      const dry = placement('dry', { strategy: { applyStrategy: { type: 'ReportDiff' } } });
+      const { code, stderr } = await fleet.try(['apply', '-f', '-'], JSON.stringify(dry));
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/^Warning: spec\.strategy\.applyStrategy\.type: ReportDiff is not supported yet/);
+      await fleet.waitForReason('crp/dry', 'ClusterResourcePlacementScheduled', 'SchedulePending');
+
+      const { conditions, holds } = await fleet.status('crp', 'dry');
+      expect(inShort(conditions)).toEqual(['Scheduled Unknown SchedulePending']);
+      expect(messageOf(conditions, 'Scheduled')).toContain('ReportDiff is not supported yet');
+      expect(holds?.map((hold) => hold.code)).toEqual(['NotSupportedYet']);
+      expect(await why('dry')).toEqual({
+        code: 2,
+        sentence: expect.stringContaining('ReportDiff is not supported yet'),
+      });
+      expect(await fleet.hub(['get', 'crb,works', '-A', '-o', 'name'])).toBe('');
+
+      await fleet.apply(placement('dry', { strategy: { applyStrategy: { type: 'ClientSideApply' } } }));
+      await fleet.waitForAvailable('crp/dry');
+      expect(await why('dry')).toEqual({ code: 0, sentence: expect.stringContaining('nothing holds') });
+    });
+
+    test("because an object is somebody else's leaves it as it is, and delivers the rest", async () => {
+      await fleet.on('member-1', ['create', 'namespace', 'foreign']);
+      await fleet.on('member-1', ['-n', 'foreign', 'create', 'configmap', 'theirs', '--from-literal=from=them']);
+      const theirs = () => fleet.on('member-1', ['-n', 'foreign', 'get', 'cm', 'theirs', '-o', 'yaml']);
+      const before = await theirs();
+      await fleet.apply(
+        namespace('foreign'),
+        configMap('theirs', 'foreign', { from: 'hub' }),
+        configMap('ours', 'foreign', { from: 'hub' }),
+        placement('foreign', { strategy: { applyStrategy: { whenToTakeOver: 'Never' } } }),
+      );
+      await fleet.waitForReason('crp/foreign', 'ClusterResourcePlacementApplied', 'ApplyFailed');
+
+      const status = await fleet.status('crp', 'foreign');
+      expect(failuresOn(status, 'member-1')).toEqual([
+        ['ConfigMap theirs', 'NotTakenOver', expect.stringContaining('ConfigMap "foreign/theirs"')],
+        ['Namespace foreign', 'NotTakenOver', expect.stringContaining('Namespace "foreign"')],
+      ]);
+      expect(failuresOn(status, 'member-2')).toBeUndefined();
+      expect(await why('foreign')).toEqual({
+        code: 2,
+        sentence: expect.stringMatching(/"member-1".*ConfigMap "foreign\/theirs" was on the member before/),
+      });
+      expect(await theirs()).toBe(before);
+      const ours = () =>
+        fleet.on('member-1', ['-n', 'foreign', 'get', 'cm', 'ours', '--ignore-not-found', '-o', 'name']);
+      expect(await ours()).toBe('configmap/ours\n');
+
+      // Also when the placement goes; what is ours goes with it.
+      await fleet.hub(['delete', 'crp', 'foreign', '--timeout=60s']);
+      expect(await theirs()).toBe(before);
+      expect(await ours()).toBe('');
+      await fleet.on('member-2', ['wait', '--for=delete', 'namespace/foreign', '--timeout=60s']);
+    });
+
+    test('because the member lacks the kind names both, and heals when its definition comes', async () => {
+      const kind = definition('example.com', 'Gadget', 'v1');
+      await fleet.apply(kind);
+      await fleet.hub(['wait', '--for=condition=Established', `crd/${kind.metadata.name}`, '--timeout=60s']);
+      await fleet.apply(
+        namespace('gadgets'),
+        { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'one', namespace: 'gadgets' } },
+        placement('gadgets'),
+      );
+      await fleet.waitForReason('crp/gadgets', 'ClusterResourcePlacementApplied', 'ApplyFailed');
+      expect(failuresOn(await fleet.status('crp', 'gadgets'), 'member-3')).toEqual([
+        ['Gadget one', 'DecodingErred', expect.stringMatching(/Gadget.*example\.com/)],
+      ]);
+
+      const selectors = [
+        { group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition', name: kind.metadata.name },
+      ];
+      await fleet.apply(placement('definitions', { resourceSelectors: selectors }));
+      await fleet.waitForAvailable('crp/gadgets');
+    });
+
+    test('because a field cannot change names the field, and heals when it is as it was', async () => {
+      const fixed = (key: string) => configMap('fixed', 'fixed', { key });
+      await fleet.apply(namespace('fixed'), fixed('old'), placement('fixed'));
+      await fleet.waitForAvailable('crp/fixed');
+      await fleet.on('member-1', ['-n', 'fixed', 'patch', 'cm', 'fixed', '-p', '{"immutable":true}']);
+      await fleet.apply(fixed('new'));
+      await fleet.hub([
+        ...['wait', 'crp/fixed', '--timeout=60s'],
+        '--for=jsonpath={.status.placementStatuses[*].failedPlacements[*].condition.reason}=ManifestApplyFailed',
+      ]);
+      await fleet.waitForReason('crp/fixed', 'ClusterResourcePlacementRolloutStarted', 'RolloutNotStartedYet');
+      const status = await fleet.status('crp', 'fixed');
+      expect(failuresOn(status, 'member-1')).toEqual([
+        ['ConfigMap fixed', 'ManifestApplyFailed', expect.stringMatching(/ConfigMap "fixed\/fixed".*immutable/)],
+      ]);
+      // It has cost one cluster, no more.
+      expect(
+        status.placementStatuses?.map(({ clusterName, conditions }) => [clusterName, inShort(conditions).at(-1)]),
+      ).toEqual([
+        ['member-1', 'Applied False NotAllWorkHaveBeenApplied'],
+        ['member-2', 'RolloutStarted False RolloutNotStartedYet'],
+        ['member-3', 'RolloutStarted False RolloutNotStartedYet'],
+      ]);
+
+      await fleet.apply(fixed('old'));
+      await fleet.waitForAvailable('crp/fixed');
+    });
+
+    test('because its namespace is missing on the member says so, and heals when it comes', async () => {
+      await fleet.apply(namespace('team'), configMap('settings', 'team', { key: 'value' }), {
+        apiVersion: 'placement.kubernetes-fleet.io/v1',
+        kind: 'ResourcePlacement',
+        metadata: { name: 'settings', namespace: 'team' },
+        spec: {
+          resourceSelectors: [{ group: '', version: 'v1', kind: 'ConfigMap', name: 'settings' }],
+          policy: { placementType: 'PickFixed', clusterNames: ['member-2'] },
+        },
+      });
+      await fleet.hub([
+        ...['-n', 'team', 'wait', 'rp/settings', '--timeout=60s'],
+        '--for=jsonpath={.status.conditions[?(@.type=="ResourcePlacementApplied")].reason}=ApplyFailed',
+      ]);
+      expect(failuresOn(await fleet.status('rp', 'settings', '-n', 'team'), 'member-2')).toEqual([
+        [
+          'ConfigMap settings',
+          'ManifestApplyFailed',
+          expect.stringMatching(/namespace "team".*ClusterResourcePlacement/),
+        ],
+      ]);
+      expect(await why('settings', '-n', 'team')).toEqual({
+        code: 2,
+        sentence: expect.stringMatching(/"member-2".*ConfigMap "team\/settings": the member has no namespace "team"/),
+      });
+
+      await fleet.apply(
+        placement('team', {
+          resourceSelectors: [
+            { group: '', version: 'v1', kind: 'Namespace', name: 'team', selectionScope: 'NamespaceOnly' },
+          ],
+        }),
+      );
+      await fleet.waitForAvailable('rp/settings', '-n', 'team');
+    });
+
+    test('because it selects too much says how much, and goes on when it is less', async () => {
+      const blob = 'x'.repeat(200_000);
+      await fleet.apply(namespace('big'), placement('big'));
+      await fleet.waitForAvailable('crp/big');
+      for (const name of ['one', 'two', 'three', 'four', 'five'])
+        await fleet.hub(['create', '-f', '-'], JSON.stringify(configMap(name, 'big', { blob })));
+      await fleet.waitForReason('crp/big', 'ClusterResourcePlacementScheduled', 'SchedulePending');
+      const { holds } = await fleet.status('crp', 'big');
+      expect(holds).toMatchObject([{ code: 'SnapshotTooLarge', facts: { objects: 6, limit: 819_200 } }]);
+      expect(await why('big')).toEqual({ code: 2, sentence: expect.stringMatching(/"big" selects 100\d{4} bytes/) });
+
+      await fleet.hub(['-n', 'big', 'delete', 'configmap', 'four', 'five']);
+      await fleet.waitForAvailable('crp/big');
+      expect(await fleet.on('member-1', ['-n', 'big', 'get', 'cm', '-o', 'name'])).toContain('configmap/two\n');
+    });
+
+    test('because it selects nothing yet says which selector, and delivers what comes', async () => {
+      await fleet.apply(placement('later'));
+      await fleet.waitForReason('crp/later', 'ClusterResourcePlacementScheduled', 'SchedulingPolicyFulfilled');
+      expect(messageOf((await fleet.status('crp', 'later')).conditions, 'Scheduled')).toContain(
+        'selector v1 Namespace "later" matches nothing',
+      );
+      await fleet.waitForAvailable('crp/later');
+      const { stdout } = await flotilla(fleet.home, ['why', 'placement/later'], { KUBECONFIG: fleet.kubeconfig });
+      expect(stdout).toMatch(/^nothing holds.*\n\nNote:\n {2}- selector v1 Namespace "later" matches nothing\n$/);
+      await fleet.apply(namespace('later'));
+      await fleet.on('member-3', ['wait', '--for=create', 'namespace/later', '--timeout=60s']);
+    });
+  });
