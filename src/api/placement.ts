@@ -287,4 +287,6 @@ export type PlacementEventReason =
   | 'PlacementAvailable'
   | 'PlacementDiffReported'
   | 'PlacementRolloutCompleted'
+  | 'PlacementRolloutHeld'
+  | 'PlacementUpdatesOneByOne'
   | 'PlacementCleanupFinalizerRemoved';

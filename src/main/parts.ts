@@ -5,6 +5,7 @@ import { families } from '../hub/families.ts';
 import { membership } from '../hub/membership/controller.ts';
 import type { Settings } from '../hub/membership/observed.ts';
 import { type PlacementOptions, placementController } from '../hub/placement/controller.ts';
+import { noPlacementMetrics, placementMetrics } from '../hub/placement/metrics.ts';
 import { createWatchPlan } from '../hub/placement/watch-plan.ts';
 import { rolloutController } from '../hub/rollout/controller.ts';
 import { schedulerController } from '../hub/scheduler/controller.ts';
@@ -25,7 +26,7 @@ interface PartOptions {
 }
 
 export interface HubOptions extends Partial<Settings>, PartOptions {
-  readonly placements?: Omit<PlacementOptions, 'catalogue' | 'plan'>;
+  readonly placements?: Omit<PlacementOptions, 'catalogue' | 'plan' | 'metrics'>;
 }
 
 /** Without a catalogue of the hub's kinds it only keeps the membership. */
@@ -35,7 +36,7 @@ export function startHub(deps: Deps, options: HubOptions = {}): Manager {
   return startManager(deps, {
     controllers: [
       membership(settings),
-      ...(catalogue === undefined ? [] : delivery(catalogue, placements)),
+      ...(catalogue === undefined ? [] : delivery(catalogue, metrics, placements)),
       ...(catalogue !== undefined && isRemote ? [keepKinds('hub', catalogue)] : []),
     ],
     manager: 'flotilla-hub',
@@ -44,10 +45,11 @@ export function startHub(deps: Deps, options: HubOptions = {}): Manager {
   });
 }
 
-function delivery(catalogue: LiveCatalogue, options: HubOptions['placements']) {
+function delivery(catalogue: LiveCatalogue, registry: Registry | undefined, options: HubOptions['placements']) {
   const plan = createWatchPlan();
+  const metrics = registry === undefined ? noPlacementMetrics : placementMetrics(registry);
   return families.flatMap((family) => [
-    placementController(family, { ...options, catalogue, plan }),
+    placementController(family, { ...options, catalogue, plan, metrics }),
     schedulerController(family),
     rolloutController(family),
     workGenerator(family),

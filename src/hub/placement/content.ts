@@ -1,10 +1,13 @@
 // The content of a revision: the selected objects without what belongs to the hub, their hash and their size. What is made from an object is
 // made once, however often it is looked at.
+import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { identifierOf, type ResourceIdentifier } from '../../api/selected-resource.ts';
 import { goJson } from '../../base/go-json.ts';
 import { sha256 } from '../../base/hash.ts';
+import { deepFreeze } from '../../base/json.ts';
 import { isEnvelope } from '../not-supported.ts';
+import type { HubPlacement } from '../placement-sources.ts';
 import { isTokenSecret } from './propagation.ts';
 import { strip } from './strip.ts';
 
@@ -41,9 +44,21 @@ function partOf(whole: KubeObject): Part {
   return part;
 }
 
+/** What a placement says of all that it selects. */
+export interface Marks {
+  /** Its Jobs are waited for, unless one says otherwise. */
+  readonly tracksJobs: boolean;
+}
+
+export const marksOf = ({ metadata }: Pick<HubPlacement, 'metadata'>): Marks => ({
+  tracksJobs: metadata.annotations?.[annotations.trackAvailability] === 'true',
+});
+
 /** Of whole objects in their order. The tokens of service accounts are left out: what they are shows only here. */
-export function contentOf(wholes: readonly KubeObject[]): Content {
-  const all = wholes.filter((whole) => !isTokenSecret(whole)).map(partOf);
+export function contentOf(wholes: readonly KubeObject[], { tracksJobs }: Marks = { tracksJobs: false }): Content {
+  const all = wholes
+    .filter((whole) => !isTokenSecret(whole))
+    .map((whole) => partOf(tracksJobs && isJob(whole) ? tracked(whole) : whole));
   return {
     resources: all.map(({ identifier }) => identifier),
     objects: all.map(({ object }) => object),
@@ -52,6 +67,24 @@ export function contentOf(wholes: readonly KubeObject[]): Content {
     envelopes: all.filter(({ identifier }) => isEnvelope(identifier)).length,
     ...largestOf(all),
   };
+}
+
+const isJob = ({ apiVersion, kind }: KubeObject): boolean => kind === 'Job' && apiVersion === 'batch/v1';
+
+const trackedJobs = new WeakMap<KubeObject, KubeObject>();
+
+/** The agent looks at the Job alone, so the Job carries what its placement says. */
+function tracked(whole: KubeObject): KubeObject {
+  const said = whole.metadata.annotations ?? {};
+  if (Object.hasOwn(said, annotations.trackAvailability)) return whole;
+  const known = trackedJobs.get(whole);
+  if (known !== undefined) return known;
+  const marked = deepFreeze({
+    ...whole,
+    metadata: { ...whole.metadata, annotations: { ...said, [annotations.trackAvailability]: 'true' } },
+  });
+  if (Object.isFrozen(whole)) trackedJobs.set(whole, marked);
+  return marked;
 }
 
 function largestOf(all: readonly Part[]): Pick<Content, 'largest'> {

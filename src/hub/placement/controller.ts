@@ -24,6 +24,7 @@ import { memberClusters } from '../sources.ts';
 import { type Changes, createChanges, defaultThrottle, type Throttle } from './debounce.ts';
 import { decide } from './decide.ts';
 import { type Contents, createContents, isMissing, lookAt } from './looking.ts';
+import { noPlacementMetrics, type PlacementMetrics } from './metrics.ts';
 import type { Living, Observed, Selected } from './observed.ts';
 import { createPropagation, type PropagationSettings } from './propagation.ts';
 import { hashOf, latestMaster } from './resource-snapshot.ts';
@@ -37,6 +38,7 @@ export interface PlacementOptions {
   readonly plan?: WatchPlan;
   readonly throttle?: Partial<Throttle>;
   readonly propagation?: PropagationSettings;
+  readonly metrics?: PlacementMetrics;
   /** What is remembered between passes; given by tests. */
   readonly memory?: Partial<Memory>;
 }
@@ -52,11 +54,13 @@ export function placementController(family: PlacementFamily, options: PlacementO
   const throttle: Throttle = { ...defaultThrottle, ...options.throttle };
   const { changes = createChanges(), pace = createStatusPace(), contents = createContents() } = options.memory ?? {};
   const looking = { catalogue, propagation: createPropagation(options.propagation), plan, contents };
+  const { metrics = noPlacementMetrics } = options;
   const known = new Set<string>();
   const prefix = `${family.placement.kind} `;
 
   function forget(key: string): void {
     known.delete(key);
+    metrics.forget(partsOf(key));
     changes.none(key);
     pace.forget(key);
     contents.forget(`${prefix}${key}`);
@@ -149,6 +153,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
         return all;
       }
       known.add(key);
+      metrics.looked(family, placement, see.now);
       const living = observeLiving(see, key, seen);
       return 'need' in living ? living : { ...all, living };
     },

@@ -7,6 +7,7 @@ import type { PlacementStatus } from '../../api/placement.ts';
 import { patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { notSupportedHold } from '../not-supported.ts';
+import { rollingLimitsOf } from '../rolling-limits.ts';
 import { boundStatus } from './bound-status.ts';
 import type { Content } from './content.ts';
 import type { Living, Observed } from './observed.ts';
@@ -14,7 +15,7 @@ import { latestPolicy, policySteps } from './policy-snapshot.ts';
 import { latestMaster, planResources, type ResourcesPlan, SNAPSHOT_LIMIT } from './resource-snapshot.ts';
 import { placementStatus } from './status.ts';
 import type { SelectionState } from './status-input.ts';
-import { newsIn, saysTheSame, statusChange } from './write-status.ts';
+import { newsIn, newsOfZero, saysTheSame, statusChange } from './write-status.ts';
 
 type Steps = readonly (readonly Action[])[];
 
@@ -186,7 +187,7 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
   );
   const until = firstEnd(status, now);
   if (saysTheSame(previous, status)) return { steps: [], until };
-  const news = newsIn(family.placement, previous, status).map((each) => tell(family.placements, placement, each));
+  const news = newsOf(observed, living, status).map((each) => tell(family.placements, placement, each));
   // The Events come after the write: who conflicts with another writer has nothing to tell yet.
   const change = statusChange(previous, status);
   return {
@@ -196,6 +197,17 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
     ],
     until,
   };
+}
+
+function newsOf({ family, placement, policySnapshots }: Observed, living: Living, status: PlacementStatus) {
+  const { previous, bindings } = living;
+  const isRolling = (placement.spec.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
+  const policySnapshot = latestPolicy(policySnapshots);
+  const limits = rollingLimitsOf({ family, spec: placement.spec, policySnapshot });
+  return [
+    ...(isRolling ? newsOfZero(previous, status, { limits, bindings }) : []),
+    ...newsIn(family.placement, previous, status),
+  ];
 }
 
 /** A hold that ends by itself must not be told for longer; its times are whole seconds. */

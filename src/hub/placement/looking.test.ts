@@ -1,11 +1,13 @@
 // A pass over a placement of which nothing changed costs next to nothing, however much it selects.
 import { expect, test } from 'vitest';
 import type { Resource } from '../../api/kind.ts';
+import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import { deepFreeze } from '../../base/json.ts';
 import type { Part, Projected, See, Source } from '../../runtime/controller.ts';
 import type { HubPlacement } from '../placement-sources.ts';
+import { contentOf } from './content.ts';
 import { createContents, lookAt } from './looking.ts';
 import { type Candidate, createPropagation } from './propagation.ts';
 import { createWatchPlan } from './watch-plan.ts';
@@ -55,19 +57,21 @@ const placement = (name = 'shop'): HubPlacement =>
     spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name }] },
   }) as unknown as HubPlacement;
 
+const lookingWith = (contents = createContents()) => ({
+  catalogue: {
+    byKind: () => namespaceResource,
+    preferred: [namespaceResource, configMaps],
+    subscribe: () => () => {},
+    refresh: () => Promise.resolve(),
+  },
+  propagation: createPropagation(),
+  plan: createWatchPlan(),
+  contents,
+});
+
 test('what did not change is not selected, stripped or hashed again; what did is', () => {
   const { see, asked, change } = world();
-  const looking = {
-    catalogue: {
-      byKind: () => namespaceResource,
-      preferred: [namespaceResource, configMaps],
-      subscribe: () => () => {},
-      refresh: () => Promise.resolve(),
-    },
-    propagation: createPropagation(),
-    plan: createWatchPlan(),
-    contents: createContents(),
-  };
+  const looking = lookingWith();
   const look = (of = placement()) => lookAt(see, 'web', of, looking);
   const first = look();
   expect(first).toMatchObject({ state: 'selected', content: { resources: { length: COUNT + 1 } } });
@@ -87,4 +91,56 @@ test('what did not change is not selected, stripped or hashed again; what did is
   looking.catalogue.preferred = [namespaceResource];
   expect(look()).toMatchObject({ content: { resources: { length: 1 } } });
   expect(look(placement('elsewhere'))).toMatchObject({ content: { resources: { length: 1 } } });
+});
+
+test('of what was looked at longest ago nothing is kept, if that is too much', () => {
+  const { see } = world();
+  const measured = lookingWith();
+  const { content } = lookAt(see, 'any', placement(), measured) as { content: { bytes: number } };
+  const contents = createContents(2 * content.bytes);
+  const looking = lookingWith(contents);
+  const first = lookAt(see, 'a', placement(), looking);
+  lookAt(see, 'b', placement(), looking);
+  expect(lookAt(see, 'a', placement(), looking)).toBe(first);
+  lookAt(see, 'c', placement(), looking);
+  expect(contents.size).toBe(2);
+  expect(lookAt(see, 'a', placement(), looking)).toBe(first);
+  expect(contents.last('b')).toBeUndefined();
+  for (const reader of ['a', 'b', 'c']) contents.forget(reader);
+  expect(contents.size).toBe(0);
+});
+
+test('the Jobs of a placement that tracks them carry that, unless they say otherwise themselves', () => {
+  const job = (said?: string): KubeObject =>
+    deepFreeze({
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: {
+        name: 'one',
+        namespace: 'shop',
+        ...(said === undefined ? {} : { annotations: { [annotations.trackAvailability]: said } }),
+      },
+    });
+  const marks = { tracksJobs: true };
+  const saidIn = (each: KubeObject, asked = marks) =>
+    contentOf([each], asked).objects[0]?.metadata.annotations?.[annotations.trackAvailability];
+  expect(saidIn(job())).toBe('true');
+  expect(saidIn(job('false'))).toBe('false');
+  expect(saidIn(job(), { tracksJobs: false })).toBeUndefined();
+  expect(saidIn({ ...job(), apiVersion: 'v1', kind: 'ConfigMap' })).toBeUndefined();
+  const same = job();
+  expect(contentOf([same], marks).hash).not.toBe(contentOf([same]).hash);
+});
+
+test('a placement that begins to track Jobs is looked at anew', () => {
+  const { see } = world();
+  const looking = lookingWith();
+  const asked: HubPlacement = {
+    ...placement(),
+    metadata: { name: 'web', annotations: { [annotations.trackAvailability]: 'true' } },
+  };
+  const first = lookAt(see, 'web', placement(), looking);
+  const second = lookAt(see, 'web', asked, looking);
+  expect(second).not.toBe(first);
+  expect(lookAt(see, 'web', asked, looking)).toBe(second);
 });

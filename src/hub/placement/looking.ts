@@ -7,7 +7,7 @@ import type { PlacementSpec } from '../../api/placement.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Part, See, Source, WholeRef } from '../../runtime/controller.ts';
 import type { HubPlacement } from '../placement-sources.ts';
-import { contentOf } from './content.ts';
+import { contentOf, type Marks, marksOf } from './content.ts';
 import type { Selected } from './observed.ts';
 import type { Candidate, Propagation } from './propagation.ts';
 import { type Picked, select } from './select.ts';
@@ -28,15 +28,23 @@ export interface Missing {
 
 export const isMissing = (found: Selected | Missing): found is Missing => 'need' in found;
 
-/** What a placement's last pass found, so that nothing is looked for or made anew while all is the same. */
+/**
+ * What the last pass over each placement found, so that nothing is looked for or made anew while all is the same. Only of those used last, up
+ * to so many bytes: whole objects hang on it.
+ */
 export interface Contents {
-  readonly last: Map<string, Found>;
+  last(reader: string): Found | undefined;
+  keep(reader: string, found: Found): void;
   forget(reader: string): void;
+  readonly size: number;
 }
+
+const MOST_BYTES = 64 * 1024 * 1024;
 
 interface Found {
   readonly selectors: PlacementSpec['resourceSelectors'];
   readonly preferred: LiveCatalogue['preferred'];
+  readonly marks: Marks;
   readonly reads: readonly Read[];
   readonly refs: readonly WholeRef[];
   readonly wholes: readonly KubeObject[];
@@ -50,12 +58,33 @@ interface Read {
   readonly items: readonly Candidate[];
 }
 
-export function createContents(): Contents {
-  const last = new Map<string, Found>();
+export function createContents(mostBytes = MOST_BYTES): Contents {
+  // Those used last stand last.
+  const known = new Map<string, Found>();
+  let bytes = 0;
+  function forget(reader: string): void {
+    bytes -= known.get(reader)?.selected.content.bytes ?? 0;
+    known.delete(reader);
+  }
+  function keep(reader: string, found: Found): void {
+    forget(reader);
+    known.set(reader, found);
+    bytes += found.selected.content.bytes;
+    for (const oldest of known.keys()) {
+      if (bytes <= mostBytes || oldest === reader) break;
+      forget(oldest);
+    }
+  }
   return {
-    last,
-    forget: (reader) => {
-      last.delete(reader);
+    last(reader) {
+      const found = known.get(reader);
+      if (found !== undefined) keep(reader, found);
+      return found;
+    },
+    keep,
+    forget,
+    get size() {
+      return known.size;
     },
   };
 }
@@ -67,8 +96,10 @@ const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
 export function lookAt(see: See, reader: string, placement: HubPlacement, looking: Looking): Selected | Missing {
   const { catalogue, propagation, plan, contents } = looking;
   const { metadata, spec } = placement;
-  const found = contents.last.get(reader);
-  if (found !== undefined && isAsBefore(see, reader, spec, found, looking)) return found.selected;
+  const marks = marksOf(placement);
+  const found = contents.last(reader);
+  const isMarked = found?.marks.tracksJobs === marks.tracksJobs;
+  if (found !== undefined && isMarked && isAsBefore(see, reader, spec, found, looking)) return found.selected;
 
   const used = new Set<Source<Candidate>>();
   const unlisted = new Set<Source<Candidate>>();
@@ -95,10 +126,11 @@ export function lookAt(see: See, reader: string, placement: HubPlacement, lookin
   const refs = selection.picked.map(refOf);
   const wholes = wholesOf(see, refs);
   if ('need' in wholes) return wholes;
-  const content = found !== undefined && isSame(found.wholes, wholes) ? found.selected.content : contentOf(wholes);
+  const isSameContent = found !== undefined && isMarked && isSame(found.wholes, wholes);
+  const content = isSameContent ? found.selected.content : contentOf(wholes, marks);
   const selected = { state: 'selected', content, notes: selection.notes } as const;
   const { resourceSelectors: selectors } = spec;
-  contents.last.set(reader, { selectors, preferred: catalogue.preferred, reads, refs, wholes, selected });
+  contents.keep(reader, { selectors, preferred: catalogue.preferred, marks, reads, refs, wholes, selected });
   return selected;
 }
 

@@ -296,6 +296,16 @@ describe('the status of a placement', () => {
     });
   });
 
+  test('with selectors that cannot work holds only what still waits', () => {
+    const selection = { state: 'invalid', message: 'no such kind' } as const;
+    const broken = [binding('c1', 'TTTTF'), binding('c2', 'TTTTT')];
+    const previous = placementStatus(input({ bindings: broken }));
+    expect(previous.holds).toMatchObject([{ clusters: ['c1'] }]);
+    expect(placementStatus(input({ previous, selection, bindings: broken })).holds).toEqual(previous.holds);
+    const well = [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')];
+    expect(placementStatus(input({ previous, selection, bindings: well })).holds).toBeUndefined();
+  });
+
   test('shows the clusters that could not be found, without a name but with the reason', () => {
     const status = placementStatus(
       input({

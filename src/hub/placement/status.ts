@@ -23,9 +23,9 @@ import type { PlacementStatusInput } from './status-input.ts';
 export function placementStatus(input: PlacementStatusInput): PlacementStatus {
   const { previous, selection } = input;
   if (selection.state === 'invalid') {
-    // Whatever is placed stays placed: only the order cannot be followed.
+    // Whatever is placed stays placed, and goes on as far as it was ordered: only the new order cannot be followed.
     const scheduled = told('Scheduled', 'False', 'InvalidResourceSelectors', selection.message);
-    return { ...previous, conditions: [...replaced(input, [scheduled])] };
+    return pruned({ ...previous, conditions: [...replaced(input, [scheduled])], holds: [...holdsOf(input)] });
   }
   const holds = holdsOf(input);
   const scheduled = scheduledOf(input, holds);

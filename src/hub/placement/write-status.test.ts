@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { Condition } from '../../api/conditions.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import { clusterFamily } from '../families.ts';
+import type { HubBinding } from '../placement-sources.ts';
+import type { RollingLimits } from '../planners/rolling.ts';
 import { boundStatus } from './bound-status.ts';
-import { createStatusPace, newsIn, saysTheSame, statusChange } from './write-status.ts';
+import { createStatusPace, newsIn, newsOfZero, saysTheSame, statusChange } from './write-status.ts';
 
 const kind = clusterFamily.placement;
 const condition = (type: string, status: 'True' | 'False' | 'Unknown', more: Partial<Condition> = {}): Condition => ({
@@ -82,6 +84,45 @@ describe('what is told', () => {
     expect(newsIn(kind, status(['Scheduled', 'False']), invalid)).toEqual([
       { type: 'Warning', reason: 'InvalidResourceSelectors', message: 'm' },
     ]);
+  });
+});
+
+describe('a limit of 0', () => {
+  const bindings = [{ metadata: {}, spec: { state: 'Bound' }, conditions: [] }] as unknown as readonly HubBinding[];
+  const limitsWith = (maxUnavailable: number | string) => ({ maxUnavailable }) as RollingLimits;
+  const at = (observedResourceIndex: string): PlacementStatus => ({ observedResourceIndex });
+
+  test.each([
+    { it: 'with every revision', was: '0', is: '1', max: 0, told: true },
+    { it: 'in percent, too', was: '0', is: '1', max: '0%', told: true },
+    { it: 'not again with the same one', was: '1', is: '1', max: 0, told: false },
+    { it: 'not with the first one', was: '', is: '0', max: 0, told: false },
+    { it: 'not of a limit that can be kept', was: '0', is: '1', max: '1%', told: false },
+  ])('is told $it', ({ was, is, max, told }) => {
+    const news = newsOfZero(at(was), at(is), { limits: limitsWith(max), bindings });
+    expect(news).toHaveLength(told ? 1 : 0);
+    if (told) expect(news[0]?.message).toContain('revision 1 goes to one cluster at a time');
+  });
+
+  test('is not told where nothing changes in place', () => {
+    const leaving = bindings.map((each) => ({ ...each, spec: { ...each.spec, state: 'Unscheduled' as const } }));
+    expect(newsOfZero(at('0'), at('1'), { limits: limitsWith(0), bindings: leaving })).toEqual([]);
+  });
+});
+
+describe('who holds a rollout up', () => {
+  const held = (name: string, cause: string, code = 'BudgetUsed'): PlacementStatus => ({
+    holds: [{ code, on: { kind: 'MemberCluster', name }, count: 2, facts: { cause, ready: 1, minAvailable: 1 } }],
+  });
+  test.each<[string, PlacementStatus | undefined, PlacementStatus, boolean]>([
+    ['is told', undefined, held('a', 'failed'), true],
+    ['is told of one that only started so far', held('a', 'starting'), held('a', 'failed'), true],
+    ['is not told of one that starts', undefined, held('a', 'starting'), false],
+    ['is told once', held('a', 'failed'), held('a', 'failed'), false],
+    ['is told again of another', held('a', 'failed'), held('b', 'unreachable'), true],
+    ['is not told where nobody waits for it', undefined, held('a', 'failed', 'NotAvailable'), false],
+  ])('%s', (_it, before, after, told) => {
+    expect(newsIn(kind, before, after).map(({ reason }) => reason)).toEqual(told ? ['PlacementRolloutHeld'] : []);
   });
 });
 

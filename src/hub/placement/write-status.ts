@@ -1,5 +1,6 @@
 // When a status is written and what is told with it: only when it says something else, seldom enough, and each transition once.
 import type { Condition } from '../../api/conditions.ts';
+import { sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import type { Resource } from '../../api/kind.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -9,8 +10,12 @@ import {
   type PlacementStatus,
   placementConditionType,
 } from '../../api/placement.ts';
+import { countRoundedUp } from '../../base/int-or-percent.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Telling } from '../../runtime/actions.ts';
+import { holdOf } from '../holds-summary.ts';
+import type { HubBinding } from '../placement-sources.ts';
+import type { RollingLimits } from '../planners/rolling.ts';
 
 /** At most one write in this time, per placement. */
 export const STATUS_INTERVAL_MS = 100;
@@ -98,6 +103,36 @@ const TOLD: readonly Told[] = [
 ];
 const LAST: readonly PlacementCondition[] = ['Available', 'DiffReported'];
 
+/** Content that changes in place cannot keep a limit of 0. That is told once with each revision, before anybody wonders. */
+export function newsOfZero(
+  before: PlacementStatus | undefined,
+  after: PlacementStatus,
+  { limits, bindings }: { readonly limits: RollingLimits; readonly bindings: readonly HubBinding[] },
+): readonly Telling[] {
+  const { observedResourceIndex: was = '' } = before ?? {};
+  const { observedResourceIndex: is = '' } = after;
+  const isInPlace = bindings.some(
+    ({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.state === 'Bound',
+  );
+  if (was === '' || is === '' || was === is || !isInPlace || countRoundedUp(limits.maxUnavailable, 1) > 0) return [];
+  const message = `maxUnavailable is 0, which content that changes in place cannot keep: revision ${is} goes to one cluster at a time`;
+  return [{ type: 'Warning', reason: 'PlacementUpdatesOneByOne' satisfies PlacementEventReason, message }];
+}
+
+const GATES: readonly string[] = ['BudgetUsed', 'SurgeUsed'];
+const LASTING: readonly unknown[] = ['failed', 'unreachable'];
+
+/** Who holds a rollout up for longer than it takes to start. */
+const holderIn = (status: PlacementStatus | undefined): HoldEntry | undefined =>
+  status?.holds?.find(({ code, facts }) => GATES.includes(code) && LASTING.includes(facts?.['cause']));
+
+function newsOfHolder(kind: Resource, before: PlacementStatus | undefined, after: PlacementStatus): readonly Telling[] {
+  const [was, is] = [holderIn(before), holderIn(after)];
+  if (is === undefined || (was?.code === is.code && was.on?.name === is.on?.name)) return [];
+  const message = sentenceOf(holdOf(is, { group: kind.group, kind: kind.kind, name: '' }));
+  return [{ type: 'Warning', reason: 'PlacementRolloutHeld' satisfies PlacementEventReason, message }];
+}
+
 /** What a person wants to hear of. The scheduler's verdict is told when it is not good: there is nothing else to see then. */
 export function newsIn(
   kind: Resource,
@@ -116,6 +151,7 @@ export function newsIn(
   const isBadNews = verdict?.status === 'False' && (earlier?.status !== 'False' || earlier.reason !== verdict.reason);
   return [
     ...(isBadNews ? [{ type: 'Warning' as const, reason: verdict.reason, message: verdict.message }] : []),
+    ...newsOfHolder(kind, before, after),
     ...turned,
     ...(isComplete(after) && !isComplete(before)
       ? [

@@ -210,7 +210,7 @@ function tell({ family, binding, now }: Observed, summary: Summary, steps: reado
   const conditions = said.map((finding): Condition => {
     const old = binding.conditions.find(({ type }) => type === finding.type);
     return nextCondition(
-      old,
+      old !== undefined && isOfAnotherOrder(binding, old) ? undefined : old,
       { ...finding, ...(generation === undefined ? {} : { observedGeneration: generation }) },
       now,
     );
@@ -239,6 +239,13 @@ function tell({ family, binding, now }: Observed, summary: Summary, steps: reado
     because,
   };
 }
+
+/**
+ * What was available before this order says nothing of it. It is gone from the binding by the time that the member answers, unless the hub died
+ * in between; then the time of a cluster of which nobody can tell would count from the order before.
+ */
+const isOfAnotherOrder = ({ metadata, spec }: HubBinding, { type, observedGeneration }: Condition): boolean =>
+  type === 'Available' && spec.state === 'Bound' && observedGeneration !== metadata.generation;
 
 const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list);
 
