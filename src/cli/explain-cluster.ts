@@ -37,7 +37,7 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
   if (binding !== undefined) {
     const cause = { sentence: 'what is known of it', evidence: await clusterChain(looking, cluster) };
     return answer(`cluster "${cluster}" is picked by ${title}, and nothing holds it now`, {
-      isWaiting: progress.unlisted === 0,
+      isWaiting: progress.unlisted + progress.unlistedOpen === 0,
       causes: [cause],
     });
   }

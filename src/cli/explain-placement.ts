@@ -19,7 +19,10 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   const [first] = causes;
   if (progress.isComplete) {
     const { total, revision, isReport } = progress;
-    if (total === 0) return ofNobody(looking, causes);
+    if (total === 0) {
+      const sentence = `nothing holds ${title}: its policy asks for no cluster`;
+      return answer(sentence, { isWaiting: false, causes, notes: remarks(looking) });
+    }
     const clusters = total === 1 ? 'its cluster has it' : `all ${total} clusters have it`;
     const at = revision === '' ? '' : ` (revision ${revision})`;
     const sentence = `nothing holds ${title}: ${clusters}, ${isReport ? 'compared' : 'available'}${at}`;
@@ -30,23 +33,38 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     const { generation } = progress.outdated;
     return answer(`${title} waits: the hub has not dealt with generation ${generation} yet`, { next: [HUB_RUNS] });
   }
-  return ofConditions(looking);
+  return progress.nobody === undefined ? ofConditions(looking) : ofNobody(looking, progress.nobody);
 }
 
-const NOBODY = 'no cluster fits its policy';
-
-/** Complete, because all clusters that fit have it: none. What keeps each of them out is what a person wants to know then. */
-async function ofNobody(looking: Looking, causes: readonly Cause[]): Promise<Answer> {
-  const { placement, title, reader } = looking;
-  const { placementType, numberOfClusters } = placement.spec.policy ?? {};
-  const isAskedFor = placementType !== 'PickN' || numberOfClusters !== 0;
-  const evidence = isAskedFor ? lookedAt(ifRead(await reader.policySnapshot())) : [];
-  const state = isAskedFor ? NOBODY : 'its policy asks for no cluster';
-  return answer(`nothing holds ${title}: ${state}`, {
-    isWaiting: false,
-    causes: [...causes, ...(evidence.length === 0 ? [] : [{ sentence: NOBODY, evidence }])],
+/** All clusters that fit have it, and that is nobody. What keeps each of them out is what a person wants to know then. */
+async function ofNobody(looking: Looking, said: string): Promise<Answer> {
+  const { title, reader } = looking;
+  const policy = ifRead(await reader.policySnapshot());
+  const members = ifRead(await reader.members())?.length;
+  const refused = (policy?.status?.targetClusters ?? []).filter(({ selected }) => !selected);
+  const count = Math.max(members ?? 0, refused.length);
+  const why =
+    policy === undefined ? said : members === 0 ? 'the fleet has no members' : `none of ${count} is as its policy asks`;
+  const evidence = lookedAt(policy, members);
+  return answer(`no cluster fits ${title}: ${why}`, {
+    causes: evidence.length === 0 ? [] : [{ sentence: why, evidence }],
+    next:
+      members === 0
+        ? ['let clusters join (`flotilla join`)']
+        : [
+            ...bringNamespace(looking, refused),
+            'change the policy of the placement, or the labels and taints of clusters',
+          ],
     notes: remarks(looking),
   });
+}
+
+/** What is placed into a namespace does not bring it along. */
+function bringNamespace({ which: { namespace } }: Looking, refused: readonly { readonly reason: string }[]) {
+  if (namespace === undefined || !refused.some(({ reason }) => reason.includes('does not have namespace'))) return [];
+  return [
+    `bring namespace "${namespace}" to the clusters: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
+  ];
 }
 
 /** What the hub adds to a schedule that is well, such as a selector that matches nothing: complete may then mean that nothing was sent. */
@@ -97,9 +115,13 @@ async function unscheduled({ progress: { open }, reader }: Looking): Promise<rea
   ];
 }
 
-function lookedAt(policy: HubPolicySnapshot | undefined): readonly Evidence[] {
+/** `members`: how many there are, if that is known and none of them was picked. */
+function lookedAt(policy: HubPolicySnapshot | undefined, members = 0): readonly Evidence[] {
   const refused = (policy?.status?.targetClusters ?? []).filter(({ selected }) => !selected).slice(0, MOST_CLUSTERS);
-  return refused.length === 0 ? [] : [{ about: 'Clusters that were looked at', says: refused.map(sayRefused) }];
+  if (refused.length === 0) return [];
+  const more = members - refused.length;
+  const says = [...refused.map(sayRefused), ...(more > 0 ? [`and ${more} more`] : [])];
+  return [{ about: 'Clusters that were looked at', says }];
 }
 
 const sayRefused = ({ clusterName, reason }: { readonly clusterName: string; readonly reason: string }): string =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { PlacementSpec } from '../api/placement.ts';
 import { boundStatus } from '../hub/placement/bound-status.ts';
 import { aPlacement, BEFORE, budgetUsed, cluster, failed, type PlacementParts } from './placement.testing.ts';
 import { progressOf } from './placement-progress.ts';
@@ -80,7 +81,6 @@ describe('a placement', () => {
   const done = [cluster('c1', 'TTTTTT')];
   test.each<PlacementParts & { it: string; complete: boolean; counts?: string }>([
     { it: 'is complete when all is there', clusters: done, complete: true, counts: '1/1' },
-    { it: 'is complete when there is nobody to give it to', said: 'T', complete: true, counts: '0/0' },
     {
       it: 'is not while one is missing',
       said: 'TTTTTF',
@@ -114,6 +114,20 @@ describe('a placement', () => {
       metadata: { name: 'web', deletionTimestamp: BEFORE },
       complete: false,
     },
+    { it: 'is not when no cluster fits', said: 'T', complete: false, counts: '0/0' },
+    {
+      it: 'is when no cluster is wanted',
+      said: 'T',
+      spec: { policy: { placementType: 'PickN', numberOfClusters: 0 } } as Partial<PlacementSpec>,
+      complete: true,
+      counts: '0/0',
+    },
+    {
+      it: 'is when none is named',
+      said: 'T',
+      spec: { policy: { placementType: 'PickFixed', clusterNames: [] } } as unknown as Partial<PlacementSpec>,
+      complete: true,
+    },
     { it: 'is not before anybody looked', said: '', complete: false, counts: '0/0' },
   ])('$it', ({ it: _it, complete, counts, ...parts }) => {
     const progress = progressOf(aPlacement(parts));
@@ -143,5 +157,24 @@ describe('a placement', () => {
     const placement = { ...whole, status: boundStatus(whole.status ?? {}) };
     expect(placement.status.placementStatuses).toHaveLength(500);
     expect(progressOf(placement)).toMatchObject({ done: 1500, total: 2000, unlisted: 1500, isComplete: false });
+  });
+
+  test('so large that even those that wait are cut still counts them', () => {
+    const message = 'x'.repeat(1000);
+    const many = Array.from({ length: 3000 }, (_, at) => {
+      const state = cluster(`c${String(at).padStart(4, '0')}`, at < 1000 ? 'TTTTTT' : 'TF');
+      return { ...state, conditions: state.conditions?.map((each) => ({ ...each, message })) ?? [] };
+    });
+    const whole = aPlacement({ said: 'TF', clusters: many });
+    const placement = { ...whole, status: boundStatus(whole.status ?? {}) };
+    const listed = placement.status.placementStatuses?.length ?? 0;
+    expect(listed).toBeLessThan(2000);
+    expect(progressOf(placement)).toMatchObject({
+      done: 1000,
+      total: 3000,
+      unlisted: 1000,
+      unlistedOpen: 2000 - listed,
+      isComplete: false,
+    });
   });
 });

@@ -51,6 +51,10 @@ export interface Progress {
   readonly total: number;
   /** Clusters that are done and stand in no list, because the status would be too large. */
   readonly unlisted: number;
+  /** Clusters that are not done and stand in no list either. */
+  readonly unlistedOpen: number;
+  /** What the scheduler says when no cluster fits, although some are asked for. */
+  readonly nobody?: string;
   readonly isReport: boolean;
   readonly clusters: readonly ClusterProgress[];
   readonly holds: readonly HoldEntry[];
@@ -94,8 +98,8 @@ export function progressOf(placement: Placement): Progress {
   const said = (step: PlacementCondition) => conditionOf(status?.conditions, placementConditionType({ kind }, step));
   const observed = said('Scheduled')?.observedGeneration ?? 0;
   const clusters = (status?.placementStatuses ?? []).map((each) => clusterProgress(each, { steps, holds }));
-  const unlisted = unlistedIn(status?.conditions ?? []);
-  const total = unlisted + clusters.filter(({ stage }) => stage !== 'NotPicked').length;
+  const { unlisted, unlistedOpen } = unlistedIn(status?.conditions ?? []);
+  const total = unlisted + unlistedOpen + clusters.filter(({ stage }) => stage !== 'NotPicked').length;
   const isTrue = (step: PlacementCondition) => {
     const condition = said(step);
     return condition?.status === 'True' && condition.observedGeneration === generation;
@@ -104,6 +108,7 @@ export function progressOf(placement: Placement): Progress {
   const isDeleting = metadata.deletionTimestamp !== undefined;
   const step = steps.find((each) => said(each) !== undefined && said(each)?.status !== 'True');
   const open = step && said(step);
+  const isNobody = total === 0 && isTrue('Scheduled') && open === undefined && !asksForNobody(spec.policy);
   return {
     kind,
     name: metadata.name ?? '',
@@ -114,11 +119,13 @@ export function progressOf(placement: Placement): Progress {
     isComplete:
       !isDeleting &&
       isTrue('Scheduled') &&
-      (total === 0 ? open === undefined : isTrue(last)) &&
+      (total === 0 ? open === undefined && !isNobody : isTrue(last)) &&
       !holds.some(isInTheWay),
     done: unlisted + clusters.filter(({ isDone }) => isDone).length,
     total,
     unlisted,
+    unlistedOpen,
+    ...(isNobody ? { nobody: said('Scheduled')?.message ?? '' } : {}),
     isReport,
     clusters,
     holds,
@@ -179,13 +186,19 @@ function failureIn({ failedPlacements = [] }: ClusterPlacementState): string | u
   return `${what.startsWith(object) ? '' : `${object}: `}${what}${more}`;
 }
 
-/** A status that would be too large counts the clusters that are done instead of listing them (hub/placement/bound-status.ts). */
-function unlistedIn(conditions: readonly Condition[]): number {
+/** All that fit are wanted, and hardly anybody means none by that; who wants none says so. */
+const asksForNobody = (policy: Placement['spec']['policy']): boolean =>
+  (policy?.placementType === 'PickN' && (policy.numberOfClusters ?? 0) === 0) ||
+  (policy?.placementType === 'PickFixed' && (policy.clusterNames ?? []).length === 0);
+
+const UNLISTED =
+  /\(the status would be too large: (\d{1,6}) of \d{1,6} clusters, all True, are not listed(?:, nor are (\d{1,6}) others and the objects that failed)?\)$/;
+
+/** A status that would be too large counts clusters instead of listing them (hub/placement/bound-status.ts). */
+function unlistedIn(conditions: readonly Condition[]): Pick<Progress, 'unlisted' | 'unlistedOpen'> {
   for (const { message } of conditions) {
-    const found = /\(the status would be too large: (\d{1,6}) of \d{1,6} clusters, all True, are not listed\)$/.exec(
-      message,
-    );
-    if (found) return Number(found[1]);
+    const found = UNLISTED.exec(message);
+    if (found) return { unlisted: Number(found[1]), unlistedOpen: Number(found[2] ?? 0) };
   }
-  return 0;
+  return { unlisted: 0, unlistedOpen: 0 };
 }

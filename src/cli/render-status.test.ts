@@ -64,6 +64,11 @@ eu-1      Available   5m`.slice(1),
       says: '\nRolloutStarted is False (NotFine): RolloutStarted is not reached',
     },
     {
+      it: 'of nobody that fits',
+      parts: { said: 'T' },
+      says: 'no cluster is picked\n\nWhy: flotilla why placement/web',
+    },
+    {
       it: 'in a namespace',
       parts: { metadata: { name: 'web', namespace: 'team' } },
       says: 'ResourcePlacement "team/web", ',

@@ -17,13 +17,13 @@ export interface StatusView {
 }
 
 export function renderStatus(progress: Progress, view: StatusView): string {
-  const { clusters, unlisted } = progress;
+  const { clusters, unlisted, unlistedOpen } = progress;
   const open = clusters.filter(({ isDone }) => !isDone);
   const shown =
     view.most !== undefined && clusters.length > view.most
       ? [...open, ...clusters.filter(({ isDone }) => isDone)].slice(0, view.most)
       : clusters;
-  const left = clusters.length - shown.length + unlisted;
+  const left = clusters.length - shown.length + unlisted + unlistedOpen;
   return [
     headline(progress),
     ...(view.bar === undefined || progress.total === 0 ? [] : [bar(progress, view.bar)]),
@@ -49,7 +49,10 @@ function bar({ done, total }: Progress, width: number): string {
   return `[${'#'.repeat(full)}${'-'.repeat(width - full)}] ${Math.floor((done * 100) / total)}%`;
 }
 
-function remarks({ isDeleting, outdated, open, isComplete }: Progress, { waiting }: StatusView): readonly string[] {
+function remarks(
+  { isDeleting, outdated, open, isComplete, nobody }: Progress,
+  { waiting }: StatusView,
+): readonly string[] {
   if (isDeleting) return ['It is being deleted.'];
   if (outdated !== undefined) {
     const { generation, observed } = outdated;
@@ -61,6 +64,7 @@ function remarks({ isDeleting, outdated, open, isComplete }: Progress, { waiting
   }
   if (isComplete) return [];
   if (waiting !== undefined) return [`Waits: ${waiting}`];
+  if (nobody !== undefined) return nobody === '' ? [] : [`The scheduler says: ${nobody}`];
   return open === undefined ? [] : [`${open.step} is ${open.status} (${open.reason}): ${open.message}`];
 }
 
@@ -89,7 +93,11 @@ export function renderChanges(before: Progress | undefined, after: Progress, vie
     lines.push(`${cluster}: ${was === undefined ? stage : `${was} -> ${stage}`}${why}`);
   }
   for (const cluster of known.keys()) {
-    if (cluster !== '' && !after.clusters.some((each) => each.cluster === cluster) && after.unlisted === 0)
+    if (
+      cluster !== '' &&
+      !after.clusters.some((each) => each.cluster === cluster) &&
+      after.unlisted + after.unlistedOpen === 0
+    )
       lines.push(`${cluster}: no longer picked`);
   }
   const isNew = before === undefined || headline(before) !== headline(after) || markOf(before) !== markOf(after);
@@ -97,11 +105,11 @@ export function renderChanges(before: Progress | undefined, after: Progress, vie
 }
 
 /** What the remark is about, without its numbers: a line for each of those would fill a log. */
-const markOf = ({ isDeleting, outdated, open, holds: [first] }: Progress): string =>
+const markOf = ({ isDeleting, outdated, open, nobody, holds: [first] }: Progress): string =>
   JSON.stringify([
     isDeleting,
     outdated,
     first?.code,
     first?.on?.name,
-    first === undefined && [open?.step, open?.status, open?.reason],
+    first === undefined && [open?.step, open?.status, open?.reason, nobody],
   ]);

@@ -127,10 +127,14 @@ const snapshot = (index: number): KubeObject => ({
   },
   spec: { selectedResources: [] },
 });
-const policy = (decisions: readonly object[]): KubeObject => ({
+const policy = (decisions: readonly object[], namespace?: string): KubeObject => ({
   apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
-  kind: 'ClusterSchedulingPolicySnapshot',
-  metadata: { name: 'web-0', labels: { [labels.parentPlacement]: 'web', [labels.isLatestSnapshot]: 'true' } },
+  kind: namespace === undefined ? 'ClusterSchedulingPolicySnapshot' : 'SchedulingPolicySnapshot',
+  metadata: {
+    name: 'web-0',
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: { [labels.parentPlacement]: 'web', [labels.isLatestSnapshot]: 'true' },
+  },
   spec: { policyHash: 'aGFzaA==' },
   status: { observedCRPGeneration: 1, targetClusters: decisions, conditions: conditions('Scheduled:T', '', 1) },
 });
@@ -290,20 +294,47 @@ Evidence:
     });
   });
 
-  test('says of one that is complete because nobody fits what keeps each cluster out', async () => {
+  test('says of one that fits nobody what keeps each cluster out', async () => {
     const { ask } = await serving([
       aPlacement({ said: 'T' }),
-      policy([{ clusterName: 'us-1', selected: false, reason: 'cluster does not have namespace "team"' }]),
+      policy([{ clusterName: 'us-1', selected: false, reason: 'cluster does not have label "env"' }]),
+      member('us-1'),
+      member('us-2'),
     ]);
     expect(await ask('placement/web')).toEqual({
-      code: 0,
+      code: 2,
       text: `
-nothing holds ClusterResourcePlacement "web": no cluster fits its policy
+no cluster fits ClusterResourcePlacement "web": none of 2 is as its policy asks
 
 Evidence:
   1. Clusters that were looked at
-       us-1: cluster does not have namespace "team"`.trim(),
+       us-1: cluster does not have label "env"
+       and 1 more
+
+What you can do:
+  - change the policy of the placement, or the labels and taints of clusters`.trim(),
     });
+  });
+
+  test('says where the namespace that it needs comes from', async () => {
+    const { ask } = await serving([
+      core('Namespace', 'team'),
+      aPlacement({ said: 'T', metadata: { name: 'web', namespace: 'team' } }),
+      policy([{ clusterName: 'us-1', selected: false, reason: 'cluster does not have namespace "team"' }], 'team'),
+      member('us-1'),
+    ]);
+    const { code, text } = await ask('placement/web', { namespace: 'team' });
+    expect(code).toBe(2);
+    expect(text).toMatch(/^no cluster fits ResourcePlacement "team\/web": none of 1 /);
+    expect(text).toContain('us-1: cluster does not have namespace "team"');
+    expect(text).toContain('- bring namespace "team" to the clusters: a ClusterResourcePlacement that selects it');
+  });
+
+  test('says of an empty fleet that it is empty', async () => {
+    const { ask } = await serving([aPlacement({ said: 'T' }), policy([])]);
+    const { code, text } = await ask('placement/web');
+    expect(code).toBe(2);
+    expect(text).toMatch(/^no cluster fits ClusterResourcePlacement "web": the fleet has no members\n/);
   });
 
   test('blames no cluster when the policy asks for none', async () => {

@@ -151,6 +151,35 @@ describe('is available', () => {
   });
 });
 
+describe('a Job', () => {
+  const JOBS = selects('batch', 'v1', 'Job');
+  const job = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: metadata('once'),
+    spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'once', image: 'once:1' }] } } },
+  };
+
+  scenario.for(families)('is waited for if its placement says so', { members: 1 }, async (it) => {
+    const { plural } = it.family.placement;
+    const say = (value: string | null) =>
+      it.fleet.patch(plural, it.namespace, 'web', {
+        metadata: { annotations: { 'flotilla.dev/track-availability': value } },
+      });
+    await it.give(job);
+    await it.place({ ...placing(it, JOBS), ...rolls({ unavailablePeriodSeconds: 1 }) });
+    await it.runs();
+    expect(await verdicts(it)).toMatchObject({ 'Job once': UNTRACKED });
+    await say('true');
+    await it.runs(30_000);
+    expect(await verdicts(it)).toMatchObject({ 'Job once': YES });
+    expect(await it.saidOf('c1')).toMatchObject({ Available: 'True/AllWorkAreAvailable' });
+    await say(null);
+    await it.runs(30_000);
+    expect(await verdicts(it)).toMatchObject({ 'Job once': UNTRACKED });
+  });
+});
+
 describe('content of which nobody can tell', () => {
   scenario.for(families)('goes on after the time it is given, cluster by cluster', { members: 3 }, async (it) => {
     await it.give(ingress('one.example.com'));

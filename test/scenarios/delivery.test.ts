@@ -90,6 +90,27 @@ describe('content', () => {
   );
 });
 
+/** How often an Event with this reason was told of the placement. */
+async function timesTold(it: Delivery, reason: string): Promise<number> {
+  const { hub } = it.fleet;
+  const { list } = await hub.call({ verb: 'list', at: hub.at('events', it.namespace ?? 'default') });
+  return (list?.items ?? [])
+    .filter((event) => event['reason'] === reason && (event['involvedObject'] as { name: string }).name === 'web')
+    .reduce((sum, event) => sum + Number(event['count'] ?? 1), 0);
+}
+
+describe('a limit of 0', () => {
+  scenario.for(families)('takes one cluster after the other, and one Event tells so', {}, async (it) => {
+    await placed(it, rolls({ maxUnavailable: 0, maxSurge: 1 }));
+    expect(await timesTold(it, 'PlacementUpdatesOneByOne')).toBe(0);
+    await it.give(deployment('web:2'));
+    await it.runs(30_000);
+    expect(await it.images()).toEqual(all('web:2'));
+    expect(await it.said()).toEqual(DONE);
+    expect(await timesTold(it, 'PlacementUpdatesOneByOne')).toBe(1);
+  });
+});
+
 describe('a bad image', () => {
   scenario.for(families)('stops at one cluster, the culprit is named, and a fix rolls on', {}, async (it) => {
     await placed(it);
@@ -117,9 +138,15 @@ describe('a bad image', () => {
       RolloutStarted: 'False/RolloutNotStartedYet',
     });
 
+    expect(holds[0]?.facts).toMatchObject({ cause: 'starting' });
+    expect(await timesTold(it, 'PlacementRolloutHeld')).toBe(0);
+
     // Longer than the Deployment's deadline: it does not get better by waiting.
     await it.runs(90_000);
     expect(await it.images()).toEqual({ c1: 'web:bad', c2: 'web:1', c3: 'web:1' });
+    expect((await it.failedOn('c1')).join()).toMatch(/^Deployment web: Failed: .*no progress within its deadline/);
+    expect((await it.holds())[0]?.facts).toMatchObject({ cause: 'failed' });
+    expect(await timesTold(it, 'PlacementRolloutHeld')).toBe(1);
 
     await it.give(deployment('web:2'));
     await it.runs(30_000);

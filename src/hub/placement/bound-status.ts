@@ -65,7 +65,7 @@ function fitting(status: PlacementStatus, notListed: number, total: number): Pla
   }
   return saying(
     { ...status, placementStatuses: listed },
-    `${total - listed.length} of ${total} clusters and the objects that failed are not listed`,
+    `${notListed} of ${total} clusters, all True, are not listed, nor are ${bare.length - listed.length} others and the objects that failed`,
   );
 }
 

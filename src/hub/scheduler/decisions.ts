@@ -33,10 +33,12 @@ export const notPicked = ({ name, score }: Candidate): ClusterDecision => ({
   reason: `cluster "${name}" is not picked: others come before it (${scores(score)})`,
 });
 
+export const FILTERED = 'ClusterUnschedulable, ';
+
 export const filtered = ({ name, reason }: Rejection): ClusterDecision => ({
   clusterName: name,
   selected: false,
-  reason: `ClusterUnschedulable, ${reason}`,
+  reason: `${FILTERED}${reason}`,
 });
 
 export const ineligible = ({ name, reason }: Rejection): ClusterDecision => ({

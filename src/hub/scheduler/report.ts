@@ -6,6 +6,7 @@ import { by } from '../../base/compare.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { HubPolicySnapshot } from '../placement-sources.ts';
 import type { Outcome } from './cycle.ts';
+import { FILTERED } from './decisions.ts';
 
 const MOST_DECISIONS = 1000;
 const MOST_EXPLAINED = 20;
@@ -28,11 +29,35 @@ interface Said {
 export function reportOf(outcome: Outcome, input: ReportInput): PolicySnapshotStatus | undefined {
   const { found, wanted } = outcome;
   const isFulfilled = found >= wanted;
-  const message = isFulfilled
-    ? `found all clusters that the scheduling policy asks for: ${found}`
-    : `found ${found} of the ${wanted} clusters that the scheduling policy asks for`;
+  const message = !isFulfilled
+    ? `found ${found} of the ${wanted} clusters that the scheduling policy asks for`
+    : found === 0 && isPickAll(input.snapshot)
+      ? sayNobody(outcome.explained ?? [])
+      : `found all clusters that the scheduling policy asks for: ${found}`;
   return changed({ decisions: decisionsOf(outcome, input.snapshot), isFulfilled, message }, input);
 }
+
+const isPickAll = ({ spec: { policy } }: HubPolicySnapshot): boolean =>
+  policy === undefined || policy.placementType === 'PickAll';
+
+const MOST_REASONS = 3;
+const MOST_NAMED = 3;
+
+/** All that fit are found, and that is nobody: hardly what was meant, so it says why. Notes of others follow a semicolon, so it has none. */
+function sayNobody(refused: readonly ClusterDecision[]): string {
+  if (refused.length === 0) return 'found 0 clusters that fit the scheduling policy: the fleet has no members';
+  const byReason = new Map<string, string[]>();
+  for (const { clusterName, reason } of refused) {
+    const why = reason.replace(FILTERED, '').replaceAll(';', ',');
+    byReason.set(why, [...(byReason.get(why) ?? []), clusterName]);
+  }
+  const said = [...byReason].slice(0, MOST_REASONS).map(([why, clusters]) => `${few(clusters)}: ${why}`);
+  const others = byReason.size - said.length;
+  return `found 0 clusters that fit the scheduling policy, of ${refused.length} looked at (${said.join(' / ')}${others > 0 ? ` / and ${others} more reasons` : ''})`;
+}
+
+const few = (names: readonly string[]): string =>
+  `${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}`;
 
 /**
  * The status when no run was possible; decisions stay as they are.
