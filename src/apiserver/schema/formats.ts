@@ -1,4 +1,5 @@
 // The formats of text that a CRD's schema can ask for. A format that is not in the table is ignored, as on a real server.
+import { isPlainTime } from './plain-time.ts';
 import { parseDuration } from './value/duration.ts';
 import { isMapped, parseCidr, parseIp } from './value/ip.ts';
 
@@ -15,6 +16,7 @@ function isDate(text: string): boolean {
 }
 
 function isDateTime(text: string): boolean {
+  if (isPlainTime(text)) return true;
   const [date = '', time = ''] = text.toLowerCase().split('t');
   return isDate(date) && TIME.test(time);
 }

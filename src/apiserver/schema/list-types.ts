@@ -24,6 +24,7 @@ function walk(value: unknown, node: SchemaNode | undefined, path: Path | undefin
   const { properties, additional } = node;
   for (const [name, child] of Object.entries(value)) {
     const known = properties.get(name);
+    if (!(known ?? additional)?.holdsListType) continue;
     if (known !== undefined) walk(child, known, field(path, name), causes);
     else walk(child, additional, key(path, name), causes);
   }
@@ -40,6 +41,7 @@ function checkMap(list: readonly unknown[], node: SchemaNode, path: Path | undef
     causes.push(invalidValue(bracketed(index(path, wrong)), list[wrong], why));
     return;
   }
+  if (isDistinct(list, node.listMapKeys)) return;
   const keys = list.map((item) => {
     const parts: Record<string, unknown> = {};
     if (isObject(item)) {
@@ -50,12 +52,24 @@ function checkMap(list: readonly unknown[], node: SchemaNode, path: Path | undef
   for (const at of repeated(keys)) causes.push(duplicate(bracketed(index(path, at)), keys[at]));
 }
 
+/** The usual case at a glance: one key, texts, all of them different. */
+function isDistinct(list: readonly unknown[], [name, ...others]: readonly string[]): boolean {
+  if (name === undefined || others.length > 0) return false;
+  const seen = new Set<unknown>();
+  for (const item of list) {
+    const key = isObject(item) ? item[name] : undefined;
+    if (typeof key !== 'string' || seen.has(key)) return false;
+    seen.add(key);
+  }
+  return true;
+}
+
 function repeated(values: readonly unknown[]): readonly number[] {
   if (values.length < 2) return [];
   const times = new Map<string, number>();
   const indices: number[] = [];
   for (const [at, value] of values.entries()) {
-    const text = canonicalJson(value);
+    const text = typeof value === 'string' ? `"${value}` : canonicalJson(value);
     const seen = times.get(text) ?? 0;
     if (seen === 1) indices.push(at);
     times.set(text, seen + 1);

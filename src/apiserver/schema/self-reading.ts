@@ -1,4 +1,5 @@
 // Go types that read their JSON themselves, and what they say of text that they cannot read.
+import { isPlainTime } from './plain-time.ts';
 import { parseDuration } from './value/duration.ts';
 import { quantityPattern } from './value/quantity.ts';
 
@@ -57,6 +58,7 @@ const PARTS: readonly (readonly [RegExp, string])[] = [
 
 export function readTime(value: unknown, micro: boolean): Reading {
   if (typeof value !== 'string') return { wanted: 'string' };
+  if (isPlainTime(value)) return undefined;
   const quoted = JSON.stringify(value);
   const numbers: number[] = [];
   let rest = value;

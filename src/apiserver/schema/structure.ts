@@ -53,9 +53,11 @@ const customStructure = (node: SchemaNode): Structure => ({
 function validateCustom(object: KubeObject, node: SchemaNode, old: KubeObject | undefined): readonly FieldCause[] {
   const causes = validateSchema(object, node, old);
   if (node.holdsEmbedded) causes.push(...validateEmbedded(object, node));
-  // A list that was already broken stays as broken as it was.
-  if (node.holdsListType && (old === undefined || validateListTypes(old, node).length === 0)) {
-    causes.push(...validateListTypes(object, node));
+  if (node.holdsListType) {
+    const repeated = validateListTypes(object, node);
+    // A list that was already broken stays as broken as it was.
+    if (repeated.length > 0 && (old === undefined || validateListTypes(old, node).length === 0))
+      causes.push(...repeated);
   }
   const rules = rulesOf(node);
   if (rules === undefined) return causes;

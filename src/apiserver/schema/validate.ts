@@ -12,22 +12,25 @@ import { dotted, field, index, type Path } from './path.ts';
 
 interface Findings {
   readonly causes: FieldCause[];
+  /** Of an alternative: then every check is made, since those that pass are counted. */
+  readonly isAttempt: boolean;
   /** How many checks passed: which alternative of an anyOf came nearest. */
   matches: number;
 }
 
 /** `old` = the value before an update at a place that correlates; undefined = there is none. */
 export function validateSchema(value: unknown, node: SchemaNode, old: unknown): FieldCause[] {
-  const findings: Findings = { causes: [], matches: 0 };
+  const findings: Findings = { causes: [], isAttempt: false, matches: 0 };
   check(value, node, undefined, old, findings);
   return findings.causes;
 }
 
 function check(value: unknown, node: SchemaNode, path: Path | undefined, old: unknown, findings: Findings): void {
-  const { causes } = findings;
+  const { causes, isAttempt } = findings;
+  if (!isAttempt && old !== undefined && deepEqual(old, value)) return;
   const before = causes.length;
   inspect(value, node, path, old, findings);
-  if (causes.length > before && old !== undefined && deepEqual(old, value)) causes.length = before;
+  if (isAttempt && causes.length > before && old !== undefined && deepEqual(old, value)) causes.length = before;
 }
 
 function inspect(value: unknown, node: SchemaNode, path: Path | undefined, old: unknown, findings: Findings): void {
@@ -223,7 +226,7 @@ function checkLogic(value: unknown, node: SchemaNode, path: Path | undefined, ol
     causes.push(invalidValue('<nil>', '', `${where} ${why}`));
   };
   const attempt = (alternative: SchemaNode): Findings => {
-    const result: Findings = { causes: [], matches: 0 };
+    const result: Findings = { causes: [], isAttempt: true, matches: 0 };
     // Not `check`: fields inside may be excused, but an alternative as a whole never is.
     inspect(value, alternative, path, old, result);
     return result;

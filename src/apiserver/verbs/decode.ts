@@ -23,8 +23,10 @@ export function decodeBody(at: At, body: unknown, caller: Caller): Draft {
  * the way its language prints it.
  */
 export function decodePatched(at: At, patched: unknown, asked: Patch, caller: Caller): Draft {
-  const text = asked.type === 'strategic' ? goText(asked.body) : JSON.stringify(patched);
-  const refuse = (why: string) => invalid({ group: '', kind: '' }, '', [invalidValue('patch', text, why)]);
+  const refuse = (why: string) => {
+    const text = asked.type === 'strategic' ? goText(asked.body) : JSON.stringify(patched);
+    return invalid({ group: '', kind: '' }, '', [invalidValue('patch', text, why)]);
+  };
   if (!isObject(patched)) throw refuse('not an object');
   // Patches share what they did not touch with the stored object, which is frozen.
   const draft = checkType(at, mutableCopy(patched));
