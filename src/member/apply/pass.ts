@@ -6,17 +6,14 @@ import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
 import { finalizers } from '../../api/names.ts';
-import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { ManifestCondition, Work, WorkStatus } from '../../api/work.ts';
-import { byNumber } from '../../base/compare.ts';
 import { sha256 } from '../../base/hash.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import type { Eyes } from './eyes.ts';
 import { type HubWork, hubWork } from './hub-work.ts';
-import { leftOvers, release } from './left-overs.ts';
 import {
   describe,
   type Identifier,
@@ -28,14 +25,15 @@ import {
   resourceOf,
   unserved,
 } from './manifest.ts';
-import { failureDelayMs, type Memory } from './memory.ts';
+import type { Memory } from './memory.ts';
 import { applyOne, type One, standing } from './one.ts';
 import { type Outcome, refused } from './outcome.ts';
+import { AT_A_TIME, inSpec, prepare } from './preparation.ts';
 import { appliedResources, keepRecord, recordOf } from './record.ts';
-import { summarise, withinSize, writeAhead } from './summarise.ts';
+import { summarise, withinSize } from './summarise.ts';
 import { notSupported } from './supported.ts';
 import { ownerReferenceTo, type Wanted, wantedOf } from './wanted.ts';
-import { LAST_WAVE, waveOf } from './waves.ts';
+import { inWaves, LAST_WAVE, waveOf } from './waves.ts';
 
 export interface PassInput {
   readonly hands: Hands;
@@ -62,8 +60,6 @@ export interface PassEnd {
   readonly isOutrun: boolean;
   readonly refusal?: string;
 }
-
-const AT_A_TIME = 4;
 
 export async function pass(input: PassInput): Promise<PassEnd> {
   const { hands, work, now } = input;
@@ -126,94 +122,6 @@ async function readOrders(input: PassInput): Promise<readonly Order[]> {
 
 /** What was known stays if it cannot be asked for; then a manifest says so. */
 const refreshed = (catalogue: LiveCatalogue): Promise<void> => catalogue.refresh().catch(() => undefined);
-
-// ---- before anything new is placed
-
-interface Preparation {
-  readonly hub: HubWork;
-  readonly record: AppliedWork;
-  readonly owner: OwnerReference;
-  readonly orders: readonly Order[];
-}
-
-/** Removes left-overs, and writes down what may be there from now on. */
-async function prepare(input: PassInput, { hub, record, owner, orders }: Preparation) {
-  const { hands, now } = input;
-  const status = hub.now.status;
-  const old = leftOvers(inSpec(orders), status, record.status);
-  const staying = await releaseAll(input, old, owner);
-  let kept = record;
-  if (staying.length > 0) {
-    const names = staying.map(({ identifier }) => identifier);
-    const known = record.status?.appliedResources ?? [];
-    const news = names.filter((name) => !known.some((each) => identityOf(each) === identityOf(name)));
-    // The Work's status is about to forget them.
-    if (news.length > 0) kept = await keepRecord(hands, record, [...known, ...news]);
-  }
-  const { generation } = hub.now.metadata;
-  if (conditionOf(status?.conditions, 'Applied')?.observedGeneration !== generation) {
-    const manifestConditions = writeAhead(orders, status, now);
-    await hub.report({ conditions: status?.conditions ?? [], manifestConditions }, 'always');
-  }
-  return { staying, kept };
-}
-
-/** With and without namespace: what one is is known only where the kind is served. */
-const inSpec = (orders: readonly Order[]): ReadonlySet<string> =>
-  new Set(
-    orders.flatMap(({ identifier }) => {
-      const { namespace: _namespace, ...bare } = identifier;
-      return [identityOf(identifier), identityOf(bare)];
-    }),
-  );
-
-/** What others stand on goes last. Those that do not go are tried again later, with patience. */
-async function releaseAll(
-  input: PassInput,
-  identifiers: readonly Identifier[],
-  owner: OwnerReference,
-): Promise<readonly Outcome[]> {
-  if (identifiers.length === 0) return [];
-  const { catalogue, memory, now, random, hands } = input;
-  const isKnown = (identifier: Identifier) => resourceOf(catalogue, identifier) !== undefined;
-  if (!identifiers.every(isKnown)) await catalogue.refresh();
-  // What the server does not serve, although it answers, went with its definition.
-  const there = identifiers.flatMap((identifier) => {
-    const resource = resourceOf(catalogue, identifier);
-    return resource === undefined ? [] : [{ identifier, resource }];
-  });
-  const staying: Outcome[] = [];
-  for (const group of inWaves(there, ({ resource }) => waveOf(resource)).reverse()) {
-    await mapLimit(group, AT_A_TIME, async ({ identifier, resource }) => {
-      const key = `left over|${identityOf(identifier)}`;
-      const before = memory.get(key);
-      if (before?.notBefore !== undefined && now < before.notBefore) {
-        staying.push(before.outcome);
-        return;
-      }
-      memory.delete(key);
-      const refusal = await release(hands, identifier, resource, owner);
-      if (refusal === undefined) return;
-      const failures = (before?.failures ?? 0) + 1;
-      const outcome = refused(identifier, refusal);
-      const notBefore = now + failureDelayMs(failures, random);
-      memory.set(key, { outcome, basis: key, surroundings: '', wish: '', failures, fights: 0, notBefore });
-      staying.push(outcome);
-    });
-  }
-  return staying.sort((a, b) => (identityOf(a.identifier) < identityOf(b.identifier) ? -1 : 1));
-}
-
-function inWaves<T>(items: readonly T[], waveIn: (item: T) => number): T[][] {
-  const waves = new Map<number, T[]>();
-  for (const item of items) {
-    const wave = waveIn(item);
-    const group = waves.get(wave);
-    if (group === undefined) waves.set(wave, [item]);
-    else group.push(item);
-  }
-  return [...waves].sort(([a], [b]) => byNumber(a, b)).map(([, group]) => group);
-}
 
 // ---- applying
 

@@ -1,5 +1,6 @@
 // In which order the objects of one Work go out: what others stand on first. Inside a wave all go side by side.
 import type { Resource } from '../../api/kind.ts';
+import { byNumber } from '../../base/compare.ts';
 
 const WAVES: readonly (readonly string[])[] = [
   ['namespaces', 'priorityclasses'],
@@ -60,3 +61,15 @@ const WAVE_OF: ReadonlyMap<string, number> = new Map(
 
 export const waveOf = ({ group, plural }: Pick<Resource, 'group' | 'plural'>): number =>
   GROUPS.has(group) ? (WAVE_OF.get(plural) ?? LAST_WAVE) : LAST_WAVE;
+
+/** The first wave first. */
+export function inWaves<T>(items: readonly T[], waveIn: (item: T) => number): T[][] {
+  const waves = new Map<number, T[]>();
+  for (const item of items) {
+    const wave = waveIn(item);
+    const group = waves.get(wave);
+    if (group === undefined) waves.set(wave, [item]);
+    else group.push(item);
+  }
+  return [...waves].sort(([a], [b]) => byNumber(a, b)).map(([, group]) => group);
+}

@@ -1,0 +1,106 @@
+// Before anything new is placed: what is no longer wanted goes, and what may be there from now on is written down.
+//
+// Guarantee: whatever is on the member because of a Work is named by the Work's status or by the AppliedWork, also while one of them is about to
+// forget it.
+import type { AppliedWork } from '../../api/applied-work.ts';
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { OwnerReference } from '../../api/object.ts';
+import { mapLimit } from '../../base/map-limit.ts';
+import type { Random } from '../../base/random.ts';
+import type { Hands } from '../../runtime/controller.ts';
+import type { HubWork } from './hub-work.ts';
+import { leftOvers, release } from './left-overs.ts';
+import { type Identifier, identityOf, type Order, resourceOf } from './manifest.ts';
+import { failureDelayMs, type Memory } from './memory.ts';
+import { type Outcome, refused } from './outcome.ts';
+import { keepRecord } from './record.ts';
+import { writeAhead } from './summarise.ts';
+import { inWaves, waveOf } from './waves.ts';
+
+/** What of a pass it needs. */
+interface Preparing {
+  readonly hands: Hands;
+  readonly catalogue: LiveCatalogue;
+  readonly memory: Memory;
+  readonly random: Random;
+  readonly now: number;
+}
+
+/** How many objects are dealt with side by side. */
+export const AT_A_TIME = 4;
+
+export interface Preparation {
+  readonly hub: HubWork;
+  readonly record: AppliedWork;
+  readonly owner: OwnerReference;
+  readonly orders: readonly Order[];
+}
+
+/** Removes left-overs, and writes down what may be there from now on. */
+export async function prepare(input: Preparing, { hub, record, owner, orders }: Preparation) {
+  const { hands, now } = input;
+  const status = hub.now.status;
+  const old = leftOvers(inSpec(orders), status, record.status);
+  const staying = await releaseAll(input, old, owner);
+  let kept = record;
+  if (staying.length > 0) {
+    const names = staying.map(({ identifier }) => identifier);
+    const known = record.status?.appliedResources ?? [];
+    const news = names.filter((name) => !known.some((each) => identityOf(each) === identityOf(name)));
+    // The Work's status is about to forget them.
+    if (news.length > 0) kept = await keepRecord(hands, record, [...known, ...news]);
+  }
+  const { generation } = hub.now.metadata;
+  if (conditionOf(status?.conditions, 'Applied')?.observedGeneration !== generation) {
+    const manifestConditions = writeAhead(orders, status, now);
+    await hub.report({ conditions: status?.conditions ?? [], manifestConditions }, 'always');
+  }
+  return { staying, kept };
+}
+
+/** With and without namespace: what one is is known only where the kind is served. */
+export const inSpec = (orders: readonly Order[]): ReadonlySet<string> =>
+  new Set(
+    orders.flatMap(({ identifier }) => {
+      const { namespace: _namespace, ...bare } = identifier;
+      return [identityOf(identifier), identityOf(bare)];
+    }),
+  );
+
+/** What others stand on goes last. Those that do not go are tried again later, with patience. */
+async function releaseAll(
+  input: Preparing,
+  identifiers: readonly Identifier[],
+  owner: OwnerReference,
+): Promise<readonly Outcome[]> {
+  if (identifiers.length === 0) return [];
+  const { catalogue, memory, now, random, hands } = input;
+  const isKnown = (identifier: Identifier) => resourceOf(catalogue, identifier) !== undefined;
+  if (!identifiers.every(isKnown)) await catalogue.refresh();
+  // What the server does not serve, although it answers, went with its definition.
+  const there = identifiers.flatMap((identifier) => {
+    const resource = resourceOf(catalogue, identifier);
+    return resource === undefined ? [] : [{ identifier, resource }];
+  });
+  const staying: Outcome[] = [];
+  for (const group of inWaves(there, ({ resource }) => waveOf(resource)).reverse()) {
+    await mapLimit(group, AT_A_TIME, async ({ identifier, resource }) => {
+      const key = `left over|${identityOf(identifier)}`;
+      const before = memory.get(key);
+      if (before?.notBefore !== undefined && now < before.notBefore) {
+        staying.push(before.outcome);
+        return;
+      }
+      memory.delete(key);
+      const refusal = await release(hands, identifier, resource, owner);
+      if (refusal === undefined) return;
+      const failures = (before?.failures ?? 0) + 1;
+      const outcome = refused(identifier, refusal);
+      const notBefore = now + failureDelayMs(failures, random);
+      memory.set(key, { outcome, basis: key, surroundings: '', wish: '', failures, fights: 0, notBefore });
+      staying.push(outcome);
+    });
+  }
+  return staying.sort((a, b) => (identityOf(a.identifier) < identityOf(b.identifier) ? -1 : 1));
+}
