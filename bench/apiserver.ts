@@ -1,9 +1,9 @@
 // The API server against the least that node:https can do for the same traffic. Servers and load are processes of their own; rounds of the
 // two alternate, so that what else the machine does falls on both, and each ratio is the median of its rounds.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { clientFiles } from './client-files.ts';
 import { start, type Worker } from './processes.ts';
 import { median, type Row } from './report.ts';
 
@@ -52,6 +52,8 @@ export async function rows(tell: (row: Row) => void): Promise<void> {
     await storeRows(tell);
     const { emptyServerRows } = await import('./empty-server.ts');
     await emptyServerRows(tell);
+    const { kubeRows } = await import('./apiserver-kube.ts');
+    await kubeRows(tell);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -257,23 +259,7 @@ async function tellLoop(tell: (row: Row) => void, ours: Worker, bare: Worker, na
 
 /** The kubeconfig's own certificate for the load; the server's for the baseline is the client's too: only the cost of TLS matters. */
 function identityFrom(kubeconfig: string, folder: string) {
-  const config = parse(readFileSync(kubeconfig, 'utf8')) as {
-    clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
-    users: { user: { 'client-certificate-data': string; 'client-key-data': string } }[];
-  };
-  const decode = (name: string, data: string): string => {
-    const file = join(folder, name);
-    writeFileSync(file, Buffer.from(data, 'base64'));
-    return file;
-  };
-  const cluster = config.clusters[0]!.cluster;
-  const user = config.users[0]!.user;
-  const ca = decode('ca.crt', cluster['certificate-authority-data']);
-  const cert = decode('client.crt', user['client-certificate-data']);
-  const key = decode('client.key', user['client-key-data']);
+  const { port, ca, client } = clientFiles(readFileSync(kubeconfig, 'utf8'), folder);
   const pki = join(folder, 'data', 'pki');
-  return {
-    port: Number(new URL(cluster.server).port),
-    files: { client: [cert, key, ca], server: [join(pki, 'server.crt'), join(pki, 'server.key'), ca] },
-  };
+  return { port, files: { client, server: [join(pki, 'server.crt'), join(pki, 'server.key'), ca] } };
 }

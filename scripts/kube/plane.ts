@@ -60,12 +60,27 @@ export const urlOf = (plane: Plane): string => `https://127.0.0.1:${portsOf(plan
 
 /** Starts what does not run, and waits until the API server is ready. */
 export async function startPlane(plane: Plane, programs: Programs): Promise<void> {
+  await prepareServers(plane);
+  await startServers(plane, programs);
+  launchControllers(plane, programs);
+}
+
+/** Keys and addresses. */
+export async function prepareServers(plane: Plane): Promise<void> {
   mkdirSync(plane.folder, { recursive: true, mode: 0o700 });
   makeCredentials(keysOf(plane));
   if (!isThere(plane)) await choosePorts(plane);
-  launchEtcd(plane, programs);
+}
+
+export interface Durability {
+  /** Every write is on disk before it is answered. */
+  readonly isDurable?: boolean;
+}
+
+/** Only what stores and serves: nobody acts on what is asked for. */
+export async function startServers(plane: Plane, programs: Programs, durability: Durability = {}): Promise<void> {
+  launchEtcd(plane, programs, durability);
   await startApiServer(plane, programs);
-  launchControllers(plane, programs);
 }
 
 async function choosePorts(plane: Plane): Promise<void> {
@@ -75,7 +90,7 @@ async function choosePorts(plane: Plane): Promise<void> {
   renameSync(`${file}.new`, file);
 }
 
-function launchEtcd(plane: Plane, programs: Programs): void {
+function launchEtcd(plane: Plane, programs: Programs, { isDurable = false }: Durability): void {
   const { etcd, peer } = portsOf(plane);
   const [client, peers] = [`http://127.0.0.1:${etcd}`, `http://127.0.0.1:${peer}`];
   launch({ folder: plane.folder, name: 'etcd' }, programs.etcd, [
@@ -88,7 +103,7 @@ function launchEtcd(plane: Plane, programs: Programs): void {
     `--initial-cluster=${plane.name}=${peers}`,
     '--log-level=error',
     // Nobody's only copy is here.
-    '--unsafe-no-fsync',
+    ...(isDurable ? [] : ['--unsafe-no-fsync']),
   ]);
 }
 
