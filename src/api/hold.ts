@@ -40,7 +40,8 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
     `${on} uses the budget up (${causeIn(facts)}): ${facts['ready'] ?? '?'} ready, ${facts['minAvailable'] ?? '?'} must stay`,
   CleaningUp: (facts, on) =>
     `cluster "${facts['cluster'] ?? '?'}" still cleans up: ${facts['works'] ?? '?'} Works, ${on} among them`,
-  Leaving: (facts, on) => `${on} is leaving: ${facts['works'] ?? 0} works remain`,
+  Leaving: (facts, on) =>
+    `${on} is leaving: ${remaining(facts)}${facts['agent'] === undefined ? '' : `; ${facts['agent']}, so the member goes without it at ${facts['forcedAt'] ?? '?'}`}`,
   NamespaceForeign: (facts, on) => `${on} belongs to ${facts['owner'] ?? 'somebody else'}`,
   NamespaceTerminating: (facts, on) =>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
@@ -63,6 +64,8 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   UntrackedPeriod: (facts, on) =>
     `nobody can tell whether ${on} is available: it counts as such after ${facts['seconds'] ?? '?'} s`,
 };
+
+const remaining = ({ works = 0 }: Facts): string => (works === 1 ? '1 work remains' : `${works} works remain`);
 
 /** Causes are codes in the facts, words to people. */
 const CAUSES: Readonly<Record<string, string>> = {

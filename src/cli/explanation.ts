@@ -57,12 +57,14 @@ export function memberEvidence(member: MemberCluster | undefined, cluster: strin
   if (member === undefined) return { about, says: ['does not exist any more'] };
   const { conditions, agentStatus = [] } = member.status ?? {};
   const beat = agentStatus.find(({ type }) => type === 'MemberAgent')?.lastReceivedHeartbeat;
+  const isLeaving = member.metadata.deletionTimestamp !== undefined;
   const told = ['Joined', 'Healthy'].flatMap((type) => conditionOf(conditions, type) ?? []);
+  const farewell = isLeaving ? conditionOf(conditions, 'ReadyToJoin')?.message : undefined;
   const bad = told.filter(({ status }) => status !== 'True');
   return {
     about,
     says: [
-      ...(member.metadata.deletionTimestamp === undefined ? [] : ['is leaving the fleet']),
+      ...(isLeaving ? [farewell || 'is leaving the fleet'] : []),
       ...bad.map((each) => sayCondition(each, now)),
       ...(bad.length === 0 && told.length === 2 ? ['joined and healthy'] : []),
       beat === undefined ? 'no heartbeat was ever received' : `last heartbeat ${ageText(Date.parse(beat), now)} ago`,

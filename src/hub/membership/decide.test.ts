@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
 import { memberRules } from '../../api/rights.ts';
+import { kubeTime } from '../../base/clock.ts';
 import type { Action } from '../../runtime/controller.ts';
 import { decide } from './decide.ts';
 import {
@@ -773,6 +774,13 @@ describe('a member that leaves', () => {
     const ready = statusPatch(decision)?.conditions?.find(({ type }) => type === 'ReadyToJoin');
     expect(ready).toMatchObject({ status: 'False', reason: 'Leaving' });
     expect(ready?.message).toContain('2 works remain');
+  });
+
+  test('says when it goes without an agent that never came', () => {
+    const decision = decide(observed({ cluster: aCluster(leavingSince(1000)), internal: anInternal() }));
+    const message = `MemberCluster "east" is leaving: 0 works remain; its agent has never connected, so the member goes without it at ${kubeTime(NOW - 1000 + 15 * MINUTE)}`;
+    expect(statusPatch(decision)?.conditions?.find(({ type }) => type === 'ReadyToJoin')?.message).toBe(message);
+    expect(decision.steps.flat()).toContainEqual(expect.objectContaining({ do: 'event', reason: 'Leaving', message }));
   });
 
   test('tells of a new number without an Event', () => {

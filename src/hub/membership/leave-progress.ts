@@ -1,8 +1,10 @@
 // How far a leave has come, in words and times.
 import type { Hold } from '../../api/hold.ts';
+import { kubeTime } from '../../base/clock.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { type HubNamespace, memberClusters } from '../sources.ts';
 import type { Observed } from './observed.ts';
+import { agentsOf, isUnreachable, memberAgentOf } from './report.ts';
 import { isHeld } from './works.ts';
 
 const MINUTE = 60_000;
@@ -18,15 +20,27 @@ export const isStuck = (namespace: HubNamespace, now: number): boolean =>
 
 export const leavingSince = ({ cluster }: Observed): number => Date.parse(cluster.metadata.deletionTimestamp ?? '');
 
+/** Why the agent may never answer, if that is to be feared. */
+function silence(observed: Observed): string | undefined {
+  if (observed.internal === undefined) return undefined;
+  if (memberAgentOf(agentsOf(observed)) === undefined) return 'its agent has never connected';
+  return isUnreachable(observed) ? 'its agent is not heard' : undefined;
+}
+
 export function leavingHold(observed: Observed): Hold {
   const { cluster, works, settings } = observed;
   const since = leavingSince(observed);
+  const agent = silence(observed);
+  const forcedAt = since + settings.forceDeleteWaitMs;
   return {
     code: 'Leaving',
     subject: refTo(memberClusters.resource, cluster),
-    facts: { works: works.filter(isHeld).length },
+    facts: {
+      works: works.filter(isHeld).length,
+      ...(agent === undefined ? {} : { agent, forcedAt: kubeTime(forcedAt) }),
+    },
     since,
-    until: since + settings.forceDeleteWaitMs,
+    until: forcedAt,
     next: 'wait, or look after the agent of the member',
   };
 }
