@@ -1,5 +1,5 @@
 // A delivery as people have it: `flotilla up` with a placement of one ConfigMap on every member, changed again and again.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -77,7 +77,21 @@ const isAvailable = ({ metadata, status }: Binding): boolean =>
 
 const revisionOf = ({ spec }: Binding): number => Number(/-(\d+)-snapshot$/.exec(spec.resourceSnapshotName)?.[1] ?? -1);
 
-export async function startFleet(folder: string, members: number, debounce: string): Promise<Fleet> {
+/** Where a fleet runs: how its hub and the first of its members are reached, and by which processes it is served. */
+export interface Place {
+  readonly hub: Wire;
+  readonly member: { readonly wire: Wire; readonly path: string };
+  /** Certificate, key and authority of the hub's server. */
+  readonly files: readonly string[];
+  /** Of the fleet, not of API servers that are not ours. */
+  readonly pids: readonly number[];
+  stop(): Promise<void>;
+}
+
+export const startFleet = async (folder: string, members: number, debounce: string): Promise<Fleet> =>
+  fleetIn(folder, members, await startUp(folder, members, debounce));
+
+async function startUp(folder: string, members: number, debounce: string): Promise<Place> {
   const data = mkdtempSync(join(folder, 'data-'));
   const args = [
     'up',
@@ -90,15 +104,34 @@ export async function startFleet(folder: string, members: number, debounce: stri
     '--placement-debounce',
     debounce,
   ];
-  const up = spawn(process.execPath, [...vitalsFlags, program, ...args], {
+  const up = started(folder, args);
+  await said(up, 'ready:');
+  const { hub, member, ca } = wiresFrom(data);
+  return {
+    hub,
+    member,
+    files: [join(data, 'pki', 'server.crt'), join(data, 'pki', 'server.key'), ca],
+    pids: [up.pid as number, ...childrenOf(up.pid as number)],
+    async stop() {
+      await ended(up);
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The program, with vitals; a bench that fails leaves none behind. */
+export function started(folder: string, args: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, [...vitalsFlags, program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, FLOTILLA_BENCH_FOLDER: folder },
   });
-  // A bench that fails leaves no fleet behind.
-  process.once('exit', () => up.kill());
-  await said(up, 'ready:');
-  const pids = [up.pid as number, ...childrenOf(up.pid as number)];
-  const { hub, member, ca } = wiresFrom(data);
+  process.once('exit', () => child.kill());
+  return child;
+}
+
+/** With the placement and its content in place. */
+export async function fleetIn(folder: string, members: number, place: Place): Promise<Fleet> {
+  const { hub, member, files, pids } = place;
   const create = (path: string, object: object) => send(hub, 'POST', path, JSON.stringify(object));
 
   let revision = 0;
@@ -152,7 +185,7 @@ export async function startFleet(folder: string, members: number, debounce: stri
 
   return {
     wire: hub,
-    files: [join(data, 'pki', 'server.crt'), join(data, 'pki', 'server.key'), ca],
+    files,
     change,
     statusMs,
     async count() {
@@ -172,8 +205,7 @@ export async function startFleet(folder: string, members: number, debounce: stri
     vitals: () => vitalsOf(folder, pids),
     async [Symbol.asyncDispose]() {
       stopListening();
-      await ended(up);
-      rmSync(data, { recursive: true, force: true });
+      await place.stop();
     },
   };
 }

@@ -1,9 +1,11 @@
-// From a change on the hub to bindings that are Available, on 3, 100 and 1,000 members (or those named: `npm run bench -- deliver 3,100`), against a
+// From a change on the hub to bindings that are Available, on 3, 100 and 1,000 members (or those named: `npm run bench -- deliver 3,100`; with
+// `--kube` on real API servers, by default with 3), against a
 // bare relay of as many dependent durable writes through the same transports. Rounds of the two alternate, so that what else the machine does
 // falls on both. What the placement's own status costs is told apart: it follows, nobody waits for it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type Counted, type Fleet, type Side, startFleet } from './deliver-fleet.ts';
 import { listen, send, type Wire } from './deliver-wire.ts';
 import { LINEAR, type Vitals } from './fleet-process.ts';
@@ -34,18 +36,23 @@ const BLOCK = 5;
 interface Size {
   readonly members: number;
   readonly changes: number;
+  /** Not measured with the others: a fleet that has just started is told apart. */
   readonly warmUps: number;
 }
 
 const sizeOf = (members: number): Size => ({
   members,
-  changes: members <= 10 ? 100 : members <= 200 ? 15 : 5,
-  warmUps: members <= 10 ? 20 : 2,
+  changes: members <= 10 ? 200 : members <= 200 ? 15 : 5,
+  warmUps: members <= 10 ? 400 : members <= 200 ? 20 : 2,
 });
+/** Of the warm-ups of a small fleet, those that count as its first. */
+const FIRST = 20;
+type StartFleet = (folder: string, members: number, debounce: string) => Promise<Fleet>;
 
 interface Measured extends Size {
   readonly ours: Times;
   readonly bare: Times;
+  readonly first: Times;
   readonly statusMs: number;
   readonly loop: Vitals['loop'];
   readonly cpuMs: number;
@@ -53,16 +60,22 @@ interface Measured extends Size {
 }
 
 export async function rows(tell: (row: Row) => void): Promise<void> {
-  const sizes = (process.argv[3] ?? '3,100,1000').split(',').map(Number);
+  const { values, positionals } = parseArgs({
+    args: process.argv.slice(3),
+    options: { kube: { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const begin: StartFleet = values.kube ? (await import('./deliver-kube.ts')).startRealFleet : startFleet;
+  const sizes = (positionals[0] ?? (values.kube ? '3' : '3,100,1000')).split(',').map(Number);
   if (sizes.some((size) => !Number.isInteger(size) || size < 1)) throw new Error('sizes are like 3,100,1000');
   console.log(`a chain of ${CHAIN.length} dependent durable writes: ${CHAIN.map(([, what]) => what).join(', ')}`);
   const folder = mkdtempSync(join(tmpdir(), 'flotilla-deliver-'));
   try {
     let before: Measured | undefined;
     for (const members of sizes) {
-      const measured = await measure(folder, sizeOf(members));
+      const measured = await measure(folder, sizeOf(members), begin);
       tellSize(measured, tell);
-      if (members <= 200) await tellUsual(folder, measured, tell);
+      if (members <= 200) await tellUsual(folder, measured, begin, tell);
       if (before !== undefined && before.members >= 50) tellGrowth(before, measured, tell);
       before = measured;
     }
@@ -71,14 +84,15 @@ export async function rows(tell: (row: Row) => void): Promise<void> {
   }
 }
 
-async function measure(folder: string, size: Size): Promise<Measured> {
+async function measure(folder: string, size: Size, begin: StartFleet): Promise<Measured> {
   const { members, changes, warmUps } = size;
-  await using fleet = await startFleet(folder, members, '0');
+  await using fleet = await begin(folder, members, '0');
   using relay = await startRelay(folder, fleet, members);
-  const done: Record<'ours' | 'bare', (readonly number[])[]> = { ours: [], bare: [] };
+  const done: Record<'first' | 'ours' | 'bare', (readonly number[])[]> = { first: [], ours: [], bare: [] };
   const statusMs: number[] = [];
   for (let round = 0; round < warmUps; round++) {
-    await settled(fleet, () => fleet.change());
+    const { each } = await settled(fleet, () => fleet.change());
+    if (round < FIRST) done.first.push(each);
     await relay.change();
   }
   const first = await fleet.vitals();
@@ -96,6 +110,7 @@ async function measure(folder: string, size: Size): Promise<Measured> {
     ...size,
     ours: timesOf(done.ours),
     bare: timesOf(done.bare),
+    first: timesOf(done.first),
     statusMs: percentile(statusMs, 50),
     loop: {
       p99: Math.max(...last.map(({ loop }) => loop.p99)),
@@ -166,7 +181,10 @@ const timesOf = (changes: readonly (readonly number[])[]): Times => ({
 
 const load = () => `load ${loadavg()[0]?.toFixed(1)}`;
 
-function tellSize({ members, changes, ours, bare, statusMs, loop, counted }: Measured, tell: (row: Row) => void): void {
+function tellSize(
+  { members, changes, ours, bare, first, statusMs, loop, counted, warmUps }: Measured,
+  tell: (row: Row) => void,
+): void {
   const isBound = members === 3;
   const row = (name: string, figure: keyof Times, atMost: number) =>
     tell({
@@ -178,6 +196,11 @@ function tellSize({ members, changes, ours, bare, statusMs, loop, counted }: Mea
   row('p50', 'p50', 2);
   row('p99', 'p99', 4);
   row('all members', 'all', 0);
+  tell({
+    name: `${members} members: the first changes of a new fleet, p50`,
+    ratio: first.p50 / ours.p50,
+    figures: `${first.p50.toFixed(1)} ms, then ${ours.p50.toFixed(1)} ms after ${warmUps} of them`,
+  });
   tell({
     name: `${members} members: placement status done`,
     ratio: statusMs / ours.all,
@@ -202,12 +225,13 @@ const bytesIn = ({ bindings, works }: Counted) => bindings.bytes + works.bytes;
 /** With the debounce that people have. */
 async function tellUsual(
   folder: string,
-  { members, ours, warmUps }: Measured,
+  { members, ours }: Measured,
+  begin: StartFleet,
   tell: (row: Row) => void,
 ): Promise<void> {
-  await using fleet = await startFleet(folder, members, '100ms');
+  await using fleet = await begin(folder, members, '100ms');
   const changes: (readonly number[])[] = [];
-  for (let round = 0; round < warmUps; round++) changes.push((await settled(fleet, () => fleet.change())).each);
+  for (let round = 0; round < FIRST; round++) changes.push((await settled(fleet, () => fleet.change())).each);
   const usual = timesOf(changes);
   tell({
     name: `${members} members: with the default debounce, p50`,

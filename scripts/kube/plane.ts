@@ -59,9 +59,9 @@ const keysOf = (plane: Plane): string => join(plane.folder, 'pki');
 export const urlOf = (plane: Plane): string => `https://127.0.0.1:${portsOf(plane).api}`;
 
 /** Starts what does not run, and waits until the API server is ready. */
-export async function startPlane(plane: Plane, programs: Programs): Promise<void> {
+export async function startPlane(plane: Plane, programs: Programs, durability: Durability = {}): Promise<void> {
   await prepareServers(plane);
-  await startServers(plane, programs);
+  await startServers(plane, programs, durability);
   launchControllers(plane, programs);
 }
 
