@@ -7,7 +7,7 @@ import { parseDuration } from '../base/duration.ts';
 import { UserError } from '../base/errors.ts';
 import { apply } from '../cli/apply.ts';
 import { type ConnectOptions, connect, findConnection } from '../cli/connect.ts';
-import { crds } from '../cli/crds.ts';
+import { CRD_TARGETS, type CrdTarget, crds } from '../cli/crds.ts';
 import { deleteManifests, deleteNamed } from '../cli/delete.ts';
 import { describe } from '../cli/describe.ts';
 import { type GetOptions, get } from '../cli/get.ts';
@@ -56,7 +56,10 @@ export function program(name: string): Command {
     .command('crds')
     .description('print the CustomResourceDefinitions of all Flotilla kinds as YAML')
     .option('--next', 'print those of placement.kubefleet.dev as well, which are not installed by default')
-    .action((options: { next?: boolean }) => print.line(crds(options).trimEnd()));
+    .addArgument(new Argument('[for]', 'hub or member: only those (without: all)').choices(CRD_TARGETS))
+    .action((target: CrdTarget | undefined, options: { next?: boolean }) =>
+      print.line(crds({ ...options, ...(target === undefined ? {} : { target }) }).trimEnd()),
+    );
   addRoles(root);
   addPolicies(root);
   addApply(root);

@@ -4,5 +4,5 @@ import { describeUndelivered } from './delivery-bad-input.ts';
 import { skipsKubectl } from './server.ts';
 
 describe.skipIf(skipsKubectl)('flotilla up', () => {
-  describeUndelivered(startFleet);
+  describeUndelivered(startFleet, { warns: true });
 });

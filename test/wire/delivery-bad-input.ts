@@ -19,7 +19,8 @@ const placement = (name: string, spec: object = {}) => ({
   spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name }], ...spec },
 });
 
-export const describeUndelivered = (start: StartFleet) =>
+/** `warns`: whoever applies is warned of what is not supported. Only our own server does so today; a real one would need a webhook. */
+export const describeUndelivered = (start: StartFleet, { warns }: { readonly warns: boolean }) =>
   describe('a placement that cannot be delivered', () => {
     let fleet: Fleet;
     beforeAll(async () => {
@@ -47,7 +48,8 @@ export const describeUndelivered = (start: StartFleet) =>
       const dry = placement('dry', { strategy: { applyStrategy: { type: 'ReportDiff' } } });
       const { code, stderr } = await fleet.try(['apply', '-f', '-'], JSON.stringify(dry));
       expect(code).toBe(0);
-      expect(stderr).toMatch(/^Warning: spec\.strategy\.applyStrategy\.type: ReportDiff is not supported yet/);
+      if (warns)
+        expect(stderr).toMatch(/^Warning: spec\.strategy\.applyStrategy\.type: ReportDiff is not supported yet/);
       await fleet.waitForReason('crp/dry', 'ClusterResourcePlacementScheduled', 'SchedulePending');
 
       const { conditions, holds } = await fleet.status('crp', 'dry');

@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { kubectlPath, program, type Result, run, type Server } from './server.ts';
+import { program as built, kubectlPath, type Result, run, type Server } from './server.ts';
 
 /** Without the machine's own kubeconfig and home. */
 const plain = (home: string): NodeJS.ProcessEnv => ({ PATH: '/nonexistent', HOME: home });
 
 export const flotilla = (home: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> =>
-  run(process.execPath, [program, ...args], { env: { ...plain(home), ...env } });
+  run(process.execPath, [built, ...args], { env: { ...plain(home), ...env } });
 
 export interface Kubectl {
   try(args: readonly string[], input?: string): Promise<Result>;
@@ -17,10 +17,14 @@ export interface Kubectl {
 }
 
 /** With one cache for all calls, as on a person's machine: for many calls to servers whose kinds stay. */
-export function kubectlFor({ kubeconfig }: Pick<Server, 'kubeconfig'>, home: string): Kubectl {
+export function kubectlFor(
+  { kubeconfig }: Pick<Server, 'kubeconfig'>,
+  home: string,
+  program = kubectlPath ?? 'kubectl',
+): Kubectl {
   const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: home };
   const attempt = (args: readonly string[], input?: string) =>
-    run(kubectlPath ?? 'kubectl', ['--cache-dir', join(home, 'kube-cache'), ...args], {
+    run(program, ['--cache-dir', join(home, 'kube-cache'), ...args], {
       env,
       ...(input === undefined ? {} : { input }),
     });
@@ -48,7 +52,7 @@ export interface Running extends AsyncDisposable {
 const PATIENCE_MS = 30_000;
 
 export function start(home: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [built, ...args], {
     env: { ...plain(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
