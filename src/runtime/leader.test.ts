@@ -121,6 +121,37 @@ describe('an election', () => {
     await b.stop();
   });
 
+  test('is won at most a lease and one retry after the holder was last heard, whatever the moment and the dice', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(4000), fc.nat(1000), async (aheadMs, seed) => {
+        await using cluster = await aCluster();
+        let isCut = false;
+        const inner = cluster.as(admin);
+        const transport: Transport = {
+          ...inner,
+          call: (request, signal) => (isCut ? Promise.reject(new LostError('cut')) : inner.call(request, signal)),
+        };
+        const a = candidate(cluster, 'a', { transport });
+        await turns();
+        await pass(cluster, aheadMs, 100);
+        const random = seededRandom(seed);
+        const b = startLeader(
+          { clock: cluster.clock, random, transport: inner, log: silentLog },
+          { ...lease, identity: 'b' },
+        );
+        await pass(cluster, 10_000, 100);
+        isCut = true;
+        const cutAt = cluster.clock.now();
+        while (!b.mayWrite() && cluster.clock.now() - cutAt < 30_000) await pass(cluster, 100, 100);
+        // A step of the clock on top, since it moves in steps.
+        expect(cluster.clock.now() - cutAt).toBeLessThanOrEqual(17_100);
+        await a.stop();
+        await b.stop();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
   test('does not trust the clocks of others: a record from tomorrow or yesterday counts from when it was seen', async () => {
     await using cluster = await aCluster();
     for (const renewTime of ['2030-01-01T00:00:00.000000Z', '2001-01-01T00:00:00.000000Z']) {

@@ -135,7 +135,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
     const { lease, since } = seen as NonNullable<typeof seen>;
     const { holderIdentity = '', leaseDurationSeconds = leaseMs / 1000 } = specOf(lease);
     const isOurs = holderIdentity === identity;
-    const isFree = holderIdentity === '' || clock.now() - since >= Math.max(leaseMs, leaseDurationSeconds * 1000);
+    const isFree = holderIdentity === '' || clock.now() >= since + Math.max(leaseMs, leaseDurationSeconds * 1000);
     if (isOurs || isFree) await take(lease, isOurs);
   }
 
@@ -187,10 +187,21 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
         if (!isElectionLost(error) && text !== lastError) log.warn('lease not renewed', { identity, error: text });
         lastError = text;
       }
-      // Candidates come at different moments; a holder keeps its pace.
-      const waitMs = isLeading() ? retryMs : retryMs * (1 + random.next() / 5);
-      await until(clock, clock.now() + waitMs, 'lease retry', stopping.signal);
+      await until(clock, nextAttempt(clock.now()), 'lease retry', stopping.signal);
     }
+  }
+
+  /**
+   * A holder keeps its pace. Candidates come at different moments, none later than that, and just when the lease runs out: so they have it
+   * at most `leaseMs` and one `retryMs` after the holder's last word.
+   */
+  function nextAttempt(now: number): number {
+    if (isLeading()) return now + retryMs;
+    const next = now + retryMs * (1 - random.next() / 5);
+    if (seen === undefined) return next;
+    const { leaseDurationSeconds = 0 } = specOf(seen.lease);
+    const freeAt = seen.since + Math.max(leaseMs, leaseDurationSeconds * 1000);
+    return freeAt > now ? Math.min(freeAt, next) : next;
   }
 
   const done = run();
