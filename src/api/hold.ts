@@ -45,7 +45,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   NamespaceForeign: (facts, on) => `${on} belongs to ${facts['owner'] ?? 'somebody else'}`,
   NamespaceTerminating: (facts, on) =>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
-  NotAvailable: (facts, on) => `${on} is not available yet (${causeIn(facts)})`,
+  NotAvailable: (facts, on) => `it is not available on ${on} yet (${causeIn(facts)})`,
   NotSupportedYet: (facts, on) => `${on}: ${facts['what'] ?? 'something it uses'} is not supported yet`,
   PredecessorLeaving: (facts, on) =>
     `the former ${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,

@@ -1,11 +1,13 @@
 // Why one cluster does not have what a placement brings: a hold that names it, else the rollout's own plan made here, else how far it is, else
 // why it was not picked.
 import type { Hold } from '../api/hold.ts';
+import type { MemberCluster } from '../api/member-cluster.ts';
 import { UserError } from '../base/errors.ts';
 import { holdOf } from '../hub/holds-summary.ts';
+import { isReachable } from '../hub/reachable.ts';
 import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, MOST_CLUSTERS } from './answer.ts';
 import { bindingsOf, clusterChain, clusterRef, type Looking } from './evidence-chain.ts';
-import { isNotOver, ofDeletion } from './explain-placement.ts';
+import { isNotOver, ofDeletion, whyRefused } from './explain-placement.ts';
 import { memberEvidence } from './explanation.ts';
 import { holdNow } from './plan-now.ts';
 import { ifRead } from './readable.ts';
@@ -75,10 +77,30 @@ async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
     const known = names.length === 0 ? 'none at all' : `known: ${names.slice(0, MOST_CLUSTERS).join(', ')}${more}`;
     throw new UserError('NotFound', `there is no MemberCluster "${cluster}" (${known})`);
   }
-  const why = decision === undefined ? 'the scheduler gives no reason' : decision.reason;
+  const why = decision === undefined ? unexplained(looking, cluster) : whyRefused(decision);
   return answer(`cluster "${cluster}" is not picked by ${title}: ${why}`, {
     causes:
       found === undefined ? [] : [{ sentence: 'what is known of it', evidence: [memberEvidence(found, cluster, now)] }],
-    next: [`change the policy of the placement, or the labels and taints of cluster "${cluster}"`],
+    next: [nextFor(looking, cluster, found)],
   });
+}
+
+/** The scheduler explains only those that it looked at. */
+function unexplained({ placement }: Looking, cluster: string): string {
+  const { placementType, clusterNames = [], numberOfClusters } = placement.spec.policy ?? {};
+  if (placementType === 'PickFixed' && !clusterNames.includes(cluster)) return 'its policy names other clusters';
+  if (placementType === 'PickN') return `its policy asks for ${numberOfClusters ?? 0}, and others were found`;
+  return 'the scheduler gives no reason';
+}
+
+function nextFor({ placement }: Looking, cluster: string, member: MemberCluster | undefined): string {
+  if (member === undefined) return `let cluster "${cluster}" join (\`flotilla join\`), or name another one`;
+  const agent = member.status?.agentStatus?.find(({ type }) => type === 'MemberAgent');
+  if (member.metadata.deletionTimestamp !== undefined)
+    return `cluster "${cluster}" is leaving the fleet: let it join again`;
+  if (agent === undefined) return `start the agent of cluster "${cluster}" (\`flotilla member\`)`;
+  if (!isReachable(member)) return `bring cluster "${cluster}" back: its agent is not heard`;
+  return placement.spec.policy?.placementType === 'PickFixed'
+    ? `name cluster "${cluster}" in the policy of the placement`
+    : `change the policy of the placement, or the labels and taints of cluster "${cluster}"`;
 }

@@ -124,8 +124,14 @@ function lookedAt(policy: HubPolicySnapshot | undefined, members = 0): readonly 
   return [{ about: 'Clusters that were looked at', says }];
 }
 
-const sayRefused = ({ clusterName, reason }: { readonly clusterName: string; readonly reason: string }): string =>
-  reason.includes(clusterName) ? reason : `${clusterName}: ${reason}`;
+/** Why a cluster was not picked, without the scheduler's own word for that. */
+export const whyRefused = ({ reason }: { readonly reason: string }): string =>
+  reason.replace(/^ClusterUnschedulable, /, '');
+
+const sayRefused = (decision: { readonly clusterName: string; readonly reason: string }): string => {
+  const why = whyRefused(decision);
+  return why.includes(decision.clusterName) ? why : `${decision.clusterName}: ${why}`;
+};
 
 export async function ofDeletion(looking: Looking): Promise<Answer> {
   const { placement, title, reader, now } = looking;

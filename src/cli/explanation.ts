@@ -64,7 +64,7 @@ export function memberEvidence(member: MemberCluster | undefined, cluster: strin
   return {
     about,
     says: [
-      ...(isLeaving ? [farewell || 'is leaving the fleet'] : []),
+      ...(isLeaving ? [farewell?.replace(`${about} `, '') || 'is leaving the fleet'] : []),
       ...bad.map((each) => sayCondition(each, now)),
       ...(bad.length === 0 && told.length === 2 ? ['joined and healthy'] : []),
       beat === undefined ? 'no heartbeat was ever received' : `last heartbeat ${ageText(Date.parse(beat), now)} ago`,

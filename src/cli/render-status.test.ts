@@ -42,6 +42,11 @@ eu-1      Available   5m`.slice(1),
     );
   });
 
+  test('does not speak of revisions because a place is empty', () => {
+    const clusters = [cluster('eu-1', 'TTTTTT'), { conditions: cluster('', 'F').conditions ?? [] }];
+    expect(renderStatus(progressOf(aPlacement({ said: 'F', clusters })), view)).not.toContain('REVISION');
+  });
+
   test.each([
     {
       it: 'nobody has looked at',

@@ -70,7 +70,8 @@ function remarks(
 
 function table(clusters: readonly ClusterProgress[], now: number): readonly string[] {
   // With a rolling update all speak of the newest revision, and saying so on every line helps nobody.
-  const differ = new Set(clusters.map(({ revision }) => revision)).size > 1;
+  const picked = clusters.filter(({ stage }) => stage !== 'NotPicked');
+  const differ = new Set(picked.map(({ revision }) => revision)).size > 1;
   const row = ({ cluster, stage, since, revision, message }: ClusterProgress) => [
     cluster === '' ? '<none>' : cluster,
     stage,

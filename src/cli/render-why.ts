@@ -33,6 +33,8 @@ function causeLines(cause: Cause, number: number, top: string, now: number): rea
     ...[lasting(since, now)].filter((each) => each !== ''),
     ...(until === undefined ? [] : [`ends by itself in ${shortDuration(Math.max(0, until - now))}`]),
   ].join(', ');
+  // Without a code, evidence or anybody who waits there is nothing that the sentence has not said.
+  if (top.endsWith(sentence) && code === undefined && evidence.length === 0 && waiting === undefined) return [];
   const head = [
     // The first sentence of all is not said again.
     ...(top.endsWith(sentence) ? [] : [sentence]),

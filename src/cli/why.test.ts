@@ -7,7 +7,7 @@ import type { Kind } from '../api/kind.ts';
 import { hubKinds } from '../api/kinds.ts';
 import { annotations, labels } from '../api/names.ts';
 import { groupVersionOf, type KubeObject, type User } from '../api/object.ts';
-import type { Placement } from '../api/placement.ts';
+import type { Placement, PlacementSpec } from '../api/placement.ts';
 import type { SubresourceName } from '../api/transport.ts';
 import { by } from '../base/compare.ts';
 import { discover } from '../client/discovery.ts';
@@ -224,7 +224,7 @@ What you can do:
     const { text } = await ask('placement/web');
     expect(text.match(/ClusterResourceBinding "web-eu-1-1"/g)).toHaveLength(1);
     expect(text).toContain(
-      '\n  2. MemberCluster "eu-1" is not available yet (failed: no Pod is ready)\n     NotAvailable, for 5m\n\nWhat you can do:\n  - mend',
+      '\n  2. it is not available on MemberCluster "eu-1" yet (failed: no Pod is ready)\n     NotAvailable, for 5m\n\nWhat you can do:\n  - mend',
     );
     expect(text).not.toContain('look at failedPlacements');
     expect(text).not.toContain('api-work');
@@ -390,7 +390,7 @@ What you can do:
     {
       name: 'eu-1',
       code: 2,
-      says: 'cluster "eu-1" waits: MemberCluster "eu-1" is not available yet (not up yet: Available is not reached)',
+      says: 'cluster "eu-1" waits: it is not available on MemberCluster "eu-1" yet (not up yet: Available is not reached)',
     },
   ])('of $name, which no hold names', async ({ name, code, says, also = '' }) => {
     const { ask } = await serving(world);
@@ -424,6 +424,68 @@ What you can do:
     expect((await ask('placement/web')).text).toContain(
       `22 clusters wait: ${names.slice(8, 28).join(', ')}, and 2 more`,
     );
+  });
+
+  describe('of a cluster that is not picked', () => {
+    const fixed = { policy: { placementType: 'PickFixed', clusterNames: ['eu-1', 'eu-9'] } } as Partial<PlacementSpec>;
+    const silent = (name: string): KubeObject => ({ ...member(name), status: { conditions: [] } });
+    const refusal = (clusterName: string, reason: string) => ({ clusterName, selected: false, reason });
+
+    test.each<{
+      it: string;
+      spec?: Partial<PlacementSpec>;
+      decisions: readonly object[];
+      about: string;
+      why: string;
+      next: string;
+    }>([
+      {
+        it: 'because others are named',
+        spec: fixed,
+        decisions: [],
+        about: 'us-1',
+        why: 'its policy names other clusters',
+        next: 'name cluster "us-1" in the policy of the placement',
+      },
+      {
+        it: 'because it is no member',
+        spec: fixed,
+        decisions: [refusal('eu-9', 'cluster "eu-9" is no member of the fleet')],
+        about: 'eu-9',
+        why: 'cluster "eu-9" is no member of the fleet',
+        next: 'let cluster "eu-9" join (`flotilla join`), or name another one',
+      },
+      {
+        it: 'because enough others are there',
+        spec: { policy: { placementType: 'PickN', numberOfClusters: 1 } } as Partial<PlacementSpec>,
+        decisions: [],
+        about: 'us-1',
+        why: 'its policy asks for 1, and others were found',
+        next: 'change the policy of the placement, or the labels and taints of cluster "us-1"',
+      },
+      {
+        it: 'because its agent never came',
+        decisions: [refusal('us-2', 'ClusterUnschedulable, member agent not online yet')],
+        about: 'us-2',
+        why: 'member agent not online yet',
+        next: 'start the agent of cluster "us-2" (`flotilla member`)',
+      },
+      {
+        it: 'because nobody hears it',
+        decisions: [refusal('us-3', 'ClusterUnschedulable, no recent heartbeat')],
+        about: 'us-3',
+        why: 'no recent heartbeat',
+        next: 'bring cluster "us-3" back: its agent is not heard',
+      },
+    ])('$it', async ({ spec = {}, decisions, about, why, next }) => {
+      const own = aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], spec });
+      const members = [member('us-1'), silent('us-2'), member('us-3', false)];
+      const { ask } = await serving([own, policy(decisions), ...members]);
+      const { code, text } = await ask('placement/web', { cluster: about });
+      expect(code).toBe(2);
+      expect(text).toMatch(`cluster "${about}" is not picked by ClusterResourcePlacement "web": ${why}\n`);
+      expect(text).toContain(`What you can do:\n  - ${next}`);
+    });
   });
 
   test('blames no member that may not be read', async () => {
@@ -497,6 +559,7 @@ What you can do:
     expect({ code, first: text.split('\n')[0] }).toEqual({ code: 2, first: `ClusterResourcePlacement "web" ${says}` });
     expect(text).toContain(next);
     if (said.length > 1) expect(text).toContain('us-1: tainted');
+    expect(text).not.toMatch(/\d\. for /);
   });
 
   test('names who has to let go before a deletion can end', async () => {

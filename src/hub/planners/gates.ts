@@ -92,7 +92,7 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
         on: clusterRef(row),
         facts: { ...cause(row) },
         ...since(row),
-        next: nextFor(row, 'look at failedPlacements of this cluster'),
+        next: nextFor(row),
       };
     },
   };
@@ -112,12 +112,16 @@ const clusterRef = ({ cluster }: Row): ObjectRef => ({
 
 const causeOf = (row: Row): string => (row.reachable ? row.health : 'unreachable');
 
-function nextFor(row: Row | undefined, otherwise: string): string {
+/** `otherwise`: what helps those that wait for it. */
+function nextFor(row: Row | undefined, otherwise = ''): string {
   if (row === undefined) return otherwise;
-  if (!row.reachable) return `bring cluster "${row.cluster}" back, or ${otherwise}`;
-  if (row.health === 'failed')
-    return `mend what failed on cluster "${row.cluster}" (a fix moves on by itself), or ${otherwise}`;
+  return `${mending(row)}${otherwise === '' ? '' : `, or ${otherwise}`}`;
+}
+
+function mending(row: Row): string {
+  if (!row.reachable) return `bring cluster "${row.cluster}" back`;
+  if (row.health === 'failed') return `mend what failed on cluster "${row.cluster}" (a fix moves on by itself)`;
   if (row.health === 'starting')
-    return `wait for cluster "${row.cluster}", or mend what does not come up there (a fix moves on by itself), or ${otherwise}`;
-  return `wait for cluster "${row.cluster}", or ${otherwise}`;
+    return `wait for cluster "${row.cluster}", or mend what does not come up there (a fix moves on by itself)`;
+  return `wait for cluster "${row.cluster}"`;
 }

@@ -70,7 +70,10 @@ function objection(
   const reason = isOurs ? 'ManifestApplyFailed' : 'FailedToTakeOver';
   const works = others.filter(namesAppliedWork);
   if (works.length > 0) {
-    return refuse(reason, `${what} is already placed by another Work: it is owned by ${nameOwners(works)}`);
+    return refuse(
+      reason,
+      `${what} is already placed by another placement (${nameOwners(works)}): let only one of them select it`,
+    );
   }
   if (others.length > 0 && !strategy.allowCoOwnership) {
     return refuse(reason, `${what} is owned by ${nameOwners(others)}, and allowCoOwnership is not set`);

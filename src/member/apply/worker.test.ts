@@ -254,7 +254,7 @@ describe('an object of somebody else', () => {
     await rig.settles();
     expect(await rig.verdicts('two-work')).toEqual({ 'ConfigMap shop/a': 'Applied=False/FailedToTakeOver' });
     expect(await rig.messageOf('two-work', 0)).toBe(
-      'ConfigMap "shop/a" is already placed by another Work: it is owned by AppliedWork "one-work"',
+      'ConfigMap "shop/a" is already placed by another placement (AppliedWork "one-work"): let only one of them select it',
     );
     await rig.order('one-work', [aNamespace('shop')]);
     await rig.settles();
