@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 // unit: everything that needs neither sockets to other programs nor tools: the inner loop.
 // scenarios: whole fleets in one process on a simulated clock, and what a simulated world promises.
 // wire: the built program, real kubectl, real client libraries, kill -9.
-// judge: some 800 kubectl commands, compared with what a real 1.34.4 answered.
+// kube: a hub and members on real control planes, by the program's own entry points.
+// judge: kubectl commands, raw requests, and generated objects and patches, on ours and on a real 1.34.4.
 const WHOLE_FLEETS = ['test/scenarios/**/*.test.ts', 'test/simulation/**/*.test.ts'];
 
 const inProcess = {
@@ -23,7 +24,15 @@ export default defineConfig({
           name: 'unit',
           ...inProcess,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...WHOLE_FLEETS, 'test/wire/**', 'test/torture/**', '**/node_modules/**', 'dist/**'],
+          exclude: [
+            ...WHOLE_FLEETS,
+            'test/wire/**',
+            'test/judge/**',
+            'test/kube/**',
+            'test/torture/**',
+            '**/node_modules/**',
+            'dist/**',
+          ],
         },
       },
       {
@@ -37,7 +46,7 @@ export default defineConfig({
         test: {
           name: 'wire',
           include: ['test/wire/**/*.test.ts', 'test/torture/**/*.test.ts'],
-          exclude: ['test/wire/kubectl.test.ts', '**/node_modules/**', 'dist/**'],
+          exclude: ['**/node_modules/**', 'dist/**'],
           testTimeout: 120_000,
           hookTimeout: 300_000,
           fileParallelism: false,
@@ -46,7 +55,20 @@ export default defineConfig({
       {
         test: {
           name: 'judge',
-          include: ['test/wire/kubectl.test.ts'],
+          include: ['test/judge/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'kube',
+          include: ['test/kube/**/*.test.ts'],
+          globalSetup: ['test/kube/setup.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
         },
       },
     ],

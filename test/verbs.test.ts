@@ -376,7 +376,7 @@ describe('delete', () => {
     const made = await cluster.create('configmaps', 'default', { metadata: { name: 'a' } });
     const at = cluster.at('configmaps', 'default', 'a');
     expect((await refusal(cluster.call({ verb: 'delete', at, uid: 'other' }))).message).toBe(
-      `Operation cannot be fulfilled on configmaps "a": the UID in the precondition (other) does not match the UID in record (${made.metadata.uid}). The object might have been deleted and then recreated`,
+      `Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (other) does not match the UID in record (${made.metadata.uid}). The object might have been deleted and then recreated`,
     );
     expect((await refusal(cluster.call({ verb: 'delete', at, revision: '1' }))).code).toBe(409);
     await cluster.call({

@@ -45,13 +45,11 @@ export const modified = (resource: Named, name: string): ApiError =>
 
 export const badRequest = (message: string): ApiError => new ApiError(400, 'BadRequest', message);
 
-export const forbidden = (resource: Named, name: string, why: string): ApiError =>
-  new ApiError(
-    403,
-    'Forbidden',
-    `${qualified(resource)} ${name === '' ? '' : `"${name}" `}is forbidden: ${why}`,
-    detailsOf(resource, name),
-  );
+export const forbidden = (resource: Named, name: string, why: string, causes?: readonly FieldCause[]): ApiError =>
+  new ApiError(403, 'Forbidden', `${qualified(resource)} ${name === '' ? '' : `"${name}" `}is forbidden: ${why}`, {
+    ...detailsOf(resource, name),
+    ...(causes === undefined ? {} : { causes }),
+  });
 
 export const unauthorized = (): ApiError => new ApiError(401, 'Unauthorized', 'Unauthorized');
 
@@ -62,7 +60,7 @@ export const unsupportedMediaType = (message: string): ApiError =>
 
 export const notAcceptable = (message: string): ApiError => new ApiError(406, 'NotAcceptable', message, {});
 
-export const tooLarge = (message: string): ApiError => new ApiError(413, 'RequestEntityTooLarge', message, {});
+export const tooLarge = (message: string): ApiError => new ApiError(413, 'RequestEntityTooLarge', message);
 
 /** The watch window or a continue token no longer reaches back that far. */
 export const expired = (message: string): ApiError => new ApiError(410, 'Expired', message);

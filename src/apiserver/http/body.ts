@@ -78,7 +78,8 @@ export function decodePatch(bytes: Buffer, type: PatchType, onRepeated?: OnRepea
   const prefix = type === 'strategic' ? '' : 'error decoding patch: ';
   const value = jsonOf(bytes, because(prefix), onRepeated);
   const fits = type === 'json' ? Array.isArray(value) : isObject(value);
-  if (!fits) {
+  // What null means differs by type: that is for who applies the patch.
+  if (!fits && value !== null) {
     const wanted = type === 'json' ? '[]handlers.jsonPatchOp' : 'map[string]interface {}';
     throw badRequest(`${prefix}json: cannot unmarshal ${typeName(value)} into Go value of type ${wanted}`);
   }

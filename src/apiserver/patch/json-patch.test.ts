@@ -41,6 +41,11 @@ describe('a JSON patch', () => {
       patch: [{ op: 'replace', path: '/a/x~1y', value: 9 }],
       result: { ...original, a: { ...original.a, 'x/y': 9 } },
     },
+    {
+      it: 'replaces a field that is absent',
+      patch: [{ op: 'replace', path: '/z', value: 1 }],
+      result: { ...original, z: 1 },
+    },
     { it: 'replaces everything', patch: [{ op: 'replace', path: '', value: { z: 1 } }], result: { z: 1 } },
     {
       it: 'moves',
@@ -86,7 +91,10 @@ describe('a JSON patch', () => {
     ['a test that fails', { op: 'test', path: '/a/b', value: 2 }],
     ['removing nothing', { op: 'remove', path: '/none' }],
     ['removing everything', { op: 'remove', path: '' }],
-    ['replacing nothing', { op: 'replace', path: '/none', value: 1 }],
+    ['replacing nothing in a list', { op: 'replace', path: '/a/list/7', value: 1 }],
+    ['replacing nothing in nothing', { op: 'replace', path: '/none/x', value: 1 }],
+    ['adding everything', { op: 'add', path: '', value: {} }],
+    ['a test inside of nothing', { op: 'test', path: '/none/x', value: null }],
     ['a parent that is not there', { op: 'add', path: '/none/x', value: 1 }],
     ['a parent that is a number', { op: 'add', path: '/a/b/x', value: 1 }],
     ['a place beyond the list', { op: 'add', path: '/a/list/3', value: 1 }],

@@ -79,7 +79,6 @@ class Patching {
         this.#take(keys);
         return;
       case 'replace':
-        if (this.#find(keys) === undefined) throw inapplicable(`nothing to replace at ${path}`);
         this.#replace(keys, given);
         return;
       case 'move':
@@ -89,11 +88,18 @@ class Patching {
         this.#add(keys, this.#copyOf(keysOf(from, 'from')));
         return;
       case 'test':
-        if (!deepEqual(this.#find(keys) ?? null, given)) throw inapplicable(`the test of ${path} failed`);
+        if (!this.#equals(keys, given)) throw inapplicable(`the test of ${path} failed`);
         return;
       default:
         throw inapplicable(`unknown operation ${JSON.stringify(op)}`);
     }
+  }
+
+  /** A field that is absent equals null; where there is no object to lack it, nothing equals anything. */
+  #equals(keys: readonly string[], value: Json): boolean {
+    const found = this.#find(keys);
+    if (found !== undefined) return deepEqual(found, value);
+    return value === null && isObject(this.#find(keys.slice(0, -1)));
   }
 
   #find(keys: readonly string[]): Json | undefined {
@@ -137,10 +143,7 @@ class Patching {
 
   #add(keys: readonly string[], value: Json): void {
     const last = keys.at(-1);
-    if (last === undefined) {
-      this.root = value;
-      return;
-    }
+    if (last === undefined) throw inapplicable('the whole can only be replaced');
     const container = this.#writable(keys);
     if (!Array.isArray(container)) {
       setField(container, last, value);
@@ -159,8 +162,14 @@ class Patching {
       return;
     }
     const container = this.#writable(keys);
-    if (Array.isArray(container)) container[placeIn(container, last) as number] = value;
-    else setField(container, last, value);
+    if (!Array.isArray(container)) {
+      // As on a real server a field that is absent can be replaced, too.
+      setField(container, last, value);
+      return;
+    }
+    const place = placeIn(container, last);
+    if (place === undefined) throw inapplicable(`no list entry ${last} to replace`);
+    container[place] = value;
   }
 
   #take(keys: readonly string[]): Json {

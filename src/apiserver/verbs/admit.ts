@@ -33,6 +33,13 @@ export function checkNamespace(cluster: Cluster, at: At, name: string): void {
     at.resource,
     name,
     `unable to create new content in namespace ${at.namespace} because it is being terminated`,
+    [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${at.namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
   );
 }
 

@@ -1,6 +1,6 @@
 // POST: a new object under a name of its own or a generated one.
 import type { KubeObject } from '../../api/object.ts';
-import { alreadyExists, badRequest, invalid, required } from '../../api/status.ts';
+import { alreadyExists, badRequest } from '../../api/status.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { generatedName } from '../../base/names.ts';
@@ -32,28 +32,26 @@ export async function createDecoded(cluster: Cluster, at: At, draft: Draft, call
     const answer = resource.behaviour.answer(draft, context);
     return { stored: unsaved('', answer), created: true };
   }
-  if (draft.metadata.resourceVersion !== undefined && draft.metadata.resourceVersion !== '') {
-    throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
-  }
+  const asked = draft.metadata.resourceVersion ?? '';
   const isGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
   for (let attempt = 1; ; attempt++) {
     if (isGenerated) draft.metadata.name = generatedName(draft.metadata.generateName as string, cluster.random);
     const name = draft.metadata.name ?? '';
-    if (name === '') {
-      throw invalid(resource, '', [required('metadata.name', 'name or generateName is required')]);
-    }
     checkNamespace(cluster, at, name);
     const key = keyIn(resource, at.namespace, name);
-    if (cluster.store.get(key, 'head')) {
-      if (isGenerated && attempt < NAME_ATTEMPTS) continue;
-      throw alreadyExists(resource, name);
-    }
+    const isTaken = cluster.store.get(key, 'head') !== undefined;
+    if (isTaken && isGenerated && attempt < NAME_ATTEMPTS) continue;
     stampNew(cluster, at, draft, context.now);
     fillDefaults(at, draft);
     if (resource.custom && resource.hasStatus) delete draft.status;
     resource.behaviour.prepare?.(draft, undefined, context);
     const admitted = admit(at, draft, undefined, context);
     const value = admitted as KubeObject;
+    // What is wrong with an object is told before that there is another one, or that it names a revision.
+    if (/^0*[1-9]\d*$/.test(asked)) {
+      throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
+    }
+    if (isTaken) throw alreadyExists(resource, name);
     const stored = await commit(cluster, { ...at, name }, { key, expect: 'absent', value }, caller);
     return { stored, created: true };
   }

@@ -34,14 +34,25 @@ export async function remove(cluster: Cluster, at: At, options: DeleteOptions, c
     const stored = caller.dryRun
       ? unsaved(old.key, before)
       : await commit(cluster, at, { key: old.key, expect: old.revision, value: undefined }, caller);
-    return { stored, gone: true, returnsObject: resource.behaviour.returnsDeleted };
+    // What could have waited is shown as it goes: with no wait left.
+    const shown = resource.behaviour.graceSeconds
+      ? unsaved(old.key, { ...marked, metadata: { ...marked.metadata, resourceVersion: String(stored.revision) } })
+      : stored;
+    return { stored: shown, gone: true, returnsObject: resource.behaviour.returnsDeleted };
   }
   if (isSame(marked, before)) return { stored: await unchanged(cluster, old), gone: false, returnsObject: true };
   const stored = await commit(cluster, at, { key: old.key, expect: old.revision, value: marked }, caller);
   return { stored, gone: false, returnsObject: true };
 }
 
-function checkPreconditions(resource: ServedResource, name: string, before: KubeObject, options: DeleteOptions): void {
+function checkPreconditions(
+  { group, kind }: ServedResource,
+  name: string,
+  before: KubeObject,
+  options: DeleteOptions,
+): void {
+  // Here, and only here, a real server names the kind where the resource should stand.
+  const resource = { group, plural: kind };
   const { uid, resourceVersion } = options.preconditions ?? {};
   const { metadata } = before;
   if (uid !== undefined && uid !== metadata.uid) {
@@ -84,7 +95,8 @@ function mark(cluster: Cluster, resource: ServedResource, before: KubeObject, op
   const grace = resource.behaviour.graceSeconds?.(before, options.graceSeconds) ?? 0;
   if (metadata.deletionTimestamp === undefined) {
     metadata.deletionTimestamp = kubeTime(cluster.clock.now() + grace * 1000);
-    metadata.deletionGracePeriodSeconds = grace;
+    // A namespace waits for what is in it, not for a time.
+    if (!resource.behaviour.markTerminating) metadata.deletionGracePeriodSeconds = grace;
     if (metadata.generation !== undefined) metadata.generation += 1;
     resource.behaviour.markTerminating?.(draft);
   } else if (grace < (metadata.deletionGracePeriodSeconds ?? 0)) {

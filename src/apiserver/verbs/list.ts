@@ -22,6 +22,9 @@ export function list(cluster: Cluster, at: At, options: ListOptions): Listed | P
   const limit = options.limit && options.limit > 0 ? options.limit : undefined;
   checkMatch(options.revisionMatch, options.revision, Boolean(options.continue));
 
+  if (options.continue && options.revision && options.revision !== '0') {
+    throw badRequest('specifying resource version is not allowed when using continue');
+  }
   const page = options.continue ? parseContinue(options.continue, prefix) : undefined;
   const asked = page?.revision ?? parseRevision(options.revision);
   if (asked !== undefined && asked > store.visible) throw tooLargeRevision(asked, store.visible);

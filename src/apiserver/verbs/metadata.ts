@@ -1,7 +1,7 @@
 // The rules of metadata that hold for every kind.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
-import { forbiddenField, invalidValue } from '../../api/status.ts';
+import { forbiddenField, invalidValue, required } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../../base/names.ts';
 import type { ServedResource } from '../registry.ts';
@@ -12,8 +12,17 @@ const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['kubernetes', 'orphan'
 export function validateMetadata(resource: ServedResource, object: KubeObject): FieldCause[] {
   const { metadata } = object;
   const causes: FieldCause[] = [];
-  const nameError = resource.behaviour.nameError(metadata.name ?? '', false);
-  if (nameError !== undefined) causes.push(invalidValue('metadata.name', metadata.name ?? '', nameError));
+  const { name = '', generateName = '' } = metadata;
+  if (generateName !== '') {
+    const prefixError = resource.behaviour.nameError(generateName, true);
+    if (prefixError !== undefined) causes.push(invalidValue('metadata.generateName', generateName, prefixError));
+  }
+  const nameError = name === '' ? undefined : resource.behaviour.nameError(name, false);
+  if (name === '') causes.push(required('metadata.name', 'name or generateName is required'));
+  if (nameError !== undefined) causes.push(invalidValue('metadata.name', name, nameError));
+  if ((metadata.generation ?? 0) < 0) {
+    causes.push(invalidValue('metadata.generation', metadata.generation, 'must be greater than or equal to 0'));
+  }
   if (metadata.labels) causes.push(...labelCauses('metadata.labels', metadata.labels));
   if (metadata.annotations) causes.push(...annotationCauses(metadata.annotations));
   if (metadata.ownerReferences) causes.push(...ownerCauses(metadata.ownerReferences));

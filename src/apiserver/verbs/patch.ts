@@ -23,11 +23,11 @@ export async function patch(cluster: Cluster, at: At, asked: Patch, caller: Call
   const draft = toStored(at, decodePatched(at, patched, asked, caller));
   checkName(at, draft);
   takeNamespace(at, draft);
+  // A patch may carry a revision of its own, and then means that one; taking it out means none, which not every kind allows.
+  checkRevision(at, draft, old);
   const { uid } = old.object().metadata;
   if (draft.metadata.uid !== undefined && draft.metadata.uid !== uid) {
     throw invalid(resource, name, [invalidValue('metadata.uid', draft.metadata.uid, 'field is immutable')]);
   }
-  // A patch may carry a revision of its own, and then means that one; taking it out means none.
-  if (draft.metadata.resourceVersion) checkRevision(at, draft, old);
   return change(cluster, at, draft, old, caller);
 }

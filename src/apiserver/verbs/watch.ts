@@ -2,7 +2,8 @@
 import { expired, forbiddenField, invalid, qualified } from '../../api/status.ts';
 import type { Cluster } from '../cluster.ts';
 import { prefixIn } from '../resource-key.ts';
-import type { Change } from '../store/store.ts';
+import type { Change, Stored } from '../store/store.ts';
+import { DeletedStored } from '../store/stored-form.ts';
 import type { At, Feed, FeedEvent, Listed, WatchOptions } from './call.ts';
 import { list } from './list.ts';
 import { parseRevision, tooLargeRevision } from './revision.ts';
@@ -75,7 +76,19 @@ function eventOf(change: Change, selected: Selected): FeedEvent | undefined {
   const matched = previous !== undefined && selected.matches(previous.object());
   const matches = !deleted && selected.matches(stored.object());
   if (matches) return { type: matched ? 'MODIFIED' : 'ADDED', stored, revision };
-  return matched ? { type: 'DELETED', stored, revision } : undefined;
+  return matched ? { type: 'DELETED', stored: asLastMatched(stored, previous), revision } : undefined;
+}
+
+const lastMatched = new WeakMap<Stored, Stored>();
+
+/** Who asked for what matches is shown, of what no longer does, the last that did: as for a deletion, at the revision of the change. */
+function asLastMatched(stored: Stored, previous: Stored): Stored {
+  let shown = lastMatched.get(stored);
+  if (shown === undefined) {
+    shown = new DeletedStored(previous, stored.revision);
+    lastMatched.set(stored, shown);
+  }
+  return shown;
 }
 
 function checkOptions(options: WatchOptions): void {

@@ -1,7 +1,7 @@
 // One valid object of every kind of ours, with a status and a change, for what is done with all of them alike.
 
-import type { Kind } from '../../../../src/api/kind.ts';
-import { hubKinds, memberKinds } from '../../../../src/api/kinds.ts';
+import type { Kind } from '../../../src/api/kind.ts';
+import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 
 export interface Sample {
   readonly kind: Kind;

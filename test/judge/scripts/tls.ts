@@ -1,7 +1,7 @@
 // A certificate and its key, made anew each time: input of `create secret tls`.
-import { filesInMemory, loadOrCreatePki } from '../../../../src/apiserver/auth/pki.ts';
-import { wallClock } from '../../../../src/base/clock.ts';
-import { systemRandom } from '../../../../src/base/random.ts';
+import { filesInMemory, loadOrCreatePki } from '../../../src/apiserver/auth/pki.ts';
+import { wallClock } from '../../../src/base/clock.ts';
+import { systemRandom } from '../../../src/base/random.ts';
 
 const { server } = await loadOrCreatePki({ files: filesInMemory(), now: wallClock.now(), random: systemRandom });
 

@@ -2,6 +2,7 @@
 import type { Script } from '../script.ts';
 import { applying } from './applying.ts';
 import { auth } from './auth.ts';
+import { badInput } from './bad-input.ts';
 import { builtinKindsScript } from './builtin-kinds.ts';
 import { changing } from './changing.ts';
 import { creating } from './creating.ts';
@@ -9,7 +10,15 @@ import { deleting } from './deleting.ts';
 import { differences } from './differences.ts';
 import { discovery, explain } from './discovery.ts';
 import { fleetKinds } from './fleet-kinds.ts';
+import { rawAccess } from './raw-access.ts';
+import { rawDeleting } from './raw-deleting.ts';
+import { rawFleetKinds } from './raw-fleet-kinds.ts';
+import { rawPatching } from './raw-patching.ts';
+import { rawReading } from './raw-reading.ts';
+import { rawStatus } from './raw-status.ts';
+import { rawWatching } from './raw-watching.ts';
 import { reading } from './reading.ts';
+import { seeds } from './seeds.ts';
 
 export const scripts: readonly Script[] = [
   discovery,
@@ -23,4 +32,13 @@ export const scripts: readonly Script[] = [
   fleetKinds,
   builtinKindsScript,
   differences,
+  seeds,
+  badInput,
+  rawStatus,
+  rawReading,
+  rawPatching,
+  rawWatching,
+  rawDeleting,
+  rawAccess,
+  rawFleetKinds,
 ];

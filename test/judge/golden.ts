@@ -1,7 +1,7 @@
-// What a real Kubernetes 1.34.4 and its kubectl printed: per script one file, per step one text.
+// What a real Kubernetes 1.34.4 and its kubectl answered: per script one file, per step one text. The cache of the real side.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Script } from './script.ts';
+import { type Script, titleOf } from './script.ts';
 
 export interface Recorded {
   readonly run: string;
@@ -16,6 +16,6 @@ export function recorded(script: Script): readonly Recorded[] {
 }
 
 export function record(script: Script, seen: readonly string[]): void {
-  const steps = script.steps.map((step, index): Recorded => ({ run: step.run, printed: seen[index] as string }));
+  const steps = script.steps.map((step, index): Recorded => ({ run: titleOf(step), printed: seen[index] as string }));
   writeFileSync(fileOf(script), `${JSON.stringify(steps, undefined, 1)}\n`);
 }

@@ -1,6 +1,6 @@
 // One object of every built-in kind that can be stored, through its life. Defaults in depth are tested beside the code; here it is the wire.
 import { readFileSync } from 'node:fs';
-import { builtinKinds } from '../../../../src/api/builtin/kinds.ts';
+import { builtinKinds } from '../../../src/api/builtin/kinds.ts';
 import { type Script, script } from '../script.ts';
 
 interface Stored {
@@ -9,7 +9,7 @@ interface Stored {
   readonly metadata: Readonly<Record<string, unknown>> & { readonly name: string };
 }
 
-const fixtures = new URL('../../../../src/apiserver/builtin/fixtures/defaults.json', import.meta.url);
+const fixtures = new URL('../../../src/apiserver/builtin/fixtures/defaults.json', import.meta.url);
 const NAMESPACE = 'builtin-kinds';
 const text = readFileSync(fixtures, 'utf8').replaceAll('flotilla-capture', NAMESPACE);
 const inputs = (JSON.parse(text) as readonly { readonly input: Stored }[]).map((each) => each.input);

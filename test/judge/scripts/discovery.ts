@@ -1,5 +1,5 @@
 // What there is: discovery, versions, health, explain.
-import { hubKinds, memberKinds } from '../../../../src/api/kinds.ts';
+import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 import { script } from '../script.ts';
 
 const componentStatus = [{ line: /componentstatus/i, known: 'componentstatus' }];
