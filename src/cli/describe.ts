@@ -2,6 +2,7 @@
 
 import type { Resource } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
+import { by } from '../base/compare.ts';
 import { writeYaml } from '../base/write-yaml.ts';
 import type { Connected } from './connect.ts';
 import { align } from './format-table.ts';
@@ -45,7 +46,8 @@ const indent = (text: string): string => text.replace(/^/gm, '  ');
 async function eventsAbout(server: Connected, { kind, metadata }: KubeObject): Promise<readonly KubeObject[]> {
   const fields = `involvedObject.kind=${kind},involvedObject.name=${metadata.name},involvedObject.uid=${metadata.uid}`;
   const at = { resource: EVENTS, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) };
-  return (await server.transport.call({ verb: 'list', at, fields })).list?.items ?? [];
+  const found = (await server.transport.call({ verb: 'list', at, fields })).list?.items ?? [];
+  return found.toSorted(by((event) => String(event['lastTimestamp'] ?? event.metadata.creationTimestamp ?? '')));
 }
 
 function eventTable(events: readonly KubeObject[]): string {

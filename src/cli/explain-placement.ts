@@ -21,12 +21,12 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     const { total, revision, isReport } = progress;
     if (total === 0) {
       const sentence = `nothing holds ${title}: its policy asks for no cluster`;
-      return answer(sentence, { isWaiting: false, causes, notes: remarks(looking) });
+      return answer(sentence, { isWaiting: false, causes, notes: looking.progress.notes });
     }
     const clusters = total === 1 ? 'its cluster has it' : `all ${total} clusters have it`;
     const at = revision === '' ? '' : ` (revision ${revision})`;
     const sentence = `nothing holds ${title}: ${clusters}, ${isReport ? 'compared' : 'available'}${at}`;
-    return answer(sentence, { isWaiting: false, causes, notes: remarks(looking) });
+    return answer(sentence, { isWaiting: false, causes, notes: looking.progress.notes });
   }
   if (first !== undefined) return answer(`${title} waits: ${first.sentence}`, { causes });
   if (progress.outdated !== undefined) {
@@ -55,7 +55,7 @@ async function ofNobody(looking: Looking, said: string): Promise<Answer> {
             ...bringNamespace(looking, refused),
             'change the policy of the placement, or the labels and taints of clusters',
           ],
-    notes: remarks(looking),
+    notes: looking.progress.notes,
   });
 }
 
@@ -66,12 +66,6 @@ function bringNamespace({ which: { namespace } }: Looking, refused: readonly { r
     `bring namespace "${namespace}" to the clusters: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
   ];
 }
-
-/** What the hub adds to a schedule that is well, such as a selector that matches nothing: complete may then mean that nothing was sent. */
-const remarks = ({ placement }: Looking): readonly string[] =>
-  (placement.status?.conditions ?? [])
-    .filter(({ type }) => type.endsWith('Scheduled'))
-    .flatMap(({ message }) => message.split('; ').slice(1));
 
 /** Time alone ends it, and nobody writes a status for that alone. */
 export const isNotOver =

@@ -64,14 +64,16 @@ describe('the stage of a cluster', () => {
           cluster('c1', 'TTTTTF', { failedPlacements: [failed('no Pod is ready'), failed('x')] }),
           cluster('c2', 'TTTTTF', { failedPlacements: [failed('Deployment "shop/web" is not ready')] }),
           cluster('c3', 'TF'),
+          cluster('c4', 'TF'),
         ],
-        holds: [budgetUsed('c1', ['c3'])],
+        holds: [budgetUsed('c1', ['c3']), { ...budgetUsed('c4', ['c4']), code: 'NotAvailable' }],
       }),
     );
     expect(clusters.map(({ message }) => message)).toEqual([
       'Deployment "shop/web": no Pod is ready (and 1 more)',
       'Deployment "shop/web" is not ready',
       'for MemberCluster "c1" (BudgetUsed)',
+      'RolloutStarted is not reached',
     ]);
     expect(clusters[0]?.since).toBe(Date.parse(BEFORE));
   });

@@ -55,6 +55,8 @@ export interface Progress {
   readonly unlistedOpen: number;
   /** What the scheduler says when no cluster fits, although some are asked for. */
   readonly nobody?: string;
+  /** What the hub adds to a schedule that is well, such as a selector that matches nothing: complete may then mean that nothing was sent. */
+  readonly notes: readonly string[];
   readonly isReport: boolean;
   readonly clusters: readonly ClusterProgress[];
   readonly holds: readonly HoldEntry[];
@@ -126,6 +128,7 @@ export function progressOf(placement: Placement): Progress {
     unlisted,
     unlistedOpen,
     ...(isNobody ? { nobody: said('Scheduled')?.message ?? '' } : {}),
+    notes: said('Scheduled')?.status === 'True' ? (said('Scheduled')?.message ?? '').split('; ').slice(1) : [],
     isReport,
     clusters,
     holds,
@@ -148,7 +151,11 @@ function clusterProgress(state: ClusterPlacementState, { steps, holds }: Around)
   const isDone = step === undefined;
   const stage = isDone ? (steps.at(-1) === 'DiffReported' ? 'Compared' : 'Available') : stageAt[step](condition);
   const since = condition === undefined ? Number.NaN : Date.parse(condition.lastTransitionTime);
-  const hold = holds.find(({ code, clusters = [] }) => code !== 'UntrackedPeriod' && clusters.includes(cluster));
+  // What a cluster waits for; that it is not there itself is no news.
+  const hold = holds.find(({ code, on, clusters = [] }) => {
+    const isItself = on?.kind === 'MemberCluster' && on.name === cluster;
+    return code !== 'UntrackedPeriod' && !isItself && clusters.includes(cluster);
+  });
   return {
     cluster,
     stage,

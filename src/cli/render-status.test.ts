@@ -42,6 +42,15 @@ eu-1      Available   5m`.slice(1),
     );
   });
 
+  test('says what was not sent, complete or not', () => {
+    const placement = aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] });
+    const [scheduled, ...others] = placement.status?.conditions ?? [];
+    const message = 'found all: 1; selector v1 Namespace "shop" matches nothing';
+    const conditions = [{ ...scheduled, message }, ...others];
+    const progress = progressOf({ ...placement, status: { ...placement.status, conditions } } as typeof placement);
+    expect(renderStatus(progress, view)).toContain('complete\nNote: selector v1 Namespace "shop" matches nothing\n');
+  });
+
   test('does not speak of revisions because a place is empty', () => {
     const clusters = [cluster('eu-1', 'TTTTTT'), { conditions: cluster('', 'F').conditions ?? [] }];
     expect(renderStatus(progressOf(aPlacement({ said: 'F', clusters })), view)).not.toContain('REVISION');

@@ -28,6 +28,7 @@ export function renderStatus(progress: Progress, view: StatusView): string {
     headline(progress),
     ...(view.bar === undefined || progress.total === 0 ? [] : [bar(progress, view.bar)]),
     ...remarks(progress, view),
+    ...progress.notes.map((note) => `Note: ${note}`),
     ...(shown.length === 0 ? [] : ['', ...table(shown, view.now)]),
     ...(left === 0 ? [] : [`… and ${left} more ${left === 1 ? 'cluster' : 'clusters'}`]),
     ...(progress.isComplete ? [] : ['', `Why: ${view.more}`]),
