@@ -2,54 +2,29 @@
 // left to do. Guarantees: no wake-up is lost; one pass per key at a time; a pass sees the effects of all earlier passes of this process;
 // a controller decides nothing before all it watches is known; after `stop` no write goes out.
 //
-// Begin with `pass`. The parts: feeds.ts (what is known), queue.ts (what must be looked at), perform.ts (what is done), outcome.ts (what
+// Begin with pass.ts. The parts: feeds.ts (what is known), queue.ts (what must be looked at), perform.ts (what is done), outcome.ts (what
 // is done about failures), wholes.ts (objects that a decision needs in full).
 import { setMaxListeners } from 'node:events';
 import type { Registry } from 'prom-client';
 import type { Hold } from '../api/hold.ts';
-import { AbortError, ApiError, messageOf } from '../base/errors.ts';
-import { mapLimit } from '../base/map-limit.ts';
+import { AbortError, messageOf } from '../base/errors.ts';
 import type { Change } from './cache.ts';
 import { keyOf } from './cache.ts';
 import { createContents } from './content.ts';
-import {
-  type Controller,
-  type Decision,
-  type Failure,
-  idle,
-  isNeed,
-  isWorker,
-  type Need,
-  type Projected,
-  type See,
-  type Source,
-  type WatchRule,
-  type Worker,
-} from './controller.ts';
+import type { Controller, Projected, Source, WatchRule, Worker } from './controller.ts';
 import { createDemand } from './demand.ts';
 import type { Deps } from './deps.ts';
 import { createRecorder } from './events.ts';
 import { createFeeds, type Feed } from './feeds.ts';
-import type { Folds } from './fold-answer.ts';
-import { createHands } from './hands.ts';
 import type { ManagerState } from './manager-state.ts';
 import { noMetrics, runtimeMetrics } from './metrics.ts';
-import { classOf, classOfRead, type FailureClass, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
 import { createPace } from './pace.ts';
-import { type Performed, perform } from './perform.ts';
-import { collectionText, type Place, placeText } from './place.ts';
-import { createQueue, type Next, type Queue, type WorkClass } from './queue.ts';
-import { createSee, type SeeAt } from './see.ts';
-import {
-  createDependents,
-  createWholes,
-  type Dependents,
-  FIRST_LIST,
-  namespacePart,
-  partText,
-  WHOLE_COLLECTION,
-  type Wholes,
-} from './wholes.ts';
+import { createPasses } from './pass.ts';
+import { collectionText, placeText } from './place.ts';
+import { createQueue, type Next, type WorkClass } from './queue.ts';
+import type { Running } from './running.ts';
+import { createSee } from './see.ts';
+import { createDependents, FIRST_LIST, namespacePart, partText, WHOLE_COLLECTION } from './wholes.ts';
 
 export interface ManagerOptions {
   // biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list; each is typed where it is written.
@@ -83,37 +58,7 @@ export interface Manager {
   holdsOf(key: string, controller?: string): readonly Hold[];
 }
 
-/** What came of a look: a decision to carry out, or what a worker has done. */
-interface Looked {
-  readonly decision: Decision;
-  /** What time it was. */
-  readonly at?: number;
-  readonly performed?: Performed;
-}
-
-interface Running {
-  readonly controller: Controller | Worker;
-  readonly queue: Queue;
-  /** Those that it waits for. */
-  readonly feeds: readonly Feed[];
-  readonly see: SeeAt;
-  readonly holds: Map<string, readonly Hold[]>;
-  readonly unsettled: Map<string, Map<string, Place>>;
-  readonly dependents: Dependents;
-  /** When each running pass began. */
-  readonly busy: Map<string, number>;
-  /** What stopped the last pass over a key. */
-  readonly failures: Map<string, Failure>;
-  /** Woken from outside before it was ready. */
-  readonly early: Set<string>;
-  isReady: boolean;
-  passes: number;
-  depth: number;
-}
-
 const TEN_HOURS_MS = 36_000_000;
-const MOST_NEED_ROUNDS = 8;
-const LOOKS_AT_A_TIME = 8;
 const WALK_CHUNK = 256;
 
 export function startManager(deps: Deps, options: ManagerOptions): Manager {
@@ -318,6 +263,29 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
 
   // ---- one pass over a key
 
+  const reconcile = createPasses({
+    deps,
+    feeds,
+    contents,
+    demand,
+    recorder,
+    metrics,
+    manager,
+    sideBySide,
+    mayWrite,
+    reading: reading.signal,
+    writing: writing.signal,
+    isLookedAt: (place) => running.some(({ dependents }) => dependents.has(placeText(place))),
+    signed(of, key, fold) {
+      author = { of, key };
+      try {
+        fold();
+      } finally {
+        author = undefined;
+      }
+    },
+  });
+
   async function pass(of: Running, key: string): Promise<Next> {
     of.passes++;
     of.busy.set(key, clock.now());
@@ -325,222 +293,6 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     const next = await reconcile(of, key);
     of.busy.delete(key);
     return next;
-  }
-
-  async function reconcile(of: Running, key: string): Promise<Next> {
-    const { controller } = of;
-    const startedAt = clock.now();
-    let decision: Decision | undefined;
-    let performed: Performed | undefined;
-    let next: Next;
-    let error: unknown;
-    try {
-      await settle(of, key);
-      const seen = await look(of, key);
-      if (isStopping) return { next: 'rest' };
-      decision = seen?.decision;
-      performed = seen?.performed;
-      remember(of, key, decision, seen?.at);
-      if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
-      next = performed === undefined ? { next: 'rest' } : after(of, performed);
-    } catch (thrown) {
-      if (isStopping) return { next: 'rest' };
-      error = thrown;
-      const kind = isWorker(controller) ? classOf(thrown) : classOfRead(thrown);
-      metrics.failed(controller.name, kind);
-      next = { next: OUTCOMES[kind].next, notBefore: clock.now() + retryAfterMs(thrown) };
-    }
-    const failure =
-      error === undefined
-        ? performed?.failures[0]
-        : { error, class: isWorker(controller) ? classOf(error) : classOfRead(error) };
-    if (failure !== undefined && OUTCOMES[failure.class].isWorthTelling) of.failures.set(key, told(failure));
-    else if (failure === undefined) of.failures.delete(key);
-    report(of, key, { durationMs: clock.now() - startedAt, decision, performed, failure });
-    return next;
-  }
-
-  /** A write of this key was lost: nothing is decided before its object was seen. */
-  async function settle(of: Running, key: string): Promise<void> {
-    const places = of.unsettled.get(key);
-    if (places === undefined) return;
-    await mapLimit([...places], LOOKS_AT_A_TIME, async ([text, place]) => {
-      await feeds.look(place, reading.signal);
-      places.delete(text);
-    });
-    of.unsettled.delete(key);
-  }
-
-  /** One look, as often as it needs to see more; undefined = not ours. */
-  async function look(of: Running, key: string): Promise<Looked | undefined> {
-    const { controller } = of;
-    const wholes = createWholes(
-      feeds,
-      contents,
-      isWorker(controller) ? (text) => of.dependents.add(key, text) : undefined,
-    );
-    for (let round = 0; ; round++) {
-      wholes.begin();
-      const see = of.see(clock.now(), wholes, of.failures.get(key));
-      const found = isWorker(controller)
-        ? await letWork(of, key, { controller, see, wholes })
-        : controller.observe(see, key);
-      if (!isNeed(found)) {
-        note(of, key, wholes);
-        if (found === undefined) return undefined;
-        return isWorker(controller)
-          ? { ...(found as Looked), at: see.now }
-          : { decision: controller.decide(found), at: see.now };
-      }
-      if (round === MOST_NEED_ROUNDS) {
-        throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
-      }
-      const lists = (found.watch ?? []).map(openFor(wholes));
-      // Before anything is waited for: what happens meanwhile must be heard.
-      note(of, key, wholes);
-      await mapLimit(found.need, LOOKS_AT_A_TIME, (ref) => wholes.fetch(ref));
-      if (isStopping) return undefined;
-      const missing = lists.filter(({ isSynced }) => !isSynced);
-      if (missing.length > 0) {
-        return { decision: idle(`waits for the first list of ${missing.map(({ name }) => name).join(', ')}`) };
-      }
-    }
-  }
-
-  const openFor =
-    (wholes: Wholes) =>
-    (source: Source): Feed => {
-      if (feeds.opened(source) === undefined) metrics.watches(1);
-      const feed = feeds.open(source);
-      wholes.touch(feed, FIRST_LIST);
-      return feed;
-    };
-
-  /** What wakes this key from now on. */
-  function note(of: Running, key: string, wholes: Wholes): void {
-    of.dependents.set(key, wholes.used);
-    demand.set(`${of.controller.name} ${key}`, wholes.read);
-  }
-
-  interface Working {
-    readonly controller: Worker;
-    readonly see: See;
-    readonly wholes: Wholes;
-  }
-
-  async function letWork(
-    of: Running,
-    key: string,
-    { controller, see, wholes }: Working,
-  ): Promise<Looked | Need | undefined> {
-    const hands = createHands({
-      deps,
-      feeds: signedFolds(of, key),
-      mayWrite,
-      record: (event) => recorder.record(controller.eventSource, event),
-      reading: reading.signal,
-      writing: writing.signal,
-    });
-    try {
-      const rest = await controller.work(see, key, hands);
-      if (rest === undefined || isNeed(rest)) return rest;
-      return {
-        decision: { steps: [], ...rest },
-        performed: { done: hands.writes, changed: false, failures: [], unsettled: hands.unsettled },
-      };
-    } catch (error) {
-      note(of, key, wholes);
-      throw error;
-    } finally {
-      block(of, key, hands.unsettled);
-    }
-  }
-
-  function block(of: Running, key: string, places: readonly Place[]): void {
-    if (places.length > 0) of.unsettled.set(key, new Map(places.map((place) => [placeText(place), place])));
-  }
-
-  function remember(of: Running, key: string, decision: Decision | undefined, lookedAt: number | undefined): void {
-    of.queue.wakeAt(key, decision?.wakeAt, lookedAt);
-    if (decision === undefined || decision.holds.length === 0) of.holds.delete(key);
-    else of.holds.set(key, decision.holds);
-  }
-
-  /** What a pass brings about does not wake its own key: a decision looks again anyway, a worker has seen its own answers. */
-  function signedFolds(of: Running, key: string): Folds {
-    const signed = (fold: () => void) => {
-      author = { of, key };
-      try {
-        fold();
-      } finally {
-        author = undefined;
-      }
-    };
-    return {
-      fold(on, resource, object) {
-        const { name = '', namespace } = object.metadata;
-        const place: Place = { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
-        if (running.some(({ dependents }) => dependents.has(placeText(place)))) contents.put(place, object);
-        signed(() => feeds.fold(on, resource, object));
-      },
-      foldGone: (...args) => signed(() => feeds.foldGone(...args)),
-      foldEnded: (...args) => signed(() => feeds.foldEnded(...args)),
-      look: feeds.look,
-    };
-  }
-
-  async function carryOut(of: Running, key: string, decision: Decision): Promise<Performed> {
-    const performed = await perform(decision.steps, {
-      deps,
-      feeds: signedFolds(of, key),
-      manager,
-      sideBySide,
-      mayWrite,
-      record: (event) => recorder.record(of.controller.eventSource, event),
-      signal: writing.signal,
-    });
-    block(of, key, performed.unsettled);
-    return performed;
-  }
-
-  function after(of: Running, { failures, changed }: Performed): Next {
-    if (failures.length === 0) return { next: changed ? 'more' : 'rest' };
-    for (const failure of failures) metrics.failed(of.controller.name, failure.class);
-    return {
-      next: mostPatient(failures.map((failure) => OUTCOMES[failure.class].next)),
-      notBefore: clock.now() + Math.max(...failures.map(({ error }) => retryAfterMs(error))),
-    };
-  }
-
-  interface Report {
-    readonly durationMs: number;
-    readonly decision: Decision | undefined;
-    readonly performed: Performed | undefined;
-    readonly failure: { readonly error: unknown; readonly class: FailureClass } | undefined;
-  }
-
-  function report(of: Running, key: string, { durationMs, decision, performed, failure }: Report): void {
-    const actions = performed?.done ?? 0;
-    metrics.wrote(of.controller.name, actions);
-    const result = failure ? 'failed' : decision === undefined ? 'not-ours' : actions > 0 ? 'acted' : 'idle';
-    metrics.reconciled(of.controller.name, result, durationMs);
-    const fields = {
-      controller: of.controller.name,
-      key,
-      because: decision?.because ?? (failure === undefined ? 'not ours' : 'failed'),
-      actions,
-      durationMs,
-    };
-    if (failure === undefined) log.info('reconciled', fields);
-    else {
-      const failures = performed === undefined ? 1 : performed.failures.length;
-      log[OUTCOMES[failure.class].level]('reconciled', {
-        ...fields,
-        error: messageOf(failure.error),
-        class: failure.class,
-        failures,
-      });
-    }
   }
 
   // ---- life
@@ -628,8 +380,3 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         .flatMap(({ holds }) => holds.get(key) ?? []),
   };
 }
-
-const told = ({ error, class: kind }: { readonly error: unknown; readonly class: FailureClass }): Failure => ({
-  message: messageOf(error),
-  reason: error instanceof ApiError ? error.reason : kind,
-});

@@ -49,7 +49,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'decides before it has looked what became of a lost write',
     danger: 'A write that did happen is taken for one that did not: two clusters are updated where one may be.',
-    file: 'src/runtime/manager.ts',
+    file: 'src/runtime/pass.ts',
     find: 'await settle(of, key);\n      const seen = await look(of, key);',
     replace: 'const seen = await look(of, key);\n      await settle(of, key);',
     caughtBy: 'turns',
@@ -57,7 +57,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'looks at one of several lost writes',
     danger: 'The others are decided about as if they had never been sent.',
-    file: 'src/runtime/manager.ts',
+    file: 'src/runtime/pass.ts',
     find: 'await mapLimit([...places], LOOKS_AT_A_TIME,',
     replace: 'await mapLimit([...places].slice(0, 1), LOOKS_AT_A_TIME,',
     caughtBy: 'two-leaders',

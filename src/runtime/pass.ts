@@ -1,0 +1,283 @@
+// One pass over a key: look, as often as more is needed; decide, or let a worker work; perform; say what came of it and when to look again.
+// Guarantees: nothing is decided while a lost write of the key has not been looked up; whatever was looked at wakes the key from before the
+// first wait on; a pass that ends because we stop leaves nothing behind.
+import { ApiError, messageOf } from '../base/errors.ts';
+import { mapLimit } from '../base/map-limit.ts';
+import type { Contents } from './content.ts';
+import {
+  type Decision,
+  type Failure,
+  idle,
+  isNeed,
+  isWorker,
+  type Need,
+  type See,
+  type Source,
+  type Worker,
+} from './controller.ts';
+import type { Demand } from './demand.ts';
+import type { Deps } from './deps.ts';
+import type { Recorder } from './events.ts';
+import type { Feed, Feeds } from './feeds.ts';
+import type { Folds } from './fold-answer.ts';
+import { createHands } from './hands.ts';
+import type { RuntimeMetrics } from './metrics.ts';
+import { classOf, classOfRead, type FailureClass, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
+import { type Performed, perform } from './perform.ts';
+import { type Place, placeText } from './place.ts';
+import type { Next } from './queue.ts';
+import type { Running } from './running.ts';
+import { createWholes, FIRST_LIST, type Wholes } from './wholes.ts';
+
+export interface PassOptions {
+  readonly deps: Deps;
+  readonly feeds: Feeds;
+  readonly contents: Contents;
+  readonly demand: Demand;
+  readonly recorder: Recorder;
+  readonly metrics: RuntimeMetrics;
+  /** Field manager of our writes. */
+  readonly manager: string;
+  /** Actions of one step at a time. */
+  readonly sideBySide: number;
+  /** Aborted as soon as we stop: then nothing is begun any more. */
+  readonly reading: AbortSignal;
+  readonly writing: AbortSignal;
+  mayWrite(): boolean;
+  /** Some pass needs this object in full. */
+  isLookedAt(place: Place): boolean;
+  /** What `fold` brings about is the doing of this pass. */
+  signed(of: Running, key: string, fold: () => void): void;
+}
+
+/** What came of a look: a decision to carry out, or what a worker has done. */
+interface Looked {
+  readonly decision: Decision;
+  /** What time it was. */
+  readonly at?: number;
+  readonly performed?: Performed;
+}
+
+interface Working {
+  readonly controller: Worker;
+  readonly see: See;
+  readonly wholes: Wholes;
+}
+
+interface Report {
+  readonly durationMs: number;
+  readonly decision: Decision | undefined;
+  readonly performed: Performed | undefined;
+  readonly failure: { readonly error: unknown; readonly class: FailureClass } | undefined;
+}
+
+const MOST_NEED_ROUNDS = 8;
+const LOOKS_AT_A_TIME = 8;
+
+export function createPasses(options: PassOptions): (of: Running, key: string) => Promise<Next> {
+  const { deps, feeds, contents, demand, recorder, metrics, manager, sideBySide, mayWrite, reading, writing } = options;
+  const { clock, log } = deps;
+
+  async function reconcile(of: Running, key: string): Promise<Next> {
+    const { controller } = of;
+    const startedAt = clock.now();
+    let decision: Decision | undefined;
+    let performed: Performed | undefined;
+    let next: Next;
+    let error: unknown;
+    try {
+      await settle(of, key);
+      const seen = await look(of, key);
+      if (reading.aborted) return { next: 'rest' };
+      decision = seen?.decision;
+      performed = seen?.performed;
+      remember(of, key, decision, seen?.at);
+      if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
+      next = performed === undefined ? { next: 'rest' } : after(of, performed);
+    } catch (thrown) {
+      if (reading.aborted) return { next: 'rest' };
+      error = thrown;
+      const kind = isWorker(controller) ? classOf(thrown) : classOfRead(thrown);
+      metrics.failed(controller.name, kind);
+      next = { next: OUTCOMES[kind].next, notBefore: clock.now() + retryAfterMs(thrown) };
+    }
+    const failure =
+      error === undefined
+        ? performed?.failures[0]
+        : { error, class: isWorker(controller) ? classOf(error) : classOfRead(error) };
+    if (failure !== undefined && OUTCOMES[failure.class].isWorthTelling) of.failures.set(key, told(failure));
+    else if (failure === undefined) of.failures.delete(key);
+    report(of, key, { durationMs: clock.now() - startedAt, decision, performed, failure });
+    return next;
+  }
+
+  /** A write of this key was lost: nothing is decided before its object was seen. */
+  async function settle(of: Running, key: string): Promise<void> {
+    const places = of.unsettled.get(key);
+    if (places === undefined) return;
+    await mapLimit([...places], LOOKS_AT_A_TIME, async ([text, place]) => {
+      await feeds.look(place, reading);
+      places.delete(text);
+    });
+    of.unsettled.delete(key);
+  }
+
+  /** One look, as often as it needs to see more; undefined = not ours. */
+  async function look(of: Running, key: string): Promise<Looked | undefined> {
+    const { controller } = of;
+    const wholes = createWholes(
+      feeds,
+      contents,
+      isWorker(controller) ? (text) => of.dependents.add(key, text) : undefined,
+    );
+    for (let round = 0; ; round++) {
+      wholes.begin();
+      const see = of.see(clock.now(), wholes, of.failures.get(key));
+      const found = isWorker(controller)
+        ? await letWork(of, key, { controller, see, wholes })
+        : controller.observe(see, key);
+      if (!isNeed(found)) {
+        note(of, key, wholes);
+        if (found === undefined) return undefined;
+        return isWorker(controller)
+          ? { ...(found as Looked), at: see.now }
+          : { decision: controller.decide(found), at: see.now };
+      }
+      if (round === MOST_NEED_ROUNDS) {
+        throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
+      }
+      const lists = (found.watch ?? []).map(openFor(wholes));
+      // Before anything is waited for: what happens meanwhile must be heard.
+      note(of, key, wholes);
+      await mapLimit(found.need, LOOKS_AT_A_TIME, (ref) => wholes.fetch(ref));
+      if (reading.aborted) return undefined;
+      const missing = lists.filter(({ isSynced }) => !isSynced);
+      if (missing.length > 0) {
+        return { decision: idle(`waits for the first list of ${missing.map(({ name }) => name).join(', ')}`) };
+      }
+    }
+  }
+
+  const openFor =
+    (wholes: Wholes) =>
+    (source: Source): Feed => {
+      if (feeds.opened(source) === undefined) metrics.watches(1);
+      const feed = feeds.open(source);
+      wholes.touch(feed, FIRST_LIST);
+      return feed;
+    };
+
+  /** What wakes this key from now on. */
+  function note(of: Running, key: string, wholes: Wholes): void {
+    of.dependents.set(key, wholes.used);
+    demand.set(`${of.controller.name} ${key}`, wholes.read);
+  }
+
+  async function letWork(
+    of: Running,
+    key: string,
+    { controller, see, wholes }: Working,
+  ): Promise<Looked | Need | undefined> {
+    const hands = createHands({
+      deps,
+      feeds: signedFolds(of, key),
+      mayWrite,
+      record: (event) => recorder.record(controller.eventSource, event),
+      reading: reading,
+      writing: writing,
+    });
+    try {
+      const rest = await controller.work(see, key, hands);
+      if (rest === undefined || isNeed(rest)) return rest;
+      return {
+        decision: { steps: [], ...rest },
+        performed: { done: hands.writes, changed: false, failures: [], unsettled: hands.unsettled },
+      };
+    } catch (error) {
+      note(of, key, wholes);
+      throw error;
+    } finally {
+      block(of, key, hands.unsettled);
+    }
+  }
+
+  function block(of: Running, key: string, places: readonly Place[]): void {
+    if (places.length > 0) of.unsettled.set(key, new Map(places.map((place) => [placeText(place), place])));
+  }
+
+  function remember(of: Running, key: string, decision: Decision | undefined, lookedAt: number | undefined): void {
+    of.queue.wakeAt(key, decision?.wakeAt, lookedAt);
+    if (decision === undefined || decision.holds.length === 0) of.holds.delete(key);
+    else of.holds.set(key, decision.holds);
+  }
+
+  /** What a pass brings about does not wake its own key: a decision looks again anyway, a worker has seen its own answers. */
+  function signedFolds(of: Running, key: string): Folds {
+    const signed = (fold: () => void) => options.signed(of, key, fold);
+    return {
+      fold(on, resource, object) {
+        const { name = '', namespace } = object.metadata;
+        const place: Place = { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
+        if (options.isLookedAt(place)) contents.put(place, object);
+        signed(() => feeds.fold(on, resource, object));
+      },
+      foldGone: (...args) => signed(() => feeds.foldGone(...args)),
+      foldEnded: (...args) => signed(() => feeds.foldEnded(...args)),
+      look: feeds.look,
+    };
+  }
+
+  async function carryOut(of: Running, key: string, decision: Decision): Promise<Performed> {
+    const performed = await perform(decision.steps, {
+      deps,
+      feeds: signedFolds(of, key),
+      manager,
+      sideBySide,
+      mayWrite,
+      record: (event) => recorder.record(of.controller.eventSource, event),
+      signal: writing,
+    });
+    block(of, key, performed.unsettled);
+    return performed;
+  }
+
+  function after(of: Running, { failures, changed }: Performed): Next {
+    if (failures.length === 0) return { next: changed ? 'more' : 'rest' };
+    for (const failure of failures) metrics.failed(of.controller.name, failure.class);
+    return {
+      next: mostPatient(failures.map((failure) => OUTCOMES[failure.class].next)),
+      notBefore: clock.now() + Math.max(...failures.map(({ error }) => retryAfterMs(error))),
+    };
+  }
+
+  function report(of: Running, key: string, { durationMs, decision, performed, failure }: Report): void {
+    const actions = performed?.done ?? 0;
+    metrics.wrote(of.controller.name, actions);
+    const result = failure ? 'failed' : decision === undefined ? 'not-ours' : actions > 0 ? 'acted' : 'idle';
+    metrics.reconciled(of.controller.name, result, durationMs);
+    const fields = {
+      controller: of.controller.name,
+      key,
+      because: decision?.because ?? (failure === undefined ? 'not ours' : 'failed'),
+      actions,
+      durationMs,
+    };
+    if (failure === undefined) log.info('reconciled', fields);
+    else {
+      const failures = performed === undefined ? 1 : performed.failures.length;
+      log[OUTCOMES[failure.class].level]('reconciled', {
+        ...fields,
+        error: messageOf(failure.error),
+        class: failure.class,
+        failures,
+      });
+    }
+  }
+
+  return reconcile;
+}
+
+const told = ({ error, class: kind }: { readonly error: unknown; readonly class: FailureClass }): Failure => ({
+  message: messageOf(error),
+  reason: error instanceof ApiError ? error.reason : kind,
+});
