@@ -70,7 +70,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
     },
     {
       command: `${flotilla} status placement/shop`,
-      once: `kubectl wait crp/shop --timeout=60s '--for=jsonpath={.status.holds[?(@.code=="NotAvailable")].facts.cause}=failed'`,
+      once: `kubectl wait crp/shop --timeout=60s '--for=jsonpath={.status.holds[?(@.code=="NotAvailable")].facts.cause}=starting'`,
       sees({ code, stdout }) {
         expect(code).toBe(2);
         expect(stdout).toMatch(culprit);
@@ -89,7 +89,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
         expect(evidence).toBe('Evidence:');
         expect(stdout).toMatch(/2 clusters wait: member-2, member-3/);
         expect(stdout).toMatch(/Work "fleet-member-member-1\/shop-work"/);
-        expect(stdout).toMatch(/\nWhat you can do:\n {2}- mend what failed on cluster "member-1"/);
+        expect(stdout).toMatch(/\nWhat you can do:\n {2}- wait for cluster "member-1", or mend what does not come up there/);
         expect(await images()).toEqual(['web:bad', 'web:1', 'web:1']);
       },
     },
