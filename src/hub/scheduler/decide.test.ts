@@ -83,6 +83,26 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     expect(hub.pass()).toEqual([]);
   });
 
+  test('a placement that is new: what was picked for one of the same name is picked anew, before anything else', () => {
+    const hub = new Hub({
+      family,
+      policy: { placementType: 'PickFixed', clusterNames: ['a', 'b'] },
+      members: [aMember('a'), aMember('b'), aMember('c')],
+      bindings: { a: { state: 'Bound' }, c: { state: 'Bound' } },
+    });
+    hub.placement = { ...(hub.placement as KubeObject), metadata: { ...hub.placement?.metadata, finalizers: [] } };
+    expect(stepsOf(hub)).toEqual([
+      [`patch ${binding}`],
+      [`patch ${snapshot}`],
+      [`patch ${binding}`],
+      [`patch ${family.placement.kind}`],
+      ['create b'],
+      [`patch ${snapshot} status`],
+    ]);
+    hub.settle();
+    expect(hub.words).toEqual(['a Bound web-0', 'b Scheduled web-0', 'c Unscheduled (Bound) web-0']);
+  });
+
   test('a placement that has gone: what is being deleted is let go, what stands goes when nobody has brought the placement back', () => {
     const hub = new Hub({ family, bindings: { c1: { deleting: true }, c2: {}, c3: {}, c4: {} } });
     const creationTimestamp = kubeTime(hub.now);

@@ -90,17 +90,15 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
   const unscheduled = outcome.unschedule.map((binding) => unschedule(family, binding));
   const { found, wanted } = outcome;
   const because = `${found} of ${wanted} clusters: ${creates.length} new, ${patches.length} taken over, ${unscheduled.length} given up`;
-  return decision(
-    [
-      held(family, observed.placement),
-      released,
-      creates,
-      patches,
-      ...(unscheduled.length === 0 ? [] : [certain(family, snapshot), unscheduled]),
-      ...statusStep(family, snapshot, reportOf(outcome, report), because),
-    ],
-    because,
-  );
+  const hold = held(family, observed.placement);
+  const givenUp = unscheduled.length === 0 ? [] : [certain(family, snapshot), unscheduled];
+  const told = statusStep(family, snapshot, reportOf(outcome, report), because);
+  // What a predecessor left is dealt with before the hold, which says that there is none left.
+  const steps =
+    hold.length === 0
+      ? [released, creates, patches, ...givenUp, ...told]
+      : [released, patches, ...givenUp, hold, creates, ...told];
+  return decision(steps, because);
 }
 
 /** Who is behind would give up clusters by a policy that has been replaced. */
@@ -111,7 +109,8 @@ const certain = ({ policySnapshots }: PlacementFamily, snapshot: HubPolicySnapsh
 const cycleInput = ({ placement, snapshot, members, bindings, now }: Scheduling, numberOfClusters: number) => ({
   policy: snapshot.spec.policy,
   numberOfClusters,
-  snapshot: snapshot.metadata.name ?? '',
+  // Before we hold it we have picked nothing for it: what stands was picked for one of the same name, by policies of the same names.
+  snapshot: placement.metadata.finalizers?.includes(finalizers.schedulerCleanup) ? (snapshot.metadata.name ?? '') : '',
   ...(placement.metadata.namespace === undefined ? {} : { namespace: placement.metadata.namespace }),
   members,
   bindings,
