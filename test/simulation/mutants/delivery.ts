@@ -32,8 +32,8 @@ export const deliveryMutants: readonly Mutant[] = [
     name: 'takes a copy of which nothing is known for one that is down',
     danger: 'What was just unscheduled most likely works, and is taken away before its successor does.',
     file: 'src/hub/planners/rolling.ts',
-    find: "  health === 'failed' || health === 'starting' || health === 'diff-failed';",
-    replace: "  health === 'failed' || health === 'starting' || health === 'diff-failed' || health === 'unknown';",
+    find: "health === 'failed' || health === 'starting' || health === 'diff-failed';",
+    replace: "health === 'failed' || health === 'starting' || health === 'diff-failed' || health === 'unknown';",
     caughtBy: 'delivery',
   },
   // ---- delivery: what was placed
