@@ -1,5 +1,6 @@
 // What the clusters of a placement say together. For each step in order: one that is not known makes it unknown, else one that failed makes it
 // false. The first step that is not reached ends the story.
+import { conditionOf } from '../../api/next-condition.ts';
 import type { PlacementCondition, PlacementReason } from '../../api/placement.ts';
 import { type ClusterState, expectedTypes } from './cluster-status.ts';
 import type { PlacementStatusInput } from './status-input.ts';
@@ -47,6 +48,15 @@ const STEPS: Readonly<Record<Step, Readonly<Record<'True' | 'False' | 'Unknown',
   },
 };
 
+const UNDER_WAY = (n: string) => `no report of ${n} on the newest content yet`;
+
+/** The reason says that applying failed, for others read it so; to people it says that nobody has failed yet. */
+const isUnderWay = (condition: Step, selected: readonly ClusterState[]): boolean =>
+  condition === 'Applied' &&
+  selected
+    .map(({ state }) => conditionOf(state.conditions, condition))
+    .every((said) => said?.status === 'True' || said?.reason === 'ApplyInProgress');
+
 export function aggregate(input: PlacementStatusInput, selected: readonly ClusterState[]): readonly Told[] {
   const all: Told[] = [];
   for (const condition of expectedTypes(input.placement)) {
@@ -57,11 +67,20 @@ export function aggregate(input: PlacementStatusInput, selected: readonly Cluste
     const clusters = `${count} cluster${count === 1 ? '' : 's'}`;
     const isPlain =
       condition === 'Overridden' && status === 'True' && !selected.some(({ isOverridden }) => isOverridden);
-    all.push(
-      isPlain
-        ? { condition, status, reason: 'NoOverrideSpecified', message: `no override is in force for ${clusters}` }
-        : { condition, status, reason, message: message(clusters) },
-    );
+    if (isPlain)
+      all.push({
+        condition,
+        status,
+        reason: 'NoOverrideSpecified',
+        message: `no override is in force for ${clusters}`,
+      });
+    else
+      all.push({
+        condition,
+        status,
+        reason,
+        message: (status === 'False' && isUnderWay(condition, selected) ? UNDER_WAY : message)(clusters),
+      });
     if (status !== 'True') break;
   }
   return all;

@@ -286,6 +286,25 @@ describe('the status of a placement', () => {
     });
   });
 
+  test('of clusters that have not answered yet speaks of no failure', () => {
+    const message = (reasons: readonly string[]) => {
+      const bindings = reasons.map((reason, at) => {
+        const each = binding(`c${at + 1}`, 'TTTF');
+        const conditions = each.conditions.map((said) => (said.type === 'Applied' ? { ...said, reason } : said));
+        return { ...each, conditions };
+      });
+      const { conditions = [] } = placementStatus(input({ bindings }));
+      return conditions.find(({ type }) => type.endsWith('Applied'));
+    };
+    expect(message(['ApplyInProgress', 'ApplyInProgress'])).toMatchObject({
+      reason: 'ApplyFailed',
+      message: 'no report of 2 clusters on the newest content yet',
+    });
+    expect(message(['ApplyInProgress', 'NotAllWorkHaveBeenApplied'])?.message).toMatch(
+      /^not everything could be applied/,
+    );
+  });
+
   test('with selectors that cannot work touches nothing but Scheduled', () => {
     const previous = placementStatus(input({ bindings: [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')] }));
     const status = placementStatus(input({ previous, selection: { state: 'invalid', message: 'no such kind' } }));
