@@ -4,7 +4,7 @@
 // After `endsAt` nothing goes wrong any more: what is broken then must heal.
 
 import { expired, internalError, modified, tooManyRequests } from '../api/status.ts';
-import type { Request, WatchEvent, WatchRequest } from '../api/transport.ts';
+import type { Request, Target, WatchEvent, WatchRequest } from '../api/transport.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import type { DiskFate } from './server.ts';
@@ -119,7 +119,7 @@ export const noFaults: Faults = {
 
 /** How many of a kind are the first ones, and how often they meet a fault in a world that is hard on them. */
 const FIRSTS = 4;
-const HIT_FIRSTS = 0.4;
+const HIT_FIRSTS = { write: 0.4, batch: 0.2 };
 
 export interface FaultOptions {
   readonly random: Random;
@@ -139,8 +139,8 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
   // Some worlds are hard on what is seldom done: what happens twice in a world would else hardly ever meet each fault.
   const isHardOnFirsts = random.next() < 0.5;
   const done = new Map<string, number>();
-  const isFirst = ({ verb, at }: Request): boolean => {
-    const row = `${verb} ${at.resource.kind} ${at.subresource ?? ''}`;
+  const isFirst = (what: string, { resource, subresource }: Target): boolean => {
+    const row = `${what} ${resource.kind} ${subresource ?? ''}`;
     const times = (done.get(row) ?? 0) + 1;
     done.set(row, times);
     return times <= FIRSTS;
@@ -151,7 +151,7 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
       if (now >= endsAt) return 'deliver';
       if (request.verb === 'list' && request.revision !== undefined && hit(mixed.staleList)) return 'rewind';
       const isWrite = request.verb !== 'get' && request.verb !== 'list';
-      if (isWrite && isFirst(request) && isHardOnFirsts && hit(HIT_FIRSTS)) {
+      if (isWrite && isFirst(request.verb, request.at) && isHardOnFirsts && hit(HIT_FIRSTS.write)) {
         return fateOf(one(callFaults.filter((fault) => canHit(request.verb, fault))) as CallFault, request, span);
       }
       // One throw decides: the rates add up to less than one.
@@ -164,8 +164,13 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
       }
       return 'deliver';
     },
-    watch(_who, _request, _batch, now) {
+    watch(_who, request, _batch, now) {
       if (now >= endsAt) return 'deliver';
+      // Of what hardly ever changes little is told, and most of that after the faults have ended.
+      if (isFirst('watch', request.at) && isHardOnFirsts && hit(HIT_FIRSTS.batch)) {
+        const fault = one(watchFaults) as WatchFault;
+        return fault === 'delay' ? { delayMs: span() } : fault;
+      }
       let thrown = random.next();
       for (const fault of watchFaults) {
         if (thrown < mixed.watch[fault]) return fault === 'delay' ? { delayMs: span() } : fault;

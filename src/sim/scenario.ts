@@ -18,10 +18,8 @@ export interface Scenario {
   /** How many steps all of it may take. */
   readonly steps: number;
   readonly rates?: Rates;
-  /** How many seeds are played in CI: what some ten seconds of one processor allow; 0 = none yet, because it still finds what is not mended. */
+  /** How many seeds are played in CI; 0 = none yet, because it still finds what is not mended. */
   readonly ciRuns: number;
-  /** Some of what it does is so rare that not every fault meets it; then `--ci` does not demand that. */
-  readonly isSparse?: true;
   /** Fills the world. The function that it returns says what is not yet as it should be. */
   set(world: World): () => string | undefined;
 }

@@ -181,20 +181,38 @@ export function healthIsOfTheRevision({ members, leaders }: Story): Checker {
 }
 
 const versionOf = (image: string): number => Number(/\d+$/.exec(image)?.[0] ?? Number.NaN);
-const indexOf = ({ spec }: Binding): number => Number(/-(\d+)-snapshot$/.exec(spec.resourceSnapshotName)?.[1] ?? -1);
 
-/** Who is behind undoes nothing: no binding goes back to an older snapshot, and no cluster, while one leads, to an older image. */
-export const nothingGoesBack = ({ members, leaders }: Story): Checker =>
-  changeChecker('nothing goes back', ({ stored, previous, deleted }, server) => {
-    if (deleted || previous === undefined) return undefined;
-    const [now, before] = [stored.object(), previous.object()];
-    if (now.kind === binding.cluster.kind && indexOf(now as Binding) < indexOf(before as Binding)) {
-      return `${now.metadata.name} went back to ${(now as Binding).spec.resourceSnapshotName}`;
+/**
+ * Who is behind undoes nothing: no binding goes back to a snapshot that was made earlier, and no cluster, while one leads, to an older image.
+ * By when it was made, not by its number: a placement that is made anew counts from the beginning.
+ */
+export function nothingGoesBack({ members, leaders }: Story): Checker {
+  let made = 0;
+  const madeAs = new Map<string, number>();
+  const has = new Map<string, number>();
+  return changeChecker('nothing goes back', ({ key, stored, previous, deleted }, server) => {
+    const now = stored.object();
+    if (now.kind === resourceSnapshot.cluster.kind) {
+      if (previous === undefined && !deleted) madeAs.set(now.metadata.name ?? '', made++);
+      return undefined;
     }
-    if (now.kind !== 'Deployment' || !members.includes(server) || leaders > 1) return undefined;
-    const [had, has] = [imageOf(before), imageOf(now)];
-    return versionOf(has) < versionOf(had) ? `${server} went back from ${had} to ${has}` : undefined;
+    if (now.kind === binding.cluster.kind) {
+      const { resourceSnapshotName } = (now as Binding).spec;
+      const before = (previous?.object() as Binding | undefined)?.spec.resourceSnapshotName;
+      const [had = -1, gets] = [has.get(key), madeAs.get(resourceSnapshotName)];
+      if (deleted) has.delete(key);
+      else if (gets !== undefined && before !== resourceSnapshotName) has.set(key, gets);
+      const isBack = !deleted && before !== resourceSnapshotName && gets !== undefined && gets < had;
+      return isBack ? `${now.metadata.name} went back to ${resourceSnapshotName}` : undefined;
+    }
+    if (deleted || previous === undefined || now.kind !== 'Deployment') return undefined;
+    if (!members.includes(server) || leaders > 1) return undefined;
+    const images = [imageOf(previous.object()), imageOf(now)] as const;
+    return versionOf(images[1]) < versionOf(images[0])
+      ? `${server} went back from ${images[0]} to ${images[1]}`
+      : undefined;
   });
+}
 
 /** A binding is there as long as its Work is; and one of a member that never left is not given up where all are wanted. */
 export const bindingsStay = ({ isMoving, left }: Story): Checker =>
@@ -247,7 +265,7 @@ export function unsettled(sight: Sight, story: Story): string | undefined {
   return (
     notPickedAsAsked(placed, joined, picked, bindings) ??
     remains(sight, story, bindings) ??
-    (placed === undefined ? undefined : notDelivered(sight, { placed, bindings, image: imageOf(wanted) }))
+    (placed === undefined ? undefined : notDelivered(sight, { placed, bindings, image: imageOf(wanted), story }))
   );
 }
 
@@ -258,11 +276,8 @@ function notPickedAsAsked(
   bindings: readonly Binding[],
 ): string | undefined {
   if (placed === undefined) {
-    // A hub that had not heard yet that the placement is gone may have picked clusters for it; nothing comes of that.
-    const bound = bindings.filter(({ spec }) => spec.state !== 'Scheduled');
-    return bound.length === 0
-      ? undefined
-      : `${bound.map(({ spec }) => spec.targetCluster).join(', ')} are bound to nothing`;
+    const bound = bindings.map(({ spec }) => spec.targetCluster);
+    return bound.length === 0 ? undefined : `${bound.join(', ')} are bound to nothing`;
   }
   if (isGoing(placed)) return 'the placement is still being deleted';
   const { policy } = placed.spec;
@@ -290,9 +305,10 @@ interface Delivery {
   readonly placed: Placement;
   readonly bindings: readonly Binding[];
   readonly image: string;
+  readonly story: Story;
 }
 
-function notDelivered(sight: Sight, { placed, bindings, image }: Delivery): string | undefined {
+function notDelivered(sight: Sight, { placed, bindings, image, story }: Delivery): string | undefined {
   if (bindings.length === 0) return undefined;
   const rows = bindings.map(({ spec }) => {
     const web = deploymentOn(sight, spec.targetCluster);
@@ -304,7 +320,10 @@ function notDelivered(sight: Sight, { placed, bindings, image }: Delivery): stri
     const behind = picked.find(({ has, isUp: up }) => has !== image || !up);
     if (behind !== undefined) return `${behind.cluster} has ${behind.has}, not ${image}`;
     const isWanted = hasExtra(sight.store('hub'));
-    const other = picked.find(({ cluster }) => hasExtra(sight.store(cluster)) !== isWanted);
+    // An agent that dies while it applies has named in the Work's status what may be there. If the member leaves then, the Work goes, and with
+    // it the only word of it.
+    const isForgotten = (cluster: string) => !isWanted && story.left.has(cluster);
+    const other = picked.find(({ cluster }) => hasExtra(sight.store(cluster)) !== isWanted && !isForgotten(cluster));
     if (other !== undefined) return `${other.cluster} has ${isWanted ? 'not all' : 'what is left over'}`;
     const given = rows.find(({ state }) => state === 'Unscheduled');
     return given === undefined ? statusIs(placed, 'Available', 'True') : `${given.cluster} is not picked and stays`;

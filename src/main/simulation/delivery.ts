@@ -52,9 +52,8 @@ export const deliveryScenario = ({ isLed }: { readonly isLed: boolean }): Scenar
   dazedMs: SILENCE_MS + 30_000,
   healMs: 1_800_000,
   steps: 200_000,
-  // Together 500; where two act they undo each other's work, and a run takes more than twice as long.
-  ciRuns: isLed ? 500 : 0,
-  isSparse: true,
+  // Where two act they undo each other's work, and a run takes more than twice as long.
+  ciRuns: isLed ? 500 : 100,
   set(world) {
     const kinds = placedKinds();
     const isMoving = world.seed % 2 === 0;
@@ -143,6 +142,7 @@ function release({ members, isMoving, left }: Story) {
   let policy = isMoving ? twoOf(members) : undefined;
   const missing = new Set(members);
   let isBegun = false;
+  let hasExtra = false;
   const begin = async (api: Transport) => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } };
     await ensure(api, { resource: namespaceResource }, namespace);
@@ -182,8 +182,9 @@ function release({ members, isMoving, left }: Story) {
       case 5: {
         const at = { resource: configMaps, namespace: SHOP };
         const object = shop({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: EXTRA } });
-        if (roll(2) === 0) await ensure(api, at, object);
-        else await api.call({ verb: 'delete', at: { ...at, name: EXTRA } });
+        if (hasExtra) await api.call({ verb: 'delete', at: { ...at, name: EXTRA } });
+        else await ensure(api, at, object);
+        hasExtra = !hasExtra;
         return;
       }
       case 12:
@@ -203,10 +204,14 @@ function release({ members, isMoving, left }: Story) {
   };
 }
 
-/** The owner of a member has things of their own, some of them in a namespace that is placed. */
+/** The owner of a member has things of their own, some of them in a namespace that is placed; and it may have been theirs before. */
 function ownThings() {
   return async (member: Transport, roll: Roll): Promise<void> => {
     const namespace = roll(2) === 0 ? 'default' : SHOP;
+    if (namespace === SHOP && roll(2) === 0) {
+      const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } };
+      await ensure(member, { resource: namespaceResource }, object);
+    }
     const object = {
       apiVersion: 'v1',
       kind: 'ConfigMap',

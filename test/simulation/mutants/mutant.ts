@@ -12,6 +12,8 @@ export interface Mutant {
   readonly replace: string;
   /** The scenario that catches it within 300 seeds. */
   readonly caughtBy: string;
+  /** Said to be seen by nothing but the simulation: no table, property or scenario turns red. */
+  readonly alone?: true;
 }
 
 /** The broken file. Throws when what is to be replaced is not there once: then the mutant has to follow the program. */
@@ -23,9 +25,6 @@ export function mutated(text: string, { name, file, find, replace }: Mutant): st
   return parts.join(replace);
 }
 
-/** Where the tests are that should notice it: beside it, and those of the runtime and of scenarios in general. */
-export function testsNear({ file }: Pick<Mutant, 'file'>): readonly string[] {
-  const beside = file.slice(0, file.lastIndexOf('/') + 1);
-  const wide = beside === 'src/runtime/' ? ['test/runtime/', 'src/hub/membership/', 'src/member/heartbeat/'] : [];
-  return [beside, ...wide, 'test/scenarios/'];
-}
+/** Of several at once. Mutants of one file must leave each other's text alone. */
+export const mutatedTogether = (text: string, file: string, mutants: readonly Mutant[]): string =>
+  mutants.filter((mutant) => mutant.file === file).reduce(mutated, text);

@@ -11,6 +11,7 @@ export const mutants: readonly Mutant[] = [
     find: 'if (isSynced && !cache.selection.filtered) isCovered = true;',
     replace: 'if (isSynced) isCovered = true;',
     caughtBy: 'two-copiers',
+    alone: true,
   },
   {
     name: 'takes "not found" for the object that has appeared since',
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
     replace:
       "for (const { cache } of known && concerned(place)) feeds.foldGone(place, cache.get(keyAt(place))?.metadata.uid ?? '');",
     caughtBy: 'two-copiers',
+    alone: true,
   },
   {
     name: 'hears of a deletion once more and forgets what came after it',
@@ -27,14 +29,6 @@ export const mutants: readonly Mutant[] = [
     file: 'src/runtime/cache.ts',
     find: 'return isOver ? drop(key) : undefined;',
     replace: 'return drop(key);',
-    caughtBy: 'copies',
-  },
-  {
-    name: 'follows a watch after a list that was broken off',
-    danger: 'What was deleted meanwhile is never noticed.',
-    file: 'src/runtime/reflector.ts',
-    find: 'lists++;',
-    replace: 'lists++; mustList = false;',
     caughtBy: 'copies',
   },
   {
@@ -61,6 +55,7 @@ export const mutants: readonly Mutant[] = [
     find: 'await mapLimit([...places], LOOKS_AT_A_TIME,',
     replace: 'await mapLimit([...places].slice(0, 1), LOOKS_AT_A_TIME,',
     caughtBy: 'two-leaders',
+    alone: true,
   },
   // ---- two at once
   {
@@ -71,14 +66,7 @@ export const mutants: readonly Mutant[] = [
     replace:
       "if (Object.keys(merge).length === 0) return merge;\n  const metadata = isObject(merge['metadata']) ? merge['metadata'] : {};",
     caughtBy: 'two-leaders',
-  },
-  {
-    name: 'writes a status without a condition',
-    danger: 'A hub that is behind writes into a member what was true of its namesake.',
-    file: 'src/runtime/perform.ts',
-    find: 'body: conditional(action.of, action.merge) }',
-    replace: 'body: subresource ? action.merge : conditional(action.of, action.merge) }',
-    caughtBy: 'two-leaders',
+    alone: true,
   },
   // ---- members
   {
@@ -88,5 +76,6 @@ export const mutants: readonly Mutant[] = [
     find: 'works: see.all(works, place),',
     replace: 'works: see.all(works),',
     caughtBy: 'membership',
+    alone: true,
   },
 ];
