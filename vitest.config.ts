@@ -56,6 +56,7 @@ export default defineConfig({
         test: {
           name: 'judge',
           include: ['test/judge/**/*.test.ts'],
+          globalSetup: ['test/judge/setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 300_000,
           fileParallelism: false,

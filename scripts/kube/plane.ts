@@ -13,6 +13,8 @@ import { end, launch, logFile, runningPid } from './servers.ts';
 export interface Plane {
   readonly name: string;
   readonly folder: string;
+  /** No workloads move: of the controllers only those run that clean up. For comparing API servers. */
+  readonly onlyKeepsHouse?: true;
 }
 
 interface Ports {
@@ -50,6 +52,17 @@ const CONTROLLERS = [
   'pod-garbage-collector',
   'ttl-after-finished',
   'validatingadmissionpolicy-status',
+].map((name) => `${name}-controller`);
+
+const HOUSEKEEPING = [
+  'namespace',
+  'garbage-collector',
+  'serviceaccount',
+  'serviceaccount-token',
+  'root-ca-certificate-publisher',
+  'clusterrole-aggregation',
+  'persistentvolumeclaim-protection',
+  'persistentvolume-protection',
 ].map((name) => `${name}-controller`);
 
 const isThere = (plane: Plane): boolean => existsSync(join(plane.folder, 'ports.json'));
@@ -142,7 +155,7 @@ function launchControllers(plane: Plane, programs: Programs): void {
     '--use-service-account-credentials=true',
     `--service-account-private-key-file=${key('accounts.key')}`,
     `--root-ca-file=${key('ca.crt')}`,
-    `--controllers=${CONTROLLERS.join(',')}`,
+    `--controllers=${(plane.onlyKeepsHouse ? HOUSEKEEPING : CONTROLLERS).join(',')}`,
     '--kube-api-qps=100',
     '--kube-api-burst=200',
     '--secure-port=0',

@@ -104,7 +104,7 @@ const quoted = (value: unknown): string =>
 export const invalidValue = (field: string, value: unknown, why: string): FieldCause => ({
   reason: 'FieldValueInvalid',
   field,
-  message: `Invalid value: ${quoted(value)}: ${why}`,
+  message: `Invalid value: ${quoted(value)}${why === '' ? '' : `: ${why}`}`,
 });
 
 export const typeInvalid = (field: string, value: unknown, why: string): FieldCause => ({

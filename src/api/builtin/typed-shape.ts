@@ -68,7 +68,8 @@ function shapeValue(type: TypeFact, value: unknown, depth: number): unknown {
       if (value === null) return specialZero[type.special];
       return type.special.startsWith('JSONSchemaPropsOr') ? shapeSchema(type.name, value, depth) : value;
     case 'scalar':
-      return value === null ? zeroOf(type) : value;
+      // Bytes inside of a list or map are there, if only as none.
+      return value === null ? (zeroOf(type) ?? '') : value;
   }
 }
 

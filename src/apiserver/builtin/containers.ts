@@ -32,11 +32,8 @@ export function containerCauses(field: string, spec: PodSpec, volumes: ReadonlyS
     if (names.has(name)) causes.push(duplicate(`${at}.name`, name));
     names.add(name);
     causes.push(...runtimeCauses(at, container));
-    if (container.restartPolicy !== undefined) {
-      causes.push(forbiddenField(`${at}.restartPolicy`, 'may not be set for non-init containers'));
-    }
   });
-  causes.push(...hostPortCauses(`${field}.containers`, containers));
+  causes.push(...hostPortCauses(`${field}.containers`, containers, spec.hostNetwork === true));
   spec.initContainers?.forEach((container, index) => {
     const at = `${field}.initContainers[${index}]`;
     causes.push(...commonCauses(at, container, volumes));
@@ -104,12 +101,16 @@ function portCauses(field: string, ports: readonly ContainerPort[]): Causes {
   });
 }
 
-function hostPortCauses(field: string, containers: readonly Container[]): Causes {
+function hostPortCauses(field: string, containers: readonly Container[], isHostNetwork: boolean): Causes {
   const taken = new Set<string>();
   const causes: FieldCause[] = [];
   containers.forEach((container, index) => {
     container.ports?.forEach((port, place) => {
       if (!port.hostPort) return;
+      if (isHostNetwork && port.hostPort !== port.containerPort) {
+        const why = 'must match `containerPort` when `hostNetwork` is true';
+        causes.push(invalidValue(`${field}[${index}].ports[${place}].hostPort`, port.hostPort, why));
+      }
       const text = `${port.protocol}/${port.hostIP ?? ''}/${port.hostPort}`;
       if (taken.has(text)) causes.push(duplicate(`${field}[${index}].ports[${place}].hostPort`, text));
       taken.add(text);
@@ -130,6 +131,9 @@ const FIELD_PATHS: ReadonlySet<string> = new Set([
   'status.podIP',
   'status.podIPs',
 ]);
+const CONTAINER_RESOURCES: readonly string[] = ['limits', 'requests'].flatMap((side) =>
+  ['cpu', 'ephemeral-storage', 'memory'].map((name) => `${side}.${name}`),
+);
 const KEYED_FIELD_PATH = /^metadata\.(?:labels|annotations)\['[^']*'\]$/;
 
 function envCauses(field: string, env: EnvVar): Causes {
@@ -146,10 +150,19 @@ function envCauses(field: string, env: EnvVar): Causes {
   if (fieldRef) {
     const path = fieldRef.fieldPath ?? '';
     if (path === '') causes.push(required(`${at}.fieldRef.fieldPath`));
-    else if (!FIELD_PATHS.has(path) && !KEYED_FIELD_PATH.test(path)) {
+    else if (fieldRef.apiVersion !== 'v1') {
+      const why = `error converting fieldPath: unsupported pod version: ${fieldRef.apiVersion}`;
+      causes.push(invalidValue(`${at}.fieldRef.fieldPath`, path, why));
+    } else if (!FIELD_PATHS.has(path) && !KEYED_FIELD_PATH.test(path)) {
       const why = `error converting fieldPath: field label not supported: ${path}`;
       causes.push(invalidValue(`${at}.fieldRef.fieldPath`, path, why));
     }
+  }
+  if (resourceFieldRef) {
+    const resource = resourceFieldRef.resource ?? '';
+    const place = `${at}.resourceFieldRef.resource`;
+    if (resource === '') causes.push(required(place));
+    else if (!resource.includes('hugepages-')) causes.push(...oneOf(place, resource, CONTAINER_RESOURCES));
   }
   if (configMapKeyRef) causes.push(...keyRefCauses(`${at}.configMapKeyRef`, configMapKeyRef));
   if (secretKeyRef) causes.push(...keyRefCauses(`${at}.secretKeyRef`, secretKeyRef));

@@ -3,6 +3,7 @@
 import type { FieldCause } from '../../api/kind.ts';
 import type { Labels } from '../../api/object.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
+import { byText } from '../../base/compare.ts';
 import {
   dns1035LabelErrors,
   dnsLabelErrors,
@@ -116,6 +117,24 @@ export function selectorCauses(field: string, selector: SelectorShape | undefine
   });
   return causes;
 }
+
+/** A map of labels as a server shows it: in order. */
+export const shownLabels = (map: Labels | undefined): Labels | null =>
+  map === undefined ? null : Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => byText(a, b)));
+
+/** A selector as a server shows it. */
+export const shownSelector = ({ matchLabels, matchExpressions }: SelectorShape): object => ({
+  ...(matchLabels && Object.keys(matchLabels).length > 0 ? { matchLabels: shownLabels(matchLabels) } : {}),
+  ...(matchExpressions && matchExpressions.length > 0
+    ? {
+        matchExpressions: matchExpressions.map(({ key = '', operator = '', values = [] }) => ({
+          key,
+          operator,
+          ...(values.length > 0 ? { values } : {}),
+        })),
+      }
+    : {}),
+});
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 

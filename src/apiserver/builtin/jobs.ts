@@ -4,11 +4,20 @@ import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { invalidValue, notSupported, required } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
+import { dnsLabelErrors } from '../../base/names.ts';
 import { type LabelSelector, matchesLabels } from '../../base/selector.ts';
 import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, specOf, startsWith, subdomainName, textAt } from './behaviour.ts';
 import { cronScheduleError } from './cron-schedule.ts';
-import { type Causes, nonNegative, oneOf, selectorCauses } from './field-checks.ts';
+import {
+  type Causes,
+  dnsSubdomain,
+  nonNegative,
+  oneOf,
+  selectorCauses,
+  shownLabels,
+  shownSelector,
+} from './field-checks.ts';
 import { podTemplateCauses } from './pod-spec-validation.ts';
 import type { JobSpec, PodTemplate } from './shapes.ts';
 import { defaultTemplate } from './workloads.ts';
@@ -36,7 +45,11 @@ export const job: Behaviour = behaviour({
   validate(object, old, { subresource }) {
     if (subresource !== undefined) return [];
     const spec = (object.spec ?? {}) as JobSpec;
-    const causes = [...jobSpecCauses('spec', spec), ...generatedSelectorCauses(object, spec)];
+    const causes = [
+      ...jobSpecCauses('spec', spec),
+      ...generatedSelectorCauses(object, spec),
+      ...podNameCauses(object.metadata.name ?? '', spec),
+    ];
     return old === undefined ? causes : [...causes, ...jobUpdateCauses(spec, (old.spec ?? {}) as JobSpec)];
   },
   selectableFields: { 'status.successful': (object) => textAt('status', 'succeeded')(object) || '0' },
@@ -97,6 +110,22 @@ function jobSpecCauses(field: string, spec: JobSpec): Causes {
   if (spec.completionMode !== undefined && !['NonIndexed', 'Indexed'].includes(spec.completionMode)) {
     causes.push(notSupported(`${field}.completionMode`, spec.completionMode, ['NonIndexed', 'Indexed']));
   }
+  const isPlain = (spec.completionMode ?? 'NonIndexed') === 'NonIndexed';
+  if (spec.maxFailedIndexes !== undefined) {
+    const at = `${field}.maxFailedIndexes`;
+    causes.push(...nonNegative(at, spec.maxFailedIndexes));
+    if (isPlain) {
+      causes.push(invalidValue(at, spec.maxFailedIndexes, 'requires indexed completion mode'));
+    }
+    if (spec.backoffLimitPerIndex === undefined) {
+      causes.push(required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'));
+    }
+  }
+  if (spec.backoffLimitPerIndex !== undefined && isPlain) {
+    const at = `${field}.backoffLimitPerIndex`;
+    causes.push(invalidValue(at, spec.backoffLimitPerIndex, 'requires indexed completion mode'));
+  }
+  if (spec.managedBy !== undefined) causes.push(...domainPath(`${field}.managedBy`, spec.managedBy));
   if (spec.completionMode === 'Indexed' && spec.completions === undefined) {
     causes.push(required(`${field}.completions`, 'when completion mode is Indexed'));
   }
@@ -106,6 +135,16 @@ function jobSpecCauses(field: string, spec: JobSpec): Causes {
   }
   causes.push(...podTemplateCauses(`${field}.template`, spec.template));
   return [...causes, ...restartCauses(`${field}.template.spec.restartPolicy`, spec.template)];
+}
+
+/** `acme.io/foo`. */
+function domainPath(field: string, value: string): Causes {
+  if (value === '') return [required(field)];
+  const slash = value.indexOf('/');
+  const isPath = slash > 0 && slash < value.length - 1;
+  return isPath
+    ? dnsSubdomain(field, value.slice(0, slash))
+    : [invalidValue(field, value, 'must be a domain-prefixed path (such as "acme.io/foo")')];
 }
 
 function restartCauses(field: string, template: PodTemplate | undefined): Causes {
@@ -121,18 +160,20 @@ function generatedSelectorCauses({ metadata }: KubeObject, spec: JobSpec): Cause
     const why = '`selector` does not match template `labels`';
     return [
       required('spec.selector'),
-      invalidValue('spec.template.metadata.labels', template?.metadata?.labels ?? null, why),
+      invalidValue('spec.template.metadata.labels', shownLabels(template?.metadata?.labels), why),
     ];
   }
   const causes: FieldCause[] = [...selectorCauses('spec.selector', selector)];
   const labels = template?.metadata?.labels ?? {};
-  if (causes.length === 0 && !matchesLabels(selector as LabelSelector, labels)) {
-    causes.push(invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'));
+  const isValid = causes.length === 0;
+  if (isValid && !matchesLabels(selector as LabelSelector, labels)) {
+    const shown = shownLabels(template?.metadata?.labels);
+    causes.push(invalidValue('spec.template.metadata.labels', shown, '`selector` does not match template `labels`'));
   }
   if (spec.manualSelector === true) return causes;
   for (const [label, value] of [
     [UID_LABEL, metadata.uid],
-    [NAME_LABEL, metadata.name],
+    [NAME_LABEL, metadata.name ?? ''],
   ] as const) {
     if (labels[label] === undefined)
       causes.push(required(`spec.template.metadata.labels[${label}]`, `must be '${value}'`));
@@ -142,10 +183,19 @@ function generatedSelectorCauses({ metadata }: KubeObject, spec: JobSpec): Cause
   }
   const generated = { matchLabels: { [UID_LABEL]: metadata.uid } };
   const generatedOfOld = { matchLabels: { [OLD_UID_LABEL]: metadata.uid } };
-  if (!deepEqual(selector, generated) && !deepEqual(selector, generatedOfOld)) {
-    causes.push(invalidValue('spec.selector', selector, '`selector` not auto-generated'));
+  if (isValid && !deepEqual(selector, generated) && !deepEqual(selector, generatedOfOld)) {
+    causes.push(invalidValue('spec.selector', shownSelector(selector), '`selector` not auto-generated'));
   }
   return causes;
+}
+
+/** The pods of an indexed Job are named by it, the last one has the longest name. */
+function podNameCauses(name: string, { completionMode, completions = 0 }: JobSpec): Causes {
+  if (completionMode !== 'Indexed' || completions <= 0) return [];
+  const longest = `${name}-${completions - 1}`;
+  return dnsLabelErrors(longest).length === 0
+    ? []
+    : [invalidValue('metadata.name', name, `will not able to create pod with invalid DNS label: ${longest}`)];
 }
 
 function jobUpdateCauses(spec: JobSpec, old: JobSpec): Causes {
@@ -211,6 +261,9 @@ export const cronJob: Behaviour = behaviour({
       ...nonNegative('spec.successfulJobsHistoryLimit', spec.successfulJobsHistoryLimit),
       ...nonNegative('spec.failedJobsHistoryLimit', spec.failedJobsHistoryLimit),
       ...jobSpecCauses('spec.jobTemplate.spec', jobTemplate?.spec ?? {}),
+      ...(jobTemplate?.spec?.manualSelector
+        ? [notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])]
+        : []),
     ];
   },
 });

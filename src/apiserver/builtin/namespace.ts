@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../api/object.ts';
 import { forbidden } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';
+import { specFinalizerCauses } from '../verbs/metadata.ts';
 import { behaviour, labelName, specOf, textAt } from './behaviour.ts';
 
 /** What every cluster needs to work; kube-node-lease would come back by itself. */
@@ -32,6 +33,7 @@ export const namespace: Behaviour = behaviour({
     // Finalizers change through /finalize only.
     draft.spec = finalizersOf(old).length > 0 ? { finalizers: finalizersOf(old) } : {};
   },
+  validate: (object, old) => (old === undefined ? specFinalizerCauses('spec.finalizers', finalizersOf(object)) : []),
   refuseDelete(object) {
     const { name = '' } = object.metadata;
     if (IMMORTAL.has(name)) {

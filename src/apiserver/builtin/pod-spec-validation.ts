@@ -3,13 +3,15 @@
 import type { FieldCause } from '../../api/kind.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../../api/status.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../../base/names.ts';
-import { containerCauses, noBacksteps } from './containers.ts';
+import { claimSpecCauses } from './claim-spec.ts';
+import { containerCauses, descendingPath, noBacksteps } from './containers.ts';
 import {
   annotations,
   type Causes,
   complaints,
   dnsLabel,
   dnsSubdomain,
+  ipAddress,
   labels,
   oneOf,
   requiredOneOf,
@@ -65,11 +67,57 @@ export function podSpecCauses(field: string, spec: PodSpec, moreVolumes: readonl
   spec.tolerations?.forEach((toleration, index) => {
     causes.push(...tolerationCauses(`${field}.tolerations[${index}]`, toleration));
   });
+  causes.push(...gateCauses(field, spec), ...placeCauses(field, spec));
   if (spec.priorityClassName) causes.push(...dnsSubdomain(`${field}.priorityClassName`, spec.priorityClassName));
   if (spec.preemptionPolicy !== undefined) {
-    causes.push(...oneOf(`${field}.preemptionPolicy`, spec.preemptionPolicy, ['PreemptLowerPriority', 'Never']));
+    causes.push(
+      ...requiredOneOf(`${field}.preemptionPolicy`, spec.preemptionPolicy, ['PreemptLowerPriority', 'Never']),
+    );
   }
   return causes;
+}
+
+/** What holds a pod back, by name. */
+function gateCauses(field: string, spec: PodSpec): Causes {
+  const seen = new Set<string>();
+  const scheduling = (spec.schedulingGates ?? []).flatMap(({ name = '' }, index) => {
+    const at = `${field}.schedulingGates[${index}]`;
+    const causes = [
+      ...complaints(at, name, qualifiedNameErrors(name)),
+      ...(seen.has(name) ? [duplicate(at, name)] : []),
+    ];
+    seen.add(name);
+    return causes;
+  });
+  const readiness = (spec.readinessGates ?? []).flatMap(({ conditionType = '' }, index) =>
+    complaints(`${field}.readinessGates[${index}].conditionType`, conditionType, qualifiedNameErrors(conditionType)),
+  );
+  return [...scheduling, ...readiness];
+}
+
+/** Where and how it runs. */
+function placeCauses(field: string, spec: PodSpec): Causes {
+  const { dnsPolicy, dnsConfig, hostAliases = [], os, runtimeClassName } = spec;
+  return [
+    ...(dnsPolicy === 'None' && (dnsConfig?.nameservers ?? []).length === 0
+      ? [
+          dnsConfig === undefined
+            ? required(`${field}.dnsConfig`, 'must provide `dnsConfig` when `dnsPolicy` is None')
+            : required(
+                `${field}.dnsConfig.nameservers`,
+                'must provide at least one DNS nameserver when `dnsPolicy` is None',
+              ),
+        ]
+      : []),
+    ...hostAliases.flatMap(({ ip = '', hostnames = [] }, index) => [
+      ...ipAddress(`${field}.hostAliases[${index}].ip`, ip),
+      ...hostnames.flatMap((name) => dnsSubdomain(`${field}.hostAliases[${index}].hostnames`, name)),
+    ]),
+    ...(os === undefined
+      ? []
+      : requiredOneOf(os.name ? `${field}.os` : `${field}.os.name`, os.name, ['linux', 'windows'])),
+    ...(runtimeClassName === undefined ? [] : dnsSubdomain(`${field}.runtimeClassName`, runtimeClassName)),
+  ];
 }
 
 // In the order in which a server counts them; the first one found is the volume's type.
@@ -80,12 +128,16 @@ const SOURCES = [
   ...['storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image'],
 ];
 
+/** As a real server spells it there. */
+const SPELT: Readonly<Record<string, string>> = { downwardAPI: 'downwarAPI' };
+
 /** One volume; a name that mounts may use is added to `names`. */
 function volumeCauses(field: string, volume: Volume, names: Set<string>): Causes {
   const causes: FieldCause[] = [];
   const given = SOURCES.filter((source) => volume[source] !== undefined && volume[source] !== null);
   given.forEach((source, index) => {
-    if (index > 0) causes.push(forbiddenField(`${field}.${source}`, 'may not specify more than 1 volume type'));
+    if (index > 0)
+      causes.push(forbiddenField(`${field}.${SPELT[source] ?? source}`, 'may not specify more than 1 volume type'));
     else causes.push(...sourceCauses(`${field}.${source}`, source, volume));
   });
   if (given.length === 0) causes.push(required(field, 'must specify a volume type'));
@@ -117,12 +169,28 @@ function sourceCauses(field: string, source: string, volume: Volume): Causes {
     case 'persistentVolumeClaim':
       return volume.persistentVolumeClaim?.claimName ? [] : [required(`${field}.claimName`)];
     case 'downwardAPI':
-      return mode(volume.downwardAPI?.defaultMode);
+      return [...mode(volume.downwardAPI?.defaultMode), ...downwardCauses(field, volume.downwardAPI?.items ?? [])];
+    case 'ephemeral': {
+      const claim = volume.ephemeral?.volumeClaimTemplate;
+      const at = `${field}.volumeClaimTemplate`;
+      return claim === undefined ? [required(at)] : claimSpecCauses(`${at}.spec`, claim.spec ?? {});
+    }
     case 'projected':
       return mode(volume.projected?.defaultMode);
     default:
       return [];
   }
+}
+
+function downwardCauses(field: string, items: NonNullable<NonNullable<Volume['downwardAPI']>['items']>): Causes {
+  return items.flatMap(({ path = '', fieldRef, resourceFieldRef }) => [
+    ...(path === '' ? [required(`${field}.path`)] : descendingPath(`${field}.path`, path)),
+    ...(fieldRef && !fieldRef.fieldPath ? [required(`${field}.fieldRef.fieldPath`)] : []),
+    ...(fieldRef && resourceFieldRef
+      ? [invalidValue(field, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously')]
+      : []),
+    ...(!fieldRef && !resourceFieldRef ? [required(field, 'one of fieldRef and resourceFieldRef is required')] : []),
+  ]);
 }
 
 function tolerationCauses(field: string, toleration: Toleration): Causes {

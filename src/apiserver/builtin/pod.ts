@@ -21,6 +21,7 @@ export const pod: Behaviour = behaviour({
   prepare(draft, old, context) {
     const spec = specOf<PodSpec>(draft);
     if (old !== undefined) {
+      if (context.subresource === undefined) keepPriority(spec, (old.spec ?? {}) as PodSpec);
       if (context.subresource === undefined) tolerateSilentNodes(spec);
       return;
     }
@@ -36,8 +37,8 @@ export const pod: Behaviour = behaviour({
   validate(object, old, context) {
     if (context.subresource !== undefined) return [];
     const spec = (object.spec ?? {}) as PodSpec;
-    if (old === undefined) return [...podSpecCauses('spec', spec), ...imageCauses(spec)];
-    return updateCauses(spec, (old.spec ?? {}) as PodSpec);
+    const causes = [...podSpecCauses('spec', spec), ...imageCauses(spec)];
+    return old === undefined ? causes : [...causes, ...updateCauses(spec, (old.spec ?? {}) as PodSpec)];
   },
 
   graceSeconds(object, asked) {
@@ -68,6 +69,12 @@ const GATED = {
   reason: 'SchedulingGated',
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 } as const;
+
+/** What admission has decided stands, unless somebody says otherwise. */
+function keepPriority(spec: PodSpec, old: PodSpec): void {
+  if (old.priority !== undefined) spec.priority ??= old.priority;
+  if (old.preemptionPolicy !== undefined) spec.preemptionPolicy ??= old.preemptionPolicy;
+}
 
 function defaultPod(draft: Draft): void {
   const spec = specOf<PodSpec>(draft);
@@ -141,7 +148,7 @@ function updateCauses(spec: PodSpec, old: PodSpec): Causes {
       return [forbiddenField(`spec.${list}`, `pod updates may not add or remove ${kind}`)];
     }
   }
-  causes.push(...imageCauses(spec), ...deadlineCauses(spec, old), ...addedTolerations(spec, old));
+  causes.push(...deadlineCauses(spec, old), ...addedTolerations(spec, old));
   if (!deepEqual(withoutChangeable(spec, old), old)) {
     causes.push(forbiddenField('spec', `pod updates may not change fields other than ${CHANGEABLE}`));
   }

@@ -7,6 +7,8 @@ const shared = { createOnUpdate: true, nameError: pathName } as const;
 
 // A rule without verbs is refused later; until then it has none rather than nothing.
 const verbsPresent = (draft: Draft): void => {
+  // No rules are nothing, not an empty list.
+  if (Array.isArray(draft.rules) && draft.rules.length === 0) draft.rules = null;
   for (const rule of (draft.rules ?? []) as { verbs?: string[] | null }[]) rule.verbs ??= [];
 };
 

@@ -1,6 +1,6 @@
 // Names and amounts of resources: which names there are, and how limits and requests must fit together.
 import type { FieldCause } from '../../api/kind.ts';
-import { invalidValue, required } from '../../api/status.ts';
+import { forbiddenField, invalidValue, required } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
 import { qualifiedNameErrors } from '../../base/names.ts';
 import { canonicalQuantity, compareQuantities, parseQuantity, type Quantity } from '../../base/quantity.ts';
@@ -82,6 +82,10 @@ export function resourceCauses(field: string, resources: Resources | undefined):
     const at = `${field}.requests[${name}]`;
     causes.push(...containerResourceNameCauses(at, name), ...amountCauses(at, name, amount));
     causes.push(...fitCauses(field, name, amount, Object.hasOwn(limits, name) ? limits[name] : undefined));
+  }
+  const names = [...Object.keys(limits), ...Object.keys(requests)];
+  if (names.some(isHugePages) && !names.some((name) => name === 'cpu' || name === 'memory')) {
+    causes.push(forbiddenField(field, 'HugePages require cpu or memory'));
   }
   return causes;
 }

@@ -2,9 +2,11 @@
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../../api/status.ts';
-import type { WriteContext } from '../registry.ts';
+import { qualifiedNameErrors } from '../../base/names.ts';
 import {
   type Causes,
+  cidr,
+  complaints,
   dnsLabel,
   dnsSubdomain,
   ipAddress,
@@ -21,24 +23,52 @@ import type { ServicePort, ServiceSpec } from './shapes.ts';
 const TYPES: readonly string[] = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
-export function serviceCauses(object: KubeObject, old: KubeObject | undefined, context: WriteContext): Causes {
+export function serviceCauses(object: KubeObject, old: KubeObject | undefined): Causes {
   const spec = (object.spec ?? {}) as ServiceSpec;
-  const causes: FieldCause[] = [
+  return [
     ...changeCauses(spec, old?.spec as ServiceSpec | undefined),
     ...typeCauses(spec),
     ...portCauses(spec),
     ...labels('spec.selector', spec.selector),
     ...requiredOneOf('spec.sessionAffinity', spec.sessionAffinity, ['ClientIP', 'None']),
-    ...addressCauses(spec),
     ...(spec.externalIPs ?? []).flatMap((ip, index) => ipAddress(`spec.externalIPs[${index}]`, ip)),
     ...requiredOneOf('spec.type', spec.type, TYPES),
     ...(spec.type === 'ClusterIP' ? strayNodePorts(spec) : []),
     ...repeatedPorts(spec),
+    ...repeatedNodePorts(spec),
     ...trafficCauses(spec),
+    ...balancerCauses(spec, old?.spec as ServiceSpec | undefined),
   ];
-  if (causes.length > 0) return causes;
-  const { namespace = '', name = '' } = object.metadata;
-  return allotmentCauses(spec, { store: context.cluster.store, namespace, name });
+}
+
+const DISTRIBUTIONS: readonly string[] = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
+
+function balancerCauses(spec: ServiceSpec, old: ServiceSpec | undefined): Causes {
+  const { type, loadBalancerClass: name, loadBalancerSourceRanges: ranges, trafficDistribution } = spec;
+  const isBalanced = type === 'LoadBalancer';
+  const why = "may only be used when `type` is 'LoadBalancer'";
+  const causes: FieldCause[] = [];
+  if (ranges !== undefined && ranges.length > 0) {
+    const at = 'spec.LoadBalancerSourceRanges';
+    if (!isBalanced) causes.push(forbiddenField(at, why));
+    ranges.forEach((range, index) => {
+      causes.push(...cidr(`${at}[${index}]`, range.trim()));
+    });
+  }
+  if (isBalanced && old?.type === 'LoadBalancer' && name !== old.loadBalancerClass) {
+    causes.push(invalidValue('spec.loadBalancerClass', name ?? null, 'may not change once set'));
+  }
+  if (name !== undefined) {
+    causes.push(
+      ...(isBalanced
+        ? complaints('spec.loadBalancerClass', name, qualifiedNameErrors(name))
+        : [forbiddenField('spec.loadBalancerClass', why)]),
+    );
+  }
+  if (trafficDistribution !== undefined) {
+    causes.push(...oneOf('spec.trafficDistribution', trafficDistribution, DISTRIBUTIONS));
+  }
+  return causes;
 }
 
 function changeCauses(spec: ServiceSpec, old: ServiceSpec | undefined): Causes {
@@ -58,7 +88,7 @@ function typeCauses(spec: ServiceSpec): Causes {
   }
   if (type === 'ExternalName') {
     if (clusterIPs.length > 0) {
-      causes.push(invalidValue('spec.clusterIPs', clusterIPs, 'may not be set for ExternalName services'));
+      causes.push(forbiddenField('spec.clusterIPs', 'may not be set for ExternalName services'));
     }
     if (spec.ipFamilies?.length) {
       causes.push(forbiddenField('spec.ipFamilies', 'may not be set for ExternalName services'));
@@ -73,8 +103,7 @@ function typeCauses(spec: ServiceSpec): Causes {
   return causes;
 }
 
-function portCauses({ ports = [], clusterIPs }: ServiceSpec): Causes {
-  const isHeadless = clusterIPs?.[0] === 'None';
+function portCauses({ ports = [] }: ServiceSpec): Causes {
   const names = new Set<string>();
   return ports.flatMap((port, index) => {
     const at = `spec.ports[${index}]`;
@@ -87,43 +116,54 @@ function portCauses({ ports = [], clusterIPs }: ServiceSpec): Causes {
     }
     causes.push(...portNumber(`${at}.port`, port.port ?? 0));
     causes.push(...requiredOneOf(`${at}.protocol`, port.protocol, PROTOCOLS));
-    // A headless Service has nobody who would translate ports, so what stands there does not matter.
-    const isUnused = isHeadless && (port.targetPort === undefined || port.targetPort === 0);
-    return isUnused ? causes : [...causes, ...portNumberOrName(`${at}.targetPort`, port.targetPort)];
+    causes.push(...portNumberOrName(`${at}.targetPort`, port.targetPort));
+    if (port.appProtocol !== undefined) {
+      causes.push(...complaints(`${at}.appProtocol`, port.appProtocol, qualifiedNameErrors(port.appProtocol)));
+    }
+    return causes;
   });
 }
 
-function addressCauses(spec: ServiceSpec): Causes {
+/** Whether addresses and families fit each other and this cluster. Where they do not, a server looks no further. */
+export function addressCauses(spec: ServiceSpec): Causes {
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   if (spec.type === 'ExternalName') return [];
   const causes: FieldCause[] = [];
-  if (clusterIPs.length > 0 && clusterIP !== clusterIPs[0]) {
-    causes.push(
-      clusterIP === ''
-        ? invalidValue('spec.clusterIPs', clusterIPs, 'must be empty when `clusterIP` is not specified')
-        : invalidValue('spec.clusterIP', clusterIP, 'must match clusterIPs[0]'),
-    );
+  const field = 'spec.clusterIPs';
+  if (clusterIP === '' && clusterIPs.length > 0) {
+    causes.push(invalidValue(field, clusterIPs, 'must be empty when `clusterIP` is not specified'));
+  } else if (clusterIP !== '' && clusterIPs.length === 0) causes.push(required(field));
+  else if (clusterIP !== '' && clusterIPs[0] !== clusterIP) {
+    causes.push(invalidValue(field, clusterIPs, 'first value must match `clusterIP`'));
+  }
+  ipFamilies.forEach((family, index) => {
+    causes.push(...oneOf(`spec.ipFamilies[${index}]`, family, ['IPv4', 'IPv6']));
+    if (ipFamilies.indexOf(family) < index) causes.push(duplicate(`spec.ipFamilies[${index}]`, family));
+  });
+  if (ipFamilyPolicy !== undefined) {
+    const policies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
+    causes.push(...oneOf('spec.ipFamilyPolicy', ipFamilyPolicy, policies));
   }
   clusterIPs.forEach((ip, index) => {
-    const at = `spec.clusterIPs[${index}]`;
-    if (ip === 'None') {
-      if (index > 0) causes.push(invalidValue(at, ip, 'must be empty string or a valid IP'));
-    } else causes.push(...ipAddress(at, ip));
+    if (index > 0 || ip !== 'None') causes.push(...ipAddress(`${field}[${index}]`, ip));
+    else if (clusterIPs.length > 1) {
+      causes.push(invalidValue(field, clusterIPs, "'None' must be the first and only value"));
+    }
   });
   const isOpen = clusterIPs[0] === 'None' && Object.keys(spec.selector ?? {}).length === 0;
-  if (isOpen) return causes;
+  if (causes.length > 0 || isOpen) return causes;
+  if (ipFamilies.length > 1 && (ipFamilyPolicy ?? 'SingleStack') === 'SingleStack') {
+    const why = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified";
+    return [invalidValue('spec.ipFamilyPolicy', 'SingleStack', why)];
+  }
   if (ipFamilyPolicy === 'RequireDualStack') {
     const why = 'this cluster is not configured for dual-stack services';
     causes.push(invalidValue('spec.ipFamilyPolicy', ipFamilyPolicy, why));
-  } else if (ipFamilyPolicy !== undefined) {
-    const policies = ['SingleStack', 'PreferDualStack', 'RequireDualStack'];
-    causes.push(...oneOf('spec.ipFamilyPolicy', ipFamilyPolicy, policies));
   }
-  ipFamilies.forEach((family, index) => {
-    if (family === 'IPv6') {
-      causes.push(invalidValue(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster'));
-    } else causes.push(...oneOf(`spec.ipFamilies[${index}]`, family, ['IPv4', 'IPv6']));
-  });
+  const foreign = ipFamilies.indexOf('IPv6');
+  if (foreign >= 0) {
+    causes.push(invalidValue(`spec.ipFamilies[${foreign}]`, 'IPv6', 'not configured on this cluster'));
+  }
   return causes;
 }
 
@@ -131,6 +171,17 @@ const strayNodePorts = ({ ports = [] }: ServiceSpec): Causes =>
   ports.flatMap(({ nodePort }, index) =>
     nodePort ? [forbiddenField(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'")] : [],
   );
+
+function repeatedNodePorts({ ports = [] }: ServiceSpec): Causes {
+  const seen = new Set<string>();
+  return ports.flatMap(({ protocol, nodePort }, index) => {
+    if (!nodePort) return [];
+    const text = `${protocol}/${nodePort}`;
+    const causes = seen.has(text) ? [duplicate(`spec.ports[${index}].nodePort`, nodePort)] : [];
+    seen.add(text);
+    return causes;
+  });
+}
 
 function repeatedPorts({ ports = [] }: ServiceSpec): Causes {
   const seen = new Set<string>();
@@ -168,13 +219,17 @@ function trafficCauses(spec: ServiceSpec): Causes {
 }
 
 /** Addresses and ports that somebody asked for by number. */
-function allotmentCauses(spec: ServiceSpec, place: Place): Causes {
+export function allotmentCauses(
+  spec: ServiceSpec,
+  place: Place,
+  { isNew, dryRun }: { readonly isNew: boolean; readonly dryRun: boolean },
+): Causes {
   const causes: FieldCause[] = [];
   const { clusterIPs = [] } = spec;
   const failed = (ip: string, why: string) =>
     invalidValue('spec.clusterIPs', clusterIPs, `failed to allocate IP ${ip}: ${why}`);
-  for (const ip of clusterIPs) {
-    if (ip === 'None') continue;
+  for (const ip of isNew ? clusterIPs : []) {
+    if (ip === 'None' || spec.type === 'ExternalName') continue;
     if (isIpv6(ip) || offsetOf(ip) === undefined) {
       const why = `the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${CLUSTER_RANGE}`;
       causes.push(failed(ip, why));
@@ -185,6 +240,8 @@ function allotmentCauses(spec: ServiceSpec, place: Place): Causes {
     if (!nodePort) return;
     const at = `spec.ports[${index}].nodePort`;
     const range = `${NODE_PORTS.first}-${NODE_PORTS.last}`;
+    // In a dry run nobody looks at the range.
+    if (dryRun && !inRange(nodePort)) return;
     if (!inRange(nodePort)) {
       const why = `provided port is not in the valid range. The range of valid ports is ${range}`;
       causes.push(invalidValue(at, nodePort, why));

@@ -1,9 +1,11 @@
 // Services: defaults, addresses and ports that the server allots and takes back, and what may not change.
+import { invalid } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Behaviour, Draft, WriteContext } from '../registry.ts';
 import { behaviour, serviceName, specOf, textAt } from './behaviour.ts';
+import type { Causes } from './field-checks.ts';
 import { freeIp, freeNodePort, type Place } from './service-addresses.ts';
-import { serviceCauses } from './service-validation.ts';
+import { addressCauses, allotmentCauses, serviceCauses } from './service-validation.ts';
 import type { ServicePort, ServiceSpec } from './shapes.ts';
 
 const AFFINITY_SECONDS = 10800;
@@ -19,15 +21,25 @@ export const service: Behaviour = behaviour({
     if (old === undefined) draft.status = { loadBalancer: {} };
     else carryOver(spec, (old.spec ?? {}) as ServiceSpec);
     syncClusterIps(spec, old?.spec as ServiceSpec | undefined);
+    // Addresses are allotted before anything is validated, so what is wrong with them is told alone.
+    refuse(draft, addressCauses(spec));
     defaultFamilies(spec);
     allot(draft, spec, context);
+    const { namespace = '', name = '' } = draft.metadata;
+    // One that had an address may not change it, which validation tells.
+    const isNew = old === undefined || !needsClusterIp((old.spec ?? {}) as ServiceSpec);
+    const place = { store: context.cluster.store, namespace, name };
+    refuse(draft, allotmentCauses(spec, place, { isNew, dryRun: context.dryRun }));
   },
   validate(object, old, context) {
-    if (context.subresource !== undefined) return [];
-    return serviceCauses(object, old, context);
+    return context.subresource === undefined ? serviceCauses(object, old) : [];
   },
   selectableFields: { 'spec.clusterIP': textAt('spec', 'clusterIP'), 'spec.type': textAt('spec', 'type') },
 });
+
+function refuse(draft: Draft, causes: Causes): void {
+  if (causes.length > 0) throw invalid({ group: '', kind: 'Service' }, draft.metadata.name ?? '', causes);
+}
 
 /** Reachable from outside the cluster: then somebody must say how traffic gets in. */
 export const isExternal = ({ type, externalIPs }: ServiceSpec): boolean =>

@@ -87,6 +87,7 @@ export interface Resources {
 }
 
 export interface Container {
+  restartPolicyRules?: unknown;
   name?: string;
   image?: string;
   ports?: ContainerPort[];
@@ -185,6 +186,11 @@ export interface PodSpec {
   preemptionPolicy?: string;
   enableServiceLinks?: boolean;
   schedulingGates?: { name?: string }[];
+  readinessGates?: { conditionType?: string }[];
+  dnsConfig?: { nameservers?: string[] };
+  hostAliases?: { ip?: string; hostnames?: string[] }[];
+  os?: { name?: string };
+  runtimeClassName?: string;
   topologySpreadConstraints?: {
     maxSkew?: number;
     topologyKey?: string;
@@ -238,6 +244,8 @@ export interface JobSpec {
   activeDeadlineSeconds?: number;
   backoffLimit?: number;
   backoffLimitPerIndex?: number;
+  maxFailedIndexes?: number;
+  managedBy?: string;
   selector?: SelectorShape;
   manualSelector?: boolean;
   template?: PodTemplate;
@@ -254,6 +262,7 @@ export interface ServicePort {
   port?: number;
   targetPort?: IntOrString;
   nodePort?: number;
+  appProtocol?: string;
 }
 
 export interface ServiceSpec {
@@ -275,4 +284,5 @@ export interface ServiceSpec {
   loadBalancerIP?: string;
   loadBalancerClass?: string;
   loadBalancerSourceRanges?: string[];
+  trafficDistribution?: string;
 }

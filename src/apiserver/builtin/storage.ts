@@ -7,11 +7,9 @@ import { qualifiedNameErrors } from '../../base/names.ts';
 import type { Behaviour, Draft, WriteContext } from '../registry.ts';
 import { prefixOf } from '../store/store.ts';
 import { behaviour, specOf, startsWith } from './behaviour.ts';
-import { type Causes, complaints, oneOf } from './field-checks.ts';
-import { amountCauses } from './resources.ts';
+import { accessModeCauses, claimSpecCauses } from './claim-spec.ts';
+import { complaints, oneOf } from './field-checks.ts';
 import type { ClaimSpec, Quantities } from './shapes.ts';
-
-const ACCESS_MODES: readonly string[] = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'];
 
 /** Held until nobody uses it; housekeeping lets it go. */
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';
@@ -62,7 +60,7 @@ export const persistentVolume: Behaviour = behaviour({
     const sources = Object.keys(spec).filter((field) => !NO_SOURCE.has(field));
     const { capacity, accessModes = [], persistentVolumeReclaimPolicy: policy } = spec;
     const causes: FieldCause[] = accessModes.length === 0 ? [required('spec.accessModes')] : [];
-    causes.push(...accessModeCauses(accessModes));
+    causes.push(...accessModeCauses('spec.accessModes', accessModes));
     if (capacity === undefined || Object.keys(capacity).length === 0) causes.push(required('spec.capacity'));
     if (!deepEqual(Object.keys(capacity ?? {}), ['storage'])) {
       causes.push(notSupported('spec.capacity', capacity ?? null, ['storage']));
@@ -85,9 +83,6 @@ export const persistentVolume: Behaviour = behaviour({
     return causes;
   },
 });
-
-const accessModeCauses = (modes: readonly string[]): Causes =>
-  modes.flatMap((mode) => oneOf('spec.accessModes', mode, ACCESS_MODES));
 
 // ---- PersistentVolumeClaim
 
@@ -112,14 +107,7 @@ export const persistentVolumeClaim: Behaviour = behaviour({
   validate(object, old, { subresource }) {
     if (subresource !== undefined) return [];
     const spec = (object.spec ?? {}) as ClaimSpec;
-    const causes: FieldCause[] = [];
-    if ((spec.accessModes ?? []).length === 0) {
-      causes.push(required('spec.accessModes', 'at least 1 access mode is required'));
-    }
-    causes.push(...accessModeCauses(spec.accessModes ?? []));
-    const storage = spec.resources?.requests?.['storage'];
-    if (storage === undefined) causes.push(required('spec.resources[storage]'));
-    else causes.push(...amountCauses('spec.resources[storage]', 'storage', storage));
+    const causes: FieldCause[] = [...claimSpecCauses('spec', spec)];
     if (old === undefined) return causes;
     const fixed = ({ resources: _, volumeName, storageClassName, ...rest }: ClaimSpec) => ({
       ...rest,

@@ -5,8 +5,19 @@ import { forbiddenField, invalidValue, notSupported, required } from '../../api/
 import { deepEqual } from '../../base/json.ts';
 import { type LabelSelector, matchesLabels } from '../../base/selector.ts';
 import type { Behaviour } from '../registry.ts';
-import { behaviour, specOf, startsWith, textAt } from './behaviour.ts';
-import { type Causes, countOrPercent, nonNegative, notMoreThanAll, oneOf, selectorCauses } from './field-checks.ts';
+import { behaviour, labelName, specOf, startsWith, textAt } from './behaviour.ts';
+import { claimSpecCauses } from './claim-spec.ts';
+import {
+  type Causes,
+  countOrPercent,
+  dnsLabel,
+  nonNegative,
+  notMoreThanAll,
+  oneOf,
+  selectorCauses,
+  shownLabels,
+  shownSelector,
+} from './field-checks.ts';
 import { defaultPodSpec } from './pod-spec.ts';
 import { podTemplateCauses } from './pod-spec-validation.ts';
 import type { IntOrString, PodTemplate, RollingUpdate, SelectorShape, WorkloadSpec } from './shapes.ts';
@@ -170,6 +181,7 @@ export const replicationController: Behaviour = behaviour({
 
 export const statefulSet: Behaviour = behaviour({
   countsGeneration: true,
+  nameError: labelName,
   default(draft) {
     const spec = specOf<WorkloadSpec>(draft);
     templateOf(spec);
@@ -230,6 +242,10 @@ function statefulSetCauses(spec: WorkloadSpec): Causes {
     ...oneOf(`${field}.whenScaled`, retention.whenScaled, ['Retain', 'Delete']),
     ...nonNegative('spec.replicas', spec.replicas),
     ...nonNegative('spec.minReadySeconds', spec.minReadySeconds),
+    ...(spec.serviceName ? dnsLabel('spec.serviceName', spec.serviceName) : []),
+    ...(spec.volumeClaimTemplates ?? []).flatMap((claim, index) =>
+      claimSpecCauses(`spec.volumeClaimTemplates[${index}].spec`, claim.spec ?? {}),
+    ),
     ...selectorCausesOf(spec, 'statefulset'),
     ...templateCausesOf(spec),
   ];
@@ -295,7 +311,7 @@ export const daemonSet: Behaviour = behaviour({
       ...(spec.selector && isEmptySelector(spec.selector)
         ? [invalidValue('spec.selector', spec.selector, 'empty selector is invalid for daemonset')]
         : []),
-      ...templateCausesOf(spec),
+      ...templateCausesOf(spec, { forDaemons: true }),
       ...nonNegative('spec.minReadySeconds', spec.minReadySeconds),
       ...daemonStrategyCauses(spec),
       ...nonNegative('spec.revisionHistoryLimit', spec.revisionHistoryLimit),
@@ -343,22 +359,35 @@ function selectorCausesOf(spec: WorkloadSpec, kind: string): Causes {
   if (!selector) return [required('spec.selector')];
   const causes = selectorCauses('spec.selector', selector);
   if (isEmptySelector(selector)) {
-    return [...causes, invalidValue('spec.selector', selector, `empty selector is invalid for ${kind}`)];
+    return [...causes, invalidValue('spec.selector', shownSelector(selector), `empty selector is invalid for ${kind}`)];
   }
-  return causes.length === 0 ? causes : [...causes, invalidValue('spec.selector', selector, 'invalid label selector')];
+  if (causes.length === 0) return causes;
+  const why = kind === 'statefulset' ? '' : 'invalid label selector';
+  return [...causes, invalidValue('spec.selector', shownSelector(selector), why)];
 }
 
 /** The template must be valid, run for ever and be selected by its own controller. */
-function templateCausesOf({ selector, template, volumeClaimTemplates }: WorkloadSpec): Causes {
+function templateCausesOf(
+  { selector, template, volumeClaimTemplates }: WorkloadSpec,
+  { forDaemons = false } = {},
+): Causes {
   const causes: FieldCause[] = [];
-  const isValid = !selector || selectorCauses('', selector).length === 0;
-  const isSelected = selector && !isEmptySelector(selector) && isValid;
+  // Nobody can tell what an invalid selector means, so a server looks no further.
+  const isInvalid = selector !== undefined && selectorCauses('', selector).length > 0;
+  if (isInvalid && !forDaemons) return causes;
+  const isSelected = selector && !isInvalid && !isEmptySelector(selector);
   const labels = template?.metadata?.labels;
   if (!selector || (isSelected && !matchesLabels(selector as LabelSelector, labels))) {
     const why = '`selector` does not match template `labels`';
-    causes.push(invalidValue('spec.template.metadata.labels', labels ?? null, why));
+    causes.push(invalidValue('spec.template.metadata.labels', shownLabels(labels), why));
   }
   const claims = (volumeClaimTemplates ?? []).map((claim) => claim.metadata?.name ?? '');
+  // Each claim becomes a volume of the template, in front of its own.
+  claims.forEach((name, index) => {
+    if (name !== '') return;
+    const at = `spec.template.spec.volumes[${index}]`;
+    causes.push(required(`${at}.name`), required(`${at}.persistentVolumeClaim.claimName`));
+  });
   causes.push(...podTemplateCauses('spec.template', template, claims));
   const { restartPolicy = 'Always', activeDeadlineSeconds } = template?.spec ?? {};
   if (['OnFailure', 'Never'].includes(restartPolicy)) {

@@ -99,7 +99,7 @@ describe('a JSON patch', () => {
     ['a parent that is a number', { op: 'add', path: '/a/b/x', value: 1 }],
     ['a place beyond the list', { op: 'add', path: '/a/list/3', value: 1 }],
     ['a place that is no number', { op: 'replace', path: '/a/list/x', value: 1 }],
-    ['a copy of nothing', { op: 'copy', from: '/none', path: '/x' }],
+    ['a copy of nothing', { op: 'copy', from: '/none/x', path: '/x' }],
     ['no from', { op: 'move', path: '/x' }],
     ['a move into itself', { op: 'move', from: '/a', path: '/a/b/c' }],
     ['inherited fields', { op: 'test', path: '/constructor/name', value: 'Object' }],

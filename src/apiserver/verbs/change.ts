@@ -10,7 +10,7 @@ import type { Stored } from '../store/store.ts';
 import { admit, fillDefaults, writeContext } from './admit.ts';
 import type { At, Caller, Written } from './call.ts';
 import { commit, unchanged } from './commit.ts';
-import { isSame } from './metadata.ts';
+import { hasAny, isSame } from './metadata.ts';
 
 export async function change(cluster: Cluster, at: At, draft: Draft, old: Stored, caller: Caller): Promise<Written> {
   const { resource } = at;
@@ -124,8 +124,8 @@ function carryMetadata(draft: Draft, before: KubeObject): void {
     creationTimestamp,
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
-    ...(labels ? { labels } : {}),
-    ...(annotations ? { annotations } : {}),
+    ...(hasAny(labels) ? { labels } : {}),
+    ...(hasAny(annotations) ? { annotations } : {}),
     ...(finalizers && finalizers.length > 0 ? { finalizers } : {}),
     ...(ownerReferences && ownerReferences.length > 0 ? { ownerReferences } : {}),
     ...(managedFields && managedFields.length > 0 ? { managedFields } : {}),

@@ -12,6 +12,7 @@ import { admit, checkNamespace, fillDefaults, writeContext } from './admit.ts';
 import type { At, Caller, Written } from './call.ts';
 import { commit } from './commit.ts';
 import { decodeBody, toStored } from './decode.ts';
+import { hasAny } from './metadata.ts';
 import { createSubresource } from './subresources.ts';
 
 const NAME_ATTEMPTS = 8;
@@ -69,16 +70,17 @@ export function takeNamespace(at: At, draft: Draft): void {
 
 /** What only the server may say about a new object. */
 function stampNew(cluster: Cluster, at: At, draft: Draft, now: number): void {
-  const { name, generateName, namespace, labels, annotations, finalizers, ownerReferences } = draft.metadata;
+  const { name, generateName, namespace, generation, labels, annotations, finalizers, ownerReferences } =
+    draft.metadata;
   draft.metadata = {
     name,
     ...(generateName ? { generateName } : {}),
     ...(namespace ? { namespace } : {}),
     uid: cluster.random.uuid(),
-    ...(at.resource.behaviour.countsGeneration ? { generation: 1 } : {}),
+    ...(at.resource.behaviour.countsGeneration ? { generation: 1 } : generation ? { generation } : {}),
     creationTimestamp: kubeTime(now),
-    ...(labels ? { labels } : {}),
-    ...(annotations ? { annotations } : {}),
+    ...(hasAny(labels) ? { labels } : {}),
+    ...(hasAny(annotations) ? { annotations } : {}),
     ...(finalizers && finalizers.length > 0 ? { finalizers } : {}),
     ...(ownerReferences && ownerReferences.length > 0 ? { ownerReferences } : {}),
   };

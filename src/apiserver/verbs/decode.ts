@@ -90,12 +90,16 @@ function checkType({ resource, version }: At, body: unknown): Draft {
   // A body that was just parsed belongs to us; a frozen one (from the direct transport) is shared.
   const own: Readonly<Record<string, unknown>> = Object.isFrozen(body) ? mutableCopy(body) : body;
   const { apiVersion: _a, kind: _k, metadata, ...rest } = own;
-  return {
-    apiVersion: expected,
-    kind: resource.kind,
-    metadata: (isObject(metadata) ? metadata : {}) as Draft['metadata'],
-    ...rest,
-  };
+  const stated = (isObject(metadata) ? metadata : {}) as Draft['metadata'];
+  if (resource.custom) emptyForNull(stated);
+  return { apiVersion: expected, kind: resource.kind, metadata: stated, ...rest };
+}
+
+/** A label or annotation that is null is an empty one: so built-in kinds decode it, too. */
+function emptyForNull({ labels, annotations }: Draft['metadata']): void {
+  for (const map of [labels, annotations] as readonly (Record<string, string | null> | undefined)[]) {
+    if (isObject(map)) for (const key in map) if (map[key] === null) map[key] = '';
+  }
 }
 
 /** A JSON patch is a list. */

@@ -28,16 +28,25 @@ export function validateMetadata(resource: ServedResource, object: KubeObject): 
   if (metadata.ownerReferences) causes.push(...ownerCauses(metadata.ownerReferences));
   metadata.finalizers?.forEach((finalizer, index) => {
     const field = `metadata.finalizers[${index}]`;
-    const errors = qualifiedNameErrors(finalizer);
-    for (const error of errors) causes.push(invalidValue(field, finalizer, error));
-    if (errors.length > 0) return;
+    // A real server tells of a name without its place, and of what the name lacks with it.
+    for (const error of qualifiedNameErrors(finalizer)) {
+      causes.push(invalidValue('metadata.finalizers', finalizer, error));
+    }
     if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
-      const why = 'name is neither a standard finalizer name nor is it fully qualified';
-      causes.push(invalidValue(field, finalizer, why));
+      causes.push(invalidValue(field, finalizer, NOT_QUALIFIED));
     }
   });
   return causes;
 }
+
+const NOT_QUALIFIED = 'name is neither a standard finalizer name nor is it fully qualified';
+
+/** Those in the spec of a namespace, which are told of without their places, and of both faults at once. */
+export const specFinalizerCauses = (field: string, finalizers: readonly string[]): readonly FieldCause[] =>
+  finalizers.flatMap((finalizer) => [
+    ...qualifiedNameErrors(finalizer).map((error) => invalidValue(field, finalizer, error)),
+    ...(finalizer.includes('/') || finalizer === 'kubernetes' ? [] : [invalidValue(field, finalizer, NOT_QUALIFIED)]),
+  ]);
 
 function labelCauses(field: string, labels: Readonly<Record<string, string>>): FieldCause[] {
   const causes: FieldCause[] = [];
@@ -93,6 +102,12 @@ export function validateMetadataUpdate(object: KubeObject, old: KubeObject): Fie
   const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
   const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
   return [forbiddenField('metadata.finalizers', why)];
+}
+
+/** An empty map says nothing, so it is not kept. */
+export function hasAny(map: Readonly<Record<string, string>> | undefined): boolean {
+  for (const _key in map) return true;
+  return false;
 }
 
 /** True when the two differ in nothing that a write could have meant to change. */

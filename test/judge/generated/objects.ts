@@ -52,7 +52,7 @@ function places(value: unknown, type: TypeFact, at: string): readonly Place[] {
   }
   if (type.form !== 'struct' || !isObject(value)) return [];
   const inner = jsonFields(type.name)
-    .filter(isWanted)
+    .filter(isWanted(type.name))
     .flatMap((field) => places(value[field.name], field.type, `${at}.${field.name}`));
   return [{ at, value, type: type.name }, ...inner];
 }
@@ -64,7 +64,7 @@ function edit(object: KubeObject, dice: Dice): string {
   const type: TypeFact = { form: 'struct', name: typeNameOf(group, version, object.kind) as string };
   const { at, value, type: name } = dice.pick(places(object, type, ''));
   // What an object is stays what it is.
-  const fields = jsonFields(name).filter((field) => isWanted(field) && !(at === '' && IDENTITY.has(field.name)));
+  const fields = jsonFields(name).filter((field) => isWanted(name)(field) && !(at === '' && IDENTITY.has(field.name)));
   const present = fields.filter((field) => Object.hasOwn(value, field.name));
   if (present.length > 0 && dice.chance(25)) {
     const field = dice.pick(present);

@@ -1,0 +1,68 @@
+// Generated sequences of strategic, merge and JSON patches, played on an object of ours and on one of a real server: after each the two are
+// equal, or both were refused in the same words.
+import { describe, expect, inject, test } from 'vitest';
+import type { KubeObject } from '../../src/api/object.ts';
+import { disagreement } from './generated/agree.ts';
+import { type Both, eachOf, startBoth } from './generated/both.ts';
+import { diceOf } from './generated/dice.ts';
+import { patchedObjects } from './generated/patched.ts';
+import { generatePatch } from './generated/patches.ts';
+import { MERGE, STRATEGIC } from './scripts/requests.ts';
+
+const SEQUENCES = Number(process.env['KUBE_JUDGE_SEQUENCES'] ?? 200);
+const FIRST = Number(process.env['KUBE_JUDGE_SEED'] ?? 1);
+const LENGTH = 5;
+const AT_ONCE = 6;
+
+const judge = inject('judge');
+
+interface Played {
+  readonly applied: number;
+  readonly refused: number;
+  readonly wrong?: object;
+}
+
+async function play(both: Both, seed: number): Promise<Played> {
+  const dice = diceOf(seed);
+  const { path, object } = dice.pick(patchedObjects(both.namespace, `o-${seed}`));
+  const at = `${path}/${object.metadata.name}`;
+  let applied = 0;
+  try {
+    const created = await both.ask({ path, body: object });
+    const differs = disagreement(created.ours, created.real);
+    if (differs.length > 0) return { applied, refused: 0, wrong: { seed, object, differs } };
+    let current = JSON.parse(created.ours.text) as KubeObject;
+    for (let step = 0; step < LENGTH; step++) {
+      const { type, body } = generatePatch(current, dice);
+      const { ours, real } = await both.ask({ method: 'PATCH', path: at, type, body: JSON.stringify(body) });
+      const found = disagreement(ours, real, type === STRATEGIC);
+      if (found.length > 0)
+        return { applied, refused: step - applied, wrong: { seed, step, type, body, differs: found } };
+      if (real.code === 200) applied++;
+      if (ours.code === 200) current = JSON.parse(ours.text) as KubeObject;
+    }
+    return { applied, refused: LENGTH - applied };
+  } finally {
+    await both.ask({ method: 'PATCH', path: at, type: MERGE, body: { metadata: { finalizers: null } } });
+    await both.ask({ method: 'DELETE', path: at, body: { gracePeriodSeconds: 0 } });
+  }
+}
+
+describe.skipIf(judge === undefined)('generated patches', () => {
+  test('make the same objects, or are refused in the same words', async () => {
+    await using both = await startBoth(judge!);
+    const played: Played[] = [];
+    const seeds = Array.from({ length: SEQUENCES }, (_, index) => FIRST + index);
+    await eachOf(seeds, AT_ONCE, async (seed) => {
+      played.push(await play(both, seed));
+    });
+    const sum = (part: 'applied' | 'refused') => played.reduce((total, each) => total + each[part], 0);
+    const wrong = played.flatMap((each) => (each.wrong ? [each.wrong] : []));
+    console.log(
+      `${sum('applied')} generated patches applied, ${sum('refused')} refused, ${wrong.length} sequences differ`,
+    );
+    expect(wrong).toEqual([]);
+    expect(sum('applied')).toBeGreaterThan((SEQUENCES * LENGTH) / 3);
+    expect(sum('refused')).toBeGreaterThan((SEQUENCES * LENGTH) / 10);
+  });
+});
