@@ -12,6 +12,7 @@ import { serveHealth } from './health-server.ts';
 import { type Leading, runWhileLeading } from './leading.ts';
 import { jsonLog, type LogLevel } from './log.ts';
 import { type MembershipFlags, membershipOf } from './membership-flags.ts';
+import { checkKinds, HUB_NEEDS } from './needed-kinds.ts';
 import { startHub } from './parts.ts';
 import { type PlacementFlags, placementsOf } from './placement-flags.ts';
 import { checkRights } from './rights.ts';
@@ -31,6 +32,10 @@ export async function hub(options: HubCommandOptions): Promise<void> {
   const log = jsonLog(options.logLevel, { part: 'hub' });
   using server = await connect(options);
   const { transport } = server;
+  checkKinds(server.catalogue, HUB_NEEDS, {
+    where: 'the hub',
+    remedy: 'there, "flotilla crds hub | kubectl apply -f -" installs them',
+  });
   await checkRights(transport, {
     whom: "the hub's controllers",
     needed: [{ rules: hubBasicRules }, { rules: hubSystemRules, namespace: SYSTEM_NAMESPACE }],

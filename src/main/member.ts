@@ -12,6 +12,7 @@ import { type Agent, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
 import { jsonLog, type LogLevel } from './log.ts';
+import { AGENT_NEEDS, checkKinds } from './needed-kinds.ts';
 import { checkRights } from './rights.ts';
 import { firstSignal } from './signals.ts';
 
@@ -37,6 +38,10 @@ export async function member(options: MemberCommandOptions): Promise<void> {
   using own = await reach(`the member "${options.name}"`, {
     ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
     ...(options.context === undefined ? {} : { context: options.context }),
+  });
+  checkKinds(own.catalogue, AGENT_NEEDS, {
+    where: `the member "${options.name}"`,
+    remedy: 'there, "flotilla crds member | kubectl apply -f -" installs them',
   });
   await checkRights(own.transport, {
     whom: `the agent, on the member "${options.name}",`,

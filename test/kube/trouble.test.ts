@@ -1,0 +1,249 @@
+// Real API servers that stop, throttle, close their watches, refuse a definition or have an aggregated API that is down: the reason is visible,
+// nothing is lost, and it goes on by itself. And who starts a part with too few rights, or on a cluster without its kinds, is told.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApiServer, stopApiServer } from '../../scripts/kube/plane.ts';
+import { findPrograms, type Programs } from '../../scripts/kube/programs.ts';
+import { definition, deployment, namespace, placementOf } from '../wire/delivery-kinds.ts';
+import { flotilla, type Running } from '../wire/fleet.ts';
+import { type RealFleet, startOnPlanes } from './fleet.ts';
+import { hubPlane, memberPlanes, skipsPlanes } from './planes.ts';
+import type { Provided } from './setup.ts';
+
+describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
+  let fleet: RealFleet;
+  let image = 1;
+  const shop = [namespace('shop'), deployment('web', 'shop', 1)];
+  beforeAll(async () => {
+    fleet = await startOnPlanes([
+      { name: 'one', labels: {} },
+      { name: 'two', labels: {} },
+    ]);
+    await fleet.apply(...shop, placement('shop', shop));
+    await fleet.waitForAvailable('crp/shop');
+  });
+  afterAll(() => fleet?.[Symbol.asyncDispose]());
+
+  const placement = (name: string, objects: Parameters<typeof placementOf>[2]) => {
+    const { spec, ...rest } = placementOf(name, 'one', objects);
+    const { policy: _policy, ...others } = spec as { readonly policy: unknown };
+    return { ...rest, spec: others };
+  };
+  const change = async () => {
+    image += 1;
+    await fleet.hub(['-n', 'shop', 'set', 'image', 'deployment/web', `web=web:${image}`]);
+  };
+  const reaches = (member: string) => {
+    const told = `--for=jsonpath={.spec.template.spec.containers[0].image}=web:${image}`;
+    return fleet.on(member, ['-n', 'shop', 'wait', told, 'deployment/web', '--timeout=50s']);
+  };
+  const arrives = async () => {
+    for (const member of ['one', 'two']) await reaches(member);
+    await fleet.hub([
+      ...['wait', 'crp/shop', '--timeout=50s', `--for=jsonpath={.status.observedResourceIndex}=${image - 1}`],
+    ]);
+    await fleet.waitForAvailable('crp/shop');
+  };
+  const allRun = () =>
+    expect([fleet.hubProcess, ...fleet.agents.values()].map(({ process }) => process.exitCode)).toEqual([
+      null,
+      null,
+      null,
+    ]);
+
+  test('does not run on the hub what it places there', async () => {
+    const pods = ['-n', 'shop', 'get', 'pods,replicasets.apps', '-o', 'name'];
+    expect(await fleet.hub(pods)).toBe('');
+    expect((await fleet.on('two', pods)).trim().split('\n')).toHaveLength(2);
+    const refused = ['-n', 'shop', 'get', 'events', '-o', 'jsonpath={.items[*].message}'];
+    expect(await fleet.hub(refused)).toContain('creating pods and replicas is disallowed in the fleet hub cluster');
+    const { stderr } = await fleet.try(['-n', 'shop', 'run', 'one', '--image=web:1']);
+    expect(stderr).toContain('creating pods and replicas is disallowed in the fleet hub cluster');
+  });
+
+  test('waits for API servers that stop, and loses nothing', async () => {
+    const programs = findPrograms() as Programs;
+    const member = memberPlanes[1] as Provided;
+    const agent = fleet.agents.get('two') as Running;
+    await stopApiServer(member, 'SIGKILL');
+    try {
+      await change();
+      await reaches('one');
+      await stopApiServer(hubPlane);
+      await fleet.hubProcess.says(/no answer to .*connect ECONNREFUSED/);
+      await fleet.hubProcess.says(/not leading any more/);
+      await agent.says(/no answer to|watch interrupted/);
+    } finally {
+      await Promise.all([startApiServer(hubPlane, programs), startApiServer(member, programs)]);
+    }
+    await arrives();
+    allRun();
+  });
+
+  test('goes on when the server closes its watches, as it does when a definition changes', async () => {
+    const column = { name: 'Extra', type: 'string', jsonPath: '.metadata.name' };
+    const patch = [{ op: 'add', path: '/spec/versions/0/additionalPrinterColumns/-', value: column }];
+    for (const plural of ['works', 'clusterresourcebindings', 'clusterresourceplacements'])
+      await fleet.hub([
+        ...['patch', `crd/${plural}.placement.kubernetes-fleet.io`, '--type=json', '-p', JSON.stringify(patch)],
+      ]);
+    await change();
+    await arrives();
+    allRun();
+  });
+
+  test('waits while it is throttled, and says so', async () => {
+    await fleet.apply(...throttling('system:serviceaccount:fleet-system:flotilla-hub'));
+    const asHub = ['get', 'namespaces', '--context', 'flotilla-hub'];
+    await expect
+      .poll(async () => (await fleet.kubectl.try(asHub)).stderr, { timeout: 60_000 })
+      .toMatch(/too many requests/i);
+    await change();
+    await fleet.hubProcess.says(/too many requests/i, 60_000);
+    expect(await fleet.on('one', ['-n', 'shop', 'get', 'deployment', 'web', '-o', IMAGE])).toBe(`web:${image - 1}`);
+    await fleet.hub(['delete', 'flowschema,prioritylevelconfiguration', 'nothing-for-the-hub']);
+    await arrives();
+    allRun();
+  });
+
+  test('places namespaces while an aggregated API is down, on the hub and on members', async () => {
+    const downed = {
+      apiVersion: 'apiregistration.k8s.io/v1',
+      kind: 'APIService',
+      metadata: { name: 'v1.down.example.com' },
+      spec: {
+        group: 'down.example.com',
+        version: 'v1',
+        groupPriorityMinimum: 10,
+        versionPriority: 10,
+        insecureSkipTLSVerify: true,
+        service: { name: 'nobody', namespace: 'default' },
+      },
+    };
+    try {
+      for (const context of ['hub', 'one', 'two'])
+        await fleet.kubectl.ok(['--context', context, 'apply', '-f', '-'], JSON.stringify(downed));
+      const { stderr } = await fleet.try(['get', '--raw', '/apis/down.example.com/v1']);
+      expect(stderr).toContain('unable to handle the request');
+      await fleet.apply(namespace('calm'), placement('calm', [namespace('calm')]));
+      await fleet.waitForAvailable('crp/calm');
+      await fleet.on('two', ['get', 'namespace', 'calm']);
+      await change();
+      await arrives();
+    } finally {
+      // A real cluster cannot empty namespaces while it is there.
+      for (const context of ['hub', 'one', 'two'])
+        await fleet.kubectl.ok(['--context', context, 'delete', 'apiservice', downed.metadata.name]);
+    }
+    allRun();
+  });
+
+  test('a definition that a member refuses is told with its reason, and is placed when it does no more', async () => {
+    const kind = definition('refused.example.com', 'Refused', 'v1');
+    const asked = ['--context', 'two', 'create', '--dry-run=server', '-f', '-'];
+    for (const object of refusing('refuseds.refused.example.com'))
+      await fleet.kubectl.ok(['--context', 'two', 'apply', '-f', '-'], JSON.stringify(object));
+    await expect
+      .poll(async () => (await fleet.kubectl.try(asked, JSON.stringify(kind))).stderr, { timeout: 60_000 })
+      .toContain('not here');
+    await fleet.apply(kind, placement('kinds', [kind]));
+    const reason = '{.status.placementStatuses[?(@.clusterName=="two")].failedPlacements[0].condition.reason}';
+    await fleet.hub(['wait', 'crp/kinds', `--for=jsonpath=${reason}=ManifestApplyFailed`, '--timeout=60s']);
+    const { stdout } = await flotilla(fleet.folder, ['why', 'placement/kinds'], { KUBECONFIG: fleet.kubeconfig });
+    expect(stdout).toMatch(/"two".*CustomResourceDefinition "refuseds\.refused\.example\.com".*not here/);
+    await fleet.on('one', ['get', 'crd', 'refuseds.refused.example.com']);
+    await fleet.on('two', ['delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', 'refuse-kinds']);
+    await fleet.waitForAvailable('crp/kinds');
+    await fleet.on('two', ['get', 'crd', 'refuseds.refused.example.com']);
+  });
+
+  test.each([
+    {
+      it: 'a hub whose identity is nobody there',
+      args: ['hub', '--context', 'nobody'],
+      says: /^error: the hub's controllers may not get, list, watch, patch memberclusters\.cluster\.kubernetes-fleet\.io; .*create, patch, delete namespaces; .*flotilla roles hub \| kubectl apply/,
+    },
+    {
+      it: 'a hub on a cluster that is none',
+      args: ['hub', '--context', 'two'],
+      says: /^error: the hub does not serve memberclusters\.cluster\.kubernetes-fleet\.io, .* more: .*flotilla crds hub \| kubectl apply/,
+    },
+    {
+      it: "an agent on a cluster without the agents' kind",
+      args: ['member', '--name', 'one', '--hub-kubeconfig', 'one.kubeconfig', '--context', 'bare'],
+      says: /^error: the member "one" does not serve appliedworks\.placement\.kubernetes-fleet\.io: .*flotilla crds member \| kubectl apply/,
+    },
+  ])('$it is told what is missing', async ({ args, says }) => {
+    const { ok } = fleet.kubectl;
+    if (args.includes('nobody')) {
+      const token = await ok(['--context', 'hub', '-n', 'default', 'create', 'token', 'default']);
+      await ok(['config', 'set-credentials', 'nobody', `--token=${token.trim()}`]);
+      await ok(['config', 'set-context', 'nobody', '--cluster=hub', '--user=nobody']);
+    }
+    if (args.includes('bare')) await ok(['config', 'set-context', 'bare', '--cluster=hub', '--user=hub']);
+    const inFolder = args.map((each) => (each.endsWith('.kubeconfig') ? `${fleet.folder}/${each}` : each));
+    const { code, stderr } = await flotilla(fleet.folder, [...inFolder, '--kubeconfig', fleet.kubeconfig]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(says) });
+  });
+});
+
+const IMAGE = 'jsonpath={.spec.template.spec.containers[0].image}';
+
+/** Not a single request of this user is let in. */
+const throttling = (user: string): readonly object[] => [
+  {
+    apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+    kind: 'PriorityLevelConfiguration',
+    metadata: { name: 'nothing-for-the-hub' },
+    spec: {
+      type: 'Limited',
+      limited: {
+        nominalConcurrencyShares: 0,
+        lendablePercent: 0,
+        borrowingLimitPercent: 0,
+        limitResponse: { type: 'Reject' },
+      },
+    },
+  },
+  {
+    apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+    kind: 'FlowSchema',
+    metadata: { name: 'nothing-for-the-hub' },
+    spec: {
+      matchingPrecedence: 2,
+      priorityLevelConfiguration: { name: 'nothing-for-the-hub' },
+      rules: [
+        {
+          subjects: [{ kind: 'User', user: { name: user } }],
+          resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }],
+        },
+      ],
+    },
+  },
+];
+
+const refusing = (name: string): readonly object[] => [
+  {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'refuse-kinds' },
+    spec: {
+      matchConstraints: {
+        resourceRules: [
+          {
+            apiGroups: ['apiextensions.k8s.io'],
+            apiVersions: ['v1'],
+            operations: ['CREATE', 'UPDATE'],
+            resources: ['customresourcedefinitions'],
+          },
+        ],
+      },
+      validations: [{ expression: `object.metadata.name != '${name}'`, message: 'not here' }],
+    },
+  },
+  {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: 'refuse-kinds' },
+    spec: { policyName: 'refuse-kinds', validationActions: ['Deny'] },
+  },
+];
