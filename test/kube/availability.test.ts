@@ -87,7 +87,7 @@ describe.skipIf(skipsPlanes)('two hub processes', () => {
     fleet = fleetOf(kubeconfig, async () => {
       await kubectl.ok(['delete', 'crp', '--all', '--timeout=60s']);
       await kubectl.ok(['delete', 'memberclusters', '--all', '--timeout=60s']);
-      await kubectl.ok(['delete', 'namespace', 'shop', '--timeout=60s']);
+      await kubectl.ok(['delete', 'namespace', 'shop', '--ignore-not-found', '--timeout=60s']);
     });
     for (let count = 0; count < 2; count++)
       hubs.push(start(folder, ['hub', '--kubeconfig', kubeconfig, '--context', 'flotilla-hub', '--log-level', 'warn']));
@@ -124,7 +124,9 @@ describe.skipIf(skipsPlanes)('two hub processes', () => {
       return transport;
     }
     const all = fleetMembers.map(({ name }) => `membercluster/${name}`);
-    await kubectl.ok(['wait', '--for=condition=Joined', ...all, '--timeout=60s']);
+    await kubectl
+      .ok(['wait', '--for=condition=Joined', ...all, '--timeout=55s'])
+      .catch(() => kubectl.ok(['wait', '--for=condition=Joined', ...all, '--timeout=55s']));
   });
   afterAll(async () => {
     await fleet?.[Symbol.asyncDispose]();
