@@ -70,10 +70,16 @@ function checkType(value: unknown, node: SchemaNode, path: Path | undefined, fin
   // A known format lets text and lists through here; the format itself is checked as text.
   if (format !== undefined && node.checkFormat !== undefined && type !== 'integer' && type !== 'number') {
     if (actual === 'string' || actual === 'array') return;
+    findings.matches -= 1;
+    findings.causes.push(typeCause(path, format, FORMAT_OF[actual] ?? ''));
+    return;
   }
   findings.matches -= 1;
   findings.causes.push(typeCause(path, node.typeText, actual));
 }
+
+/** A value that should have a format is told of by the one that it has. */
+const FORMAT_OF: Readonly<Record<string, string>> = { integer: 'int64', number: 'double' };
 
 const typeCause = (path: Path | undefined, wanted: string, actual: string): FieldCause =>
   typeInvalid(fieldOf(path), actual, `${dotted(path)} in body must be of type ${wanted}: ${JSON.stringify(actual)}`);
