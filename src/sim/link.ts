@@ -279,7 +279,9 @@ class Watch implements AsyncIterator<readonly WatchEvent[]> {
   #fate(batch: readonly WatchEvent[]) {
     const { life } = this.#line;
     const fate = life.steady ? 'deliver' : this.#field.faults.watch(life.name, this.#request, batch, this.#field.now);
-    if (!life.steady) this.#field.matrix.count(`watch ${this.#request.at.resource.kind}`, nameOf(fate));
+    // Who misses a bookmark misses nothing: that proves nothing either.
+    const isNews = batch.some(({ type }) => type !== 'BOOKMARK');
+    if (!life.steady && isNews) this.#field.matrix.count(`watch ${this.#request.at.resource.kind}`, nameOf(fate));
     return fate;
   }
 
