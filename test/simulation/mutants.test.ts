@@ -15,6 +15,8 @@ describe('a mutant', () => {
     expect(mutated(text, mutant)).not.toBe(text);
     expect(scenarios.map(({ name }) => name)).toContain(mutant.caughtBy);
     expect(mutant.danger).not.toBe('');
+    // The tests of other folders are not asked whether they see it.
+    expect(mutant.file).toMatch(/^src\/(runtime|hub|member)\//);
   });
 
   test.each(['never', 'const'])('whose text is not there exactly once (%s) is refused', (find) => {
