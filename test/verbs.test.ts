@@ -667,6 +667,26 @@ describe('watch', () => {
     expect(events).toEqual(['ADDED a', 'MODIFIED a', 'DELETED a', 'ADDED a', 'DELETED a', 'ADDED last']);
   });
 
+  test('with a selector shows of what ceases to match the last that did, at the revision of the change', async () => {
+    await using cluster = await aCluster();
+    await cluster.create('configmaps', 'default', { metadata: { name: 'a', labels: { app: 'web' } } });
+    const at = cluster.at('configmaps', 'default', 'a');
+    const since = cluster.store.visible;
+    await patch(cluster, at, { metadata: { labels: { app: null } }, data: { n: '1' } });
+    const stop = new AbortController();
+    const watching = cluster
+      .as({ name: 'admin', groups: ['system:masters'] })
+      .watch({ at: cluster.at('configmaps', 'default'), labels: 'app=web', revision: String(since) }, stop.signal);
+    for await (const [event] of watching) {
+      expect(event).toMatchObject({
+        type: 'DELETED',
+        object: { metadata: { labels: { app: 'web' }, resourceVersion: String(since + 1) } },
+      });
+      expect(event?.object).not.toHaveProperty('data');
+      stop.abort();
+    }
+  });
+
   test('from a revision beyond the window is told so', async () => {
     await using cluster = await aCluster({ store: createMemoryStore({ windowChanges: 2 }) });
     for (let i = 0; i < 5; i++) await cluster.create('configmaps', 'default', { metadata: { name: `c${i}` } });
