@@ -204,6 +204,25 @@ describe('a server that asks us to come back later', () => {
     expect(server.asked).toHaveLength(3);
   });
 
+  test('gets those that it refused together one after the other', async () => {
+    await using server = await scripted(busy(4, 429));
+    using client = transportTo(server);
+    const calls = Promise.all([1, 2, 3, 4].map(() => client.transport.call(write)));
+    await server.seen(4);
+    // Each has a timeout and a moment to come back at.
+    while (client.clock.pending() < 8) await new Promise((resolve) => setImmediate(resolve));
+    const arrivals: number[] = [];
+    for (let asked = 4; asked < 8; asked++) {
+      const due = client.clock.next((name) => name === 'server asked to come back later') as number;
+      arrivals.push(due);
+      client.clock.advance(due - client.clock.now());
+      await server.seen(asked + 1);
+      expect(server.asked).toHaveLength(asked + 1);
+    }
+    await calls;
+    expect(new Set(arrivals).size).toBe(4);
+  });
+
   test('without saying when is asked a second later', async () => {
     await using server = await scripted(busy(1, 429, {}));
     using client = transportTo(server);

@@ -37,6 +37,8 @@ export interface HttpOptions {
 
 const CALL_MS = 60_000;
 const CONNECT_MS = 15_000;
+/** Of those that a server asks to come back later, so many come one after the other within as much time again. */
+const ABREAST = 16;
 /** How often a server that asks us to come back later is asked again. */
 const MOST_RETRIES = 8;
 /** A request that met a connection which was just being closed; at most this often in a row. */
@@ -69,6 +71,9 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
     return pool.send(connection, packet, signal);
   }
 
+  /** Calls that wait because the server asked them to: each comes at a moment of its own, else all but one would be refused again. */
+  let comingBack = 0;
+
   /** Sends until there is an answer that counts. Rejects for every status that is no success. */
   async function exchange(outgoing: Outgoing, isWatch: boolean, waiting: Patience): Promise<Incoming> {
     const isRead = outgoing.method === 'GET';
@@ -95,9 +100,16 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
         hasRenewed = true;
         if (await unlessAborted(login.renew(identity), signal, () => error).catch(() => false)) continue;
       }
-      const waitMs = waitBefore(error, isRead);
-      if (waitMs === undefined || retries++ >= MOST_RETRIES || clock.now() + waitMs >= waiting.deadlineMs) throw error;
-      await until(clock, clock.now() + waitMs, 'server asked to come back later', signal);
+      const askedMs = waitBefore(error, isRead);
+      if (askedMs === undefined) throw error;
+      const waitMs = askedMs * (1 + (comingBack % ABREAST) / ABREAST);
+      if (retries++ >= MOST_RETRIES || clock.now() + waitMs >= waiting.deadlineMs) throw error;
+      comingBack++;
+      try {
+        await until(clock, clock.now() + waitMs, 'server asked to come back later', signal);
+      } finally {
+        comingBack--;
+      }
     }
   }
 

@@ -92,16 +92,16 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
   });
 
   test('delivers all of it while the server lets in but one request at a time and refuses the others', async () => {
-    const names = Array.from({ length: 8 }, (_, index) => `burst-${index}`);
+    const names = Array.from({ length: 3 }, (_, index) => `burst-${index}`);
     await fleet.apply(...throttling('system:serviceaccount:fleet-system:flotilla-hub'));
-    await fleet.apply(
-      ...names.map((name) => namespace(name)),
-      ...names.map((name) => placement(name, [namespace(name)])),
-    );
-    await fleet.waitForAvailable(...names.map((name) => `crp/${name}`));
-    const refused = /flowcontrol_rejected_requests_total\{.*priority_level="one-at-a-time".*\} [1-9]/;
-    expect(await fleet.hub(['get', '--raw', '/metrics'])).toMatch(refused);
-    await fleet.hub(['delete', 'flowschema,prioritylevelconfiguration', 'one-at-a-time']);
+    try {
+      await fleet.apply(...names.flatMap((name) => [namespace(name), placement(name, [namespace(name)])]));
+      await fleet.waitForAvailable(...names.map((name) => `crp/${name}`));
+      const refused = /flowcontrol_rejected_requests_total\{.*priority_level="one-at-a-time".*\} [1-9]/;
+      expect(await fleet.hub(['get', '--raw', '/metrics'])).toMatch(refused);
+    } finally {
+      await fleet.hub(['delete', 'flowschema,prioritylevelconfiguration', 'one-at-a-time']);
+    }
     for (const name of names) await fleet.on('two', ['get', 'namespace', name]);
     await fleet.hub(['delete', 'crp', ...names, '--timeout=60s']);
     allRun();
