@@ -512,7 +512,7 @@ export function describeCalls(start: Start): void {
       {
         it: 'a deletion of another one of that name',
         ask: (session) => ({ verb: 'delete', at: session.at('configmaps', 'default', 'kube-root-ca.crt'), uid: 'u' }),
-        refused: { code: 409, reason: 'Conflict', details: { name: 'kube-root-ca.crt', kind: 'configmaps' } },
+        refused: { code: 409, reason: 'Conflict', details: { name: 'kube-root-ca.crt', kind: 'ConfigMap' } },
       },
       {
         it: 'an object with wrong fields',
