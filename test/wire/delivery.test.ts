@@ -89,7 +89,9 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
         expect(evidence).toBe('Evidence:');
         expect(stdout).toMatch(/2 clusters wait: member-2, member-3/);
         expect(stdout).toMatch(/Work "fleet-member-member-1\/shop-work"/);
-        expect(stdout).toMatch(/\nWhat you can do:\n {2}- wait for cluster "member-1", or mend what does not come up there/);
+        expect(stdout).toMatch(
+          /\nWhat you can do:\n {2}- wait for cluster "member-1", or mend what does not come up there/,
+        );
         expect(await images()).toEqual(['web:bad', 'web:1', 'web:1']);
       },
     },
