@@ -106,6 +106,9 @@ export function budgetIsKept({ isMoving, leaders }: Story): Checker {
       taken.add(key);
       standing.delete(key);
       if (taken.size <= MAX_UNAVAILABLE * leaders) return undefined;
+      // More clusters may be bound than are asked for, until the scheduler gives some up. Of those, none is missed.
+      const hub = sight.store(server);
+      if (hub !== undefined && standing.size >= wantedIn(hub) - MAX_UNAVAILABLE * leaders) return undefined;
       return `${now.spec.targetCluster} was moved to ${now.spec.resourceSnapshotName}: ${[...taken].join(', ')} were taken at once`;
     }
     const isTakenOut =
@@ -118,12 +121,23 @@ export function budgetIsKept({ isMoving, leaders }: Story): Checker {
     const store = sight.store(server);
     if (!isTakenOut || store === undefined || !isPlaced(store)) return undefined;
     // What was placed on a member that is gone serves nobody.
-    if (store.get(`${memberCluster.group}/${memberCluster.plural}//${now.spec.targetCluster}`) === undefined)
-      return undefined;
+    if (!isMember(store, now.spec.targetCluster)) return undefined;
     const picked = bindingsIn(store).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled');
     if (standing.size >= Math.min(TARGET, picked.length) - MAX_UNAVAILABLE) return undefined;
     return `${now.spec.targetCluster} was taken out, and only ${standing.size} of ${picked.length} have a copy`;
   });
+}
+
+const isMember = (store: Readable, name: string): boolean =>
+  store.get(`${memberCluster.group}/${memberCluster.plural}//${name}`) !== undefined;
+
+/** How many clusters the placement asks for now. */
+function wantedIn(store: Readable): number {
+  const picked = bindingsIn(store).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled').length;
+  const policy = placementIn(store)?.spec.policy;
+  if (policy?.placementType === 'PickN') return Math.min(picked, policy.numberOfClusters ?? 0);
+  if (policy?.placementType === 'PickFixed') return Math.min(picked, policy.clusterNames?.length ?? 0);
+  return picked;
 }
 
 const isPlaced = (store: Readable): boolean => {
@@ -146,7 +160,8 @@ export function surgeIsKept({ leaders }: Story): Checker {
     if (now.spec.state !== 'Bound' || before?.spec.state !== 'Scheduled') return undefined;
     const holding = bindingsIn(store).flatMap(({ metadata, spec }) => {
       const last = failedAt.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
-      return spec.resourceSnapshotName !== '' && last < sight.now - BEHIND_MS ? [spec.targetCluster] : [];
+      const hasCopy = spec.resourceSnapshotName !== '' && isMember(store, spec.targetCluster);
+      return hasCopy && last < sight.now - BEHIND_MS ? [spec.targetCluster] : [];
     });
     const clusters = new Set(holding);
     if (clusters.size <= TARGET + MAX_SURGE * leaders) return undefined;
