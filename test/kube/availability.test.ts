@@ -129,13 +129,16 @@ describe.skipIf(skipsPlanes)('two hub processes', () => {
       .catch(() => kubectl.ok(['wait', '--for=condition=Joined', ...all, '--timeout=55s']));
   });
   afterAll(async () => {
-    await fleet?.[Symbol.asyncDispose]();
-    stopping.abort();
-    await members?.stop();
-    for (const hub of hubs) await hub[Symbol.asyncDispose]();
-    await embedded?.[Symbol.asyncDispose]();
-    for (const each of kept) each.close();
-    rmSync(folder, { recursive: true, force: true });
+    try {
+      await fleet?.[Symbol.asyncDispose]();
+    } finally {
+      stopping.abort();
+      await members?.stop();
+      for (const hub of hubs) await hub[Symbol.asyncDispose]();
+      await embedded?.[Symbol.asyncDispose]();
+      for (const each of kept) each.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   const placement = (maxUnavailable: number | string) => ({

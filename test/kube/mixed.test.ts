@@ -33,10 +33,13 @@ describe.skipIf(skipsPlanes)('an embedded hub with real members', () => {
       parts.push(start(hub.folder, agentArgs(name, file, real)));
     }
     fleet = fleetOf(kubeconfig, async () => {
-      await fleet.hub(['delete', 'crp', '--all', '--timeout=60s']);
-      await fleet.hub(['delete', 'memberclusters', '--all', '--timeout=60s']);
-      for (const part of parts) await part[Symbol.asyncDispose]();
-      await hub[Symbol.asyncDispose]();
+      try {
+        await fleet.hub(['delete', 'crp', '--all', '--timeout=60s']);
+        await fleet.hub(['delete', 'memberclusters', '--all', '--timeout=60s']);
+      } finally {
+        for (const part of parts) await part[Symbol.asyncDispose]();
+        await hub[Symbol.asyncDispose]();
+      }
     });
     const all = Object.keys(members).map((name) => `membercluster/${name}`);
     await fleet.hub(['wait', '--for=condition=Joined', ...all, '--timeout=60s']);
