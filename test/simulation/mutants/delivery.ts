@@ -101,11 +101,11 @@ export const deliveryMutants: readonly Mutant[] = [
     caughtBy: 'delivery',
   },
   {
-    name: 'takes a placement down without its bindings',
-    danger: 'What was placed stays on every cluster, and nobody is left to remove it.',
-    file: 'src/hub/scheduler/decide.ts',
-    find: 'if (standing.length > 0) {',
-    replace: 'if (standing.length > 99) {',
+    name: 'places on a cluster again that still cleans up',
+    danger: 'Both orders have one Work: who cleans up after the old one takes the new copy away.',
+    file: 'src/hub/planners/rolling.ts',
+    find: '({ cluster }) => predecessors.has(cluster),',
+    replace: '() => false,',
     caughtBy: 'delivery',
   },
 ];
