@@ -31,6 +31,8 @@ export const PATHS: readonly PathRule[] = [
   { path: 'spec.audiences.*', as: 'ISSUER', like: /^https:\/\/kubernetes\.default/ },
   // Cells of a table hold ages.
   { path: 'rows.*.cells.*', as: 'AGE', like: /^\d+[smhdy](?:\d+[smhd])?$/ },
+  // A server listens where there was room.
+  { path: 'serverAddress', as: 'SERVER', like: /^127\.0\.0\.1:\d+$/ },
   // Allotted out of ranges that differ.
   { path: 'spec.clusterIP', as: 'CLUSTER-IP', like: /^10\./ },
   { path: 'spec.clusterIPs.*', as: 'CLUSTER-IP', like: /^10\./ },
