@@ -13,6 +13,7 @@ import { systemRandom } from '../base/random.ts';
 import type { Manager } from '../runtime/manager.ts';
 import { counted } from './counted.ts';
 import { type Embedded, type EmbeddedOptions, HOST, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
+import { firstSteps } from './first-steps.ts';
 import { type FleetMember, farewellTo, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
 import { serveHealth } from './health-server.ts';
 import { allJoined, joinFleet, tokensOf } from './joining.ts';
@@ -206,11 +207,8 @@ function tellReady(ready: {
 }): void {
   const { kubeconfig, fleet, url, options } = ready;
   const data = options.inMemory ? 'in memory: nothing is kept' : `data in ${options.dataDir}`;
-  const [first] = fleet;
   console.log(`flotilla: ready: hub ${url} with ${fleet.length} members (${data})`);
   console.log(`export KUBECONFIG=${kubeconfig}`);
   console.log('try:');
-  console.log('  kubectl --context hub get memberclusters');
-  console.log(`  kubectl --context ${first?.name ?? HUB} create deployment web --image=web:1`);
-  console.log(`  kubectl --context ${first?.name ?? HUB} rollout status deployment web`);
+  for (const step of firstSteps(fleet)) console.log(`  ${step}`);
 }
