@@ -1,7 +1,8 @@
 // A Work goes: what was placed for it goes first, then its finalizer.
 //
 // The AppliedWork is deleted in the foreground, so the cluster's own garbage collection removes what only it owns, and takes its name off what
-// others own too; when it is gone, all is gone. Nothing is deleted by a list of ours that could be wrong.
+// others own too; when it is gone, all is gone. Nothing is deleted by a list of ours that could be wrong. That it is gone is asked, not believed
+// to a watch that may be behind: once the Work is let go nobody comes back for what is still there.
 import type { AppliedWork } from '../../api/applied-work.ts';
 import { appliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
@@ -21,7 +22,7 @@ import { ownerReferenceTo } from './wanted.ts';
 export interface Going {
   /** Its finalizers, and what its writes are conditional on. */
   readonly item: AgentWork;
-  /** The member's record of it, if it is of this Work. */
+  /** The AppliedWork of its name, as far as we know. */
   readonly record: AppliedWork | undefined;
   /** What its status names, for the case that the deletion is stuck. */
   status(): Promise<Work['status']>;
@@ -32,10 +33,12 @@ export interface Going {
 }
 
 export async function endWork(hands: Hands, going: Going): Promise<Rest> {
-  const { item, record, now, patienceMs } = going;
-  const { name = '', finalizers: held = [] } = item.metadata;
+  const { item, now, patienceMs } = going;
+  const { name = '', namespace, finalizers: held = [] } = item.metadata;
   if (!held.includes(finalizers.workCleanup)) return rest('nothing of it is here, or others hold it');
-  if (record === undefined) {
+  const record = going.record ?? (await recordOnMember(hands, name));
+  // That of another hub is not ours to delete.
+  if (record === undefined || record.spec.workNamespace !== namespace) {
     await letGo(hands, item, held);
     return rest('all that was placed is gone');
   }
@@ -62,6 +65,11 @@ const waiting = (wakeAt: number): Rest => ({
   wakeAt,
   because: 'waits until all that was placed is gone',
 });
+
+async function recordOnMember(hands: Hands, name: string): Promise<AppliedWork | undefined> {
+  const at = { resource: appliedWork, name };
+  return (await ignoringNotFound(hands.call('member', { verb: 'get', at }))).object as AppliedWork | undefined;
+}
 
 const ignoringNotFound = (call: Promise<Answer>): Promise<Answer> =>
   call.catch((error: unknown) => {

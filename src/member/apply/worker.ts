@@ -161,10 +161,9 @@ export function applierWorker(options: ApplierOptions): Worker {
       if (internal?.spec.state !== 'Join') return { holds: [], because: 'the member is not to be part of the fleet' };
       if (item.metadata.deletionTimestamp !== undefined) {
         forget(key);
-        const record = see.get(appliedWorks, key);
         return endWork(hands, {
           item,
-          record: record?.spec.workNamespace === namespace ? record : undefined,
+          record: see.get(appliedWorks, key),
           status: async () =>
             (await hands.call('hub', { verb: 'get', at: { resource: work, namespace, name: key } })).object
               ?.status as Work['status'],

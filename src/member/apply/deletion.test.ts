@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { AppliedWork } from '../../api/applied-work.ts';
+import { work } from '../../api/work.ts';
+import type { Hands } from '../../runtime/controller.ts';
+import type { AgentWork } from '../sources.ts';
+import { aConfigMap, aNamespace, aRig, PLACE, type Rig } from './applier.testing.ts';
+import { endWork } from './deletion.ts';
+
+const NAME = 'web-work';
+
+/** A Work that was placed and is being deleted, and an agent that is not there any more. */
+async function aGoingWork(): Promise<Rig> {
+  const rig = await aRig();
+  await rig.start();
+  await rig.order(NAME, [aNamespace('shop'), aConfigMap('a', {})]);
+  await rig.settles();
+  await rig.stop();
+  await rig.remove('hub', 'works', PLACE, NAME);
+  return rig;
+}
+
+/** What an agent does that knows this of the member, and nothing else. */
+async function ended(rig: Rig, record: AppliedWork | undefined) {
+  const calls: string[] = [];
+  const hands: Hands = {
+    call(on, request) {
+      calls.push(`${on} ${request.verb} ${request.at.resource.plural}`);
+      return (on === 'hub' ? rig.hub : rig.member).call(request);
+    },
+    record: () => {},
+    signal: new AbortController().signal,
+  };
+  const item = (await rig.hub.get(work.plural, PLACE, NAME)) as unknown as AgentWork;
+  const { catalogue } = rig.member.running;
+  const status = () => Promise.resolve(undefined);
+  const { because } = await endWork(hands, { item, record, status, catalogue, patienceMs: 1000, now: rig.clock.now() });
+  await rig.settles();
+  return { calls, because };
+}
+
+describe('an agent whose watch of the member is behind', () => {
+  test('does not take a record for gone that it has not heard of', async () => {
+    await using rig = await aGoingWork();
+    const first = await ended(rig, undefined);
+    expect(first.calls.slice(0, 2)).toEqual(['member get appliedworks', 'member delete appliedworks']);
+    expect(await rig.find('configmaps', 'shop', 'a')).toBeUndefined();
+    await ended(rig, undefined);
+    await expect(rig.work(NAME)).rejects.toThrow('not found');
+  });
+
+  test('keeps the Work as long as something is there', async () => {
+    await using rig = await aGoingWork();
+    await rig.patch('configmaps', 'shop', 'a', { metadata: { finalizers: ['example.com/wait'] } });
+    expect((await ended(rig, undefined)).because).toBe('waits until all that was placed is gone');
+    expect((await ended(rig, undefined)).because).toBe('waits until all that was placed is gone');
+    expect((await rig.work(NAME)).metadata.finalizers).toHaveLength(1);
+  });
+
+  test.each(['known', 'not heard of yet'])('leaves the record of another hub alone, which is %s', async (how) => {
+    await using rig = await aGoingWork();
+    await rig.remove('member', 'appliedworks', undefined, NAME);
+    await rig.settles();
+    const foreign = await rig.member.create('appliedworks', undefined, {
+      metadata: { name: NAME },
+      spec: { workName: NAME, workNamespace: 'fleet-member-elsewhere' },
+    });
+    const { calls } = await ended(rig, how === 'known' ? (foreign as AppliedWork) : undefined);
+    expect(calls).not.toContain('member delete appliedworks');
+    expect((await rig.find('appliedworks', undefined, NAME))?.metadata.uid).toBe(foreign.metadata.uid);
+    await expect(rig.work(NAME)).rejects.toThrow('not found');
+  });
+});
