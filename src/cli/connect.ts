@@ -6,7 +6,7 @@ import { wallClock } from '../base/clock.ts';
 import { ApiError, LostError, messageOf, UserError } from '../base/errors.ts';
 import type { Connection } from '../client/connection.ts';
 import { type Catalogue, discover } from '../client/discovery.ts';
-import { type HttpTransport, httpTransport } from '../client/http.ts';
+import { type HttpOptions, type HttpTransport, httpTransport } from '../client/http.ts';
 import { inClusterConnection } from '../client/in-cluster.ts';
 import { connectionFrom, contextsIn } from '../client/kubeconfig.ts';
 
@@ -24,10 +24,14 @@ export interface Connected extends Disposable {
   readonly namespace: string;
 }
 
-export async function connect(options: ConnectOptions): Promise<Connected> {
+/** `told` hears of what a person would otherwise wonder about. */
+export async function connect(
+  options: ConnectOptions,
+  told: Pick<HttpOptions, 'onThrottled'> = {},
+): Promise<Connected> {
   const reload = () => findConnection(options);
   const connection = reload();
-  const transport = httpTransport(connection, { clock: wallClock, reload });
+  const transport = httpTransport(connection, { clock: wallClock, reload, ...told });
   try {
     const catalogue = await discover(transport);
     return {

@@ -34,18 +34,18 @@ function transportTo(
 }
 
 interface CountingClock extends TestClock {
-  /** Timers that have neither fired nor been cancelled. */
-  pending(): number;
+  /** Timers that have neither fired nor been cancelled: all, or those of a name. */
+  pending(named?: string): number;
 }
 
 function countingClock(): CountingClock {
   const inner = testClock();
-  const timers = new Set<object>();
+  const timers = new Set<{ readonly name: string }>();
   return {
     ...inner,
-    pending: () => timers.size,
+    pending: (named) => [...timers].filter(({ name }) => named === undefined || name === named).length,
     at(epochMs, name, run) {
-      const timer = {};
+      const timer = { name };
       timers.add(timer);
       const cancel = inner.at(epochMs, name, () => {
         timers.delete(timer);
@@ -204,23 +204,46 @@ describe('a server that asks us to come back later', () => {
     expect(server.asked).toHaveLength(3);
   });
 
-  test('gets those that it refused together one after the other', async () => {
-    await using server = await scripted(busy(4, 429));
-    using client = transportTo(server);
-    const calls = Promise.all([1, 2, 3, 4].map(() => client.transport.call(write)));
+  /** Refuses whatever comes while something else is under way. `answer()` ends that. */
+  async function onlyOneAtATime() {
+    const underWay: (() => void)[] = [];
+    let refused = 0;
+    const server = await scripted((response) => {
+      if (underWay.length === 0) {
+        underWay.push(() => {
+          underWay.pop();
+          json(response, object);
+        });
+      } else {
+        refused++;
+        json(response, status(429, 'TooManyRequests'), 429, { 'Retry-After': '2' });
+      }
+    });
+    return Object.assign(server, { answer: () => underWay[0]?.(), refused: () => refused });
+  }
+
+  test('gets those that it refused together, and those that come after them, one after the other', async () => {
+    await using server = await onlyOneAtATime();
+    const told: ApiError[] = [];
+    using client = transportTo(server, { onThrottled: (error) => told.push(error) });
+    const together = [1, 2, 3, 4].map(() => client.transport.call(write));
     await server.seen(4);
-    // Each has a timeout and a moment to come back at.
-    while (client.clock.pending() < 8) await new Promise((resolve) => setImmediate(resolve));
-    const arrivals: number[] = [];
-    for (let asked = 4; asked < 8; asked++) {
-      const due = client.clock.next((name) => name === 'server asked to come back later') as number;
-      arrivals.push(due);
-      client.clock.advance(due - client.clock.now());
-      await server.seen(asked + 1);
-      expect(server.asked).toHaveLength(asked + 1);
+    await waits(client.clock, 3);
+    server.answer();
+    await Promise.race(together);
+    client.clock.advance(2_000);
+    const later = [1, 2].map(() => client.transport.call(read));
+    for (let asked = 5; asked <= 9; asked++) {
+      await server.seen(asked);
+      await new Promise((resolve) => setImmediate(resolve));
+      server.answer();
     }
-    await calls;
-    expect(new Set(arrivals).size).toBe(4);
+    await Promise.all([...together, ...later]);
+    expect(server.asked).toHaveLength(9);
+    expect({ refused: server.refused(), told }).toEqual({
+      refused: 3,
+      told: Array.from({ length: 3 }, () => expect.objectContaining({ code: 429, message: 'TooManyRequests!' })),
+    });
   });
 
   test('without saying when is asked a second later', async () => {
@@ -574,6 +597,7 @@ async function collect(batches: AsyncIterable<readonly WatchEvent[]>, into: Watc
 }
 
 /** Until the client has read the answer and set its timer: the call's own is there already. */
-async function waits(clock: CountingClock): Promise<void> {
-  while (clock.pending() < 2) await new Promise((resolve) => setImmediate(resolve));
+async function waits(clock: CountingClock, calls = 1): Promise<void> {
+  while (clock.pending('server asked to come back later') < calls)
+    await new Promise((resolve) => setImmediate(resolve));
 }

@@ -2,8 +2,8 @@
 //
 // Guarantees: calls reject with ApiError, LostError or AbortError and nothing else. A write goes out again only when the server has
 // said that it did not look at it (429, 401 with other credentials to try, an HTTP/2 refusal); a read also when an idle connection
-// turned out to be closed. Nothing waits for ever: calls have a timeout, watches end a little after the timeout they asked for, and
-// connections whose other end is gone are noticed.
+// turned out to be closed. A server that has too much to do (429) gets calls one after the other for a while. Nothing waits for ever:
+// calls have a timeout, watches end a little after the timeout they asked for, and connections whose other end is gone are noticed.
 
 import type { Transport } from '../api/transport.ts';
 import { onAbort, unlessAborted } from '../base/abort.ts';
@@ -16,6 +16,7 @@ import { createLogin, type Identity } from './login.ts';
 import { type Outgoing, outgoingFor, outgoingForWatch } from './outgoing.ts';
 import { type Patience, patience } from './patience.ts';
 import { createPool } from './pool.ts';
+import { createTurns } from './turns.ts';
 import { type Incoming, WireError } from './wire.ts';
 
 export interface HttpTransport extends Transport {
@@ -33,12 +34,12 @@ export interface HttpOptions {
   /** For a whole call, from connecting to the last byte of the answer, with all that is tried again. */
   readonly timeoutMs?: number;
   readonly connectTimeoutMs?: number;
+  /** Told of each request that the server refuses because it gets too many, also of those that fare better later. */
+  readonly onThrottled?: (refusal: ApiError) => void;
 }
 
 const CALL_MS = 60_000;
 const CONNECT_MS = 15_000;
-/** Of those that a server asks to come back later, so many come one after the other within as much time again. */
-const ABREAST = 16;
 /** How often a server that asks us to come back later is asked again. */
 const MOST_RETRIES = 8;
 /** A request that met a connection which was just being closed; at most this often in a row. */
@@ -50,6 +51,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
   const { clock, userAgent = 'flotilla', timeoutMs = CALL_MS } = options;
   const login = createLogin(connection, options);
   const pool = createPool({ clock, connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_MS });
+  const turns = createTurns(clock);
 
   async function once(outgoing: Outgoing, isWatch: boolean, { headers, connection }: Identity, signal: AbortSignal) {
     const { method, accept, contentType, body } = outgoing;
@@ -71,9 +73,6 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
     return pool.send(connection, packet, signal);
   }
 
-  /** Calls that wait because the server asked them to: each comes at a moment of its own, else all but one would be refused again. */
-  let comingBack = 0;
-
   /** Sends until there is an answer that counts. Rejects for every status that is no success. */
   async function exchange(outgoing: Outgoing, isWatch: boolean, waiting: Patience): Promise<Incoming> {
     const isRead = outgoing.method === 'GET';
@@ -86,10 +85,15 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
       } catch (cause) {
         throw new WireError(messageOf(cause), { cause, sent: false });
       }
+      const leave = await turns.next(signal, () => new WireError('given up', { sent: false }));
       let incoming: Incoming;
       try {
         incoming = await once(outgoing, isWatch, identity, signal);
+        // A server is busy with a call until all of its answer is on the way, with a watch until it begins.
+        if (isWatch) leave();
+        else incoming.body.once('close', leave);
       } catch (error) {
+        leave();
         const mayRepeat = error instanceof WireError && error.isStale && (isRead || !error.sent) && !signal.aborted;
         if (mayRepeat && stale++ < MOST_STALE) continue;
         throw error;
@@ -100,16 +104,14 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
         hasRenewed = true;
         if (await unlessAborted(login.renew(identity), signal, () => error).catch(() => false)) continue;
       }
-      const askedMs = waitBefore(error, isRead);
-      if (askedMs === undefined) throw error;
-      const waitMs = askedMs * (1 + (comingBack % ABREAST) / ABREAST);
-      if (retries++ >= MOST_RETRIES || clock.now() + waitMs >= waiting.deadlineMs) throw error;
-      comingBack++;
-      try {
-        await until(clock, clock.now() + waitMs, 'server asked to come back later', signal);
-      } finally {
-        comingBack--;
+      if (error.code === 429) {
+        turns.refused();
+        options.onThrottled?.(error);
       }
+      const waitMs = waitBefore(error, isRead);
+      if (waitMs === undefined) throw error;
+      if (retries++ >= MOST_RETRIES || clock.now() + waitMs >= waiting.deadlineMs) throw error;
+      await until(clock, clock.now() + waitMs, 'server asked to come back later', signal);
     }
   }
 

@@ -17,6 +17,7 @@ import { startHub } from './parts.ts';
 import { type PlacementFlags, placementsOf } from './placement-flags.ts';
 import { checkRights } from './rights.ts';
 import { firstSignal } from './signals.ts';
+import { tellThrottling } from './throttling.ts';
 
 export interface HubCommandOptions extends ConnectOptions, MembershipFlags, PlacementFlags {
   readonly healthPort?: number;
@@ -30,7 +31,10 @@ export async function hub(options: HubCommandOptions): Promise<void> {
   const placements = placementsOf(options);
   const stopped = firstSignal();
   const log = jsonLog(options.logLevel, { part: 'hub' });
-  using server = await connect(options);
+  const metrics = new Registry();
+  using server = await connect(options, {
+    onThrottled: tellThrottling({ server: 'hub', clock: wallClock, log, metrics }),
+  });
   const { transport } = server;
   checkKinds(server.catalogue, HUB_NEEDS, {
     where: 'the hub',
@@ -44,7 +48,6 @@ export async function hub(options: HubCommandOptions): Promise<void> {
   await createIfAbsent(server, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } });
   const catalogue = createLiveCatalogue(transport);
   await catalogue.refresh();
-  const metrics = new Registry();
   let leading: Leading | undefined;
   await using _health =
     options.healthPort === undefined

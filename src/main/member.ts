@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { memberNameProblem } from '../api/member-name.ts';
 import { agentBasicRules } from '../api/rights.ts';
 import { wallClock } from '../base/clock.ts';
-import { LostError, messageOf, UserError } from '../base/errors.ts';
+import { type ApiError, LostError, messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Connected, type ConnectOptions, connect } from '../cli/connect.ts';
 import { createLiveCatalogue } from '../client/live-catalogue.ts';
@@ -15,6 +15,7 @@ import { jsonLog, type LogLevel } from './log.ts';
 import { AGENT_NEEDS, checkKinds } from './needed-kinds.ts';
 import { checkRights } from './rights.ts';
 import { firstSignal } from './signals.ts';
+import { tellThrottling } from './throttling.ts';
 
 export interface MemberCommandOptions {
   readonly name: string;
@@ -31,11 +32,13 @@ export async function member(options: MemberCommandOptions): Promise<void> {
   if (problem !== undefined) throw new UserError('BadName', problem);
   const stopped = firstSignal();
   const log = jsonLog(options.logLevel, { part: 'member', cluster: options.name });
-  using hub = await reach('the hub', {
+  const metrics = new Registry();
+  const throttled = (server: 'hub' | 'member') => tellThrottling({ server, clock: wallClock, log, metrics });
+  using hub = await reach('the hub', throttled('hub'), {
     kubeconfig: options.hubKubeconfig,
     ...(options.hubContext === undefined ? {} : { context: options.hubContext }),
   });
-  using own = await reach(`the member "${options.name}"`, {
+  using own = await reach(`the member "${options.name}"`, throttled('member'), {
     ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
     ...(options.context === undefined ? {} : { context: options.context }),
   });
@@ -48,7 +51,6 @@ export async function member(options: MemberCommandOptions): Promise<void> {
     needed: [{ rules: agentBasicRules }],
     remedy: 'there, "flotilla roles member | kubectl apply -f -" gives these rights to the account flotilla-member',
   });
-  const metrics = new Registry();
   const servers = {
     hub: counted(hub.transport, 'hub', metrics),
     member: counted(own.transport, 'member', metrics),
@@ -75,9 +77,13 @@ export async function member(options: MemberCommandOptions): Promise<void> {
 }
 
 /** Two servers are dialled: which of them does not answer? */
-async function reach(whom: string, options: ConnectOptions): Promise<Connected> {
+async function reach(
+  whom: string,
+  onThrottled: (refusal: ApiError) => void,
+  options: ConnectOptions,
+): Promise<Connected> {
   try {
-    return await connect(options);
+    return await connect(options, { onThrottled });
   } catch (cause) {
     if (!(cause instanceof LostError)) throw cause;
     throw new UserError('Unreachable', `cannot reach ${whom}: ${messageOf(cause)}`, { cause });

@@ -8,6 +8,7 @@ import { openEmbedded } from './embedded.ts';
 import { jsonLog } from './log.ts';
 import { startMembers, startServers } from './members.ts';
 import type { AgentsOrder, Order, Report, ServeOrder } from './members-process.ts';
+import { tellThrottling } from './throttling.ts';
 
 export async function members(): Promise<void> {
   if (process.send === undefined) {
@@ -42,10 +43,13 @@ async function serve(order: ServeOrder, { agents, stopped }: Orders): Promise<vo
   const given = await Promise.race([agents, stopped]);
   if (given === undefined) return;
   const { hub, tokens } = given;
+  const log = jsonLog(logLevel, { part: 'members' });
+  const metrics = new Registry();
+  const onThrottled = tellThrottling({ server: 'hub', clock: wallClock, log, metrics });
   const lines = new Map(
     fleet.map(({ name }) => {
-      const token = tokens[name] ?? '';
-      return [name, httpTransport({ ...hub, token, insecure: false, namespace: 'default' }, { clock: wallClock })];
+      const connection = { ...hub, token: tokens[name] ?? '', insecure: false, namespace: 'default' };
+      return [name, httpTransport(connection, { clock: wallClock, onThrottled })];
     }),
   );
   const running = await startMembers(
@@ -53,8 +57,8 @@ async function serve(order: ServeOrder, { agents, stopped }: Orders): Promise<vo
       fleet,
       servers,
       hubFor: (name) => lines.get(name) as ReturnType<typeof httpTransport>,
-      log: jsonLog(logLevel, { part: 'members' }),
-      metrics: new Registry(),
+      log,
+      metrics,
     },
     stopping.signal,
   );

@@ -1,0 +1,41 @@
+// An API server that refuses requests because it gets too many (429) makes everything slow and nothing wrong: the client comes back by itself. So people
+// are told why it is slow, now and then, and what to do; a counter has each refusal.
+import { Counter, type Registry } from 'prom-client';
+import type { Clock } from '../base/clock.ts';
+import type { ApiError } from '../base/errors.ts';
+import type { Log } from '../runtime/deps.ts';
+
+const NAME = 'flotilla_throttled_requests_total';
+const TOLD_AGAIN_AFTER_MS = 60_000;
+
+export interface ThrottlingOptions {
+  readonly server: 'hub' | 'member';
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Registry;
+}
+
+/** To be called with each refusal. */
+export function tellThrottling({ server, clock, log, metrics }: ThrottlingOptions): (refusal: ApiError) => void {
+  const refused =
+    (metrics.getSingleMetric(NAME) as Counter<'server'> | undefined) ??
+    new Counter({
+      name: NAME,
+      help: 'Requests that an API server refused because it got too many; they go out again later.',
+      labelNames: ['server'],
+      registers: [metrics],
+    });
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let sinceThen = 0;
+  return ({ message }) => {
+    refused.inc({ server });
+    sinceThen++;
+    if (clock.now() - toldAt < TOLD_AGAIN_AFTER_MS) return;
+    log.warn('the API server is throttling', { server, refused: sinceThen, error: message, next: REMEDY });
+    toldAt = clock.now();
+    sinceThen = 0;
+  };
+}
+
+const REMEDY =
+  'requests go out again later, one after the other; if it lasts, a FlowSchema there that leads this identity to a PriorityLevelConfiguration with more shares ends it';
