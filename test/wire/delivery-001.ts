@@ -374,7 +374,8 @@ export const describeExample2 = (start: StartFleet) =>
       const objects = [
         namespace('mixed'),
         definition('example.com', 'Widget', 'v1'),
-        deployment('web', 'mixed', 2),
+        deployment('spare', 'mixed', 2),
+        deployment('tight', 'mixed', 2),
         budget('spare', 'mixed', 1),
         budget('tight', 'mixed', 2),
         service('cluster-ip', 'mixed', { type: 'ClusterIP' }),
@@ -398,7 +399,8 @@ export const describeExample2 = (start: StartFleet) =>
       expect(messageOf(placementStatuses?.[0]?.conditions, 'Available')).toContain('mixed-work');
       // A real cluster's controller counts spare Pods a moment after they became healthy.
       const pdb = ['-n', 'mixed', 'wait', '--timeout=60s'];
-      await fleet.on('cluster-1', [...pdb, '--for=jsonpath={.status.disruptionsAllowed}=1', 'pdb/spare']);
-      await fleet.on('cluster-1', [...pdb, '--for=jsonpath={.status.disruptionsAllowed}=0', 'pdb/tight']);
+      await fleet.on('cluster-1', [...pdb, '--for=jsonpath={.status.currentHealthy}=2', 'pdb/spare', 'pdb/tight']);
+      const allowed = ['-n', 'mixed', 'get', 'pdb', '-o', 'jsonpath={.items[*].status.disruptionsAllowed}'];
+      expect(await fleet.on('cluster-1', allowed)).toBe('1 0');
     });
   });

@@ -60,11 +60,12 @@ export const deployment = (name: string, inNamespace: string, replicas: number):
   },
 });
 
+/** For the Pods of the Deployment of the same name. Real clusters do not keep count of Pods that have two budgets: they tell one of them, any. */
 export const budget = (name: string, inNamespace: string, minAvailable: number): KubeObject => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
   metadata: { name, namespace: inNamespace },
-  spec: { minAvailable, selector: { matchLabels: { app: 'web' } } },
+  spec: { minAvailable, selector: { matchLabels: { app: name } } },
 });
 
 /** A definition without demands on what the objects hold. */
