@@ -2,14 +2,16 @@
 // more with one than target and surge; an answer about one revision is never taken for another; what is foreign is neither changed nor deleted.
 // And in the end: the newest revision is everywhere it should be and nowhere else; or, if it cannot work, it has stopped at the budget and the
 // status names for everyone who waits a cluster that really holds it up.
-import { type Binding, binding } from '../../api/binding.ts';
+import type { Binding } from '../../api/binding.ts';
+import type { Resource } from '../../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
-import { labels, memberNamespace } from '../../api/names.ts';
+import { labels, masterWorkName, memberNamespace, workBaseName } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
-import { type Placement, placement } from '../../api/placement.ts';
-import { type ResourceSnapshot, resourceSnapshot } from '../../api/resource-snapshot.ts';
+import type { Placement } from '../../api/placement.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { work } from '../../api/work.ts';
+import type { PlacementFamily } from '../../hub/families.ts';
 import { type Checker, changeChecker, type Sight } from '../../sim/check.ts';
 import type { Readable } from '../../sim/server.ts';
 import { imageOf, isBad, isUp } from './workloads.ts';
@@ -25,6 +27,8 @@ export const EDITED = 'web:edited';
 export const EXTRA = 'extra';
 
 export interface Story {
+  /** Of the placement, which is in the shop itself if it is in a namespace at all; then the members have a shop of their own. */
+  readonly family: PlacementFamily;
   readonly members: readonly string[];
   /** On two of the members, and again and again on others. */
   readonly isMoving: boolean;
@@ -38,6 +42,16 @@ export interface Story {
 }
 
 // ---- what can be seen
+
+/** Where the placement and all that is made for it are. */
+export const homeOf = ({ placement }: PlacementFamily): { readonly namespace?: string } =>
+  placement.namespaced ? { namespace: SHOP } : {};
+
+export const workNameOf = (family: PlacementFamily): string =>
+  masterWorkName(workBaseName(SHOP, homeOf(family).namespace));
+
+const keyIn = (family: PlacementFamily, { group, plural }: Resource, name: string): string =>
+  `${group}/${plural}/${homeOf(family).namespace ?? ''}/${name}`;
 
 const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 
@@ -65,10 +79,13 @@ const isWorking = ({ metadata, status }: Binding): boolean => {
 const inAll = <T extends KubeObject>(store: Readable, { group, plural }: { group: string; plural: string }) =>
   store.range(`${group}/${plural}/`).items.map((item) => item.object() as T);
 
-const bindingsIn = (store: Readable): readonly Binding[] => inAll<Binding>(store, binding.cluster);
+const bindingsIn = (store: Readable, { binding }: PlacementFamily): readonly Binding[] =>
+  inAll<Binding>(store, binding);
 
-const placementIn = (store: Readable): Placement | undefined =>
-  store.get(`${placement.cluster.group}/${placement.cluster.plural}//${SHOP}`)?.object() as Placement | undefined;
+const placementIn = (store: Readable, family: PlacementFamily): Placement | undefined =>
+  store.get(keyIn(family, family.placement, SHOP))?.object() as Placement | undefined;
+
+const hasShop = (store: Readable | undefined): boolean => store?.get(`/namespaces//${SHOP}`) !== undefined;
 
 const hasExtra = (store: Readable | undefined): boolean => {
   const extra = store?.get(`/configmaps/${SHOP}/${EXTRA}`)?.object();
@@ -78,9 +95,8 @@ const hasExtra = (store: Readable | undefined): boolean => {
 const deploymentOn = (sight: Sight, member: string): KubeObject | undefined =>
   sight.store(member)?.get(`apps/deployments/${SHOP}/web`)?.object();
 
-function imageIn(store: Readable | undefined, snapshot: string): string | undefined {
-  const kind = resourceSnapshot.cluster;
-  const found = store?.get(`${kind.group}/${kind.plural}//${snapshot}`)?.object() as ResourceSnapshot | undefined;
+function imageIn(store: Readable | undefined, family: PlacementFamily, snapshot: string): string | undefined {
+  const found = store?.get(keyIn(family, family.resourceSnapshot, snapshot))?.object() as ResourceSnapshot | undefined;
   const web = found?.spec.selectedResources.find((each) => each.kind === 'Deployment');
   return web && imageOf(web);
 }
@@ -88,14 +104,14 @@ function imageIn(store: Readable | undefined, snapshot: string): string | undefi
 // ---- what must hold
 
 /** Of the clusters that we moved, and that were available before, only so many have not become available again. */
-export function budgetIsKept({ isMoving, leaders }: Story): Checker {
+export function budgetIsKept({ family, isMoving, leaders }: Story): Checker {
   /** Bindings that lost an available copy because of us. */
   const taken = new Set<string>();
   /** Bindings that have one, as far as we are concerned. */
   const standing = new Set<string>();
   return changeChecker('the budget is kept', ({ key, stored, previous, deleted }, server, sight) => {
     const now = stored.object() as Binding;
-    if (server !== 'hub' || now.kind !== binding.cluster.kind) return undefined;
+    if (server !== 'hub' || now.kind !== family.binding.kind) return undefined;
     const before = previous?.object() as Binding | undefined;
     // A cluster that is not to have a copy any more lacks none.
     if (deleted || isAvailable(now) || now.spec.state === 'Unscheduled') taken.delete(key);
@@ -108,7 +124,7 @@ export function budgetIsKept({ isMoving, leaders }: Story): Checker {
       if (taken.size <= MAX_UNAVAILABLE * leaders) return undefined;
       // More clusters may be bound than are asked for, until the scheduler gives some up. Of those, none is missed.
       const hub = sight.store(server);
-      if (hub !== undefined && standing.size >= wantedIn(hub) - MAX_UNAVAILABLE * leaders) return undefined;
+      if (hub !== undefined && standing.size >= wantedIn(hub, family) - MAX_UNAVAILABLE * leaders) return undefined;
       return `${now.spec.targetCluster} was moved to ${now.spec.resourceSnapshotName}: ${[...taken].join(', ')} were taken at once`;
     }
     const isTakenOut =
@@ -119,10 +135,10 @@ export function budgetIsKept({ isMoving, leaders }: Story): Checker {
       !isGoing(before) &&
       now.spec.state === 'Unscheduled';
     const store = sight.store(server);
-    if (!isTakenOut || store === undefined || !isPlaced(store)) return undefined;
+    if (!isTakenOut || store === undefined || !isPlaced(store, family)) return undefined;
     // What was placed on a member that is gone serves nobody.
     if (!isMember(store, now.spec.targetCluster)) return undefined;
-    const picked = bindingsIn(store).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled');
+    const picked = bindingsIn(store, family).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled');
     if (standing.size >= Math.min(TARGET, picked.length) - MAX_UNAVAILABLE) return undefined;
     return `${now.spec.targetCluster} was taken out, and only ${standing.size} of ${picked.length} have a copy`;
   });
@@ -132,16 +148,16 @@ const isMember = (store: Readable, name: string): boolean =>
   store.get(`${memberCluster.group}/${memberCluster.plural}//${name}`) !== undefined;
 
 /** How many clusters the placement asks for now. */
-function wantedIn(store: Readable): number {
-  const picked = bindingsIn(store).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled').length;
-  const policy = placementIn(store)?.spec.policy;
+function wantedIn(store: Readable, family: PlacementFamily): number {
+  const picked = bindingsIn(store, family).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled').length;
+  const policy = placementIn(store, family)?.spec.policy;
   if (policy?.placementType === 'PickN') return Math.min(picked, policy.numberOfClusters ?? 0);
   if (policy?.placementType === 'PickFixed') return Math.min(picked, policy.clusterNames?.length ?? 0);
   return picked;
 }
 
-const isPlaced = (store: Readable): boolean => {
-  const placed = placementIn(store);
+const isPlaced = (store: Readable, family: PlacementFamily): boolean => {
+  const placed = placementIn(store, family);
   return placed !== undefined && !isGoing(placed);
 };
 
@@ -149,16 +165,16 @@ const isPlaced = (store: Readable): boolean => {
 const BEHIND_MS = 90_000;
 
 /** When a cluster gets a copy, not too many others have one that is not known to have failed. */
-export function surgeIsKept({ leaders }: Story): Checker {
+export function surgeIsKept({ family, leaders }: Story): Checker {
   const failedAt = new Map<string, number>();
   return changeChecker('the surge is kept', ({ stored, previous, deleted }, server, sight) => {
     const now = stored.object() as Binding;
     const store = sight.store(server);
-    if (server !== 'hub' || now.kind !== binding.cluster.kind || store === undefined || deleted) return undefined;
+    if (server !== 'hub' || now.kind !== family.binding.kind || store === undefined || deleted) return undefined;
     if (isFailed(now)) failedAt.set(now.metadata.uid ?? '', sight.now);
     const before = previous?.object() as Binding | undefined;
     if (now.spec.state !== 'Bound' || before?.spec.state !== 'Scheduled') return undefined;
-    const holding = bindingsIn(store).flatMap(({ metadata, spec }) => {
+    const holding = bindingsIn(store, family).flatMap(({ metadata, spec }) => {
       const last = failedAt.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
       const hasCopy = spec.resourceSnapshotName !== '' && isMember(store, spec.targetCluster);
       return hasCopy && last < sight.now - BEHIND_MS ? [spec.targetCluster] : [];
@@ -170,18 +186,18 @@ export function surgeIsKept({ leaders }: Story): Checker {
 }
 
 /** A binding becomes available when its cluster really runs what the binding's snapshot says. */
-export function healthIsOfTheRevision({ members, leaders }: Story): Checker {
+export function healthIsOfTheRevision({ family, members, leaders }: Story): Checker {
   const editedAt = new Map<string, number>();
   return changeChecker('health is of the revision', ({ stored, previous, deleted }, server, sight) => {
     const now = stored.object() as Binding;
     if (members.includes(server) && now.kind === 'Deployment' && imageOf(now) === EDITED) {
       editedAt.set(server, sight.now);
     }
-    if (server !== 'hub' || deleted || now.kind !== binding.cluster.kind || !isAvailable(now)) return undefined;
+    if (server !== 'hub' || deleted || now.kind !== family.binding.kind || !isAvailable(now)) return undefined;
     if (previous !== undefined && isAvailable(previous.object() as Binding)) return undefined;
     const cluster = now.spec.targetCluster;
     const live = deploymentOn(sight, cluster);
-    const image = imageIn(sight.store('hub'), now.spec.resourceSnapshotName);
+    const image = imageIn(sight.store('hub'), family, now.spec.resourceSnapshotName);
     // A member that is down cannot be looked at.
     if (image === undefined || sight.store(cluster) === undefined) return undefined;
     if (live === undefined) return leaders > 1 ? undefined : `${cluster} is called available and has nothing`;
@@ -201,17 +217,17 @@ const versionOf = (image: string): number => Number(/\d+$/.exec(image)?.[0] ?? N
  * Who is behind undoes nothing: no binding goes back to a snapshot that was made earlier, and no cluster, while one leads, to an older image.
  * By when it was made, not by its number: a placement that is made anew counts from the beginning.
  */
-export function nothingGoesBack({ members, leaders }: Story): Checker {
+export function nothingGoesBack({ family, members, leaders }: Story): Checker {
   let made = 0;
   const madeAs = new Map<string, number>();
   const has = new Map<string, number>();
   return changeChecker('nothing goes back', ({ key, stored, previous, deleted }, server) => {
     const now = stored.object();
-    if (now.kind === resourceSnapshot.cluster.kind) {
+    if (now.kind === family.resourceSnapshot.kind) {
       if (previous === undefined && !deleted) madeAs.set(now.metadata.name ?? '', made++);
       return undefined;
     }
-    if (now.kind === binding.cluster.kind) {
+    if (now.kind === family.binding.kind) {
       const { resourceSnapshotName } = (now as Binding).spec;
       const before = (previous?.object() as Binding | undefined)?.spec.resourceSnapshotName;
       const [had = -1, gets] = [has.get(key), madeAs.get(resourceSnapshotName)];
@@ -230,40 +246,45 @@ export function nothingGoesBack({ members, leaders }: Story): Checker {
 }
 
 /** A binding is there as long as its Work is; and one of a member that never left is not given up where all are wanted. */
-export const bindingsStay = ({ isMoving, left }: Story): Checker =>
+export const bindingsStay = ({ family, isMoving, left }: Story): Checker =>
   changeChecker('bindings stay', ({ stored, previous, deleted }, server, sight) => {
     const now = stored.object() as Binding;
     const store = sight.store(server);
-    if (server !== 'hub' || now.kind !== binding.cluster.kind || store === undefined) return undefined;
+    if (server !== 'hub' || now.kind !== family.binding.kind || store === undefined) return undefined;
     const { targetCluster, state } = now.spec;
     if (deleted) {
-      const key = `${work.group}/${work.plural}/${memberNamespace(targetCluster)}/${SHOP}-work`;
+      const key = `${work.group}/${work.plural}/${memberNamespace(targetCluster)}/${workNameOf(family)}`;
       const order = store.get(key)?.object();
       const isOrphan = order?.metadata.labels?.[labels.parentBinding] === now.metadata.name;
       return isOrphan ? `${now.metadata.name} is gone before its Work` : undefined;
     }
     const wasGivenUp = (previous?.object() as Binding | undefined)?.spec.state !== state && state === 'Unscheduled';
     if (!wasGivenUp || isMoving || left.has(targetCluster)) return undefined;
-    const others = bindingsIn(store).filter(({ spec }) => spec.targetCluster === targetCluster);
+    const others = bindingsIn(store, family).filter(({ spec }) => spec.targetCluster === targetCluster);
     return others.length > 1 ? undefined : `${targetCluster} was given up`;
   });
 
-/** What is in a namespace that goes goes with it: the placement brought the namespace, or took it over. */
-export const foreignThingsStay = ({ members }: Story): Checker =>
+/**
+ * What is in a namespace that goes goes with it: the placement brought the namespace, or took it over. One that only brings what is in there
+ * leaves the namespace alone.
+ */
+export const foreignThingsStay = ({ family, members }: Story): Checker =>
   changeChecker('foreign things stay', ({ stored, deleted, previous }, server, sight) => {
     const now = stored.object();
     const { name, namespace = '', ownerReferences = [] } = now.metadata;
-    if (!members.includes(server) || name !== FOREIGN || previous === undefined) return undefined;
+    const isForeignShop = family.placement.namespaced && now.kind === 'Namespace' && name === SHOP;
+    const isForeign = name === FOREIGN || isForeignShop;
+    if (!members.includes(server) || !isForeign || previous === undefined) return undefined;
     const home = sight.store(server)?.get(`/namespaces//${namespace}`)?.object();
-    if ((deleted || isGoing(now)) && home !== undefined && !isGoing(home)) {
-      return `${now.kind} ${namespace}/${FOREIGN} was deleted on ${server}`;
-    }
-    return ownerReferences.length > 0 ? `${FOREIGN} on ${server} was taken over` : undefined;
+    const isHomeless = !isForeignShop && (home === undefined || isGoing(home));
+    if ((deleted || isGoing(now)) && !isHomeless) return `${now.kind} ${namespace}/${name} was deleted on ${server}`;
+    return ownerReferences.length > 0 ? `${name} on ${server} was taken over` : undefined;
   });
 
 // ---- what must be so in the end
 
 export function unsettled(sight: Sight, story: Story): string | undefined {
+  const { family } = story;
   const store = sight.store('hub');
   if (store === undefined || story.members.some((name) => sight.store(name) === undefined)) return 'a server is down';
   const wanted = store.get(`apps/deployments/${SHOP}/web`)?.object();
@@ -271,11 +292,13 @@ export function unsettled(sight: Sight, story: Story): string | undefined {
   const members = inAll<MemberCluster>(store, memberCluster);
   const leaving = members.find(isGoing);
   if (leaving !== undefined) return `${leaving.metadata.name} still leaves`;
-  const joined = members.map(({ metadata }) => metadata.name ?? '');
-  const bindings = bindingsIn(store);
+  const joined = members
+    .map(({ metadata }) => metadata.name ?? '')
+    .filter((name) => !family.placement.namespaced || hasShop(sight.store(name)));
+  const bindings = bindingsIn(store, family);
   const going = bindings.find(isGoing);
   if (going !== undefined) return `${going.metadata.name} still goes`;
-  const placed = placementIn(store);
+  const placed = placementIn(store, family);
   const picked = bindings.filter(({ spec }) => spec.state !== 'Unscheduled').map(({ spec }) => spec.targetCluster);
   return (
     notPickedAsAsked(placed, joined, picked, bindings) ??
@@ -325,6 +348,7 @@ interface Delivery {
 
 function notDelivered(sight: Sight, { placed, bindings, image, story }: Delivery): string | undefined {
   if (bindings.length === 0) return undefined;
+  const saysOfItself = (suffix: string, wanted: string) => statusIs(placed, `${placed.kind}${suffix}`, wanted);
   const rows = bindings.map(({ spec }) => {
     const web = deploymentOn(sight, spec.targetCluster);
     const has = web === undefined ? 'nothing' : imageOf(web);
@@ -341,7 +365,7 @@ function notDelivered(sight: Sight, { placed, bindings, image, story }: Delivery
     const other = picked.find(({ cluster }) => hasExtra(sight.store(cluster)) !== isWanted && !isForgotten(cluster));
     if (other !== undefined) return `${other.cluster} has ${isWanted ? 'not all' : 'what is left over'}`;
     const given = rows.find(({ state }) => state === 'Unscheduled');
-    return given === undefined ? statusIs(placed, 'Available', 'True') : `${given.cluster} is not picked and stays`;
+    return given === undefined ? saysOfItself('Available', 'True') : `${given.cluster} is not picked and stays`;
   }
   const trying = picked.filter(({ has }) => has === image);
   // Clusters that were down already may all be given something else, even if that does not help either.
@@ -359,15 +383,15 @@ function notDelivered(sight: Sight, { placed, bindings, image, story }: Delivery
     return `no true hold says why ${unheld.cluster} is not well: ${JSON.stringify(placed.status?.holds ?? [])}`;
   }
   if (picked.length === 0) return undefined;
-  return isPartial ? statusIs(placed, 'RolloutStarted', 'False') : statusIs(placed, 'Available', 'False');
+  return isPartial ? saysOfItself('RolloutStarted', 'False') : saysOfItself('Available', 'False');
 }
 
 /** Whoever waits, or has what cannot work, is told of a cluster that really has it. */
 const isHeld = ({ status }: Placement, cluster: string, culprits: readonly string[]): boolean =>
   (status?.holds ?? []).some(({ clusters, on }) => clusters?.includes(cluster) && culprits.includes(on?.name ?? ''));
 
-function statusIs({ metadata, status }: Placement, suffix: string, wanted: string): string | undefined {
-  const condition = conditionOf(status?.conditions, `${placement.cluster.kind}${suffix}`);
+function statusIs({ metadata, status }: Placement, type: string, wanted: string): string | undefined {
+  const condition = conditionOf(status?.conditions, type);
   if (condition?.status === wanted && condition.observedGeneration === metadata.generation) return undefined;
-  return `the placement says ${suffix} ${condition?.status ?? 'nothing'} (${condition?.message ?? ''})`;
+  return `the placement says ${type} ${condition?.status ?? 'nothing'} (${condition?.message ?? ''})`;
 }

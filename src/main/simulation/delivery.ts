@@ -2,17 +2,18 @@
 // goes wrong that can: hub, agents and API servers crash, calls are lost, watches lie, members leave and come back, the placement is deleted
 // and made anew, and somebody edits what is none of their business.
 //
-// `delivery`: two hub processes of which one leads. `delivery-two-leaders`: both act at once, each by what it sees. In half of the worlds the
-// placement is on all three members; in the other half on two of four, and the person says again and again which ones it may be.
+// `delivery`: two hub processes of which one leads. `delivery-two-leaders`: both act at once, each by what it sees. `delivery-namespaced`: as
+// the first, with a placement that is itself in the namespace and brings what is in there to members that have one of the same name. In half of
+// the worlds the placement is on all three members; in the other half on two of four, and the person says again and again which ones it may be.
 // What must hold is in delivery-checks.ts.
 import { hubKinds, memberKinds } from '../../api/kinds.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import { labels, memberNamespace } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
-import { placement } from '../../api/placement.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import type { Target, Transport } from '../../api/transport.ts';
 import { work } from '../../api/work.ts';
+import type { PlacementFamily } from '../../hub/families.ts';
 import { conditionsAreOfTheirObject, noWriteLost } from '../../sim/check.ts';
 import { usualRates } from '../../sim/faults.ts';
 import type { Scenario } from '../../sim/scenario.ts';
@@ -26,6 +27,7 @@ import {
   FOREIGN,
   foreignThingsStay,
   healthIsOfTheRevision,
+  homeOf,
   MAX_SURGE,
   MAX_UNAVAILABLE,
   nothingGoesBack,
@@ -34,6 +36,7 @@ import {
   surgeIsKept,
   TARGET,
   unsettled,
+  workNameOf,
 } from './delivery-checks.ts';
 import { agentActor, ensure, hubActor, identityOf, join, ledHubActor, placedKinds } from './fleet.ts';
 import { person } from './person.ts';
@@ -45,19 +48,27 @@ const SILENCE_MS = 60_000;
 const PERIOD_SECONDS = 30;
 const SETTINGS = { forceDeleteWaitMs: 120_000 };
 
-export const deliveryScenario = ({ isLed }: { readonly isLed: boolean }): Scenario => ({
-  name: isLed ? 'delivery' : 'delivery-two-leaders',
+export interface DeliveryOptions {
+  readonly name: string;
+  /** One of the two hubs, or both act at once. */
+  readonly isLed: boolean;
+  readonly family: PlacementFamily;
+  readonly ciRuns: number;
+}
+
+export const deliveryScenario = ({ name, isLed, family, ciRuns }: DeliveryOptions): Scenario => ({
+  name,
   faultMs: FAULT_MS,
   rates: { ...usualRates, silenceMs: SILENCE_MS },
   dazedMs: SILENCE_MS + 30_000,
   healMs: 1_800_000,
   steps: 200_000,
-  // Where two act they undo each other's work, and a run takes more than twice as long.
-  ciRuns: isLed ? 500 : 100,
+  ciRuns,
   set(world) {
     const kinds = placedKinds();
     const isMoving = world.seed % 2 === 0;
     const story: Story = {
+      family,
       members: isMoving ? ['c1', 'c2', 'c3', 'c4'] : ['c1', 'c2', 'c3'],
       isMoving,
       leaders: isLed ? 1 : HUBS.length,
@@ -69,18 +80,18 @@ export const deliveryScenario = ({ isLed }: { readonly isLed: boolean }): Scenar
       servers: { hub: asAdmin },
       steady: true,
     });
-    for (const name of HUBS) {
-      const actor = isLed ? ledHubActor(name, SETTINGS, kinds) : hubActor(SETTINGS, kinds);
-      world.actor(name, actor, { servers: { hub: asAdmin } });
+    for (const hub of HUBS) {
+      const actor = isLed ? ledHubActor(hub, SETTINGS, kinds) : hubActor(SETTINGS, kinds);
+      world.actor(hub, actor, { servers: { hub: asAdmin } });
     }
-    for (const name of story.members) {
-      world.server(name, apiServer({ kinds: memberKinds }));
-      const own = { server: name, as: administrator };
-      world.actor(`${name}-agent`, agentActor(name, kinds), {
-        servers: { hub: { server: 'hub', as: identityOf(name) }, member: own },
+    for (const member of story.members) {
+      world.server(member, apiServer({ kinds: memberKinds }));
+      const own = { server: member, as: administrator };
+      world.actor(`${member}-agent`, agentActor(member, kinds), {
+        servers: { hub: { server: 'hub', as: identityOf(member) }, member: own },
       });
-      world.actor(`${name}-workloads`, workloadsActor, { servers: { member: own }, steady: true });
-      world.actor(`${name}-owner`, person({ forMs: 20_000, pauseMs: 5_000, deed: ownThings() }), {
+      world.actor(`${member}-workloads`, workloadsActor, { servers: { member: own }, steady: true });
+      world.actor(`${member}-owner`, person({ forMs: 20_000, pauseMs: 5_000, deed: ownThings(family) }), {
         servers: { hub: own },
         steady: true,
       });
@@ -115,13 +126,22 @@ const deployment = (image: string): KubeObject =>
     },
   });
 
-const placementOf = (policy: object | undefined): KubeObject => ({
-  apiVersion: apiVersionOf(placement.cluster.group, placement.cluster.version),
-  kind: placement.cluster.kind,
-  metadata: { name: SHOP },
+/** The shop as a whole, or all that is in it. */
+const selectorsOf = ({ placement }: PlacementFamily): readonly object[] =>
+  placement.namespaced
+    ? [
+        { group: 'apps', version: 'v1', kind: 'Deployment', name: 'web' },
+        { group: '', version: 'v1', kind: 'ConfigMap' },
+      ]
+    : [{ group: '', version: 'v1', kind: 'Namespace', name: SHOP }];
+
+const placementOf = (family: PlacementFamily, policy: object | undefined): KubeObject => ({
+  apiVersion: apiVersionOf(family.placement.group, family.placement.version),
+  kind: family.placement.kind,
+  metadata: { name: SHOP, ...homeOf(family) },
   spec: {
     ...(policy === undefined ? {} : { policy }),
-    resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: SHOP }],
+    resourceSelectors: selectorsOf(family),
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: MAX_UNAVAILABLE, maxSurge: MAX_SURGE } },
   },
 });
@@ -137,7 +157,9 @@ const twoOf = (names: readonly string[]): object => {
 };
 
 /** Joins the members, places the shop, then releases one image after the other, sends it elsewhere, takes things away, and meddles. */
-function release({ members, isMoving, left }: Story) {
+function release({ family, members, isMoving, left }: Story) {
+  const placements: Target = { resource: family.placement, ...homeOf(family) };
+  const placed: Target = { ...placements, name: SHOP };
   let version = 0;
   let policy = isMoving ? twoOf(members) : undefined;
   const missing = new Set(members);
@@ -147,7 +169,7 @@ function release({ members, isMoving, left }: Story) {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } };
     await ensure(api, { resource: namespaceResource }, namespace);
     await ensure(api, { resource: deployments, namespace: SHOP }, deployment('web:0'));
-    await ensure(api, { resource: placement.cluster }, placementOf(policy));
+    await ensure(api, placements, placementOf(family, policy));
     isBegun = true;
   };
   return async (api: Transport, roll: Roll): Promise<void> => {
@@ -157,13 +179,14 @@ function release({ members, isMoving, left }: Story) {
     }
     if (!isBegun) return begin(api);
     const of = members[roll(members.length)] as string;
-    const workAt: Target = { resource: work, namespace: memberNamespace(of), name: `${SHOP}-work` };
+    const workAt: Target = { resource: work, namespace: memberNamespace(of), name: workNameOf(family) };
     const patch = async (at: Target, type: 'merge' | 'strategic' | 'json', body: object) => {
       await api.call({ verb: 'patch', at, patch: { type, body: body as never }, manager: 'user' });
     };
     switch (roll(isMoving ? 15 : 12)) {
       case 0: {
-        const path = '/spec/workload/manifests/1/spec/template/spec/containers/0/image';
+        const first = family.placement.namespaced ? 0 : 1;
+        const path = `/spec/workload/manifests/${first}/spec/template/spec/containers/0/image`;
         return patch(workAt, 'json', [{ op: 'replace', path, value: EDITED }]);
       }
       case 1:
@@ -175,8 +198,8 @@ function release({ members, isMoving, left }: Story) {
         await api.call({ verb: 'delete', at: { resource: memberCluster, name: of } });
         return;
       case 3:
-        if (roll(2) === 0) await ensure(api, { resource: placement.cluster }, placementOf(policy));
-        else await api.call({ verb: 'delete', at: { resource: placement.cluster, name: SHOP } });
+        if (roll(2) === 0) await ensure(api, placements, placementOf(family, policy));
+        else await api.call({ verb: 'delete', at: placed });
         return;
       case 4:
       case 5: {
@@ -192,8 +215,8 @@ function release({ members, isMoving, left }: Story) {
       case 14: {
         const [first, second] = [roll(members.length), roll(members.length)];
         policy = twoOf(members.filter((_, at) => at !== first && at !== second));
-        await ensure(api, { resource: placement.cluster }, placementOf(policy));
-        return patch({ resource: placement.cluster, name: SHOP }, 'merge', { spec: { policy } });
+        await ensure(api, placements, placementOf(family, policy));
+        return patch(placed, 'merge', { spec: { policy } });
       }
       default: {
         const image = roll(4) === 0 ? `web:bad-${++version}` : `web:${++version}`;
@@ -204,11 +227,14 @@ function release({ members, isMoving, left }: Story) {
   };
 }
 
-/** The owner of a member has things of their own, some of them in a namespace that is placed; and it may have been theirs before. */
-function ownThings() {
+/**
+ * The owner of a member has things of their own, some of them in a namespace that is placed; and it may have been theirs before. What is placed
+ * into a namespace comes only where there is one.
+ */
+function ownThings({ placement }: PlacementFamily) {
   return async (member: Transport, roll: Roll): Promise<void> => {
     const namespace = roll(2) === 0 ? 'default' : SHOP;
-    if (namespace === SHOP && roll(2) === 0) {
+    if (placement.namespaced || (namespace === SHOP && roll(2) === 0)) {
       const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } };
       await ensure(member, { resource: namespaceResource }, object);
     }

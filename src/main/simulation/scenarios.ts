@@ -1,4 +1,5 @@
 // All scenarios, by name.
+import { clusterFamily, namespacedFamily } from '../../hub/families.ts';
 import type { Scenario } from '../../sim/scenario.ts';
 import { copiesScenario } from './copies.ts';
 import { deliveryScenario } from './delivery.ts';
@@ -14,6 +15,8 @@ export const scenarios: readonly Scenario[] = [
   turnsScenario,
   membershipScenario({ isLed: true }),
   membershipScenario({ isLed: false }),
-  deliveryScenario({ isLed: true }),
-  deliveryScenario({ isLed: false }),
+  deliveryScenario({ name: 'delivery', isLed: true, family: clusterFamily, ciRuns: 500 }),
+  deliveryScenario({ name: 'delivery-namespaced', isLed: true, family: namespacedFamily, ciRuns: 250 }),
+  // Where two act they undo each other's work, and a run takes more than twice as long.
+  deliveryScenario({ name: 'delivery-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
 ];
