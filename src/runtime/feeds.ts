@@ -188,7 +188,19 @@ export const metadataOnly = (object: KubeObject): KubeObject => ({
   metadata: object.metadata,
 });
 
-function nameOf({ on, resource, namespace, labels, fields, view }: Source): string {
+/** Sources are the same objects from pass to pass, and their names are asked for at every look. */
+const names = new WeakMap<Source, string>();
+
+function nameOf(source: Source): string {
+  let name = names.get(source);
+  if (name === undefined) {
+    name = madeName(source);
+    names.set(source, name);
+  }
+  return name;
+}
+
+function madeName({ on, resource, namespace, labels, fields, view }: Source): string {
   const parts = [`${on}/${resource.group === '' ? '' : `${resource.group}/`}${resource.version}/${resource.plural}`];
   if (namespace !== undefined) parts.push(`in ${namespace}`);
   if (labels !== undefined) parts.push(`with ${labels}`);

@@ -2,10 +2,14 @@
 import type { KubeObject } from '../api/object.ts';
 import type { Answer } from '../api/transport.ts';
 import { isObject } from '../base/json.ts';
+import type { EndWrite } from './echoes.ts';
 import type { Feeds } from './feeds.ts';
 import type { Place } from './place.ts';
 
-export type Folds = Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | 'look'>;
+export interface Folds extends Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | 'look'> {
+  /** A write begins; whoever makes it says how it ended, after its answer was folded in. */
+  writes(place: Place): EndWrite;
+}
 
 /** The object that a server answered with; a Status is none. */
 export const objectIn = ({ object }: Answer): KubeObject | undefined =>

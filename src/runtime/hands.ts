@@ -54,14 +54,19 @@ export function createHands({ deps, feeds, mayWrite, record, reading, writing }:
       const isWrite = request.verb !== 'get' && request.verb !== 'list' && !isDry;
       if (isWrite && !mayWrite()) throw new FencedError('no writes any more');
       const place = placeOf(on, request);
+      const end = isWrite && place !== undefined ? feeds.writes(place) : undefined;
+      let revision: string | undefined;
       try {
         const answer = await transportOf(deps, on).call(request, isWrite ? writing : reading);
         if (isWrite) writes++;
         if (place !== undefined && !isDry && request.verb !== 'list') fold(place, request, answer);
+        revision = objectIn(answer)?.metadata.resourceVersion;
         return answer;
       } catch (error) {
         if (isWrite && place !== undefined && error instanceof LostError) unsettled.push(place);
         throw error;
+      } finally {
+        end?.(revision);
       }
     },
     record: (event) => record({ do: 'event', because: event.reason, ...event }),

@@ -14,6 +14,7 @@ import { createContents } from './content.ts';
 import type { Controller, Projected, Source, WatchRule, Worker } from './controller.ts';
 import { createDemand } from './demand.ts';
 import type { Deps } from './deps.ts';
+import { createEchoes } from './echoes.ts';
 import { createRecorder } from './events.ts';
 import { createFeeds, type Feed } from './feeds.ts';
 import type { ManagerState } from './manager-state.ts';
@@ -56,6 +57,11 @@ export interface Manager {
   state(): ManagerState;
   /** What the last decision about this key waits for, of one controller or of all. */
   holdsOf(key: string, controller?: string): readonly Hold[];
+}
+
+interface Author {
+  readonly of: Running;
+  readonly key: string;
 }
 
 const TEN_HOURS_MS = 36_000_000;
@@ -105,7 +111,10 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     for (const rule of each.controller.watches) rulesOf.get(feeds.of(rule.source))?.push({ rule, of: each });
   }
   /** The pass that a change comes from. It looks again anyway. */
-  let author: { readonly of: Running; readonly key: string } | undefined;
+  let author: Author | undefined;
+  const echoes = createEchoes<Author>();
+  /** What is being told to whom it concerns. */
+  let news: { readonly place: string; readonly revision: string | undefined } | undefined;
   /** Promises of ours that `stop` waits for. */
   const owned = new Set<Promise<void>>();
 
@@ -169,6 +178,12 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
 
   function dispatch(feed: Feed, change: Change<Projected>): void {
     const place = `${collectionText(feed.source.on, feed.source.resource)}/${change.key}`;
+    news = { place, revision: change.item?.metadata.resourceVersion };
+    tell(feed, change, place);
+    news = undefined;
+  }
+
+  function tell(feed: Feed, change: Change<Projected>, place: string): void {
     for (const each of running) {
       if (!each.isReady || each.dependents.size === 0) continue;
       for (const key of [...each.dependents.of(place)]) wake(each, key, 'fresh');
@@ -228,7 +243,9 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   }
 
   function wake(of: Running, key: string, as: WorkClass): void {
-    if (author?.of === of && author.key === key) return;
+    const isPass = (each: Author) => each.of === of && each.key === key;
+    if (author !== undefined && isPass(author)) return;
+    if (news !== undefined && echoes.keeps(news.place, news.revision, isPass)) return;
     of.queue.add(key, as);
     countDepth(of);
   }
@@ -284,6 +301,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         author = undefined;
       }
     },
+    writes: (of, key, place) => echoes.begin(placeText(place), { of, key }, () => wake(of, key, 'fresh')),
   });
 
   async function pass(of: Running, key: string): Promise<Next> {

@@ -17,6 +17,7 @@ import {
 } from './controller.ts';
 import type { Demand } from './demand.ts';
 import type { Deps } from './deps.ts';
+import type { EndWrite } from './echoes.ts';
 import type { Recorder } from './events.ts';
 import type { Feed, Feeds } from './feeds.ts';
 import type { Folds } from './fold-answer.ts';
@@ -48,6 +49,8 @@ export interface PassOptions {
   isLookedAt(place: Place): boolean;
   /** What `fold` brings about is the doing of this pass. */
   signed(of: Running, key: string, fold: () => void): void;
+  /** This pass begins a write. */
+  writes(of: Running, key: string, place: Place): EndWrite;
 }
 
 /** What came of a look: a decision to carry out, or what a worker has done. */
@@ -224,6 +227,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       foldGone: (...args) => signed(() => feeds.foldGone(...args)),
       foldEnded: (...args) => signed(() => feeds.foldEnded(...args)),
       look: feeds.look,
+      writes: (place) => options.writes(of, key, place),
     };
   }
 

@@ -87,6 +87,7 @@ async function performing(steps: readonly (readonly Action[])[], setup: Setup = 
         folded.push(`look ${placeText(place)}`);
         return setup.look ? setup.look(place) : null;
       },
+      writes: () => () => {},
     },
     manager: 'me',
     sideBySide: setup.sideBySide ?? 8,

@@ -77,11 +77,18 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
 /** True when the server has something else now than before. */
 async function write(action: WriteAction, { deps, feeds, manager, signal }: PerformOptions): Promise<boolean> {
   const place = placeOf(action);
-  const object = objectIn(await transportOf(deps, place.on).call(requestFor(action, place, manager), signal));
-  const isAsBefore = action.do !== 'create' && object?.metadata.resourceVersion === action.of.resourceVersion;
-  if (action.do === 'delete') foldDeleted(feeds, place, action.of.uid, object);
-  else if (!isAsBefore) foldWritten(feeds, place, object);
-  return !isAsBefore;
+  const end = feeds.writes(place);
+  let revision: string | undefined;
+  try {
+    const object = objectIn(await transportOf(deps, place.on).call(requestFor(action, place, manager), signal));
+    revision = object?.metadata.resourceVersion;
+    const isAsBefore = action.do !== 'create' && revision === action.of.resourceVersion;
+    if (action.do === 'delete') foldDeleted(feeds, place, action.of.uid, object);
+    else if (!isAsBefore) foldWritten(feeds, place, object);
+    return !isAsBefore;
+  } finally {
+    end(revision);
+  }
 }
 
 async function looked(place: Place, { feeds, signal }: PerformOptions): Promise<boolean> {

@@ -220,12 +220,16 @@ class DiskLog implements Log, RecordSink {
   // A sync costs more than a turn of the event loop, so a batch waits as long as each turn brings it more, but not for long. A writer
   // who is alone waits one turn.
   async #gather(): Promise<void> {
-    for (let turn = 0, before = 0; turn < GATHER_TURNS; turn++) {
+    for (let turn = 0, before = this.#gathered; turn < GATHER_TURNS; turn++) {
       await this.#pause();
-      const now = this.#waiting[0]?.entries.length ?? 0;
+      const now = this.#gathered;
       if (now === before) return;
       before = now;
     }
+  }
+
+  get #gathered(): number {
+    return this.#waiting[0]?.entries.length ?? 0;
   }
 
   async #write(batch: Batch): Promise<void> {
