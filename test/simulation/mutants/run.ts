@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { messageOf } from '../../../src/base/errors.ts';
 import { mapLimit } from '../../../src/base/map-limit.ts';
 import { deliveryMutants } from './delivery.ts';
@@ -73,14 +73,17 @@ async function caughtIn(copy: string, { caughtBy }: Mutant, seeds: string): Prom
   return undefined;
 }
 
-/** Whether every table, property and scenario that could notice is green. */
-async function passesTests(copy: string): Promise<boolean> {
+/** Which tables, properties and scenarios are red, of all that could notice; the first is enough. */
+async function redTests(copy: string): Promise<readonly string[]> {
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--project', 'scenarios'];
   const unreached = OUT_OF_REACH.flatMap((folder) => ['--exclude', `${folder}/**`]);
   const quietly = ['--bail', '1', '--reporter', 'dot', ...unreached];
   const { code, output } = await run(copy, [...vitest, ...quietly]);
-  if (!/Tests .*\d+ (passed|failed)/.test(output)) throw new Error(`the tests did not run: ${output.slice(-500)}`);
-  return code === 0;
+  const plain = stripVTControlCharacters(output);
+  if (!/Tests .*\d+ (passed|failed)/.test(plain)) throw new Error(`the tests did not run: ${plain.slice(-500)}`);
+  if (code === 0) return [];
+  const named = new Set([...plain.matchAll(/^ *FAIL +(.*\S)/gm)].map(([, name]) => name as string));
+  return named.size > 0 ? [...named] : [`no test by name: ${plain.slice(-500)}`];
 }
 
 /** Runs `use` while the copy is broken by these. */
@@ -110,11 +113,17 @@ async function tried(mutant: Mutant, copy: string, seeds: string): Promise<Verdi
 /** Those that ordinary tests see although they are said not to be seen. */
 async function betrayed(copy: string, alone: readonly Mutant[]): Promise<readonly Mutant[]> {
   // What a mutant breaks, it breaks each time: a test that is red once on a busy machine is not its doing.
-  const isSeenBy = async (mutants: readonly Mutant[]) =>
-    !(await broken(copy, mutants, () => passesTests(copy))) && !(await broken(copy, mutants, () => passesTests(copy)));
-  if (alone.length === 0 || !(await isSeenBy(alone))) return [];
+  const isSeenBy = async (mutants: readonly Mutant[], whose: string) => {
+    for (const time of ['first', 'second']) {
+      const red = await broken(copy, mutants, () => redTests(copy));
+      if (red.length === 0) return false;
+      for (const name of red) console.log(`with ${whose}, the ${time} time, this is red: ${name}`);
+    }
+    return true;
+  };
+  if (alone.length === 0 || !(await isSeenBy(alone, `all ${alone.length} at once`))) return [];
   const seen: Mutant[] = [];
-  for (const mutant of alone) if (await isSeenBy([mutant])) seen.push(mutant);
+  for (const mutant of alone) if (await isSeenBy([mutant], `"${mutant.name}"`)) seen.push(mutant);
   return seen;
 }
 
