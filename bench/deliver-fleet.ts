@@ -16,6 +16,8 @@ export interface Fleet extends Side, AsyncDisposable {
   /** For another server that shows the same certificate. */
   readonly files: readonly string[];
   readonly wire: Wire;
+  /** Servers of others that a relay can use, too; absent = it needs some of its own. */
+  readonly kubeconfig?: string;
   /** Since the change began, until the placement's status tells that all is done. */
   statusMs(): Promise<number>;
   /** One more change, of which every write is looked at. */
@@ -85,6 +87,7 @@ export interface Place {
   readonly files: readonly string[];
   /** Of the fleet, not of API servers that are not ours. */
   readonly pids: readonly number[];
+  readonly kubeconfig?: string;
   stop(): Promise<void>;
 }
 
@@ -186,6 +189,7 @@ export async function fleetIn(folder: string, members: number, place: Place): Pr
   return {
     wire: hub,
     files,
+    ...(place.kubeconfig === undefined ? {} : { kubeconfig: place.kubeconfig }),
     change,
     statusMs,
     async count() {
@@ -222,7 +226,7 @@ async function counting(wire: Wire, path: string, heap: Heap): Promise<() => voi
 }
 
 /** The hub, and the first of the members: in a path of the same server, or of the one that the members have. */
-function wiresFrom(data: string) {
+export function wiresFrom(data: string) {
   const config = parse(readFileSync(join(data, 'kubeconfig'), 'utf8')) as {
     clusters: { name: string; cluster: { server: string; 'certificate-authority-data': string } }[];
     users: { user: { 'client-certificate-data': string; 'client-key-data': string } }[];

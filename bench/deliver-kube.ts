@@ -24,13 +24,14 @@ async function startReal(folder: string, members: number, debounce: string): Pro
   };
   try {
     await Promise.all(planes.map((plane) => startPlane(plane, programs, { isDurable: true })));
-    const children = await startParts(folder, home, planes, debounce);
+    const { children, kubeconfig } = await startParts(folder, home, planes, debounce);
     const [hub, member] = planes as [Plane, Plane];
     const pki = (name: string) => join(hub.folder, 'pki', name);
     return {
       hub: wireTo(hub),
       member: { wire: wireTo(member), path: '' },
       files: [pki('apiserver.crt'), pki('apiserver.key'), pki('ca.crt')],
+      kubeconfig,
       pids: children.map(({ pid }) => pid as number),
       async stop() {
         for (const child of children.toReversed()) await ended(child);
@@ -70,7 +71,7 @@ async function startParts(folder: string, home: string, planes: readonly Plane[]
   );
   const all = members.map(({ name }) => `membercluster/${name}`);
   await administrator.ok(['--context', hub.name, 'wait', '--for=condition=Joined', ...all, '--timeout=120s']);
-  return [controllers, ...agents];
+  return { children: [controllers, ...agents], kubeconfig };
 }
 
 function wireTo(plane: Plane): Wire {

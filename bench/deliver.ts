@@ -1,19 +1,18 @@
 // From a change on the hub to bindings that are Available, on 3, 100 and 1,000 members (or those named: `npm run bench -- deliver 3,100`; with
-// `--kube` on real API servers, by default with 3), against a
-// bare relay of as many dependent durable writes through the same transports. Rounds of the two alternate, so that what else the machine does
-// falls on both. What the placement's own status costs is told apart: it follows, nobody waits for it.
+// `--kube` on real API servers, by default with 3), against a bare relay of as many dependent durable writes through the same transports to the
+// same kind of servers, and for the record against one to bare files. Rounds alternate, so that what else the machine does falls on all. What
+// the placement's own status costs is told apart: it follows, nobody waits for it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Counted, type Fleet, type Side, startFleet } from './deliver-fleet.ts';
-import { listen, send, type Wire } from './deliver-wire.ts';
+import { type Counted, type Fleet, startFleet } from './deliver-fleet.ts';
+import { type Relayed, startFileRelay, startRelay } from './deliver-relays.ts';
 import { LINEAR, type Vitals } from './fleet-process.ts';
-import { start } from './processes.ts';
 import type { Row } from './report.ts';
 
 /**
- * Each is started by the event of the one before; as relay.mjs has them. That the member asks the hub, before it touches anything, whether its order
+ * Each is started by the event of the one before; letters as the baselines have them. That the member asks the hub, before it touches anything, whether its order
  * is still the newest is a call on top: it stores nothing as long as the same objects are placed.
  */
 const CHAIN = [
@@ -29,8 +28,6 @@ const CHAIN = [
 const HOPS = CHAIN.map(([letter]) => letter).join('');
 /** About what our objects have on average. */
 const BYTES = 2000;
-/** As in `flotilla up`: more get a process of their own. */
-const MOST_IN_ONE_PROCESS = 50;
 const BLOCK = 5;
 
 interface Size {
@@ -52,6 +49,7 @@ type StartFleet = (folder: string, members: number, debounce: string) => Promise
 interface Measured extends Size {
   readonly ours: Times;
   readonly bare: Times;
+  readonly files: Times;
   readonly first: Times;
   readonly statusMs: number;
   readonly loop: Vitals['loop'];
@@ -87,13 +85,21 @@ export async function rows(tell: (row: Row) => void): Promise<void> {
 async function measure(folder: string, size: Size, begin: StartFleet): Promise<Measured> {
   const { members, changes, warmUps } = size;
   await using fleet = await begin(folder, members, '0');
-  using relay = await startRelay(folder, fleet, members);
-  const done: Record<'first' | 'ours' | 'bare', (readonly number[])[]> = { first: [], ours: [], bare: [] };
+  const relayed: Relayed = { members, hops: HOPS, bytes: BYTES };
+  using relay = await startRelay(folder, fleet, relayed);
+  using files = await startFileRelay(folder, fleet, relayed);
+  const done: Record<'first' | 'ours' | 'bare' | 'files', (readonly number[])[]> = {
+    first: [],
+    ours: [],
+    bare: [],
+    files: [],
+  };
   const statusMs: number[] = [];
   for (let round = 0; round < warmUps; round++) {
     const { each } = await settled(fleet, () => fleet.change());
     if (round < FIRST) done.first.push(each);
     await relay.change();
+    await files.change();
   }
   const first = await fleet.vitals();
   for (let left = changes; left > 0; left -= BLOCK) {
@@ -103,6 +109,7 @@ async function measure(folder: string, size: Size, begin: StartFleet): Promise<M
       statusMs.push(toldMs);
     }
     for (let round = 0; round < BLOCK; round++) done.bare.push(await relay.change());
+    for (let round = 0; round < BLOCK; round++) done.files.push(await files.change());
   }
   const last = await fleet.vitals();
   const cpu = (all: readonly Vitals[], of: (each: Vitals) => number) => all.reduce((sum, each) => sum + of(each), 0);
@@ -110,6 +117,7 @@ async function measure(folder: string, size: Size, begin: StartFleet): Promise<M
     ...size,
     ours: timesOf(done.ours),
     bare: timesOf(done.bare),
+    files: timesOf(done.files),
     first: timesOf(done.first),
     statusMs: percentile(statusMs, 50),
     loop: {
@@ -125,35 +133,6 @@ async function measure(folder: string, size: Size, begin: StartFleet): Promise<M
 async function settled(fleet: Fleet, change: () => Promise<readonly number[]>) {
   const each = await change();
   return { each, toldMs: await fleet.statusMs() };
-}
-
-async function startRelay(folder: string, fleet: Fleet, members: number): Promise<Side & Disposable> {
-  const place = mkdtempSync(join(folder, 'relay-'));
-  const args = [...fleet.files, place, String(members), HOPS, String(BYTES)];
-  const worker = start('bench/baseline/relay.mjs', members > MOST_IN_ONE_PROCESS ? [...args, 'two'] : args);
-  const wire: Wire = { port: Number(await worker.firstLine), ca: fleet.wire.ca };
-  let number = 0;
-  let began = 0;
-  let arrived: number[] = [];
-  let allArrived: (ms: readonly number[]) => void = () => {};
-  const end = await listen(wire, '/?of=user', () => {
-    arrived.push(performance.now() - began);
-    if (arrived.length === members) allArrived(arrived);
-  });
-  return {
-    change: () =>
-      new Promise((resolve, reject) => {
-        arrived = [];
-        allArrived = resolve;
-        began = performance.now();
-        const write = `${JSON.stringify({ change: ++number, hop: 0, text: 'x'.repeat(BYTES) })}\n`;
-        send(wire, 'POST', '/', write).catch(reject);
-      }),
-    [Symbol.dispose]() {
-      end();
-      worker[Symbol.dispose]();
-    },
-  };
 }
 
 // ---- what is told
@@ -182,7 +161,7 @@ const timesOf = (changes: readonly (readonly number[])[]): Times => ({
 const load = () => `load ${loadavg()[0]?.toFixed(1)}`;
 
 function tellSize(
-  { members, changes, ours, bare, first, statusMs, loop, counted, warmUps }: Measured,
+  { members, changes, ours, bare, files, first, statusMs, loop, counted, warmUps }: Measured,
   tell: (row: Row) => void,
 ): void {
   const isBound = members === 3;
@@ -196,6 +175,11 @@ function tellSize(
   row('p50', 'p50', 2);
   row('p99', 'p99', 4);
   row('all members', 'all', 0);
+  tell({
+    name: `${members} members: against a relay to bare files, p50`,
+    ratio: ours.p50 / files.p50,
+    figures: `${ours.p50.toFixed(1)} ms against ${files.p50.toFixed(1)} ms without any API server; the relay above is ${(bare.p50 / files.p50).toFixed(1)}x of it`,
+  });
   tell({
     name: `${members} members: the first changes of a new fleet, p50`,
     ratio: first.p50 / ours.p50,

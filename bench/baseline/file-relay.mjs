@@ -1,5 +1,5 @@
-// The least that a delivery can cost: a relay of durable writes, each started by the watch event of the one before; nothing is decided.
-//   node relay.mjs CERT KEY CA FOLDER MEMBERS HOPS BYTES [two]     prints its port
+// The least that any delivery can cost: a relay of durable writes to bare files, without an API server; nothing is decided.
+//   node file-relay.mjs CERT KEY CA FOLDER MEMBERS HOPS BYTES [two]     prints its port
 // A letter of HOPS is a write: u of the user, H one of the hub's for all members, h one of the hub's for each member, r a member's on the hub,
 // m a member's on itself. Members live in this process and call the hub directly, or with `two` in one of their own and over https: a watch
 // and a connection for writes each. The user posts to /, and /?of=user tells the last write for each member.

@@ -1,0 +1,87 @@
+// The two relays that a delivery is measured against, each in processes of its own: through the same transports, and to bare files.
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Fleet, type Side, wiresFrom } from './deliver-fleet.ts';
+import { listen, send, type Wire } from './deliver-wire.ts';
+import { start } from './processes.ts';
+
+export interface Relayed {
+  readonly members: number;
+  /** As the baselines have them. */
+  readonly hops: string;
+  readonly bytes: number;
+}
+
+/** As in `flotilla up`: more get a process of their own. */
+const MOST_IN_ONE_PROCESS = 50;
+const MERGE = 'application/merge-patch+json';
+const CONFIG_MAPS = '/api/v1/namespaces/relay/configmaps';
+
+export async function startRelay(folder: string, fleet: Fleet, relayed: Relayed): Promise<Side & Disposable> {
+  const { members, hops, bytes } = relayed;
+  const data = mkdtempSync(join(folder, 'relay-'));
+  const where = fleet.kubeconfig === undefined ? ['up', data] : ['kube', fleet.kubeconfig];
+  const worker = start('bench/relay-process.mjs', [...where, String(members), hops, String(bytes)]);
+  await worker.firstLine;
+  const wire = fleet.kubeconfig === undefined ? wiresFrom(data).hub : fleet.wire;
+  const arrivals = countTo(members);
+  const last = `metadata.name%3Dhop-${hops.length - 1}`;
+  const end = await listen(wire, `/api/v1/configmaps?watch=true&fieldSelector=${last}`, (line) => {
+    // The first events are what is there already.
+    if ((JSON.parse(line) as { readonly type: string }).type === 'MODIFIED') arrivals.one();
+  });
+  let number = 0;
+  return {
+    change: () =>
+      arrivals.all(() => {
+        const data = { change: String(++number), text: 'x'.repeat(bytes) };
+        return send(wire, 'PATCH', `${CONFIG_MAPS}/hop-0`, JSON.stringify({ data }), MERGE);
+      }),
+    [Symbol.dispose]() {
+      end();
+      worker[Symbol.dispose]();
+    },
+  };
+}
+
+export async function startFileRelay(folder: string, fleet: Fleet, relayed: Relayed): Promise<Side & Disposable> {
+  const { members, hops, bytes } = relayed;
+  const args = [...fleet.files, mkdtempSync(join(folder, 'files-')), String(members), hops, String(bytes)];
+  const isApart = members > MOST_IN_ONE_PROCESS || fleet.kubeconfig !== undefined;
+  const worker = start('bench/baseline/file-relay.mjs', isApart ? [...args, 'two'] : args);
+  const wire: Wire = { port: Number(await worker.firstLine), ca: fleet.wire.ca };
+  const arrivals = countTo(members);
+  const end = await listen(wire, '/?of=user', arrivals.one);
+  let number = 0;
+  return {
+    change: () =>
+      arrivals.all(() => {
+        const write = `${JSON.stringify({ change: ++number, hop: 0, text: 'x'.repeat(bytes) })}\n`;
+        return send(wire, 'POST', '/', write);
+      }),
+    [Symbol.dispose]() {
+      end();
+      worker[Symbol.dispose]();
+    },
+  };
+}
+
+/** How long after a start each member's turn came. */
+function countTo(members: number) {
+  let began = 0;
+  let arrived: number[] = [];
+  let done: (ms: readonly number[]) => void = () => {};
+  return {
+    one() {
+      arrived.push(performance.now() - began);
+      if (arrived.length === members) done(arrived);
+    },
+    all: (start: () => Promise<unknown>) =>
+      new Promise<readonly number[]>((resolve, reject) => {
+        arrived = [];
+        done = resolve;
+        began = performance.now();
+        start().catch(reject);
+      }),
+  };
+}

@@ -1,0 +1,104 @@
+// The relay of baseline/transport-relay.mjs on API servers like those of a fleet, with the transports that its controllers and agents have:
+//   relay-process.mjs up DATA-DIR MEMBERS HOPS BYTES      servers of its own, as `flotilla up` has them: above 50 members in two processes
+//   relay-process.mjs kube KUBECONFIG MEMBERS HOPS BYTES  servers that are there, with a context `hub` and one for each member
+// Prints "ready". What it measures with is built, as the product is.
+import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hubKinds } from '../dist/api/kinds.js';
+import { MASTERS } from '../dist/apiserver/auth/service-account.js';
+import { directTransport } from '../dist/apiserver/direct.js';
+import { wallClock } from '../dist/base/clock.js';
+import { httpTransport } from '../dist/client/http.js';
+import { connectionFrom } from '../dist/client/kubeconfig.js';
+import { HUB, openEmbedded } from '../dist/main/embedded.js';
+import { usualFleet } from '../dist/main/fleet.js';
+import { startServers } from '../dist/main/members.js';
+import { furnish, hubSide, memberSide } from './baseline/transport-relay.mjs';
+
+const MOST_IN_ONE_PROCESS = 50;
+const [, , where, place, count, hops, bytes, part] = process.argv;
+const text = 'x'.repeat(Number(bytes));
+const fleet = usualFleet(Number(count));
+const names = fleet.map(({ name }) => name);
+const user = { name: 'relay', groups: [MASTERS] };
+const kubeconfig = where === 'kube' ? place : join(place, 'kubeconfig');
+const direct = ({ cluster }) => directTransport(cluster, user);
+const overHttp = (context) => {
+  const files = [{ text: readFileSync(kubeconfig, 'utf8'), readFile: (path) => readFileSync(path, 'utf8') }];
+  return httpTransport(connectionFrom(files, context), { clock: wallClock });
+};
+
+const begin = {
+  /** Everything in one process. */
+  async up() {
+    const embedded = await openEmbedded({ dataDir: place, port: 0 });
+    const hub = direct(await embedded.start(HUB, hubKinds));
+    const listening = await embedded.listen();
+    if (names.length > MOST_IN_ONE_PROCESS) {
+      const child = membersProcess();
+      await embedded.writeKubeconfig(kubeconfig, listening.port, { names, port: await child.said() });
+      await hubPart(hub);
+      await child.ready();
+      return;
+    }
+    const servers = await startServers(embedded, fleet);
+    await embedded.writeKubeconfig(kubeconfig, listening.port);
+    await hubPart(hub);
+    await membersPart(
+      () => hub,
+      (name) => direct(servers.get(name)),
+    );
+  },
+  async 'up members'() {
+    const embedded = await openEmbedded({ dataDir: place, port: 0 }, { membersOnly: true });
+    const servers = await startServers(embedded, fleet);
+    process.send((await embedded.listen()).port);
+    await new Promise((told) => process.once('message', told));
+    await membersPart(
+      () => overHttp(HUB),
+      (name) => direct(servers.get(name)),
+    );
+    process.send('ready');
+  },
+  async kube() {
+    const child = membersProcess();
+    await hubPart(overHttp(HUB));
+    await child.ready();
+  },
+  async 'kube members'() {
+    await new Promise((told) => process.once('message', told));
+    await membersPart(() => overHttp(HUB), overHttp);
+    process.send('ready');
+  },
+};
+
+async function hubPart(hub) {
+  await furnish(hub, new Map(names.map((name) => [name, undefined])), hops, text);
+  await hubSide(hub, names, hops, text);
+}
+
+async function membersPart(hubFor, ownOf) {
+  for (const name of names) {
+    const own = ownOf(name);
+    await furnish(undefined, new Map([[name, own]]), hops, text);
+    await memberSide(name, hubFor(name), own, hops, text);
+  }
+}
+
+function membersProcess() {
+  const child = fork(process.argv[1], [...process.argv.slice(2), 'members']);
+  const said = () => new Promise((told) => child.once('message', told));
+  process.once('disconnect', () => child.kill());
+  return {
+    said,
+    ready() {
+      child.send('go on');
+      return said();
+    },
+  };
+}
+
+process.once('disconnect', () => process.exit());
+await begin[part === undefined ? where : `${where} ${part}`]();
+if (part === undefined) console.log('ready');
