@@ -6,7 +6,7 @@ import { membership } from '../hub/membership/controller.ts';
 import type { Settings } from '../hub/membership/observed.ts';
 import { type PlacementOptions, placementController } from '../hub/placement/controller.ts';
 import { noPlacementMetrics, placementMetrics } from '../hub/placement/metrics.ts';
-import { createWatchPlan } from '../hub/placement/watch-plan.ts';
+import { createWatchPlan } from '../hub/revisions/watch-plan.ts';
 import { rolloutController } from '../hub/rollout/controller.ts';
 import { schedulerController } from '../hub/scheduler/controller.ts';
 import { workGenerator } from '../hub/work-generator/controller.ts';

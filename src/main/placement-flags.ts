@@ -2,8 +2,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { formatDuration, parseDuration } from '../base/duration.ts';
 import { UserError } from '../base/errors.ts';
-import { defaultThrottle } from '../hub/placement/debounce.ts';
-import { parseApis } from '../hub/placement/propagation.ts';
+import { defaultThrottle } from '../hub/revisions/debounce.ts';
+import { parseApis } from '../hub/revisions/propagation.ts';
 import type { HubOptions } from './parts.ts';
 
 /** As the command line gives them; times in ms. */

@@ -5,7 +5,7 @@ import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
-import type { Placement } from '../../api/placement.ts';
+import type { Placement, PlacementStatus } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
 import { by } from '../../base/compare.ts';
@@ -20,16 +20,16 @@ import {
   placementKeyOf,
   resourceIndexOf,
 } from '../placement-sources.ts';
+import { type Changes, createChanges, defaultThrottle, type Throttle } from '../revisions/debounce.ts';
+import { type Contents, createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
+import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
+import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
+import { createWatchPlan, type WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
-import { type Changes, createChanges, defaultThrottle, type Throttle } from './debounce.ts';
+import { createStatusPace, type StatusPace } from '../status-pace.ts';
 import { decide } from './decide.ts';
-import { type Contents, createContents, isMissing, lookAt } from './looking.ts';
 import { noPlacementMetrics, type PlacementMetrics } from './metrics.ts';
-import type { Living, Observed, Selected } from './observed.ts';
-import { createPropagation, type PropagationSettings } from './propagation.ts';
-import { hashOf, latestMaster } from './resource-snapshot.ts';
-import { createWatchPlan, type WatchPlan } from './watch-plan.ts';
-import { createStatusPace, type StatusPace } from './write-status.ts';
+import type { Living, Observed } from './observed.ts';
 
 export interface PlacementOptions {
   /** Of the hub. */
@@ -45,7 +45,7 @@ export interface PlacementOptions {
 
 export interface Memory {
   readonly changes: Changes;
-  readonly pace: StatusPace;
+  readonly pace: StatusPace<PlacementStatus>;
   readonly contents: Contents;
 }
 

@@ -3,8 +3,8 @@ import { finalizers, labels } from '../../api/names.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
 import { families } from '../families.ts';
 import type { HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
-import type { Content } from './content.ts';
-import { defaultThrottle } from './debounce.ts';
+import type { Content } from '../revisions/content.ts';
+import { defaultThrottle } from '../revisions/debounce.ts';
 import { decide } from './decide.ts';
 import type { Living, Observed } from './observed.ts';
 

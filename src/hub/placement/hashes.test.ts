@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { deepFreeze } from '../../base/json.ts';
-import { contentOf } from './content.ts';
+import { contentOf } from '../revisions/content.ts';
 import { policyHashOf, policyJson } from './policy-hash.ts';
 
 const hex = (policy: PlacementPolicy | undefined) => Buffer.from(policyHashOf(policy), 'base64').toString();

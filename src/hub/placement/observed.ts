@@ -5,8 +5,8 @@ import type { Failure } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { NotSupported } from '../not-supported.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
-import type { Content } from './content.ts';
-import type { Pending, Throttle } from './debounce.ts';
+import type { Pending, Throttle } from '../revisions/debounce.ts';
+import type { Selected } from '../revisions/looking.ts';
 import type { PlacementStatusInput } from './status-input.ts';
 
 export interface Observed {
@@ -33,9 +33,3 @@ export interface Living {
   readonly statusDue: number;
   readonly throttle: Throttle;
 }
-
-export type Selected =
-  | { readonly state: 'selected'; readonly content: Content; readonly notes: readonly string[] }
-  | { readonly state: 'invalid'; readonly message: string }
-  /** A kind that cannot be read, and what the server says. */
-  | { readonly state: 'pending'; readonly kind: string; readonly message: string };

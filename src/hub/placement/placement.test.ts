@@ -12,8 +12,8 @@ import { seededRandom } from '../../base/random.ts';
 import { silentLog } from '../../runtime/deps.ts';
 import { type Manager, startManager } from '../../runtime/manager.ts';
 import { clusterFamily, families, namespacedFamily, type PlacementFamily } from '../families.ts';
+import { createWatchPlan } from '../revisions/watch-plan.ts';
 import { type PlacementOptions, placementController } from './controller.ts';
-import { createWatchPlan } from './watch-plan.ts';
 
 interface Bench extends AsyncDisposable {
   readonly cluster: TestCluster;

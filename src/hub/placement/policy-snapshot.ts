@@ -13,9 +13,9 @@ import {
   isLatest,
   policyIndexOf,
 } from '../placement-sources.ts';
-import { DEFAULT_HISTORY_LIMIT, expired, nextIndex } from './history.ts';
+import { DEFAULT_HISTORY_LIMIT, expired, nextIndex } from '../revisions/history.ts';
+import { newestOf, snapshotMetadata } from '../revisions/snapshot-metadata.ts';
 import { policyHashOf } from './policy-hash.ts';
-import { newestOf, snapshotMetadata } from './snapshot-metadata.ts';
 
 export interface PolicyInput {
   readonly family: PlacementFamily;

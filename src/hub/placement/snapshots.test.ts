@@ -6,12 +6,12 @@ import { kubeTime } from '../../base/clock.ts';
 import type { Action } from '../../runtime/controller.ts';
 import { clusterFamily as family } from '../families.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
-import type { Content } from './content.ts';
-import { createChanges, defaultThrottle, type Pending, type Throttle } from './debounce.ts';
-import { expired, nextIndex } from './history.ts';
+import type { Content } from '../revisions/content.ts';
+import { createChanges, defaultThrottle, type Pending, type Throttle } from '../revisions/debounce.ts';
+import { expired, nextIndex } from '../revisions/history.ts';
+import { planResources, SNAPSHOT_LIMIT } from '../revisions/resource-snapshot.ts';
 import { policyHashOf } from './policy-hash.ts';
 import { policySteps } from './policy-snapshot.ts';
-import { planResources, SNAPSHOT_LIMIT } from './resource-snapshot.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 const placement = (more: object = {}): HubPlacement =>

@@ -5,8 +5,9 @@ import type { PlacementStatus } from '../../api/placement.ts';
 import { clusterFamily } from '../families.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import type { RollingLimits } from '../planners/rolling.ts';
+import { createStatusPace } from '../status-pace.ts';
 import { boundStatus } from './bound-status.ts';
-import { createStatusPace, newsIn, newsOfZero, saysTheSame, statusChange } from './write-status.ts';
+import { newsIn, newsOfZero, saysTheSame, statusChange } from './write-status.ts';
 
 const kind = clusterFamily.placement;
 const condition = (type: string, status: 'True' | 'False' | 'Unknown', more: Partial<Condition> = {}): Condition => ({

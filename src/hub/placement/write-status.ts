@@ -17,38 +17,6 @@ import { holdOf } from '../holds-summary.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import type { RollingLimits } from '../planners/rolling.ts';
 
-/** At most one write in this time, per placement. */
-export const STATUS_INTERVAL_MS = 100;
-
-/** Since when each status stands as it does. In memory: after a restart it may be written at once. */
-export interface StatusPace {
-  /** Notes what is there now; returns the earliest moment of the next write. */
-  seen(key: string, status: PlacementStatus | undefined, now: number): number;
-  forget(key: string): void;
-  readonly size: number;
-}
-
-export function createStatusPace(): StatusPace {
-  const noted = new Map<string, { readonly status: PlacementStatus | undefined; readonly due: number }>();
-  return {
-    seen(key, status, now) {
-      const last = noted.get(key);
-      const isSame = last !== undefined && (last.status === status || deepEqual(last.status ?? {}, status ?? {}));
-      // If the clock was set back, nothing has to wait for hours.
-      const due =
-        last === undefined ? now : isSame ? Math.min(last.due, now + STATUS_INTERVAL_MS) : now + STATUS_INTERVAL_MS;
-      noted.set(key, { status, due });
-      return due;
-    },
-    forget: (key) => {
-      noted.delete(key);
-    },
-    get size() {
-      return noted.size;
-    },
-  };
-}
-
 /** Changed numbers behind a hold alone are no reason to write: over a rollout they change with every cluster. */
 const gist = ({ code, on, count }: HoldEntry) => ({ code, on, count });
 

@@ -7,11 +7,16 @@ import type { PlacementSpec } from '../../api/placement.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Part, See, Source, WholeRef } from '../../runtime/controller.ts';
 import type { HubPlacement } from '../placement-sources.ts';
-import { contentOf, type Marks, marksOf } from './content.ts';
-import type { Selected } from './observed.ts';
+import { type Content, contentOf, type Marks, marksOf } from './content.ts';
 import type { Candidate, Propagation } from './propagation.ts';
 import { type Picked, select } from './select.ts';
 import type { WatchPlan } from './watch-plan.ts';
+
+export type Selected =
+  | { readonly state: 'selected'; readonly content: Content; readonly notes: readonly string[] }
+  | { readonly state: 'invalid'; readonly message: string }
+  /** A kind that cannot be read, and what the server says. */
+  | { readonly state: 'pending'; readonly kind: string; readonly message: string };
 
 export interface Looking {
   readonly catalogue: LiveCatalogue;
