@@ -1,5 +1,6 @@
 // Real API servers that stop, throttle, close their watches, refuse a definition or have an aggregated API that is down: the reason is visible,
 // nothing is lost, and it goes on by itself. And who starts a part with too few rights, or on a cluster without its kinds, is told.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApiServer, stopApiServer } from '../../scripts/kube/plane.ts';
 import { findPrograms, type Programs } from '../../scripts/kube/programs.ts';
@@ -8,6 +9,8 @@ import { flotilla, type Running } from '../wire/fleet.ts';
 import { type RealFleet, startOnPlanes } from './fleet.ts';
 import { hubPlane, memberPlanes, skipsPlanes } from './planes.ts';
 import type { Provided } from './setup.ts';
+
+const OUTAGE_MS = 60_000;
 
 describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
   let fleet: RealFleet;
@@ -60,7 +63,7 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
     expect(stderr).toContain('creating pods and replicas is disallowed in the fleet hub cluster');
   });
 
-  test('waits for API servers that stop, and loses nothing', async () => {
+  test('waits for API servers that are away for a minute, and loses nothing', { timeout: 300_000 }, async () => {
     const programs = findPrograms() as Programs;
     const member = memberPlanes[1] as Provided;
     const agent = fleet.agents.get('two') as Running;
@@ -69,13 +72,17 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
       await change();
       await reaches('one');
       await stopApiServer(hubPlane);
+      const outage = sleep(OUTAGE_MS);
       await fleet.hubProcess.says(/no answer to .*connect ECONNREFUSED/);
       await fleet.hubProcess.says(/not leading any more/);
       await agent.says(/no answer to|watch interrupted/);
+      await outage;
     } finally {
       await Promise.all([startApiServer(hubPlane, programs), startApiServer(member, programs)]);
     }
+    const began = performance.now();
     await arrives();
+    console.log(`all arrived ${Math.round((performance.now() - began) / 100) / 10} s after the servers were back`);
     allRun();
   });
 
@@ -99,6 +106,7 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
       await fleet.waitForAvailable(...names.map((name) => `crp/${name}`));
       const refused = /flowcontrol_rejected_requests_total\{.*priority_level="one-at-a-time".*\} [1-9]/;
       expect(await fleet.hub(['get', '--raw', '/metrics'])).toMatch(refused);
+      await fleet.hubProcess.says(/"server":"hub".*PriorityLevelConfiguration.*"msg":"the API server is throttling"/);
     } finally {
       await fleet.hub(['delete', 'flowschema,prioritylevelconfiguration', 'one-at-a-time']);
     }

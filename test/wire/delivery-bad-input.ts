@@ -81,7 +81,7 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
       await fleet.waitForReason('crp/foreign', 'ClusterResourcePlacementApplied', 'ApplyFailed');
 
       const status = await fleet.status('crp', 'foreign');
-      expect(failuresOn(status, 'member-1')).toEqual([
+      expect(failuresOn(status, 'member-1'), JSON.stringify(status.placementStatuses)).toEqual([
         ['ConfigMap theirs', 'NotTakenOver', expect.stringContaining('ConfigMap "foreign/theirs"')],
         ['Namespace foreign', 'NotTakenOver', expect.stringContaining('Namespace "foreign"')],
       ]);
@@ -112,6 +112,9 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
         placement('gadgets'),
       );
       await fleet.waitForReason('crp/gadgets', 'ClusterResourcePlacementApplied', 'ApplyFailed');
+      // The placement speaks of the first that fails; each tells its own.
+      const last = '{.status.placementStatuses[?(@.clusterName=="member-3")].failedPlacements[0].condition.reason}';
+      await fleet.hub(['wait', 'crp/gadgets', `--for=jsonpath=${last}=DecodingErred`, '--timeout=50s']);
       expect(failuresOn(await fleet.status('crp', 'gadgets'), 'member-3')).toEqual([
         ['Gadget one', 'DecodingErred', expect.stringMatching(/Gadget.*example\.com/)],
       ]);
