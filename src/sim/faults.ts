@@ -152,7 +152,8 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
       if (request.verb === 'list' && request.revision !== undefined && hit(mixed.staleList)) return 'rewind';
       const isWrite = request.verb !== 'get' && request.verb !== 'list';
       if (isWrite && isFirst(request.verb, request.at) && isHardOnFirsts && hit(HIT_FIRSTS.write)) {
-        return fateOf(one(callFaults.filter((fault) => canHit(request.verb, fault))) as CallFault, request, span);
+        const possible = callFaults.filter((fault) => canHit(request.verb, fault) && rates.call[fault] > 0);
+        return fateOf(one(possible) as CallFault, request, span);
       }
       // One throw decides: the rates add up to less than one.
       let thrown = random.next();
@@ -168,7 +169,8 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
       if (now >= endsAt) return 'deliver';
       // Of what hardly ever changes little is told, and most of that after the faults have ended.
       if (isFirst('watch', request.at) && isHardOnFirsts && hit(HIT_FIRSTS.batch)) {
-        const fault = one(watchFaults) as WatchFault;
+        // What a scenario has none of is not brought in by this door.
+        const fault = one(watchFaults.filter((each) => rates.watch[each] > 0)) as WatchFault;
         return fault === 'delay' ? { delayMs: span() } : fault;
       }
       let thrown = random.next();

@@ -61,13 +61,23 @@ function run(cwd: string, args: readonly string[]): Promise<{ readonly code: num
   });
 }
 
-async function caughtIn(copy: string, { caughtBy }: Mutant, seeds: string): Promise<string | undefined> {
-  const args = ['--scenario', caughtBy, '--runs', seeds, '--first'];
+interface Objection {
+  readonly seed: string;
+  readonly text: string;
+}
+
+/** The first seed that fails; undefined = none does. */
+async function objectionIn(
+  copy: string,
+  { caughtBy }: Mutant,
+  seeds: readonly string[],
+): Promise<Objection | undefined> {
+  const args = ['--scenario', caughtBy, ...seeds, '--first'];
   const { code, output } = await run(copy, ['--import', 'tsx', 'src/main/sim.ts', ...args]);
   const found = /^FAILED (\S+) with seed (\d+) .*\n {2}(.*)/m.exec(output);
-  if (found) return `seed ${found[2]} of ${found[1]}: ${found[3]?.slice(0, 110)}`;
+  if (found) return { seed: found[2] as string, text: `seed ${found[2]} of ${found[1]}: ${found[3]?.slice(0, 110)}` };
   // A mutant that breaks the program before it runs proves nothing about the simulation.
-  if (code !== 0 || !output.includes(`${caughtBy}: ${seeds} runs`)) {
+  if (code !== 0 || !new RegExp(`^${caughtBy}: \\d+ runs`, 'm').test(output)) {
     throw new Error(`the simulation did not run (${code}): ${output.slice(-500)}`);
   }
   return undefined;
@@ -103,8 +113,13 @@ async function broken<T>(copy: string, by: readonly Mutant[], use: () => Promise
 
 async function tried(mutant: Mutant, copy: string, seeds: string): Promise<Verdict> {
   try {
-    const caught = await broken(copy, [mutant], () => caughtIn(copy, mutant, seeds));
-    return { mutant, ...(caught === undefined ? {} : { caught }) };
+    const caught = await broken(copy, [mutant], () => objectionIn(copy, mutant, ['--runs', seeds]));
+    if (caught === undefined) return { mutant };
+    // What the sound program runs into as well says nothing about the mutant.
+    const also = await objectionIn(copy, mutant, ['--seed', caught.seed, '--runs', '1']);
+    return also === undefined
+      ? { mutant, caught: caught.text }
+      : { mutant, problem: `the sound program fails there, too: ${also.text}` };
   } catch (error) {
     return { mutant, problem: messageOf(error) };
   }

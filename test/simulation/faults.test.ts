@@ -1,0 +1,31 @@
+// What a scenario has none of does not happen in its worlds, not even to what is done for the first time.
+import { expect, test } from 'vitest';
+import { seededRandom } from '../../src/base/random.ts';
+import { configMaps } from '../../src/main/simulation/config-maps.ts';
+import { nameOf, randomFaults, usualRates } from '../../src/sim/faults.ts';
+
+const at = { resource: configMaps, namespace: 'default', name: 'x' };
+const rates = {
+  ...usualRates,
+  call: { ...usualRates.call, 'crash-after': 0 },
+  watch: { ...usualRates.watch, silence: 0 },
+};
+
+/** Of the first writes and batches of many worlds. */
+function fates(usual: typeof usualRates): ReadonlySet<string> {
+  const met = new Set<string>();
+  for (let seed = 1; seed <= 300; seed++) {
+    const faults = randomFaults({ random: seededRandom(seed), endsAt: 1, rates: usual });
+    for (let time = 0; time < 4; time++) {
+      met.add(`watch ${nameOf(faults.watch('x', { at, revision: '1' }, [], 0))}`);
+      met.add(`delete ${nameOf(faults.call('x', { verb: 'delete', at }, 0))}`);
+    }
+  }
+  return met;
+}
+
+test('a fault whose rate is 0 is met by nobody', () => {
+  expect([...fates(usualRates)]).toEqual(expect.arrayContaining(['watch silence', 'delete crash-after']));
+  expect([...fates(rates)]).not.toContain('watch silence');
+  expect([...fates(rates)]).not.toContain('delete crash-after');
+});
