@@ -2,6 +2,7 @@
 import { createPublicKey } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { User } from '../../src/api/object.ts';
 import {
   type Credential,
   createAuthority,
@@ -27,7 +28,7 @@ export function makeCredentials(folder: string): void {
   // The last that is written.
   if (existsSync(join(folder, 'accounts.pub'))) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const issuing = { now: Date.now(), random: systemRandom, lifetimeMs: 3650 * DAY_MS };
+  const issuing = issuingNow();
   const authority = createAuthority({ ...issuing, name: 'kube-plane' });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const keep = (name: string, { certificate, privateKey }: Credential) => {
@@ -43,9 +44,17 @@ export function makeCredentials(folder: string): void {
   write('accounts.pub', createPublicKey(accounts).export({ type: 'spki', format: 'pem' }).toString());
 }
 
+const issuingNow = () => ({ now: Date.now(), random: systemRandom, lifetimeMs: 3650 * DAY_MS });
+
+/** For anybody whom the plane is to know by this name. */
+export const issueClient = (folder: string, { name, groups }: User): Credential =>
+  issueClientCertificate(readCredential(folder, 'ca'), { ...issuingNow(), user: name, groups });
+
 export const authorityIn = (folder: string): string => readFileSync(join(folder, 'ca.crt'), 'utf8');
 
-export const clientIn = (folder: string, name: keyof typeof CLIENTS): Credential => ({
+export const clientIn = (folder: string, name: keyof typeof CLIENTS): Credential => readCredential(folder, name);
+
+const readCredential = (folder: string, name: string): Credential => ({
   certificate: readFileSync(join(folder, `${name}.crt`), 'utf8'),
   privateKey: readFileSync(join(folder, `${name}.key`), 'utf8'),
 });

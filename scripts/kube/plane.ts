@@ -4,8 +4,10 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { User } from '../../src/api/object.ts';
 import type { Kubeconfig } from '../../src/apiserver/auth/kubeconfig.ts';
-import { authorityIn, clientIn, makeCredentials, ownKubeconfig } from './credentials.ts';
+import type { Connection } from '../../src/client/connection.ts';
+import { authorityIn, clientIn, issueClient, makeCredentials, ownKubeconfig } from './credentials.ts';
 import { freePorts } from './ports.ts';
 import type { Programs } from './programs.ts';
 import { end, launch, logFile, runningPid } from './servers.ts';
@@ -214,6 +216,19 @@ export async function removePlane(plane: Plane): Promise<void> {
   // Nothing is to be kept, so nobody is asked to finish.
   for (const name of SERVERS) await end({ folder: plane.folder, name }, 'SIGKILL');
   rmSync(plane.folder, { recursive: true, force: true });
+}
+
+/** A way to its API server as anybody whose name and groups a certificate can hold. */
+export function connectionAs(plane: Plane, user: User): Connection {
+  const { certificate, privateKey } = issueClient(keysOf(plane), user);
+  return {
+    server: urlOf(plane),
+    ca: authorityIn(keysOf(plane)),
+    insecure: false,
+    certificate,
+    key: privateKey,
+    namespace: 'default',
+  };
 }
 
 /** A context for each plane, as its administrator; the first is the current one. */

@@ -124,7 +124,7 @@ async function outcomes(session: Session, asks: readonly Ask[]): Promise<readonl
   });
   watch.begin();
   found.push(clean(await watch.take(4))); // One kube-root-ca.crt in each namespace.
-  session.subject.cluster.clock.advance(1_000);
+  session.ours().clock.advance(1_000);
   found.push(clean(await watch.rest()));
   return found;
 }

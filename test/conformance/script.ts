@@ -1,13 +1,42 @@
 // What the conformance tests say often.
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import type { KubeObject, User } from '../../src/api/object.ts';
 import type { Answer, Request, Target, Transport, WatchEvent, WatchRequest } from '../../src/api/transport.ts';
 import type { ApiError } from '../../src/base/errors.ts';
-import { admin } from '../cluster.ts';
-import type { Start, Subject, SubjectOptions } from './subjects.ts';
+import { admin, type TestCluster } from '../cluster.ts';
+import type { Served, SubjectOptions } from './subjects.ts';
 
-export interface Session extends AsyncDisposable {
-  readonly subject: Subject;
+/** Who answers: a server of ours, which is new for each test and whose time and store are at hand, or a real one, which is neither. */
+export type Server = 'ours' | 'real';
+
+/** A test of what can be asked of a server of ours alone. With a real one it stands in the report as skipped, with the reason. */
+export const onlyOurs =
+  (server: Server, because: string) =>
+  (name: string, run: () => Promise<void>): void => {
+    if (server === 'ours') test(name, run);
+    else test.skip(leftOut(name, because), run);
+  };
+
+/** The rows that this server is asked; the others stand in the report in the same way. */
+export function askable<Row extends { readonly it: string; readonly onlyOurs?: string }>(
+  server: Server,
+  rows: readonly Row[],
+): readonly Row[] {
+  if (server === 'ours') return rows;
+  for (const { it, onlyOurs: because } of rows) if (because !== undefined) test.skip(leftOut(it, because));
+  return rows.filter((row) => row.onlyOurs === undefined);
+}
+
+const leftOut = (name: string, because: string): string => `${name} (left out on a real server: ${because})`;
+
+export interface Session<S extends Served = Served> extends AsyncDisposable {
+  readonly subject: S;
+  /** The inside of a server of ours. */
+  ours(): TestCluster;
+  /** What a server says to the letter if its time stands still and nobody else writes; of others only that they say it. */
+  exactly(value: string | undefined): string;
+  /** Changes with every write that a test could have made. */
+  state(): Promise<unknown>;
   readonly transport: Transport;
   as(user: User): Transport;
   at(plural: string, namespace?: string, name?: string): Target;
@@ -27,20 +56,36 @@ export interface Watching {
   stop(): void;
 }
 
-export async function open(start: Start, options?: SubjectOptions): Promise<Session> {
+export async function open<S extends Served>(
+  start: (options?: SubjectOptions) => Promise<S>,
+  options?: SubjectOptions,
+): Promise<Session<S>> {
   const subject = await start(options);
   const { cluster } = subject;
   const transport = subject.as(admin);
   const watches: Watching[] = [];
   return {
     subject,
+    ours() {
+      if (cluster === undefined) throw new Error('this server is not one of ours');
+      return cluster;
+    },
+    exactly: (value) => (cluster === undefined ? expect.any(String) : (value as string)),
+    async state() {
+      if (cluster !== undefined) return cluster.store.head;
+      const answers = ['configmaps', 'deployments'].map((plural) =>
+        transport.call({ verb: 'list', at: subject.at(plural), view: 'metadata' }),
+      );
+      return (await Promise.all(answers)).map(({ list }) =>
+        list?.items.map(({ metadata }) => [metadata.uid, metadata.resourceVersion]),
+      );
+    },
     transport,
     as: (user) => subject.as(user),
-    at: (plural, namespace, name) => cluster.at(plural, namespace, name),
+    at: (plural, namespace, name) => subject.at(plural, namespace, name),
     call: (request) => transport.call(request),
     async create(object) {
-      const found = cluster.running.cluster.registry.all().find((each) => each.kind === object.kind);
-      const at = cluster.at(found?.plural ?? '', object.metadata.namespace);
+      const at = subject.at(subject.pluralOf(object.kind), object.metadata.namespace);
       return objectOf(await transport.call({ verb: 'create', at, object, manager: 'test' }));
     },
     watch(request, as = transport) {
@@ -101,10 +146,14 @@ export const configMap = (name: string, data: Record<string, string> = {}, more:
   data,
 });
 
-/** Puts a ConfigMap where the server keeps them, at once and without asking it. */
-export function store(session: Session, value: KubeObject): void {
-  const key = `/configmaps/${value.metadata.namespace}/${value.metadata.name}`;
-  session.subject.cluster.store.commit({ key, expect: 'absent', value });
+/** Puts ConfigMaps where a server of ours keeps them, at once and without asking it. A real one is asked, one by one. */
+export async function store(session: Session, values: readonly KubeObject[]): Promise<void> {
+  const { cluster } = session.subject;
+  for (const value of values) {
+    const key = `/configmaps/${value.metadata.namespace}/${value.metadata.name}`;
+    if (cluster === undefined) await session.create(value);
+    else cluster.store.commit({ key, expect: 'absent', value });
+  }
 }
 
 export const deployment = (name: string, replicas: number): KubeObject => ({

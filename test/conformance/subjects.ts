@@ -3,7 +3,7 @@ import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } f
 import type { AddressInfo } from 'node:net';
 import type { Kind } from '../../src/api/kind.ts';
 import type { User } from '../../src/api/object.ts';
-import type { Transport } from '../../src/api/transport.ts';
+import type { Target, Transport } from '../../src/api/transport.ts';
 import {
   type Credential,
   createAuthority,
@@ -23,9 +23,17 @@ import type { Connection } from '../../src/client/connection.ts';
 import { type HttpTransport, httpTransport } from '../../src/client/http.ts';
 import { aCluster, type TestCluster } from '../cluster.ts';
 
-export interface Subject extends AsyncDisposable {
-  readonly cluster: TestCluster;
+/** Ways to an API server, as anybody. */
+export interface Served extends AsyncDisposable {
+  /** What is behind its answers, if it is one of ours: its store, its time, its own word. */
+  readonly cluster?: TestCluster;
   as(user: User): Transport;
+  at(plural: string, namespace?: string, name?: string): Target;
+  pluralOf(kind: string): string;
+}
+
+export interface Subject extends Served {
+  readonly cluster: TestCluster;
 }
 
 export interface SubjectOptions {
@@ -33,12 +41,19 @@ export interface SubjectOptions {
   readonly store?: Store;
 }
 
+export type StartServed = (options?: SubjectOptions) => Promise<Served>;
 export type Start = (options?: SubjectOptions) => Promise<Subject>;
+
+const named = (cluster: TestCluster): Pick<Subject, 'cluster' | 'at' | 'pluralOf'> => ({
+  cluster,
+  at: (plural, namespace, name) => cluster.at(plural, namespace, name),
+  pluralOf: (kind) => cluster.running.cluster.registry.all().find((each) => each.kind === kind)?.plural ?? '',
+});
 
 export const direct: Start = async (options = {}) => {
   const cluster = await aCluster(options);
   return {
-    cluster,
+    ...named(cluster),
     as: (user) => cluster.as(user),
     [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
   };
@@ -80,7 +95,7 @@ export const http2: Start = async (options = {}) => {
 function overHttp(cluster: TestCluster, port: number, stop: () => Promise<void>): Subject {
   const transports: HttpTransport[] = [];
   return {
-    cluster,
+    ...named(cluster),
     as(user) {
       const transport = httpTransport(connectionTo(port, user), { clock: wallClock });
       transports.push(transport);

@@ -4,20 +4,37 @@ import type { KubeObject, User } from '../../src/api/object.ts';
 import type { Request } from '../../src/api/transport.ts';
 import { createMemoryStore } from '../../src/apiserver/store/memory.ts';
 import { AbortError, ApiError } from '../../src/base/errors.ts';
-import { configMap, deployment, isDeeplyFrozen, objectOf, open, refusal, type Session, store } from './script.ts';
-import { direct, type Start } from './subjects.ts';
+import {
+  askable,
+  configMap,
+  deployment,
+  isDeeplyFrozen,
+  objectOf,
+  onlyOurs,
+  open,
+  refusal,
+  type Server,
+  type Session,
+  store,
+} from './script.ts';
+import { direct, type StartServed } from './subjects.ts';
 
 const nobody: User = { name: 'nobody', groups: ['system:authenticated'] };
 const manager = 'test';
 
-export function describeCalls(start: Start): void {
+export function describeCalls(start: StartServed, server: Server = 'ours'): void {
+  const MANY = server === 'ours' ? 2000 : 300;
+
   describe('verbs', () => {
     test('create, get, update and delete one object', async () => {
       await using session = await open(start);
       const { call, at } = session;
       const made = await session.create(configMap('a', { x: '1' }));
       expect(made).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', data: { x: '1' } });
-      expect(made.metadata).toMatchObject({ uid: expect.any(String), creationTimestamp: '2026-01-01T00:00:00Z' });
+      expect(made.metadata).toMatchObject({
+        uid: expect.any(String),
+        creationTimestamp: session.exactly('2026-01-01T00:00:00Z'),
+      });
       const target = at('configmaps', 'default', 'a');
       expect(objectOf(await call({ verb: 'get', at: target }))).toEqual(made);
 
@@ -66,7 +83,7 @@ export function describeCalls(start: Start): void {
       const at = session.at('configmaps', 'default', 'held');
       const marked = objectOf(await session.call({ verb: 'delete', at }));
       expect(marked.metadata).toMatchObject({
-        deletionTimestamp: '2026-01-01T00:00:00Z',
+        deletionTimestamp: session.exactly('2026-01-01T00:00:00Z'),
         finalizers: ['example.dev/hold'],
       });
       expect(objectOf(await session.call({ verb: 'get', at }))).toEqual(marked);
@@ -116,7 +133,7 @@ export function describeCalls(start: Start): void {
       const { call } = session;
       const kept = await session.create(configMap('kept', { x: '1' }));
       const at = session.at('configmaps', 'default', 'kept');
-      const { head } = session.subject.cluster.store;
+      const before = await session.state();
       const rehearsals: readonly Request[] = [
         {
           verb: 'create',
@@ -132,7 +149,7 @@ export function describeCalls(start: Start): void {
       const answers = [];
       for (const request of rehearsals) answers.push(await call(request));
       expect(answers.map(({ object }) => object?.['data'])).toEqual([{ n: '1' }, { x: '2' }, { x: '2' }, undefined]);
-      expect(session.subject.cluster.store.head).toBe(head);
+      expect(await session.state()).toEqual(before);
       expect(objectOf(await call({ verb: 'get', at }))).toEqual(kept);
     });
 
@@ -154,21 +171,21 @@ export function describeCalls(start: Start): void {
 
     test('the server warns people', async () => {
       await using session = await open(start);
-      const pod = { containers: [{ name: 'main', image: 'example/app:1' }], serviceAccount: 'default' };
+      const schema = { type: 'object', properties: { spec: { type: 'string', format: 'rumour' } } };
       const object = {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { name: 'p', namespace: 'default', annotations: { 'seccomp.security.alpha.kubernetes.io/pod': 'x' } },
-        spec: pod,
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: 'ships.example.dev' },
+        spec: {
+          group: 'example.dev',
+          scope: 'Namespaced',
+          names: { plural: 'ships', kind: 'Ship' },
+          versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+        },
       };
-      const answer = await session.call({
-        verb: 'create',
-        at: session.at('pods', 'default'),
-        object,
-        manager,
-        dryRun: true,
-      });
-      expect(answer.warnings).toEqual(await warningsOn(object));
+      const at = session.at('customresourcedefinitions');
+      const { warnings } = await session.call({ verb: 'create', at, object, manager, dryRun: true });
+      expect(warnings).toEqual([expect.stringContaining('unrecognized format "rumour"')]);
     });
   });
 
@@ -186,7 +203,7 @@ export function describeCalls(start: Start): void {
           apiVersion: 'meta.k8s.io/v1',
           kind: 'Table',
           metadata: { resourceVersion: metadata.resourceVersion },
-          rows: [{ cells: ['a', 1, '0s'], object: partial }],
+          rows: [{ cells: ['a', 1, session.exactly('0s')], object: partial }],
         });
       }
     });
@@ -202,7 +219,7 @@ export function describeCalls(start: Start): void {
         labels: '!x',
         fields: 'metadata.name!=kube-root-ca.crt',
       });
-      const resourceVersion = made[1]?.metadata.resourceVersion;
+      const resourceVersion = session.exactly(made[1]?.metadata.resourceVersion);
       const partials = made.map(({ metadata }) => ({
         apiVersion: 'meta.k8s.io/v1',
         kind: 'PartialObjectMetadata',
@@ -214,8 +231,8 @@ export function describeCalls(start: Start): void {
           kind: 'Table',
           metadata: { resourceVersion },
           rows: [
-            { cells: ['a', 0, '0s'], object: partials[0] },
-            { cells: ['b', 0, '0s'], object: partials[1] },
+            { cells: ['a', 0, session.exactly('0s')], object: partials[0] },
+            { cells: ['b', 0, session.exactly('0s')], object: partials[1] },
           ],
         });
         return;
@@ -278,11 +295,14 @@ export function describeCalls(start: Start): void {
     test('are of any size', async () => {
       await using session = await open(start);
       const text = 'x'.repeat(500);
-      for (let i = 0; i < 2000; i++) store(session, configMap(`m-${i}`, { text }));
+      await store(
+        session,
+        Array.from({ length: MANY }, (_, i) => configMap(`m-${i}`, { text })),
+      );
       const at = session.at('configmaps', 'default');
       const { list } = await session.call({ verb: 'list', at });
-      expect(list?.items).toHaveLength(2001);
-      expect(new Set(namesIn(list?.items)).size).toBe(2001);
+      expect(list?.items).toHaveLength(MANY + 1);
+      expect(new Set(namesIn(list?.items)).size).toBe(MANY + 1);
       expect(list?.items.every(({ kind, apiVersion }) => kind === 'ConfigMap' && apiVersion === 'v1')).toBe(true);
     });
   });
@@ -382,7 +402,7 @@ export function describeCalls(start: Start): void {
         kind: 'TokenRequest',
         status: {
           token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
-          expirationTimestamp: '2026-01-01T00:10:00Z',
+          expirationTimestamp: session.exactly('2026-01-01T00:10:00Z'),
         },
       });
     });
@@ -420,9 +440,9 @@ export function describeCalls(start: Start): void {
       await using session = await open(start);
       const object = configMap('never');
       const request = { verb: 'create', at: session.at('configmaps', 'default'), object, manager } as const;
-      const { head } = session.subject.cluster.store;
+      const before = await session.state();
       await expect(session.transport.call(request, AbortSignal.abort())).rejects.toThrow(AbortError);
-      expect(session.subject.cluster.store.head).toBe(head);
+      expect(await session.state()).toEqual(before);
     });
 
     test('during the call ends it at once', async () => {
@@ -464,6 +484,8 @@ export function describeCalls(start: Start): void {
       readonly ask: (session: Session) => Request;
       readonly as?: User;
       readonly refused: object;
+      /** Why a real server is not asked. */
+      readonly onlyOurs?: string;
     }[] = [
       {
         it: 'an object that is not there',
@@ -554,6 +576,7 @@ export function describeCalls(start: Start): void {
       },
       {
         it: 'an apply, which the embedded server does not serve yet',
+        onlyOurs: 'it serves it',
         ask: (session) => ({
           verb: 'patch',
           at: session.at('deployments', 'default', 'web'),
@@ -653,18 +676,18 @@ export function describeCalls(start: Start): void {
         },
       })),
     ];
-    test.each(cases)('$it', async ({ ask, as, refused }) => {
+    test.each(askable(server, cases))('$it', async ({ ask, as, refused }) => {
       await using session = await open(start);
       await session.create(deployment('web', 2));
-      const { head } = session.subject.cluster.store;
+      const before = await session.state();
       const transport = as ? session.as(as) : session.transport;
       const { code, reason, message, details } = await refusal(transport.call(ask(session)));
       const error = { code, reason, message, details };
       expect(error).toMatchObject(refused);
+      expect(await session.state()).toEqual(before);
+      if (server === 'real') return;
       // And to the last letter as on the direct way, which is the server itself.
-      const same = session.subject.cluster.as(
-        as ?? { name: 'admin', groups: ['system:masters', 'system:authenticated'] },
-      );
+      const same = session.ours().as(as ?? { name: 'admin', groups: ['system:masters', 'system:authenticated'] });
       const own = await refusal(same.call(ask(session)));
       expect(error).toEqual({
         code: own.code,
@@ -672,24 +695,20 @@ export function describeCalls(start: Start): void {
         message: own.message,
         details: own.details && JSON.parse(JSON.stringify(own.details)),
       });
-      expect(session.subject.cluster.store.head).toBe(head);
+      expect(await session.state()).toEqual(before);
     });
 
-    test('a continue token from before what the server remembers', async () => {
-      await using session = await open(start, { store: createMemoryStore({ windowChanges: 20 }) });
-      const at = session.at('configmaps', 'default');
-      const token = (await session.call({ verb: 'list', at: session.at('configmaps'), limit: 1 })).list?.metadata
-        .continue;
-      for (let i = 0; i < 50; i++) await session.create(configMap(`m-${i}`));
-      const call = session.call({ verb: 'list', at, limit: 1, continue: token ?? '' });
-      expect(await refusal(call)).toMatchObject({ code: 410, reason: 'Expired' });
-    });
+    onlyOurs(server, 'it remembers for five minutes')(
+      'a continue token from before what the server remembers',
+      async () => {
+        await using session = await open(start, { store: createMemoryStore({ windowChanges: 20 }) });
+        const at = session.at('configmaps', 'default');
+        const token = (await session.call({ verb: 'list', at: session.at('configmaps'), limit: 1 })).list?.metadata
+          .continue;
+        for (let i = 0; i < 50; i++) await session.create(configMap(`m-${i}`));
+        const call = session.call({ verb: 'list', at, limit: 1, continue: token ?? '' });
+        expect(await refusal(call)).toMatchObject({ code: 410, reason: 'Expired' });
+      },
+    );
   });
-}
-
-/** What the server itself says to the same object: the words are its own affair, that they arrive is ours. */
-async function warningsOn(object: KubeObject): Promise<readonly string[]> {
-  await using session = await open(direct);
-  const at = session.at('pods', 'default');
-  return (await session.call({ verb: 'create', at, object, manager, dryRun: true })).warnings;
 }
