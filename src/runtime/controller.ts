@@ -84,6 +84,8 @@ export interface WatchRule<T extends Projected = Projected> {
   readonly source: Source<T>;
   /** Keys to look at when this item appears, changes or goes. `old` is what the cache had. */
   toKeys(item: T, see: See, old?: T): readonly string[];
+  /** When it is early enough to look at the key because of this; absent = at once. */
+  notBefore?(key: string, now: number): number;
   /** The controller runs also before the first list of this source came in; what is not there yet looks absent, `see.isListed` tells. */
   readonly optional?: true;
 }

@@ -193,7 +193,8 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     if (feed.close !== undefined) tellReaders(feed, change);
     if (change.isSame) return;
     for (const { rule, of } of rulesOf.get(feed) ?? []) {
-      if (of.isReady) for (const key of keysFor(of, rule, change)) wake(of, key, 'fresh');
+      if (!of.isReady) continue;
+      for (const key of keysFor(of, rule, change)) wake(of, key, 'fresh', rule.notBefore?.(key, clock.now()));
     }
   }
 
@@ -242,11 +243,12 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     else of.early.add(key);
   }
 
-  function wake(of: Running, key: string, as: WorkClass): void {
+  function wake(of: Running, key: string, as: WorkClass, notBefore = 0): void {
     const isPass = (each: Author) => each.of === of && each.key === key;
     if (author !== undefined && isPass(author)) return;
     if (news !== undefined && echoes.keeps(news.place, news.revision, isPass)) return;
-    of.queue.add(key, as);
+    if (notBefore > clock.now()) of.queue.addBy(key, notBefore);
+    else of.queue.add(key, as);
     countDepth(of);
   }
 

@@ -113,6 +113,40 @@ describe('a queue', () => {
     expect(began.indexOf('old')).toBeLessThan(100);
   });
 
+  test('runs a key that may wait when its time has come, once, or before if something else asks for it', async () => {
+    const { queue, clock, began, end } = bench();
+    const start = clock.now();
+    queue.addBy('a', start + 100);
+    queue.addBy('a', start + 300);
+    queue.addBy('b', start + 100);
+    queue.add('b', 'fresh');
+    await ticks();
+    expect(began).toEqual(['b']);
+    await end('b');
+    queue.wakeAt('b', undefined); // what a pass that saw everything says
+    clock.advance(99);
+    await ticks();
+    expect(began).toEqual(['b']);
+    clock.advance(1);
+    await ticks();
+    expect(began).toEqual(['b', 'a']);
+    await end('a');
+    clock.advance(1000);
+    await ticks();
+    expect(began).toEqual(['b', 'a']);
+  });
+
+  test('runs a key again at once when what may wait came while it ran: it may have looked before', async () => {
+    const { queue, clock, began, end } = bench();
+    queue.add('a', 'fresh');
+    await ticks();
+    queue.addBy('a', clock.now() + 100);
+    queue.wakeAt('a', undefined);
+    await end('a');
+    await ticks();
+    expect(began).toEqual(['a', 'a']);
+  });
+
   test('keeps to the number of workers', async () => {
     const { queue, began, end } = bench({ workers: 2 });
     for (const key of ['a', 'b', 'c']) queue.add(key, 'fresh');

@@ -39,6 +39,8 @@ export interface Queue {
   readonly remembered: number;
   readonly nextWakeAt: number | undefined;
   add(key: string, as: WorkClass): void;
+  /** Runs then, or before if something else asks for it. */
+  addBy(key: string, epochMs: number): void;
   /** Replaces what an earlier decision asked for; undefined = no wake-up. `lookedAt`: what time it was for the decision. */
   wakeAt(key: string, epochMs: number | undefined, lookedAt?: number): void;
   /** Starts nothing any more; resolves when what runs is done. */
@@ -241,6 +243,14 @@ export function createQueue(options: QueueOptions): Queue {
     },
     add(key, as) {
       if (!isStopped) enter(entryOf(key), as);
+    },
+    addBy(key, epochMs) {
+      if (isStopped) return;
+      const entry = entries.get(key);
+      const asked = wakes.at(key);
+      // A run that is under way may have looked already, and what it asks for would replace this.
+      if (entry?.running) enter(entry, 'fresh');
+      else if (asked === undefined || asked > epochMs) wakes.set(key, epochMs);
     },
     wakeAt(key, epochMs, lookedAt) {
       if (isStopped) return;

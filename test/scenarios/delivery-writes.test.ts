@@ -182,8 +182,13 @@ describe('in several clusters', () => {
     await it.place(atOnce);
     await it.runs();
     it.forget();
+    const passes = () =>
+      it.fleet.manager.state().controllers.find(({ name }) => name === `placement/${it.family.placement.kind}`)?.passes;
+    const before = passes() ?? 0;
     await it.give(configMap('2'));
     await it.runs();
+    // For its content, its snapshots and its status; not for every one of sixteen binding writes.
+    expect((passes() ?? 0) - before).toBe(7);
     const { bindingSpec, bindingStatus, work, placementStatus = 0, ...rest } = counted(it);
     expect({ bindingSpec, bindingStatus, work }).toEqual({ bindingSpec: 4, bindingStatus: 12, work: 4 });
     expect(rest).toMatchObject({ ...REVISION, workStatus: 2, configMap: 1 });

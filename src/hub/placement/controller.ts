@@ -26,7 +26,7 @@ import { createPropagation, type PropagationSettings } from '../revisions/propag
 import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
 import { createWatchPlan, type WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
-import { createStatusPace, type StatusPace } from '../status-pace.ts';
+import { createStatusPace, STATUS_INTERVAL_MS, type StatusPace } from '../status-pace.ts';
 import { decide } from './decide.ts';
 import { noPlacementMetrics, type PlacementMetrics } from './metrics.ts';
 import type { Living, Observed } from './observed.ts';
@@ -117,7 +117,12 @@ export function placementController(family: PlacementFamily, options: PlacementO
       },
       { source: family.policySnapshots, toKeys: ofPlacement },
       { source: family.resourceSnapshots, toKeys: ofPlacement },
-      { source: family.bindings, toKeys: ofPlacement },
+      {
+        source: family.bindings,
+        toKeys: ofPlacement,
+        // They are many and change often; nothing but the status, and what history keeps, depends on them.
+        notBefore: (key, now) => Math.min(pace.due(key), now + STATUS_INTERVAL_MS),
+      },
       memberRule(family),
       overrideRule(family, clusterOverrides),
       overrideRule(family, namespacedOverrides),

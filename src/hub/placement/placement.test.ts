@@ -13,6 +13,7 @@ import { silentLog } from '../../runtime/deps.ts';
 import { type Manager, startManager } from '../../runtime/manager.ts';
 import { clusterFamily, families, namespacedFamily, type PlacementFamily } from '../families.ts';
 import { createWatchPlan } from '../revisions/watch-plan.ts';
+import { STATUS_INTERVAL_MS } from '../status-pace.ts';
 import { type PlacementOptions, placementController } from './controller.ts';
 
 interface Bench extends AsyncDisposable {
@@ -550,6 +551,7 @@ describe('history', () => {
     const names = async () => (await it.list('resourcesnapshots')).map(({ metadata }) => metadata.name);
     expect(await names()).toEqual(['web-0-snapshot', 'web-2-snapshot', 'web-3-snapshot']);
     await it.patch('resourcebindings', 'web-c1-12345678', { spec: { resourceSnapshotName: 'web-3-snapshot' } }, 'team');
+    await it.advance(STATUS_INTERVAL_MS);
     expect(await names()).toEqual(['web-2-snapshot', 'web-3-snapshot']);
     for (const name of ['web-2-snapshot', 'web-3-snapshot']) await it.remove('resourcesnapshots', name, 'team');
     await it.advance(1000);

@@ -7,10 +7,18 @@ import { sha256 } from '../../base/hash.ts';
 type Affinity = NonNullable<NonNullable<PlacementPolicy['affinity']>['clusterAffinity']>;
 type Term = NonNullable<Affinity['requiredDuringSchedulingIgnoredDuringExecution']>['clusterSelectorTerms'][number];
 
+/** Policies are frozen and come again with every pass. */
+const known = new WeakMap<PlacementPolicy, string>();
+
 /** Hex, in base64: the field holds bytes, and the bytes are the digits. */
 export function policyHashOf(policy: PlacementPolicy | undefined): string {
-  return Buffer.from(sha256(policy === undefined ? 'null' : policyJson(policy))).toString('base64');
+  if (policy === undefined) return encoded('null');
+  const hash = known.get(policy) ?? encoded(policyJson(policy));
+  known.set(policy, hash);
+  return hash;
 }
+
+const encoded = (json: string): string => Buffer.from(sha256(json)).toString('base64');
 
 /** Of a struct: the fields in the order given; those without a text are left out. */
 const goStruct = (...fields: readonly (readonly [name: string, text: string | undefined])[]): string =>
