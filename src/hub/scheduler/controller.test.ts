@@ -12,8 +12,10 @@ import { seededRandom } from '../../base/random.ts';
 import { silentLog } from '../../runtime/deps.ts';
 import { startManager } from '../../runtime/manager.ts';
 import { clusterFamily, families, namespacedFamily, type PlacementFamily } from '../families.ts';
+import type { HubPlacement } from '../placement-sources.ts';
 import { schedulerController } from './controller.ts';
 import { STRANDED_MS } from './decide.ts';
+import { successorName } from './names.ts';
 import { aMember, type MemberSetup, MINUTE, specOf } from './scheduler.testing.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -144,6 +146,28 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     fleet.deafen(fleet.bindingsPlural);
     await fleet.patch(fleet.bindingsPlural, name, { metadata: { finalizers: null } });
     await fleet.hub.create(fleet.bindingsPlural, namespace, { metadata: { name, labels: own ?? {} }, spec });
+    await fleet.patch('memberclusters', 'a', { spec: { taints: null } });
+    await fleet.settles();
+    expect(await fleet.clusters()).toEqual(['a']);
+  });
+
+  test('gets no second binding beside one that another hub has made while the predecessor was still going', async () => {
+    await using fleet = await aHub(family);
+    await fleet.member('a');
+    await fleet.placement({ placementType: 'PickAll' });
+    await fleet.settles();
+    const [{ metadata, spec }] = (await fleet.bindings()) as [KubeObject];
+    const { name = '', namespace, labels: own, uid = '' } = metadata;
+    const taints = [{ key: 'x', value: 'y', effect: 'NoSchedule' }];
+    await fleet.patch('memberclusters', 'a', { spec: { taints } });
+    await fleet.patch(fleet.bindingsPlural, name, { metadata: { finalizers: [finalizers.workCleanup] } });
+    await fleet.remove(fleet.bindingsPlural, name);
+    await fleet.settles();
+    fleet.deafen(fleet.bindingsPlural);
+    const placed = (await fleet.hub.get(fleet.placements, namespace, 'web')) as unknown as HubPlacement;
+    const successor = { name: successorName(placed, 'a', uid), labels: own ?? {} };
+    await fleet.hub.create(fleet.bindingsPlural, namespace, { metadata: successor, spec });
+    await fleet.patch(fleet.bindingsPlural, name, { metadata: { finalizers: null } });
     await fleet.patch('memberclusters', 'a', { spec: { taints: null } });
     await fleet.settles();
     expect(await fleet.clusters()).toEqual(['a']);

@@ -17,6 +17,7 @@ import {
 import { memberClusters } from '../sources.ts';
 import { concerns, keysOf, latestOf, newsOf } from './affected.ts';
 import { decideFor, isStranded, type Observed } from './decide.ts';
+import { successorName } from './names.ts';
 import { nameOf } from './plugin.ts';
 
 export function schedulerController(family: PlacementFamily): Controller<Observed> {
@@ -35,7 +36,7 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
         ...bindings.filter(isLive).flatMap(({ spec }) => missingMember(see, spec.targetCluster)),
         ...(placement === undefined || isGoing(placement)
           ? []
-          : bindings.filter(isGoing).flatMap(goingIn(see, family))),
+          : bindings.filter(isGoing).flatMap(goingIn(see, family, placement))),
       ];
       if (unsure.length > 0) return { need: unsure };
       // By its own fields. Of what is not built yet among the selected objects its controller knows: it makes no policy snapshot then.
@@ -107,13 +108,18 @@ const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
 const isOlder = (a: MemberCluster, b: MemberCluster): boolean =>
   byRevision(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '') < 0;
 
-/** A successor is named after the predecessor that still goes: if that one is gone by now, there may be a successor already. */
+/**
+ * A successor is named after the predecessor that still goes: if that one is gone by now, there may be a successor already, made by another hub
+ * before it went or after. Under one of the two names it is found here, and what is found counts.
+ */
 const goingIn =
-  (see: See, { binding: resource }: PlacementFamily) =>
-  ({ metadata }: HubBinding): readonly WholeRef[] => {
-    const { uid: _uid, ...named } = refTo(resource, { metadata });
-    const ref: WholeRef = { on: 'hub', resource, ...named, live: true };
-    return see.whole(ref) === undefined ? [ref] : [];
+  (see: See, { binding: resource }: PlacementFamily, placement: HubPlacement) =>
+  ({ metadata, spec }: HubBinding): readonly WholeRef[] => {
+    const { uid = '', ...named } = refTo(resource, { metadata });
+    const successor = { ...named, name: successorName(placement, spec.targetCluster, uid) };
+    return [named, successor]
+      .map((each): WholeRef => ({ on: 'hub', resource, ...each, live: true }))
+      .filter((ref) => see.whole(ref) === undefined);
   };
 
 /** What stands without its placement is taken away, so that it is gone is not believed to a watch that may be behind. */

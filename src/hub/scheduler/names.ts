@@ -15,14 +15,22 @@ export interface Naming {
 }
 
 export function newBindingName({ placement, cluster, deleting, isUsed }: Naming): string {
-  const { name = '', uid = '' } = placement.metadata;
   const predecessors = deleting.toSorted(newest).map((binding) => binding.metadata.uid ?? '');
   // Times are whole seconds, so of two predecessors the older may look newest: its successor's name is then the other's.
   const free = [...predecessors, ...(predecessors.length === 0 ? [''] : [])]
-    .map((predecessor) => bindingName(asLabel(name, 26), asLabel(cluster, 27), suffixOf(uid, cluster, predecessor)))
+    .map((predecessor) => successorName(placement, cluster, predecessor))
     .find((candidate) => !isUsed(candidate));
-  invariant(free !== undefined, `no name is left for a binding of "${name}" to cluster "${cluster}"`);
+  invariant(
+    free !== undefined,
+    `no name is left for a binding of "${placement.metadata.name}" to cluster "${cluster}"`,
+  );
   return free;
+}
+
+/** Of the one that is made while a binding with this uid is still going; of the first one the uid is empty. */
+export function successorName({ metadata }: HubPlacement, cluster: string, predecessorUid: string): string {
+  const { name = '', uid = '' } = metadata;
+  return bindingName(asLabel(name, 26), asLabel(cluster, 27), suffixOf(uid, cluster, predecessorUid));
 }
 
 const suffixOf = (placementUid: string, cluster: string, predecessorUid: string): string =>
