@@ -3,22 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { canonicalJson } from '../../src/base/json.ts';
 import { type Result, run } from '../wire/server.ts';
 import { answerOf } from './answer.ts';
 import { normalisePrinted } from './normalise.ts';
 import { type Command, isCommand, type Question, type Script, type Step, words } from './script.ts';
-import type { Endpoint, Reply } from './server.ts';
+import { askUntil, type Endpoint, type Reply } from './server.ts';
 
 export interface Player {
   readonly kubectl: string;
   readonly endpoint: Endpoint;
 }
-
-/** What is done in the background takes no longer. */
-const PATIENCE_MS = 30_000;
-const LOOK_AGAIN_MS = 50;
 
 /** One text per step. */
 export async function play(player: Player, script: Script): Promise<readonly string[]> {
@@ -79,12 +74,8 @@ async function ask(endpoint: Endpoint, step: Question, kept: Map<string, string>
   const isRaw = Buffer.isBuffer(step.body) || step.body === undefined;
   const body = isRaw ? step.body : filled(typeof step.body === 'string' ? step.body : JSON.stringify(step.body));
   const question = { ...step, path: filled(step.path), ...(body === undefined ? {} : { body }) };
-  let reply = await endpoint.ask(question);
-  const givenUp = Date.now() + PATIENCE_MS;
-  while (step.until !== undefined && reply.code !== step.until && Date.now() < givenUp) {
-    await sleep(LOOK_AGAIN_MS);
-    reply = await endpoint.ask(question);
-  }
+  const { until } = step;
+  const reply = await askUntil(endpoint, question, ({ code }) => until === undefined || code === until);
   for (const [name, place] of Object.entries(step.keep ?? {})) kept.set(name, valueAt(reply.text, place));
   return reply;
 }

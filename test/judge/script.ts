@@ -1,4 +1,5 @@
 // The judge's list: scripts of kubectl commands and of raw requests, played on a real Kubernetes and on ours; what comes back must be the same.
+import type { Request } from './server.ts';
 
 /** Why the two may differ: the id of a row in docs/known-differences.md. */
 export type KnownDifference = string;
@@ -23,18 +24,10 @@ export interface Command extends Judged {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface Question extends Judged {
+/** In path and body `{{name}}` stands for what an earlier answer was kept as. */
+export interface Question extends Judged, Request {
   /** What is asked, in words, where the path does not say it. */
   readonly it?: string;
-  /** Absent = GET, or POST where there is a body. */
-  readonly method?: string;
-  /** In path and body `{{name}}` stands for what an earlier answer was kept as. */
-  readonly path: string;
-  /** JSON, or a text that is sent as it is. */
-  readonly body?: unknown;
-  readonly type?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly anonymous?: true;
   /** Values of the answer that later steps need: name → place, `metadata.resourceVersion`. */
   readonly keep?: Readonly<Record<string, string>>;
   /** Asks again until the answer has this code: what somebody does in the background is waited for. */

@@ -2,11 +2,14 @@
 // stay open: the judge asks thousands of questions.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseYaml } from '../../src/base/yaml.ts';
 
 export interface Request {
+  /** Absent = GET, or POST where there is a body. */
   readonly method?: string;
   readonly path: string;
+  /** JSON, or a text that is sent as it is. */
   readonly body?: unknown;
   /** Content type of the body; absent = JSON. A text is sent as it is. */
   readonly type?: string;
@@ -29,6 +32,20 @@ export interface Endpoint {
   readonly kubeconfig: string;
   ask(asked: Request): Promise<Reply>;
   close(): void;
+}
+
+const LOOK_AGAIN_MS = 50;
+/** What is done in the background takes no longer. */
+const PATIENCE_MS = 30_000;
+
+/** Asks again until the answer is the one that is waited for, as somebody works on it in the background, but not for ever. Returns the last answer. */
+export async function askUntil(endpoint: Endpoint, asked: Request, isIt: (reply: Reply) => boolean): Promise<Reply> {
+  const givenUp = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const reply = await endpoint.ask(asked);
+    if (isIt(reply) || Date.now() >= givenUp) return reply;
+    await sleep(LOOK_AGAIN_MS);
+  }
 }
 
 interface KubeConfig {

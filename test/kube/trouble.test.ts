@@ -11,6 +11,9 @@ import { hubPlane, memberPlanes, skipsPlanes } from './planes.ts';
 import type { Provided } from './setup.ts';
 
 const OUTAGE_MS = 60_000;
+/** Placements that are made at once while the server throttles, and how often until it has refused something. */
+const BURST = 4;
+const MOST_BURSTS = 6;
 
 describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
   let fleet: RealFleet;
@@ -63,7 +66,7 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
     expect(stderr).toContain('creating pods and replicas is disallowed in the fleet hub cluster');
   });
 
-  test('waits for API servers that are away for a minute, and loses nothing', { timeout: 300_000 }, async () => {
+  test('waits for API servers that are away for a minute, and loses nothing', { timeout: 400_000 }, async () => {
     const programs = findPrograms() as Programs;
     const member = memberPlanes[1] as Provided;
     const agent = fleet.agents.get('two') as Running;
@@ -81,8 +84,12 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
       await Promise.all([startApiServer(hubPlane, programs), startApiServer(member, programs)]);
     }
     const began = performance.now();
-    await arrives();
-    console.log(`all arrived ${Math.round((performance.now() - began) / 100) / 10} s after the servers were back`);
+    const seconds = () => Math.round((performance.now() - began) / 100) / 10;
+    await reaches('two');
+    console.log(`the member has what it missed ${seconds()} s after the servers were back`);
+    // Kubernetes' own controllers, which make the Pods, let up to a minute pass between two attempts to come back.
+    await arrives().catch(arrives).catch(arrives);
+    console.log(`all is available ${seconds()} s after the servers were back`);
     allRun();
   });
 
@@ -99,19 +106,27 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
   });
 
   test('delivers all of it while the server lets in but one request at a time and refuses the others', async () => {
-    const names = Array.from({ length: 3 }, (_, index) => `burst-${index}`);
+    const names: string[] = [];
+    const isRefusing = async () =>
+      /flowcontrol_rejected_requests_total\{.*priority_level="one-at-a-time".*\} [1-9]/.test(
+        await fleet.hub(['get', '--raw', '/metrics']),
+      );
     await fleet.apply(...throttling('system:serviceaccount:fleet-system:flotilla-hub'));
     try {
-      await fleet.apply(...names.flatMap((name) => [namespace(name), placement(name, [namespace(name)])]));
-      await fleet.waitForAvailable(...names.map((name) => `crp/${name}`));
-      const refused = /flowcontrol_rejected_requests_total\{.*priority_level="one-at-a-time".*\} [1-9]/;
-      expect(await fleet.hub(['get', '--raw', '/metrics'])).toMatch(refused);
+      // Requests that never meet are not refused: the busier the machine, the more it takes.
+      while (!(await isRefusing())) {
+        expect(names.length).toBeLessThan(MOST_BURSTS * BURST);
+        const burst = Array.from({ length: BURST }, (_, index) => `burst-${names.length + index}`);
+        names.push(...burst);
+        await fleet.apply(...burst.flatMap((name) => [namespace(name), placement(name, [namespace(name)])]));
+        await fleet.waitForAvailable(...burst.map((name) => `crp/${name}`));
+      }
       await fleet.hubProcess.says(/"server":"hub".*PriorityLevelConfiguration.*"msg":"the API server is throttling"/);
     } finally {
       await fleet.hub(['delete', 'flowschema,prioritylevelconfiguration', 'one-at-a-time']);
     }
     for (const name of names) await fleet.on('two', ['get', 'namespace', name]);
-    await fleet.hub(['delete', 'crp', ...names, '--timeout=60s']);
+    await fleet.hub(['delete', 'crp', ...names, '--timeout=50s']);
     allRun();
   });
 

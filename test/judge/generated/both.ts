@@ -1,11 +1,8 @@
 // The built program and a real server side by side, each with the same empty namespace.
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Server, startServer } from '../../wire/server.ts';
 import { connectReal, type Judge } from '../real.ts';
-import { type Endpoint, endpointOf, type Reply, type Request } from '../server.ts';
-
-const LOOK_AGAIN_MS = 50;
+import { askUntil, type Endpoint, endpointOf, type Reply, type Request } from '../server.ts';
 
 export interface Both extends AsyncDisposable {
   readonly namespace: string;
@@ -36,7 +33,8 @@ export async function startBoth(judge: Judge): Promise<Both> {
 async function makeNamespace(endpoint: Endpoint, name: string): Promise<void> {
   await endpoint.ask({ path: '/api/v1/namespaces', body: { metadata: { name } } });
   const account = `/api/v1/namespaces/${name}/serviceaccounts/default`;
-  while ((await endpoint.ask({ path: account })).code === 404) await sleep(LOOK_AGAIN_MS);
+  const { code, text } = await askUntil(endpoint, { path: account }, (reply) => reply.code === 200);
+  if (code !== 200) throw new Error(`namespace ${name} has no account: ${text}`);
 }
 
 /** Takes from a list one after the other, a few at once. */
