@@ -71,4 +71,7 @@ export type ApprovalRequest = WithSpec<ApprovalRequestSpec, ApprovalRequestStatu
 
 export type ApprovalCondition = 'Approved' | 'ApprovalAccepted';
 /** Approved has whatever reason the person gives. */
-export type ApprovalReason = 'ApprovalRequestApprovalAccepted';
+export type ApprovalReason =
+  | 'ApprovalRequestApprovalAccepted'
+  /** Ours, with status False: Approved speaks of another generation. */
+  | 'ApprovalRequestGenerationMismatch';

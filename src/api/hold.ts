@@ -5,19 +5,28 @@ import type { ObjectRef } from './object.ts';
 /** Closed: a new reason to wait is a new row here. */
 export type HoldCode =
   | 'AgentNotConnected'
+  | 'ApprovalMissing'
   | 'BudgetUsed'
   | 'CleaningUp'
+  | 'ConcurrencyUsed'
+  | 'EarlierStage'
   | 'Leaving'
   | 'NamespaceForeign'
   | 'NamespaceTerminating'
   | 'NotAvailable'
   | 'NotSupportedYet'
+  | 'OtherRun'
   | 'PredecessorLeaving'
+  | 'RemovalPending'
+  | 'RunNotStarted'
+  | 'RunStopped'
+  | 'SchedulingPending'
   | 'SelectionPending'
   | 'SnapshotTooLarge'
   | 'SpecInvalid'
   | 'StepRefused'
   | 'SurgeUsed'
+  | 'TimedWait'
   | 'Unreachable'
   | 'UntrackedPeriod';
 
@@ -36,10 +45,15 @@ type Facts = Hold['facts'];
 
 const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>> = {
   AgentNotConnected: (_facts, on) => `the member agent of ${on} has not connected yet`,
+  ApprovalMissing: (facts, on) =>
+    facts['hint'] === undefined ? `${on} is not approved yet` : `${on} is not approved yet: ${facts['hint']}`,
   BudgetUsed: (facts, on) =>
     `${on} uses the budget up (${causeIn(facts)}): ${facts['ready'] ?? '?'} ready, ${facts['minAvailable'] ?? '?'} must stay`,
   CleaningUp: (facts, on) =>
     `cluster "${facts['cluster'] ?? '?'}" still cleans up: ${facts['works'] ?? '?'} Works, ${on} among them`,
+  ConcurrencyUsed: (facts, on) =>
+    `${facts['inFlight'] ?? '?'} clusters of stage "${facts['stage'] ?? '?'}" are under way, ${facts['maxConcurrency'] ?? '?'} may be; the first is ${on} (${causeIn(facts)})`,
+  EarlierStage: (facts, on) => `${on} is still in stage "${facts['stage'] ?? '?'}"`,
   Leaving: (facts, on) =>
     `${on} is leaving: ${remaining(facts)}${facts['agent'] === undefined ? '' : `; ${facts['agent']}, so the member goes without it at ${facts['forcedAt'] ?? '?'}`}`,
   NamespaceForeign: (facts, on) => `${on} belongs to ${facts['owner'] ?? 'somebody else'}`,
@@ -47,8 +61,14 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
   NotAvailable: (facts, on) => `it is not available on ${on} yet (${causeIn(facts)})`,
   NotSupportedYet: (facts, on) => `${on}: ${facts['what'] ?? 'something it uses'} is not supported yet`,
+  OtherRun: (_facts, on) => `${on} is under way on the same placement with another strategy`,
   PredecessorLeaving: (facts, on) =>
     `the former ${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,
+  RemovalPending: (facts, on) => `${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,
+  RunNotStarted: (_facts, on) => `${on} is prepared and has not been started`,
+  RunStopped: (_facts, on) => `${on} is stopped`,
+  SchedulingPending: (facts, on) =>
+    `${on} is not scheduled: ${facts['message'] ?? 'the scheduler has not decided yet'}`,
   SelectionPending: (facts, on) =>
     `what ${on} selects is not known: ${facts['kind'] ?? 'a kind'} cannot be read: ${facts['message'] ?? 'no answer'}`,
   SnapshotTooLarge: (facts, on) =>
@@ -57,6 +77,8 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   StepRefused: (facts, on) => `${on} could not be written: ${facts['message'] ?? 'refused'}`,
   SurgeUsed: (facts, on) =>
     `${on} has to make room first (${causeIn(facts)}): at most ${facts['maxSurge'] ?? '?'} clusters beyond ${facts['target'] ?? '?'}`,
+  TimedWait: (facts, on) =>
+    `stage "${facts['stage'] ?? '?'}" of ${on} waits ${facts['waitTime'] ?? 'a while'} after its last cluster`,
   Unreachable: (facts, on) =>
     facts['seconds'] === undefined
       ? `${on} is unreachable`

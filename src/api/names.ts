@@ -151,4 +151,6 @@ export const leases = {
 export const eventSources = {
   clusterPlacement: 'cluster-resource-placement-controller',
   namespacedPlacement: 'resource-placement-controller',
+  clusterRun: 'cluster-staged-update-run-controller',
+  namespacedRun: 'staged-update-run-controller',
 } as const;

@@ -67,12 +67,6 @@ const KINDS: Readonly<Record<string, string>> = {
   ResourceOverride: 'placements that it matches do not move',
   ClusterResourceEnvelope: 'placements that select it do not move',
   ResourceEnvelope: 'placements that select it do not move',
-  ClusterStagedUpdateStrategy: 'staged updates do not run',
-  StagedUpdateStrategy: 'staged updates do not run',
-  ClusterStagedUpdateRun: 'staged updates do not run',
-  StagedUpdateRun: 'staged updates do not run',
-  ClusterApprovalRequest: 'staged updates do not run',
-  ApprovalRequest: 'staged updates do not run',
   ClusterResourcePlacementEviction: 'nothing is evicted',
   ClusterResourcePlacementDisruptionBudget: 'nothing is evicted that it could guard',
 };

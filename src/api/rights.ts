@@ -2,6 +2,7 @@
 // `flotilla roles` prints them, `flotilla hub` and `flotilla member` check theirs when they start, and the suites on real clusters run with
 // nothing more.
 import { appliedWork } from './applied-work.ts';
+import { approvalRequest } from './approval-request.ts';
 import { binding } from './binding.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Resource } from './kind.ts';
@@ -17,6 +18,8 @@ import {
   roleBindingResource,
   roleResource,
 } from './resources.ts';
+import { stagedUpdateRun } from './staged-update-run.ts';
+import { stagedUpdateStrategy } from './staged-update-strategy.ts';
 import { work } from './work.ts';
 
 export interface Rule {
@@ -61,6 +64,10 @@ const bindings = [binding.cluster, binding.namespaced];
 const policySnapshots = [policySnapshot.cluster, policySnapshot.namespaced];
 const resourceSnapshots = [resourceSnapshot.cluster, resourceSnapshot.namespaced];
 
+const runs = [stagedUpdateRun.cluster, stagedUpdateRun.namespaced];
+const strategies = [stagedUpdateStrategy.cluster, stagedUpdateStrategy.namespaced];
+const approvalRequests = [approvalRequest.cluster, approvalRequest.namespaced];
+
 /** The hub's controllers, in the whole cluster: without these they are of no use. */
 export const hubBasicRules: readonly Rule[] = [
   allow([...READ, 'patch'], [memberCluster]),
@@ -73,6 +80,10 @@ export const hubBasicRules: readonly Rule[] = [
   allow(['patch'], placements, '/status'),
   allow([...READ, ...KEEP], [...policySnapshots, ...resourceSnapshots, ...bindings, work]),
   allow(['patch'], [...policySnapshots, ...bindings], '/status'),
+  allow(READ, strategies),
+  allow([...READ, 'patch'], runs),
+  allow([...READ, 'create', 'delete'], approvalRequests),
+  allow(['patch'], [...runs, ...approvalRequests], '/status'),
   ...KINDS,
   // Nobody can give away what they do not have, so what members get is here once more.
   ...memberRules,

@@ -138,6 +138,8 @@ export type RunCondition = 'Initialized' | 'Progressing' | 'Succeeded';
 export type RunReason =
   | 'UpdateRunInitializedSuccessfully'
   | 'UpdateRunInitializedFailed'
+  /** Ours, with status Unknown: it waits for something that will come, such as scheduling. */
+  | 'UpdateRunInitializationPending'
   | 'UpdateRunProgressing'
   | 'UpdateRunWaiting'
   | 'UpdateRunStuck'

@@ -13,7 +13,15 @@ import { families } from '../hub/families.ts';
 export const HUB_NEEDS: readonly Resource[] = [
   memberCluster,
   internalMemberCluster,
-  ...families.flatMap((each) => [each.placement, each.policySnapshot, each.resourceSnapshot, each.binding]),
+  ...families.flatMap((each) => [
+    each.placement,
+    each.policySnapshot,
+    each.resourceSnapshot,
+    each.binding,
+    each.run,
+    each.strategy,
+    each.approvalRequest,
+  ]),
   work,
 ];
 

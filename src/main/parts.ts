@@ -1,6 +1,7 @@
 // The running parts of Flotilla, put together from controllers: the same in one process, in several, and in a simulated world.
 import type { Registry } from 'prom-client';
 import type { LiveCatalogue } from '../api/catalogue.ts';
+import type { Clock } from '../base/clock.ts';
 import { families } from '../hub/families.ts';
 import { membership } from '../hub/membership/controller.ts';
 import type { Settings } from '../hub/membership/observed.ts';
@@ -9,6 +10,8 @@ import { noPlacementMetrics, placementMetrics } from '../hub/placement/metrics.t
 import { createWatchPlan } from '../hub/revisions/watch-plan.ts';
 import { rolloutController } from '../hub/rollout/controller.ts';
 import { schedulerController } from '../hub/scheduler/controller.ts';
+import { type RunOptions, runController } from '../hub/staged/controller.ts';
+import { noRunMetrics, runMetrics } from '../hub/staged/metrics.ts';
 import { workGenerator } from '../hub/work-generator/controller.ts';
 import { applierWorker } from '../member/apply/worker.ts';
 import { heartbeat } from '../member/heartbeat/controller.ts';
@@ -27,16 +30,17 @@ interface PartOptions {
 
 export interface HubOptions extends Partial<Settings>, PartOptions {
   readonly placements?: Omit<PlacementOptions, 'catalogue' | 'plan' | 'metrics'>;
+  readonly runs?: Pick<RunOptions, 'stuckAfterMs'>;
 }
 
 /** Without a catalogue of the hub's kinds it only keeps the membership. */
 export function startHub(deps: Deps, options: HubOptions = {}): Manager {
-  const { mayWrite, metrics, isRemote, placements, ...settings } = options;
+  const { mayWrite, metrics, isRemote, placements, runs, ...settings } = options;
   const catalogue = deps.catalogues?.hub;
   return startManager(deps, {
     controllers: [
       membership(settings),
-      ...(catalogue === undefined ? [] : delivery(catalogue, metrics, placements)),
+      ...(catalogue === undefined ? [] : delivery(deps.clock, catalogue, metrics, { placements, runs })),
       ...(catalogue !== undefined && isRemote ? [keepKinds('hub', catalogue)] : []),
     ],
     manager: 'flotilla-hub',
@@ -45,13 +49,27 @@ export function startHub(deps: Deps, options: HubOptions = {}): Manager {
   });
 }
 
-function delivery(catalogue: LiveCatalogue, registry: Registry | undefined, options: HubOptions['placements']) {
+function delivery(
+  clock: Clock,
+  catalogue: LiveCatalogue,
+  registry: Registry | undefined,
+  { placements, runs }: { readonly [part in 'placements' | 'runs']: HubOptions[part] | undefined },
+) {
   const plan = createWatchPlan();
   const metrics = registry === undefined ? noPlacementMetrics : placementMetrics(registry);
+  const ofRuns = {
+    ...runs,
+    ...(placements?.propagation === undefined ? {} : { propagation: placements.propagation }),
+    clock,
+    catalogue,
+    plan,
+    metrics: registry === undefined ? noRunMetrics : runMetrics(registry),
+  };
   return families.flatMap((family) => [
-    placementController(family, { ...options, catalogue, plan, metrics }),
+    placementController(family, { ...placements, catalogue, plan, metrics }),
     schedulerController(family),
     rolloutController(family),
+    runController(family, ofRuns),
     workGenerator(family),
   ]);
 }

@@ -41,6 +41,8 @@ export interface Row {
   readonly since: number;
   /** What the condition behind `failed` or `progressing` says. */
   readonly why?: string;
+  /** Its member has been told to follow it as it stands; only of rows that are bound. */
+  readonly released?: boolean;
   readonly reachable: boolean;
   /** Of one that is not reachable, if it is known. */
   readonly silentSince?: number;

@@ -32,6 +32,8 @@ export interface RowsInput {
   readonly source: Source<HubBinding>;
   /** Name of the newest resource snapshot. */
   readonly snapshot: string;
+  /** What a cluster should have, if that is not the same for all. */
+  wantsOf?(cluster: string): Revision | undefined;
   member(cluster: string): MemberFacts | undefined;
 }
 
@@ -41,7 +43,7 @@ const STATES = { Scheduled: 'scheduled', Bound: 'bound', Unscheduled: 'unschedul
 const LOST: Judgement = { health: 'failed', since: 0, why: 'its MemberCluster is gone' };
 
 /** Ordered by name, which is the order of clusters. */
-export function rowsOf({ placement, bindings, source, snapshot, member }: RowsInput): readonly Row[] {
+export function rowsOf({ placement, bindings, source, snapshot, wantsOf, member }: RowsInput): readonly Row[] {
   const wants: Revision = { snapshot, overrides: '', strategy: canonicalJson(applyStrategyOf(placement)) };
   return bindings
     .map((binding): Row => {
@@ -56,7 +58,7 @@ export function rowsOf({ placement, bindings, source, snapshot, member }: RowsIn
         deleting: metadata.deletionTimestamp !== undefined,
         ...ownFactsOf(binding),
         ...(isLost ? LOST : {}),
-        wants,
+        wants: wantsOf?.(spec.targetCluster) ?? wants,
         reachable: facts?.reachable ?? false,
         ...(facts?.silentSince === undefined ? {} : { silentSince: facts.silentSince }),
         labels: facts?.labels ?? {},
@@ -71,6 +73,7 @@ function ownFactsOf(binding: HubBinding): OwnFacts {
   if (facts === undefined) {
     facts = {
       ...(binding.spec.resourceSnapshotName === '' ? {} : { has: revisionOf(binding) }),
+      ...(isReleased(binding) ? { released: true } : {}),
       ...judge(binding),
     };
     known.set(binding, facts);
@@ -78,8 +81,13 @@ function ownFactsOf(binding: HubBinding): OwnFacts {
   return facts;
 }
 
-type OwnFacts = Judgement & Pick<Row, 'has'>;
+type OwnFacts = Judgement & Pick<Row, 'has' | 'released'>;
 const known = new WeakMap<HubBinding, OwnFacts>();
+
+const isReleased = ({ metadata, conditions }: HubBinding): boolean => {
+  const started = conditionOf(conditions, 'RolloutStarted');
+  return started?.status === 'True' && started.observedGeneration === metadata.generation;
+};
 
 const revisionOf = ({ spec }: HubBinding): Revision => ({
   snapshot: spec.resourceSnapshotName,
@@ -88,8 +96,8 @@ const revisionOf = ({ spec }: HubBinding): Revision => ({
 });
 
 /** Both lists in order; absent and empty are the same, and the same text as "none wanted". */
-const overridesOf = ({
+export const overridesOf = ({
   clusterResourceOverrideSnapshots: cluster = [],
   resourceOverrideSnapshots: namespaced = [],
-}: HubBinding['spec']): string =>
+}: Pick<HubBinding['spec'], 'clusterResourceOverrideSnapshots' | 'resourceOverrideSnapshots'>): string =>
   cluster.length === 0 && namespaced.length === 0 ? '' : canonicalJson({ cluster, namespaced });

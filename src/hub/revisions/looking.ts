@@ -97,12 +97,17 @@ export function createContents(mostBytes = MOST_BYTES): Contents {
 const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((item, index) => item === b[index]);
 
-/** `reader` names the placement among all that look. */
-export function lookAt(see: See, reader: string, placement: HubPlacement, looking: Looking): Selected | Missing {
-  const { catalogue, propagation, plan, contents } = looking;
+/** `reader` names the placement among all that look. `isLive`: what is picked is asked of the server, since a watch may be behind. */
+export function lookAt(
+  see: See,
+  reader: string,
+  placement: HubPlacement,
+  looking: Looking & { readonly isLive?: true },
+): Selected | Missing {
+  const { catalogue, propagation, plan, contents, isLive } = looking;
   const { metadata, spec } = placement;
   const marks = marksOf(placement);
-  const found = contents.last(reader);
+  const found = isLive ? undefined : contents.last(reader);
   const isMarked = found?.marks.tracksJobs === marks.tracksJobs;
   if (found !== undefined && isMarked && isAsBefore(see, reader, spec, found, looking)) return found.selected;
 
@@ -128,12 +133,13 @@ export function lookAt(see: See, reader: string, placement: HubPlacement, lookin
   plan.keep(reader, used);
   if (selection.state === 'invalid') return selection;
   if (selection.state === 'unknown') return waitFor(see, [...unlisted]);
-  const refs = selection.picked.map(refOf);
+  const refs = selection.picked.map(refOf).map((ref): WholeRef => (isLive ? { ...ref, live: true } : ref));
   const wholes = wholesOf(see, refs);
   if ('need' in wholes) return wholes;
   const isSameContent = found !== undefined && isMarked && isSame(found.wholes, wholes);
   const content = isSameContent ? found.selected.content : contentOf(wholes, marks);
   const selected = { state: 'selected', content, notes: selection.notes } as const;
+  if (isLive) return selected;
   const { resourceSelectors: selectors } = spec;
   contents.keep(reader, { selectors, preferred: catalogue.preferred, marks, reads, refs, wholes, selected });
   return selected;

@@ -31,6 +31,8 @@ export interface ResourcesInput {
   /** Since when the content differs from the latest snapshot. */
   readonly pending: Pending | undefined;
   readonly throttle: Throttle;
+  /** Indexes that somebody will still need, whatever the limit of the history. */
+  readonly inUse?: ReadonlySet<number>;
   readonly now: number;
 }
 
@@ -87,7 +89,7 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
 const indexIn = (text: string): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);
 
 /** Whole groups: a master without its further snapshots could not be rolled back to. */
-function surplus({ placement, snapshots, bindings }: ResourcesInput): readonly HubResourceSnapshot[] {
+function surplus({ placement, snapshots, bindings, inUse }: ResourcesInput): readonly HubResourceSnapshot[] {
   const limit = placement.spec.revisionHistoryLimit ?? DEFAULT_HISTORY_LIMIT;
   if (snapshots.length <= limit) return [];
   const referenced = new Set(bindings.map(({ spec }) => spec.resourceSnapshotName));
@@ -100,7 +102,7 @@ function surplus({ placement, snapshots, bindings }: ResourcesInput): readonly H
     [...groups].map(([index, items]) => ({
       index,
       items,
-      isReferenced: items.some(({ metadata }) => referenced.has(metadata.name ?? '')),
+      isReferenced: inUse?.has(index) || items.some(({ metadata }) => referenced.has(metadata.name ?? '')),
     })),
     limit,
   );

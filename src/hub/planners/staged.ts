@@ -1,0 +1,670 @@
+// Staged update: which clusters of a run move now, which gates are asked, and how far the run is.
+// Guarantees: of a stage never more than `maxConcurrency` clusters are under way; nothing is done for a stage before what comes before it is
+// done and stands recorded in the run, so that a crash or a change of mind in between opens no gate; a run that is to stop starts nothing.
+//
+// The state is the run's own status. The plan fills it in as far as what is seen allows, through any number of stages; only what reaches out
+// (moving a cluster, asking for an approval, removing a binding) waits until the record says that its turn has come.
+import type { Hold } from '../../api/hold.ts';
+import { memberCluster } from '../../api/member-cluster.ts';
+import { CLIENT_ERROR_MARKER } from '../../api/names.ts';
+import type { ObjectRef } from '../../api/object.ts';
+import type { RunState, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { Stage, StagedUpdateStrategySpec } from '../../api/staged-update-strategy.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { formatDuration } from '../../base/duration.ts';
+import { countAtLeastOne } from '../../base/int-or-percent.ts';
+import { waitMs } from '../staged/stages.ts';
+import {
+  type ClusterTree,
+  isFalse,
+  isTrue,
+  type RunTree,
+  type StageTree,
+  said,
+  sinceOf,
+  skippedIn,
+  type TaskTree,
+  teller,
+  treeOf,
+} from '../staged/status-tree.ts';
+import type { Plan, Planner, Row } from './planner.ts';
+
+/** How a gate that asks a person is. */
+export type Approval =
+  | { readonly state: 'absent' }
+  /** There, and not approved; `hint` = why an approval does not count. */
+  | { readonly state: 'open'; readonly hint?: string }
+  /** Approved, and not accepted yet. */
+  | { readonly state: 'approved' }
+  | { readonly state: 'accepted' }
+  /** It has the name, and is about something else. */
+  | { readonly state: 'foreign' };
+
+export interface StagedLimits {
+  readonly strategy: StagedUpdateStrategySpec;
+  readonly state: RunState;
+  readonly generation: number | undefined;
+  readonly stuckAfterMs: number;
+  /** How long a cluster that nobody hears is waited for; undefined = without end. */
+  readonly unreachableAfterMs?: number;
+  /** Why a recorded cluster is no target any more; undefined = it is one. */
+  left(cluster: string): string | undefined;
+  approval(name: string, stage: string): Approval;
+  /** Another run, beside which this one must not begin. */
+  readonly rival?: ObjectRef;
+  readonly run: ObjectRef;
+  readonly placement: ObjectRef;
+  readonly approvalRequest: { readonly group: string; readonly kind: string };
+  readonly binding: { readonly group: string; readonly kind: string };
+  /** The command that starts it, or lets it go on. */
+  readonly howToStart: string;
+}
+
+export interface Gate {
+  readonly name: string;
+  readonly stage: string;
+  readonly when: 'before' | 'after';
+}
+
+export interface StagedPlan extends Plan<StagedUpdateRunStatus> {
+  /** Rows that have what they should have, and whose members are still to be told. */
+  readonly release: readonly string[];
+  /** Approvals to ask for. */
+  readonly ask: readonly Gate[];
+  /** Approvals to accept. */
+  readonly accept: readonly string[];
+  /** What the run as a whole waits for. */
+  readonly gates: readonly Hold[];
+  /** Why it has failed, and the rows that this rests on. */
+  readonly failure?: {
+    readonly blame: 'user' | 'internal';
+    readonly message: string;
+    readonly rows: readonly string[];
+  };
+}
+
+type Input = Parameters<Planner<StagedLimits, StagedUpdateRunStatus>>[0];
+
+export const staged: Planner<StagedLimits, StagedUpdateRunStatus, StagedPlan> = (input) => {
+  const pass = begin(input);
+  if (input.limits.state === 'Run') pass.run();
+  else if (input.limits.state === 'Stop') pass.stop();
+  else pass.waitForStart();
+  return pass.plan();
+};
+
+const MOST_NAMED = 3;
+const named = (clusters: readonly string[]): string =>
+  `${clusters.slice(0, MOST_NAMED).join(', ')}${clusters.length > MOST_NAMED ? ', ...' : ''}`;
+
+const isDone = ({ health }: Row): boolean => health === 'available' || health === 'untracked' || health === 'diffed';
+
+const hasWanted = ({ has, wants, state, deleting }: Row): boolean =>
+  has?.snapshot === wants.snapshot &&
+  has.overrides === wants.overrides &&
+  has.strategy === wants.strategy &&
+  state === 'bound' &&
+  !deleting;
+
+const clusterRef = (name: string): ObjectRef => ({ group: memberCluster.group, kind: memberCluster.kind, name });
+
+function begin({ rows, limits, state, now }: Input) {
+  const tree: RunTree = treeOf(state, limits.generation);
+  const stages = tree.stagesStatus ?? [];
+  const recorded = state.stagesStatus ?? [];
+  const tell = teller(limits.generation, now);
+  const updates = new Map<string, Row>();
+  const removals = new Map<string, Row[]>();
+  for (const row of rows) {
+    if (row.state === 'unscheduled') removals.set(row.cluster, [...(removals.get(row.cluster) ?? []), row]);
+    else if (!row.deleting) updates.set(row.cluster, row);
+  }
+
+  const move: string[] = [];
+  const release: string[] = [];
+  const remove: string[] = [];
+  const ask: Gate[] = [];
+  const accept: string[] = [];
+  const holds: Record<string, Hold> = {};
+  const gates: Hold[] = [];
+  const wakes: number[] = [];
+  let failure: StagedPlan['failure'];
+  let isOver = false;
+
+  const wakeAt = (moment: number): void => {
+    if (moment > now) wakes.push(moment);
+  };
+
+  // ---- how it ends
+
+  function fail(stage: StageTree, blame: 'user' | 'internal', message: string, ...rests: readonly Row[]): void {
+    failure = { blame, message, rows: rests.map(({ key }) => key) };
+    const words = blame === 'user' ? `${CLIENT_ERROR_MARKER}: ${message}` : message;
+    tell.stage(stage, 'Progressing', 'False', 'StageUpdatingFailed', message);
+    tell.stage(stage, 'Succeeded', 'False', 'StageUpdatingFailed', message);
+    stage.endTime = tell.stamp;
+    tell.run(tree, 'Progressing', 'False', 'UpdateRunFailed', words);
+    tell.run(tree, 'Succeeded', 'False', 'UpdateRunFailed', words);
+    isOver = true;
+  }
+
+  function succeed(): void {
+    const skipped = skippedIn(tree);
+    const message = `all stages are done${skipped.length === 0 ? '' : `; ${skipped.length} clusters were skipped: ${named(skipped)}`}`;
+    tell.run(tree, 'Progressing', 'False', 'UpdateRunSucceeded', message);
+    tell.run(tree, 'Succeeded', 'True', 'UpdateRunSucceeded', message);
+    isOver = true;
+  }
+
+  function finish(stage: StageTree): void {
+    tell.stage(stage, 'Progressing', 'False', 'StageUpdatingSucceeded', 'the stage is done');
+    tell.stage(stage, 'Succeeded', 'True', 'StageUpdatingSucceeded', 'the stage is done');
+    stage.startTime ??= tell.stamp;
+    stage.endTime = tell.stamp;
+  }
+
+  // ---- clusters
+
+  function skip(cluster: ClusterTree, cause: string): void {
+    tell.cluster(
+      cluster,
+      'Succeeded',
+      'True',
+      'ClusterUpdatingSkipped',
+      `the run goes on without the cluster: ${cause}`,
+    );
+  }
+
+  function succeeded(cluster: ClusterTree): void {
+    tell.cluster(
+      cluster,
+      'Succeeded',
+      'True',
+      'ClusterUpdatingSucceeded',
+      'the cluster has the revision, and it works',
+    );
+  }
+
+  function started(cluster: ClusterTree): void {
+    tell.cluster(cluster, 'Started', 'True', 'ClusterUpdatingStarted', 'the cluster has been given the revision');
+  }
+
+  /** Nobody hears it for longer than the run waits for such a cluster. */
+  function isGivenUp({ reachable, silentSince }: Row): boolean {
+    const { unreachableAfterMs } = limits;
+    if (reachable || unreachableAfterMs === undefined || silentSince === undefined) return false;
+    wakeAt(silentSince + unreachableAfterMs);
+    return now >= silentSince + unreachableAfterMs;
+  }
+
+  const silence = ({ silentSince }: Row): string =>
+    `it is unreachable${silentSince === undefined ? '' : ` since ${kubeTime(silentSince)}`}`;
+
+  const isStuck = (cluster: ClusterTree): boolean => {
+    const due = sinceOf(cluster, 'Started') + limits.stuckAfterMs;
+    wakeAt(due);
+    return now >= due;
+  };
+
+  /** Why a cluster is not done, with the object and the cause where its member told them. */
+  function causeOf(cluster: ClusterTree): string {
+    const row = updates.get(cluster.clusterName) ?? removals.get(cluster.clusterName)?.[0];
+    if (row === undefined) return 'nothing is known of it';
+    if (row.state === 'unscheduled') return row.reachable ? 'its member still cleans up' : 'its member is unreachable';
+    if (!row.reachable) return silence(row);
+    return row.why ?? (row.health === 'unknown' ? 'it has not reported yet' : 'it is under way');
+  }
+
+  const stuckWords = (stuck: readonly ClusterTree[]): string => {
+    const [first] = stuck as readonly [ClusterTree];
+    const names = named(stuck.map(({ clusterName }) => `"${clusterName}"`));
+    const { kind, name } = limits.placement;
+    return `${stuck.length === 1 ? 'cluster' : 'clusters'} ${names} not done after ${formatDuration(limits.stuckAfterMs)}: ${causeOf(first)}; see ${kind} "${name}"`;
+  };
+
+  function holdOn(row: Row): Hold {
+    const on = clusterRef(row.cluster);
+    const cause = !row.reachable ? 'unreachable' : hasWanted(row) ? row.health : 'moving';
+    return {
+      code: row.reachable ? 'NotAvailable' : 'Unreachable',
+      subject: on,
+      on,
+      facts: { cause, ...(row.why === undefined || !row.reachable ? {} : { message: row.why }) },
+      ...(row.reachable
+        ? row.since === 0
+          ? {}
+          : { since: row.since }
+        : row.silentSince === undefined
+          ? {}
+          : { since: row.silentSince }),
+      next: row.reachable
+        ? `wait for cluster "${row.cluster}", or mend what does not come up there`
+        : `bring cluster "${row.cluster}" back${limits.unreachableAfterMs === undefined ? ', or let the run go on without it (flotilla.dev/unreachable-after)' : ''}`,
+    };
+  }
+
+  interface Walked {
+    readonly underWay: readonly ClusterTree[];
+    readonly hasFailed: boolean;
+  }
+
+  /** Through the clusters of a stage in their order, as far as its limit lets. */
+  function walk(stage: StageTree, spec: Stage | undefined, mayMove: boolean): Walked {
+    const most = countAtLeastOne(spec?.maxConcurrency ?? 1, stage.clusters.length);
+    const underWay: ClusterTree[] = [];
+    const failed = (blame: 'user' | 'internal', message: string, ...rests: readonly Row[]): Walked => {
+      fail(stage, blame, message, ...rests);
+      return { underWay, hasFailed: true };
+    };
+    for (const cluster of stage.clusters) {
+      const { clusterName: name } = cluster;
+      if (isTrue(cluster, 'Succeeded')) continue;
+      if (isFalse(cluster, 'Succeeded')) return failed('internal', `cluster "${name}" has failed before`);
+      const gone = limits.left(name);
+      if (gone !== undefined) {
+        skip(cluster, gone);
+        continue;
+      }
+      const row = updates.get(name);
+      if (underWay.length >= most) {
+        if (row !== undefined) holds[row.key] = concurrencyHold(stage, row, underWay, most);
+        continue;
+      }
+      if (row === undefined) return failed('internal', `cluster "${name}" has no binding any more`);
+      if (isGivenUp(row)) {
+        skip(cluster, silence(row));
+        continue;
+      }
+      const isThere = hasWanted(row) && row.released === true;
+      if (isTrue(cluster, 'Started')) {
+        if (!isThere) {
+          const message = `somebody else has changed what cluster "${name}" is to have: another run, or an edit of its binding`;
+          tell.cluster(cluster, 'Succeeded', 'False', 'ClusterUpdatingFailed', message);
+          return failed('user', message, row);
+        }
+      } else if (isThere) {
+        started(cluster);
+      } else {
+        if (mayMove) (hasWanted(row) ? release : move).push(row.key);
+        underWay.push(cluster);
+        holds[row.key] = holdOn(row);
+        continue;
+      }
+      if (isDone(row)) {
+        // Differs from KubeFleet: one that was up to date before its turn takes no slot.
+        succeeded(cluster);
+        continue;
+      }
+      underWay.push(cluster);
+      holds[row.key] = holdOn(row);
+    }
+    return { underWay, hasFailed: false };
+  }
+
+  function concurrencyHold(stage: StageTree, row: Row, underWay: readonly ClusterTree[], most: number): Hold {
+    const [first] = underWay as readonly [ClusterTree];
+    const before = updates.get(first.clusterName);
+    return {
+      code: 'ConcurrencyUsed',
+      subject: clusterRef(row.cluster),
+      on: clusterRef(first.clusterName),
+      facts: {
+        stage: stage.stageName,
+        inFlight: underWay.length,
+        maxConcurrency: most,
+        cause: before === undefined ? 'unknown' : before.reachable ? before.health : 'unreachable',
+        ...(before?.why === undefined ? {} : { message: before.why }),
+      },
+      next: `wait for cluster "${first.clusterName}"`,
+    };
+  }
+
+  /** Those of later stages wait for this one. */
+  function holdLater(from: number, stage: StageTree): void {
+    for (const later of stages.slice(from + 1)) {
+      for (const { clusterName } of later.clusters) {
+        const row = updates.get(clusterName);
+        if (row === undefined) continue;
+        holds[row.key] = {
+          code: 'EarlierStage',
+          subject: clusterRef(clusterName),
+          on: limits.run,
+          facts: { stage: stage.stageName },
+          next: `wait for stage "${stage.stageName}"`,
+        };
+      }
+    }
+  }
+
+  // ---- gates
+
+  /** True = open. */
+  function isApproved(task: TaskTree, stage: StageTree, when: Gate['when'], mayAct: boolean): boolean {
+    if (isTrue(task, 'ApprovalRequestApproved')) return true;
+    const name = task.approvalRequestName ?? '';
+    const found = limits.approval(name, stage.stageName);
+    if (found.state === 'foreign') {
+      fail(
+        stage,
+        'internal',
+        `${limits.approvalRequest.kind} "${name}" exists and is about something else: delete it, and create a new run`,
+      );
+      return false;
+    }
+    if (found.state === 'absent') {
+      if (mayAct) ask.push({ name, stage: stage.stageName, when });
+    } else {
+      tell.task(
+        task,
+        'ApprovalRequestCreated',
+        'True',
+        'StageTaskApprovalRequestCreated',
+        `the approval ${when} the stage is asked for`,
+      );
+    }
+    if (found.state === 'accepted') {
+      tell.task(
+        task,
+        'ApprovalRequestApproved',
+        'True',
+        'StageTaskApprovalRequestApproved',
+        `the approval ${when} the stage is given`,
+      );
+      return true;
+    }
+    if (found.state === 'approved' && mayAct) accept.push(name);
+    const { namespace } = limits.run;
+    gates.push({
+      code: 'ApprovalMissing',
+      subject: limits.run,
+      on: { ...limits.approvalRequest, ...(namespace === undefined ? {} : { namespace }), name },
+      facts: {
+        stage: stage.stageName,
+        when,
+        ...(found.state === 'open' && found.hint !== undefined ? { hint: found.hint } : {}),
+      },
+      next: `approve ${limits.approvalRequest.kind} "${name}"`,
+    });
+    return false;
+  }
+
+  function hasElapsed(task: TaskTree, stage: StageTree, spec: Stage | undefined): boolean {
+    if (isTrue(task, 'WaitTimeElapsed')) return true;
+    const wait = spec?.afterStageTasks?.find(({ type }) => type === 'TimedWait');
+    // Times are stored in whole seconds, cut off: to the end of the second, so that no gate opens early.
+    const until = sinceOf(stage, 'Progressing') + waitMs(wait ?? {}) + 999;
+    if (now >= until) {
+      tell.task(
+        task,
+        'WaitTimeElapsed',
+        'True',
+        'AfterStageTaskWaitTimeElapsed',
+        `${wait?.waitTime} have passed since the last cluster`,
+      );
+      return true;
+    }
+    wakeAt(until);
+    gates.push({
+      code: 'TimedWait',
+      subject: limits.run,
+      on: limits.run,
+      facts: { stage: stage.stageName, waitTime: wait?.waitTime ?? '' },
+      since: sinceOf(stage, 'Progressing'),
+      until,
+      next: 'wait',
+    });
+    return false;
+  }
+
+  function waitAt(stage: StageTree, at: number): void {
+    const words = `stage "${stage.stageName}" waits: ${gates.map(gateWords).join(' and ')}`;
+    tell.stage(stage, 'Progressing', 'False', 'StageUpdatingWaiting', words);
+    tell.run(tree, 'Progressing', 'False', 'UpdateRunWaiting', words);
+    holdLater(at, stage);
+  }
+
+  const gateWords = ({ code, on, until, facts }: Hold): string =>
+    code === 'TimedWait'
+      ? `until ${kubeTime(until ?? 0)}`
+      : `for approval of ${on?.kind} "${on?.name}"${facts['hint'] === undefined ? '' : ` (${facts['hint']})`}`;
+
+  // ---- the states
+
+  function goThrough(stage: StageTree, at: number): 'done' | 'held' {
+    const was = recorded[at];
+    const spec = limits.strategy.stages[at];
+    if (stage.clusters.length === 0) {
+      const words = 'no clusters belong to the stage';
+      tell.stage(stage, 'Progressing', 'False', 'StageUpdatingSkippedNoClusters', words);
+      tell.stage(stage, 'Succeeded', 'True', 'StageUpdatingSkippedNoClusters', words);
+      stage.startTime ??= tell.stamp;
+      stage.endTime = tell.stamp;
+      return 'done';
+    }
+    const isReached =
+      recorded.slice(0, at).every((each) => isTrue(each, 'Succeeded')) && said(state, 'Progressing') !== undefined;
+    const [before] = stage.beforeStageTaskStatus ?? [];
+    if (before !== undefined && !isApproved(before, stage, 'before', isReached)) {
+      if (!isOver) waitAt(stage, at);
+      return 'held';
+    }
+    const [wasBefore] = was?.beforeStageTaskStatus ?? [];
+    const mayMove = isReached && (wasBefore === undefined || isTrue(wasBefore, 'ApprovalRequestApproved'));
+    const isRecordedDone = was?.clusters.every((each) => isTrue(each, 'Succeeded')) ?? false;
+    stage.startTime ??= tell.stamp;
+    // Not of one whose clusters are done: when they were is what its wait counts from.
+    if (!isRecordedDone)
+      tell.stage(stage, 'Progressing', 'True', 'StageUpdatingStarted', 'clusters of the stage are under way');
+    const { underWay, hasFailed } = walk(stage, spec, mayMove);
+    if (hasFailed) return 'held';
+    if (underWay.length > 0) {
+      progress(stage, underWay);
+      holdLater(at, stage);
+      return 'held';
+    }
+    const after = stage.afterStageTaskStatus ?? [];
+    if (after.length > 0) {
+      tell.stage(stage, 'Progressing', 'False', 'StageUpdatingWaiting', 'the clusters of the stage are done');
+      const mayAct = isReached && isRecordedDone;
+      const open = after.filter(
+        (task) =>
+          !(task.type === 'TimedWait' ? hasElapsed(task, stage, spec) : isApproved(task, stage, 'after', mayAct)),
+      );
+      if (isOver) return 'held';
+      if (open.length > 0) {
+        waitAt(stage, at);
+        return 'held';
+      }
+    }
+    finish(stage);
+    return 'done';
+  }
+
+  function progress(stage: StageTree, underWay: readonly ClusterTree[]): void {
+    const stuck = underWay.filter((cluster) => isTrue(cluster, 'Started') && isStuck(cluster));
+    if (stuck.length > 0) {
+      tell.run(tree, 'Progressing', 'False', 'UpdateRunStuck', `stage "${stage.stageName}": ${stuckWords(stuck)}`);
+      return;
+    }
+    const done = stage.clusters.filter((cluster) => isTrue(cluster, 'Succeeded')).length;
+    const names = named(underWay.map(({ clusterName }) => clusterName));
+    const words = `stage "${stage.stageName}": ${done} of ${stage.clusters.length} clusters are done; under way: ${names}`;
+    tell.run(tree, 'Progressing', 'True', 'UpdateRunProgressing', words);
+  }
+
+  function run(): void {
+    const { rival } = limits;
+    const hasBegun = [...recorded, state.deletionStageStatus].some((stage) => stage?.startTime !== undefined);
+    if (rival !== undefined && !hasBegun) {
+      gates.push({
+        code: 'OtherRun',
+        subject: limits.run,
+        on: rival,
+        facts: {},
+        next: `wait for ${rival.kind} "${rival.name}", or delete it`,
+      });
+      const words = `${rival.kind} "${rival.name}" is under way on the same placement with another strategy`;
+      tell.run(tree, 'Progressing', 'False', 'UpdateRunWaiting', words);
+      return;
+    }
+    for (const [at, stage] of stages.entries()) {
+      if (isTrue(stage, 'Succeeded')) continue;
+      if (goThrough(stage, at) === 'held') return;
+    }
+    removeLast();
+  }
+
+  /** The last stage: clusters that were given up lose what they have, all at once. */
+  function removeLast(): void {
+    const stage = tree.deletionStageStatus;
+    if (stage === undefined) return;
+    if (isTrue(stage, 'Succeeded')) {
+      succeed();
+      return;
+    }
+    const isReached = recorded.every((each) => isTrue(each, 'Succeeded')) && said(state, 'Progressing') !== undefined;
+    stage.startTime ??= tell.stamp;
+    tell.stage(stage, 'Progressing', 'True', 'StageUpdatingStarted', 'clusters that were given up are being cleared');
+    const left = clearing(stage, isReached);
+    if (isOver) return;
+    if (left.length > 0) {
+      progress(stage, left);
+      return;
+    }
+    finish(stage);
+    succeed();
+  }
+
+  /** Those that are not gone yet. */
+  function clearing(stage: StageTree, mayRemove: boolean): readonly ClusterTree[] {
+    const left: ClusterTree[] = [];
+    for (const cluster of stage.clusters) {
+      if (isTrue(cluster, 'Succeeded')) continue;
+      const { clusterName } = cluster;
+      const own = removals.get(clusterName) ?? [];
+      const standing = own.filter(({ deleting }) => !deleting);
+      if (own.length === 0) {
+        const back = updates.get(clusterName);
+        if (back !== undefined && !isTrue(cluster, 'Started')) skip(cluster, 'the placement picks it again');
+        else {
+          started(cluster);
+          succeeded(cluster);
+        }
+        continue;
+      }
+      if (standing.length > 0 && isTrue(cluster, 'Started')) {
+        fail(
+          stage,
+          'internal',
+          `the binding of cluster "${clusterName}" was to be removed, and stands again`,
+          ...standing,
+        );
+        return left;
+      }
+      if (standing.length === 0) started(cluster);
+      else if (mayRemove) remove.push(...standing.map(({ key }) => key));
+      left.push(cluster);
+      for (const { key, reachable } of own) {
+        holds[key] = {
+          code: 'RemovalPending',
+          subject: clusterRef(clusterName),
+          on: {
+            ...limits.binding,
+            ...(limits.run.namespace === undefined ? {} : { namespace: limits.run.namespace }),
+            name: key,
+          },
+          facts: { cluster: clusterName, ...(reachable ? {} : { cause: 'unreachable' }) },
+          next: reachable ? 'wait: what is there is being removed' : `bring cluster "${clusterName}" back`,
+        };
+      }
+    }
+    return left;
+  }
+
+  /**
+   * Differs from KubeFleet: there a run with stuck clusters, or with clusters to remove, never says that it has stopped; and each look at a
+   * stopped run moves the times that its waits count from.
+   */
+  function stop(): void {
+    const at = stages.findIndex((each) => !isTrue(each, 'Succeeded'));
+    const stage = at < 0 ? tree.deletionStageStatus : stages[at];
+    if (stage === undefined) return;
+    const inFlight = at < 0 ? inFlightRemovals(stage) : inFlightUpdates(stage, limits.strategy.stages[at]);
+    if (isOver) return;
+    if (at < 0 && stage.clusters.every((each) => isTrue(each, 'Succeeded'))) {
+      finish(stage);
+      succeed();
+      return;
+    }
+    const stuck = inFlight.filter(isStuck);
+    gates.push({ code: 'RunStopped', subject: limits.run, on: limits.run, facts: {}, next: limits.howToStart });
+    if (stuck.length < inFlight.length) {
+      const words = `waits for what is under way: ${named(inFlight.map(({ clusterName }) => clusterName))} (${causeOf(inFlight[0] as ClusterTree)})`;
+      tell.stage(stage, 'Progressing', 'Unknown', 'StageUpdatingStopping', words);
+      tell.run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', `stage "${stage.stageName}" ${words}`);
+      return;
+    }
+    const words = stuck.length === 0 ? 'nothing is under way' : `stopped with ${stuckWords(stuck)}`;
+    tell.stage(stage, 'Progressing', 'False', 'StageUpdatingStopped', words);
+    tell.run(tree, 'Progressing', 'False', 'UpdateRunStopped', `stage "${stage.stageName}": ${words}`);
+  }
+
+  /** They are only watched. */
+  function inFlightUpdates(stage: StageTree, spec: Stage | undefined): readonly ClusterTree[] {
+    const most = countAtLeastOne(spec?.maxConcurrency ?? 1, stage.clusters.length);
+    const inFlight: ClusterTree[] = [];
+    for (const cluster of stage.clusters) {
+      if (isTrue(cluster, 'Succeeded')) continue;
+      const { clusterName } = cluster;
+      const gone = limits.left(clusterName);
+      if (gone !== undefined) {
+        skip(cluster, gone);
+        continue;
+      }
+      const row = updates.get(clusterName);
+      if (!isTrue(cluster, 'Started')) {
+        // It was given the revision, and we died before that was recorded.
+        const isOurs = row !== undefined && hasWanted(row) && row.released === true && !isDone(row);
+        if (!isOurs || inFlight.length >= most) continue;
+        started(cluster);
+      }
+      if (row === undefined) {
+        fail(stage, 'internal', `cluster "${clusterName}" has no binding any more`);
+        return [];
+      }
+      if (hasWanted(row) && isDone(row)) succeeded(cluster);
+      else if (isGivenUp(row)) skip(cluster, silence(row));
+      else {
+        inFlight.push(cluster);
+        holds[row.key] = holdOn(row);
+      }
+    }
+    return inFlight;
+  }
+
+  const inFlightRemovals = (stage: StageTree): readonly ClusterTree[] =>
+    clearing(stage, false).filter((cluster) => isTrue(cluster, 'Started'));
+
+  function waitForStart(): void {
+    gates.push({ code: 'RunNotStarted', subject: limits.run, on: limits.run, facts: {}, next: limits.howToStart });
+  }
+
+  function plan(): StagedPlan {
+    const acts = failure === undefined;
+    return {
+      move: acts ? move : [],
+      release: acts ? release : [],
+      remove: acts ? remove : [],
+      ask: acts ? ask : [],
+      accept: acts ? accept : [],
+      holds: isOver ? {} : holds,
+      gates: isOver ? [] : gates,
+      state: tree as StagedUpdateRunStatus,
+      ...(wakes.length === 0 || isOver ? {} : { wakeAt: Math.min(...wakes) }),
+      done: isOver,
+      ...(failure === undefined ? {} : { failure }),
+    };
+  }
+
+  return { run, stop, waitForStart, plan };
+}

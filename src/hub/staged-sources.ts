@@ -1,0 +1,107 @@
+// What the hub keeps in memory of staged update runs, their strategies and their approval requests. Of a run not its tree: a thousand clusters
+// stand in it, and only the pass over the run itself reads them (Need).
+import type { ApprovalRequest, ApprovalRequestSpec, ApprovalRequestStatus } from '../api/approval-request.ts';
+import type { Condition } from '../api/conditions.ts';
+import type { Resource } from '../api/kind.ts';
+import { labels } from '../api/names.ts';
+import { conditionOf } from '../api/next-condition.ts';
+import type { ObjectMeta } from '../api/object.ts';
+import type { StagedUpdateRun, StagedUpdateRunSpec } from '../api/staged-update-run.ts';
+import type { StagedUpdateStrategy, StagedUpdateStrategySpec } from '../api/staged-update-strategy.ts';
+import { keyOf } from '../runtime/cache.ts';
+import type { Source } from '../runtime/controller.ts';
+import { only } from './only.ts';
+
+export interface HubRun {
+  readonly metadata: ObjectMeta;
+  readonly spec: StagedUpdateRunSpec;
+  /** Of the run itself. */
+  readonly conditions: readonly Condition[];
+  /** The strategy as the run recorded it. */
+  readonly strategy?: StagedUpdateStrategySpec;
+  readonly resourceIndex?: string;
+  /** A stage of it has begun. */
+  readonly hasBegun: boolean;
+}
+
+/** The key of the placement that a run rolls out. */
+export const placementOfRun = ({ metadata, spec }: HubRun): string => keyOf(metadata.namespace, spec.placementName);
+export const strategyOfRun = ({ metadata, spec }: HubRun): string =>
+  keyOf(metadata.namespace, spec.stagedRolloutStrategyName);
+
+/** Indexes: `placement`, `strategy` (their keys). */
+export const runSource = (resource: Resource): Source<HubRun> => ({
+  on: 'hub',
+  resource,
+  project(object) {
+    const { metadata, spec, status } = object as StagedUpdateRun;
+    const stages = [
+      ...(status?.stagesStatus ?? []),
+      ...(status?.deletionStageStatus ? [status.deletionStageStatus] : []),
+    ];
+    return {
+      metadata: only(metadata, 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers', 'annotations'),
+      spec,
+      conditions: status?.conditions ?? [],
+      ...(status?.stagedUpdateStrategySnapshot === undefined ? {} : { strategy: status.stagedUpdateStrategySnapshot }),
+      ...(status?.resourceSnapshotIndexUsed === undefined ? {} : { resourceIndex: status.resourceSnapshotIndexUsed }),
+      hasBegun: stages.some(({ startTime }) => startTime !== undefined),
+    };
+  },
+  indexes: { placement: (run) => [placementOfRun(run)], strategy: (run) => [strategyOfRun(run)] },
+});
+
+export const isInitialized = ({ conditions }: Pick<HubRun, 'conditions'>): boolean =>
+  conditionOf(conditions, 'Initialized')?.status === 'True';
+
+/** Nothing more will become of it: it has succeeded, has failed, or could not begin. */
+export const isOver = ({ conditions }: Pick<HubRun, 'conditions'>): boolean =>
+  conditionOf(conditions, 'Initialized')?.status === 'False' ||
+  ['True', 'False'].includes(conditionOf(conditions, 'Succeeded')?.status ?? '');
+
+export interface HubStrategy {
+  readonly metadata: ObjectMeta;
+  readonly spec: StagedUpdateStrategySpec;
+}
+
+export const strategySource = (resource: Resource): Source<HubStrategy> => ({
+  on: 'hub',
+  resource,
+  project: (object) => ({
+    metadata: only(object.metadata, 'generation', 'deletionTimestamp'),
+    spec: (object as StagedUpdateStrategy).spec,
+  }),
+});
+
+export interface HubApprovalRequest {
+  readonly metadata: ObjectMeta;
+  readonly spec: ApprovalRequestSpec;
+  readonly conditions: readonly Condition[];
+  /** Who approved, where the server tells. */
+  readonly approval?: NonNullable<ApprovalRequestStatus['approval']>;
+}
+
+/** The key of the run that a request says it belongs to. */
+export const runOfRequest = ({ metadata, spec }: HubApprovalRequest): string =>
+  keyOf(metadata.namespace, spec.parentStageRollout);
+
+/** Index: `run`, by label: those go with the run. */
+export const approvalRequestSource = (resource: Resource): Source<HubApprovalRequest> => ({
+  on: 'hub',
+  resource,
+  project(object) {
+    const { metadata, spec, status } = object as ApprovalRequest;
+    return {
+      metadata: only(metadata, 'generation', 'creationTimestamp', 'deletionTimestamp', 'labels'),
+      spec,
+      conditions: status?.conditions ?? [],
+      ...(status?.approval === undefined ? {} : { approval: status.approval }),
+    };
+  },
+  indexes: {
+    run: ({ metadata }) => {
+      const run = metadata.labels?.[labels.targetUpdateRun];
+      return run === undefined ? [] : [keyOf(metadata.namespace, run)];
+    },
+  },
+});

@@ -1,0 +1,126 @@
+// Gates that ask a person. Guarantees: an approval counts only if it speaks of the request as it stands; once it is accepted nothing takes it
+// back, and the request says so, whoever writes over it; an approval that does not count is told why.
+import type { ApprovalReason } from '../../api/approval-request.ts';
+import type { Condition } from '../../api/conditions.ts';
+import { labels, TASK_TYPES } from '../../api/names.ts';
+import { conditionOf, nextCondition } from '../../api/next-condition.ts';
+import { apiVersionOf, type KubeObject } from '../../api/object.ts';
+import type { StagedUpdateRunStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
+import { create, patchStatus, seen } from '../../runtime/actions.ts';
+import type { Action } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import type { Approval, Gate } from '../planners/staged.ts';
+import type { HubApprovalRequest, HubRun } from '../staged-sources.ts';
+import type { Observed } from './observed.ts';
+import { isTrue } from './status-tree.ts';
+
+const ACCEPTED = 'ApprovalAccepted';
+
+export function approvalOf(
+  request: HubApprovalRequest | undefined,
+  { run, stage }: { readonly run: string; readonly stage: string },
+): Approval {
+  if (request === undefined) return { state: 'absent' };
+  if (request.spec.parentStageRollout !== run || request.spec.targetStage !== stage) return { state: 'foreign' };
+  if (conditionOf(request.conditions, ACCEPTED)?.status === 'True') return { state: 'accepted' };
+  // It goes, and is asked for anew when it is gone.
+  if (request.metadata.deletionTimestamp !== undefined) return { state: 'open' };
+  const hint = hintFor(request);
+  if (hint !== undefined) return { state: 'open', hint };
+  return { state: isApproved(request) ? 'approved' : 'open' };
+}
+
+const isApproved = ({ conditions }: HubApprovalRequest): boolean =>
+  conditionOf(conditions, 'Approved')?.status === 'True';
+
+/** Why an approval does not count; undefined = it does, or there is none. */
+function hintFor(request: HubApprovalRequest): string | undefined {
+  const approved = conditionOf(request.conditions, 'Approved');
+  const { generation } = request.metadata;
+  if (approved?.status !== 'True' || approved.observedGeneration === generation) return undefined;
+  const told =
+    approved.observedGeneration === undefined
+      ? 'no observedGeneration'
+      : `observedGeneration ${approved.observedGeneration}`;
+  return `condition Approved has ${told}, and this object is at generation ${generation}: approve again with observedGeneration ${generation}`;
+}
+
+export function askFor(family: PlacementFamily, { metadata }: HubRun, { name, stage, when }: Gate): Action {
+  const { approvalRequest } = family;
+  const { name: run = '', namespace } = metadata;
+  const object: KubeObject = {
+    apiVersion: apiVersionOf(approvalRequest.group, approvalRequest.version),
+    kind: approvalRequest.kind,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: {
+        [labels.targetUpdateRun]: run,
+        [labels.targetUpdatingStage]: stage,
+        [labels.taskType]: TASK_TYPES[when],
+        [labels.isLatestUpdateRunApproval]: 'true',
+      },
+    },
+    spec: { parentStageRollout: run, targetStage: stage },
+  };
+  return create('hub', approvalRequest, object, `asks for the approval ${when} stage "${stage}"`);
+}
+
+/** What is written on requests: that an approval is accepted, or why it is not. */
+export function answers(
+  { family, request, now }: Pick<Observed, 'family' | 'request' | 'now'>,
+  status: StagedUpdateRunStatus,
+  accept: readonly string[],
+): readonly Action[] {
+  return tasksOf(status).flatMap(({ approvalRequestName: name = '', ...task }) => {
+    const found = name === '' ? undefined : request(name);
+    if (found === undefined || found.metadata.deletionTimestamp !== undefined) return [];
+    // A client that replaces the whole list of conditions may have taken our word away.
+    const isAccepted = accept.includes(name) || isTrue(task, 'ApprovalRequestApproved');
+    return answer(family, found, isAccepted, now);
+  });
+}
+
+function answer(
+  family: PlacementFamily,
+  request: HubApprovalRequest,
+  isAccepted: boolean,
+  now: number,
+): readonly Action[] {
+  const old = conditionOf(request.conditions, ACCEPTED);
+  if (old?.status === 'True') return [];
+  const hint = hintFor(request);
+  const others = request.conditions.filter(({ type }) => type !== ACCEPTED);
+  const say = (status: 'True' | 'False', reason: ApprovalReason, message: string): readonly Action[] => {
+    const { generation } = request.metadata;
+    const finding = {
+      type: ACCEPTED,
+      status,
+      reason,
+      message,
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    };
+    if (old?.status === status && old.message === message) return [];
+    const conditions: readonly Condition[] = [...others, nextCondition(old, finding, now)];
+    return [patchStatus(seen(family.approvalRequests, request), { conditions }, message)];
+  };
+  if (isAccepted)
+    return say(
+      'True',
+      'ApprovalRequestApprovalAccepted',
+      `the run has accepted the approval of ${approverOf(request)}`,
+    );
+  if (hint !== undefined) return say('False', 'ApprovalRequestGenerationMismatch', hint);
+  if (old === undefined) return [];
+  return [patchStatus(seen(family.approvalRequests, request), { conditions: others }, 'the hint is out of date')];
+}
+
+/** As far as the server tells. */
+export const approverOf = ({ approval }: HubApprovalRequest): string =>
+  approval === undefined ? 'an unknown user' : `"${approval.user}"`;
+
+const tasksOf = ({ stagesStatus = [] }: StagedUpdateRunStatus): readonly StageTaskStatus[] =>
+  stagesStatus.flatMap(({ beforeStageTaskStatus = [], afterStageTaskStatus = [] }) => [
+    ...beforeStageTaskStatus,
+    ...afterStageTaskStatus,
+  ]);

@@ -1,0 +1,330 @@
+// Staged update runs: what a run watches and how it sees. Begin with think.ts for what becomes of a run, with planners/staged.ts for how it moves,
+// with decide.ts for what is written. Nothing is polled: whatever a run waits for wakes it.
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { placementConditionType } from '../../api/placement.ts';
+import type { StagedUpdateRun, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { Clock } from '../../base/clock.ts';
+import { InvariantError } from '../../base/errors.ts';
+import { deepEqual } from '../../base/json.ts';
+import { keyOf, partsOf } from '../../runtime/cache.ts';
+import type { Controller, Need, Projected, See, Source, WholeRef } from '../../runtime/controller.ts';
+import { createCoalescing } from '../coalescing.ts';
+import type { PlacementFamily } from '../families.ts';
+import { clusterOverrides, namespacedOverrides, notSupported } from '../not-supported.ts';
+import { type HubPlacement, isLatest, placementKeyOf } from '../placement-sources.ts';
+import { memberFactsOf } from '../planners/rows.ts';
+import { isReachable } from '../reachable.ts';
+import { createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
+import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
+import type { WatchPlan } from '../revisions/watch-plan.ts';
+import { memberClusters } from '../sources.ts';
+import { type HubRun, isInitialized, isOver, placementOfRun, runOfRequest } from '../staged-sources.ts';
+import { createStatusPace } from '../status-pace.ts';
+import { decide } from './decide.ts';
+import { noRunMetrics, type RunMetrics } from './metrics.ts';
+import { NO_OVERRIDES, type Observed, type Rest } from './observed.ts';
+import { restsOf, type Thought, think } from './think.ts';
+
+export const DEFAULT_STUCK_AFTER_MS = 300_000;
+
+export interface RunOptions {
+  readonly clock: Clock;
+  /** Of the hub. */
+  readonly catalogue: LiveCatalogue;
+  /** Shared with the placement controllers, so that they watch together. */
+  readonly plan: WatchPlan;
+  readonly propagation?: PropagationSettings;
+  readonly metrics?: RunMetrics;
+  /** From when on a cluster that is under way counts as stuck. */
+  readonly stuckAfterMs?: number;
+}
+
+type Seen = Observed & { readonly thought?: Thought };
+/** By `of/name`: what the server said just now; null = there is none. */
+type Sure = Map<string, KubeObject | null>;
+
+const textOf = ({ of, name }: Rest): string => `${of}/${name}`;
+const MOST_ROUNDS = 6;
+
+export function runController(family: PlacementFamily, options: RunOptions): Controller<Seen> {
+  const { clock, catalogue, plan, metrics = noRunMetrics, stuckAfterMs = DEFAULT_STUCK_AFTER_MS } = options;
+  const coalescing = createCoalescing(clock);
+  const pace = createStatusPace<StagedUpdateRunStatus>();
+  const looking = {
+    catalogue,
+    propagation: createPropagation(options.propagation),
+    plan,
+    contents: createContents(),
+    isLive: true,
+  } as const;
+  const prefix = `${family.run.kind} `;
+  /** Runs that look at what their placement selects. */
+  const lookers = new Set<string>();
+
+  function forget(key: string): void {
+    stopLooking(key);
+    pace.forget(key);
+    coalescing.at(key, undefined);
+    metrics.forget(partsOf(key));
+  }
+
+  function stopLooking(key: string): void {
+    if (lookers.delete(key)) plan.forget(`${prefix}${key}`);
+  }
+
+  function seeAt(see: See, key: string, run: HubRun, { status, sure, selected }: Given): Observed {
+    const { namespace } = run.metadata;
+    const placementKey = placementOfRun(run);
+    const one = <T extends Projected>(
+      of: Rest['of'],
+      source: Source<T>,
+      name: string,
+      within = namespace,
+    ): T | undefined => {
+      const known = sure.get(textOf({ of, name }));
+      if (known === undefined) return see.get(source, name, within);
+      return known === null ? undefined : source.project?.(known);
+    };
+    const many = <T extends Projected>(of: Rest['of'], source: Source<T>, items: readonly T[]): readonly T[] => {
+      const asked = [...sure].filter(([text]) => text.startsWith(`${of}/`));
+      if (asked.length === 0) return items;
+      const names = new Set(asked.map(([text]) => text.slice(of.length + 1)));
+      const kept = items.filter(({ metadata }) => !names.has(metadata.name ?? ''));
+      return [...kept, ...asked.flatMap(([, object]) => (object === null ? [] : (source.project?.(object) ?? [])))];
+    };
+    const ofPlacement = <T extends Projected>(source: Source<T>) => see.by(source, 'placement', placementKey);
+    const placement = one('placement', family.placements, run.spec.placementName);
+    const resources = selected?.state === 'selected' ? selected.content.resources : [];
+    const isNew = !isInitialized(run) && !isOver(run);
+    return {
+      family,
+      run,
+      status,
+      placement,
+      strategy: one('strategy', family.strategies, run.spec.stagedRolloutStrategyName),
+      policySnapshots: many('policySnapshot', family.policySnapshots, ofPlacement(family.policySnapshots)).filter(
+        isLatest,
+      ),
+      resourceSnapshots: many('resourceSnapshot', family.resourceSnapshots, ofPlacement(family.resourceSnapshots)),
+      bindings: many('binding', family.bindings, ofPlacement(family.bindings)),
+      others: many('run', family.runs, ofPlacement(family.runs)).filter(
+        ({ metadata }) => metadata.uid !== run.metadata.uid,
+      ),
+      member(cluster) {
+        const member = one('member', memberClusters, cluster, undefined);
+        return member && memberFactsOf(member);
+      },
+      overridesFor: () => NO_OVERRIDES,
+      requests: see.by(family.approvalRequests, 'run', key),
+      request: (name) => see.get(family.approvalRequests, name, namespace),
+      ...(selected === undefined ? {} : { selected }),
+      unbuilt:
+        placement === undefined || !isNew
+          ? []
+          : notSupported(placement, resources, [
+              ...see.all(clusterOverrides),
+              ...see.all(namespacedOverrides, namespace),
+            ]),
+      statusDue: pace.seen(key, status, see.now),
+      stuckAfterMs,
+      ...(see.failure === undefined ? {} : { failure: see.failure }),
+      now: see.now,
+    };
+  }
+
+  /** Thinks, and looks at the server for whatever a verdict for good rests on: a watch may be behind. */
+  function consider(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {
+    const sure: Sure = new Map();
+    let selected: Selected | undefined;
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const observed = seeAt(see, key, run, { status, sure, selected });
+      const thought = think(observed);
+      if (thought.state === 'looks' && observed.placement !== undefined) {
+        lookers.add(key);
+        const found = lookAt(see, `${prefix}${key}`, observed.placement, looking);
+        if (isMissing(found)) return found;
+        selected = found;
+        continue;
+      }
+      const unsure = restsOf(thought).filter((rest) => !sure.has(textOf(rest)));
+      if (unsure.length === 0) {
+        if (selected === undefined) stopLooking(key);
+        return { ...observed, thought };
+      }
+      const refs = unsure.map((rest) => ({ rest, ref: refTo(rest, run.metadata.namespace) }));
+      const need = refs.map(({ ref }) => ref).filter((ref) => see.whole(ref) === undefined);
+      if (need.length > 0) return { need };
+      for (const { rest, ref } of refs) sure.set(textOf(rest), see.whole(ref) ?? null);
+    }
+    throw new InvariantError(`what becomes of run "${key}" does not come to rest`);
+  }
+
+  function refTo({ of, name }: Rest, namespace: string | undefined): WholeRef {
+    const resource = of === 'member' ? memberClusters.resource : family[of];
+    const within = resource.namespaced && namespace !== undefined ? { namespace } : {};
+    return { on: 'hub', resource, group: resource.group, kind: resource.kind, ...within, name, live: true };
+  }
+
+  /** Requests that are not seen yet would be left behind without their run. */
+  function observeEnd(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {
+    const observed = seeAt(see, key, run, { status, sure: new Map(), selected: undefined });
+    const { namespace } = run.metadata;
+    const { approvalRequest: resource, approvalRequests: source } = family;
+    const known = new Set(observed.requests.map(({ metadata }) => metadata.name));
+    const refs = (status?.stagesStatus ?? [])
+      .flatMap(({ beforeStageTaskStatus = [], afterStageTaskStatus = [] }) => [
+        ...beforeStageTaskStatus,
+        ...afterStageTaskStatus,
+      ])
+      .flatMap(({ approvalRequestName: name }) => (name === undefined || known.has(name) ? [] : [name]))
+      .map((name): WholeRef => {
+        const within = namespace === undefined ? {} : { namespace };
+        return { on: 'hub', resource, group: resource.group, kind: resource.kind, ...within, name, live: true };
+      });
+    const need = refs.filter((ref) => see.whole(ref) === undefined);
+    if (need.length > 0) return { need };
+    const unseen = refs
+      .flatMap((ref) => see.whole(ref) ?? [])
+      .flatMap((object) => source.project?.(object) ?? [])
+      .filter((request) => request.metadata.labels?.['kubernetes-fleet.io/targetUpdateRun'] === run.metadata.name);
+    return { ...observed, requests: [...observed.requests, ...unseen] };
+  }
+
+  return {
+    name: `staged/${family.run.kind}`,
+    eventSource: family.runEventSource,
+    watches: watchesOf(family),
+
+    begin(wake, signal) {
+      coalescing.begin(wake, signal);
+      plan.onWiden((reader) => {
+        if (reader.startsWith(prefix) && lookers.has(reader.slice(prefix.length))) wake(reader.slice(prefix.length));
+      });
+      const stop = catalogue.subscribe(() => {
+        for (const key of lookers) wake(key);
+      });
+      signal.addEventListener('abort', stop, { once: true });
+    },
+
+    observe(see, key) {
+      const { name, namespace } = partsOf(key);
+      const run = see.get(family.runs, name, namespace);
+      if (run === undefined) {
+        forget(key);
+        return undefined;
+      }
+      const { run: resource } = family;
+      const within = namespace === undefined ? {} : { namespace };
+      const ref: WholeRef = { on: 'hub', resource, group: resource.group, kind: resource.kind, ...within, name };
+      const whole = see.whole(ref);
+      if (whole === undefined) return { need: [ref] };
+      const status = (whole as StagedUpdateRun | null)?.status;
+      if (run.metadata.deletionTimestamp !== undefined) {
+        forget(key);
+        return observeEnd(see, key, run, status);
+      }
+      const askedAt = (request: string) =>
+        Date.parse(see.get(family.approvalRequests, request, namespace)?.metadata.creationTimestamp ?? '');
+      metrics.looked(run, status, askedAt, see.now);
+      return consider(see, key, run, status);
+    },
+
+    decide(observed) {
+      const decision = decide(observed);
+      const { name = '', namespace } = observed.run.metadata;
+      coalescing.at(keyOf(namespace, name), decision.coalesceUntil);
+      return decision;
+    },
+  };
+}
+
+interface Given {
+  readonly status: StagedUpdateRunStatus | undefined;
+  readonly sure: Sure;
+  readonly selected: Selected | undefined;
+}
+
+// ---- what wakes a run
+
+const ownKey = ({ metadata }: Projected): string => keyOf(metadata.namespace, metadata.name ?? '');
+
+// biome-ignore lint/suspicious/noExplicitAny: rules over different projections stand in one list; each is typed where it is written.
+function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
+  const runsOn = (see: See, placement: string, fits: (run: HubRun) => boolean = () => true): readonly string[] =>
+    see
+      .by(family.runs, 'placement', placement)
+      .filter((run) => !isOver(run) && fits(run))
+      .map(ownKey);
+  const isNew = (run: HubRun): boolean => !isInitialized(run);
+  const newRuns = (see: See): readonly string[] =>
+    see
+      .all(family.runs)
+      .filter((run) => isNew(run) && !isOver(run))
+      .map(ownKey);
+  return [
+    {
+      source: family.runs,
+      // Another run on the placement may wait for this one.
+      toKeys: (run: HubRun, see: See, old?: HubRun) =>
+        old !== undefined && turnOf(old) === turnOf(run)
+          ? [ownKey(run)]
+          : [ownKey(run), ...runsOn(see, placementOfRun(run), (other) => other.metadata.uid !== run.metadata.uid)],
+    },
+    { source: family.bindings, toKeys: (item, see) => runsOn(see, placementKeyOf(item)) },
+    { source: family.policySnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item)) },
+    { source: family.resourceSnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item), isNew) },
+    {
+      source: family.placements,
+      toKeys(placement: HubPlacement, see: See, old?: HubPlacement) {
+        if (old === undefined || !isSameOrder(placement, old)) return runsOn(see, ownKey(placement));
+        const scheduled = placementConditionType(family.placement, 'Scheduled');
+        const isSaidAnew = !deepEqual(
+          conditionOf(placement.conditions, scheduled),
+          conditionOf(old.conditions, scheduled),
+        );
+        return isSaidAnew ? runsOn(see, ownKey(placement), isNew) : [];
+      },
+    },
+    {
+      source: memberClusters,
+      toKeys(member: MemberCluster, see: See, old?: MemberCluster) {
+        if (old !== undefined && newsOf(old) === newsOf(member)) return [];
+        const placements = new Set(see.by(family.bindings, 'cluster', member.metadata.name ?? '').map(placementKeyOf));
+        return [...placements].flatMap((placement) => runsOn(see, placement));
+      },
+    },
+    { source: family.approvalRequests, toKeys: (request) => [runOfRequest(request)] },
+    {
+      source: family.strategies,
+      toKeys: (strategy, see) => see.by(family.runs, 'strategy', ownKey(strategy)).filter(isNew).map(ownKey),
+    },
+    ...[clusterOverrides, namespacedOverrides].map((source) => ({
+      source,
+      toKeys: (_item: unknown, see: See) => newRuns(see),
+    })),
+  ];
+}
+
+/** What other runs care about. */
+const turnOf = (run: HubRun): string =>
+  [
+    isOver(run),
+    run.hasBegun,
+    run.metadata.deletionTimestamp !== undefined,
+    run.conditions.some(({ type }) => type === 'Progressing'),
+  ].join(' ');
+
+const isSameOrder = (a: HubPlacement, b: HubPlacement): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  a.metadata.generation === b.metadata.generation &&
+  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp;
+
+/** Heartbeats are no news. */
+const newsOf = (member: MemberCluster): string => {
+  const { uid, deletionTimestamp, labels = {} } = member.metadata;
+  const marks = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return [uid, deletionTimestamp, isReachable(member), ...marks.sort()].join(' ');
+};

@@ -1,0 +1,241 @@
+// A thought about a run, cast into writes. Guarantees: bindings are written before the run says so, and only after the run was seen to be still as
+// it was when this was decided; whatever prefix of the steps is carried out, the next pass takes it up from what it sees; the status is written
+// only when it says something else, and at most every 100 ms.
+import type { Hold } from '../../api/hold.ts';
+import type { HoldEntry } from '../../api/holds.ts';
+import { finalizers, labels, masterSnapshotName } from '../../api/names.ts';
+import { conditionOf, nextCondition } from '../../api/next-condition.ts';
+import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import { deepEqual, isObject } from '../../base/json.ts';
+import { ascertain, patch, patchStatus, remove, seen, tell } from '../../runtime/actions.ts';
+import type { Action, Decision } from '../../runtime/controller.ts';
+import { replacing } from '../apply-strategy.ts';
+import { summariseHolds } from '../holds-summary.ts';
+import type { HubBinding } from '../placement-sources.ts';
+import type { StagedPlan } from '../planners/staged.ts';
+import { answers, approverOf, askFor } from './approvals.ts';
+import { newsIn } from './news.ts';
+import type { Observed } from './observed.ts';
+import type { Targets } from './targets.ts';
+import { type Thought, think } from './think.ts';
+
+type Steps = readonly (readonly Action[])[];
+
+export interface RunDecision extends Decision {
+  /** The status was written a moment ago, and is written again then. */
+  readonly coalesceUntil?: number;
+}
+
+export function decide(observed: Observed & { readonly thought?: Thought }): RunDecision {
+  const { family, run } = observed;
+  if (run.metadata.deletionTimestamp !== undefined) return end(observed);
+  const kept = run.metadata.finalizers ?? [];
+  if (!kept.includes(finalizers.updateRun)) {
+    const merge = { metadata: { finalizers: [...kept, finalizers.updateRun] } };
+    return decision([[patch(seen(family.runs, run), merge, 'what it asks for goes with it')]], [], 'the run is new');
+  }
+  const thought = observed.thought ?? think(observed);
+  switch (thought.state) {
+    case 'over':
+      return withStatus(observed, {
+        status: thought.status,
+        holds: [],
+        before: [answers(observed, thought.status, [])],
+        because: 'the run is over',
+      });
+    case 'looks':
+      return decision([], [], 'what the placement selects is not known yet');
+    case 'captures':
+      return decision(thought.steps, [], 'the present state becomes a revision first');
+    case 'wrong':
+      return withStatus(observed, {
+        status: thought.status,
+        holds: [],
+        because: `the run cannot begin: ${thought.message}`,
+      });
+    case 'waits':
+      return withStatus(observed, {
+        status: thought.status,
+        holds: thought.holds,
+        because: 'the run cannot begin yet',
+      });
+    case 'held':
+      return withStatus(observed, {
+        status: thought.status,
+        holds: [thought.hold],
+        before: [answers(observed, thought.status, [])],
+        because: 'the placement is being scheduled',
+      });
+    case 'aborted':
+      return withStatus(observed, {
+        status: thought.status,
+        holds: [],
+        because: 'what the run was begun with has changed',
+      });
+    case 'planned':
+      return carryOut(observed, thought.plan, thought.targets);
+  }
+}
+
+const decision = (steps: Steps, holds: readonly Hold[], because: string): RunDecision => ({
+  steps: steps.filter((step) => step.length > 0),
+  holds,
+  because,
+});
+
+// ---- the end
+
+/** What it has done so far stays as it is. */
+function end({ family, run, requests }: Observed): RunDecision {
+  const kept = run.metadata.finalizers ?? [];
+  if (!kept.includes(finalizers.updateRun)) return decision([], [], 'the run is being deleted; somebody else holds it');
+  const left = kept.filter((each) => each !== finalizers.updateRun);
+  const standing = requests.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return decision(
+    [
+      standing.map((each) => remove(seen(family.approvalRequests, each), 'its run is deleted')),
+      [
+        patch(
+          seen(family.runs, run),
+          { metadata: { finalizers: left.length === 0 ? null : left } },
+          'nothing is left of it',
+        ),
+      ],
+    ],
+    [],
+    'the run is deleted',
+  );
+}
+
+// ---- a plan
+
+function carryOut(observed: Observed, plan: StagedPlan, { updates, removals }: Targets): RunDecision {
+  const { family, run, request } = observed;
+  const byName = new Map([...updates, ...removals].map((binding) => [binding.metadata.name ?? '', binding]));
+  const bindingOf = (key: string) => byName.get(key) as HubBinding;
+  const acts = [
+    ...plan.move.map((key) => move(observed, plan, bindingOf(key))),
+    ...plan.release.map((key) => release(observed, plan, bindingOf(key))),
+    ...plan.remove.map((key) =>
+      remove(seen(family.bindings, bindingOf(key)), `takes ${bindingOf(key).spec.targetCluster} out`),
+    ),
+  ];
+  const asked = [...plan.ask.map((gate) => askFor(family, run, gate)), ...answers(observed, plan.state, plan.accept)];
+  const accepted = plan.accept.flatMap((name) => {
+    const found = request(name);
+    if (found === undefined) return [];
+    const message = `the approval of ${approverOf(found)} for "${name}" is accepted`;
+    return [tell(family.runs, run, { type: 'Normal', reason: 'ApprovalRequestApprovalAccepted', message })];
+  });
+  // Who is behind would go on with a run that was stopped.
+  const sure =
+    acts.length === 0 ? [] : [ascertain(seen(family.runs, run), 'makes sure that the run is still to go on')];
+  return withStatus(observed, {
+    status: plan.state,
+    holds: [...plan.gates, ...Object.values(plan.holds)],
+    before: [sure, acts, asked, accepted],
+    ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
+    because: `${plan.move.length} move, ${plan.release.length} are told, ${plan.remove.length} go, ${plan.ask.length} approvals are asked for`,
+  });
+}
+
+const clusterIn = ({ stagesStatus = [] }: StagedUpdateRunStatus, name: string) =>
+  stagesStatus.flatMap(({ clusters }) => clusters).find(({ clusterName }) => clusterName === name);
+
+function move({ family }: Observed, { state }: StagedPlan, binding: HubBinding): Action {
+  const { targetCluster, applyStrategy } = binding.spec;
+  const cluster = clusterIn(state, targetCluster);
+  const { placement, index } = revisionIn(state, binding);
+  const strategy = state.appliedStrategy as NonNullable<StagedUpdateRunStatus['appliedStrategy']>;
+  return patch(
+    seen(family.bindings, binding),
+    {
+      spec: {
+        state: 'Bound',
+        resourceSnapshotName: masterSnapshotName(placement, Number(index)),
+        clusterResourceOverrideSnapshots: cluster?.clusterResourceOverrideSnapshots ?? null,
+        resourceOverrideSnapshots: cluster?.resourceOverrideSnapshots ?? null,
+        ...(deepEqual(applyStrategy, strategy) ? {} : { applyStrategy: replacing(applyStrategy, strategy) }),
+      },
+    },
+    `moves ${targetCluster} to revision ${index}`,
+  );
+}
+
+const revisionIn = ({ resourceSnapshotIndexUsed: index = '' }: StagedUpdateRunStatus, { metadata }: HubBinding) => ({
+  placement: metadata.labels?.[labels.parentPlacement] ?? '',
+  index,
+});
+
+/** The member may follow its binding from now on. */
+function release({ family, run, now }: Observed, { state }: StagedPlan, binding: HubBinding): Action {
+  const { generation } = binding.metadata;
+  const { kind } = family.run;
+  const message =
+    `the cluster has been given the revision (resourceSnapshotIndex: ${state.resourceSnapshotIndexUsed}, ` +
+    `${kind.slice(0, 1).toLowerCase()}${kind.slice(1)}: ${run.metadata.name})`;
+  const finding = {
+    type: 'RolloutStarted',
+    status: 'True' as const,
+    reason: 'RolloutStarted',
+    message,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+  const others = binding.conditions.filter(({ type }) => type !== 'RolloutStarted');
+  const conditions = [nextCondition(undefined, finding, now), ...others];
+  return patchStatus(
+    seen(family.bindings, binding),
+    { conditions },
+    `says that ${binding.spec.targetCluster} is under way`,
+  );
+}
+
+// ---- the status
+
+interface Said {
+  readonly status: StagedUpdateRunStatus;
+  readonly holds: readonly Hold[];
+  /** What is done first. */
+  readonly before?: Steps;
+  readonly wakeAt?: number;
+  readonly because: string;
+}
+
+function withStatus(observed: Observed, { status, holds, before = [], wakeAt, because }: Said): RunDecision {
+  const { family, run, now, statusDue } = observed;
+  const waking = wakeAt === undefined ? {} : { wakeAt };
+  const entries = summariseHolds(holds);
+  const { holds: _holds, ...rest } = status;
+  const next: StagedUpdateRunStatus = entries.length === 0 ? rest : { ...rest, holds: [...entries] };
+  if (saysTheSame(observed.status, next)) return { ...decision(before, holds, because), ...waking };
+  if (now < statusDue) return { ...decision(before, holds, because), ...waking, coalesceUntil: statusDue };
+  const news = newsIn(observed.status, next).map((each) => tell(family.runs, run, each));
+  const write = patchStatus(seen(family.runs, run), changeOf(observed.status ?? {}, next), sayingOf(next) ?? because);
+  return { ...decision([...before, [write], news], holds, because), ...waking };
+}
+
+const sayingOf = ({ conditions }: StagedUpdateRunStatus): string | undefined =>
+  (conditionOf(conditions, 'Progressing') ?? conditionOf(conditions, 'Initialized'))?.reason;
+
+/** Changed numbers behind a hold alone are no reason to write. */
+const gist = ({ code, on, count }: HoldEntry) => ({ code, on, count });
+
+function saysTheSame(a: StagedUpdateRunStatus | undefined, b: StagedUpdateRunStatus): boolean {
+  if (a === undefined) return false;
+  const { holds: heldThen = [], ...then } = a;
+  const { holds: heldNow = [], ...now } = b;
+  return deepEqual(then, now) && deepEqual(heldThen.map(gist), heldNow.map(gist));
+}
+
+/** A merge patch from one to the other: lists as a whole, and only what differs. */
+function changeOf(from: object, to: object): object {
+  const before = from as Readonly<Record<string, unknown>>;
+  const after = to as Readonly<Record<string, unknown>>;
+  const change: Record<string, unknown> = {};
+  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [was, is] = [before[field], after[field]];
+    if (deepEqual(was, is)) continue;
+    change[field] = is === undefined ? null : isObject(was) && isObject(is) ? changeOf(was, is) : is;
+  }
+  return change;
+}

@@ -1,0 +1,292 @@
+// How a run begins: every check in its order, once. Guarantee: a run that does not begin has touched nothing, and says what stands in the way;
+// what will come by itself, such as scheduling, is waited for without a bound.
+//
+// Differs from KubeFleet: there a run that is created before scheduling has ended fails for good; the newest state of what is selected may be
+// an old one for a while; index "0" on a placement that was never rolled out fails; stage names may repeat.
+import { type Hold, sentenceOf } from '../../api/hold.ts';
+import { CLIENT_ERROR_MARKER, DELETION_STAGE, labels } from '../../api/names.ts';
+import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
+import type { StagedUpdateStrategySpec } from '../../api/staged-update-strategy.ts';
+import { byNumber } from '../../base/compare.ts';
+import { canonicalJson, type Mutable, mutableCopy } from '../../base/json.ts';
+import { refTo } from '../../runtime/actions.ts';
+import type { Action } from '../../runtime/controller.ts';
+import { notSupportedHold } from '../not-supported.ts';
+import { type HubResourceSnapshot, isMaster, resourceIndexOf } from '../placement-sources.ts';
+import { latestMaster, planResources, SNAPSHOT_LIMIT } from '../revisions/resource-snapshot.ts';
+import { type HubRun, isInitialized, isOver } from '../staged-sources.ts';
+import { troubleInAnnotations } from './annotations.ts';
+import type { Facts, Observed, Rest, Wrong } from './observed.ts';
+import { stagesOf, troubleIn } from './stages.ts';
+import { teller } from './status-tree.ts';
+import { type Targets, targetsOf } from './targets.ts';
+
+export type Initialised =
+  | { readonly state: 'ready'; readonly status: StagedUpdateRunStatus }
+  | ({ readonly state: 'wrong'; readonly status: StagedUpdateRunStatus } & Wrong)
+  | { readonly state: 'waits'; readonly status: StagedUpdateRunStatus; readonly holds: readonly Hold[] }
+  /** What the placement selects must be seen. */
+  | { readonly state: 'looks' }
+  /** The present state becomes a revision first. */
+  | { readonly state: 'captures'; readonly steps: readonly (readonly Action[])[] };
+
+type Draft = Mutable<StagedUpdateRunStatus>;
+
+/** Throws nothing; what is filled in so far is kept also when it ends badly. */
+export function initialise(observed: Observed): Initialised {
+  const { run, now } = observed;
+  const draft: Draft = {};
+  const tell = teller(run.metadata.generation, now);
+  const fail = ({ blame, message, rests }: Wrong): Initialised => {
+    const words = blame === 'user' ? `${CLIENT_ERROR_MARKER}: ${message}` : message;
+    tell.run(
+      draft,
+      'Initialized',
+      'False',
+      'UpdateRunInitializedFailed',
+      `${words}; create a new run when it is mended`,
+    );
+    return { state: 'wrong', status: kept(observed, draft), blame, message, rests };
+  };
+  const wait = (holds: readonly Hold[]): Initialised => {
+    const message = holds.map(sentenceOf).join('; ');
+    tell.run(draft, 'Initialized', 'Unknown', 'UpdateRunInitializationPending', `the run waits: ${message}`);
+    return { state: 'waits', status: kept(observed, draft), holds };
+  };
+  const user = (message: string, ...rests: readonly Rest[]) => fail({ blame: 'user', message, rests });
+
+  const annotated = troubleInAnnotations(run);
+  if (annotated !== undefined) return user(annotated);
+  const targets = targetsOf(observed, { isFresh: true, allowsFewer: false });
+  if (targets.state === 'pending') return wait([...unbuiltHolds(observed), targets.hold]);
+  if (targets.applyStrategy !== undefined) draft.appliedStrategy = mutableCopy(targets.applyStrategy);
+  if (targets.policyIndex !== undefined) draft.policySnapshotIndexUsed = targets.policyIndex;
+  if (targets.state === 'wrong') return fail(targets);
+  draft.policyObservedClusterCount = targets.count ?? targets.updates.length;
+
+  const { stagedRolloutStrategyName: name } = run.spec;
+  const { strategy } = observed;
+  const onStrategy: Rest = { of: 'strategy', name };
+  if (strategy === undefined) return user(`${observed.family.strategy.kind} "${name}" does not exist`, onStrategy);
+  draft.stagedUpdateStrategySnapshot = withoutStrayTimes(strategy.spec);
+  const trouble = troubleIn(strategy.spec.stages);
+  if (trouble !== undefined) return user(`${observed.family.strategy.kind} "${name}": ${trouble}`, onStrategy);
+  const [rival] = rivalsOf(observed, draft.stagedUpdateStrategySnapshot);
+  if (rival !== undefined) {
+    return user(
+      `${observed.family.run.kind} "${rival.metadata.name}" is under way on the same placement with another strategy: wait until it is over, or use an equal strategy`,
+      { of: 'run', name: rival.metadata.name ?? '' },
+    );
+  }
+
+  const staged = stagesOf({
+    run: run.metadata.name ?? '',
+    stages: strategy.spec.stages,
+    clusters: targets.updates.map(({ spec }) => spec.targetCluster),
+    labelsOf: (cluster) => observed.member(cluster)?.labels,
+  });
+  if (!staged.ok) return user(staged.message, onStrategy, ...staged.clusters.map(onMember));
+  draft.stagesStatus = mutableCopy(staged.stages.map((stage) => overridden(observed, stage)));
+  draft.deletionStageStatus = deletionStage(targets);
+
+  const unbuilt = unbuiltHolds(observed);
+  if (unbuilt.length > 0) return wait(unbuilt);
+  const revision = revisionOf(observed, targets);
+  switch (revision.state) {
+    case 'looks':
+    case 'captures':
+      return revision;
+    case 'wrong':
+      return fail(revision);
+    case 'waits':
+      return wait(revision.holds);
+    case 'chosen':
+      draft.resourceSnapshotIndexUsed = revision.index;
+  }
+  tell.run(draft, 'Initialized', 'True', 'UpdateRunInitializedSuccessfully', readyWords(observed, revision.index));
+  return { state: 'ready', status: draft as StagedUpdateRunStatus };
+}
+
+const onMember = (name: string): Rest => ({ of: 'member', name });
+
+/** The conditions of an earlier look stay, so that their times do. */
+function kept({ status }: Observed, draft: Draft): StagedUpdateRunStatus {
+  const [next, ...others] = draft.conditions ?? [];
+  const before = status?.conditions?.find(({ type }) => type === next?.type);
+  const isSame = before !== undefined && before.status === next?.status;
+  const conditions =
+    next === undefined ? [] : [isSame ? { ...next, lastTransitionTime: before.lastTransitionTime } : next, ...others];
+  return { ...draft, conditions } as StagedUpdateRunStatus;
+}
+
+function readyWords({ family, run }: Observed, index: string): string {
+  const what = `${family.run.kind} "${run.metadata.name}" is initialized with revision ${index}`;
+  return run.spec.state === 'Initialize'
+    ? `${what}; it starts when spec.state becomes Run: ${howToStart({ family, run })}`
+    : what;
+}
+
+/** The command that starts a run, or lets it go on. */
+export function howToStart({ family, run }: Pick<Facts, 'family' | 'run'>): string {
+  const { name, namespace } = run.metadata;
+  const where = namespace === undefined ? '' : ` -n ${namespace}`;
+  return `kubectl patch ${family.run.plural} ${name}${where} --type merge -p '{"spec":{"state":"Run"}}'`;
+}
+
+const unbuiltHolds = ({ family, run, unbuilt }: Observed): readonly Hold[] =>
+  unbuilt.map((each) => notSupportedHold(refTo(family.run, run), each));
+
+/** Approval tasks of an old strategy may carry a time that means nothing. */
+function withoutStrayTimes(spec: StagedUpdateStrategySpec): Mutable<StagedUpdateStrategySpec> {
+  const copy = mutableCopy(spec) as Mutable<StagedUpdateStrategySpec>;
+  for (const { beforeStageTasks = [], afterStageTasks = [] } of copy.stages) {
+    for (const task of [...beforeStageTasks, ...afterStageTasks]) if (task.type === 'Approval') delete task.waitTime;
+  }
+  return copy;
+}
+
+const overridden = ({ overridesFor }: Facts, stage: StageStatus): StageStatus => ({
+  ...stage,
+  clusters: stage.clusters.map((cluster) => ({
+    ...cluster,
+    ...(overridesFor(cluster.clusterName) as Partial<StageStatus['clusters'][number]>),
+  })),
+});
+
+/** A cluster that was given up twice is there once. */
+const deletionStage = ({ removals }: Targets): Mutable<StageStatus> => ({
+  stageName: DELETION_STAGE,
+  clusters: [...new Set(removals.map(({ spec }) => spec.targetCluster))].map((clusterName) => ({ clusterName })),
+});
+
+// ---- other runs
+
+/**
+ * Other runs on the placement that are under way with stages of other content. What they are about may differ: a newer revision may follow an older
+ * one through the same stages.
+ */
+export function rivalsOf(
+  { others, run }: Pick<Facts, 'others' | 'run'>,
+  own: StagedUpdateStrategySpec,
+): readonly HubRun[] {
+  const content = canonicalJson(own);
+  return others.filter(
+    (other) =>
+      other.metadata.uid !== run.metadata.uid &&
+      isUnderWay(other) &&
+      other.strategy !== undefined &&
+      canonicalJson(other.strategy) !== content,
+  );
+}
+
+/** It was started, and is neither done nor being deleted. */
+const isUnderWay = (run: HubRun): boolean =>
+  run.metadata.deletionTimestamp === undefined &&
+  isInitialized(run) &&
+  !isOver(run) &&
+  run.conditions.some(({ type }) => type === 'Progressing');
+
+// ---- the revision
+
+type Chosen =
+  | Extract<Initialised, { readonly state: 'looks' | 'captures' }>
+  | { readonly state: 'waits'; readonly holds: readonly Hold[] }
+  | ({ readonly state: 'wrong' } & Wrong)
+  | { readonly state: 'chosen'; readonly index: string };
+
+function revisionOf(observed: Observed, targets: Targets): Chosen {
+  const { run, resourceSnapshots } = observed;
+  const { resourceSnapshotIndex: asked = '' } = run.spec;
+  // The first example that anybody tries: there is nothing else that it could mean.
+  const isFirst = asked === '0' && resourceSnapshots.length === 0;
+  return asked === '' || isFirst ? presentState(observed, targets) : given(observed, asked);
+}
+
+function given({ run, resourceSnapshots }: Observed, asked: string): Chosen {
+  const wrong = (blame: Wrong['blame'], message: string, rests: Wrong['rests'] = []): Chosen => ({
+    state: 'wrong',
+    blame,
+    message,
+    rests,
+  });
+  if (!/^\d+$/.test(asked))
+    return wrong('user', `resourceSnapshotIndex is "${asked}": a whole number from 0 on is expected`);
+  const { placementName } = run.spec;
+  const group = resourceSnapshots.filter(({ metadata }) => metadata.labels?.[labels.resourceIndex] === asked);
+  const rests: readonly Rest[] = [{ of: 'resourceSnapshot', name: `${placementName}-${asked}-snapshot` }];
+  if (group.length === 0) {
+    return wrong(
+      'user',
+      `there is no resource snapshot with index "${asked}" of "${placementName}": ${existing(resourceSnapshots)}`,
+      rests,
+    );
+  }
+  if (!group.some(isMaster)) {
+    return wrong('internal', `the first of the resource snapshots with index "${asked}" is missing`, rests);
+  }
+  return { state: 'chosen', index: asked };
+}
+
+function existing(snapshots: readonly HubResourceSnapshot[]): string {
+  const indexes = [...new Set(snapshots.filter(isMaster).flatMap((each) => resourceIndexOf(each) ?? []))].sort(
+    byNumber,
+  );
+  return indexes.length === 0
+    ? 'there are none yet; without resourceSnapshotIndex a run takes the present state'
+    : `there are ${indexes.join(', ')}; without resourceSnapshotIndex a run takes the present state`;
+}
+
+/** At once: what a run rolls out is what was there when it began, however short ago that was changed. */
+function presentState(observed: Observed, { placement }: Targets): Chosen {
+  const { family, run, selected, resourceSnapshots, bindings, now } = observed;
+  const subject = refTo(family.run, run);
+  const on = refTo(family.placement, placement);
+  if (selected === undefined) return { state: 'looks' };
+  if (selected.state === 'invalid') {
+    const rests: readonly Rest[] = [{ of: 'placement', name: run.spec.placementName }];
+    return {
+      state: 'wrong',
+      blame: 'user',
+      message: `${family.placement.kind} "${run.spec.placementName}": ${selected.message}`,
+      rests,
+    };
+  }
+  if (selected.state === 'pending') {
+    const { kind, message } = selected;
+    return {
+      state: 'waits',
+      holds: [
+        { code: 'SelectionPending', subject, on, facts: { kind, message }, next: `let the hub list and watch ${kind}` },
+      ],
+    };
+  }
+  const { content } = selected;
+  const plan = planResources({
+    family,
+    placement,
+    snapshots: resourceSnapshots,
+    bindings,
+    content,
+    pending: undefined,
+    throttle: { debounceMs: 0, longestMs: 0, collectionMs: 0, minimumIntervalMs: 0 },
+    inUse: inUseBy([run, ...observed.others]),
+    now,
+  });
+  if (plan.state === 'too-large') {
+    const next = `select less, or spread it over several placements: at most ${SNAPSHOT_LIMIT} bytes each`;
+    const facts = { bytes: content.bytes, objects: content.objects.length, limit: SNAPSHOT_LIMIT };
+    return { state: 'waits', holds: [{ code: 'SnapshotTooLarge', subject, on, facts, next }] };
+  }
+  const steps = plan.steps.filter((step) => step.length > 0);
+  if (steps.length > 0) return { state: 'captures', steps };
+  return { state: 'chosen', index: latestMaster(resourceSnapshots)?.metadata.labels?.[labels.resourceIndex] ?? '' };
+}
+
+/** Indexes that runs which are not over still need, whatever the limit of the history. */
+export function inUseBy(runs: readonly HubRun[]): ReadonlySet<number> {
+  const indexes = runs
+    .filter((run) => !isOver(run) && run.metadata.deletionTimestamp === undefined)
+    .flatMap(({ spec, resourceIndex }) => [resourceIndex, spec.resourceSnapshotIndex])
+    .filter((text): text is string => text !== undefined && /^\d{1,9}$/.test(text));
+  return new Set(indexes.map(Number));
+}

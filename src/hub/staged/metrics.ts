@@ -1,0 +1,133 @@
+// How far each run is, how long people and clusters take, for whoever watches from outside: three metrics as KubeFleet has them.
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import { CLIENT_ERROR_MARKER } from '../../api/names.ts';
+import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { HubRun } from '../staged-sources.ts';
+import { isTrue, said, sinceOf } from './status-tree.ts';
+
+export interface RunMetrics {
+  /** A run as it stands. `askedAt`: when an approval request was made. */
+  looked(
+    run: HubRun,
+    status: StagedUpdateRunStatus | undefined,
+    askedAt: (request: string) => number,
+    now: number,
+  ): void;
+  /** It is gone. */
+  forget(run: RunName): void;
+}
+
+type RunName = { readonly namespace?: string; readonly name: string };
+
+export const noRunMetrics: RunMetrics = { looked() {}, forget() {} };
+
+const STATUS = 'fleet_workload_update_run_status_last_timestamp_seconds';
+const APPROVAL = 'fleet_workload_update_run_approval_request_latency_seconds';
+const CLUSTER = 'fleet_workload_update_run_stage_cluster_updating_duration_seconds';
+
+type StatusLabels = Record<'namespace' | 'name' | 'state' | 'condition' | 'status' | 'reason' | 'failureType', string>;
+
+interface Known {
+  readonly series: Map<string, StatusLabels>;
+  /** Clusters and approvals that were counted, or were done before we looked. */
+  readonly done: Set<string>;
+}
+
+export function runMetrics(registry: Registry): RunMetrics {
+  const gauge =
+    (registry.getSingleMetric(STATUS) as Gauge<keyof StatusLabels> | undefined) ??
+    new Gauge<keyof StatusLabels>({
+      name: STATUS,
+      help: 'When a staged update run was last seen with this as its furthest condition.',
+      labelNames: ['namespace', 'name', 'state', 'condition', 'status', 'reason', 'failureType'],
+      registers: [registry],
+    });
+  const approvals =
+    (registry.getSingleMetric(APPROVAL) as Histogram<'namespace' | 'name' | 'taskType'> | undefined) ??
+    new Histogram({
+      name: APPROVAL,
+      help: 'Seconds from an approval request to its acceptance.',
+      labelNames: ['namespace', 'name', 'taskType'] as const,
+      buckets: [60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400],
+      registers: [registry],
+    });
+  const clusters =
+    (registry.getSingleMetric(CLUSTER) as Histogram<'namespace' | 'name'> | undefined) ??
+    new Histogram({
+      name: CLUSTER,
+      help: 'Seconds from the start of a cluster to its success.',
+      labelNames: ['namespace', 'name'] as const,
+      buckets: [15, 30, 60, 120, 300, 600, 1800, 3600],
+      registers: [registry],
+    });
+  const known = new Map<string, Known>();
+  const taskTypes = new Map<string, Set<string>>();
+  const keyOf = ({ namespace = '', name }: RunName) => `${namespace}/${name}`;
+
+  return {
+    looked(run, status, askedAt, now) {
+      const { namespace = '', name = '' } = run.metadata;
+      const key = keyOf({ namespace, name });
+      const isNew = !known.has(key);
+      const own = known.get(key) ?? { series: new Map<string, StatusLabels>(), done: new Set<string>() };
+      known.set(key, own);
+      const labels = { namespace, name, state: run.spec.state, ...furthest(run) };
+      own.series.set(Object.values(labels).join(' '), labels);
+      gauge.set(labels, now / 1000);
+      // What was done before we looked for the first time was counted then, or by nobody.
+      const count = (what: string, observe: () => void) => {
+        if (own.done.has(what)) return;
+        own.done.add(what);
+        if (!isNew) observe();
+      };
+      for (const stage of status?.stagesStatus ?? []) {
+        for (const cluster of stage.clusters) {
+          if (!isTrue(cluster, 'Succeeded') || !isTrue(cluster, 'Started')) continue;
+          const seconds = (sinceOf(cluster, 'Succeeded') - sinceOf(cluster, 'Started')) / 1000;
+          count(`${stage.stageName} ${cluster.clusterName}`, () => clusters.observe({ namespace, name }, seconds));
+        }
+        for (const [taskType, tasks] of [
+          ['beforeStage', stage.beforeStageTaskStatus ?? []],
+          ['afterStage', stage.afterStageTaskStatus ?? []],
+        ] as const) {
+          for (const task of tasks) {
+            if (!isTrue(task, 'ApprovalRequestApproved')) continue;
+            const seconds = (sinceOf(task, 'ApprovalRequestApproved') - askedAt(task.approvalRequestName ?? '')) / 1000;
+            count(`${taskType} ${stage.stageName}`, () => {
+              if (!(seconds >= 0)) return;
+              taskTypes.set(key, (taskTypes.get(key) ?? new Set()).add(taskType));
+              approvals.observe({ namespace, name, taskType }, seconds);
+            });
+          }
+        }
+      }
+    },
+    forget(run) {
+      const key = keyOf(run);
+      const { namespace = '', name } = run;
+      if (!known.has(key)) return;
+      for (const labels of known.get(key)?.series.values() ?? []) gauge.remove(labels);
+      clusters.remove({ namespace, name });
+      for (const taskType of taskTypes.get(key) ?? []) approvals.remove({ namespace, name, taskType });
+      known.delete(key);
+      taskTypes.delete(key);
+    },
+  };
+}
+
+/** A condition of an earlier generation says nothing. */
+function furthest(run: HubRun): Pick<StatusLabels, 'condition' | 'status' | 'reason' | 'failureType'> {
+  for (const type of ['Succeeded', 'Progressing', 'Initialized']) {
+    const condition = said(run, type);
+    if (condition === undefined || condition.observedGeneration !== run.metadata.generation) continue;
+    const { status, reason, message } = condition;
+    return { condition: type, status, reason, failureType: failureOf(reason, message) };
+  }
+  return { condition: 'nil', status: 'nil', reason: 'nil', failureType: 'none' };
+}
+
+function failureOf(reason: string, message: string): string {
+  if (reason === 'UpdateRunStuck') return 'internal_error';
+  if (reason !== 'UpdateRunFailed' && reason !== 'UpdateRunInitializedFailed') return 'none';
+  return message.startsWith(CLIENT_ERROR_MARKER) ? 'user_error' : 'internal_error';
+}

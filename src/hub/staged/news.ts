@@ -1,0 +1,75 @@
+// What is told as Events when the status of a run says something new: each turn once.
+import type { Condition } from '../../api/conditions.ts';
+import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
+import type { Telling } from '../../runtime/actions.ts';
+import { isTrue, said } from './status-tree.ts';
+
+/** Reasons of Events about runs, besides those of its conditions. */
+export type RunEventReason = 'UpdateRunStarted' | 'UpdateRunResumed' | 'UpdateRunClusterSkipped';
+
+type Status = StagedUpdateRunStatus | undefined;
+
+const WARNED: readonly string[] = ['UpdateRunInitializedFailed', 'UpdateRunStuck', 'UpdateRunFailed'];
+/** Of Progressing: the others are told by Succeeded, or not worth it. */
+const TOLD: readonly string[] = ['UpdateRunWaiting', 'UpdateRunStuck', 'UpdateRunStopped'];
+
+const asTold = ({ reason, message }: Condition): Telling => ({
+  type: WARNED.includes(reason) ? 'Warning' : 'Normal',
+  reason,
+  message,
+});
+
+export function newsIn(before: Status, after: StagedUpdateRunStatus): readonly Telling[] {
+  const turned = (type: string): Condition | undefined => {
+    const [was, is] = [said(before, type), said(after, type)];
+    return is !== undefined && (was?.status !== is.status || was.reason !== is.reason) ? is : undefined;
+  };
+  const initialized = turned('Initialized');
+  const progressing = turned('Progressing');
+  const succeeded = turned('Succeeded');
+  return [
+    ...(initialized === undefined ? [] : [asTold(initialized)]),
+    ...(progressing?.reason === 'UpdateRunProgressing' ? begun(before, progressing) : []),
+    ...stagesIn(before, after),
+    ...skipped(before, after),
+    ...(progressing !== undefined && TOLD.includes(progressing.reason) ? [asTold(progressing)] : []),
+    ...(succeeded === undefined ? [] : [asTold(succeeded)]),
+  ];
+}
+
+function begun(before: Status, { message }: Condition): readonly Telling[] {
+  const was = said(before, 'Progressing')?.reason;
+  if (was !== undefined && !was.startsWith('UpdateRunStop')) return [];
+  const reason: RunEventReason = was === undefined ? 'UpdateRunStarted' : 'UpdateRunResumed';
+  return [{ type: 'Normal', reason, message }];
+}
+
+const stagesOf = (status: Status): readonly StageStatus[] => [
+  ...(status?.stagesStatus ?? []),
+  ...(status?.deletionStageStatus === undefined ? [] : [status.deletionStageStatus]),
+];
+
+/** The last stage is worth a word only if it had something to do. */
+const stagesIn = (before: Status, after: StagedUpdateRunStatus): readonly Telling[] =>
+  stagesOf(after)
+    .filter((stage, at) => isTrue(stage, 'Succeeded') && !isTrue(stagesOf(before)[at], 'Succeeded'))
+    .filter((stage) => stage !== after.deletionStageStatus || stage.clusters.length > 0)
+    .map((stage) => ({
+      type: 'Normal' as const,
+      reason: said(stage, 'Succeeded')?.reason ?? '',
+      message: `stage "${stage.stageName}": ${said(stage, 'Succeeded')?.message}, ${stage.clusters.length} clusters`,
+    }));
+
+function skipped(before: Status, after: StagedUpdateRunStatus): readonly Telling[] {
+  const isSkipped = (cluster: StageStatus['clusters'][number] | undefined) =>
+    said(cluster, 'Succeeded')?.reason === 'ClusterUpdatingSkipped';
+  return stagesOf(after).flatMap((stage, at) =>
+    stage.clusters
+      .filter((cluster, place) => isSkipped(cluster) && !isSkipped(stagesOf(before)[at]?.clusters[place]))
+      .map((cluster) => ({
+        type: 'Warning' as const,
+        reason: 'UpdateRunClusterSkipped' satisfies RunEventReason,
+        message: `cluster "${cluster.clusterName}": ${said(cluster, 'Succeeded')?.message}`,
+      })),
+  );
+}

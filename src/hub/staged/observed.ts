@@ -1,0 +1,66 @@
+// What a pass over a run sees.
+import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { Failure } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import type { NotSupported } from '../not-supported.ts';
+import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
+import type { MemberFacts } from '../planners/rows.ts';
+import type { Selected } from '../revisions/looking.ts';
+import type { HubApprovalRequest, HubRun, HubStrategy } from '../staged-sources.ts';
+
+/** What of the fleet a run depends on. */
+export interface Facts {
+  readonly family: PlacementFamily;
+  readonly run: HubRun;
+  readonly placement: HubPlacement | undefined;
+  readonly strategy: HubStrategy | undefined;
+  /** Those of the placement that say they are the latest. */
+  readonly policySnapshots: readonly HubPolicySnapshot[];
+  readonly resourceSnapshots: readonly HubResourceSnapshot[];
+  readonly bindings: readonly HubBinding[];
+  /** Other runs on the same placement. */
+  readonly others: readonly HubRun[];
+  member(cluster: string): MemberFacts | undefined;
+  /** The overrides for a cluster, by the names of their snapshots. */
+  overridesFor(cluster: string): Overrides;
+  readonly now: number;
+}
+
+export interface Overrides {
+  readonly clusterResourceOverrideSnapshots?: readonly string[];
+  readonly resourceOverrideSnapshots?: readonly { readonly namespace: string; readonly name: string }[];
+}
+
+/** Until overrides are built. */
+export const NO_OVERRIDES: Overrides = {};
+
+export interface Observed extends Facts {
+  /** The run's own tree. */
+  readonly status: StagedUpdateRunStatus | undefined;
+  /** Those labelled with the run: they go with it. */
+  readonly requests: readonly HubApprovalRequest[];
+  request(name: string): HubApprovalRequest | undefined;
+  /** What the placement selects now; only for a run that takes its own revision. */
+  readonly selected?: Selected;
+  /** What the placement uses that is not built yet. */
+  readonly unbuilt: readonly NotSupported[];
+  /** The earliest moment of the next write of the status. */
+  readonly statusDue: number;
+  /** From when on a cluster that is under way counts as stuck. */
+  readonly stuckAfterMs: number;
+  readonly failure?: Failure;
+}
+
+/** An object that a verdict for good rests on: before it is said, the server is asked, since a watch may be behind. */
+export interface Rest {
+  readonly of: 'placement' | 'strategy' | 'policySnapshot' | 'resourceSnapshot' | 'binding' | 'member' | 'run';
+  readonly name: string;
+}
+
+/** What ends a run, or keeps it from beginning. */
+export interface Wrong {
+  /** Who can mend it. */
+  readonly blame: 'user' | 'internal';
+  readonly message: string;
+  readonly rests: readonly Rest[];
+}

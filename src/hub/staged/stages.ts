@@ -1,0 +1,156 @@
+// Which cluster belongs to which stage, and in which order those of a stage move. Guarantee: every picked cluster is in exactly one stage, or
+// the run does not begin and is told which cluster is the trouble.
+import { approvalRequestName } from '../../api/names.ts';
+import type { Labels } from '../../api/object.ts';
+import type { StageStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
+import type { Stage, StageTask } from '../../api/staged-update-strategy.ts';
+import { byText } from '../../base/compare.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { messageOf, UserError } from '../../base/errors.ts';
+import { compileLabelSelector, nothing, type Selector } from '../../base/selector.ts';
+
+export interface StagesInput {
+  readonly run: string;
+  readonly stages: readonly Stage[];
+  /** The picked clusters. */
+  readonly clusters: readonly string[];
+  /** undefined = there is no such MemberCluster. */
+  labelsOf(cluster: string): Labels | undefined;
+}
+
+export type Staged =
+  | { readonly ok: true; readonly stages: readonly StageStatus[] }
+  /** `clusters`: those whose labels it rests on. */
+  | { readonly ok: false; readonly message: string; readonly clusters: readonly string[] };
+
+const MOST_NAMED = 10;
+
+/** What is wrong with the stages themselves; undefined = nothing. The API server refuses most of it, but not all servers are ours. */
+export function troubleIn(stages: readonly Stage[]): string | undefined {
+  const names = new Set<string>();
+  for (const stage of stages) {
+    // Differs from KubeFleet: equal names share an approval request there, so one approval opens both gates.
+    if (names.has(stage.name)) return `stage name "${stage.name}" is used twice: names must be unique`;
+    names.add(stage.name);
+    const trouble = troubleInTasks(stage) ?? troubleInSelector(stage);
+    if (trouble !== undefined) return `stage "${stage.name}": ${trouble}`;
+  }
+  return undefined;
+}
+
+function troubleInTasks({ beforeStageTasks: before = [], afterStageTasks: after = [] }: Stage): string | undefined {
+  if (before.length > 1) return 'beforeStageTasks has more than one task';
+  if (after.length > 2) return 'afterStageTasks has more than two tasks';
+  if (before.some(({ type }) => type !== 'Approval')) return 'beforeStageTasks takes only tasks of type Approval';
+  if (new Set(after.map(({ type }) => type)).size < after.length) {
+    return 'afterStageTasks has two tasks of the same type';
+  }
+  for (const task of [...before, ...after]) {
+    if (task.type === 'Approval' && task.waitTime !== undefined) return 'an Approval task takes no waitTime';
+    if (task.type === 'TimedWait' && !(waitMs(task) > 0)) return 'a TimedWait task needs a waitTime above 0';
+  }
+  return undefined;
+}
+
+/** NaN = there is no sensible time. */
+export const waitMs = ({ waitTime = '' }: Pick<StageTask, 'waitTime'>): number => parseDuration(waitTime) ?? Number.NaN;
+
+function troubleInSelector({ labelSelector }: Stage): string | undefined {
+  try {
+    compileLabelSelector(labelSelector);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UserError) return `labelSelector: ${messageOf(error)}`;
+    throw error;
+  }
+}
+
+/** An absent selector picks nobody, an empty one everybody. */
+const selectorOf = ({ labelSelector }: Stage): Selector =>
+  labelSelector === undefined ? nothing : compileLabelSelector(labelSelector);
+
+export function stagesOf({ run, stages, clusters, labelsOf }: StagesInput): Staged {
+  const stageOf = new Map<string, string>();
+  const found: StageStatus[] = [];
+  for (const stage of stages) {
+    const selector = selectorOf(stage);
+    const own = clusters.filter((cluster) => {
+      const labels = labelsOf(cluster);
+      return labels !== undefined && selector.matches(labels);
+    });
+    for (const cluster of own) {
+      const other = stageOf.get(cluster);
+      if (other !== undefined) {
+        const message = `cluster "${cluster}" belongs to two stages, "${other}" and "${stage.name}"`;
+        return { ok: false, message: `${message}: change its labels or the selectors`, clusters: [cluster] };
+      }
+      stageOf.set(cluster, stage.name);
+    }
+    const ordered = inOrder(stage, own, labelsOf);
+    if (!ordered.ok) return ordered;
+    found.push(stageStatus(run, stage, ordered.clusters));
+  }
+  const left = clusters.filter((cluster) => !stageOf.has(cluster)).toSorted(byText);
+  if (left.length === 0) return { ok: true, stages: found };
+  const named = left.slice(0, MOST_NAMED).map((cluster) => `"${cluster}"`);
+  const more = left.length > MOST_NAMED ? ` and ${left.length - MOST_NAMED} more` : '';
+  return {
+    ok: false,
+    message: `${left.length} picked clusters belong to no stage: ${named.join(', ')}${more}: change their labels or the selectors`,
+    clusters: left,
+  };
+}
+
+type Ordered =
+  | { readonly ok: true; readonly clusters: readonly string[] }
+  | { readonly ok: false; readonly message: string; readonly clusters: readonly string[] };
+
+function inOrder(
+  { name, sortingLabelKey: key }: Stage,
+  own: readonly string[],
+  labelsOf: StagesInput['labelsOf'],
+): Ordered {
+  if (key === undefined || key === '') return { ok: true, clusters: own.toSorted(byText) };
+  const rank = new Map<string, bigint>();
+  for (const cluster of own) {
+    const labels = labelsOf(cluster) ?? {};
+    const text = Object.hasOwn(labels, key) ? labels[key] : undefined;
+    const value = text === undefined ? undefined : integerIn(text);
+    if (value === undefined) {
+      const what =
+        text === undefined ? `has no label "${key}"` : `has "${text}" as label "${key}", which is no integer`;
+      return {
+        ok: false,
+        message: `stage "${name}" is sorted by a label, and cluster "${cluster}" ${what}`,
+        clusters: [cluster],
+      };
+    }
+    rank.set(cluster, value);
+  }
+  const rankOf = (cluster: string) => rank.get(cluster) as bigint;
+  return {
+    ok: true,
+    clusters: own.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : byText(a, b))),
+  };
+}
+
+/** Signed decimal, 64 bits. */
+function integerIn(text: string): bigint | undefined {
+  if (!/^[+-]?\d{1,40}$/.test(text)) return undefined;
+  const value = BigInt(text.replace(/^\+/, ''));
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+function stageStatus(run: string, stage: Stage, clusters: readonly string[]): StageStatus {
+  const tasks = (when: 'before' | 'after', list: readonly StageTask[]): StageTaskStatus[] =>
+    list.map(({ type }) =>
+      type === 'Approval' ? { type, approvalRequestName: approvalRequestName(run, when, stage.name) } : { type },
+    );
+  const { beforeStageTasks: before = [], afterStageTasks: after = [] } = stage;
+  return {
+    stageName: stage.name,
+    clusters: clusters.map((clusterName) => ({ clusterName })),
+    ...(before.length === 0 ? {} : { beforeStageTaskStatus: tasks('before', before) }),
+    ...(after.length === 0 ? {} : { afterStageTaskStatus: tasks('after', after) }),
+  };
+}

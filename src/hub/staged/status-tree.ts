@@ -1,0 +1,106 @@
+// The status of a run is a tree of stages, clusters and gates, each with conditions. Guarantees: a condition's time moves only when its status
+// does, and every condition speaks of the generation that the tree was last looked at with, so that flipping the state of a run makes nothing
+// look stale.
+import type { Condition } from '../../api/conditions.ts';
+import { conditionOf, nextCondition } from '../../api/next-condition.ts';
+import type {
+  RunCondition,
+  RunReason,
+  StageClusterCondition,
+  StageClusterReason,
+  StageClusterStatus,
+  StageCondition,
+  StagedUpdateRunStatus,
+  StageReason,
+  StageStatus,
+  StageTaskCondition,
+  StageTaskReason,
+  StageTaskStatus,
+} from '../../api/staged-update-run.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { type Mutable, mutableCopy } from '../../base/json.ts';
+
+/** A tree on its way to the next one. */
+export type RunTree = Mutable<StagedUpdateRunStatus>;
+export type StageTree = Mutable<StageStatus>;
+export type ClusterTree = Mutable<StageClusterStatus>;
+export type TaskTree = Mutable<StageTaskStatus>;
+
+interface Told {
+  readonly conditions?: readonly Condition[];
+}
+
+type Status = Condition['status'];
+type Words<Type, Reason> = readonly [type: Type, status: Status, reason: Reason, message: string];
+
+/** Says things in a tree, at one moment and of one generation. */
+export interface Teller {
+  readonly stamp: string;
+  run(of: RunTree, ...words: Words<RunCondition, RunReason>): void;
+  stage(of: StageTree, ...words: Words<StageCondition, StageReason>): void;
+  cluster(of: ClusterTree, ...words: Words<StageClusterCondition, StageClusterReason>): void;
+  task(of: TaskTree, ...words: Words<StageTaskCondition, StageTaskReason>): void;
+}
+
+export function teller(generation: number | undefined, now: number): Teller {
+  const say = (
+    of: { conditions?: Mutable<Condition>[] },
+    ...[type, status, reason, message]: Words<string, string>
+  ): void => {
+    const finding = {
+      type,
+      status,
+      reason,
+      message,
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    };
+    const next = nextCondition(conditionOf(of.conditions, type), finding, now) as Mutable<Condition>;
+    const at = of.conditions?.findIndex((each) => each.type === type) ?? -1;
+    if (of.conditions === undefined) of.conditions = [next];
+    else if (at < 0) of.conditions.push(next);
+    else of.conditions[at] = next;
+  };
+  return { stamp: kubeTime(now), run: say, stage: say, cluster: say, task: say };
+}
+
+export const said = (of: Told | undefined, type: string): Condition | undefined => conditionOf(of?.conditions, type);
+export const isTrue = (of: Told | undefined, type: string): boolean => said(of, type)?.status === 'True';
+export const isFalse = (of: Told | undefined, type: string): boolean => said(of, type)?.status === 'False';
+
+/** When a condition became what it is; NaN = it was never said. */
+export const sinceOf = (of: Told | undefined, type: string): number =>
+  Date.parse(said(of, type)?.lastTransitionTime ?? '');
+
+/** A copy to change, all of it speaking of the present generation. */
+export function treeOf(status: StagedUpdateRunStatus, generation: number | undefined): RunTree {
+  const tree = mutableCopy(status) as RunTree;
+  if (generation === undefined) return tree;
+  for (const of of partsOf(tree)) {
+    for (const condition of of.conditions ?? []) condition.observedGeneration = generation;
+  }
+  return tree;
+}
+
+function partsOf(tree: RunTree): readonly { conditions?: Mutable<Condition>[] }[] {
+  return [
+    tree,
+    ...stagesOf(tree).flatMap((stage) => [
+      stage,
+      ...stage.clusters,
+      ...(stage.beforeStageTaskStatus ?? []),
+      ...(stage.afterStageTaskStatus ?? []),
+    ]),
+  ];
+}
+
+/** With the last one, which removes. */
+const stagesOf = ({ stagesStatus = [], deletionStageStatus }: RunTree): readonly StageTree[] =>
+  deletionStageStatus === undefined ? stagesStatus : [...stagesStatus, deletionStageStatus];
+
+/** How many clusters a run went on without. */
+export const skippedIn = ({ stagesStatus = [], deletionStageStatus }: StagedUpdateRunStatus): readonly string[] =>
+  [...stagesStatus, ...(deletionStageStatus === undefined ? [] : [deletionStageStatus])].flatMap(({ clusters }) =>
+    clusters
+      .filter((cluster) => said(cluster, 'Succeeded')?.reason === 'ClusterUpdatingSkipped')
+      .map(({ clusterName }) => clusterName),
+  );

@@ -1,0 +1,142 @@
+// Which clusters a run is about: the placement's own facts, what the scheduler has decided, and the bindings that came of it. Asked when a run
+// begins and again before every step.
+import type { ApplyStrategy } from '../../api/apply-strategy.ts';
+import type { Hold } from '../../api/hold.ts';
+import { annotations } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import { placementConditionType } from '../../api/placement.ts';
+import { by } from '../../base/compare.ts';
+import { refTo } from '../../runtime/actions.ts';
+import { applyStrategyOf } from '../apply-strategy.ts';
+import { type HubBinding, type HubPlacement, type HubPolicySnapshot, policyIndexOf } from '../placement-sources.ts';
+import type { Facts, Wrong } from './observed.ts';
+
+export interface Targets {
+  readonly placement: HubPlacement;
+  readonly applyStrategy: ApplyStrategy;
+  readonly policyIndex: string;
+  /** How many clusters the policy asks for; undefined = as many as fit. */
+  readonly count: number | undefined;
+  /** Picked, in order of name. */
+  readonly updates: readonly HubBinding[];
+  /** Given up, in order of cluster. */
+  readonly removals: readonly HubBinding[];
+}
+
+export type Targeting =
+  | ({ readonly state: 'known' } & Targets)
+  | ({ readonly state: 'wrong' } & Wrong & Partial<Pick<Targets, 'policyIndex' | 'applyStrategy'>>)
+  /** The scheduler is not done, or its work is not seen yet. */
+  | { readonly state: 'pending'; readonly hold: Hold };
+
+export interface TargetingOptions {
+  /** The scheduler must have seen the placement as it is now. */
+  readonly isFresh: boolean;
+  /** Clusters may have left since: those that are still there will do. */
+  readonly allowsFewer: boolean;
+}
+
+export function targetsOf(facts: Facts, { isFresh, allowsFewer }: TargetingOptions): Targeting {
+  const { family, run, placement, bindings } = facts;
+  const { placementName } = run.spec;
+  const whole = `${family.placement.kind} "${placementName}"`;
+  const onPlacement = [{ of: 'placement', name: placementName }] as const;
+  if (placement === undefined) {
+    return wrong(
+      'user',
+      `${whole} does not exist${run.metadata.namespace === undefined ? '' : ` in namespace "${run.metadata.namespace}"`}`,
+      onPlacement,
+    );
+  }
+  if (placement.metadata.deletionTimestamp !== undefined)
+    return wrong('user', `${whole} is being deleted`, onPlacement);
+  if (placement.spec.strategy?.type !== 'External') {
+    const type = placement.spec.strategy?.type ?? 'RollingUpdate';
+    return wrong('user', `${whole} has strategy type ${type}: runs work on placements with type External`, onPlacement);
+  }
+  const applyStrategy = applyStrategyOf(placement);
+  const pending = (message: string): Targeting => ({ state: 'pending', hold: holdOf(facts, placement, message) });
+
+  const [policy, ...rivals] = facts.policySnapshots;
+  if (policy === undefined) return pending(sayingOf(facts, placement) ?? 'it has no policy snapshot yet');
+  if (rivals.length > 0) return pending('one policy snapshot is taking over from another');
+  const { name: policyName = '' } = policy.metadata;
+  const onPolicy = [{ of: 'policySnapshot', name: policyName }] as const;
+  const index = policyIndexOf(policy);
+  if (index === undefined)
+    return { ...wrong('internal', `policy snapshot "${policyName}" has no index`, onPolicy), applyStrategy };
+  const found = { policyIndex: String(index), applyStrategy };
+  const count = countOf(policy);
+  if (Number.isNaN(count)) {
+    const message = `annotation ${annotations.numberOfClusters} of policy snapshot "${policyName}" is no number`;
+    return { ...wrong('internal', message, onPolicy), ...found };
+  }
+
+  const said = conditionOf(policy.status?.conditions, 'Scheduled');
+  const isSaid =
+    said !== undefined && said.status !== 'Unknown' && said.observedGeneration === policy.metadata.generation;
+  const isOfNow = (policy.status?.observedCRPGeneration ?? 0) >= (placement.metadata.generation ?? 0);
+  if (!isSaid || (isFresh && !isOfNow)) {
+    return pending(sayingOf(facts, placement) ?? 'the scheduler has not decided yet');
+  }
+  if (said.status === 'False' && !allowsFewer) {
+    if (isFresh) return pending(said.message);
+    return { ...wrong('internal', `${whole} is not fully scheduled any more: ${said.message}`, onPolicy), ...found };
+  }
+
+  const living = bindings.filter(
+    ({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.state !== 'Unscheduled',
+  );
+  const outdated = living.find(({ spec }) => spec.schedulingPolicySnapshotName !== policyName);
+  if (outdated !== undefined) {
+    return pending(
+      `cluster "${outdated.spec.targetCluster}" was picked by an earlier policy and is to be decided anew`,
+    );
+  }
+  const updates = living.toSorted(by(({ metadata }) => metadata.name ?? ''));
+  const removals = bindings
+    .filter(({ spec }) => spec.state === 'Unscheduled')
+    .toSorted(by(({ spec, metadata }) => `${spec.targetCluster}/${metadata.name}`));
+  // The scheduler writes bindings before it says so: who it names and has none is on its way, or what we see is behind.
+  const given = new Set(bindings.map(({ spec }) => spec.targetCluster));
+  const unseen = (policy.status?.targetClusters ?? []).find(
+    ({ selected, clusterName }) => selected && !given.has(clusterName),
+  );
+  if (unseen !== undefined)
+    return pending(`cluster "${unseen.clusterName}" is picked, and its binding is not there yet`);
+
+  if (updates.length === 0 && removals.length === 0 && !allowsFewer) {
+    return { ...wrong('internal', `${whole} has no clusters: ${said.message}`, onPolicy), ...found };
+  }
+  if (count !== undefined && count !== updates.length && !allowsFewer) {
+    const message = `${updates.length} clusters are bound, and the policy asks for ${count}`;
+    if (isFresh) return pending(message);
+    return { ...wrong('internal', `${whole}: ${message}`, onPolicy), ...found };
+  }
+  return { state: 'known', placement, ...found, count, updates, removals };
+}
+
+const wrong = (blame: Wrong['blame'], message: string, rests: Wrong['rests']) =>
+  ({ state: 'wrong', blame, message, rests }) as const;
+
+/** NaN = there is no number where one should be. */
+function countOf({ spec: { policy }, metadata }: HubPolicySnapshot): number | undefined {
+  if (policy?.placementType === 'PickFixed') return policy.clusterNames?.length ?? 0;
+  if (policy?.placementType !== 'PickN') return undefined;
+  const text = metadata.annotations?.[annotations.numberOfClusters] ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+/** What the placement itself says while it is not scheduled. */
+function sayingOf({ family }: Facts, { conditions }: HubPlacement): string | undefined {
+  const scheduled = conditionOf(conditions, placementConditionType(family.placement, 'Scheduled'));
+  return scheduled === undefined || scheduled.status === 'True' ? undefined : scheduled.message;
+}
+
+const holdOf = ({ family, run }: Facts, placement: HubPlacement, message: string): Hold => ({
+  code: 'SchedulingPending',
+  subject: refTo(family.run, run),
+  on: refTo(family.placement, placement),
+  facts: { message },
+  next: `wait, or see what ${family.placement.kind} "${placement.metadata.name}" says`,
+});

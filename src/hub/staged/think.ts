@@ -1,0 +1,130 @@
+// What becomes of a run, before it is cast into writes: it begins, its ground has changed, or its next plan. Pure. What ends it for good names
+// what it rests on, so that this can be looked at once more first.
+import type { Hold } from '../../api/hold.ts';
+import { CLIENT_ERROR_MARKER, masterSnapshotName } from '../../api/names.ts';
+import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
+import { byText } from '../../base/compare.ts';
+import { canonicalJson } from '../../base/json.ts';
+import { refTo } from '../../runtime/actions.ts';
+import type { Revision } from '../planners/planner.ts';
+import { overridesOf, rowsOf } from '../planners/rows.ts';
+import { type StagedLimits, type StagedPlan, staged } from '../planners/staged.ts';
+import { type HubRun, isInitialized, isOver } from '../staged-sources.ts';
+import { unreachableAfterMs } from './annotations.ts';
+import { approvalOf } from './approvals.ts';
+import { howToStart, type Initialised, initialise, rivalsOf } from './initialise.ts';
+import type { Observed, Rest } from './observed.ts';
+import { teller, treeOf } from './status-tree.ts';
+import type { Targets } from './targets.ts';
+import { validate } from './validate.ts';
+
+export type Thought =
+  | { readonly state: 'over'; readonly status: StagedUpdateRunStatus }
+  | Exclude<Initialised, { readonly state: 'ready' }>
+  /** Something is not known yet; nothing is done meanwhile. */
+  | { readonly state: 'held'; readonly status: StagedUpdateRunStatus; readonly hold: Hold }
+  /** Its ground has changed. */
+  | { readonly state: 'aborted'; readonly status: StagedUpdateRunStatus; readonly rests: readonly Rest[] }
+  | {
+      readonly state: 'planned';
+      readonly plan: StagedPlan;
+      readonly targets: Targets;
+      readonly rests: readonly Rest[];
+    };
+
+export function think(observed: Observed): Thought {
+  const { run, status } = observed;
+  const { generation } = run.metadata;
+  if (status !== undefined && isOver(run))
+    return { state: 'over', status: treeOf(status, generation) as StagedUpdateRunStatus };
+  if (status === undefined || !isInitialized(run)) {
+    const begun = initialise(observed);
+    // What it says first it says in one go, also that it is under way.
+    return begun.state === 'ready' ? goOn(observed, begun.status) : begun;
+  }
+  return goOn(observed, status);
+}
+
+function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
+  const { now } = observed;
+  const { generation } = observed.run.metadata;
+  const valid = validate(observed, status);
+  const tree = treeOf(status, generation);
+  const tell = teller(generation, now);
+  if (valid.state === 'pending') {
+    return { state: 'held', status: tree as StagedUpdateRunStatus, hold: valid.hold };
+  }
+  if (valid.state === 'wrong') {
+    const words = valid.blame === 'user' ? `${CLIENT_ERROR_MARKER}: ${valid.message}` : valid.message;
+    tell.run(tree, 'Progressing', 'False', 'UpdateRunFailed', words);
+    tell.run(tree, 'Succeeded', 'False', 'UpdateRunFailed', words);
+    return { state: 'aborted', status: tree as StagedUpdateRunStatus, rests: valid.rests };
+  }
+  const { targets } = valid;
+  const plan = staged({
+    rows: rowsFor(observed, targets, status),
+    limits: limitsFor(observed, status, (cluster) => valid.left(cluster)),
+    state: status,
+    now,
+  });
+  const rests = (plan.failure?.rows ?? []).map((name): Rest => ({ of: 'binding', name }));
+  return { state: 'planned', plan, targets, rests };
+}
+
+const clustersOf = ({ stagesStatus = [] }: StagedUpdateRunStatus): readonly StageStatus['clusters'][number][] =>
+  stagesStatus.flatMap(({ clusters }) => clusters);
+
+function rowsFor({ family, bindings, member }: Observed, { placement }: Targets, status: StagedUpdateRunStatus) {
+  const snapshot = masterSnapshotName(placement.metadata.name ?? '', Number(status.resourceSnapshotIndexUsed));
+  const strategy = canonicalJson(status.appliedStrategy ?? {});
+  const wants = new Map(
+    clustersOf(status).map((cluster): [string, Revision] => [
+      cluster.clusterName,
+      { snapshot, overrides: overridesOf(cluster), strategy },
+    ]),
+  );
+  return rowsOf({
+    placement,
+    bindings,
+    source: family.bindings,
+    snapshot,
+    wantsOf: (cluster) => wants.get(cluster),
+    member,
+  });
+}
+
+function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: StagedLimits['left']): StagedLimits {
+  const { family, run, stuckAfterMs } = observed;
+  const { namespace } = run.metadata;
+  const { approvalRequest, binding } = family;
+  const strategy = status.stagedUpdateStrategySnapshot ?? { stages: [] };
+  // Of two that want to begin, the older one does.
+  const rival = rivalsOf(observed, strategy).find((other) => other.hasBegun || isOlder(other, run));
+  const after = unreachableAfterMs(run);
+  return {
+    strategy,
+    state: run.spec.state,
+    generation: run.metadata.generation,
+    stuckAfterMs,
+    ...(after === undefined ? {} : { unreachableAfterMs: after }),
+    left,
+    approval: (name, stage) => approvalOf(observed.request(name), { run: run.metadata.name ?? '', stage }),
+    ...(rival === undefined ? {} : { rival: refTo(family.run, rival) }),
+    run: refTo(family.run, run),
+    placement: {
+      group: family.placement.group,
+      kind: family.placement.kind,
+      ...(namespace === undefined ? {} : { namespace }),
+      name: run.spec.placementName,
+    },
+    approvalRequest: { group: approvalRequest.group, kind: approvalRequest.kind },
+    binding: { group: binding.group, kind: binding.kind },
+    howToStart: howToStart(observed),
+  };
+}
+
+const isOlder = ({ metadata: a }: HubRun, { metadata: b }: HubRun): boolean =>
+  (byText(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || byText(a.name ?? '', b.name ?? '')) < 0;
+
+/** What a thought for good rests on. */
+export const restsOf = (thought: Thought): readonly Rest[] => ('rests' in thought ? thought.rests : []);

@@ -1,0 +1,190 @@
+// Whether a run may take its next step: what it was begun with is compared with what is there now. A run whose ground has changed ends, and says
+// what changed; or, where its annotation says so, goes on with those of its clusters that are left.
+import type { Hold } from '../../api/hold.ts';
+import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
+import type { StagedUpdateStrategySpec } from '../../api/staged-update-strategy.ts';
+import { countAtLeastOne } from '../../base/int-or-percent.ts';
+import { deepEqual } from '../../base/json.ts';
+import { continuesOnChange } from './annotations.ts';
+import type { Facts, Rest, Wrong } from './observed.ts';
+import { stagesOf } from './stages.ts';
+import { isFalse, isTrue, said } from './status-tree.ts';
+import { type Targets, targetsOf } from './targets.ts';
+
+export type Validated =
+  | {
+      readonly state: 'valid';
+      readonly targets: Targets;
+      /** Why a recorded cluster is no target any more; only of a run that goes on without such clusters. */
+      left(cluster: string): string | undefined;
+    }
+  | ({ readonly state: 'wrong' } & Wrong)
+  | { readonly state: 'pending'; readonly hold: Hold };
+
+type Verdict = Omit<Wrong, 'rests'> & Partial<Pick<Wrong, 'rests'>>;
+const internal = (message: string, ...rests: readonly Rest[]): Verdict => ({ blame: 'internal', message, rests });
+
+export function validate(facts: Facts, status: StagedUpdateRunStatus): Validated {
+  const goesOn = continuesOnChange(facts.run);
+  const targets = targetsOf(facts, { isFresh: false, allowsFewer: goesOn });
+  if (targets.state !== 'known') return targets;
+  const verdict =
+    ofGround(facts, targets, status) ??
+    ofTree(status) ??
+    (goesOn ? undefined : (ofStages(facts, targets, status) ?? ofRemovals(targets, status)));
+  if (verdict !== undefined) return { state: 'wrong', rests: [], ...verdict };
+  const picked = new Set(targets.updates.map(({ spec }) => spec.targetCluster));
+  return {
+    state: 'valid',
+    targets,
+    left: (cluster) => (!goesOn || picked.has(cluster) ? undefined : causeOf(facts, cluster)),
+  };
+}
+
+function causeOf({ member, bindings }: Facts, cluster: string): string {
+  if (member(cluster) === undefined) return 'it has left the fleet';
+  const isGivenUp = bindings.some(({ spec }) => spec.targetCluster === cluster && spec.state === 'Unscheduled');
+  return isGivenUp ? 'the placement does not pick it any more' : 'it has no binding any more';
+}
+
+// ---- the placement and its policy
+
+function ofGround(
+  { run }: Facts,
+  targets: Targets,
+  { appliedStrategy, policySnapshotIndexUsed: index, policyObservedClusterCount: count }: StagedUpdateRunStatus,
+): Verdict | undefined {
+  const onPlacement: Rest = { of: 'placement', name: run.spec.placementName };
+  if (!deepEqual(appliedStrategy, targets.applyStrategy)) {
+    return {
+      blame: 'user',
+      message: 'the apply strategy of the placement has changed since the run began',
+      rests: [onPlacement],
+    };
+  }
+  const onPolicy: Rest = { of: 'policySnapshot', name: `${run.spec.placementName}-${targets.policyIndex}` };
+  if (index !== targets.policyIndex) {
+    return internal(
+      `the placement's policy has changed since the run began: policy snapshot ${targets.policyIndex} has taken the place of ${index}`,
+      onPolicy,
+    );
+  }
+  if (targets.count !== undefined && targets.count !== count) {
+    return internal(
+      `the policy asks for ${targets.count} clusters now, and asked for ${count} when the run began`,
+      onPolicy,
+    );
+  }
+  return undefined;
+}
+
+// ---- the clusters
+
+function ofStages(facts: Facts, { updates }: Targets, status: StagedUpdateRunStatus): Verdict | undefined {
+  const { stages } = status.stagedUpdateStrategySnapshot as StagedUpdateStrategySpec;
+  const clusters = updates.map(({ spec }) => spec.targetCluster);
+  const now = stagesOf({
+    run: facts.run.metadata.name ?? '',
+    stages,
+    clusters,
+    labelsOf: (cluster) => facts.member(cluster)?.labels,
+  });
+  if (!now.ok) {
+    return {
+      blame: 'user',
+      message: `the clusters have changed since the run began: ${now.message}`,
+      rests: now.clusters.map((name) => ({ of: 'member', name })),
+    };
+  }
+  const before = status.stagesStatus ?? [];
+  const placesBefore = placesOf(before);
+  const placesNow = placesOf(now.stages);
+  const joined = [...placesNow.keys()].filter((cluster) => !placesBefore.has(cluster));
+  const gone = [...placesBefore.keys()].filter((cluster) => !placesNow.has(cluster));
+  const isSameSet = joined.length === 0 && gone.length === 0;
+  // One that is after somebody who joined or left has not moved by itself.
+  const moved = [...placesNow].filter(([cluster, { stage, at }]) => {
+    const was = placesBefore.get(cluster);
+    return was !== undefined && (was.stage !== stage || (isSameSet && was.at !== at));
+  });
+  const told = [
+    joined.length === 0 ? [] : [`joined: ${named(joined)}`],
+    gone.length === 0 ? [] : [`no longer picked: ${named(gone)}`],
+    moved.length === 0 ? [] : [`in another place: ${named(moved.map(([cluster]) => cluster))}`],
+  ].flat();
+  if (told.length === 0) return undefined;
+  return internal(
+    `the clusters have changed since the run began (${told.join('; ')})`,
+    ...moved.map(([name]): Rest => ({ of: 'member', name })),
+    ...facts.bindings
+      .filter(({ spec }) => spec.state === 'Unscheduled' && gone.includes(spec.targetCluster))
+      .map(({ metadata }): Rest => ({ of: 'binding', name: metadata.name ?? '' })),
+  );
+}
+
+interface Place {
+  readonly stage: string;
+  readonly at: number;
+}
+
+function placesOf(stages: readonly StageStatus[]): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  for (const { stageName: stage, clusters } of stages) {
+    for (const [at, { clusterName }] of clusters.entries()) places.set(clusterName, { stage, at });
+  }
+  return places;
+}
+
+const MOST_NAMED = 3;
+const named = (clusters: readonly string[]): string =>
+  `${clusters.slice(0, MOST_NAMED).join(', ')}${clusters.length > MOST_NAMED ? ` and ${clusters.length - MOST_NAMED} more` : ''}`;
+
+function ofRemovals({ removals }: Targets, { deletionStageStatus }: StagedUpdateRunStatus): Verdict | undefined {
+  const known = new Set(deletionStageStatus?.clusters.map(({ clusterName }) => clusterName));
+  const other = removals.find(({ spec }) => !known.has(spec.targetCluster));
+  if (other === undefined) return undefined;
+  return internal(`cluster "${other.spec.targetCluster}" was given up after the run began`, {
+    of: 'binding',
+    name: other.metadata.name ?? '',
+  });
+}
+
+// ---- the run's own tree
+
+const hasResult = (stage: StageStatus): boolean => isTrue(stage, 'Succeeded') || isFalse(stage, 'Succeeded');
+
+/** Nobody but us writes it; where it contradicts itself nobody knows what was done. */
+function ofTree(status: StagedUpdateRunStatus): Verdict | undefined {
+  const { stagesStatus: stages, deletionStageStatus: removal, stagedUpdateStrategySnapshot: strategy } = status;
+  if (strategy === undefined || stages === undefined || removal === undefined) {
+    return internal('the status of the run has lost what it was begun with');
+  }
+  if (
+    strategy.stages.length !== stages.length ||
+    stages.some(({ stageName }, at) => stageName !== strategy.stages[at]?.name)
+  ) {
+    return internal('the stages in the status of the run are not those of its strategy');
+  }
+  const failed = [...stages, removal].find((stage) => isFalse(stage, 'Succeeded'));
+  if (failed !== undefined) return internal(`stage "${failed.stageName}" has failed before`);
+  const open = stages.findIndex((stage) => !hasResult(stage));
+  const rest = open < 0 ? [] : stages.slice(open);
+  const early = rest.slice(1).find((stage) => hasResult(stage) || said(stage, 'Progressing') !== undefined);
+  if (early !== undefined) return internal(`stage "${early.stageName}" is ahead of stage "${rest[0]?.stageName}"`);
+  if (open >= 0 && said(removal, 'Progressing') !== undefined) {
+    return internal(`clusters are being removed while stage "${rest[0]?.stageName}" is not done`);
+  }
+  for (const stage of stages.slice(0, open < 0 ? stages.length : open)) {
+    const undone = stage.clusters.find((cluster) => !isTrue(cluster, 'Succeeded'));
+    if (undone !== undefined) {
+      return internal(`stage "${stage.stageName}" is done, and its cluster "${undone.clusterName}" is not`);
+    }
+  }
+  const current = rest[0];
+  if (current === undefined) return undefined;
+  const most = countAtLeastOne(strategy.stages[open]?.maxConcurrency ?? 1, current.clusters.length);
+  const underWay = current.clusters.filter((each) => isTrue(each, 'Started') && !isTrue(each, 'Succeeded'));
+  return underWay.length > most
+    ? internal(`${underWay.length} clusters of stage "${current.stageName}" are under way, ${most} may be`)
+    : undefined;
+}
