@@ -75,6 +75,15 @@ export const deliveryMutants: readonly Mutant[] = [
     replace: 'toUpdate.slice(0, Math.max(0, forUpdates) + 1)',
     caughtBy: 'delivery',
   },
+  {
+    name: 'takes what was true of an order for true of the next when the member is busy',
+    danger: 'A member has no time to be asked, and the new image counts as available where the old one runs.',
+    file: 'src/member/apply/one.ts',
+    find: '  before.wish === wish &&\n  before.outcome.refusal === undefined &&\n  (before.hiccups',
+    replace: "  wish !== '' &&\n  before.outcome.refusal === undefined &&\n  (before.hiccups",
+    caughtBy: 'delivery',
+    alone: true,
+  },
   // ---- what was placed
   {
     name: 'does not find a Work that has lost its labels',

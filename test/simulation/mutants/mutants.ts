@@ -14,13 +14,13 @@ export const mutants: readonly Mutant[] = [
     alone: true,
   },
   {
-    name: 'takes "not found" for the object that has appeared since',
-    danger: 'A living object is buried, and what depends on it is removed or made a second time.',
-    file: 'src/runtime/feeds.ts',
-    find: 'for (const uid of new Set(known)) if (uid !== undefined) feeds.foldGone(place, uid);',
-    replace:
-      "for (const { cache } of known && concerned(place)) feeds.foldGone(place, cache.get(keyAt(place))?.metadata.uid ?? '');",
-    caughtBy: 'two-copiers',
+    name: 'lists what the server remembers instead of what it has',
+    danger:
+      'Who begins anew, or lost its watch, knows less than before and takes it for news: done things are done again.',
+    file: 'src/runtime/reflector.ts',
+    find: 'limit: pageSize, ...(token',
+    replace: "limit: pageSize, revision: '0', ...(token",
+    caughtBy: 'turns',
     alone: true,
   },
   {
