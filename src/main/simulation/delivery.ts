@@ -142,6 +142,8 @@ const placementOf = (family: PlacementFamily, policy: object | undefined): KubeO
   spec: {
     ...(policy === undefined ? {} : { policy }),
     resourceSelectors: selectorsOf(family),
+    // Short enough that snapshots go all the time, also those that somebody may still need.
+    ...(family.placement.namespaced ? { revisionHistoryLimit: 3 } : {}),
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: MAX_UNAVAILABLE, maxSurge: MAX_SURGE } },
   },
 });
