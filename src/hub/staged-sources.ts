@@ -6,7 +6,7 @@ import type { Resource } from '../api/kind.ts';
 import { labels } from '../api/names.ts';
 import { conditionOf } from '../api/next-condition.ts';
 import type { ObjectMeta } from '../api/object.ts';
-import type { StagedUpdateRun, StagedUpdateRunSpec } from '../api/staged-update-run.ts';
+import type { StagedUpdateRun, StagedUpdateRunSpec, StageStatus } from '../api/staged-update-run.ts';
 import type { StagedUpdateStrategy, StagedUpdateStrategySpec } from '../api/staged-update-strategy.ts';
 import { keyOf } from '../runtime/cache.ts';
 import type { Source } from '../runtime/controller.ts';
@@ -20,7 +20,7 @@ export interface HubRun {
   /** The strategy as the run recorded it. */
   readonly strategy?: StagedUpdateStrategySpec;
   readonly resourceIndex?: string;
-  /** A stage of it has begun. */
+  /** It has come to a stage, or to the gate before one. */
   readonly hasBegun: boolean;
 }
 
@@ -45,11 +45,15 @@ export const runSource = (resource: Resource): Source<HubRun> => ({
       conditions: status?.conditions ?? [],
       ...(status?.stagedUpdateStrategySnapshot === undefined ? {} : { strategy: status.stagedUpdateStrategySnapshot }),
       ...(status?.resourceSnapshotIndexUsed === undefined ? {} : { resourceIndex: status.resourceSnapshotIndexUsed }),
-      hasBegun: stages.some(({ startTime }) => startTime !== undefined),
+      hasBegun: stages.some(isBegun),
     };
   },
   indexes: { placement: (run) => [placementOfRun(run)], strategy: (run) => [strategyOfRun(run)] },
 });
+
+/** One that was stopped at the gate before its first stage has not begun. */
+export const isBegun = ({ startTime, conditions }: Pick<StageStatus, 'startTime' | 'conditions'>): boolean =>
+  startTime !== undefined || conditionOf(conditions, 'Progressing')?.reason === 'StageUpdatingWaiting';
 
 export const isInitialized = ({ conditions }: Pick<HubRun, 'conditions'>): boolean =>
   conditionOf(conditions, 'Initialized')?.status === 'True';

@@ -50,7 +50,7 @@ export interface StagedLimits {
   /** Why a recorded cluster is no target any more; undefined = it is one. */
   left(cluster: string): string | undefined;
   approval(name: string, stage: string): Approval;
-  /** Another run, beside which this one must not begin. */
+  /** Another run that keeps this one from beginning. */
   readonly rival?: ObjectRef;
   readonly run: ObjectRef;
   readonly placement: ObjectRef;
@@ -494,8 +494,7 @@ function begin({ rows, limits, state, now }: Input) {
 
   function run(): void {
     const { rival } = limits;
-    const hasBegun = [...recorded, state.deletionStageStatus].some((stage) => stage?.startTime !== undefined);
-    if (rival !== undefined && !hasBegun) {
+    if (rival !== undefined) {
       gates.push({
         code: 'OtherRun',
         subject: limits.run,

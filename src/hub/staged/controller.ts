@@ -2,6 +2,7 @@
 // with decide.ts for what is written. Nothing is polled: whatever a run waits for wakes it.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
+import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { placementConditionType } from '../../api/placement.ts';
@@ -189,7 +190,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     const unseen = refs
       .flatMap((ref) => see.whole(ref) ?? [])
       .flatMap((object) => source.project?.(object) ?? [])
-      .filter((request) => request.metadata.labels?.['kubernetes-fleet.io/targetUpdateRun'] === run.metadata.name);
+      .filter((request) => request.metadata.labels?.[labels.targetUpdateRun] === run.metadata.name);
     return { ...observed, requests: [...observed.requests, ...unseen] };
   }
 
@@ -310,12 +311,7 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
 
 /** What other runs care about. */
 const turnOf = (run: HubRun): string =>
-  [
-    isOver(run),
-    run.hasBegun,
-    run.metadata.deletionTimestamp !== undefined,
-    run.conditions.some(({ type }) => type === 'Progressing'),
-  ].join(' ');
+  [isOver(run), run.hasBegun, run.metadata.deletionTimestamp !== undefined].join(' ');
 
 const isSameOrder = (a: HubPlacement, b: HubPlacement): boolean =>
   a.metadata.uid === b.metadata.uid &&
@@ -324,7 +320,7 @@ const isSameOrder = (a: HubPlacement, b: HubPlacement): boolean =>
 
 /** Heartbeats are no news. */
 const newsOf = (member: MemberCluster): string => {
-  const { uid, deletionTimestamp, labels = {} } = member.metadata;
-  const marks = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  const { uid, deletionTimestamp, labels: own = {} } = member.metadata;
+  const marks = Object.entries(own).map(([key, value]) => `${key}=${value}`);
   return [uid, deletionTimestamp, isReachable(member), ...marks.sort()].join(' ');
 };

@@ -181,10 +181,7 @@ export function rivalsOf(
 
 /** It was started, and is neither done nor being deleted. */
 const isUnderWay = (run: HubRun): boolean =>
-  run.metadata.deletionTimestamp === undefined &&
-  isInitialized(run) &&
-  !isOver(run) &&
-  run.conditions.some(({ type }) => type === 'Progressing');
+  run.metadata.deletionTimestamp === undefined && isInitialized(run) && !isOver(run) && run.hasBegun;
 
 // ---- the revision
 

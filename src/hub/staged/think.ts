@@ -9,12 +9,12 @@ import { refTo } from '../../runtime/actions.ts';
 import type { Revision } from '../planners/planner.ts';
 import { overridesOf, rowsOf } from '../planners/rows.ts';
 import { type StagedLimits, type StagedPlan, staged } from '../planners/staged.ts';
-import { type HubRun, isInitialized, isOver } from '../staged-sources.ts';
+import { type HubRun, isBegun, isInitialized, isOver } from '../staged-sources.ts';
 import { unreachableAfterMs } from './annotations.ts';
 import { approvalOf } from './approvals.ts';
 import { howToStart, type Initialised, initialise, rivalsOf } from './initialise.ts';
 import type { Observed, Rest } from './observed.ts';
-import { teller, treeOf } from './status-tree.ts';
+import { isTrue, teller, treeOf } from './status-tree.ts';
 import type { Targets } from './targets.ts';
 import { validate } from './validate.ts';
 
@@ -98,8 +98,7 @@ function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: Stag
   const { namespace } = run.metadata;
   const { approvalRequest, binding } = family;
   const strategy = status.stagedUpdateStrategySnapshot ?? { stages: [] };
-  // Of two that want to begin, the older one does.
-  const rival = rivalsOf(observed, strategy).find((other) => other.hasBegun || isOlder(other, run));
+  const rival = rivalsOf(observed, strategy).find(keepsBack(run, status));
   const after = unreachableAfterMs(run);
   return {
     strategy,
@@ -121,6 +120,14 @@ function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: Stag
     binding: { group: binding.group, kind: binding.kind },
     howToStart: howToStart(observed),
   };
+}
+
+/** Who has begun goes first; of two that began at the same moment, the older one, as long as the other has moved no cluster. */
+function keepsBack(run: HubRun, status: StagedUpdateRunStatus): (other: HubRun) => boolean {
+  const { stagesStatus = [], deletionStageStatus } = status;
+  if (clustersOf(status).some((cluster) => isTrue(cluster, 'Started'))) return () => false;
+  if (deletionStageStatus !== undefined && isBegun(deletionStageStatus)) return () => false;
+  return stagesStatus.some(isBegun) ? (other) => isOlder(other, run) : () => true;
 }
 
 const isOlder = ({ metadata: a }: HubRun, { metadata: b }: HubRun): boolean =>

@@ -83,6 +83,12 @@ function ofGround(
 function ofStages(facts: Facts, { updates }: Targets, status: StagedUpdateRunStatus): Verdict | undefined {
   const { stages } = status.stagedUpdateStrategySnapshot as StagedUpdateStrategySpec;
   const clusters = updates.map(({ spec }) => spec.targetCluster);
+  // Before the scheduler gives it up: nobody has to change labels.
+  const lost = clusters.filter((cluster) => facts.member(cluster) === undefined);
+  if (lost.length > 0) {
+    const rests = lost.map((name): Rest => ({ of: 'member', name }));
+    return internal(`the clusters have changed since the run began (left the fleet: ${named(lost)})`, ...rests);
+  }
   const now = stagesOf({
     run: facts.run.metadata.name ?? '',
     stages,
