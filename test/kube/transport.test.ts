@@ -32,7 +32,7 @@ describe.skipIf(skipsPlanes)('the transport to a real hub', () => {
     const client = createClient(transport, 'test');
     const name = 'conformance';
     await client.create(memberCluster, {
-      apiVersion: 'cluster.kubernetes-fleet.io/v1',
+      apiVersion: 'cluster.kubernetes-fleet.io/v1beta1',
       kind: 'MemberCluster',
       metadata: { name },
       spec: { identity: { kind: 'User', name: 'x' } },
