@@ -1,0 +1,188 @@
+// A run and all it depends on, valid unless a test says otherwise: placement `web` on clusters a, b and c, in the stages `first` (a) and `rest`.
+
+import { kubeTime } from '../../base/clock.ts';
+import { canonicalJson } from '../../base/json.ts';
+import { clusterFamily } from '../families.ts';
+import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
+import type { HubRun, HubStrategy } from '../staged-sources.ts';
+import { NO_OVERRIDES, type Observed } from './observed.ts';
+
+export const NOW = Date.parse('2026-01-01T00:00:00Z');
+export const APPLY = {
+  type: 'ClientSideApply',
+  comparisonOption: 'PartialComparison',
+  whenToApply: 'Always',
+  whenToTakeOver: 'Always',
+  allowCoOwnership: false,
+} as const;
+
+export const STAGES = [
+  { name: 'first', labelSelector: { matchLabels: { stage: 'first' } }, maxConcurrency: 1 },
+  { name: 'rest', labelSelector: { matchLabels: { stage: 'rest' } }, maxConcurrency: 1 },
+] as const;
+
+export const LABELS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  a: { stage: 'first' },
+  b: { stage: 'rest' },
+  c: { stage: 'rest' },
+};
+
+export const aPlacement = (spec: object = {}): HubPlacement =>
+  ({
+    metadata: { name: 'web', uid: 'p', resourceVersion: '1', generation: 1 },
+    spec: { resourceSelectors: [], strategy: { type: 'External', applyStrategy: APPLY }, ...spec },
+    conditions: [],
+    observedResourceIndex: '',
+  }) as unknown as HubPlacement;
+
+export const aPolicy = ({
+  index = '0',
+  status = 'True',
+  generation = 1,
+  policy,
+  selected = ['a', 'b', 'c'],
+  annotations = {},
+}: {
+  readonly index?: string | undefined;
+  readonly status?: string;
+  readonly generation?: number;
+  readonly policy?: object;
+  readonly selected?: readonly string[];
+  readonly annotations?: Readonly<Record<string, string>>;
+} = {}): HubPolicySnapshot =>
+  ({
+    metadata: {
+      name: `web-${index}`,
+      uid: `policy-${index}`,
+      resourceVersion: '1',
+      generation: 1,
+      labels: {
+        'kubernetes-fleet.io/parent-CRP': 'web',
+        'kubernetes-fleet.io/is-latest-snapshot': 'true',
+        ...(index === '' ? {} : { 'kubernetes-fleet.io/policy-index': index }),
+      },
+      annotations,
+    },
+    spec: { ...(policy === undefined ? {} : { policy }), policyHash: '' },
+    status: {
+      observedCRPGeneration: generation,
+      targetClusters: selected.map((clusterName) => ({ clusterName, selected: true, reason: 'fits' })),
+      conditions: [
+        {
+          type: 'Scheduled',
+          status,
+          reason: 'r',
+          message: 'so it is',
+          observedGeneration: 1,
+          lastTransitionTime: kubeTime(NOW),
+        },
+      ],
+    },
+  }) as unknown as HubPolicySnapshot;
+
+export const aBinding = (cluster: string, spec: object = {}, more: object = {}): HubBinding =>
+  ({
+    metadata: {
+      name: `web-${cluster}`,
+      uid: `b-${cluster}`,
+      resourceVersion: '1',
+      generation: 1,
+      labels: { 'kubernetes-fleet.io/parent-CRP': 'web' },
+      ...more,
+    },
+    spec: {
+      state: 'Scheduled',
+      targetCluster: cluster,
+      resourceSnapshotName: '',
+      schedulingPolicySnapshotName: 'web-0',
+      clusterDecision: {},
+      ...spec,
+    },
+    conditions: [],
+  }) as unknown as HubBinding;
+
+export const aSnapshot = (index: string, hash = `hash-${index}`, isLatest = true): HubResourceSnapshot => ({
+  metadata: {
+    name: `web-${index}-snapshot`,
+    uid: `s-${index}`,
+    resourceVersion: '1',
+    labels: {
+      'kubernetes-fleet.io/parent-CRP': 'web',
+      'kubernetes-fleet.io/resource-index': index,
+      'kubernetes-fleet.io/is-latest-snapshot': String(isLatest),
+    },
+    annotations: { 'kubernetes-fleet.io/resource-hash': hash, 'kubernetes-fleet.io/number-of-resource-snapshots': '1' },
+  },
+});
+
+export const aRun = (spec: object = {}, more: object = {}, name = 'r'): HubRun =>
+  ({
+    metadata: {
+      name,
+      uid: `run-${name}`,
+      resourceVersion: '1',
+      generation: 1,
+      finalizers: ['kubernetes-fleet.io/stagedupdaterun-finalizer'],
+    },
+    spec: { placementName: 'web', stagedRolloutStrategyName: 's', state: 'Run', resourceSnapshotIndex: '0', ...spec },
+    conditions: [],
+    hasBegun: false,
+    ...more,
+  }) as unknown as HubRun;
+
+export const aStrategy = (stages: readonly object[] = STAGES): HubStrategy =>
+  ({ metadata: { name: 's', uid: 's', resourceVersion: '1' }, spec: { stages } }) as unknown as HubStrategy;
+
+export const observe = (more: Partial<Observed> = {}): Observed => ({
+  family: clusterFamily,
+  run: aRun(),
+  status: undefined,
+  placement: aPlacement(),
+  strategy: aStrategy(),
+  policySnapshots: [aPolicy()],
+  resourceSnapshots: [aSnapshot('0')],
+  bindings: ['a', 'b', 'c'].map((cluster) => aBinding(cluster)),
+  others: [],
+  member: (cluster) => {
+    const labels = LABELS[cluster];
+    return labels && { reachable: true, labels };
+  },
+  overridesFor: () => NO_OVERRIDES,
+  requests: [],
+  request: () => undefined,
+  unbuilt: [],
+  statusDue: 0,
+  stuckAfterMs: 300_000,
+  now: NOW,
+  ...more,
+});
+
+/** As a binding of a run on this revision looks: told, and how it fares. */
+export const onRevision = (
+  cluster: string,
+  index: string,
+  health: 'available' | 'failed' | 'unknown' = 'unknown',
+): HubBinding => {
+  const condition = (type: string, status: string, message = '') => ({
+    type,
+    status,
+    reason: status === 'True' ? 'Fine' : 'Broken',
+    message,
+    observedGeneration: 2,
+    lastTransitionTime: kubeTime(NOW),
+  });
+  return {
+    ...aBinding(
+      cluster,
+      { state: 'Bound', resourceSnapshotName: `web-${index}-snapshot`, applyStrategy: APPLY },
+      { generation: 2 },
+    ),
+    conditions: [
+      condition('RolloutStarted', 'True'),
+      ...(health === 'available' ? [condition('Applied', 'True'), condition('Available', 'True')] : []),
+      ...(health === 'failed' ? [condition('Applied', 'False', 'ConfigMap "x": refused')] : []),
+    ],
+  } as unknown as HubBinding;
+};
+
+export const REVISION = { snapshot: 'web-0-snapshot', overrides: '', strategy: canonicalJson(APPLY) };

@@ -1,0 +1,123 @@
+// A run moves the moment something happened: no timer brings it on but those that gather writes, and it writes no more than it must.
+import { describe, expect } from 'vitest';
+import { families } from '../../src/hub/families.ts';
+import { configMap, type Delivery, scenario } from '../delivery.ts';
+import type { Fleet } from '../fleet.ts';
+import { DONE_RUN, EVERYBODY, EXTERNAL, labelled, type Staging, staging } from '../staged.ts';
+
+const MEMBERS = Object.fromEntries(
+  Array.from({ length: 12 }, (_, at) => [
+    `c${String(at + 1).padStart(2, '0')}`,
+    { ring: at < 2 ? 'a' : at < 6 ? 'b' : 'c' },
+  ]),
+);
+/** 2, 4 and 6 clusters, half of each at a time: six waves. */
+const RINGS = ['a', 'b', 'c'].map((ring) => ({ name: ring, ...labelled({ ring }), maxConcurrency: '50%' }));
+const WAVES = 6;
+const STAGES = 3;
+const GATHERING_MS = 100;
+
+async function prepared(it: Delivery, stages: readonly object[]): Promise<Staging> {
+  const run = staging(it);
+  await it.give(configMap('1'));
+  await it.place(EXTERNAL);
+  await run.strategy(stages);
+  await it.runs(2000);
+  return run;
+}
+
+/** Names of the timers that fire from now on. */
+function firing({ clock }: Fleet): string[] {
+  const fired: string[] = [];
+  const { at } = clock;
+  Object.assign(clock, {
+    at: (epochMs: number, name: string, run: () => void) =>
+      at(epochMs, name, () => {
+        fired.push(name);
+        run();
+      }),
+  });
+  return fired;
+}
+
+/** The placement gathers the writes of its own status in the same way, on the timer of its queue. */
+const isGathering = (name: string): boolean => name === 'coalesce' || /^placement\/\w+ wake$/.test(name);
+
+/** Time passes only from one moment at which writes are gathered to the next. Returns how much. */
+async function gathers({ clock, settles }: Fleet, isOver: () => Promise<boolean>): Promise<number> {
+  const begin = clock.now();
+  await settles();
+  while (!(await isOver())) {
+    const next = clock.next((name) => name === 'coalesce');
+    if (next === undefined) throw new Error('nothing gathers, and it is not over');
+    expect(next - clock.now()).toBeLessThanOrEqual(GATHERING_MS);
+    clock.advance(Math.max(0, next - clock.now()));
+    await settles();
+  }
+  return clock.now() - begin;
+}
+
+describe('a run', () => {
+  scenario.for(families)(
+    'goes from its start to its end without waiting for any moment',
+    { members: MEMBERS },
+    async (it) => {
+      const run = await prepared(it, RINGS);
+      const fired = firing(it.fleet);
+      const isOver = async () => (await run.said())['Succeeded'] !== undefined;
+      await run.run();
+      const spent = await gathers(it.fleet, isOver);
+      expect(await run.said()).toEqual(DONE_RUN);
+      expect(new Set(Object.values(await it.values()))).toEqual(new Set(['1']));
+      expect(fired.filter((name) => !isGathering(name))).toEqual([]);
+      expect(spent).toBeLessThanOrEqual(GATHERING_MS * (WAVES + STAGES));
+    },
+  );
+
+  scenario.for(families)('whose clusters have it all already passes in one write', { members: MEMBERS }, async (it) => {
+    const run = await prepared(it, RINGS);
+    await run.run();
+    await it.runs();
+    it.forget();
+    await run.run({}, 'again');
+    await it.runs();
+    expect(await run.said('again')).toEqual(DONE_RUN);
+    expect(it.writes()).toEqual({
+      [`hub patch ${it.family.run.plural}`]: 1,
+      [`hub patch ${it.family.run.plural}/status`]: 1,
+    });
+  });
+
+  scenario.for(families)(
+    'writes each binding once and its status once, and its own status at most ten times a second',
+    { members: MEMBERS },
+    async (it) => {
+      const run = await prepared(it, [{ name: 'all', ...EVERYBODY, maxConcurrency: 1 }]);
+      await it.give(configMap('1', 'other'));
+      await it.place(EXTERNAL, 'bystander');
+      await it.runs(2000);
+      it.forget();
+      const passes = () =>
+        it.fleet.manager.state().controllers.find(({ name }) => name === `staged/${it.family.run.kind}`)?.passes ?? 0;
+      await run.run({ placementName: 'bystander', state: 'Initialize' }, 'waiting');
+      await it.runs(1000);
+      const waiting = await run.runOf('waiting');
+      const before = passes();
+      const begin = it.fleet.clock.now();
+      it.forget();
+      await run.run();
+      await gathers(it.fleet, async () => (await run.said())['Succeeded'] !== undefined);
+      const seconds = (it.fleet.clock.now() - begin) / 1000;
+      const writes = it.writes();
+      const count = Object.keys(MEMBERS).length;
+      // One of each is the run's: the spec and RolloutStarted. The work generator adds its finalizer, and what became of the order in two writes.
+      expect(writes[`hub patch ${it.family.binding.plural}`]).toBe(2 * count);
+      expect(writes[`hub patch ${it.family.binding.plural}/status`]).toBe(3 * count);
+      expect(writes[`hub patch ${it.family.run.plural}/status`]).toBeLessThanOrEqual(1 + Math.ceil(10 * seconds));
+      expect(writes[`hub create ${it.family.resourceSnapshot.plural}`]).toBe(1);
+      expect((await run.runOf('waiting')).metadata.resourceVersion).toBe(waiting.metadata.resourceVersion);
+      // Each cluster is looked at when it was moved, told, has reported; none of it concerns another placement's run.
+      expect(passes() - before).toBeLessThanOrEqual(10 * count);
+    },
+  );
+});
