@@ -68,7 +68,14 @@ export async function member(options: MemberCommandOptions): Promise<void> {
           without: { name: 'hub', detail: 'waits until the hub lets this member in', isReady: false },
         });
   agent = runAgent(
-    { clock: wallClock, random: systemRandom, log, servers, catalogues: { member: catalogue } },
+    {
+      clock: wallClock,
+      random: systemRandom,
+      log,
+      servers,
+      catalogues: { member: catalogue },
+      afterOthers: setImmediate,
+    },
     { cluster: options.name, probe: transportProbe(own.transport), metrics, isRemote: true },
   );
   console.log(`flotilla: the agent of member "${options.name}" is running; Ctrl-C stops it`);

@@ -86,6 +86,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
       ...shared,
       servers: { hub, member: counted(own, 'member', metrics) },
       catalogues: { member: catalogue },
+      afterOthers: setImmediate,
     };
     parts.push(
       runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }, afterNodes(pretend, pace)),

@@ -80,6 +80,7 @@ export async function up(options: UpOptions): Promise<void> {
       random: systemRandom,
       servers: { hub: counted(admin, 'hub', metrics) },
       catalogues: { hub: hub.catalogue },
+      afterOthers: setImmediate,
     },
     { ...membershipOf(options), metrics, placements },
   );

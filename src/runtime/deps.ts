@@ -19,6 +19,11 @@ export interface Deps {
   /** Which kinds the servers serve; only for controllers that deal with kinds they do not know beforehand. */
   readonly catalogues?: Readonly<Partial<Record<ServerName, LiveCatalogue>>>;
   readonly log: Log;
+  /**
+   * Runs something after all that is ready to run, so that what was just written is on its way to the disk before anybody looks at it again.
+   * Where nothing takes time, as in a simulated world, a microtask, unless told.
+   */
+  readonly afterOthers?: (run: () => void) => void;
 }
 
 export const silentLog: Log = { info() {}, warn() {}, error() {} };

@@ -137,6 +137,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         pace,
         workers,
         run: (key) => pass(each, key),
+        ...(deps.afterOthers === undefined ? {} : { afterOthers: deps.afterOthers }),
       }),
       feeds: [...new Set(needed)],
       see: createSee(controller, feeds),

@@ -240,6 +240,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       mayWrite,
       record: (event) => recorder.record(of.controller.eventSource, event),
       signal: writing,
+      ...(deps.afterOthers === undefined ? {} : { afterOthers: deps.afterOthers }),
     });
     block(of, key, performed.unsettled);
     return performed;

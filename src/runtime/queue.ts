@@ -26,6 +26,8 @@ export interface QueueOptions {
   readonly workers: number;
   /** Never rejects. */
   run(key: string): Promise<Next>;
+  /** A key that has just run lets the others go first. */
+  readonly afterOthers?: (run: () => void) => void;
   readonly backOff?: BackOff;
   readonly slowly?: BackOff;
 }
@@ -71,7 +73,7 @@ const QUIET_MS = 1000;
 const FRESH_BEFORE_RESYNC = 64;
 
 export function createQueue(options: QueueOptions): Queue {
-  const { clock, random, pace, workers, backOff = BACK_OFF, slowly = SLOWLY } = options;
+  const { clock, random, pace, workers, backOff = BACK_OFF, slowly = SLOWLY, afterOthers = queueMicrotask } = options;
   const entries = new Map<string, Entry>();
   const ready = { fresh: new Fifo<Entry>(), resync: new Fifo<Entry>() };
   const retries = createDeadlines(clock, `${options.name} retry`, (key) => due(key));
@@ -105,7 +107,7 @@ export function createQueue(options: QueueOptions): Queue {
     return entry;
   }
 
-  function enqueue(entry: Entry, as: WorkClass): void {
+  function enqueue(entry: Entry, as: WorkClass, inLine: (stand: () => void) => void = (stand) => stand()): void {
     if (isStopped) return;
     if (entry.running) {
       if (entry.dirty !== 'fresh') entry.dirty = as;
@@ -115,9 +117,12 @@ export function createQueue(options: QueueOptions): Queue {
     // A resync that becomes fresh work leaves its old place in the line behind: `take` sees that it is void.
     if (entry.queued === undefined) waiting++;
     entry.queued = as;
-    ready[as].push(entry);
     retries.clear(entry.key);
-    pumpSoon();
+    inLine(() => {
+      if (isStopped) return;
+      ready[as].push(entry);
+      pumpSoon();
+    });
   }
 
   // After the running code, so that a burst of events is one run per key.
@@ -190,7 +195,7 @@ export function createQueue(options: QueueOptions): Queue {
     const isHurry = next === 'more' || next === 'again';
     if (isHurry && (++entry.hurries <= MOST_HURRIES || hasNews) && notBefore <= now) {
       if (entry.hurries > MOST_HURRIES) entry.quietUntil = now + QUIET_MS;
-      enqueue(entry, 'fresh');
+      enqueue(entry, 'fresh', afterOthers);
       return;
     }
     entry.failures++;
