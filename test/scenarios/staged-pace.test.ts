@@ -1,5 +1,6 @@
 // A run moves the moment something happened: no timer brings it on but those that gather writes, and it writes no more than it must.
 import { describe, expect } from 'vitest';
+import { hubBasicRules } from '../../src/api/rights.ts';
 import { families } from '../../src/hub/families.ts';
 import { configMap, type Delivery, scenario } from '../delivery.ts';
 import type { Fleet } from '../fleet.ts';
@@ -57,6 +58,13 @@ async function gathers({ clock, settles }: Fleet, isOver: () => Promise<boolean>
   return clock.now() - begin;
 }
 
+/** `hub patch works/status`: whether the role of the hub's controllers allows it. Who ascertains patches, and changes nothing. */
+function isGranted(what: string): boolean {
+  const [, did = '', resource = ''] = what.split(' ');
+  const verb = did === 'ascertains' ? 'patch' : did;
+  return hubBasicRules.some(({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb));
+}
+
 describe('a run', () => {
   scenario.for(families)(
     'goes from its start to its end without waiting for any moment',
@@ -68,6 +76,7 @@ describe('a run', () => {
       await run.run();
       const spent = await gathers(it.fleet, isOver);
       expect(await run.said()).toEqual(DONE_RUN);
+      expect([...it.fleet.writes.keys()].filter((what) => what.startsWith('hub ') && !isGranted(what))).toEqual([]);
       expect(new Set(Object.values(await it.values()))).toEqual(new Set(['1']));
       expect(fired.filter((name) => !isGathering(name))).toEqual([]);
       expect(spent).toBeLessThanOrEqual(GATHERING_MS * (WAVES + STAGES));

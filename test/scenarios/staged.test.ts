@@ -1,9 +1,9 @@
 // Staged update runs from the strategy to the members, in both families: the acceptance scenarios, by their numbers.
-import { describe, expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Binding } from '../../src/api/binding.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { families } from '../../src/hub/families.ts';
-import { configMap, type Delivery, DONE, deployment, SHOP, scenario } from '../delivery.ts';
+import { aDelivery, configMap, type Delivery, DONE, deployment, SHOP, scenario } from '../delivery.ts';
 import {
   ABORTED,
   AT_ONCE,
@@ -30,6 +30,18 @@ async function prepared(it: Delivery, stages: readonly object[] = CANARY_FIRST) 
   await run.strategy(stages);
   await it.runs(2000);
   return run;
+}
+
+/** Reasons of Events about run r, in the order they came, each once. */
+async function eventsOf(it: Delivery): Promise<readonly string[]> {
+  const { hub } = it.fleet;
+  const { list } = await hub.call({ verb: 'list', at: hub.at('events', it.namespace ?? 'default') });
+  const own = (list?.items ?? []).filter((event) => {
+    const about = event['involvedObject'] as { readonly kind: string; readonly name: string };
+    return about.kind === it.family.run.kind && about.name === 'r';
+  });
+  const numbered = own.toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
+  return [...new Set(numbered.map((event) => String(event['reason'])))];
 }
 
 describe('a run', () => {
@@ -88,6 +100,18 @@ describe('a run', () => {
     expect(await run.clusters('deletion')).toEqual({});
     expect(await it.said()).toEqual(DONE);
     expect((await it.status()).observedResourceIndex).toBe('0');
+    const { placementStatuses: clusters = [] } = await it.status();
+    const words = clusters[0]?.conditions?.find(({ type }) => type === 'RolloutStarted')?.message;
+    const kind = it.namespace === undefined ? 'clusterStagedUpdateRun' : 'stagedUpdateRun';
+    expect(words).toContain(`resourceSnapshotIndex: 0, ${kind}: r`);
+    expect(await eventsOf(it)).toEqual([
+      'UpdateRunInitializedSuccessfully',
+      'UpdateRunStarted',
+      'UpdateRunWaiting',
+      'ApprovalRequestApprovalAccepted',
+      'StageUpdatingSucceeded',
+      'UpdateRunSucceeded',
+    ]);
     const { conditions = [], stagesStatus = [] } = await run.status();
     const all = [
       ...conditions,
@@ -857,4 +881,48 @@ describe('trouble', () => {
       expect(await run.said()).toEqual(DONE_RUN);
     },
   );
+});
+
+describe('a hub that dies', () => {
+  const TWO_STAGES = [
+    { name: 'first', ...labelled({ env: 'canary' }), afterStageTasks: [{ type: 'Approval' }] },
+    { name: 'rest', ...labelled({ env: 'prod' }) },
+  ];
+  for (const family of families) {
+    test(`at any of its writes leaves a run that goes on to the same end (${family.run.kind})`, async () => {
+      let isComplete = false;
+      for (let most = 0; !isComplete; most += family.run.namespaced ? 5 : 2) {
+        await using it = await aDelivery(family, { members: { c1: { env: 'canary' }, c2: { env: 'prod' } } });
+        const run = await prepared(it, TWO_STAGES);
+        let writes = 0;
+        isComplete = true;
+        it.fleet.meddle = (who, { verb }) => {
+          if (who !== 'hub' || verb === 'get' || verb === 'list' || ++writes <= most) return undefined;
+          isComplete = false;
+          return new ApiError(500, 'InternalError', 'it is dying');
+        };
+        await run.run();
+        await it.runs(300);
+        if ((await run.request('r-after-first')) !== undefined) await run.approve('r-after-first');
+        await it.runs(300);
+        await it.fleet.stopHub();
+        it.fleet.meddle = undefined;
+        await it.fleet.restartHub();
+        await it.runs(1000);
+        const [, other] = await it.bindings();
+        const request = await run.request('r-after-first');
+        const isApproved = request?.status?.conditions?.some(({ type }) => type === 'Approved') ?? false;
+        if (!isApproved) {
+          expect(other?.spec.resourceSnapshotName).toBe('');
+          await run.approve('r-after-first');
+        }
+        await it.runs();
+        expect(await run.said()).toEqual(DONE_RUN);
+        expect(await it.values()).toEqual({ c1: '1', c2: '1' });
+        expect(await run.snapshots()).toEqual(['web-0-snapshot']);
+        expect((await it.bindings()).map(({ metadata }) => metadata.generation)).toEqual([2, 2]);
+        expect(await it.said()).toEqual(DONE);
+      }
+    });
+  }
 });

@@ -15,7 +15,7 @@ import type { Controller, Need, Projected, See, Source, WholeRef } from '../../r
 import { createCoalescing } from '../coalescing.ts';
 import type { PlacementFamily } from '../families.ts';
 import { clusterOverrides, namespacedOverrides, notSupported } from '../not-supported.ts';
-import { type HubPlacement, isLatest, placementKeyOf } from '../placement-sources.ts';
+import { type HubBinding, type HubPlacement, isLatest, placementKeyOf } from '../placement-sources.ts';
 import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
 import { createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
@@ -274,7 +274,12 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
           ? [ownKey(run)]
           : [ownKey(run), ...runsOn(see, placementOfRun(run), (other) => other.metadata.uid !== run.metadata.uid)],
     },
-    { source: family.bindings, toKeys: (item, see) => runsOn(see, placementKeyOf(item)) },
+    {
+      source: family.bindings,
+      // Who else holds a binding is not our business.
+      toKeys: (item: HubBinding, see: See, old?: HubBinding) =>
+        old !== undefined && isSameState(item, old) ? [] : runsOn(see, placementKeyOf(item)),
+    },
     { source: family.policySnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item)) },
     { source: family.resourceSnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item), isNew) },
     {
@@ -308,6 +313,12 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
     })),
   ];
 }
+
+const isSameState = (a: HubBinding, b: HubBinding): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  a.metadata.generation === b.metadata.generation &&
+  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+  deepEqual(a.conditions, b.conditions);
 
 /** What other runs care about. */
 const turnOf = (run: HubRun): string =>

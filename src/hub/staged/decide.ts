@@ -7,7 +7,7 @@ import { finalizers, labels, masterSnapshotName } from '../../api/names.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
-import { ascertain, patch, patchStatus, remove, seen, tell } from '../../runtime/actions.ts';
+import { ascertain, patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
 import { replacing } from '../apply-strategy.ts';
 import { summariseHolds } from '../holds-summary.ts';
@@ -46,7 +46,7 @@ export function decide(observed: Observed & { readonly thought?: Thought }): Run
     case 'looks':
       return decision([], [], 'what the placement selects is not known yet');
     case 'captures':
-      return decision(thought.steps, [], 'the present state becomes a revision first');
+      return decision(thought.steps, refused(observed), 'the present state becomes a revision first');
     case 'wrong':
       return withStatus(observed, {
         status: thought.status,
@@ -82,6 +82,19 @@ const decision = (steps: Steps, holds: readonly Hold[], because: string): RunDec
   holds,
   because,
 });
+
+/** What stopped the last pass, as long as there is something to do. */
+const refused = ({ family, run, failure }: Observed): readonly Hold[] =>
+  failure === undefined
+    ? []
+    : [
+        {
+          code: 'StepRefused',
+          subject: refTo(family.run, run),
+          facts: { message: failure.message, reason: failure.reason },
+          next: 'it is tried again; see to what stands in the way',
+        },
+      ];
 
 // ---- the end
 
@@ -132,7 +145,11 @@ function carryOut(observed: Observed, plan: StagedPlan, { updates, removals }: T
     acts.length === 0 ? [] : [ascertain(seen(family.runs, run), 'makes sure that the run is still to go on')];
   return withStatus(observed, {
     status: plan.state,
-    holds: [...plan.gates, ...Object.values(plan.holds)],
+    holds: [
+      ...(acts.length + asked.length === 0 ? [] : refused(observed)),
+      ...plan.gates,
+      ...Object.values(plan.holds),
+    ],
     before: [sure, acts, asked, accepted],
     ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
     because: `${plan.move.length} move, ${plan.release.length} are told, ${plan.remove.length} go, ${plan.ask.length} approvals are asked for`,
