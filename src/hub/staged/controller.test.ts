@@ -1,0 +1,179 @@
+// What ends a run for good is not believed to a watch that may be behind: the server is asked first.
+import { describe, expect, test } from 'vitest';
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { Projected, See, Source, WholeRef } from '../../runtime/controller.ts';
+import { isNeed } from '../../runtime/controller.ts';
+import { clusterFamily as family } from '../families.ts';
+import type { HubBinding } from '../placement-sources.ts';
+import { createWatchPlan } from '../revisions/watch-plan.ts';
+import { memberClusters } from '../sources.ts';
+import { runController } from './controller.ts';
+import { initialise } from './initialise.ts';
+import {
+  APPLY,
+  aBinding,
+  aPlacement,
+  aPolicy,
+  aRun,
+  aSnapshot,
+  aStrategy,
+  LABELS,
+  NOW,
+  observe,
+  onRevision,
+} from './run.testing.ts';
+import type { Thought } from './think.ts';
+
+const catalogue = { preferred: [], byKind: () => undefined, subscribe: () => () => {} } as unknown as LiveCatalogue;
+const clock = { now: () => NOW, at: () => () => {} };
+const member = (name: string) => ({ metadata: { name, labels: LABELS[name] ?? {} }, spec: {}, status: {} });
+
+/** What a watch has told, unless a test says otherwise: all there is. */
+const told = (more: ReadonlyMap<Source, readonly Projected[]> = new Map()) =>
+  new Map<Source, readonly Projected[]>([
+    [family.placements as Source, [aPlacement()]],
+    [family.strategies as Source, [aStrategy()]],
+    [family.policySnapshots as Source, [aPolicy()]],
+    [family.resourceSnapshots as Source, [aSnapshot('0')]],
+    [family.bindings as Source, ['a', 'b', 'c'].map((cluster) => aBinding(cluster))],
+    [memberClusters as unknown as Source, ['a', 'b', 'c'].map(member) as readonly Projected[]],
+    ...more,
+  ]);
+
+interface Looked {
+  readonly asked: readonly string[];
+  readonly thought: Thought | undefined;
+}
+
+/** One pass. `live`: what the server answers; what is not there does not exist. */
+function look(
+  known: ReadonlyMap<Source, readonly Projected[]>,
+  {
+    run = aRun(),
+    status,
+    live = {},
+  }: {
+    readonly run?: ReturnType<typeof aRun>;
+    readonly status?: StagedUpdateRunStatus;
+    readonly live?: Readonly<Record<string, object>>;
+  } = {},
+): Looked {
+  const asked: string[] = [];
+  const fetched = new Map<string, object | null>();
+  const textOf = ({ kind, name }: WholeRef) => `${kind} ${name}`;
+  const listOf = (source: Source): readonly Projected[] =>
+    source === (family.runs as Source) ? [run] : (known.get(source) ?? []);
+  const see = {
+    now: NOW,
+    get: (source: Source, name: string) => listOf(source).find(({ metadata }) => metadata.name === name),
+    all: listOf,
+    by: (source: Source, index: string) => (index === 'run' ? [] : listOf(source)),
+    whole: (ref: WholeRef) => fetched.get(textOf(ref)),
+    among: () => [],
+    amiss: () => undefined,
+  } as unknown as See;
+  const controller = runController(family, { clock, catalogue, plan: createWatchPlan() });
+  for (let round = 0; round < 8; round++) {
+    const found = controller.observe(see, 'r');
+    if (found === undefined) throw new Error('not ours');
+    if (!isNeed(found)) return { asked, thought: found.thought };
+    for (const ref of found.need) {
+      const isRun = ref.kind === family.run.kind && ref.name === 'r';
+      if (!isRun) asked.push(`${ref.live ? 'live ' : ''}${textOf(ref)}`);
+      fetched.set(textOf(ref), isRun ? { ...run, status } : (live[textOf(ref)] ?? null));
+    }
+  }
+  throw new Error('it asks for ever');
+}
+
+const without = (...sources: readonly unknown[]) => told(new Map(sources.map((source) => [source as Source, []])));
+
+describe('a run that begins', () => {
+  test('asks nobody when all is well', () => {
+    expect(look(told())).toMatchObject({ asked: [], thought: { state: 'planned' } });
+  });
+
+  test.each<[string, ReadonlyMap<Source, readonly Projected[]>, string, object]>([
+    ['placement', without(family.placements), 'ClusterResourcePlacement web', aPlacement()],
+    ['strategy', without(family.strategies), 'ClusterStagedUpdateStrategy s', aStrategy()],
+    [
+      'revision',
+      told(new Map([[family.resourceSnapshots as Source, [aSnapshot('7')]]])),
+      'ClusterResourceSnapshot web-0-snapshot',
+      aSnapshot('0'),
+    ],
+  ])(
+    'asks for a %s that it does not see: it fails if there is none, and begins if there is',
+    (_it, known, place, object) => {
+      expect(look(known)).toMatchObject({ asked: [`live ${place}`], thought: { state: 'wrong' } });
+      expect(look(known, { live: { [place]: object } }).thought?.state).toBe('planned');
+    },
+  );
+
+  test('asks for a cluster whose labels seem to fit no stage', () => {
+    const known = told(
+      new Map([
+        [memberClusters as unknown as Source, [member('a'), { ...member('b'), metadata: { name: 'b' } }, member('c')]],
+      ]),
+    );
+    const live = { 'MemberCluster b': member('b'), 'ClusterStagedUpdateStrategy s': aStrategy() };
+    expect(look(known, { live }).thought?.state).toBe('planned');
+    expect(
+      look(known, { live: { ...live, 'MemberCluster b': { metadata: { name: 'b' }, spec: {} } } }).thought?.state,
+    ).toBe('wrong');
+  });
+});
+
+describe('a run under way', () => {
+  const begun = initialise(observe());
+  if (begun.state !== 'ready') throw new Error('it does not begin');
+  const [first, ...rest] = begun.status.stagesStatus ?? [];
+  const said = (type: string) => ({
+    type,
+    status: 'True',
+    reason: 'X',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  });
+  const status = {
+    ...begun.status,
+    conditions: [...(begun.status.conditions ?? []), said('Progressing')],
+    stagesStatus: [
+      { ...first, conditions: [said('Progressing')], clusters: [{ clusterName: 'a', conditions: [said('Started')] }] },
+      ...rest,
+    ],
+  } as unknown as StagedUpdateRunStatus;
+  const run = aRun({}, { conditions: status.conditions, hasBegun: true });
+  const bindings = (a: HubBinding) => told(new Map([[family.bindings as Source, [a, aBinding('b'), aBinding('c')]]]));
+  const asWhole = (binding: HubBinding) => ({
+    metadata: binding.metadata,
+    spec: binding.spec,
+    status: { conditions: binding.conditions },
+  });
+
+  test('asks for a cluster that somebody else seems to have taken, whose own move it may not see yet', () => {
+    const stale = bindings(aBinding('a'));
+    const live = { 'ClusterResourceBinding web-a': asWhole(onRevision('a', '0')) };
+    expect(look(stale, { run, status, live })).toMatchObject({
+      asked: ['live ClusterResourceBinding web-a'],
+      thought: { state: 'planned', plan: { done: false } },
+    });
+    const taken = { 'ClusterResourceBinding web-a': asWhole(onRevision('a', '5')) };
+    expect(look(stale, { run, status, live: taken })).toMatchObject({
+      thought: { state: 'planned', plan: { failure: { blame: 'user' } } },
+    });
+  });
+
+  test('asks for a placement that seems to be gone or to have changed', () => {
+    const known = bindings(onRevision('a', '0'));
+    const live = { 'ClusterResourcePlacement web': aPlacement() };
+    const gone = new Map(known).set(family.placements as Source, []);
+    expect(look(gone, { run, status, live }).thought?.state).toBe('planned');
+    expect(look(gone, { run, status }).thought?.state).toBe('aborted');
+    const other = aPlacement({ strategy: { type: 'External', applyStrategy: { ...APPLY, whenToTakeOver: 'Never' } } });
+    expect(look(new Map(known).set(family.placements as Source, [other]), { run, status, live }).thought?.state).toBe(
+      'planned',
+    );
+  });
+});
