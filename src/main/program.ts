@@ -29,6 +29,7 @@ import { MEMBERS_COMMAND } from './members-process.ts';
 import { keepingMembers } from './membership-flags.ts';
 import { placing } from './placement-flags.ts';
 import type { pretend } from './pretend.ts';
+import { staging } from './run-flags.ts';
 import { firstSignal } from './signals.ts';
 import type { up } from './up.ts';
 import { VERSION } from './version.ts';
@@ -116,7 +117,7 @@ const logging = (command: Command, usual: LogLevel): Command =>
   );
 
 function addUp(root: Command): void {
-  placing(keepingMembers(logging(serving(root.command('up')), 'error')))
+  staging(placing(keepingMembers(logging(serving(root.command('up')), 'error'))))
     .description('run a hub and its members on this machine')
     .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 10_000))
     .option('--fleet <name or file>', `a fleet file, or one of: ${shippedFleets().join(', ')}`)
@@ -130,7 +131,7 @@ function addMembers(root: Command): void {
 }
 
 function addHub(root: Command): void {
-  placing(keepingMembers(logging(connecting(root.command('hub')), 'info')))
+  staging(placing(keepingMembers(logging(connecting(root.command('hub')), 'info'))))
     .description("run the hub's controllers against any Kubernetes API server")
     .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
     .action(async (...given: Parameters<typeof hub>) => (await import('./hub.ts')).hub(...given));

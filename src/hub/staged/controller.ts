@@ -26,10 +26,8 @@ import { type HubRun, isInitialized, isOver, placementOfRun, runOfRequest } from
 import { createStatusPace } from '../status-pace.ts';
 import { decide } from './decide.ts';
 import { noRunMetrics, type RunMetrics } from './metrics.ts';
-import { NO_OVERRIDES, type Observed, type Rest } from './observed.ts';
+import { DEFAULT_STUCK_AFTER_MS, NO_OVERRIDES, type Observed, type Rest } from './observed.ts';
 import { restsOf, type Thought, think } from './think.ts';
-
-export const DEFAULT_STUCK_AFTER_MS = 300_000;
 
 export interface RunOptions {
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import type { Hold } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { finalizers, labels, masterSnapshotName } from '../../api/names.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
-import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { StageClusterStatus, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
 import { ascertain, patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
@@ -126,8 +126,11 @@ function carryOut(observed: Observed, plan: StagedPlan, { updates, removals }: T
   const { family, run, request } = observed;
   const byName = new Map([...updates, ...removals].map((binding) => [binding.metadata.name ?? '', binding]));
   const bindingOf = (key: string) => byName.get(key) as HubBinding;
+  const clusters = new Map(
+    (plan.state.stagesStatus ?? []).flatMap((stage) => stage.clusters.map((each) => [each.clusterName, each] as const)),
+  );
   const acts = [
-    ...plan.move.map((key) => move(observed, plan, bindingOf(key))),
+    ...plan.move.map((key) => move(observed, plan, bindingOf(key), clusters)),
     ...plan.release.map((key) => release(observed, plan, bindingOf(key))),
     ...plan.remove.map((key) =>
       remove(seen(family.bindings, bindingOf(key)), `takes ${bindingOf(key).spec.targetCluster} out`),
@@ -156,12 +159,14 @@ function carryOut(observed: Observed, plan: StagedPlan, { updates, removals }: T
   });
 }
 
-const clusterIn = ({ stagesStatus = [] }: StagedUpdateRunStatus, name: string) =>
-  stagesStatus.flatMap(({ clusters }) => clusters).find(({ clusterName }) => clusterName === name);
-
-function move({ family }: Observed, { state }: StagedPlan, binding: HubBinding): Action {
+function move(
+  { family }: Observed,
+  { state }: StagedPlan,
+  binding: HubBinding,
+  clusters: ReadonlyMap<string, StageClusterStatus>,
+): Action {
   const { targetCluster, applyStrategy } = binding.spec;
-  const cluster = clusterIn(state, targetCluster);
+  const cluster = clusters.get(targetCluster);
   const { placement, index } = revisionIn(state, binding);
   const strategy = state.appliedStrategy as NonNullable<StagedUpdateRunStatus['appliedStrategy']>;
   return patch(

@@ -8,6 +8,9 @@ import type { MemberFacts } from '../planners/rows.ts';
 import type { Selected } from '../revisions/looking.ts';
 import type { HubApprovalRequest, HubRun, HubStrategy } from '../staged-sources.ts';
 
+/** From when on a cluster that is under way counts as stuck, unless somebody says otherwise. */
+export const DEFAULT_STUCK_AFTER_MS = 300_000;
+
 /** What of the fleet a run depends on. */
 export interface Facts {
   readonly family: PlacementFamily;
