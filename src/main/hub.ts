@@ -16,10 +16,11 @@ import { checkKinds, HUB_NEEDS } from './needed-kinds.ts';
 import { startHub } from './parts.ts';
 import { type PlacementFlags, placementsOf } from './placement-flags.ts';
 import { checkRights } from './rights.ts';
+import { type RunFlags, runsOf } from './run-flags.ts';
 import { firstSignal } from './signals.ts';
 import { tellThrottling } from './throttling.ts';
 
-export interface HubCommandOptions extends ConnectOptions, MembershipFlags, PlacementFlags {
+export interface HubCommandOptions extends ConnectOptions, MembershipFlags, PlacementFlags, RunFlags {
   readonly healthPort?: number;
   readonly logLevel: LogLevel;
 }
@@ -76,6 +77,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
         {
           ...membershipOf(options),
           placements,
+          runs: runsOf(options),
           mayWrite,
           metrics,
           isRemote: true,

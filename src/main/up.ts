@@ -23,9 +23,10 @@ import { startMembersProcess } from './members-process.ts';
 import { type MembershipFlags, membershipOf } from './membership-flags.ts';
 import { startHub } from './parts.ts';
 import { type PlacementFlags, placementsOf } from './placement-flags.ts';
+import { type RunFlags, runsOf } from './run-flags.ts';
 import { firstSignal } from './signals.ts';
 
-export interface UpOptions extends EmbeddedOptions, MembershipFlags, PlacementFlags {
+export interface UpOptions extends EmbeddedOptions, MembershipFlags, PlacementFlags, RunFlags {
   readonly members?: number;
   readonly fleet?: string;
   readonly kubeconfig?: string;
@@ -82,7 +83,7 @@ export async function up(options: UpOptions): Promise<void> {
       catalogues: { hub: hub.catalogue },
       afterOthers: setImmediate,
     },
-    { ...membershipOf(options), metrics, placements },
+    { ...membershipOf(options), metrics, placements, runs: runsOf(options) },
   );
   await using _hub = disposing(controllers);
 
