@@ -2,7 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Binding } from '../../src/api/binding.ts';
 import { ApiError } from '../../src/base/errors.ts';
+import { seededRandom } from '../../src/base/random.ts';
 import { families } from '../../src/hub/families.ts';
+import { startHub } from '../../src/main/parts.ts';
+import { silentLog } from '../../src/runtime/deps.ts';
+import { admin } from '../cluster.ts';
 import { aDelivery, configMap, type Delivery, DONE, deployment, SHOP, scenario } from '../delivery.ts';
 import {
   ABORTED,
@@ -646,7 +650,7 @@ describe('a fleet that changes', () => {
     [
       'a member falls out of all stages',
       (it) => it.fleet.patch('memberclusters', undefined, 'c3', { metadata: { labels: { env: 'x' } } }),
-      /belong to no stage: "c3"/,
+      /belongs to no stage: "c3"/,
     ],
     [
       'the way of applying changes',
@@ -693,7 +697,7 @@ describe('a fleet that changes', () => {
     await it.runs();
     expect(await run.said()).toEqual(DONE_RUN);
     expect(await run.clusters('prod')).toEqual({ c1: DONE_CLUSTER, c3: { Succeeded: 'True/ClusterUpdatingSkipped' } });
-    expect(await run.message('Succeeded')).toContain('1 clusters were skipped: c3');
+    expect(await run.message('Succeeded')).toContain('skipped: 1 (c3)');
     expect(await it.values()).toMatchObject({ c1: '1', c2: '1', c4: '-' });
   });
 
@@ -719,7 +723,7 @@ describe('a fleet that changes', () => {
         c1: { Started: UNDER_WAY.Started, Succeeded: 'True/ClusterUpdatingSkipped' },
         c2: DONE_CLUSTER,
       });
-      expect(await run.message('Succeeded')).toContain('1 clusters were skipped: c1');
+      expect(await run.message('Succeeded')).toContain('skipped: 1 (c1)');
     },
   );
 
@@ -925,4 +929,35 @@ describe('a hub that dies', () => {
       }
     });
   }
+});
+
+describe('two hubs at once', () => {
+  scenario.for(families)('both believe that they lead, and the run is carried out once', OPTIONS, async (it) => {
+    const run = await prepared(it, [
+      { name: 'canary', ...labelled({ env: 'canary' }), afterStageTasks: [{ type: 'Approval' }] },
+      { name: 'prod', ...labelled({ env: 'prod' }) },
+    ]);
+    const { hub, clock } = it.fleet;
+    const second = startHub({
+      clock,
+      random: seededRandom(12),
+      servers: { hub: hub.as(admin) },
+      catalogues: { hub: hub.running.catalogue },
+      log: silentLog,
+    });
+    try {
+      await second.synced;
+      await run.run();
+      await it.runs(10_000);
+      expect(await run.said()).toMatchObject({ Progressing: 'False/UpdateRunWaiting' });
+      expect(await run.bound()).toEqual({ c1: '', c2: 'web-0-snapshot', c3: '' });
+      await run.approve('r-after-canary');
+      await it.runs(10_000);
+      expect(await run.said()).toEqual(DONE_RUN);
+      expect(await run.snapshots()).toEqual(['web-0-snapshot']);
+      expect((await it.bindings()).map(({ metadata }) => metadata.generation)).toEqual([2, 2, 2]);
+    } finally {
+      await second.stop();
+    }
+  });
 });

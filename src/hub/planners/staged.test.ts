@@ -277,7 +277,7 @@ describe('a run', () => {
     );
     expect(said(done.state, 'Succeeded')).toMatchObject({
       status: 'True',
-      message: 'all stages are done; 1 clusters were skipped: a',
+      message: 'all stages are done; skipped: 1 (a)',
     });
   });
 

@@ -150,7 +150,7 @@ function begin({ rows, limits, state, now }: Input) {
 
   function succeed(): void {
     const skipped = skippedIn(tree);
-    const message = `all stages are done${skipped.length === 0 ? '' : `; ${skipped.length} clusters were skipped: ${named(skipped)}`}`;
+    const message = `all stages are done${skipped.length === 0 ? '' : `; skipped: ${skipped.length} (${named(skipped)})`}`;
     tell.run(tree, 'Progressing', 'False', 'UpdateRunSucceeded', message);
     tell.run(tree, 'Succeeded', 'True', 'UpdateRunSucceeded', message);
     isOver = true;

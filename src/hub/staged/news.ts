@@ -32,9 +32,19 @@ export function newsIn(before: Status, after: StagedUpdateRunStatus): readonly T
     ...(progressing?.reason === 'UpdateRunProgressing' ? begun(before, progressing) : []),
     ...stagesIn(before, after),
     ...skipped(before, after),
-    ...(progressing !== undefined && TOLD.includes(progressing.reason) ? [asTold(progressing)] : []),
+    ...(progressing !== undefined && TOLD.includes(progressing.reason)
+      ? [asTold(progressing)]
+      : anotherGate(before, after)),
     ...(succeeded === undefined ? [] : [asTold(succeeded)]),
   ];
+}
+
+/** From one gate straight to the next: whoever is to open that one must hear of it. */
+function anotherGate(before: Status, after: StagedUpdateRunStatus): readonly Telling[] {
+  const [was, is] = [said(before, 'Progressing'), said(after, 'Progressing')];
+  const isAnother =
+    was?.reason === 'UpdateRunWaiting' && is?.reason === 'UpdateRunWaiting' && was.message !== is.message;
+  return isAnother ? [asTold(is)] : [];
 }
 
 function begun(before: Status, { message }: Condition): readonly Telling[] {
@@ -57,7 +67,7 @@ const stagesIn = (before: Status, after: StagedUpdateRunStatus): readonly Tellin
     .map((stage) => ({
       type: 'Normal' as const,
       reason: said(stage, 'Succeeded')?.reason ?? '',
-      message: `stage "${stage.stageName}": ${said(stage, 'Succeeded')?.message}, ${stage.clusters.length} clusters`,
+      message: `stage "${stage.stageName}": ${said(stage, 'Succeeded')?.message} (clusters: ${stage.clusters.length})`,
     }));
 
 function skipped(before: Status, after: StagedUpdateRunStatus): readonly Telling[] {

@@ -69,7 +69,7 @@ describe('the clusters of stages', () => {
   test.each<[string, ReturnType<typeof found>, string, readonly string[]]>([
     ['two stages', found(['a'], {}, { name: 'y' }), 'cluster "a" belongs to two stages, "x" and "y"', ['a']],
     ['no stage', found(['b', 'a', 'd'], env('x')), '2 picked clusters belong to no stage: "b", "d"', ['b', 'd']],
-    ['no MemberCluster', found(['a', 'z'], {}), '1 picked clusters belong to no stage: "z"', ['z']],
+    ['no MemberCluster', found(['a', 'z'], {}), '1 picked cluster belongs to no stage: "z"', ['z']],
     ['no label', found(['h'], { sortingLabelKey: 'order' }), 'cluster "h" has no label "order"', ['h']],
     ['a fraction', found(['e'], { sortingLabelKey: 'order' }), 'which is no integer', ['e']],
     ['nothing in it', found(['f'], { sortingLabelKey: 'order' }), 'which is no integer', ['f']],

@@ -96,7 +96,7 @@ export function stagesOf({ run, stages, clusters, labelsOf }: StagesInput): Stag
   const more = left.length > MOST_NAMED ? ` and ${left.length - MOST_NAMED} more` : '';
   return {
     ok: false,
-    message: `${left.length} picked clusters belong to no stage: ${named.join(', ')}${more}: change their labels or the selectors`,
+    message: `${left.length === 1 ? '1 picked cluster belongs' : `${left.length} picked clusters belong`} to no stage: ${named.join(', ')}${more}: change their labels or the selectors`,
     clusters: left,
   };
 }

@@ -91,7 +91,7 @@ const CHANGES: readonly (readonly [string, Partial<Observed>, 'user' | 'internal
   ['a cluster was given up', givenUp('b'), 'internal', /no longer picked: b/, 'membership'],
   ['a cluster has left', labelled({ b: undefined }), 'internal', /left the fleet: b/, 'membership'],
   ['a cluster changes its stage', labelled({ b: { stage: 'first' } }), 'internal', /in another place: b/, 'membership'],
-  ['a cluster belongs nowhere', labelled({ b: {} }), 'user', /belong to no stage: "b"/, 'membership'],
+  ['a cluster belongs nowhere', labelled({ b: {} }), 'user', /belongs to no stage: "b"/, 'membership'],
 ];
 
 for (const [what, more, blame, words, kind] of CHANGES) {
