@@ -518,6 +518,7 @@ describe('the state of a run', () => {
     await it.runs();
     expect(await run.said()).toEqual(DONE_RUN);
     expect((await run.status()).conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual([2, 2, 2]);
+    await it.fleet.restartHub();
     await run.state('Stop');
     await expect(run.state('Initialize')).rejects.toThrow('state cannot go from Stop to Initialize');
     await it.runs();

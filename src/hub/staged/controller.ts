@@ -22,7 +22,14 @@ import { createContents, isMissing, lookAt, type Selected } from '../revisions/l
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import type { WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
-import { type HubRun, isInitialized, isOver, placementOfRun, runOfRequest } from '../staged-sources.ts';
+import {
+  type HubApprovalRequest,
+  type HubRun,
+  isInitialized,
+  isOver,
+  placementOfRun,
+  runOfRequest,
+} from '../staged-sources.ts';
 import { createStatusPace } from '../status-pace.ts';
 import { decide } from './decide.ts';
 import { noRunMetrics, type RunMetrics } from './metrics.ts';
@@ -62,9 +69,12 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
   const prefix = `${family.run.kind} `;
   /** Runs that look at what their placement selects. */
   const lookers = new Set<string>();
+  /** Runs that were not over when they were looked at last. */
+  const active = new Set<string>();
 
   function forget(key: string): void {
     stopLooking(key);
+    active.delete(key);
     pace.forget(key);
     coalescing.at(key, undefined);
     metrics.forget(partsOf(key));
@@ -127,7 +137,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
               ...see.all(clusterOverrides),
               ...see.all(namespacedOverrides, namespace),
             ]),
-      statusDue: pace.seen(key, status, see.now),
+      statusDue: isOver(run) ? 0 : pace.seen(key, status, see.now),
       stuckAfterMs,
       ...(see.failure === undefined ? {} : { failure: see.failure }),
       now: see.now,
@@ -215,6 +225,10 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         forget(key);
         return undefined;
       }
+      if (isSettled(run, active.has(key) ? undefined : see.by(family.approvalRequests, 'run', key))) {
+        metrics.looked(run, undefined, () => Number.NaN, see.now);
+        return undefined;
+      }
       const { run: resource } = family;
       const within = namespace === undefined ? {} : { namespace };
       const ref: WholeRef = { on: 'hub', resource, group: resource.group, kind: resource.kind, ...within, name };
@@ -228,6 +242,8 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       const askedAt = (request: string) =>
         Date.parse(see.get(family.approvalRequests, request, namespace)?.metadata.creationTimestamp ?? '');
       metrics.looked(run, status, askedAt, see.now);
+      if (!isOver(run)) active.add(key);
+      else if (active.delete(key)) pace.forget(key);
       return consider(see, key, run, status);
     },
 
@@ -244,6 +260,14 @@ interface Given {
   readonly status: StagedUpdateRunStatus | undefined;
   readonly sure: Sure;
   readonly selected: Selected | undefined;
+}
+
+/** It is over, says so of its present generation, and so do its requests: there are many such, and their trees need not be read. */
+function isSettled(run: HubRun, requests: readonly HubApprovalRequest[] | undefined): boolean {
+  const { generation, deletionTimestamp } = run.metadata;
+  if (requests === undefined || !isOver(run) || deletionTimestamp !== undefined) return false;
+  const isOfNow = run.conditions.every(({ observedGeneration }) => observedGeneration === generation);
+  return isOfNow && requests.every(({ conditions }) => conditionOf(conditions, 'ApprovalAccepted')?.status === 'True');
 }
 
 // ---- what wakes a run
