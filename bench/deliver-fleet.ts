@@ -16,6 +16,7 @@ export interface Fleet extends Side, AsyncDisposable {
   /** For another server that shows the same certificate. */
   readonly files: readonly string[];
   readonly wire: Wire;
+  readonly member: Place['member'];
   /** Servers of others that a relay can use, too; absent = it needs some of its own. */
   readonly kubeconfig?: string;
   /** Since the change began, until the placement's status tells that all is done. */
@@ -37,10 +38,10 @@ export interface Counted {
   readonly onOneMember: number;
 }
 
-const FLEET = '/apis/placement.kubernetes-fleet.io/v1beta1';
-const BINDINGS = `${FLEET}/clusterresourcebindings`;
+export const FLEET = '/apis/placement.kubernetes-fleet.io/v1beta1';
+export const BINDINGS = `${FLEET}/clusterresourcebindings`;
 const PLACEMENTS = `${FLEET}/clusterresourceplacements`;
-const CONFIG_MAPS = '/api/v1/namespaces/shop/configmaps';
+export const CONFIG_MAPS = '/api/v1/namespaces/shop/configmaps';
 const MERGE = 'application/merge-patch+json';
 
 const placement = {
@@ -188,6 +189,7 @@ export async function fleetIn(folder: string, members: number, place: Place): Pr
 
   return {
     wire: hub,
+    member,
     files,
     ...(place.kubeconfig === undefined ? {} : { kubeconfig: place.kubeconfig }),
     change,

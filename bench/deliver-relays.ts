@@ -1,7 +1,8 @@
 // The two relays that a delivery is measured against, each in processes of its own: through the same transports, and to bare files.
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Fleet, type Side, wiresFrom } from './deliver-fleet.ts';
+import { BINDINGS, type Fleet, type Side, wiresFrom } from './deliver-fleet.ts';
+import { legsOf, plainLegs } from './deliver-legs.ts';
 import { listen, send, type Wire } from './deliver-wire.ts';
 import { start } from './processes.ts';
 
@@ -15,27 +16,33 @@ export interface Relayed {
 /** As in `flotilla up`: more get a process of their own. */
 const MOST_IN_ONE_PROCESS = 50;
 const MERGE = 'application/merge-patch+json';
-const CONFIG_MAPS = '/api/v1/namespaces/relay/configmaps';
 
 export async function startRelay(folder: string, fleet: Fleet, relayed: Relayed): Promise<Side & Disposable> {
   const { members, hops, bytes } = relayed;
   const data = mkdtempSync(join(folder, 'relay-'));
-  const where = fleet.kubeconfig === undefined ? ['up', data] : ['kube', fleet.kubeconfig];
-  const worker = start('bench/relay-process.mjs', [...where, String(members), hops, String(bytes)]);
+  const isOwn = fleet.kubeconfig === undefined;
+  const legs = isOwn ? await legsOf(fleet) : plainLegs(hops, bytes);
+  if (legs.map(({ by }) => by).join('') !== hops) throw new Error(`the relay has other writes than ${hops}`);
+  const legsFile = join(folder, 'legs.json');
+  writeFileSync(legsFile, JSON.stringify(legs));
+  const where = isOwn ? ['up', data] : ['kube', fleet.kubeconfig as string];
+  const worker = start('bench/relay-process.mjs', [...where, String(members), legsFile]);
   await worker.firstLine;
-  const wire = fleet.kubeconfig === undefined ? wiresFrom(data).hub : fleet.wire;
+  const wire = isOwn ? wiresFrom(data).hub : fleet.wire;
   const arrivals = countTo(members);
-  const last = `metadata.name%3Dhop-${hops.length - 1}`;
-  const end = await listen(wire, `/api/v1/configmaps?watch=true&fieldSelector=${last}`, (line) => {
+  // As one who watches the bindings of a delivery.
+  const watched = isOwn ? BINDINGS : '/api/v1/configmaps';
+  const end = await listen(wire, `${watched}?watch=true&labelSelector=by%3Dh`, (line) => {
+    const { type, object } = JSON.parse(line) as { type: string; object: { metadata: { name: string } } };
     // The first events are what is there already.
-    if ((JSON.parse(line) as { readonly type: string }).type === 'MODIFIED') arrivals.one();
+    if (type === 'MODIFIED' && object.metadata.name.startsWith(`hop-${hops.length - 1}-`)) arrivals.one();
   });
   let number = 0;
   return {
     change: () =>
       arrivals.all(() => {
-        const data = { change: String(++number), text: 'x'.repeat(bytes) };
-        return send(wire, 'PATCH', `${CONFIG_MAPS}/hop-0`, JSON.stringify({ data }), MERGE);
+        const body = (legs[0]?.body ?? '').replaceAll('$N', `user ${++number}`);
+        return send(wire, 'PATCH', '/api/v1/namespaces/relay-all/configmaps/hop-0-all', body, MERGE);
       }),
     [Symbol.dispose]() {
       end();

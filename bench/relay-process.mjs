@@ -1,6 +1,6 @@
 // The relay of baseline/transport-relay.mjs on API servers like those of a fleet, with the transports that its controllers and agents have:
-//   relay-process.mjs up DATA-DIR MEMBERS HOPS BYTES      servers of its own, as `flotilla up` has them: above 50 members in two processes
-//   relay-process.mjs kube KUBECONFIG MEMBERS HOPS BYTES  servers that are there, with a context `hub` and one for each member
+//   relay-process.mjs up DATA-DIR MEMBERS LEGS-FILE      servers of its own, as `flotilla up` has them: above 50 members in two processes
+//   relay-process.mjs kube KUBECONFIG MEMBERS LEGS-FILE  servers that are there, with a context `hub` and one for each member
 // Prints "ready". What it measures with is built, as the product is.
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,11 +14,11 @@ import { connectionFrom } from '../dist/client/kubeconfig.js';
 import { HUB, openEmbedded } from '../dist/main/embedded.js';
 import { usualFleet } from '../dist/main/fleet.js';
 import { startServers } from '../dist/main/members.js';
-import { furnish, hubSide, memberSide } from './baseline/transport-relay.mjs';
+import { hubSide, memberSide } from './baseline/transport-relay.mjs';
 
 const MOST_IN_ONE_PROCESS = 50;
-const [, , where, place, count, hops, bytes, part] = process.argv;
-const text = 'x'.repeat(Number(bytes));
+const [, , where, place, count, legsFile, part] = process.argv;
+const legs = JSON.parse(readFileSync(legsFile, 'utf8'));
 const fleet = usualFleet(Number(count));
 const names = fleet.map(({ name }) => name);
 const user = { name: 'relay', groups: [MASTERS] };
@@ -38,13 +38,13 @@ const begin = {
     if (names.length > MOST_IN_ONE_PROCESS) {
       const child = membersProcess();
       await embedded.writeKubeconfig(kubeconfig, listening.port, { names, port: await child.said() });
-      await hubPart(hub);
+      await hubSide(hub, names, legs);
       await child.ready();
       return;
     }
     const servers = await startServers(embedded, fleet);
     await embedded.writeKubeconfig(kubeconfig, listening.port);
-    await hubPart(hub);
+    await hubSide(hub, names, legs);
     await membersPart(
       () => hub,
       (name) => direct(servers.get(name)),
@@ -63,7 +63,7 @@ const begin = {
   },
   async kube() {
     const child = membersProcess();
-    await hubPart(overHttp(HUB));
+    await hubSide(overHttp(HUB), names, legs);
     await child.ready();
   },
   async 'kube members'() {
@@ -73,17 +73,8 @@ const begin = {
   },
 };
 
-async function hubPart(hub) {
-  await furnish(hub, new Map(names.map((name) => [name, undefined])), hops, text);
-  await hubSide(hub, names, hops, text);
-}
-
 async function membersPart(hubFor, ownOf) {
-  for (const name of names) {
-    const own = ownOf(name);
-    await furnish(undefined, new Map([[name, own]]), hops, text);
-    await memberSide(name, hubFor(name), own, hops, text);
-  }
+  for (const name of names) await memberSide(name, hubFor(name), ownOf(name), legs);
 }
 
 function membersProcess() {

@@ -12,7 +12,7 @@ import { mapLimit } from '../base/map-limit.ts';
 import { systemRandom } from '../base/random.ts';
 import { createGate } from '../client/gate.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
-import type { Log } from '../runtime/deps.ts';
+import { afterDisk, type Log } from '../runtime/deps.ts';
 import type { Pretend } from '../sim/pretend/start.ts';
 import { type Pace, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
@@ -86,7 +86,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
       ...shared,
       servers: { hub, member: counted(own, 'member', metrics) },
       catalogues: { member: catalogue },
-      afterOthers: setImmediate,
+      afterOthers: afterDisk,
     };
     parts.push(
       runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }, afterNodes(pretend, pace)),

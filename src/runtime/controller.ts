@@ -122,6 +122,11 @@ export interface Decision {
   readonly steps: readonly (readonly Action[])[];
   readonly holds: readonly Hold[];
   readonly wakeAt?: number;
+  /**
+   * When to look again once the steps are done: `at once` = more is to be done; `later` = not before `wakeAt`, unless somebody else does
+   * something. Absent = soon, after what others have to do.
+   */
+  readonly again?: 'at once' | 'later';
   readonly because: string;
 }
 

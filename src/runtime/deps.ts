@@ -26,4 +26,9 @@ export interface Deps {
   readonly afterOthers?: (run: () => void) => void;
 }
 
+/** For a process with a disk: in the first turn what was written sets out for it, in the second it is on its way. */
+export const afterDisk = (run: () => void): void => {
+  setImmediate(() => setImmediate(run));
+};
+
 export const silentLog: Log = { info() {}, warn() {}, error() {} };

@@ -9,6 +9,8 @@ import type { Place } from './place.ts';
 export interface Folds extends Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | 'look'> {
   /** A write begins; whoever makes it says how it ended, after its answer was folded in. */
   writes(place: Place): EndWrite;
+  /** What was just made will be looked at. */
+  made(place: Place, object: KubeObject): void;
 }
 
 /** The object that a server answered with; a Status is none. */

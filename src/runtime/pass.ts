@@ -96,7 +96,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       performed = seen?.performed;
       remember(of, key, decision, seen?.at);
       if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
-      next = performed === undefined ? { next: 'rest' } : after(of, performed);
+      next = performed === undefined ? { next: 'rest' } : after(of, performed, decision?.again);
     } catch (thrown) {
       if (reading.aborted) return { next: 'rest' };
       error = thrown;
@@ -228,6 +228,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       foldEnded: (...args) => signed(() => feeds.foldEnded(...args)),
       look: feeds.look,
       writes: (place) => options.writes(of, key, place),
+      made: contents.put,
     };
   }
 
@@ -240,14 +241,15 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       mayWrite,
       record: (event) => recorder.record(of.controller.eventSource, event),
       signal: writing,
-      ...(deps.afterOthers === undefined ? {} : { afterOthers: deps.afterOthers }),
     });
     block(of, key, performed.unsettled);
     return performed;
   }
 
-  function after(of: Running, { failures, changed }: Performed): Next {
-    if (failures.length === 0) return { next: changed ? 'more' : 'rest' };
+  function after(of: Running, { failures, changed }: Performed, again: Decision['again']): Next {
+    if (failures.length === 0) {
+      return { next: changed && again !== 'later' ? 'more' : 'rest', ...(again === 'at once' ? { atOnce: true } : {}) };
+    }
     for (const failure of failures) metrics.failed(of.controller.name, failure.class);
     return {
       next: mostPatient(failures.map((failure) => OUTCOMES[failure.class].next)),

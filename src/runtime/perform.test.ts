@@ -88,6 +88,7 @@ async function performing(steps: readonly (readonly Action[])[], setup: Setup = 
         return setup.look ? setup.look(place) : null;
       },
       writes: () => () => {},
+      made: () => {},
     },
     manager: 'me',
     sideBySide: setup.sideBySide ?? 8,

@@ -26,7 +26,6 @@ export interface PerformOptions {
   record(event: EventAction): void;
   /** Gives up calls that are under way. */
   readonly signal: AbortSignal;
-  readonly afterOthers?: (run: () => void) => void;
 }
 
 export interface Failure {
@@ -68,16 +67,12 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
     }
   };
 
-  for (const [index, step] of steps.entries()) {
-    if (index > 0 && step.every(isTold)) await new Promise<void>(options.afterOthers ?? queueMicrotask);
+  for (const step of steps) {
     await mapLimit(step, options.sideBySide, act);
     if (failures.length > 0) break;
   }
   return { done, changed, failures, unsettled };
 }
-
-/** Whoever acts on the steps before it need not wait for what is said about them. */
-const isTold = (action: Action): boolean => action.do === 'patch' && action.subresource === 'status';
 
 /** True when the server has something else now than before. */
 async function write(action: WriteAction, { deps, feeds, manager, signal }: PerformOptions): Promise<boolean> {
@@ -90,6 +85,7 @@ async function write(action: WriteAction, { deps, feeds, manager, signal }: Perf
     const isAsBefore = action.do !== 'create' && revision === action.of.resourceVersion;
     if (action.do === 'delete') foldDeleted(feeds, place, action.of.uid, object);
     else if (!isAsBefore) foldWritten(feeds, place, object);
+    if (action.do === 'create' && object !== undefined) feeds.made(place, object);
     return !isAsBefore;
   } finally {
     end(revision);

@@ -136,13 +136,16 @@ describe('a queue', () => {
     expect(began).toEqual(['b', 'a']);
   });
 
-  test('runs a key again at once when what may wait came while it ran: it may have looked before', async () => {
+  test('does not forget what may wait when it came while the key ran, whatever that run asks for', async () => {
     const { queue, clock, began, end } = bench();
     queue.add('a', 'fresh');
     await ticks();
     queue.addBy('a', clock.now() + 100);
     queue.wakeAt('a', undefined);
     await end('a');
+    await ticks();
+    expect(began).toEqual(['a']);
+    clock.advance(100);
     await ticks();
     expect(began).toEqual(['a', 'a']);
   });

@@ -16,6 +16,8 @@ export type WorkClass = 'fresh' | 'resync';
 export interface Next {
   readonly next: 'rest' | 'more' | 'again' | 'back-off' | 'slowly';
   readonly notBefore?: number;
+  /** Others do not go first. */
+  readonly atOnce?: true;
 }
 
 export interface QueueOptions {
@@ -55,6 +57,8 @@ interface Entry {
   running: boolean;
   /** Added while running. */
   dirty: WorkClass | undefined;
+  /** Added while running, as what may wait until then. */
+  by: number | undefined;
   failures: number;
   /** `more` and `again` in a row. */
   hurries: number;
@@ -97,6 +101,7 @@ export function createQueue(options: QueueOptions): Queue {
         queued: undefined,
         running: false,
         dirty: undefined,
+        by: undefined,
         failures: 0,
         hurries: 0,
         quietUntil: 0,
@@ -173,15 +178,18 @@ export function createQueue(options: QueueOptions): Queue {
       if (running === 0) onDrained?.();
       return;
     }
-    const { dirty } = entry;
+    const { dirty, by } = entry;
     entry.dirty = undefined;
+    entry.by = undefined;
     follow(entry, next);
     if (dirty !== undefined) enter(entry, dirty);
+    // Only now: what the run asked for has taken the place of whatever was there before.
+    if (by !== undefined) wakeBy(entry.key, by);
     forget(entry);
     pumpSoon();
   }
 
-  function follow(entry: Entry, { next, notBefore = 0 }: Next): void {
+  function follow(entry: Entry, { next, notBefore = 0, atOnce }: Next): void {
     const now = clock.now();
     const { hasNews } = entry;
     entry.hasNews = false;
@@ -195,7 +203,7 @@ export function createQueue(options: QueueOptions): Queue {
     const isHurry = next === 'more' || next === 'again';
     if (isHurry && (++entry.hurries <= MOST_HURRIES || hasNews) && notBefore <= now) {
       if (entry.hurries > MOST_HURRIES) entry.quietUntil = now + QUIET_MS;
-      enqueue(entry, 'fresh', afterOthers);
+      enqueue(entry, 'fresh', atOnce ? undefined : afterOthers);
       return;
     }
     entry.failures++;
@@ -225,6 +233,11 @@ export function createQueue(options: QueueOptions): Queue {
     enqueue(entry, as);
   }
 
+  function wakeBy(key: string, epochMs: number): void {
+    const asked = wakes.at(key);
+    if (asked === undefined || asked > epochMs) wakes.set(key, epochMs);
+  }
+
   function forget(entry: Entry): void {
     if (entry.running || entry.queued !== undefined || entry.failures > 0 || entry.hurries > 0) return;
     entries.delete(entry.key);
@@ -252,10 +265,8 @@ export function createQueue(options: QueueOptions): Queue {
     addBy(key, epochMs) {
       if (isStopped) return;
       const entry = entries.get(key);
-      const asked = wakes.at(key);
-      // A run that is under way may have looked already, and what it asks for would replace this.
-      if (entry?.running) enter(entry, 'fresh');
-      else if (asked === undefined || asked > epochMs) wakes.set(key, epochMs);
+      if (entry?.running) entry.by = Math.min(entry.by ?? Number.POSITIVE_INFINITY, epochMs);
+      else wakeBy(key, epochMs);
     },
     wakeAt(key, epochMs, lookedAt) {
       if (isStopped) return;

@@ -257,8 +257,9 @@ class DiskLog implements Log, RecordSink {
       cluster.show(change);
       touched.add(cluster);
     }
-    batch.resolve();
+    // Readers first: the next step of whatever this was a step of is theirs.
     for (const cluster of touched) cluster.state.wake();
+    batch.resolve();
   }
 
   // Later writes were made on top of earlier ones, so all that is pending fails together. Nobody is told before the file is cut back:

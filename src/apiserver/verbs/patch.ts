@@ -2,11 +2,12 @@
 // resourceVersion never conflicts.
 
 import { invalid, invalidValue, noSuchResource } from '../../api/status.ts';
-import type { Json } from '../../base/json.ts';
+import { deepEqual, type Json } from '../../base/json.ts';
 import type { Cluster } from '../cluster.ts';
 import { objectIn } from '../represent.ts';
 import type { At, Caller, Written } from './call.ts';
 import { change, checkName, checkRevision } from './change.ts';
+import { unchanged } from './commit.ts';
 import { takeNamespace } from './create.ts';
 import { decodePatched, toStored } from './decode.ts';
 import { headOf } from './head.ts';
@@ -19,7 +20,10 @@ export async function patch(cluster: Cluster, at: At, asked: Patch, caller: Call
   checkPatchType(at, asked);
   if (at.subresource === 'scale') return patchScale(cluster, at, asked, caller);
   const old = headOf(cluster, at);
-  const patched = patchedValue(at, objectIn(resource, at.version, old) as Json, asked);
+  const shown = objectIn(resource, at.version, old) as Json;
+  const patched = patchedValue(at, shown, asked);
+  // Often sent: to make sure that an object is still as it was seen.
+  if (deepEqual(patched, shown)) return { stored: await unchanged(cluster, old), created: false };
   const draft = toStored(at, decodePatched(at, patched, asked, caller));
   checkName(at, draft);
   takeNamespace(at, draft);

@@ -41,6 +41,11 @@ export function decide(observed: Observed): Decision {
   if (status.isLater) {
     return { steps: snapshots, holds, wakeAt: wakesAt, because: 'the status was written a moment ago' };
   }
+  // What is left after the snapshots is the status, which may not be written yet, and what history does not keep.
+  if (snapshots.length > 0 && guarded.length === 0 && !isTold && observed.now < living.statusDue) {
+    const wakeAt = Math.min(waitsUntil, living.statusDue);
+    return { steps: snapshots, holds, wakeAt, again: 'later', because: snapshots[0]?.[0]?.because ?? '' };
+  }
   const steps = [...guarded, ...status.steps, ...snapshots];
   const wakeAt = Number.isFinite(wakesAt) ? { wakeAt: wakesAt } : {};
   if (steps.length === 0) {

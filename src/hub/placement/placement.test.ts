@@ -549,6 +549,7 @@ describe('history', () => {
     await it.settle();
     for (const key of ['1', '2', '3']) await it.patch('configmaps', 'app', { data: { key } }, 'team');
     const names = async () => (await it.list('resourcesnapshots')).map(({ metadata }) => metadata.name);
+    await it.advance(STATUS_INTERVAL_MS);
     expect(await names()).toEqual(['web-0-snapshot', 'web-2-snapshot', 'web-3-snapshot']);
     await it.patch('resourcebindings', 'web-c1-12345678', { spec: { resourceSnapshotName: 'web-3-snapshot' } }, 'team');
     await it.advance(STATUS_INTERVAL_MS);

@@ -78,6 +78,8 @@ export function decide(observed: Observed): Decision {
   return {
     steps: [told, ...(moved.length === 0 ? [] : [certain, moved]), removed].filter((step) => step.length > 0),
     holds: Object.values(plan.holds),
+    // What has moved is still to be told to the work generator.
+    ...(moved.length === 0 ? {} : { again: 'at once' as const }),
     ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
     because:
       `${moved.length} move, ${removed.length} go, ${plan.stale.length} wait: ${figures.ready} ready of ${figures.target}, ` +

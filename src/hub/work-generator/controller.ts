@@ -16,7 +16,7 @@ import type { PlacementFamily } from '../families.ts';
 import { type HubBinding, isMaster, placementKeyOf, resourceIndexOf } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
 import { type HubWork, works } from '../work-source.ts';
-import { decide, isCleanedUpWith, type Observed } from './decide.ts';
+import { decide, isCleanedUpWith, isReleased, type Observed } from './decide.ts';
 
 export function workGenerator(family: PlacementFamily): Controller<Observed> {
   const keyOfBinding = ({ metadata }: HubBinding) => keyOf(metadata.namespace, metadata.name ?? '');
@@ -67,7 +67,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
       // That nothing is left is not believed to a watch that may be behind: what it does not know would stay for ever. It may also still
       // know the Work of a predecessor, under the same name.
       if (unsure !== undefined && see.whole(unsure) === undefined) return { need: [unsure] };
-      const isActive = binding.metadata.deletionTimestamp === undefined && binding.spec.state !== 'Scheduled';
+      const { state } = binding.spec;
+      const isActive = !isGoing(binding) && state !== 'Scheduled' && (state !== 'Bound' || isReleased(binding));
       const group = isActive ? groupOf(see, binding) : 'incomplete';
       if (isNeed(group)) return group;
       return {

@@ -45,7 +45,7 @@ export function decide(observed: Observed): Decision {
 }
 
 /** RolloutStarted speaks of the present generation, for or against: then the spec is what the rollout wants. */
-const isReleased = ({ metadata, conditions }: HubBinding): boolean =>
+export const isReleased = ({ metadata, conditions }: HubBinding): boolean =>
   conditions.some(
     ({ type, observedGeneration }) => type === 'RolloutStarted' && observedGeneration === metadata.generation,
   );
