@@ -1,0 +1,170 @@
+// What is written, and in which order.
+import { describe, expect, test } from 'vitest';
+import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { Action } from '../../runtime/controller.ts';
+import type { HubApprovalRequest } from '../staged-sources.ts';
+import { decide } from './decide.ts';
+import type { Observed } from './observed.ts';
+import { APPLY, aBinding, aRun, NOW, observe, onRevision } from './run.testing.ts';
+
+/** What a step does, in short. */
+function told(action: Action): string {
+  switch (action.do) {
+    case 'create':
+      return `create ${action.resource.kind} ${action.object.metadata.name}`;
+    case 'patch': {
+      const isSure = Object.keys(action.merge as object).length === 0;
+      return `${isSure ? 'ascertain' : 'patch'} ${action.of.resource.kind} ${action.of.name}${action.subresource === undefined ? '' : ' status'}`;
+    }
+    case 'delete':
+      return `delete ${action.of.resource.kind} ${action.of.name}`;
+    case 'event':
+      return `tell ${action.reason}`;
+  }
+}
+const shown = (observed: Observed) => decide(observed).steps.map((step) => step.map(told));
+
+/** As it stands after the first write of a run. */
+function recorded(more: Partial<Observed> = {}): Observed {
+  const first = decide(observe(more));
+  const write = first.steps.flat().find((action) => action.do === 'patch' && action.subresource === 'status');
+  const { status } = (write as unknown as { readonly merge: { readonly status: StagedUpdateRunStatus } }).merge;
+  return observe({
+    ...more,
+    run: aRun({ ...more.run?.spec }, { conditions: status.conditions, hasBegun: true }),
+    status,
+  });
+}
+
+describe('a run', () => {
+  test('is held before anything else', () => {
+    const run = aRun({}, { metadata: { name: 'r', uid: 'u', resourceVersion: '1', finalizers: ['x'] } });
+    const [[action]] = decide(observe({ run })).steps as readonly [readonly [Action]];
+    expect(action).toMatchObject({
+      do: 'patch',
+      merge: { metadata: { finalizers: ['x', 'kubernetes-fleet.io/stagedupdaterun-finalizer'] } },
+    });
+  });
+
+  test('that begins says so, and that it is under way, in one write', () => {
+    expect(shown(observe())).toEqual([
+      ['patch ClusterStagedUpdateRun r status'],
+      ['tell UpdateRunInitializedSuccessfully', 'tell UpdateRunStarted'],
+    ]);
+  });
+
+  test('is ascertained before a cluster moves', () => {
+    const observed = recorded();
+    expect(shown(observed)).toEqual([['ascertain ClusterStagedUpdateRun r'], ['patch ClusterResourceBinding web-a']]);
+    expect(decide(observed).steps[1]).toMatchObject([
+      {
+        merge: {
+          spec: {
+            state: 'Bound',
+            resourceSnapshotName: 'web-0-snapshot',
+            clusterResourceOverrideSnapshots: null,
+            resourceOverrideSnapshots: null,
+            applyStrategy: APPLY,
+          },
+        },
+      },
+    ]);
+  });
+
+  test('tells the member next, of the generation that it sees', () => {
+    const told_ = onRevision('a', '0');
+    const untold = { ...told_, conditions: [{ ...told_.conditions[0], observedGeneration: 1 }] } as typeof told_;
+    const observed = recorded({ bindings: [untold, aBinding('b'), aBinding('c')] });
+    expect(shown(observed)).toEqual([
+      ['ascertain ClusterStagedUpdateRun r'],
+      ['patch ClusterResourceBinding web-a status'],
+    ]);
+    expect(decide(observed).steps[1]).toMatchObject([
+      {
+        merge: {
+          status: {
+            conditions: [
+              {
+                type: 'RolloutStarted',
+                status: 'True',
+                reason: 'RolloutStarted',
+                observedGeneration: 2,
+                message: expect.stringContaining('resourceSnapshotIndex: 0, clusterStagedUpdateRun: r'),
+              },
+            ],
+          },
+        },
+      },
+    ]);
+  });
+
+  test('writes bindings before itself', () => {
+    const observed = recorded();
+    const moved = { ...observed, bindings: [onRevision('a', '0', 'available'), aBinding('b'), aBinding('c')] };
+    // Stage rest is not recorded yet, so only the status says something new.
+    expect(shown(moved)).toEqual([['patch ClusterStagedUpdateRun r status'], ['tell StageUpdatingSucceeded']]);
+    const half = recorded({ bindings: [onRevision('a', '0', 'available'), aBinding('b'), aBinding('c')] });
+    const next = {
+      ...half,
+      bindings: [onRevision('a', '0', 'available'), onRevision('b', '0', 'available'), aBinding('c')],
+    };
+    expect(shown(next)).toEqual([
+      ['ascertain ClusterStagedUpdateRun r'],
+      ['patch ClusterResourceBinding web-c'],
+      ['patch ClusterStagedUpdateRun r status'],
+    ]);
+  });
+
+  test('whose status was written a moment ago moves clusters at once, and says so later', () => {
+    const half = recorded({ bindings: [onRevision('a', '0', 'available'), aBinding('b'), aBinding('c')] });
+    const next = {
+      ...half,
+      bindings: [onRevision('a', '0', 'available'), onRevision('b', '0', 'available'), aBinding('c')],
+      statusDue: NOW + 60,
+    };
+    expect(decide(next).coalesceUntil).toBe(NOW + 60);
+    expect(shown(next)).toEqual([['ascertain ClusterStagedUpdateRun r'], ['patch ClusterResourceBinding web-c']]);
+  });
+
+  test('of which nothing new is to be said writes nothing, and is looked at when a cluster would be stuck', () => {
+    const bindings = [onRevision('a', '0', 'failed'), aBinding('b'), aBinding('c')];
+    const decision = decide(recorded({ bindings }));
+    expect(decision).toMatchObject({ steps: [], wakeAt: NOW + 300_000 });
+    expect(decision.coalesceUntil).toBeUndefined();
+  });
+
+  test('that is stopped writes no binding', () => {
+    const observed = recorded();
+    expect(
+      shown({ ...observed, run: aRun({ state: 'Stop' }, { conditions: observed.run.conditions, hasBegun: true }) }),
+    ).toEqual([['patch ClusterStagedUpdateRun r status'], ['tell UpdateRunStopped']]);
+  });
+
+  test('that is deleted takes its requests along, and leaves bindings alone', () => {
+    const request = { metadata: { name: 'r-after-first', uid: 'q', resourceVersion: '1' } } as HubApprovalRequest;
+    const gone = { metadata: { name: 'r-after-rest', deletionTimestamp: 'now' } } as HubApprovalRequest;
+    const run = aRun({}, { metadata: { ...aRun().metadata, deletionTimestamp: 'now' } });
+    expect(shown(observe({ run, requests: [request, gone] }))).toEqual([
+      ['delete ClusterApprovalRequest r-after-first'],
+      ['patch ClusterStagedUpdateRun r'],
+    ]);
+  });
+
+  test('that is over only follows its generation', () => {
+    const bindings = ['a', 'b', 'c'].map((cluster) => onRevision(cluster, '0', 'available'));
+    const observed = recorded({ bindings });
+    expect(shown(observed)).toEqual([]);
+    const edited = { ...observed, run: { ...observed.run, metadata: { ...observed.run.metadata, generation: 5 } } };
+    expect(shown(edited)).toEqual([['patch ClusterStagedUpdateRun r status']]);
+  });
+});
+
+test('what was refused is a hold as long as there is something to do', () => {
+  const failure = { message: 'no rights', reason: 'Forbidden' };
+  expect(decide({ ...recorded(), failure }).holds[0]).toMatchObject({
+    code: 'StepRefused',
+    facts: { message: 'no rights' },
+  });
+  const bindings = ['a', 'b', 'c'].map((cluster) => onRevision(cluster, '0', 'available'));
+  expect(decide({ ...recorded({ bindings }), failure }).holds).toEqual([]);
+});
