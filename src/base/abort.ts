@@ -1,5 +1,22 @@
 // Hearing an AbortSignal, without leaks and without noise.
-import { setMaxListeners } from 'node:events';
+
+/** One signal ends hundreds of watches and thousands of calls; a listener of its own for each would cost more than a call does. */
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+function waitingFor(signal: AbortSignal): Set<() => void> {
+  const known = waiting.get(signal);
+  if (known !== undefined) return known;
+  const runs = new Set<() => void>();
+  waiting.set(signal, runs);
+  const fire = () => {
+    for (const run of runs) {
+      runs.delete(run);
+      run();
+    }
+  };
+  signal.addEventListener('abort', fire, { once: true });
+  return runs;
+}
 
 /** Runs once when the signal fires, at once if it already has. Returns a function that cancels. */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
@@ -7,10 +24,12 @@ export function onAbort(signal: AbortSignal, run: () => void): () => void {
     run();
     return () => {};
   }
-  // One signal ends hundreds of watches; Node would take that for a leak and say so on standard error.
-  setMaxListeners(0, signal);
-  signal.addEventListener('abort', run, { once: true });
-  return () => signal.removeEventListener('abort', run);
+  const runs = waitingFor(signal);
+  const once = () => run();
+  runs.add(once);
+  return () => {
+    runs.delete(once);
+  };
 }
 
 /** The promise's outcome, or `instead()` thrown as soon as the signal fires. */

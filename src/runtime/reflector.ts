@@ -2,6 +2,7 @@
 // never misses a deletion: whenever the watch cannot go on from exactly where it was, everything is listed again and the difference told.
 import type { KubeObject } from '../api/object.ts';
 import type { Target, Transport, WatchEvent } from '../api/transport.ts';
+import { onAbort } from '../base/abort.ts';
 import { type Clock, until } from '../base/clock.ts';
 import { ApiError, messageOf } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
@@ -162,8 +163,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
     watches++;
     const openedAt = clock.now();
     const stop = new AbortController();
-    const onAbort = () => stop.abort();
-    signal.addEventListener('abort', onAbort, { once: true });
+    const forget = onAbort(signal, () => stop.abort());
     let quietSince = openedAt;
     let isDead = false;
     let cancel = () => {};
@@ -198,7 +198,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
       }
     } finally {
       cancel();
-      signal.removeEventListener('abort', onAbort);
+      forget();
       stop.abort();
       // Not waited for: a dead connection may never answer.
       batches.return?.(undefined)?.catch(() => {});
@@ -257,9 +257,7 @@ const isRevisionRefused = (error: ApiError): boolean =>
 function nextUnless<V>(iterator: AsyncIterator<V>, signal: AbortSignal): Promise<V | undefined> {
   if (signal.aborted) return Promise.resolve(undefined);
   return new Promise((resolve, reject) => {
-    const onAbort = () => resolve(undefined);
-    signal.addEventListener('abort', onAbort, { once: true });
-    const settle = () => signal.removeEventListener('abort', onAbort);
+    const settle = onAbort(signal, () => resolve(undefined));
     iterator.next().then(
       (result) => {
         settle();
