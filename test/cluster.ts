@@ -1,5 +1,6 @@
 // A cluster in memory for tests: the real API server without sockets, on a clock and a random stream that the test holds.
 import type { Kind, Resource } from '../src/api/kind.ts';
+import { HUB_USER_NAME } from '../src/api/names.ts';
 import type { KubeObject, User } from '../src/api/object.ts';
 import type { Answer, Request, Target, Transport } from '../src/api/transport.ts';
 import { newPrivateKey } from '../src/apiserver/auth/certificates.ts';
@@ -11,6 +12,8 @@ import type { Clock } from '../src/base/clock.ts';
 import { seededRandom } from '../src/base/random.ts';
 
 export const admin: User = { name: 'admin', groups: ['system:masters', 'system:authenticated'] };
+/** The hub's controllers, as `flotilla up` runs them: some things only they may write. */
+export const theHub: User = { name: HUB_USER_NAME, groups: admin.groups };
 const key = signingKey(newPrivateKey());
 const NO_KINDS: readonly Kind[] = [];
 

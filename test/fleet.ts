@@ -18,7 +18,7 @@ import type { Manager } from '../src/runtime/manager.ts';
 import { type Profile, profileOf } from '../src/sim/pretend/profile.ts';
 import { someNodes } from '../src/sim/pretend/rules/node.ts';
 import { type Pretend, startPretend } from '../src/sim/pretend/start.ts';
-import { aCluster, admin, type TestClock, type TestCluster, testClock } from './cluster.ts';
+import { aCluster, admin, type TestClock, type TestCluster, testClock, theHub } from './cluster.ts';
 
 /** As the API server knows the ServiceAccount that `flotilla join` makes. */
 export const identityOf = (cluster: string): User => ({
@@ -140,7 +140,7 @@ function counting(inner: Transport, { who, writes, traffic, isCut, meddle }: Cou
   };
 }
 
-export async function aFleet(settings: FleetOptions = {}, hubUser: User = admin): Promise<Fleet> {
+export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub): Promise<Fleet> {
   const clock = testClock();
   const hub = await aCluster({ kinds: hubKinds, clock });
   const writes = new Map<string, number>();

@@ -1,5 +1,6 @@
 // ClusterApprovalRequest and ApprovalRequest: a gate of a run asks a person.
-import { definePair, type Infer, s, type WithSpec } from './build.ts';
+import { admitApproval } from './approval-admission.ts';
+import { definePair, type Infer, type Pair, s, type WithSpec } from './build.ts';
 import { age, conditionStatus, text } from './columns.ts';
 import { conditionsByType } from './conditions.ts';
 import { placementGroup, V1, V1_AND_ALPHA } from './groups.ts';
@@ -39,7 +40,7 @@ const status = s.object(
   { doc: 'The answer.' },
 );
 
-export const approvalRequest = definePair({
+const pair = definePair({
   in: placementGroup,
   versions: V1,
   spec,
@@ -64,6 +65,11 @@ export const approvalRequest = definePair({
     doc: 'A StagedUpdateRun waits for approval at a gate.',
   },
 });
+
+export const approvalRequest: Pair<ApprovalRequestSpec, ApprovalRequestStatus> = {
+  cluster: Object.freeze({ ...pair.cluster, admit: admitApproval }),
+  namespaced: Object.freeze({ ...pair.namespaced, admit: admitApproval }),
+};
 
 export type ApprovalRequestSpec = Infer<typeof spec>;
 export type ApprovalRequestStatus = Infer<typeof status>;

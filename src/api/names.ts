@@ -94,6 +94,9 @@ export const overrideVariables = {
 // ---- namespaces
 
 export const SYSTEM_NAMESPACE = 'fleet-system';
+/** The service account of the hub's controllers, and the user that it is for the API server. */
+export const HUB_ACCOUNT = 'flotilla-hub';
+export const HUB_USER_NAME = `system:serviceaccount:${SYSTEM_NAMESPACE}:${HUB_ACCOUNT}`;
 const MEMBER_NAMESPACE_PREFIX = 'fleet-member-';
 export const RESERVED_PREFIXES: readonly string[] = ['fleet-', 'kube-'];
 

@@ -1,6 +1,6 @@
 // `flotilla roles`: identities and what they are allowed to do, as YAML for `kubectl apply -f -`. The hub's controllers need no administrator; a
 // member's agent gets its rights on the hub from them, in a namespace of its own.
-import { SYSTEM_NAMESPACE } from '../api/names.ts';
+import { HUB_ACCOUNT, SYSTEM_NAMESPACE } from '../api/names.ts';
 import type { KubeObject } from '../api/object.ts';
 import { RBAC_GROUP } from '../api/resources.ts';
 import {
@@ -16,7 +16,6 @@ import { writeYaml } from '../base/write-yaml.ts';
 export const ROLE_TARGETS = ['hub', 'member'] as const;
 export type RoleTarget = (typeof ROLE_TARGETS)[number];
 
-export const HUB_ACCOUNT = 'flotilla-hub';
 export const AGENT_ACCOUNT = 'flotilla-member';
 
 const RBAC = `${RBAC_GROUP}/v1`;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { aCluster, admin, type TestCluster } from '../../test/cluster.ts';
 import { hubKinds, memberKinds } from '../api/kinds.ts';
-import { SYSTEM_NAMESPACE } from '../api/names.ts';
+import { HUB_ACCOUNT, SYSTEM_NAMESPACE } from '../api/names.ts';
 import { groupVersionOf, type KubeObject, type User } from '../api/object.ts';
 import { agentBasicRules, hubBasicRules, hubSystemRules, memberRules, type Rule } from '../api/rights.ts';
 import { accountUserName } from '../apiserver/auth/service-account.ts';
-import { AGENT_ACCOUNT, HUB_ACCOUNT, ROLE_TARGETS, rolesFor } from '../cli/roles.ts';
+import { AGENT_ACCOUNT, ROLE_TARGETS, rolesFor } from '../cli/roles.ts';
 import { checkRights, type Needed } from './rights.ts';
 
 const account = (name: string): User => ({

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Registry } from 'prom-client';
 import { hubKinds } from '../api/kinds.ts';
-import { memberServiceAccount, SYSTEM_NAMESPACE } from '../api/names.ts';
+import { HUB_USER_NAME, memberServiceAccount, SYSTEM_NAMESPACE } from '../api/names.ts';
 import type { User } from '../api/object.ts';
 import { ALL_AUTHENTICATED, accountGroups, accountUserName, MASTERS } from '../apiserver/auth/service-account.ts';
 import { directTransport } from '../apiserver/direct.ts';
@@ -43,7 +43,7 @@ const MOST_IN_ONE_PROCESS = 50;
 
 /** The controllers of the hub, in process. On a cluster of one's own they get a role instead. */
 const HUB_USER: User = {
-  name: accountUserName(SYSTEM_NAMESPACE, 'flotilla-hub'),
+  name: HUB_USER_NAME,
   groups: [MASTERS, ALL_AUTHENTICATED],
 };
 

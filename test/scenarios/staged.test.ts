@@ -6,7 +6,7 @@ import { seededRandom } from '../../src/base/random.ts';
 import { families } from '../../src/hub/families.ts';
 import { startHub } from '../../src/main/parts.ts';
 import { silentLog } from '../../src/runtime/deps.ts';
-import { admin } from '../cluster.ts';
+import { theHub } from '../cluster.ts';
 import { aDelivery, configMap, type Delivery, DONE, deployment, SHOP, scenario } from '../delivery.ts';
 import {
   ABORTED,
@@ -942,7 +942,7 @@ describe('two hubs at once', () => {
     const second = startHub({
       clock,
       random: seededRandom(12),
-      servers: { hub: hub.as(admin) },
+      servers: { hub: hub.as(theHub) },
       catalogues: { hub: hub.running.catalogue },
       log: silentLog,
     });
