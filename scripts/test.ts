@@ -1,7 +1,7 @@
 // Runs the named suites one after the other and ends with one line that sums them: `N passed, N failed, N skipped`.
 //   node --import tsx scripts/test.ts check unit wire judge sim mutants
 // `check` counts types and lint, `sim` scenarios of the simulation, `mutants` what it must notice; every other suite is a project of vitest.
-// A suite that ran nothing has failed: a green run must mean that something was seen to work.
+// A suite that ran nothing has failed, unless all of it was skipped outside of CI: a green run must mean that something was seen to work.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,7 +68,8 @@ function counted(suite: string): Counts {
   const counts = countsIn(file);
   // A suite can fail without a failed test: an error outside of tests, a file that does not load.
   if (!isGreen && counts.failed === 0) return { ...counts, failed: 1 };
-  if (counts.passed === 0) {
+  // Outside of CI a suite whose tools are missing is skipped, visibly.
+  if (counts.passed === 0 && (counts.skipped === 0 || process.env['CI'] !== undefined)) {
     console.error(`suite ${suite}: no test ran`);
     return { ...counts, failed: Math.max(1, counts.failed) };
   }
