@@ -17,13 +17,14 @@ export const secretResource = core('Secret', 'secrets', true);
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
-const rbac = (kind: string, plural: string): Resource => ({
+const rbac = (kind: string, plural: string, namespaced = true): Resource => ({
   group: RBAC_GROUP,
   version: 'v1',
   kind,
   plural,
-  namespaced: true,
+  namespaced,
 });
 
 export const roleResource = rbac('Role', 'roles');
+export const clusterRoleResource = rbac('ClusterRole', 'clusterroles', false);
 export const roleBindingResource = rbac('RoleBinding', 'rolebindings');

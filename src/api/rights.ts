@@ -1,13 +1,18 @@
-// What each part must be allowed to do, as RBAC rules: the hub's controllers on the hub, a member's agent on the hub, and the agent on its own cluster.
+// What each part must be allowed to do, as RBAC rules: the hub's controllers on the hub, a member's agent on the hub, and the agent on its own cluster;
+// and, at the end, what people may do with the kinds of their namespace.
 // `flotilla roles` prints them, `flotilla hub` and `flotilla member` check theirs when they start, and the suites on real clusters run with
 // nothing more.
 import { appliedWork } from './applied-work.ts';
 import { approvalRequest } from './approval-request.ts';
 import { binding } from './binding.ts';
+import { envelope } from './envelope.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Resource } from './kind.ts';
 import { memberCluster } from './member-cluster.ts';
+import { override } from './override.ts';
+import { overrideSnapshot } from './override-snapshot.ts';
 import { placement } from './placement.ts';
+import { clusterResourcePlacementStatus } from './placement-status.ts';
 import { policySnapshot } from './policy-snapshot.ts';
 import { resourceSnapshot } from './resource-snapshot.ts';
 import {
@@ -121,4 +126,47 @@ export const agentPlacingRules: readonly Rule[] = [
     resources: ['clusterroles', 'roles'],
     verbs: ['bind', 'escalate'],
   },
+];
+
+// ---- people. Nobody gets by them what reaches beyond a namespace, but for the approver of runs that do.
+
+const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+const written = [
+  placement.namespaced,
+  stagedUpdateRun.namespaced,
+  stagedUpdateStrategy.namespaced,
+  override.namespaced,
+  envelope.namespaced,
+];
+
+/** Who may look at a namespace sees what is asked for and how far it is. */
+export const viewRules: readonly Rule[] = [
+  allow(READ, [
+    placement.namespaced,
+    clusterResourcePlacementStatus,
+    policySnapshot.namespaced,
+    binding.namespaced,
+    stagedUpdateRun.namespaced,
+    stagedUpdateStrategy.namespaced,
+    approvalRequest.namespaced,
+    override.namespaced,
+    overrideSnapshot.namespaced,
+  ]),
+];
+
+export const editRules: readonly Rule[] = [
+  // These carry whole objects, Secrets among them, which who may only look does not see.
+  allow(READ, [resourceSnapshot.namespaced, envelope.namespaced]),
+  allow(WRITE, written),
+];
+
+const approving = (scope: 'cluster' | 'namespaced'): Rule => allow(REPORT, [approvalRequest[scope]], '/status');
+
+/** Who changes a run does not approve it: that is for the administrators of the namespace. */
+export const adminRules: readonly Rule[] = [approving('namespaced')];
+
+/** Opens gates and does nothing else. */
+export const approverRules = (scope: 'cluster' | 'namespaced'): readonly Rule[] => [
+  allow(READ, [stagedUpdateRun[scope], approvalRequest[scope]]),
+  approving(scope),
 ];

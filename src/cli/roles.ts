@@ -1,22 +1,32 @@
 // `flotilla roles`: identities and what they are allowed to do, as YAML for `kubectl apply -f -`. The hub's controllers need no administrator; a
-// member's agent gets its rights on the hub from them, in a namespace of its own.
+// member's agent gets its rights on the hub from them, in a namespace of its own. For people: roles without an identity. Three add themselves to
+// Kubernetes' own view, edit and admin, so that whoever has one of these in a namespace works with our kinds there; two are for approvers, and
+// somebody has to give them to whom they are meant for.
 import { HUB_ACCOUNT, SYSTEM_NAMESPACE } from '../api/names.ts';
 import type { KubeObject } from '../api/object.ts';
 import { RBAC_GROUP } from '../api/resources.ts';
 import {
+  adminRules,
   agentBasicRules,
   agentPlacingRules,
+  approverRules,
+  editRules,
   hubBasicRules,
   hubSelectingRules,
   hubSystemRules,
   type Rule,
+  viewRules,
 } from '../api/rights.ts';
 import { writeYaml } from '../base/write-yaml.ts';
 
-export const ROLE_TARGETS = ['hub', 'member'] as const;
+export const ROLE_TARGETS = ['hub', 'member', 'people'] as const;
 export type RoleTarget = (typeof ROLE_TARGETS)[number];
 
 export const AGENT_ACCOUNT = 'flotilla-member';
+/** Given by a RoleBinding: gates of the runs in its namespace. */
+export const APPROVER = 'flotilla-approver';
+/** Given by a ClusterRoleBinding: gates of ClusterStagedUpdateRuns. */
+export const CLUSTER_APPROVER = 'flotilla-cluster-approver';
 
 const RBAC = `${RBAC_GROUP}/v1`;
 
@@ -26,6 +36,12 @@ const role = (kind: 'Role' | 'ClusterRole', name: string, rules: readonly Rule[]
   metadata: { name, ...(kind === 'Role' ? { namespace: SYSTEM_NAMESPACE } : {}) },
   rules: rules as never,
 });
+
+/** A role whose rules become part of Kubernetes' own of that name. */
+const addTo = (usual: 'view' | 'edit' | 'admin', rules: readonly Rule[]): KubeObject => {
+  const { metadata, ...rest } = role('ClusterRole', `flotilla-${usual}`, rules);
+  return { ...rest, metadata: { ...metadata, labels: { [`${RBAC_GROUP}/aggregate-to-${usual}`]: 'true' } } };
+};
 
 /** Gives the role of this name and kind to the account. */
 const grant = (kind: 'Role' | 'ClusterRole', name: string, account: string): KubeObject => ({
@@ -59,6 +75,13 @@ const OBJECTS: Readonly<Record<RoleTarget, readonly KubeObject[]>> = {
     // Apart, so that whoever trusts the hub with less replaces this one.
     role('ClusterRole', `${AGENT_ACCOUNT}-placing`, agentPlacingRules),
     grant('ClusterRole', `${AGENT_ACCOUNT}-placing`, AGENT_ACCOUNT),
+  ],
+  people: [
+    addTo('view', viewRules),
+    addTo('edit', editRules),
+    addTo('admin', adminRules),
+    role('ClusterRole', APPROVER, approverRules('namespaced')),
+    role('ClusterRole', CLUSTER_APPROVER, approverRules('cluster')),
   ],
 };
 

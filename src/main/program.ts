@@ -75,11 +75,20 @@ export function program(name: string): Command {
 function addRoles(root: Command): void {
   root
     .command('roles')
-    .description('print an identity and the rights that it needs, no more, as YAML')
+    .description('print an identity and the rights that it needs, no more, or roles for people, as YAML')
     .addArgument(
-      new Argument('<for>', "hub: of the hub's controllers; member: of an agent on its own cluster").choices(
-        ROLE_TARGETS,
-      ),
+      new Argument(
+        '<for>',
+        "hub: of the hub's controllers; member: of an agent on its own cluster; people: on the hub, for teams and approvers",
+      ).choices(ROLE_TARGETS),
+    )
+    .addHelpText(
+      'after',
+      `
+Roles for people are ClusterRoles. flotilla-view, flotilla-edit and flotilla-admin become part of Kubernetes' own view, edit and admin, and
+reach as far as those are given. The others are to be given:
+  kubectl create rolebinding approvers --clusterrole=flotilla-approver --group=leads -n team
+  kubectl create clusterrolebinding approvers --clusterrole=flotilla-cluster-approver --group=leads`,
     )
     .action((target: RoleTarget) => print.line(roles(target).trimEnd()));
 }

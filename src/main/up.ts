@@ -17,6 +17,7 @@ import { type Embedded, type EmbeddedOptions, HOST, HUB, kubeconfigFile, openEmb
 import { firstSteps } from './first-steps.ts';
 import { type FleetMember, farewellTo, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
 import { serveHealth } from './health-server.ts';
+import { installRoles } from './install-roles.ts';
 import { allJoined, joinFleet, tokensOf } from './joining.ts';
 import { jsonLog, type LogLevel } from './log.ts';
 import { startMembers, startServers } from './members.ts';
@@ -95,6 +96,7 @@ export async function up(options: UpOptions): Promise<void> {
   );
   const farewell = farewellTo(kept ?? [], fleet);
   if (farewell !== undefined) console.log(`flotilla: ${farewell}`);
+  await installRoles(admin);
   await joinFleet(admin, fleet);
   child?.startAgents({
     hub: { server: url, ca: embedded.pki.authority.certificate },
