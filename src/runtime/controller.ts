@@ -42,6 +42,8 @@ export interface See {
   isListed?<T extends Projected>(source: Source<T>): boolean;
   /** A whole object that an earlier pass asked for with Need; undefined = not fetched (ask), null = known to be absent. */
   whole(ref: WholeRef): KubeObject | null | undefined;
+  /** The server's word if this pass asked for an object with `mayBeRefused` and has no right to read it; it is tried again after a back-off. */
+  refusal?(ref: WholeRef): Failure | undefined;
   /**
    * What is known of a collection that is watched on demand (Need.watch), in key order; undefined = not listed yet. A change wakes the key
    * if it touches the part that was read. The watch ends some time after the last key has stopped reading.
@@ -70,6 +72,11 @@ export interface WholeRef extends ObjectRef {
    * does not know yet what others have made.
    */
   readonly live?: true;
+  /**
+   * Without the right to read it the pass goes on, to say so: `see.refusal` tells. One refusal ends the asking, and whoever sets this must not
+   * ask again in the same pass.
+   */
+  readonly mayBeRefused?: true;
 }
 
 /** "I must see these": the runtime gets the objects, begins to watch the collections, and observes again when all of it is there. */

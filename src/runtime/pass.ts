@@ -59,6 +59,8 @@ interface Looked {
   /** What time it was. */
   readonly at?: number;
   readonly performed?: Performed;
+  /** Something that it wanted to read and may not, and went on without: it is tried again. */
+  readonly refused?: ApiError;
 }
 
 interface Working {
@@ -88,6 +90,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
     let performed: Performed | undefined;
     let next: Next;
     let error: unknown;
+    let refused: ApiError | undefined;
     try {
       await settle(of, key);
       const seen = await look(of, key);
@@ -97,6 +100,8 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       remember(of, key, decision, seen?.at);
       if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
       next = performed === undefined ? { next: 'rest' } : after(of, performed, decision?.again);
+      refused = seen?.refused;
+      if (refused !== undefined) next = afterRefusal(of, next);
     } catch (thrown) {
       if (reading.aborted) return { next: 'rest' };
       error = thrown;
@@ -110,7 +115,9 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
         : { error, class: isWorker(controller) ? classOf(error) : classOfRead(error) };
     if (failure !== undefined && OUTCOMES[failure.class].isWorthTelling) of.failures.set(key, told(failure));
     else if (failure === undefined) of.failures.delete(key);
-    report(of, key, { durationMs: clock.now() - startedAt, decision, performed, failure });
+    // A refusal that the pass went on from was seen by the controller already; the log hears of it here.
+    const logged = failure ?? (refused && { error: refused, class: 'refused' as const });
+    report(of, key, { durationMs: clock.now() - startedAt, decision, performed, failure: logged });
     return next;
   }
 
@@ -142,9 +149,12 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       if (!isNeed(found)) {
         note(of, key, wholes);
         if (found === undefined) return undefined;
-        return isWorker(controller)
-          ? { ...(found as Looked), at: see.now }
-          : { decision: controller.decide(found), at: see.now };
+        const [refused] = wholes.refusals.values();
+        return {
+          ...(isWorker(controller) ? (found as Looked) : { decision: controller.decide(found) }),
+          at: see.now,
+          ...(refused === undefined ? {} : { refused }),
+        };
       }
       if (round === MOST_NEED_ROUNDS) {
         throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
@@ -255,6 +265,11 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       next: mostPatient(failures.map((failure) => OUTCOMES[failure.class].next)),
       notBefore: clock.now() + Math.max(...failures.map(({ error }) => retryAfterMs(error))),
     };
+  }
+
+  function afterRefusal(of: Running, { next, notBefore }: Next): Next {
+    metrics.failed(of.controller.name, 'refused');
+    return { next: mostPatient([next, OUTCOMES.refused.next]), ...(notBefore === undefined ? {} : { notBefore }) };
   }
 
   function report(of: Running, key: string, { durationMs, decision, performed, failure }: Report): void {

@@ -57,6 +57,7 @@ export function createSee(controller: Pick<Controller, 'name' | 'watches'>, feed
     ...(failure === undefined ? {} : { failure }),
     ...reads,
     whole: (ref) => wholes?.see(ref),
+    refusal: (ref) => wholes?.refusal(ref),
     among: (source, part = {}) => among(source, part, wholes),
   });
 }

@@ -1,8 +1,9 @@
 // The whole objects of one pass over a key: what it needed, what was fetched for it, and which keys to wake when one of them changes.
 import type { KubeObject } from '../api/object.ts';
+import { ApiError } from '../base/errors.ts';
 import { keyOf } from './cache.ts';
 import type { Contents } from './content.ts';
-import type { WholeRef } from './controller.ts';
+import type { Failure, WholeRef } from './controller.ts';
 import type { Feed, Feeds } from './feeds.ts';
 import { type Place, placeText } from './place.ts';
 import { byRevision } from './revision.ts';
@@ -17,6 +18,9 @@ export interface Wholes {
   /** A new look at the same key begins. */
   begin(): void;
   see(ref: WholeRef): KubeObject | null | undefined;
+  /** What the server said to those who may be refused, by place. */
+  readonly refusals: ReadonlyMap<string, ApiError>;
+  refusal(ref: WholeRef): Failure | undefined;
   fetch(ref: WholeRef): Promise<void>;
 }
 
@@ -30,6 +34,7 @@ const placeOf = ({ on, resource, namespace, name }: WholeRef): Place => ({
 /** `onUse` hears of every place at once: for a pass that takes time, in which what it has read may change. */
 export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: string) => void): Wholes {
   const held = new Map<string, KubeObject | null>();
+  const refusals = new Map<string, ApiError>();
   const used = new Set<string>();
   const use = (text: string) => {
     used.add(text);
@@ -59,11 +64,23 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
       if (own?.metadata.uid === known.uid && own.metadata.resourceVersion === known.resourceVersion) return own;
       return contents.get(place, known.uid, known.resourceVersion);
     },
+    refusals,
+    refusal(ref) {
+      const error = refusals.get(placeText(placeOf(ref)));
+      return error && { message: error.message, reason: error.reason };
+    },
     async fetch(ref) {
       const place = placeOf(ref);
       const text = placeText(place);
       use(text);
-      held.set(`${text}@${ref.resource.version}`, await contents.fetch(place));
+      // Where one may not be read, others of its kind may not be either: nobody is to be asked a thousand times.
+      if (ref.mayBeRefused && refusals.size > 0) return;
+      try {
+        held.set(`${text}@${ref.resource.version}`, await contents.fetch(place));
+      } catch (error) {
+        if (!(ref.mayBeRefused && error instanceof ApiError && error.reason === 'Forbidden')) throw error;
+        refusals.set(text, error);
+      }
     },
   };
 }

@@ -132,7 +132,7 @@ function holdsOf(
       code: 'SelectionPending',
       subject,
       facts: { kind, message },
-      next: `let the hub list and watch ${kind}`,
+      next: `let the hub get, list and watch ${kind}`,
     });
   }
   if (plan?.state === 'too-large' && selected.state === 'selected') {

@@ -18,6 +18,8 @@ export type Selected =
   /** A kind that cannot be read, and what the server says. */
   | { readonly state: 'pending'; readonly kind: string; readonly message: string };
 
+type Pending = Extract<Selected, { readonly state: 'pending' }>;
+
 export interface Looking {
   readonly catalogue: LiveCatalogue;
   readonly propagation: Propagation;
@@ -135,7 +137,7 @@ export function lookAt(
   if (selection.state === 'unknown') return waitFor(see, [...unlisted]);
   const refs = selection.picked.map(refOf).map((ref): WholeRef => (isLive ? { ...ref, live: true } : ref));
   const wholes = wholesOf(see, refs);
-  if ('need' in wholes) return wholes;
+  if ('need' in wholes || 'state' in wholes) return wholes;
   const isSameContent = found !== undefined && isMarked && isSame(found.wholes, wholes);
   const content = isSameContent ? found.selected.content : contentOf(wholes, marks);
   const selected = { state: 'selected', content, notes: selection.notes } as const;
@@ -170,16 +172,15 @@ function waitFor(see: See, unlisted: readonly Source<Candidate>[]): Selected | M
   const waiting = unlisted.filter((source) => see.amiss(source as Source) === undefined);
   if (waiting.length > 0) return { need: [], watch: waiting as readonly Source[] };
   const [first] = unlisted;
-  const trouble = first === undefined ? undefined : see.amiss(first as Source);
-  return {
-    state: 'pending',
-    kind:
-      first === undefined
-        ? ''
-        : `${first.resource.plural}${first.resource.group === '' ? '' : `.${first.resource.group}`}`,
-    message: trouble?.message ?? '',
-  };
+  if (first === undefined) return { state: 'pending', kind: '', message: '' };
+  return pendingFor(first.resource, see.amiss(first as Source)?.message ?? '');
 }
+
+const pendingFor = ({ plural, group }: Resource, message: string): Pending => ({
+  state: 'pending',
+  kind: group === '' ? plural : `${plural}.${group}`,
+  message,
+});
 
 const refOf = ({ resource, namespace, name }: Picked): WholeRef => ({
   on: 'hub',
@@ -188,15 +189,18 @@ const refOf = ({ resource, namespace, name }: Picked): WholeRef => ({
   kind: resource.kind,
   ...(namespace === undefined ? {} : { namespace }),
   name,
+  mayBeRefused: true,
 });
 
-function wholesOf(see: See, refs: readonly WholeRef[]): readonly KubeObject[] | Missing {
+function wholesOf(see: See, refs: readonly WholeRef[]): readonly KubeObject[] | Missing | Pending {
   const wholes: KubeObject[] = [];
   const need: WholeRef[] = [];
   for (const ref of refs) {
     const whole = see.whole(ref);
     // Gone since it was listed: the next pass will not list it.
     if (whole === null) continue;
+    const refusal = whole === undefined ? see.refusal?.(ref) : undefined;
+    if (refusal !== undefined) return pendingFor(ref.resource, refusal.message);
     if (whole === undefined) need.push(ref);
     else wholes.push(whole);
   }

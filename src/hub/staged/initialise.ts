@@ -253,7 +253,13 @@ function presentState(observed: Observed, { placement }: Targets): Chosen {
     return {
       state: 'waits',
       holds: [
-        { code: 'SelectionPending', subject, on, facts: { kind, message }, next: `let the hub list and watch ${kind}` },
+        {
+          code: 'SelectionPending',
+          subject,
+          on,
+          facts: { kind, message },
+          next: `let the hub get, list and watch ${kind}`,
+        },
       ],
     };
   }
