@@ -6,7 +6,7 @@ import type { Answer, Request, Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import { AbortError, LostError } from '../base/errors.ts';
 import { type Random, seededRandom } from '../base/random.ts';
-import { silentLog } from './deps.ts';
+import { type Log, silentLog } from './deps.ts';
 import { type Leader, type LeaderOptions, startLeader } from './leader.ts';
 
 const lease = { namespace: 'default', name: 'the-lease' };
@@ -14,11 +14,11 @@ const lease = { namespace: 'default', name: 'the-lease' };
 const candidate = (
   cluster: TestCluster,
   identity: string,
-  more: Partial<LeaderOptions> & { readonly transport?: Transport; readonly clock?: Clock } = {},
+  more: Partial<LeaderOptions> & { readonly transport?: Transport; readonly clock?: Clock; readonly log?: Log } = {},
 ): Leader => {
-  const { transport = cluster.as(admin), clock = cluster.clock, ...options } = more;
+  const { transport = cluster.as(admin), clock = cluster.clock, log = silentLog, ...options } = more;
   const random = seededRandom(identity.charCodeAt(0));
-  return startLeader({ clock, random, transport, log: silentLog }, { ...lease, identity, ...options });
+  return startLeader({ clock, random, transport, log }, { ...lease, identity, ...options });
 };
 
 async function pass(cluster: TestCluster, ms: number, stepMs = 500): Promise<void> {
@@ -55,6 +55,22 @@ describe('an election', () => {
     expect(b.mayWrite()).toBe(true);
     expect(changes).toEqual(['a true', 'a false', 'b true']);
     expect((await cluster.get('leases', 'default', 'the-lease')).spec).toMatchObject({ leaseTransitions: 1 });
+    await b.stop();
+  });
+
+  test('tells the log who leads, once for each, while it stands by', async () => {
+    await using cluster = await aCluster();
+    const lines: string[] = [];
+    const info = (message: string, { leader = '' }: Readonly<Record<string, unknown>>) =>
+      void lines.push(`${message} ${leader}`.trim());
+    const a = candidate(cluster, 'a');
+    await turns();
+    const b = candidate(cluster, 'b', { log: { ...silentLog, info } });
+    await pass(cluster, 60_000);
+    expect(lines).toEqual(['stands by a']);
+    await a.stop();
+    await pass(cluster, 3000);
+    expect(lines).toEqual(['stands by a', 'leading']);
     await b.stop();
   });
 

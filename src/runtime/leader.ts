@@ -76,6 +76,8 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
   let cancelEnd = () => {};
   /** What `onChange` was told last. */
   let isTold = false;
+  /** For whom we stand by, as the log was told last. */
+  let standsByFor = '';
 
   const isLeading = () => deadline !== undefined && clock.now() < deadline - marginMs;
 
@@ -91,6 +93,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
     cancelEnd = clock.at(deadline - marginMs, 'leader deadline', () => end('the lease could not be renewed in time'));
     if (isTold) return;
     isTold = true;
+    standsByFor = '';
     log.info('leading', { lease: `${namespace}/${name}`, identity });
     options.onChange?.(true);
   }
@@ -137,6 +140,14 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
     const isOurs = holderIdentity === identity;
     const isFree = holderIdentity === '' || clock.now() >= since + Math.max(leaseMs, leaseDurationSeconds * 1000);
     if (isOurs || isFree) await take(lease, isOurs);
+    else void standBy;
+  }
+
+  /** Said once for each who leads: otherwise a replica that waits looks like one that works. */
+  function standBy(leader: string): void {
+    if (leader === standsByFor) return;
+    standsByFor = leader;
+    log.info('stands by', { lease: `${namespace}/${name}`, identity, leader });
   }
 
   async function createLease(): Promise<void> {

@@ -290,6 +290,52 @@ describe('a manager', () => {
     expect(asked.writes()).toEqual(['patch configmaps a']);
   });
 
+  test('looks again after its writes, or when it said that it would', async () => {
+    await using cluster = await aCluster();
+    await aMap(cluster, 'a');
+    const start = cluster.clock.now();
+    const times: number[] = [];
+    const { controller } = told((map, { now }) => {
+      times.push(now - start);
+      if (dataOf(map)['mark'] === 'yes') return idle('marked');
+      return { ...act([mark(map, 'yes')]), again: 'later', wakeAt: start + 70 };
+    });
+    const { manager } = await managing(cluster, [controller]);
+    await turns(5);
+    expect(times).toEqual([0]);
+    expect(manager.idle()).toBe(true);
+    cluster.clock.advance(70);
+    await turns(5);
+    expect(times).toEqual([0, 70]);
+  });
+
+  test('looks once at what changes often, when a rule says that it is early enough', async () => {
+    await using cluster = await aCluster();
+    await aMap(cluster, 'a');
+    const start = cluster.clock.now();
+    const times: number[] = [];
+    const { controller } = told(
+      (_map, { now }) => {
+        times.push(now - start);
+        return idle('fine');
+      },
+      { watches: [{ source: maps, toKeys: ({ metadata }) => [metadata.name ?? ''], notBefore: () => start + 100 }] },
+    );
+    const { manager } = await managing(cluster, [controller]);
+    await turns(5);
+    expect(times).toEqual([0]); // the first list is looked at in any case
+    for (const owner of ['1', '2', '3']) await touch(cluster, 'a', { data: { owner } });
+    await turns(5);
+    expect(times).toEqual([0]);
+    expect(manager.idle()).toBe(true);
+    cluster.clock.advance(100);
+    await turns(5);
+    expect(times).toEqual([0, 100]);
+    await touch(cluster, 'a', { data: { owner: '4' } });
+    await turns(5);
+    expect(times).toEqual([0, 100, 100]);
+  });
+
   test('after a conflict looks at the object and decides anew at once', async () => {
     await using cluster = await aCluster();
     await aMap(cluster, 'a');

@@ -4,7 +4,7 @@ import { type TestClock, testClock } from '../../test/cluster.ts';
 import type { Clock } from '../base/clock.ts';
 import { seededRandom } from '../base/random.ts';
 import { createPace } from './pace.ts';
-import { createQueue, type Next, type Queue } from './queue.ts';
+import { createQueue, type Next, type Queue, type QueueOptions } from './queue.ts';
 
 const ticks = async (count = 5) => {
   for (let i = 0; i < count; i++) await undefined;
@@ -22,7 +22,9 @@ interface Bench {
   readonly owed: Set<string>;
 }
 
-function bench(options: { readonly workers?: number; run?(key: string): Promise<Next> } = {}): Bench {
+function bench(
+  options: Pick<Partial<QueueOptions>, 'workers' | 'afterOthers'> & { run?(key: string): Promise<Next> } = {},
+): Bench {
   const clock = testClock();
   const began: string[] = [];
   const inside = new Map<string, number>();
@@ -34,6 +36,7 @@ function bench(options: { readonly workers?: number; run?(key: string): Promise<
     random: seededRandom(1),
     pace: createPace(clock),
     workers: options.workers ?? 1,
+    ...(options.afterOthers === undefined ? {} : { afterOthers: options.afterOthers }),
     async run(key) {
       began.push(key);
       owed.delete(key);
@@ -148,6 +151,25 @@ describe('a queue', () => {
     clock.advance(100);
     await ticks();
     expect(began).toEqual(['a', 'a']);
+  });
+
+  test('lets the others go first when a key has more to do, unless it is told to go on at once', async () => {
+    const later: (() => void)[] = [];
+    const { queue, began, end } = bench({ afterOthers: (run) => later.push(run) });
+    for (const key of ['a', 'b']) queue.add(key, 'fresh');
+    await ticks();
+    await end('a', { next: 'more' });
+    await end('b', { next: 'more', atOnce: true });
+    expect(began).toEqual(['a', 'b', 'b']);
+    expect(queue.waiting).toBe(1);
+    await end('b');
+    expect(began).toEqual(['a', 'b', 'b']);
+    queue.add('a', 'fresh'); // it stands in line already
+    for (const run of later.splice(0)) run();
+    await ticks();
+    expect(began).toEqual(['a', 'b', 'b', 'a']);
+    await end('a');
+    expect([queue.waiting, queue.running, queue.remembered]).toEqual([0, 0, 0]);
   });
 
   test('keeps to the number of workers', async () => {
