@@ -21,7 +21,7 @@ export interface AgentToken {
   readonly ca: string;
 }
 
-/** Reaches the hub the way that the caller does. */
+/** Reaches the hub the way that the caller does; the Secret's certificates serve a caller whose kubeconfig names none. */
 export const agentKubeconfig = (name: string, hub: Connection, { token, ca }: AgentToken): string =>
   stringify(
     {
@@ -32,7 +32,7 @@ export const agentKubeconfig = (name: string, hub: Connection, { token, ca }: Ag
           name: 'hub',
           cluster: {
             server: hub.server,
-            'certificate-authority-data': ca,
+            'certificate-authority-data': hub.ca === undefined ? ca : Buffer.from(hub.ca).toString('base64'),
             ...(hub.serverName === undefined ? {} : { 'tls-server-name': hub.serverName }),
             ...(hub.proxy === undefined ? {} : { 'proxy-url': hub.proxy }),
           },

@@ -17,8 +17,11 @@ async function aHubAndAnAgent() {
   const { clock } = hub;
   const member = await aCluster({ kinds: memberKinds, clock });
   const lines: string[] = [];
+  const refusals: unknown[] = [];
   const line = (level: string) => (message: string, fields: Readonly<Record<string, unknown>>) => {
-    if (message !== 'reconciled') lines.push(`${level}: ${message} ${fields['next'] ?? ''}`.trim());
+    if (message === 'reconciled') return;
+    lines.push(`${level}: ${message} ${fields['next'] ?? ''}`.trim());
+    refusals.push(fields['error']);
   };
   const log = { info: line('info'), warn: line('warn'), error: line('error') };
   const metrics = new Registry();
@@ -33,6 +36,8 @@ async function aHubAndAnAgent() {
     hub,
     agent,
     lines,
+    /** What the hub said, line by line. */
+    refusals,
     metrics,
     startHub: () =>
       startHub({ clock, random, log, servers: { hub: counted(hub.as(admin), 'hub', metrics) } }, { metrics }),
@@ -69,6 +74,8 @@ describe('an agent whose hub does not know it yet', () => {
     expect(world.lines).toEqual([
       'info: waits until the hub lets this member in on the hub, "flotilla join east" and running hub controllers (flotilla hub) let it in',
     ]);
+    // With the kubeconfig of another member it is this that tells.
+    expect(world.refusals).toEqual([expect.stringContaining('east-hub-cluster-access" cannot get resource')]);
     await world.join();
     const controllers = world.startHub();
     await world.pass(30_000);

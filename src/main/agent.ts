@@ -64,16 +64,14 @@ async function letIn(
     const facts = {
       namespace,
       next: `on the hub, "flotilla join ${cluster}" and running hub controllers (flotilla hub) let it in`,
+      // Says as whom the hub knows us: with the kubeconfig of another member it never ends.
+      error: refusal,
     };
     if (told === 'nothing') {
       log.info('waits until the hub lets this member in', facts);
       told = 'waiting';
     } else if (told === 'waiting' && waitedMs >= PATIENCE_MS) {
-      log.warn('the hub does not let this member in', {
-        ...facts,
-        waitedSeconds: Math.round(waitedMs / 1000),
-        error: refusal,
-      });
+      log.warn('the hub does not let this member in', { ...facts, waitedSeconds: Math.round(waitedMs / 1000) });
       told = 'worrying';
     }
     await until(clock, clock.now() + waitMs * (0.5 + random.next()), 'the hub lets us in', signal);

@@ -140,7 +140,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
     const isOurs = holderIdentity === identity;
     const isFree = holderIdentity === '' || clock.now() >= since + Math.max(leaseMs, leaseDurationSeconds * 1000);
     if (isOurs || isFree) await take(lease, isOurs);
-    else void standBy;
+    else standBy(holderIdentity);
   }
 
   /** Said once for each who leads: otherwise a replica that waits looks like one that works. */
