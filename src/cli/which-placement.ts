@@ -1,9 +1,9 @@
 // Which placement a person means: `placement/NAME` is a ResourcePlacement with a namespace and a ClusterResourcePlacement without one.
-import type { KubeObject } from '../api/object.ts';
 import type { Placement } from '../api/placement.ts';
-import { ApiError, UserError } from '../base/errors.ts';
+import { UserError } from '../base/errors.ts';
 import { clusterFamily, namespacedFamily, type PlacementFamily } from '../hub/families.ts';
 import type { Connected } from './connect.ts';
+import { getOr404, titled } from './not-found.ts';
 
 export interface WhichPlacement {
   readonly family: PlacementFamily;
@@ -44,8 +44,7 @@ export function whichPlacement(argument: string, namespace?: string): WhichPlace
 const bad = (message: string): UserError => new UserError('BadArgument', message);
 
 /** `ResourcePlacement "team/web"` */
-export const titleOf = ({ family, name, namespace }: WhichPlacement): string =>
-  `${family.placement.kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+export const titleOf = (which: WhichPlacement): string => titled(placementTarget(which));
 
 /** What to type for it. */
 export const argumentOf = ({ name, namespace }: WhichPlacement): string =>
@@ -57,37 +56,12 @@ export const placementTarget = ({ family, name, namespace }: WhichPlacement) => 
   ...(namespace === undefined ? {} : { namespace }),
 });
 
-export async function getPlacement(
+export const getPlacement = async (
   server: Pick<Connected, 'transport' | 'catalogue'>,
   which: WhichPlacement,
-): Promise<Placement> {
-  const { group, kind, plural } = which.family.placement;
-  if (!server.catalogue.resources.some((each) => each.group === group && each.kind === kind)) {
-    throw new UserError('NoHub', `this server has no ${plural}.${group}: is it the hub? (choose with --context)`);
-  }
-  try {
-    return (await server.transport.call({ verb: 'get', at: placementTarget(which) })).object as Placement;
-  } catch (error) {
-    if (!(error instanceof ApiError && error.code === 404)) throw error;
-    throw new UserError('NotFound', `there is no ${titleOf(which)}${await alternatives(server, which)}`, {
-      cause: error,
-    });
-  }
-}
-
-const MOST_NAMES = 10;
-
-/** What there is instead, if that may be known. */
-async function alternatives({ transport }: Pick<Connected, 'transport'>, which: WhichPlacement): Promise<string> {
-  const { name: _name, ...at } = placementTarget(which);
-  const hint = which.namespace === undefined ? '; a ResourcePlacement needs its namespace: -n' : '';
-  try {
-    const { list } = await transport.call({ verb: 'list', at, view: 'metadata', limit: MOST_NAMES });
-    const names = (list?.items ?? []).map(({ metadata }: KubeObject) => metadata.name ?? '');
-    const more = list?.metadata.continue ? ' and more' : '';
-    return `${names.length === 0 ? ' (none at all)' : ` (known: ${names.join(', ')}${more})`}${hint}`;
-  } catch (error) {
-    if (error instanceof ApiError) return hint;
-    throw error;
-  }
-}
+): Promise<Placement> =>
+  (await getOr404(
+    server,
+    placementTarget(which),
+    which.namespace === undefined ? '; a ResourcePlacement needs its namespace: -n' : '',
+  )) as Placement;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The same commands as a kubectl plugin: `kubectl fleet …` finds this program on PATH.
-import { program } from './program.ts';
+// The same commands as a kubectl plugin, but for `approve`: `kubectl fleet …` finds this program on PATH.
+import { PLUGIN, program } from './program.ts';
 import { run } from './run.ts';
 
-await run(program('kubectl fleet'));
+await run(program(PLUGIN));

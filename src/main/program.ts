@@ -6,6 +6,7 @@ import { wallClock } from '../base/clock.ts';
 import { parseDuration } from '../base/duration.ts';
 import { UserError } from '../base/errors.ts';
 import { apply } from '../cli/apply.ts';
+import { approveRequest, approveRun, requestNamed } from '../cli/approve.ts';
 import { type ConnectOptions, connect, findConnection } from '../cli/connect.ts';
 import { CRD_TARGETS, type CrdTarget, crds } from '../cli/crds.ts';
 import { deleteManifests, deleteNamed } from '../cli/delete.ts';
@@ -41,6 +42,9 @@ const print: Print = {
   error: (text) => console.error(`error: ${text}`),
 };
 
+/** Its `approve` is that of KubeFleet's plugin, so that what is written for the one works with the other. */
+export const PLUGIN = 'kubectl fleet';
+
 export function program(name: string): Command {
   const root = new Command(name)
     .description('Ships changes to every Kubernetes cluster of a fleet, safely.')
@@ -69,6 +73,8 @@ export function program(name: string): Command {
   addDelete(root);
   addStatus(root);
   addWhy(root);
+  if (name === PLUGIN) addApproveRequest(root);
+  else addApproveRun(root);
   return root;
 }
 
@@ -289,11 +295,14 @@ function addDelete(root: Command): void {
 }
 
 /** Of the hub, whatever context is current: a kubeconfig of a fleet has many. */
-const asking = (command: Command): Command =>
+const hubCommand = (command: Command): Command =>
   command
-    .argument('<placement>', 'placement/NAME')
     .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else ~/.kube/config)')
-    .option('--context <name>', 'context of the kubeconfig (default: "hub" if there is one, else the current one)')
+    .option('--context <name>', 'context of the kubeconfig (default: "hub" if there is one, else the current one)');
+
+const asking = (command: Command): Command =>
+  hubCommand(command)
+    .argument('<placement>', 'placement/NAME')
     .option('-n, --namespace <name>', 'a ResourcePlacement in this namespace (without: a ClusterResourcePlacement)')
     .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']));
 
@@ -381,6 +390,78 @@ Examples:
         print,
       );
     });
+}
+
+function addApproveRun(root: Command): void {
+  hubCommand(root.command('approve'))
+    .description('open a gate of a staged update run')
+    .argument('<run>', 'NAME or run/NAME')
+    .requiredOption('--stage <name>', 'the stage whose gate it is')
+    .addOption(new Option('--before', 'the gate before the stage').conflicts('after'))
+    .option('--after', 'the gate after the stage (without either: the one that is closed)')
+    .option('-m, --message <text>', 'kept with the approval, for whoever asks later')
+    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  flotilla approve example-run --stage canary --after
+  flotilla approve example-run -n team --stage prod --before -m "the numbers of canary look good"`,
+    )
+    .action(async (run: string, options: ApproveRunFlags) => {
+      const { namespace, stage, before, after, message } = options;
+      using server = await connect(toHub(options));
+      await approveRun(
+        server,
+        {
+          run,
+          stage,
+          clock: wallClock,
+          ...(namespace === undefined ? {} : { namespace }),
+          ...(before ? { when: 'before' } : after ? { when: 'after' } : {}),
+          ...(message === undefined ? {} : { message }),
+        },
+        print,
+      );
+    });
+}
+
+type ApproveRunFlags = ConnectOptions & { stage: string; before?: boolean; after?: boolean; message?: string };
+
+const FIVE_MINUTES = 5 * 60_000;
+
+function addApproveRequest(root: Command): void {
+  root
+    .command('approve')
+    .description('approve a request of a staged update run')
+    .argument('<kind>', 'clusterapprovalrequest (careq) or approvalrequest (areq)')
+    .requiredOption('--hub-cluster-context <name>', 'context of the hub in the kubeconfig')
+    .requiredOption('--name <name>', 'the request')
+    .option('-n, --namespace <name>', 'namespace of an approvalrequest')
+    .option('--timeout <duration>', 'give up after this time (default: 5m)', duration)
+    .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else ~/.kube/config)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  kubectl fleet approve clusterapprovalrequest --hub-cluster-context hub --name example-run-after-canary
+  kubectl fleet approve areq --hub-cluster-context hub --name example-run-before-prod -n team`,
+    )
+    .action(async (kind: string, options: ApproveRequestFlags) => {
+      const { hubClusterContext: context, name, namespace, timeout: timeoutMs = FIVE_MINUTES, kubeconfig } = options;
+      const which = { kind, name, ...(namespace === undefined ? {} : { namespace }) };
+      requestNamed(which);
+      using server = await connect({ context, ...(kubeconfig === undefined ? {} : { kubeconfig }) });
+      await approveRequest(server, { ...which, timeoutMs, clock: wallClock }, print);
+    });
+}
+
+interface ApproveRequestFlags {
+  readonly hubClusterContext: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly timeout?: number;
+  readonly kubeconfig?: string;
 }
 
 function duration(text: string): number {

@@ -1,0 +1,200 @@
+// `flotilla approve RUN --stage S` and `kubectl fleet approve KIND --name NAME`: opens a gate. Guarantee: what else stands on the request is kept, also
+// when somebody writes there at the same moment, and the approval speaks of the request as it was read.
+import type { ApprovalRequest } from '../api/approval-request.ts';
+import type { Condition } from '../api/conditions.ts';
+import { conditionOf, nextCondition } from '../api/next-condition.ts';
+import type { StagedUpdateRun } from '../api/staged-update-run.ts';
+import type { Clock } from '../base/clock.ts';
+import { formatDuration } from '../base/duration.ts';
+import { AbortError, ApiError, UserError } from '../base/errors.ts';
+import type { Json } from '../base/json.ts';
+import { clusterFamily, namespacedFamily } from '../hub/families.ts';
+import type { Connected } from './connect.ts';
+import { getOr404, type Named, titled } from './not-found.ts';
+import { type Print, refer } from './target.ts';
+import { type Asked, type Gate, gateOf, whyNotAsked } from './which-gate.ts';
+import { NAME } from './which-placement.ts';
+
+type Server = Pick<Connected, 'transport' | 'catalogue'>;
+
+const familyIn = (namespace: string | undefined) => (namespace === undefined ? clusterFamily : namespacedFamily);
+const within = (namespace: string | undefined) => (namespace === undefined ? {} : { namespace });
+const bad = (message: string): UserError => new UserError('BadArgument', message);
+
+function checkNamespace(namespace: string | undefined): void {
+  if (namespace !== undefined && !NAME.test(namespace)) throw bad(`"${namespace}" cannot be the name of a namespace`);
+}
+
+// ---- by run and stage
+
+export interface ApproveRun extends Asked {
+  readonly run: string;
+  readonly namespace?: string;
+  readonly message?: string;
+  readonly clock: Clock;
+}
+
+export async function approveRun(server: Server, options: ApproveRun, print: Print): Promise<void> {
+  const { run: argument, namespace, message = '', clock } = options;
+  checkNamespace(namespace);
+  const family = familyIn(namespace);
+  const at: Named = { resource: family.run, name: nameIn(argument), ...within(namespace) };
+  const hint = namespace === undefined ? '; a StagedUpdateRun needs its namespace: -n' : '';
+  const run = (await getOr404(server, at, hint)) as StagedUpdateRun;
+  const gate = gateOf(run, titled(at), options);
+  const what = `the approval ${gate.when} stage "${options.stage}" of ${titled(at)}`;
+  const target: Named = { resource: family.approvalRequest, name: gate.request, ...within(namespace) };
+  const approved = await setApproved(server, target, {
+    message,
+    clock,
+    check: (request) => checkIsAsked(request, { what, gate, target, run, stage: options.stage }),
+    absent: () =>
+      gate.isOpen
+        ? new UserError('AlreadyApproved', `${what} is given already`)
+        : new UserError('NotAsked', `${what} is not asked for yet: ${whyNotAsked(run)}`),
+  });
+  print.line(`${refer(target)} approved${signature(approved)}: ${gate.when} stage "${options.stage}"`);
+}
+
+/** `NAME` or `run/NAME`. */
+function nameIn(argument: string): string {
+  const name = argument.startsWith('run/') ? argument.slice('run/'.length) : argument;
+  if (NAME.test(name)) return name;
+  throw bad(`"${argument}" cannot be the name of a run: write its NAME or run/NAME`);
+}
+
+interface Meant {
+  readonly what: string;
+  readonly gate: Gate;
+  readonly target: Named;
+  readonly run: StagedUpdateRun;
+  readonly stage: string;
+}
+
+function checkIsAsked(request: ApprovalRequest, { what, gate, target, run, stage }: Meant): void {
+  const { spec, status, metadata } = request;
+  if (spec.parentStageRollout !== run.metadata.name || spec.targetStage !== stage) {
+    const about = `stage "${spec.targetStage}" of run "${spec.parentStageRollout}"`;
+    throw new UserError('Foreign', `${titled(target)} is not about this, but about ${about}`);
+  }
+  const isAccepted = gate.isOpen || conditionOf(status?.conditions, 'ApprovalAccepted')?.status === 'True';
+  const approved = conditionOf(status?.conditions, 'Approved');
+  const counts = approved?.status === 'True' && approved.observedGeneration === metadata.generation;
+  if (isAccepted || counts) {
+    const rest = isAccepted ? '' : '; the hub has not taken it yet';
+    throw new UserError('AlreadyApproved', `${what} is given already${signature(request)}${rest}`);
+  }
+  if (metadata.deletionTimestamp !== undefined) {
+    throw new UserError('NotAsked', `${titled(target)} is being deleted: the run asks anew when it is gone`);
+  }
+}
+
+const signature = ({ status }: ApprovalRequest): string =>
+  status?.approval === undefined ? '' : ` by "${status.approval.user}" at ${status.approval.time}`;
+
+// ---- by kind and name
+
+export interface ApproveRequest {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+const KINDS: Readonly<Record<string, 'cluster' | 'namespaced'>> = {
+  clusterapprovalrequest: 'cluster',
+  careq: 'cluster',
+  approvalrequest: 'namespaced',
+  areq: 'namespaced',
+};
+
+/** What is asked for by kind and name. Throws a UserError on what cannot be, before any server is asked. */
+export function requestNamed({ kind, name, namespace }: Pick<ApproveRequest, 'kind' | 'name' | 'namespace'>): Named {
+  const word = kind.toLowerCase();
+  const scope = Object.hasOwn(KINDS, word) ? KINDS[word] : undefined;
+  if (scope === undefined) {
+    throw bad(`cannot approve a "${kind}": clusterapprovalrequest (careq) or approvalrequest (areq)`);
+  }
+  if (scope === 'cluster' && namespace !== undefined) {
+    throw bad('a ClusterApprovalRequest is in no namespace: leave -n away, or approve an approvalrequest');
+  }
+  if (scope === 'namespaced' && namespace === undefined) {
+    throw bad('an ApprovalRequest is in a namespace: name it with -n, such as -n team');
+  }
+  if (!NAME.test(name)) throw bad(`"${name}" cannot be the name of an approval request`);
+  checkNamespace(namespace);
+  return { resource: familyIn(namespace).approvalRequest, name, ...within(namespace) };
+}
+
+export async function approveRequest(server: Server, options: ApproveRequest, print: Print): Promise<void> {
+  const { timeoutMs, clock } = options;
+  const target = requestNamed(options);
+  const over = new AbortController();
+  const cancel = clock.at(clock.now() + timeoutMs, 'approve gives up', () => over.abort());
+  try {
+    await setApproved(server, target, { message: '', clock, signal: over.signal });
+  } catch (error) {
+    if (!(error instanceof AbortError)) throw error;
+    throw new UserError('Timeout', `${titled(target)} could not be approved within ${formatDuration(timeoutMs)}`, {
+      cause: error,
+    });
+  } finally {
+    cancel();
+  }
+  print.line(`${refer(target)} approved`);
+}
+
+// ---- both
+
+interface Approving {
+  readonly message: string;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+  /** Throws if this is not to be approved. */
+  check?(request: ApprovalRequest): void;
+  /** In place of the usual words. */
+  absent?(): UserError;
+}
+
+async function setApproved(server: Server, at: Named, approving: Approving): Promise<ApprovalRequest> {
+  const { message, clock, signal } = approving;
+  for (;;) {
+    const request = (await getOr404(server, at, '', signal).catch((error) => {
+      if (error instanceof UserError && error.reason === 'NotFound') throw approving.absent?.() ?? error;
+      throw error;
+    })) as ApprovalRequest;
+    approving.check?.(request);
+    const old = request.status?.conditions ?? [];
+    const { generation, resourceVersion } = request.metadata;
+    const approved: Condition = nextCondition(
+      conditionOf(old, 'Approved'),
+      {
+        type: 'Approved',
+        status: 'True',
+        reason: `${at.resource.kind}Approved`,
+        message: message === '' ? 'approved from the command line' : message,
+        ...(generation === undefined ? {} : { observedGeneration: generation }),
+      },
+      clock.now(),
+    );
+    // The list is replaced as a whole, so it is written on top of what was read and on nothing else.
+    const conditions = [...old.filter(({ type }) => type !== 'Approved'), approved];
+    const body = { metadata: { resourceVersion }, status: { conditions } } as unknown as Json;
+    try {
+      const { object } = await server.transport.call(
+        {
+          verb: 'patch',
+          at: { ...at, subresource: 'status' },
+          patch: { type: 'merge', body },
+          manager: 'flotilla',
+        },
+        signal,
+      );
+      return object as ApprovalRequest;
+    } catch (error) {
+      if (!(error instanceof ApiError && error.reason === 'Conflict')) throw error;
+      if (signal?.aborted) throw new AbortError('given up');
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// What is not there, told with what there is instead: most often a name is only misspelt.
+import type { Resource } from '../api/kind.ts';
+import type { KubeObject } from '../api/object.ts';
+import type { Target } from '../api/transport.ts';
+import { ApiError, UserError } from '../base/errors.ts';
+import type { Connected } from './connect.ts';
+
+type Server = Pick<Connected, 'transport' | 'catalogue'>;
+export type Named = Target & { readonly name: string };
+
+/** `ResourcePlacement "team/web"` */
+export const titled = ({ resource, name, namespace }: Named): string =>
+  `${resource.kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+
+/** The object, or a UserError that names others of its kind. `hint` follows them. */
+export async function getOr404(server: Server, at: Named, hint = '', signal?: AbortSignal): Promise<KubeObject> {
+  checkServed(server, at.resource);
+  try {
+    return (await server.transport.call({ verb: 'get', at }, signal)).object as KubeObject;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 404)) throw error;
+    throw new UserError('NotFound', `there is no ${titled(at)}${await knownNames(server, at)}${hint}`, {
+      cause: error,
+    });
+  }
+}
+
+function checkServed({ catalogue }: Server, { group, kind, plural }: Resource): void {
+  if (catalogue.resources.some((each) => each.group === group && each.kind === kind)) return;
+  throw new UserError('NoHub', `this server has no ${plural}.${group}: is it the hub? (choose with --context)`);
+}
+
+const MOST_NAMES = 10;
+
+/** What there is instead, if that may be known. */
+async function knownNames({ transport }: Server, { name: _name, ...at }: Named): Promise<string> {
+  try {
+    const { list } = await transport.call({ verb: 'list', at, view: 'metadata', limit: MOST_NAMES });
+    const names = (list?.items ?? []).map(({ metadata }: KubeObject) => metadata.name ?? '');
+    const more = list?.metadata.continue ? ' and more' : '';
+    return names.length === 0 ? ' (none at all)' : ` (known: ${names.join(', ')}${more})`;
+  } catch (error) {
+    if (error instanceof ApiError) return '';
+    throw error;
+  }
+}
