@@ -1,13 +1,23 @@
 // Real control planes on this machine, for people: they run until they are told to stop.
 //   npm run kube -- up hub m1 m2 [--kubeconfig F]
 //   npm run kube -- status
-//   npm run kube -- down [NAME...]          removes what they knew
-import { mkdirSync, readdirSync } from 'node:fs';
+//   npm run kube -- down [NAME...]          removes what they knew, and takes them out of the kubeconfigs
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { writeKubeconfig } from '../src/apiserver/auth/kubeconfig.ts';
 import { buildPrograms, canBuild } from './kube/build.ts';
-import { isReady, kubeconfigOf, type Plane, removePlane, runningServers, startPlane, urlOf } from './kube/plane.ts';
+import { putInto, takeFrom } from './kube/kubeconfig-file.ts';
+import { withLock } from './kube/lock.ts';
+import {
+  isReady,
+  isThere,
+  kubeconfigOf,
+  type Plane,
+  removePlane,
+  runningServers,
+  startPlane,
+  urlOf,
+} from './kube/plane.ts';
 import { cacheFolder, findPrograms, missingPrograms, type Programs } from './kube/programs.ts';
 
 const planesFolder = (): string => join(cacheFolder(), 'planes');
@@ -38,10 +48,43 @@ async function up(names: readonly string[], options: { readonly kubeconfig?: str
   const planes = [...new Set(names)].map(planeNamed);
   await Promise.all(planes.map((plane) => startPlane(plane, needed)));
   for (const plane of planes) console.log(`${plane.name} is ready at ${urlOf(plane)}`);
-  const file = resolve(options.kubeconfig ?? join(planesFolder(), 'kubeconfig'));
-  const others = knownPlanes().filter(({ name }) => !names.includes(name));
-  await writeKubeconfig(file, kubeconfigOf([...planes, ...others.filter((plane) => runningServers(plane).length > 0)]));
+  const file = resolve(options.kubeconfig ?? ownFile());
+  // Into somebody's file only those that were asked for.
+  const others = options.kubeconfig === undefined ? knownPlanes().filter(({ name }) => !names.includes(name)) : [];
+  const wanted = [...planes, ...others.filter((plane) => runningServers(plane).length > 0)];
+  await inTurn(file, async () => {
+    await putInto(file, kubeconfigOf(wanted));
+    for (const plane of planes) remember(plane, file);
+  });
   console.log(`\n  export KUBECONFIG=${file}`);
+}
+
+const ownFile = (): string => join(planesFolder(), 'kubeconfig');
+
+/** One process at a time changes kubeconfigs. What goes wrong is told with the file's name. */
+async function inTurn(file: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await withLock(join(planesFolder(), 'kubeconfigs.lock'), run);
+  } catch (error) {
+    throw new Error(`${file} is left as it was: ${(error as Error).message}`);
+  }
+}
+
+const filesOf = ({ folder }: Plane): string => join(folder, 'kubeconfigs.json');
+
+/** The kubeconfigs that it was put into. */
+const rememberedFiles = (plane: Plane): readonly string[] =>
+  existsSync(filesOf(plane)) ? (JSON.parse(readFileSync(filesOf(plane), 'utf8')) as readonly string[]) : [];
+
+const remember = (plane: Plane, file: string): void =>
+  writeFileSync(filesOf(plane), JSON.stringify([...new Set([...rememberedFiles(plane), file])]));
+
+/** A file that cannot be mended keeps nobody from taking the plane down. */
+async function forget(plane: Plane): Promise<void> {
+  if (!isThere(plane)) return;
+  const [own, files] = [kubeconfigOf([plane]), new Set([ownFile(), ...rememberedFiles(plane)])];
+  for (const file of files)
+    await inTurn(file, () => takeFrom(file, own)).catch((error: Error) => console.error(`warning: ${error.message}`));
 }
 
 async function status(): Promise<void> {
@@ -60,6 +103,7 @@ async function down(names: readonly string[]): Promise<void> {
   if (unknown.length > 0) throw new Error(`there is no control plane ${unknown.join(', ')}`);
   const chosen = known.filter(({ name }) => names.length === 0 || names.includes(name));
   for (const plane of chosen) {
+    await forget(plane);
     await removePlane(plane);
     console.log(`${plane.name} is gone`);
   }
@@ -70,7 +114,10 @@ program
   .command('up')
   .description('start control planes, or find them running')
   .argument('<names...>')
-  .option('--kubeconfig <file>', 'where to write the kubeconfig, a context for each (default: in the cache folder)')
+  .option(
+    '--kubeconfig <file>',
+    'the kubeconfig that gets a context for each and keeps what it has (default: one in the cache folder)',
+  )
   .action(up);
 program.command('status').description('show which run').action(status);
 program

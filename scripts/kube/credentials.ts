@@ -15,6 +15,9 @@ import {
 import { kubeconfigText } from '../../src/apiserver/auth/kubeconfig.ts';
 import { systemRandom } from '../../src/base/random.ts';
 
+/** By which name what was made here is known again. */
+export const AUTHORITY = 'kube-plane';
+
 const CLIENTS = {
   admin: { user: 'kube-admin', groups: ['system:masters'] },
   'controller-manager': { user: 'system:kube-controller-manager', groups: [] },
@@ -29,7 +32,7 @@ export function makeCredentials(folder: string): void {
   if (existsSync(join(folder, 'accounts.pub'))) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const issuing = issuingNow();
-  const authority = createAuthority({ ...issuing, name: 'kube-plane' });
+  const authority = createAuthority({ ...issuing, name: AUTHORITY });
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const keep = (name: string, { certificate, privateKey }: Credential) => {
     write(`${name}.crt`, certificate);

@@ -1,6 +1,6 @@
-// One of several processes does a long job and the others wait for it, instead of all doing it. It saves work and nothing rests on it: a
-// lock whose holder was killed is taken over, and if two take it over at the same instant both work, so the result must be put in place by a rename.
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// One of several processes does a long job and the others wait for it, instead of all doing it. A lock whose holder was killed is taken over. Two that do so
+// at the very same instant may both have it, so a result that must be whole is put in place by a rename.
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const LOOK_AGAIN_MS = 500;
@@ -15,7 +15,7 @@ export async function withLock<T>(
   while (!take(file)) {
     const holder = holderOf(file);
     if (holder === undefined || !isAlive(holder)) {
-      rmSync(file, { force: true });
+      removeDead(file, holder);
       continue;
     }
     if (!isTold) waiting(holder);
@@ -26,6 +26,20 @@ export async function withLock<T>(
     return await run();
   } finally {
     if (holderOf(file) === process.pid) rmSync(file, { force: true });
+  }
+}
+
+/** Moved aside first: if it is another's by now, it is put back. */
+function removeDead(file: string, holder: number | undefined): void {
+  const aside = `${file}.${process.pid}.dead`;
+  try {
+    renameSync(file, aside);
+    if (holderOf(aside) !== holder) linkSync(aside, file);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['ENOENT', 'EEXIST'].includes(code)) throw error;
+  } finally {
+    rmSync(aside, { force: true });
   }
 }
 

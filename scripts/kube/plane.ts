@@ -2,12 +2,13 @@
 // folder it has its data and its address. Pods do not run there: `flotilla pretend` gives them nodes.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { User } from '../../src/api/object.ts';
 import type { Kubeconfig } from '../../src/apiserver/auth/kubeconfig.ts';
 import type { Connection } from '../../src/client/connection.ts';
 import { authorityIn, clientIn, issueClient, makeCredentials, ownKubeconfig } from './credentials.ts';
+import { withLock } from './lock.ts';
 import { freePorts } from './ports.ts';
 import type { Programs } from './programs.ts';
 import { end, launch, logFile, runningPid } from './servers.ts';
@@ -67,18 +68,26 @@ const HOUSEKEEPING = [
   'persistentvolume-protection',
 ].map((name) => `${name}-controller`);
 
-const isThere = (plane: Plane): boolean => existsSync(join(plane.folder, 'ports.json'));
+/** Whether it was ever started. */
+export const isThere = (plane: Plane): boolean => existsSync(join(plane.folder, 'ports.json'));
 const portsOf = (plane: Plane): Ports => JSON.parse(readFileSync(join(plane.folder, 'ports.json'), 'utf8'));
 const keysOf = (plane: Plane): string => join(plane.folder, 'pki');
 
 export const urlOf = (plane: Plane): string => `https://127.0.0.1:${portsOf(plane).api}`;
 
-/** Starts what does not run, and waits until the API server is ready. */
-export async function startPlane(plane: Plane, programs: Programs, durability: Durability = {}): Promise<void> {
-  await prepareServers(plane);
-  await startServers(plane, programs, durability);
-  launchControllers(plane, programs);
+/** One at a time starts or removes it. Beside its folder, which may be removed meanwhile. */
+function alone(plane: Plane, run: () => Promise<void>): Promise<void> {
+  mkdirSync(dirname(plane.folder), { recursive: true, mode: 0o700 });
+  return withLock(`${plane.folder}.lock`, run);
 }
+
+/** Starts what does not run, and waits until the API server is ready. */
+export const startPlane = (plane: Plane, programs: Programs, durability: Durability = {}): Promise<void> =>
+  alone(plane, async () => {
+    await prepareServers(plane);
+    await startServers(plane, programs, durability);
+    launchControllers(plane, programs);
+  });
 
 /** Keys and addresses. */
 export async function prepareServers(plane: Plane): Promise<void> {
@@ -212,11 +221,12 @@ export const stopApiServer = (plane: Plane, signal?: 'SIGTERM' | 'SIGKILL'): Pro
   end({ folder: plane.folder, name: 'kube-apiserver' }, signal);
 
 /** Ends its servers and removes what they knew. */
-export async function removePlane(plane: Plane): Promise<void> {
-  // Nothing is to be kept, so nobody is asked to finish.
-  for (const name of SERVERS) await end({ folder: plane.folder, name }, 'SIGKILL');
-  rmSync(plane.folder, { recursive: true, force: true });
-}
+export const removePlane = (plane: Plane): Promise<void> =>
+  alone(plane, async () => {
+    // Nothing is to be kept, so nobody is asked to finish.
+    for (const name of SERVERS) await end({ folder: plane.folder, name }, 'SIGKILL');
+    rmSync(plane.folder, { recursive: true, force: true });
+  });
 
 /** A way to its API server as anybody whose name and groups a certificate can hold. */
 export function connectionAs(plane: Plane, user: User): Connection {

@@ -45,6 +45,12 @@ function* pathsIn(value: unknown, at: Path = []): Generator<Path> {
   }
 }
 
+/** Of an object with nothing left to point at, something that it does not have. */
+function somePaths(object: KubeObject): readonly Path[] {
+  const paths = [...pathsIn(object)];
+  return paths.length > 0 ? paths : [['data']];
+}
+
 const valueAt = (object: unknown, path: Path): unknown =>
   path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], object);
 
@@ -166,7 +172,7 @@ function mergePatch(object: KubeObject, dice: Dice): unknown {
     return nested(path, value);
   }
   // A list can only be given as a whole: the way ends at the first one.
-  const path = dice.pick([...pathsIn(object)]);
+  const path = dice.pick(somePaths(object));
   const list = path.findIndex((key) => /^\d+$/.test(key));
   const target = list < 0 ? path : path.slice(0, list);
   const value = valueAt(object, target);
@@ -182,7 +188,7 @@ const escaped = (path: Path): string =>
   path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 function jsonPatch(object: KubeObject, dice: Dice): unknown {
-  const paths = [...pathsIn(object)];
+  const paths = somePaths(object);
   const operation = () => {
     const path = dice.pick(paths);
     const value = valueAt(object, path);
