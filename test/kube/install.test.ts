@@ -106,6 +106,8 @@ describe.skipIf(skipsPlanes)('docs/install.md', () => {
         sees?.(stdout);
       }
     }
+    // With what was placed still there and the policy gone, the hub would begin to run it.
+    expect(await ok('kubectl --context hub get deployments,replicasets,pods --all-namespaces -o name')).toBe('');
     for (const { name } of planes) {
       const left = await ok(`kubectl --context ${name} get crd,clusterroles,clusterrolebindings,namespaces -o name`);
       expect(left).not.toMatch(/fleet|flotilla/);
