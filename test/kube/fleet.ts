@@ -35,19 +35,17 @@ export async function startOnPlanes(members: readonly Pick<FleetMember, 'name' |
   const kubectl = kubectlOf(kubeconfig, folder);
   const before = await namespacesOf(kubectl, ['hub', ...members.map(({ name }) => name)]);
   const hubProcess = start(folder, ['hub', '--kubeconfig', kubeconfig, '--context', 'flotilla-hub', ...QUIET]);
-  const agents = new Map(
-    await Promise.all(
-      members.map(async ({ name, labels }) => {
-        const file = await joinMember(folder, kubeconfig, name, labels);
-        return [name, start(folder, agentArgs(name, file, kubeconfig))] as const;
-      }),
-    ),
-  );
+  const agents = new Map<string, Running>();
   const stop = async () => {
     for (const part of [...agents.values(), hubProcess]) await part[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
+    // All have joined or failed before anything is stopped: none is started afterwards.
+    const files = await allDone(
+      members.map(async ({ name, labels }) => [name, await joinMember(folder, kubeconfig, name, labels)] as const),
+    );
+    for (const [name, file] of files) agents.set(name, start(folder, agentArgs(name, file, kubeconfig)));
     const all = members.map(({ name }) => `membercluster/${name}`);
     await kubectl.ok(['--context', 'hub', 'wait', '--for=condition=Joined', ...all, '--timeout=60s']);
   } catch (error) {
@@ -62,6 +60,12 @@ export async function startOnPlanes(members: readonly Pick<FleetMember, 'name' |
     }
   });
   return Object.assign(fleet, { folder, kubectl, hubProcess, agents });
+}
+
+/** Like Promise.all, but rejects only when none is under way any more. */
+async function allDone<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
 }
 
 const QUIET = ['--log-level', 'warn'];

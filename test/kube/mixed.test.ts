@@ -16,35 +16,38 @@ const [first, second] = ['member-1', 'member-2'];
 
 describe.skipIf(skipsPlanes)('an embedded hub with real members', () => {
   const parts: Running[] = [];
-  let hub: Server;
+  let hub: Server | undefined;
   let fleet: Fleet;
   beforeAll(async () => {
-    hub = await startServer({ args: ['--in-memory'] });
+    const server = await startServer({ args: ['--in-memory'] });
+    hub = server;
     const [one, two] = memberPlanes as [Provided, Provided];
     const members = { [first]: one, [second]: two };
     const accounts = Object.entries(members).map(([name, { token }]) => [`agent-${name}`, { cluster: name, token }]);
-    const folder = mkdtempSync(join(hub.folder, 'members-'));
+    const folder = mkdtempSync(join(server.folder, 'members-'));
     const real = writeContexts(folder, members, Object.fromEntries(accounts));
     // One for the hub and one for the members, as a person has them; kubectl reads both.
-    const kubeconfig = `${hub.kubeconfig}:${real}`;
-    parts.push(start(hub.folder, ['hub', '--kubeconfig', hub.kubeconfig, '--log-level', 'warn']));
+    const kubeconfig = `${server.kubeconfig}:${real}`;
+    parts.push(start(server.folder, ['hub', '--kubeconfig', server.kubeconfig, '--log-level', 'warn']));
     for (const name of Object.keys(members)) {
-      const file = await joinMember(hub.folder, hub.kubeconfig, name);
-      parts.push(start(hub.folder, agentArgs(name, file, real)));
+      const file = await joinMember(server.folder, server.kubeconfig, name);
+      parts.push(start(server.folder, agentArgs(name, file, real)));
     }
     fleet = fleetOf(kubeconfig, async () => {
-      try {
-        await fleet.hub(['delete', 'crp', '--all', '--timeout=60s']);
-        await fleet.hub(['delete', 'memberclusters', '--all', '--timeout=60s']);
-      } finally {
-        for (const part of parts) await part[Symbol.asyncDispose]();
-        await hub[Symbol.asyncDispose]();
-      }
+      await fleet.hub(['delete', 'crp', '--all', '--timeout=60s']);
+      await fleet.hub(['delete', 'memberclusters', '--all', '--timeout=60s']);
     });
     const all = Object.keys(members).map((name) => `membercluster/${name}`);
     await fleet.hub(['wait', '--for=condition=Joined', ...all, '--timeout=60s']);
   });
-  afterAll(() => fleet?.[Symbol.asyncDispose]());
+  afterAll(async () => {
+    try {
+      await fleet?.[Symbol.asyncDispose]();
+    } finally {
+      for (const part of parts) await part[Symbol.asyncDispose]();
+      await hub?.[Symbol.asyncDispose]();
+    }
+  });
 
   const images = () =>
     Promise.all(
