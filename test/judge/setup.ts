@@ -37,10 +37,16 @@ async function judge(): Promise<Judge | undefined> {
   const folder = mkdtempSync(join(tmpdir(), PREFIX));
   writeFileSync(join(folder, OWNER), String(process.pid));
   const plane: Plane = { name: NAME, folder: join(folder, NAME), onlyKeepsHouse: true };
-  await startPlane(plane, programs);
-  const file = join(folder, 'kubeconfig');
-  await writeKubeconfig(file, kubeconfigOf([plane]));
-  return { kubeconfig: file };
+  try {
+    await startPlane(plane, programs);
+    const file = join(folder, 'kubeconfig');
+    await writeKubeconfig(file, kubeconfigOf([plane]));
+    return { kubeconfig: file };
+  } catch (error) {
+    // Nobody tears down what was not set up.
+    await teardown();
+    throw error;
+  }
 }
 
 /** Building takes minutes, so only CI does it unasked. */
