@@ -4,6 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApiServer, stopApiServer } from '../../scripts/kube/plane.ts';
 import { findPrograms, type Programs } from '../../scripts/kube/programs.ts';
+import { placement as placementKind } from '../../src/api/placement.ts';
+import { wallClock } from '../../src/base/clock.ts';
+import { findConnection } from '../../src/cli/connect.ts';
+import { httpTransport } from '../../src/client/http.ts';
 import { definition, deployment, namespace, placementOf } from '../wire/delivery-kinds.ts';
 import { flotilla, type Running } from '../wire/fleet.ts';
 import { type RealFleet, startOnPlanes } from './fleet.ts';
@@ -48,6 +52,19 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
       ...['wait', 'crp/shop', '--timeout=50s', `--for=jsonpath={.status.observedResourceIndex}=${image - 1}`],
     ]);
     await fleet.waitForAvailable('crp/shop');
+  };
+  /** A watch as the hub has one, open and told what there is. `closed` resolves when the server ends it, which by itself it would not for minutes. */
+  const watchPlacements = async () => {
+    const transport = httpTransport(findConnection({ kubeconfig: fleet.kubeconfig, context: 'hub' }), {
+      clock: wallClock,
+    });
+    const watch = transport.watch({ at: { resource: placementKind.cluster } }, new AbortController().signal);
+    const events = watch[Symbol.asyncIterator]();
+    expect((await events.next()).done).toBe(false);
+    const rest = async () => {
+      while (!(await events.next()).done);
+    };
+    return { closed: rest().catch(() => {}), stop: () => transport.close() };
   };
   const allRun = () =>
     expect([fleet.hubProcess, ...fleet.agents.values()].map(({ process }) => process.exitCode)).toEqual([
@@ -96,10 +113,16 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
   test('goes on when the server closes its watches, as it does when a definition changes', async () => {
     const column = { name: 'Extra', type: 'string', jsonPath: '.metadata.name' };
     const patch = [{ op: 'add', path: '/spec/versions/0/additionalPrinterColumns/-', value: column }];
-    for (const plural of ['works', 'clusterresourcebindings', 'clusterresourceplacements'])
-      await fleet.hub([
-        ...['patch', `crd/${plural}.placement.kubernetes-fleet.io`, '--type=json', '-p', JSON.stringify(patch)],
-      ]);
+    const watch = await watchPlacements();
+    try {
+      for (const plural of ['works', 'clusterresourcebindings', 'clusterresourceplacements'])
+        await fleet.hub([
+          ...['patch', `crd/${plural}.placement.kubernetes-fleet.io`, '--type=json', '-p', JSON.stringify(patch)],
+        ]);
+      await watch.closed;
+    } finally {
+      watch.stop();
+    }
     await change();
     await arrives();
     allRun();
