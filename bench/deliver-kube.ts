@@ -1,5 +1,6 @@
 // The fleet of a delivery on real control planes: `flotilla hub` and `flotilla member`, each a process, with the rights that we ship. Their etcd writes to
 // disk, as a production one does.
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Plane, removePlane, startPlane, urlOf } from '../scripts/kube/plane.ts';
@@ -9,8 +10,15 @@ import { type Fleet, fleetIn, type Place, started } from './deliver-fleet.ts';
 import type { Wire } from './deliver-wire.ts';
 import { ended } from './fleet-process.ts';
 
-export const startRealFleet = async (folder: string, members: number, debounce: string): Promise<Fleet> =>
-  fleetIn(folder, members, await startReal(folder, members, debounce));
+export async function startRealFleet(folder: string, members: number, debounce: string): Promise<Fleet> {
+  const place = await startReal(folder, members, debounce);
+  try {
+    return await fleetIn(folder, members, place);
+  } catch (error) {
+    await place.stop();
+    throw error;
+  }
+}
 
 async function startReal(folder: string, members: number, debounce: string): Promise<Place> {
   const programs = findPrograms();
@@ -18,13 +26,16 @@ async function startReal(folder: string, members: number, debounce: string): Pro
   const home = mkdtempSync(join(folder, 'real-'));
   const names = Array.from({ length: members }, (_, index) => `member-${index + 1}`);
   const planes = ['hub', ...names].map((name): Plane => ({ name, folder: join(home, name) }));
-  const stopPlanes = async () => {
+  const children: ChildProcess[] = [];
+  const stop = async () => {
+    for (const child of children.toReversed()) await ended(child);
     for (const plane of planes) await removePlane(plane);
     rmSync(home, { recursive: true, force: true });
   };
   try {
     await Promise.all(planes.map((plane) => startPlane(plane, programs, { isDurable: true })));
-    const { children, kubeconfig } = await startParts(folder, home, planes, debounce);
+    const begin = (args: readonly string[]) => void children.push(started(folder, args));
+    const kubeconfig = await startParts({ home, planes, debounce, begin });
     const [hub, member] = planes as [Plane, Plane];
     const pki = (name: string) => join(hub.folder, 'pki', name);
     return {
@@ -33,19 +44,24 @@ async function startReal(folder: string, members: number, debounce: string): Pro
       files: [pki('apiserver.crt'), pki('apiserver.key'), pki('ca.crt')],
       kubeconfig,
       pids: children.map(({ pid }) => pid as number),
-      async stop() {
-        for (const child of children.toReversed()) await ended(child);
-        await stopPlanes();
-      },
+      stop,
     };
   } catch (error) {
-    await stopPlanes();
+    await stop();
     throw error;
   }
 }
 
+interface Parts {
+  readonly home: string;
+  readonly planes: readonly Plane[];
+  readonly debounce: string;
+  /** Starts the program with these arguments. */
+  begin(args: readonly string[]): void;
+}
+
 /** As a person does it: what the clusters need, the hub's controllers, and an agent for each member that joins. */
-async function startParts(folder: string, home: string, planes: readonly Plane[], debounce: string) {
+async function startParts({ home, planes, debounce, begin }: Parts): Promise<string> {
   const contexts = Object.fromEntries(planes.map((plane) => [plane.name, plane]));
   const administrator = kubectlOf(writeContexts(home, contexts), home);
   const [hub, ...members] = planes as [Plane, ...Plane[]];
@@ -62,16 +78,15 @@ async function startParts(folder: string, home: string, planes: readonly Plane[]
   };
   const kubeconfig = writeContexts(home, contexts, accounts);
   const at = (context: string) => ['--kubeconfig', kubeconfig, '--context', context];
-  const controllers = started(folder, ['hub', ...at('flotilla-hub'), '--placement-debounce', debounce]);
-  const agents = await Promise.all(
-    members.map(async ({ name }) => {
-      const hubFile = await joinMember(home, kubeconfig, name);
-      return started(folder, ['member', '--name', name, '--hub-kubeconfig', hubFile, ...at(`agent-${name}`)]);
-    }),
-  );
+  begin(['hub', ...at('flotilla-hub'), '--placement-debounce', debounce]);
+  // One after the other: when one fails, none of the others is on its way.
+  for (const { name } of members) {
+    const hubFile = await joinMember(home, kubeconfig, name);
+    begin(['member', '--name', name, '--hub-kubeconfig', hubFile, ...at(`agent-${name}`)]);
+  }
   const all = members.map(({ name }) => `membercluster/${name}`);
   await administrator.ok(['--context', hub.name, 'wait', '--for=condition=Joined', ...all, '--timeout=120s']);
-  return { children: [controllers, ...agents], kubeconfig };
+  return kubeconfig;
 }
 
 function wireTo(plane: Plane): Wire {
