@@ -15,7 +15,7 @@ const LENGTH = 5;
 const AT_ONCE = 12;
 
 /**
- * Where ours does not answer as a real server yet. Each seed must differ as long as it stands here, so whoever mends one takes it out.
+ * `open-refusals`: where ours does not answer as a real server yet. Each seed must differ as long as it stands here, so whoever mends one takes it out.
  *  452: bytes given as a list of numbers; 544, 725, 787: a workload's restartPolicy that is no policy at all has two causes;
  *  674: which of several wrong types is told; 738, 822: a nodePort twice in one Service
  */
