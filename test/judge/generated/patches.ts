@@ -232,7 +232,7 @@ interface Operation {
   readonly value?: unknown;
 }
 
-/** Over a path that leads through a null of the same patch a real server stumbles and cuts the connection: there is no answer to compare. */
+/** `path-through-null`: over a path that leads through a null of the same patch a real server stumbles and cuts the connection: there is no answer to compare. */
 function withoutWaysThroughNull(operations: readonly Operation[]): readonly Operation[] {
   const nulls = operations.flatMap(({ value, path }, index) => (value === null ? [{ index, below: `${path}/` }] : []));
   const leadsThrough = (way: string | undefined, index: number) =>
