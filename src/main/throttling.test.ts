@@ -31,4 +31,14 @@ describe('a server that throttles', () => {
     expect(counts).toContain('flotilla_throttled_requests_total{server="hub"} 7');
     expect(counts).toContain('flotilla_throttled_requests_total{server="member"} 1');
   });
+
+  test('is not blamed for a kind that it does not serve yet', async () => {
+    const metrics = new Registry();
+    const lines: string[] = [];
+    const log = { ...silentLog, warn: (message: string) => lines.push(message) };
+    const tell = tellThrottling({ server: 'hub', clock: testClock(), log, metrics });
+    tell(new ApiError(429, 'TooManyRequests', 'storage is (re)initializing'));
+    expect(lines).toEqual([]);
+    expect(await metrics.metrics()).not.toContain('{server="hub"}');
+  });
 });

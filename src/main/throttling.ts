@@ -28,6 +28,7 @@ export function tellThrottling({ server, clock, log, metrics }: ThrottlingOption
   let toldAt = Number.NEGATIVE_INFINITY;
   let sinceThen = 0;
   return ({ message }) => {
+    if (message.includes(NOT_SERVED_YET)) return;
     refused.inc({ server });
     sinceThen++;
     if (clock.now() - toldAt < TOLD_AGAIN_AFTER_MS) return;
@@ -36,6 +37,9 @@ export function tellThrottling({ server, clock, log, metrics }: ThrottlingOption
     sinceThen = 0;
   };
 }
+
+/** Said for a moment of a kind that has just been defined, with the same code: nobody asks too much. */
+const NOT_SERVED_YET = 'storage is (re)initializing';
 
 const REMEDY =
   'requests go out again later, one after the other; if it lasts, a FlowSchema there that leads this identity to a PriorityLevelConfiguration with more shares ends it';
