@@ -5,15 +5,6 @@ import type { Mutant } from './mutant.ts';
 export const deliveryMutants: readonly Mutant[] = [
   // ---- a hub that is behind
   {
-    name: 'asks for one of several missing members',
-    danger: 'A watch is behind, and the clusters of the others are given up as if they had been asked for.',
-    file: 'src/hub/scheduler/controller.ts',
-    find: '...bindings.filter(isLive).flatMap(',
-    replace: '...bindings.filter(isLive).slice(0, 1).flatMap(',
-    caughtBy: 'delivery-two-leaders',
-    alone: true,
-  },
-  {
     name: 'asks for all missing members but the first',
     danger: 'A watch is behind, and a cluster is given up whose member never left.',
     file: 'src/hub/scheduler/controller.ts',
