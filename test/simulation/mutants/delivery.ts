@@ -100,12 +100,4 @@ export const deliveryMutants: readonly Mutant[] = [
     replace: 'if (live.length > 0) {',
     caughtBy: 'delivery',
   },
-  {
-    name: 'places on a cluster again that still cleans up',
-    danger: 'Both orders have one Work: who cleans up after the old one takes the new copy away.',
-    file: 'src/hub/planners/rolling.ts',
-    find: '({ cluster }) => predecessors.has(cluster),',
-    replace: '() => false,',
-    caughtBy: 'delivery',
-  },
 ];
