@@ -7,7 +7,7 @@ import { type Plane, prepareServers, removePlane, startServers, urlOf } from '..
 import { findPrograms, type Programs } from '../scripts/kube/programs.ts';
 import { runningPid } from '../scripts/kube/servers.ts';
 import { clientFiles } from './client-files.ts';
-import { start, type Worker } from './processes.ts';
+import { start, stoppedBySignals, type Worker } from './processes.ts';
 import { median, type Row } from './report.ts';
 
 const STARTS = 3;
@@ -92,7 +92,7 @@ async function startOurs(folder: string): Promise<Server> {
 /** An API server and its etcd; who makes Pods is not asked for. */
 async function startReal(folder: string, programs: Programs): Promise<Server> {
   const plane: Plane = { name: 'real', folder: mkdtempSync(join(folder, 'real-')) };
-  const stop = () => removePlane(plane);
+  const stop = stoppedBySignals(() => removePlane(plane));
   try {
     // With the making of keys: ours makes its own on an empty folder.
     const began = performance.now();

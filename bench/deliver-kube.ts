@@ -9,6 +9,7 @@ import { installHub, installMember, joinMember, kubectlOf, writeContexts } from 
 import { type Fleet, fleetIn, type Place, started } from './deliver-fleet.ts';
 import type { Wire } from './deliver-wire.ts';
 import { ended } from './fleet-process.ts';
+import { stoppedBySignals } from './processes.ts';
 
 export async function startRealFleet(folder: string, members: number, debounce: string): Promise<Fleet> {
   const place = await startReal(folder, members, debounce);
@@ -27,11 +28,11 @@ async function startReal(folder: string, members: number, debounce: string): Pro
   const names = Array.from({ length: members }, (_, index) => `member-${index + 1}`);
   const planes = ['hub', ...names].map((name): Plane => ({ name, folder: join(home, name) }));
   const children: ChildProcess[] = [];
-  const stop = async () => {
+  const stop = stoppedBySignals(async () => {
     for (const child of children.toReversed()) await ended(child);
     for (const plane of planes) await removePlane(plane);
     rmSync(home, { recursive: true, force: true });
-  };
+  });
   try {
     await Promise.all(planes.map((plane) => startPlane(plane, programs, { isDurable: true })));
     const begin = (args: readonly string[]) => void children.push(started(folder, args));

@@ -1,6 +1,7 @@
 // The processes of a benchmark: servers and load run apart, talk over IPC and end with the parent.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 
 export interface Worker extends Disposable {
   readonly process: ChildProcess;
@@ -46,5 +47,20 @@ export function start(
     [Symbol.dispose]: () => {
       child.kill();
     },
+  };
+}
+
+/**
+ * For servers that outlive whoever started them: Ctrl-C must not leave them behind. Returns a `stop` that is the same and lets go of the signals.
+ */
+export function stoppedBySignals(stop: () => Promise<void>): () => Promise<void> {
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  const onSignal = (signal: (typeof signals)[number]) => {
+    void stop().finally(() => process.exit(128 + constants.signals[signal]));
+  };
+  for (const signal of signals) process.once(signal, onSignal);
+  return async () => {
+    for (const signal of signals) process.off(signal, onSignal);
+    await stop();
   };
 }

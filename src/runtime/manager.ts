@@ -180,8 +180,11 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   function dispatch(feed: Feed, change: Change<Projected>): void {
     const place = `${collectionText(feed.source.on, feed.source.resource)}/${change.key}`;
     news = { place, revision: change.item?.metadata.resourceVersion };
-    tell(feed, change, place);
-    news = undefined;
+    try {
+      tell(feed, change, place);
+    } finally {
+      news = undefined;
+    }
   }
 
   function tell(feed: Feed, change: Change<Projected>, place: string): void {

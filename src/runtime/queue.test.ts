@@ -153,6 +153,27 @@ describe('a queue', () => {
     expect(began).toEqual(['a', 'a']);
   });
 
+  test('does not run a key that keeps failing any sooner for what may wait', async () => {
+    const times: number[] = [];
+    const { queue, clock } = bench({
+      async run() {
+        times.push(clock.now());
+        return { next: 'back-off' };
+      },
+    });
+    queue.add('a', 'fresh');
+    await ticks();
+    for (let i = 0; i < 600; i++) {
+      queue.addBy('a', clock.now() + 100);
+      clock.advance(100);
+      await ticks();
+    }
+    // A few at first, then one a second.
+    const perSecond = times.filter((time) => time > (times[0] as number) + 30_000).length / 30;
+    expect(perSecond).toBeLessThanOrEqual(1.1);
+    expect(perSecond).toBeGreaterThan(0.5);
+  });
+
   test('lets the others go first when a key has more to do, unless it is told to go on at once', async () => {
     const later: (() => void)[] = [];
     const { queue, began, end } = bench({ afterOthers: (run) => later.push(run) });

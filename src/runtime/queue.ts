@@ -233,9 +233,11 @@ export function createQueue(options: QueueOptions): Queue {
     enqueue(entry, as);
   }
 
+  /** News, too, which a key that fails too often does not run for at once. */
   function wakeBy(key: string, epochMs: number): void {
+    const at = Math.max(epochMs, entries.get(key)?.quietUntil ?? 0);
     const asked = wakes.at(key);
-    if (asked === undefined || asked > epochMs) wakes.set(key, epochMs);
+    if (asked === undefined || asked > at) wakes.set(key, at);
   }
 
   function forget(entry: Entry): void {
