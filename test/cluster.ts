@@ -24,11 +24,14 @@ export interface TestClock extends Clock {
   sleep(ms: number): void;
   /** When the next timer is due, of those whose name fits. */
   next(fits?: (name: string) => boolean): number | undefined;
+  /** Is told the name of every timer that fires from now on. */
+  hear(fires: (name: string) => void): void;
 }
 
 export function testClock(startMs = Date.parse('2026-01-01T00:00:00Z')): TestClock {
   let now = startMs;
   let timers: { at: number; name: string; run: () => void }[] = [];
+  let hearer: (name: string) => void = () => {};
   return {
     now: () => now,
     at(epochMs, name, run) {
@@ -45,6 +48,9 @@ export function testClock(startMs = Date.parse('2026-01-01T00:00:00Z')): TestClo
       const due = timers.filter(({ name }) => fits(name)).map(({ at }) => at);
       return due.length === 0 ? undefined : Math.min(...due);
     },
+    hear(fires) {
+      hearer = fires;
+    },
     advance(ms) {
       const end = now + ms;
       for (;;) {
@@ -53,6 +59,7 @@ export function testClock(startMs = Date.parse('2026-01-01T00:00:00Z')): TestClo
         if (!next) break;
         timers = timers.filter((each) => each !== next);
         now = Math.max(now, next.at);
+        hearer(next.name);
         next.run();
       }
       now = end;

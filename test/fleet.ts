@@ -13,7 +13,7 @@ import { seededRandom } from '../src/base/random.ts';
 import { type HubOptions, startAgent, startHub } from '../src/main/parts.ts';
 import { transportProbe } from '../src/member/heartbeat/probe.ts';
 import type { Probe } from '../src/member/heartbeat/pulse.ts';
-import { silentLog } from '../src/runtime/deps.ts';
+import { type Log, silentLog } from '../src/runtime/deps.ts';
 import type { Manager } from '../src/runtime/manager.ts';
 import { type Profile, profileOf } from '../src/sim/pretend/profile.ts';
 import { someNodes } from '../src/sim/pretend/rules/node.ts';
@@ -50,6 +50,8 @@ export interface Fleet extends AsyncDisposable {
   readonly clock: TestClock;
   /** `who verb plural[/subresource]` → how many since the last `writes.clear()`; `who` is `hub` or the member. */
   readonly writes: Map<string, number>;
+  /** `who controller key` → passes since the last `passes.clear()`. */
+  readonly passes: Map<string, number>;
   readonly manager: Manager;
   meddle: Meddle | undefined;
   member(name: string): TestCluster;
@@ -140,10 +142,20 @@ function counting(inner: Transport, { who, writes, traffic, isCut, meddle }: Cou
   };
 }
 
+/** The runtime tells every pass. */
+function passLog(who: string, passes: Map<string, number>): Log {
+  const count: Log['info'] = (message, { controller, key }) => {
+    const pass = `${who} ${controller} ${key}`;
+    if (message === 'reconciled') passes.set(pass, (passes.get(pass) ?? 0) + 1);
+  };
+  return { info: count, warn: count, error: count };
+}
+
 export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub): Promise<Fleet> {
   const clock = testClock();
   const hub = await aCluster({ kinds: hubKinds, clock });
   const writes = new Map<string, number>();
+  const passes = new Map<string, number>();
   const members = new Map<string, TestCluster>();
   const agents = new Map<string, Agent[]>();
   const pretends: Pretend[] = [];
@@ -159,7 +171,7 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
         random: seededRandom(11),
         servers: { hub: counted(hub.as(hubUser), 'hub', () => false) },
         ...(delivers === undefined ? {} : { catalogues: { hub: hub.running.catalogue } }),
-        log: silentLog,
+        log: passLog('hub', passes),
       },
       options,
     );
@@ -213,6 +225,7 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
     hub,
     clock,
     writes,
+    passes,
     meddle: undefined,
     get manager() {
       return manager;
@@ -245,7 +258,7 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
           random: seededRandom(seed).fork(name),
           servers: { hub: counted(hub.as(as), name, () => cuts.has(name)), member: own },
           ...(settings.delivers === undefined ? {} : { catalogues: { member: member.running.catalogue } }),
-          log: silentLog,
+          log: passLog(name, passes),
         },
         { cluster: name, probe: probe ?? transportProbe(own) },
       );

@@ -1,7 +1,6 @@
 // The running parts of Flotilla, put together from controllers: the same in one process, in several, and in a simulated world.
 import type { Registry } from 'prom-client';
 import type { LiveCatalogue } from '../api/catalogue.ts';
-import type { Clock } from '../base/clock.ts';
 import { families } from '../hub/families.ts';
 import { membership } from '../hub/membership/controller.ts';
 import type { Settings } from '../hub/membership/observed.ts';
@@ -40,7 +39,7 @@ export function startHub(deps: Deps, options: HubOptions = {}): Manager {
   return startManager(deps, {
     controllers: [
       membership(settings),
-      ...(catalogue === undefined ? [] : delivery(deps.clock, catalogue, metrics, { placements, runs })),
+      ...(catalogue === undefined ? [] : delivery(catalogue, metrics, { placements, runs })),
       ...(catalogue !== undefined && isRemote ? [keepKinds('hub', catalogue)] : []),
     ],
     manager: 'flotilla-hub',
@@ -50,7 +49,6 @@ export function startHub(deps: Deps, options: HubOptions = {}): Manager {
 }
 
 function delivery(
-  clock: Clock,
   catalogue: LiveCatalogue,
   registry: Registry | undefined,
   { placements, runs }: { readonly [part in 'placements' | 'runs']: HubOptions[part] | undefined },
@@ -60,7 +58,6 @@ function delivery(
   const ofRuns = {
     ...runs,
     ...(placements?.propagation === undefined ? {} : { propagation: placements.propagation }),
-    clock,
     catalogue,
     plan,
     metrics: registry === undefined ? noRunMetrics : runMetrics(registry),

@@ -129,8 +129,10 @@ export interface Decision {
   readonly steps: readonly (readonly Action[])[];
   readonly holds: readonly Hold[];
   readonly wakeAt?: number;
+  /** There is something to write that was written a moment ago: then it is, with what comes until then. */
+  readonly coalesceUntil?: number;
   /**
-   * When to look again once the steps are done: `at once` = more is to be done; `later` = not before `wakeAt`, unless somebody else does
+   * When to look again once the steps are done: `at once` = more is to be done; `later` = not before these moments, unless somebody else does
    * something. Absent = soon, after what others have to do.
    */
   readonly again?: 'at once' | 'later';

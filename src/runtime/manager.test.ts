@@ -290,24 +290,27 @@ describe('a manager', () => {
     expect(asked.writes()).toEqual(['patch configmaps a']);
   });
 
-  test('looks again after its writes, or when it said that it would', async () => {
-    await using cluster = await aCluster();
-    await aMap(cluster, 'a');
-    const start = cluster.clock.now();
-    const times: number[] = [];
-    const { controller } = told((map, { now }) => {
-      times.push(now - start);
-      if (dataOf(map)['mark'] === 'yes') return idle('marked');
-      return { ...act([mark(map, 'yes')]), again: 'later', wakeAt: start + 70 };
-    });
-    const { manager } = await managing(cluster, [controller]);
-    await turns(5);
-    expect(times).toEqual([0]);
-    expect(manager.idle()).toBe(true);
-    cluster.clock.advance(70);
-    await turns(5);
-    expect(times).toEqual([0, 70]);
-  });
+  test.each(['wakeAt', 'coalesceUntil'])(
+    'looks again after its writes, or when it said that it would (%s)',
+    async (moment) => {
+      await using cluster = await aCluster();
+      await aMap(cluster, 'a');
+      const start = cluster.clock.now();
+      const times: number[] = [];
+      const { controller } = told((map, { now }) => {
+        times.push(now - start);
+        if (dataOf(map)['mark'] === 'yes') return idle('marked');
+        return { ...act([mark(map, 'yes')]), again: 'later', [moment]: start + 70 };
+      });
+      const { manager } = await managing(cluster, [controller]);
+      await turns(5);
+      expect(times).toEqual([0]);
+      expect(manager.idle()).toBe(true);
+      cluster.clock.advance(70);
+      await turns(5);
+      expect(times).toEqual([0, 70]);
+    },
+  );
 
   test('looks once at what changes often, when a rule says that it is early enough', async () => {
     await using cluster = await aCluster();

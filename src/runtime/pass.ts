@@ -220,6 +220,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
 
   function remember(of: Running, key: string, decision: Decision | undefined, lookedAt: number | undefined): void {
     of.queue.wakeAt(key, decision?.wakeAt, lookedAt);
+    if (decision?.coalesceUntil !== undefined) of.queue.addBy(key, decision.coalesceUntil);
     if (decision === undefined || decision.holds.length === 0) of.holds.delete(key);
     else of.holds.set(key, decision.holds);
   }

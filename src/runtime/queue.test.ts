@@ -139,6 +139,25 @@ describe('a queue', () => {
     expect(began).toEqual(['b', 'a']);
   });
 
+  test('waits for what gathers on a timer of that name, and for what a pass asked for on one of its own', async () => {
+    const { queue, clock, end } = bench();
+    const fired: string[] = [];
+    clock.hear((name) => fired.push(name));
+    queue.wakeAt('a', clock.now() + 200);
+    queue.addBy('a', clock.now() + 100);
+    expect(queue.nextWakeAt).toBe(clock.now() + 100);
+    clock.advance(100);
+    expect(fired).toEqual(['coalesce']);
+    await ticks();
+    await end('a');
+    expect(queue.nextWakeAt).toBe(clock.now() + 100);
+    clock.advance(100);
+    expect(fired).toEqual(['coalesce', 'test wake']);
+    await ticks();
+    await end('a');
+    expect(queue.remembered).toBe(0);
+  });
+
   test('does not forget what may wait when it came while the key ran, whatever that run asks for', async () => {
     const { queue, clock, began, end } = bench();
     queue.add('a', 'fresh');

@@ -43,7 +43,7 @@ export interface Queue {
   readonly remembered: number;
   readonly nextWakeAt: number | undefined;
   add(key: string, as: WorkClass): void;
-  /** Runs then, or before if something else asks for it. */
+  /** Runs then, with all that comes until then, or before if something else asks for it. */
   addBy(key: string, epochMs: number): void;
   /** Replaces what an earlier decision asked for; undefined = no wake-up. `lookedAt`: what time it was for the decision. */
   wakeAt(key: string, epochMs: number | undefined, lookedAt?: number): void;
@@ -82,6 +82,8 @@ export function createQueue(options: QueueOptions): Queue {
   const ready = { fresh: new Fifo<Entry>(), resync: new Fifo<Entry>() };
   const retries = createDeadlines(clock, `${options.name} retry`, (key) => due(key));
   const wakes = createDeadlines(clock, `${options.name} wake`, (key) => due(key));
+  /** Of a name of their own: nothing is waited for there, only what comes within a moment is looked at together. */
+  const gatherings = createDeadlines(clock, 'coalesce', (key) => due(key));
   let waiting = 0;
   let running = 0;
   let freshInARow = 0;
@@ -149,6 +151,8 @@ export function createQueue(options: QueueOptions): Queue {
       if (entry === undefined) break;
       entry.queued = undefined;
       entry.running = true;
+      // Whatever has gathered is seen by this run.
+      gatherings.clear(entry.key);
       waiting--;
       running++;
       void start(entry);
@@ -184,7 +188,7 @@ export function createQueue(options: QueueOptions): Queue {
     follow(entry, next);
     if (dirty !== undefined) enter(entry, dirty);
     // Only now: what the run asked for has taken the place of whatever was there before.
-    if (by !== undefined) wakeBy(entry.key, by);
+    if (by !== undefined) gather(entry.key, by);
     forget(entry);
     pumpSoon();
   }
@@ -234,10 +238,13 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   /** News, too, which a key that fails too often does not run for at once. */
-  function wakeBy(key: string, epochMs: number): void {
-    const at = Math.max(epochMs, entries.get(key)?.quietUntil ?? 0);
-    const asked = wakes.at(key);
-    if (asked === undefined || asked > at) wakes.set(key, at);
+  function gather(key: string, epochMs: number): void {
+    const quietUntil = entries.get(key)?.quietUntil ?? 0;
+    const isQuiet = quietUntil > epochMs;
+    const deadlines = isQuiet ? wakes : gatherings;
+    const at = isQuiet ? quietUntil : epochMs;
+    const asked = deadlines.at(key);
+    if (asked === undefined || asked > at) deadlines.set(key, at);
   }
 
   function forget(entry: Entry): void {
@@ -256,10 +263,11 @@ export function createQueue(options: QueueOptions): Queue {
       return retries.size;
     },
     get remembered() {
-      return entries.size + wakes.size;
+      return entries.size + wakes.size + gatherings.size;
     },
     get nextWakeAt() {
-      return wakes.earliest;
+      const [wake, gathering] = [wakes.earliest, gatherings.earliest];
+      return wake === undefined || (gathering !== undefined && gathering < wake) ? gathering : wake;
     },
     add(key, as) {
       if (!isStopped) enter(entryOf(key), as);
@@ -268,7 +276,7 @@ export function createQueue(options: QueueOptions): Queue {
       if (isStopped) return;
       const entry = entries.get(key);
       if (entry?.running) entry.by = Math.min(entry.by ?? Number.POSITIVE_INFINITY, epochMs);
-      else wakeBy(key, epochMs);
+      else gather(key, epochMs);
     },
     wakeAt(key, epochMs, lookedAt) {
       if (isStopped) return;
@@ -282,6 +290,7 @@ export function createQueue(options: QueueOptions): Queue {
       isStopped = true;
       retries.stop();
       wakes.stop();
+      gatherings.stop();
       ready.fresh.clear();
       ready.resync.clear();
       waiting = 0;

@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import { hubBasicRules } from '../../src/api/rights.ts';
 import { families } from '../../src/hub/families.ts';
-import { configMap, type Delivery, scenario } from '../delivery.ts';
+import { CONFIG_MAPS, configMap, type Delivery, scenario, theNamespace } from '../delivery.ts';
 import type { Fleet } from '../fleet.ts';
 import { DONE_RUN, EVERYBODY, EXTERNAL, labelled, type Staging, staging } from '../staged.ts';
 
@@ -18,38 +18,23 @@ const WAVES = 6;
 const STAGES = 3;
 const GATHERING_MS = 100;
 
-async function prepared(it: Delivery, stages: readonly object[]): Promise<Staging> {
+async function prepared(it: Delivery, stages: readonly object[], spec: object = {}): Promise<Staging> {
   const run = staging(it);
   await it.give(configMap('1'));
-  await it.place(EXTERNAL);
+  await it.place({ ...EXTERNAL, ...spec });
   await run.strategy(stages);
   await it.runs(2000);
   return run;
 }
 
-/** Names of the timers that fire from now on. */
-function firing({ clock }: Fleet): string[] {
-  const fired: string[] = [];
-  const { at } = clock;
-  Object.assign(clock, {
-    at: (epochMs: number, name: string, run: () => void) =>
-      at(epochMs, name, () => {
-        fired.push(name);
-        run();
-      }),
-  });
-  return fired;
-}
-
-/** The placement gathers the writes of its own status in the same way, on the timer of its queue. */
-const isGathering = (name: string): boolean => name === 'coalesce' || /^placement\/\w+ wake$/.test(name);
+const isGathering = (name: string): boolean => name === 'coalesce';
 
 /** Time passes only from one moment at which writes are gathered to the next. Returns how much. */
 async function gathers({ clock, settles }: Fleet, isOver: () => Promise<boolean>): Promise<number> {
   const begin = clock.now();
   await settles();
   while (!(await isOver())) {
-    const next = clock.next((name) => name === 'coalesce');
+    const next = clock.next(isGathering);
     if (next === undefined) throw new Error('nothing gathers, and it is not over');
     expect(next - clock.now()).toBeLessThanOrEqual(GATHERING_MS);
     clock.advance(Math.max(0, next - clock.now()));
@@ -65,20 +50,34 @@ function isGranted(what: string): boolean {
   return hubBasicRules.some(({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb));
 }
 
+/** Something else to place; returns what selects it. */
+async function contentOfTheirs(it: Delivery): Promise<object> {
+  if (it.namespace === undefined) {
+    await it.fleet.hub.create('namespaces', undefined, { metadata: { name: 'market' } });
+    return theNamespace({ name: 'market' });
+  }
+  await it.give(configMap('1', 'other'));
+  return { ...CONFIG_MAPS, name: 'other' };
+}
+
+/** `who controller key`: placements, runs, and what is named after a placement: snapshots, bindings, Works. */
+const isTheirs = (pass: string): boolean => /bystander|theirs|waiting/.test(pass);
+
 describe('a run', () => {
   scenario.for(families)(
     'goes from its start to its end without waiting for any moment',
     { members: MEMBERS },
     async (it) => {
       const run = await prepared(it, RINGS);
-      const fired = firing(it.fleet);
+      const fired: string[] = [];
+      it.fleet.clock.hear((name) => fired.push(name));
       const isOver = async () => (await run.said())['Succeeded'] !== undefined;
       await run.run();
       const spent = await gathers(it.fleet, isOver);
       expect(await run.said()).toEqual(DONE_RUN);
       expect([...it.fleet.writes.keys()].filter((what) => what.startsWith('hub ') && !isGranted(what))).toEqual([]);
       expect(new Set(Object.values(await it.values()))).toEqual(new Set(['1']));
-      expect(fired.filter((name) => !isGathering(name))).toEqual([]);
+      expect(new Set(fired)).toEqual(new Set(['coalesce']));
       expect(spent).toBeLessThanOrEqual(GATHERING_MS * (WAVES + STAGES));
     },
   );
@@ -106,12 +105,9 @@ describe('a run', () => {
       await it.place(EXTERNAL, 'bystander');
       await it.runs(2000);
       it.forget();
-      const passes = () =>
-        it.fleet.manager.state().controllers.find(({ name }) => name === `staged/${it.family.run.kind}`)?.passes ?? 0;
       await run.run({ placementName: 'bystander', state: 'Initialize' }, 'waiting');
       await it.runs(1000);
       const waiting = await run.runOf('waiting');
-      const before = passes();
       const begin = it.fleet.clock.now();
       it.forget();
       await run.run();
@@ -125,8 +121,36 @@ describe('a run', () => {
       expect(writes[`hub patch ${it.family.run.plural}/status`]).toBeLessThanOrEqual(1 + Math.ceil(10 * seconds));
       expect(writes[`hub create ${it.family.resourceSnapshot.plural}`]).toBe(1);
       expect((await run.runOf('waiting')).metadata.resourceVersion).toBe(waiting.metadata.resourceVersion);
-      // Each cluster is looked at when it was moved, told, has reported; none of it concerns another placement's run.
-      expect(passes() - before).toBeLessThanOrEqual(10 * count);
+    },
+  );
+
+  scenario.for(families)(
+    'has nobody look at anything that belongs to another placement',
+    { members: MEMBERS },
+    async (it) => {
+      const run = await prepared(it, [{ name: 'all', ...EVERYBODY, maxConcurrency: '25%' }], {
+        ...(it.namespace === undefined ? {} : { resourceSelectors: [{ ...CONFIG_MAPS, name: 'app' }] }),
+      });
+      const theirs = await contentOfTheirs(it);
+      await it.place({ ...EXTERNAL, resourceSelectors: [theirs] }, 'bystander');
+      await run.run({ placementName: 'bystander' }, 'theirs');
+      await it.runs();
+      expect(await run.said('theirs')).toEqual(DONE_RUN);
+      await run.run({ placementName: 'bystander', state: 'Initialize' }, 'waiting');
+      await it.runs();
+      const { passes } = it.fleet;
+      expect([...passes.keys()].filter(isTheirs).length).toBeGreaterThan(2 * Object.keys(MEMBERS).length);
+      passes.clear();
+      await run.run();
+      await gathers(it.fleet, async () => (await run.said())['Succeeded'] !== undefined);
+      await it.fleet.settles();
+      expect(await run.said()).toEqual(DONE_RUN);
+      expect([...passes].filter(([what]) => isTheirs(what))).toEqual([]);
+      // Each cluster is looked at when it was moved, was told, has reported.
+      const { kind } = it.family.run;
+      const own = passes.get(`hub staged/${kind} ${it.namespace === undefined ? '' : `${it.namespace}/`}r`) ?? 0;
+      expect(own).toBeGreaterThan(0);
+      expect(own).toBeLessThanOrEqual(10 * Object.keys(MEMBERS).length);
     },
   );
 });

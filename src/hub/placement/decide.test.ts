@@ -102,7 +102,7 @@ describe.each(families)('$placement.kind', (family) => {
 
   test('a status that was written a moment ago waits', () => {
     const more = { notSupported: [{ what: 'x' }], statusDue: NOW + 60 };
-    expect(decide(observed({ living: living(more) }))).toMatchObject({ steps: [], wakeAt: NOW + 60 });
+    expect(decide(observed({ living: living(more) }))).toMatchObject({ steps: [], coalesceUntil: NOW + 60 });
   });
 
   test('what cannot be written is told before it is tried again', () => {

@@ -37,17 +37,25 @@ export function decide(observed: Observed): Decision {
   // The status speaks of what is there, so it is written when there is nothing left to make; or when the making fails, to say so.
   const isTold = snapshots.length === 0 || (failure !== undefined && guarded.length === 0);
   const status = isTold && guarded.length === 0 ? statusSteps(observed, living, holds) : NOTHING_TOLD;
-  const wakesAt = Math.min(waitsUntil, status.until);
+  const waking = (moment: number) => (Number.isFinite(moment) ? { wakeAt: moment } : {});
   if (status.isLater) {
-    return { steps: snapshots, holds, wakeAt: wakesAt, because: 'the status was written a moment ago' };
+    const because = 'the status was written a moment ago';
+    return { steps: snapshots, holds, ...waking(waitsUntil), coalesceUntil: living.statusDue, because };
   }
   // What is left after the snapshots is the status, which may not be written yet, and what history does not keep.
   if (snapshots.length > 0 && guarded.length === 0 && !isTold && observed.now < living.statusDue) {
-    const wakeAt = Math.min(waitsUntil, living.statusDue);
-    return { steps: snapshots, holds, wakeAt, again: 'later', because: snapshots[0]?.[0]?.because ?? '' };
+    const because = snapshots[0]?.[0]?.because ?? '';
+    return {
+      steps: snapshots,
+      holds,
+      ...waking(waitsUntil),
+      coalesceUntil: living.statusDue,
+      again: 'later',
+      because,
+    };
   }
   const steps = [...guarded, ...status.steps, ...snapshots];
-  const wakeAt = Number.isFinite(wakesAt) ? { wakeAt: wakesAt } : {};
+  const wakeAt = waking(Math.min(waitsUntil, status.until));
   if (steps.length === 0) {
     return idle(Number.isFinite(waitsUntil) ? 'the selected resources still change' : 'all is as it should be', {
       holds,
@@ -171,7 +179,7 @@ const NOTHING_TOLD: Said = { steps: [], until: Number.POSITIVE_INFINITY };
 function statusSteps(observed: Observed, living: Living, holds: readonly Hold[]): Said {
   const { family, placement, now } = observed;
   const { previous, statusDue } = living;
-  if (now < statusDue) return { steps: [], isLater: true, until: statusDue };
+  if (now < statusDue) return { ...NOTHING_TOLD, isLater: true };
   const policySnapshot = latestPolicy(observed.policySnapshots);
   const latestSnapshot = latestMaster(observed.resourceSnapshots);
   const status = boundStatus(

@@ -26,7 +26,6 @@ import {
 import type { Thought } from './think.ts';
 
 const catalogue = { preferred: [], byKind: () => undefined, subscribe: () => () => {} } as unknown as LiveCatalogue;
-const clock = { now: () => NOW, at: () => () => {} };
 const member = (name: string) => ({ metadata: { name, labels: LABELS[name] ?? {} }, spec: {}, status: {} });
 
 /** What a watch has told, unless a test says otherwise: all there is. */
@@ -73,7 +72,7 @@ function look(
     among: () => [],
     amiss: () => undefined,
   } as unknown as See;
-  const controller = runController(family, { clock, catalogue, plan: createWatchPlan() });
+  const controller = runController(family, { catalogue, plan: createWatchPlan() });
   for (let round = 0; round < 8; round++) {
     const found = controller.observe(see, 'r');
     if (found === undefined) throw new Error('not ours');

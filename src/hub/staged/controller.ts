@@ -7,12 +7,10 @@ import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { placementConditionType } from '../../api/placement.ts';
 import type { StagedUpdateRun, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
-import type { Clock } from '../../base/clock.ts';
 import { InvariantError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, Projected, See, Source, WholeRef } from '../../runtime/controller.ts';
-import { createCoalescing } from '../coalescing.ts';
 import type { PlacementFamily } from '../families.ts';
 import { clusterOverrides, namespacedOverrides, notSupported } from '../not-supported.ts';
 import { type HubBinding, type HubPlacement, isLatest, placementKeyOf } from '../placement-sources.ts';
@@ -37,7 +35,6 @@ import { DEFAULT_STUCK_AFTER_MS, NO_OVERRIDES, type Observed, type Rest } from '
 import { restsOf, type Thought, think } from './think.ts';
 
 export interface RunOptions {
-  readonly clock: Clock;
   /** Of the hub. */
   readonly catalogue: LiveCatalogue;
   /** Shared with the placement controllers, so that they watch together. */
@@ -56,8 +53,7 @@ const textOf = ({ of, name }: Rest): string => `${of}/${name}`;
 const MOST_ROUNDS = 6;
 
 export function runController(family: PlacementFamily, options: RunOptions): Controller<Seen> {
-  const { clock, catalogue, plan, metrics = noRunMetrics, stuckAfterMs = DEFAULT_STUCK_AFTER_MS } = options;
-  const coalescing = createCoalescing(clock);
+  const { catalogue, plan, metrics = noRunMetrics, stuckAfterMs = DEFAULT_STUCK_AFTER_MS } = options;
   const pace = createStatusPace<StagedUpdateRunStatus>();
   const looking = {
     catalogue,
@@ -76,7 +72,6 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     stopLooking(key);
     active.delete(key);
     pace.forget(key);
-    coalescing.at(key, undefined);
     metrics.forget(partsOf(key));
   }
 
@@ -208,7 +203,6 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     watches: watchesOf(family),
 
     begin(wake, signal) {
-      coalescing.begin(wake, signal);
       plan.onWiden((reader) => {
         if (reader.startsWith(prefix) && lookers.has(reader.slice(prefix.length))) wake(reader.slice(prefix.length));
       });
@@ -247,12 +241,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       return consider(see, key, run, status);
     },
 
-    decide(observed) {
-      const decision = decide(observed);
-      const { name = '', namespace } = observed.run.metadata;
-      coalescing.at(keyOf(namespace, name), decision.coalesceUntil);
-      return decision;
-    },
+    decide,
   };
 }
 

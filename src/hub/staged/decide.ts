@@ -21,12 +21,7 @@ import { type Thought, think } from './think.ts';
 
 type Steps = readonly (readonly Action[])[];
 
-export interface RunDecision extends Decision {
-  /** The status was written a moment ago, and is written again then. */
-  readonly coalesceUntil?: number;
-}
-
-export function decide(observed: Observed & { readonly thought?: Thought }): RunDecision {
+export function decide(observed: Observed & { readonly thought?: Thought }): Decision {
   const { family, run } = observed;
   if (run.metadata.deletionTimestamp !== undefined) return end(observed);
   const kept = run.metadata.finalizers ?? [];
@@ -77,7 +72,7 @@ export function decide(observed: Observed & { readonly thought?: Thought }): Run
   }
 }
 
-const decision = (steps: Steps, holds: readonly Hold[], because: string): RunDecision => ({
+const decision = (steps: Steps, holds: readonly Hold[], because: string): Decision => ({
   steps: steps.filter((step) => step.length > 0),
   holds,
   because,
@@ -99,7 +94,7 @@ const refused = ({ family, run, failure }: Observed): readonly Hold[] =>
 // ---- the end
 
 /** What it has done so far stays as it is. */
-function end({ family, run, requests }: Observed): RunDecision {
+function end({ family, run, requests }: Observed): Decision {
   const kept = run.metadata.finalizers ?? [];
   if (!kept.includes(finalizers.updateRun)) return decision([], [], 'the run is being deleted; somebody else holds it');
   const left = kept.filter((each) => each !== finalizers.updateRun);
@@ -122,7 +117,7 @@ function end({ family, run, requests }: Observed): RunDecision {
 
 // ---- a plan
 
-function carryOut(observed: Observed, plan: StagedPlan, { updates, removals }: Targets): RunDecision {
+function carryOut(observed: Observed, plan: StagedPlan, { updates, removals }: Targets): Decision {
   const { family, run, request } = observed;
   const byName = new Map([...updates, ...removals].map((binding) => [binding.metadata.name ?? '', binding]));
   const bindingOf = (key: string) => byName.get(key) as HubBinding;
@@ -223,7 +218,7 @@ interface Said {
   readonly because: string;
 }
 
-function withStatus(observed: Observed, { status, holds, before = [], wakeAt, because }: Said): RunDecision {
+function withStatus(observed: Observed, { status, holds, before = [], wakeAt, because }: Said): Decision {
   const { family, run, now, statusDue } = observed;
   const waking = wakeAt === undefined ? {} : { wakeAt };
   const entries = summariseHolds(holds);
