@@ -8,22 +8,16 @@ import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/duration.ts';
 import { AbortError, ApiError, UserError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
-import { clusterFamily, namespacedFamily } from '../hub/families.ts';
 import type { Connected } from './connect.ts';
 import { getOr404, type Named, titled } from './not-found.ts';
 import { type Print, refer } from './target.ts';
 import { type Asked, type Gate, gateOf, whyNotAsked } from './which-gate.ts';
 import { NAME } from './which-placement.ts';
+import { checkNamespace, familyIn, getRun, runTarget, whichRun, within } from './which-run.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
 
-const familyIn = (namespace: string | undefined) => (namespace === undefined ? clusterFamily : namespacedFamily);
-const within = (namespace: string | undefined) => (namespace === undefined ? {} : { namespace });
 const bad = (message: string): UserError => new UserError('BadArgument', message);
-
-function checkNamespace(namespace: string | undefined): void {
-  if (namespace !== undefined && !NAME.test(namespace)) throw bad(`"${namespace}" cannot be the name of a namespace`);
-}
 
 // ---- by run and stage
 
@@ -35,15 +29,13 @@ export interface ApproveRun extends Asked {
 }
 
 export async function approveRun(server: Server, options: ApproveRun, print: Print): Promise<void> {
-  const { run: argument, namespace, message = '', clock } = options;
-  checkNamespace(namespace);
-  const family = familyIn(namespace);
-  const at: Named = { resource: family.run, name: nameIn(argument), ...within(namespace) };
-  const hint = namespace === undefined ? '; a StagedUpdateRun needs its namespace: -n' : '';
-  const run = (await getOr404(server, at, hint)) as StagedUpdateRun;
+  const { namespace, message = '', clock } = options;
+  const which = whichRun(options.run, namespace);
+  const at = runTarget(which);
+  const run = await getRun(server, which);
   const gate = gateOf(run, titled(at), options);
   const what = `the approval ${gate.when} stage "${options.stage}" of ${titled(at)}`;
-  const target: Named = { resource: family.approvalRequest, name: gate.request, ...within(namespace) };
+  const target: Named = { resource: which.family.approvalRequest, name: gate.request, ...within(namespace) };
   const approved = await setApproved(server, target, {
     message,
     clock,
@@ -54,13 +46,6 @@ export async function approveRun(server: Server, options: ApproveRun, print: Pri
         : new UserError('NotAsked', `${what} is not asked for yet: ${whyNotAsked(run)}`),
   });
   print.line(`${refer(target)} approved${signature(approved)}: ${gate.when} stage "${options.stage}"`);
-}
-
-/** `NAME` or `run/NAME`. */
-function nameIn(argument: string): string {
-  const name = argument.startsWith('run/') ? argument.slice('run/'.length) : argument;
-  if (NAME.test(name)) return name;
-  throw bad(`"${argument}" cannot be the name of a run: write its NAME or run/NAME`);
 }
 
 interface Meant {

@@ -3,6 +3,7 @@ import type { Condition } from '../api/conditions.ts';
 import { sentenceOf } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import { conditionOf } from '../api/next-condition.ts';
+import type { KubeObject } from '../api/object.ts';
 import {
   type ClusterCondition,
   type Placement,
@@ -173,7 +174,7 @@ const inShort = ({ code, on }: HoldEntry): string =>
   on === undefined ? code : `for ${on.kind} "${on.name}" (${code})`;
 
 /** What an entry of `status.holds` says to people. */
-export const inWords = (entry: HoldEntry, { kind, metadata }: Placement): string =>
+export const inWords = (entry: HoldEntry, { kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string =>
   sentenceOf(
     holdOf(entry, {
       group: '',

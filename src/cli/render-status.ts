@@ -1,5 +1,6 @@
 // The progress of a placement as people read it: a headline, a bar where there is a terminal, a line per cluster. Pure.
 import { shortDuration } from '../base/age.ts';
+import { bar, percent } from './bar.ts';
 import { align } from './format-table.ts';
 import type { ClusterProgress, Progress } from './placement-progress.ts';
 import { plainText } from './plain-text.ts';
@@ -26,7 +27,9 @@ export function renderStatus(progress: Progress, view: StatusView): string {
   const left = clusters.length - shown.length + unlisted + unlistedOpen;
   return [
     headline(progress),
-    ...(view.bar === undefined || progress.total === 0 ? [] : [bar(progress, view.bar)]),
+    ...(view.bar === undefined || progress.total === 0
+      ? []
+      : [`${bar(progress.done, progress.total, view.bar)} ${percent(progress.done, progress.total)}`]),
     ...remarks(progress, view),
     ...progress.notes.map((note) => `Note: ${note}`),
     ...(shown.length === 0 ? [] : ['', ...table(shown, view.now)]),
@@ -45,10 +48,10 @@ export function headline({ kind, namespace, name, revision, done, total, isCompl
   return `${title}${revision === '' ? '' : `, revision ${revision}`}: ${state}${isComplete ? ', complete' : ''}`;
 }
 
-function bar({ done, total }: Progress, width: number): string {
-  const full = Math.floor((done * width) / total);
-  return `[${'#'.repeat(full)}${'-'.repeat(width - full)}] ${Math.floor((done * 100) / total)}%`;
-}
+export const outdatedWords = ({ generation, observed }: NonNullable<Progress['outdated']>): string =>
+  observed === 0
+    ? 'The hub has not dealt with it yet.'
+    : `The hub has not dealt with generation ${generation} yet: this is about generation ${observed}.`;
 
 function remarks(
   { isDeleting, outdated, open, isComplete, nobody }: Progress,
@@ -56,12 +59,7 @@ function remarks(
 ): readonly string[] {
   if (isDeleting) return ['It is being deleted.'];
   if (outdated !== undefined) {
-    const { generation, observed } = outdated;
-    return [
-      observed === 0
-        ? 'The hub has not dealt with it yet.'
-        : `The hub has not dealt with generation ${generation} yet: this is about generation ${observed}.`,
-    ];
+    return [outdatedWords(outdated)];
   }
   if (isComplete) return [];
   if (waiting !== undefined) return [`Waits: ${waiting}`];

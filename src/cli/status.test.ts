@@ -8,7 +8,8 @@ import { wallClock } from '../base/clock.ts';
 import { discover } from '../client/discovery.ts';
 import type { HttpTransport } from '../client/http.ts';
 import { aPlacement, budgetUsed, cluster, failed, type PlacementParts } from './placement.testing.ts';
-import { type StatusOptions, status } from './status.ts';
+import type { ShowOptions } from './showing.ts';
+import { status } from './status.ts';
 import { whichPlacement } from './which-placement.ts';
 
 let running: Subject | undefined;
@@ -55,7 +56,7 @@ async function serving(parts: PlacementParts) {
     remove: () => subject.cluster.call({ verb: 'delete', at: { resource, name: 'web' } }),
     /** Resolves at the next line that is printed. */
     told: () => new Promise<void>((resolve) => heard.push(resolve)),
-    show: (options: Partial<StatusOptions> = {}) =>
+    show: (options: Partial<ShowOptions> = {}) =>
       status(server, whichPlacement('placement/web'), { clock: wallClock, signal: stop.signal, ...options }, print),
   };
 }

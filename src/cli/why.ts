@@ -5,7 +5,7 @@ import type { Connected } from './connect.ts';
 import { explain } from './explain.ts';
 import { createReader } from './readable.ts';
 import { renderWhy } from './render-why.ts';
-import { EXIT } from './status.ts';
+import { EXIT } from './showing.ts';
 import type { Print } from './target.ts';
 import { getPlacement, type WhichPlacement } from './which-placement.ts';
 

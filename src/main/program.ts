@@ -16,10 +16,13 @@ import { join } from '../cli/join.ts';
 import { readManifests } from '../cli/manifests.ts';
 import { policies } from '../cli/policies.ts';
 import { ROLE_TARGETS, type RoleTarget, roles } from '../cli/roles.ts';
+import { showRun } from '../cli/run.ts';
+import type { ShowOptions } from '../cli/showing.ts';
 import { status } from '../cli/status.ts';
 import type { Print } from '../cli/target.ts';
 import { terminalOn } from '../cli/terminal.ts';
 import { whichPlacement } from '../cli/which-placement.ts';
+import { whichRun } from '../cli/which-run.ts';
 import { why } from '../cli/why.ts';
 import type { apiserver } from './apiserver.ts';
 import { shippedFleets } from './fleet.ts';
@@ -72,6 +75,7 @@ export function program(name: string): Command {
   addDescribe(root);
   addDelete(root);
   addStatus(root);
+  addRun(root);
   addWhy(root);
   if (name === PLUGIN) addApproveRequest(root);
   else addApproveRun(root);
@@ -332,27 +336,64 @@ Examples:
   flotilla status placement/web
   flotilla status placement/web -n team --watch --timeout 10m`,
     )
-    .action(async (argument: string, options: AskOptions & { watch?: boolean; timeout?: number }) => {
-      if (options.timeout !== undefined && !options.watch) throw new UserError('BadFlag', '--timeout needs --watch');
+    .action(async (argument: string, options: WatchOptions) => {
       const which = whichPlacement(argument, options.namespace);
+      const shown = showing(options);
       using server = await connect(toHub(options));
-      const stop = new AbortController();
-      if (options.watch) void firstSignal().then(() => stop.abort());
-      const terminal = terminalOn(process.stdout);
-      const { output, watch, timeout } = options;
-      process.exitCode = await status(
-        server,
-        which,
-        {
-          clock: wallClock,
-          signal: stop.signal,
-          ...(output === undefined ? {} : { output }),
-          ...(watch ? { watch } : {}),
-          ...(timeout === undefined ? {} : { timeoutMs: timeout }),
-          ...(terminal === undefined ? {} : { terminal }),
-        },
-        print,
-      );
+      process.exitCode = await status(server, which, shown, print);
+    });
+}
+
+type WatchOptions = AskOptions & { readonly watch?: boolean; readonly timeout?: number };
+
+function showing({ output, watch, timeout }: WatchOptions): ShowOptions {
+  if (timeout !== undefined && !watch) throw new UserError('BadFlag', '--timeout needs --watch');
+  const stop = new AbortController();
+  if (watch) void firstSignal().then(() => stop.abort());
+  const terminal = terminalOn(process.stdout);
+  return {
+    clock: wallClock,
+    signal: stop.signal,
+    ...(output === undefined ? {} : { output }),
+    ...(watch ? { watch } : {}),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    ...(terminal === undefined ? {} : { terminal }),
+  };
+}
+
+function addRun(root: Command): void {
+  hubCommand(root.command('run'))
+    .description('show a staged update run: its stages, clusters and gates, and what it waits for')
+    .argument('<run>', 'NAME or run/NAME')
+    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
+    .option('-w, --watch', 'go on showing until it is over')
+    .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
+    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
+    .addHelpText(
+      'after',
+      `
+States of a gate:
+  Pending, Asked (a person is to approve; the command stands beside it), Approved, Waiting (for a time), Open.
+States of a cluster:
+  Pending, Updating, Done; Unreachable, Skipped, Failed when something is wrong.
+
+Exit codes:
+  0  it has succeeded
+  1  it could not be found out: no such run, no server, no right
+  2  it is not over, or not within --timeout
+  3  it has failed, or could not begin
+  130  stopped by Ctrl-C
+
+Examples:
+  flotilla run example-run
+  flotilla run example-run -n team --watch --timeout 1h
+  flotilla run example-run -o json`,
+    )
+    .action(async (argument: string, options: WatchOptions) => {
+      const which = whichRun(argument, options.namespace);
+      const shown = showing(options);
+      using server = await connect(toHub(options));
+      process.exitCode = await showRun(server, which, shown, print);
     });
 }
 

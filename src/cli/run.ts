@@ -1,0 +1,115 @@
+// `flotilla run RUN`: a staged update run, its stages, clusters and gates, once or until it is over.
+import type { ApprovalRequest } from '../api/approval-request.ts';
+import { labels } from '../api/names.ts';
+import type { StagedUpdateRun } from '../api/staged-update-run.ts';
+import { ApiError } from '../base/errors.ts';
+import { canonicalJson } from '../base/json.ts';
+import { createClient } from '../client/client.ts';
+import type { Connected } from './connect.ts';
+import { inWords } from './placement-progress.ts';
+import { type RunView, renderRun, renderRunChanges, runHeadline } from './render-run.ts';
+import { type Requests, type RunProgress, runProgressOf } from './run-progress.ts';
+import { EXIT, type Shown, type ShowOptions, show } from './showing.ts';
+import type { Print } from './target.ts';
+import { approveCommand, getRun, runTarget, typed, type WhichRun, within } from './which-run.ts';
+
+type Server = Pick<Connected, 'transport' | 'catalogue'>;
+
+/** Returns the exit code. */
+export async function showRun(server: Server, which: WhichRun, options: ShowOptions, print: Print): Promise<number> {
+  const now = await getRun(server, which);
+  return show(server.transport, shownOf(server, which, options, print), { now, options, print });
+}
+
+interface Picture {
+  readonly run: StagedUpdateRun;
+  readonly progress: RunProgress;
+}
+
+function shownOf(server: Server, which: WhichRun, options: ShowOptions, print: Print): Shown<Picture> {
+  const requests = requestsOf(server, which, (message) =>
+    print.warning(`who approved is not known: the requests could not be read: ${message}`),
+  );
+  const view = () => viewOf(which, options);
+  return {
+    at: runTarget(which),
+    async look(object) {
+      const run = object as StagedUpdateRun;
+      return { run, progress: runProgressOf(run, await requests(run)) };
+    },
+    exit({ progress: { phase, isOver } }) {
+      if (!isOver) return EXIT.waiting;
+      return phase === 'Succeeded' ? EXIT.complete : EXIT.failed;
+    },
+    headline: ({ progress }) => runHeadline(progress),
+    text: ({ progress }) => renderRun(progress, view()),
+    changes: (before, { progress }) => renderRunChanges(before?.progress, progress, view()),
+    json: ({ progress, run }) => jsonOf(progress, run),
+  };
+}
+
+function viewOf(which: WhichRun, { terminal, watch, clock }: ShowOptions): RunView {
+  return {
+    now: clock.now(),
+    more: `flotilla why run/${typed(which)}`,
+    approve: (stage, when) => approveCommand(which, stage, when),
+    ...(terminal === undefined ? {} : { bar: Math.max(10, Math.min(30, terminal.columns - 50)) }),
+    ...(terminal === undefined || !watch ? {} : { rows: Math.max(8, terminal.rows - 1) }),
+  };
+}
+
+/** Those at the gates of a run, asked for again only when a gate is in another state. */
+function requestsOf(
+  { transport }: Server,
+  { family, name, namespace }: WhichRun,
+  onRefused: (message: string) => void,
+): (run: StagedUpdateRun) => Promise<Requests> {
+  const client = createClient(transport, 'flotilla');
+  let asked = '';
+  let known: Requests = new Map();
+  return async ({ status }) => {
+    const gates = (status?.stagesStatus ?? []).flatMap(({ beforeStageTaskStatus = [], afterStageTaskStatus = [] }) => [
+      ...beforeStageTaskStatus,
+      ...afterStageTaskStatus,
+    ]);
+    const state = canonicalJson([gates, status?.holds?.filter(({ code }) => code === 'ApprovalMissing') ?? []]);
+    if (!gates.some(({ type }) => type === 'Approval') || state === asked) return known;
+    const isFirst = asked === '';
+    asked = state;
+    try {
+      const query = { labels: `${labels.targetUpdateRun}=${name}`, ...within(namespace) };
+      const { items } = await client.list(family.approvalRequest, query);
+      known = new Map(items.map((each) => [each.metadata.name ?? '', each as ApprovalRequest]));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (isFirst) onRefused(error.message);
+    }
+    return known;
+  };
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+const timed = <Name extends string>(name: Name, ms: number | undefined) =>
+  ms === undefined ? {} : ({ [name]: iso(ms) } as Record<Name, string>);
+
+/** For programs: the same facts. Times as in the API. */
+function jsonOf({ stages, holds, ...rest }: RunProgress, run: StagedUpdateRun) {
+  return {
+    ...rest,
+    stages: stages.map(({ clusters, gates, started, ended, ...stage }) => ({
+      ...stage,
+      ...timed('started', started),
+      ...timed('ended', ended),
+      clusters: clusters.map(({ since, ...each }) => ({ ...each, ...timed('since', since) })),
+      gates: gates.map(({ at, until, ...each }) => ({
+        ...each,
+        ...(each.type === 'Approval' && (each.state === 'Open' || each.state === 'Approved')
+          ? { by: each.by ?? 'unknown' }
+          : {}),
+        ...timed('at', at),
+        ...timed('until', until),
+      })),
+    })),
+    holds: holds.map((entry) => ({ ...entry, sentence: inWords(entry, run) })),
+  };
+}

@@ -1,0 +1,101 @@
+// How far something is, shown once or as it moves: for people on a terminal, in plain lines, or for programs. By a watch, never by asking again.
+import type { KubeObject } from '../api/object.ts';
+import type { Transport } from '../api/transport.ts';
+import type { Clock } from '../base/clock.ts';
+import { formatDuration } from '../base/duration.ts';
+import { UserError } from '../base/errors.ts';
+import { follow } from './follow.ts';
+import { type Named, titled } from './not-found.ts';
+import type { Print } from './target.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `failed`: it is over, and did not get there. */
+export const EXIT = { complete: 0, waiting: 2, failed: 3, interrupted: 130 } as const;
+export type Exit = (typeof EXIT)[keyof typeof EXIT];
+
+export interface ShowOptions {
+  readonly output?: string;
+  readonly watch?: boolean;
+  /** How long to watch. */
+  readonly timeoutMs?: number;
+  readonly clock: Clock;
+  /** Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Absent = plain lines. */
+  readonly terminal?: Terminal;
+}
+
+/** What is shown, made of an object and perhaps of what else belongs to it. */
+export interface Shown<Picture> {
+  readonly at: Named;
+  look(object: KubeObject): Picture | Promise<Picture>;
+  /** What the command ends with, were it to end now. Watching goes on while it is `waiting`. */
+  exit(picture: Picture): Exit;
+  headline(picture: Picture): string;
+  text(picture: Picture): string;
+  /** What is new, line by line. */
+  changes(before: Picture | undefined, after: Picture): readonly string[];
+  json(picture: Picture): object;
+}
+
+/** `now`: the object as it was found. Returns the exit code. */
+export async function show<Picture>(
+  transport: Transport,
+  shown: Shown<Picture>,
+  { now, options, print }: { readonly now: KubeObject; readonly options: ShowOptions; readonly print: Print },
+): Promise<number> {
+  if (options.watch) return watch(transport, shown, options, print);
+  const picture = await shown.look(now);
+  print.line(options.output === 'json' ? JSON.stringify(shown.json(picture), undefined, 2) : shown.text(picture));
+  return shown.exit(picture);
+}
+
+async function watch<Picture>(
+  transport: Transport,
+  shown: Shown<Picture>,
+  options: ShowOptions,
+  print: Print,
+): Promise<number> {
+  const { clock, signal, timeoutMs } = options;
+  const over = new AbortController();
+  const cancel =
+    timeoutMs === undefined ? () => {} : clock.at(clock.now() + timeoutMs, 'status timeout', () => over.abort());
+  const tell = teller(shown, options, print);
+  const onLost = (message: string) => print.warning(`${message}; waiting for the server`);
+  let last: Picture | undefined;
+  try {
+    const changes = follow(transport, shown.at, { clock, signal: AbortSignal.any([signal, over.signal]), onLost });
+    for await (const object of changes) {
+      if (object === undefined) throw new UserError('Deleted', `${titled(shown.at)} was deleted`);
+      last = await shown.look(object);
+      tell(last);
+      const code = shown.exit(last);
+      if (code !== EXIT.waiting) return code;
+    }
+  } finally {
+    cancel();
+  }
+  if (!over.signal.aborted) return EXIT.interrupted;
+  const far = last === undefined ? titled(shown.at) : shown.headline(last);
+  print.error(`not complete after ${formatDuration(timeoutMs ?? 0)}: ${far}`);
+  return EXIT.waiting;
+}
+
+/** Tells each picture in the form that was asked for. */
+function teller<Picture>(
+  shown: Shown<Picture>,
+  { output, terminal }: ShowOptions,
+  print: Print,
+): (picture: Picture) => void {
+  let before: Picture | undefined;
+  let told = '';
+  return (picture) => {
+    if (output === 'json') {
+      const text = JSON.stringify(shown.json(picture));
+      if (text !== told) print.line(text);
+      told = text;
+    } else if (terminal !== undefined) terminal.draw(shown.text(picture));
+    else shown.changes(before, picture).forEach(print.line);
+    before = picture;
+  };
+}
