@@ -109,6 +109,7 @@ export const manifests: readonly SeedManifest[] = [
   { id: 'V3-14', file: '003/v3-14.yaml', role: 'input', expect: 'accepted' },
   { id: 'V3-15', file: '003/v3-15.yaml', role: 'input', expect: 'accepted' },
   { id: 'V3-17', file: '003/v3-17.yaml', role: 'input', expect: 'accepted' },
+  { id: 'V3-19', file: '003/v3-19.yaml', role: 'derived', after: '003/v3-14.yaml', expect: 'accepted' },
 ];
 
 export interface SeedCommand {
