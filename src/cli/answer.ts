@@ -1,8 +1,12 @@
 // The pieces of an answer: a cause from a hold, a cause from how far a cluster is.
 import { type Hold, sentenceOf } from '../api/hold.ts';
-import { chainFrom, clusterChain, isTold, type Looking } from './evidence-chain.ts';
+import type { HoldEntry } from '../api/holds.ts';
+import { memberCluster } from '../api/member-cluster.ts';
+import type { ObjectRef } from '../api/object.ts';
+import { holdOf } from '../hub/holds-summary.ts';
+import { type Chain, chainFrom, clusterChain, isTold } from './evidence-chain.ts';
 import type { Cause, Explanation } from './explanation.ts';
-import type { ClusterProgress } from './placement-progress.ts';
+import type { ClusterProgress, Progress } from './placement-progress.ts';
 
 export type Answer = Omit<Explanation, 'about'>;
 
@@ -18,25 +22,52 @@ export const answer = (sentence: string, more: Partial<Answer> = {}): Answer => 
   ...more,
 });
 
-export const causeOfHold = async (looking: Looking, hold: Hold): Promise<Cause> => ({
+/** All that can be done stands together, each once. */
+export const concluded = (about: string, found: Answer, notes: readonly string[]): Explanation => ({
+  about,
+  ...found,
+  next: [...new Set([...found.causes.flatMap(({ next = [] }) => next), ...found.next])],
+  notes: [...found.notes, ...notes],
+});
+
+export function outdatedNote({ outdated }: Pick<Progress, 'outdated'>): readonly string[] {
+  if (outdated === undefined || outdated.observed === 0) return [];
+  const { generation, observed } = outdated;
+  return [`the hub has not dealt with generation ${generation} yet: this is about generation ${observed}`];
+}
+
+export const causeOfHold = async (chain: Chain, hold: Hold): Promise<Cause> => ({
   code: hold.code,
   sentence: sentenceOf(hold),
   ...(hold.since === undefined ? {} : { since: hold.since }),
   ...(hold.until === undefined ? {} : { until: hold.until }),
   // What to do about an object is said where its chain is told.
-  ...(hold.next === undefined || isTold(looking, hold.on) ? {} : { next: hold.next }),
-  evidence: await chainFrom(looking, hold.on ?? hold.subject),
+  ...(hold.next === undefined || isTold(chain, hold.on) ? {} : { next: hold.next }),
+  evidence: await chainFrom(chain, hold.on ?? hold.subject),
 });
 
-export async function causeOfStage(
-  looking: Looking,
-  { cluster, stage, message, since }: ClusterProgress,
-): Promise<Cause> {
+/** Of an entry in a status; `subject` is what the status is of. */
+export async function causeOfEntry(chain: Chain, entry: HoldEntry, subject: ObjectRef): Promise<Cause> {
+  const { count = 0, clusters = [], on } = entry;
+  const isItself = count === 1 && on?.kind === memberCluster.kind && on.name === clusters[0];
+  return {
+    ...(await causeOfHold(chain, holdOf(entry, subject))),
+    ...(count === 0 || isItself ? {} : { waiting: { count, clusters } }),
+  };
+}
+
+/** Time alone ends it, and nobody writes a status for that alone. */
+export const isNotOver =
+  (now: number) =>
+  ({ until }: HoldEntry): boolean =>
+    until === undefined || Date.parse(until) > now;
+
+export async function causeOfStage(chain: Chain, { cluster, stage, message, since }: ClusterProgress): Promise<Cause> {
   const next = nextFor(stage, cluster);
   return {
     sentence: `cluster "${cluster}" is ${stage}${message === '' ? '' : `: ${message}`}`,
     ...(since === undefined ? {} : { since }),
-    evidence: await clusterChain(looking, cluster),
+    evidence: await clusterChain(chain, cluster),
     ...(next === undefined ? {} : { next }),
   };
 }

@@ -16,16 +16,23 @@ import type { Progress } from './placement-progress.ts';
 import { ifRead, type Reader } from './readable.ts';
 import { NAME, type WhichPlacement } from './which-placement.ts';
 
-/** What is known and what was told so far. */
-export interface Looking {
+/** How far the chain was told. */
+export interface Chain {
   readonly which: WhichPlacement;
+  /** Of the placement. */
   readonly title: string;
-  readonly placement: Placement;
-  readonly progress: Progress;
+  /** Absent = there is none, or it may not be read. */
+  readonly placement?: Placement;
   readonly reader: Reader;
   readonly now: number;
   /** Objects whose chain was told already: nothing is told twice. */
   readonly told: Set<string>;
+}
+
+/** What is known of a placement besides. */
+export interface Looking extends Chain {
+  readonly placement: Placement;
+  readonly progress: Progress;
 }
 
 /** Of so many objects the chain is followed; other causes have their sentence. */
@@ -33,37 +40,36 @@ export const MOST_CHAINS = 5;
 
 export const clusterRef = (name: string): ObjectRef => ({ group: memberCluster.group, kind: memberCluster.kind, name });
 
-export async function chainFrom(looking: Looking, on: ObjectRef): Promise<readonly Evidence[]> {
-  const { which, placement, reader, now, told } = looking;
+export async function chainFrom(chain: Chain, on: ObjectRef): Promise<readonly Evidence[]> {
+  const { which, placement, reader, now, told } = chain;
   // It stands in a status, where anybody who may write there may have written anything.
   if (!NAME.test(on.name) || (on.namespace !== undefined && !NAME.test(on.namespace))) return [];
   const { family } = which;
-  if (on.kind === memberCluster.kind) return clusterChain(looking, on.name);
+  if (on.kind === memberCluster.kind) return clusterChain(chain, on.name);
   if (told.size >= MOST_CHAINS) return [];
   if (on.kind === family.binding.kind) {
     const binding = ifRead(await reader.bindings())?.find(({ metadata }) => metadata.name === on.name);
-    return binding === undefined ? [] : once(looking, on, () => bindingChain(looking, binding));
+    return binding === undefined ? [] : once(chain, on, () => bindingChain(chain, binding));
   }
   if (on.kind === work.kind && on.namespace !== undefined) {
     const found = ifRead(await reader.work(on.namespace, on.name));
     return found === undefined ? [] : [workEvidence(found, now)];
   }
   if (on.kind === family.placement.kind) {
-    const open = (placement.status?.conditions ?? []).filter(({ status }) => status !== 'True');
+    const open = (placement?.status?.conditions ?? []).filter(({ status }) => status !== 'True');
     return open.length === 0
       ? []
-      : once(looking, on, async () => [{ about: looking.title, says: open.map((each) => sayCondition(each, now)) }]);
+      : once(chain, on, async () => [{ about: chain.title, says: open.map((each) => sayCondition(each, now)) }]);
   }
   return [];
 }
 
 const keyOf = ({ kind, name }: ObjectRef): string => `${kind} ${name}`;
 
-export const isTold = ({ told }: Looking, on: ObjectRef | undefined): boolean =>
-  on !== undefined && told.has(keyOf(on));
+export const isTold = ({ told }: Chain, on: ObjectRef | undefined): boolean => on !== undefined && told.has(keyOf(on));
 
 async function once(
-  { told }: Looking,
+  { told }: Chain,
   on: ObjectRef,
   read: () => Promise<readonly Evidence[]>,
 ): Promise<readonly Evidence[]> {
@@ -73,20 +79,20 @@ async function once(
   return read();
 }
 
-export const bindingsOf = async ({ reader }: Looking, cluster: string): Promise<readonly HubBinding[]> =>
+export const bindingsOf = async ({ reader }: Chain, cluster: string): Promise<readonly HubBinding[]> =>
   (ifRead(await reader.bindings()) ?? []).filter(({ spec }) => spec.targetCluster === cluster);
 
-export const clusterChain = (looking: Looking, cluster: string): Promise<readonly Evidence[]> =>
-  once(looking, clusterRef(cluster), async () => {
-    const { reader, now } = looking;
+export const clusterChain = (chain: Chain, cluster: string): Promise<readonly Evidence[]> =>
+  once(chain, clusterRef(cluster), async () => {
+    const { reader, now } = chain;
     const member = await reader.member(cluster);
-    const chain = 'value' in member ? [memberEvidence(member.value, cluster, now)] : [];
-    const bindings = await bindingsOf(looking, cluster);
-    for (const binding of bindings) chain.push(...(await bindingChain(looking, binding)));
-    return bindings.length > 0 ? chain : [...chain, ...reported(looking, cluster)];
+    const links = 'value' in member ? [memberEvidence(member.value, cluster, now)] : [];
+    const bindings = await bindingsOf(chain, cluster);
+    for (const binding of bindings) links.push(...(await bindingChain(chain, binding)));
+    return bindings.length > 0 ? links : [...links, ...reported(chain, cluster)];
   });
 
-async function bindingChain({ which, reader, now }: Looking, binding: HubBinding): Promise<readonly Evidence[]> {
+async function bindingChain({ which, reader, now }: Chain, binding: HubBinding): Promise<readonly Evidence[]> {
   const works = ifRead(await reader.worksOf(binding)) ?? [];
   const own = bindingEvidence(which.family.binding.kind, binding, now);
   const said = new Set((binding.failedPlacements ?? []).map(({ condition }) => condition.message));
@@ -94,8 +100,8 @@ async function bindingChain({ which, reader, now }: Looking, binding: HubBinding
 }
 
 /** What the placement repeats of a binding that may not be read. */
-function reported({ placement, title, now }: Looking, cluster: string): readonly Evidence[] {
-  const state = placement.status?.placementStatuses?.find(({ clusterName }) => clusterName === cluster);
+function reported({ placement, title, now }: Chain, cluster: string): readonly Evidence[] {
+  const state = placement?.status?.placementStatuses?.find(({ clusterName }) => clusterName === cluster);
   if (state === undefined) return [];
   const { conditions = [], failedPlacements = [] } = state;
   const says = [

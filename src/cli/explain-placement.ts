@@ -1,11 +1,8 @@
 // Why a placement as a whole does not move: its holds first; where there are none, or the CRD has no such field, its conditions and Events.
-import type { HoldEntry } from '../api/holds.ts';
-import { memberCluster } from '../api/member-cluster.ts';
 import type { ObjectRef } from '../api/object.ts';
 import { ageText } from '../base/age.ts';
-import { holdOf } from '../hub/holds-summary.ts';
 import type { HubPolicySnapshot } from '../hub/placement-sources.ts';
-import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, MOST_CLUSTERS } from './answer.ts';
+import { type Answer, answer, causeOfEntry, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
 import { clusterChain, type Looking, MOST_CHAINS } from './evidence-chain.ts';
 import { type Cause, type Evidence, eventEvidence } from './explanation.ts';
 import { ifRead } from './readable.ts';
@@ -14,7 +11,8 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   const { progress, title } = looking;
   if (progress.isDeleting) return ofDeletion(looking);
   const held: Cause[] = [];
-  for (const entry of progress.holds.filter(isNotOver(looking.now))) held.push(await causeOfEntry(looking, entry));
+  for (const entry of progress.holds.filter(isNotOver(looking.now)))
+    held.push(await causeOfEntry(looking, entry, refOf(looking)));
   const causes = [...held, ...(await unscheduled(looking))];
   const [first] = causes;
   if (progress.isComplete) {
@@ -65,22 +63,6 @@ function bringNamespace({ which: { namespace } }: Looking, refused: readonly { r
   return [
     `bring namespace "${namespace}" to the clusters: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
   ];
-}
-
-/** Time alone ends it, and nobody writes a status for that alone. */
-export const isNotOver =
-  (now: number) =>
-  ({ until }: HoldEntry): boolean =>
-    until === undefined || Date.parse(until) > now;
-
-async function causeOfEntry(looking: Looking, entry: HoldEntry): Promise<Cause> {
-  const hold = holdOf(entry, refOf(looking));
-  const { count = 0, clusters = [], on } = entry;
-  const isItself = count === 1 && on?.kind === memberCluster.kind && on.name === clusters[0];
-  return {
-    ...(await causeOfHold(looking, hold)),
-    ...(count === 0 || isItself ? {} : { waiting: { count, clusters } }),
-  };
 }
 
 const refOf = ({ which: { family, name, namespace } }: Looking): ObjectRef => ({

@@ -1,11 +1,12 @@
 // From what a placement's status says, and what else the caller may read, to an explanation: of the placement as a whole, or of one cluster.
 import type { Placement } from '../api/placement.ts';
 import { UserError } from '../base/errors.ts';
+import { concluded, outdatedNote } from './answer.ts';
 import type { Looking } from './evidence-chain.ts';
 import { ofCluster } from './explain-cluster.ts';
 import { ofPlacement } from './explain-placement.ts';
 import type { Explanation } from './explanation.ts';
-import { type Progress, progressOf } from './placement-progress.ts';
+import { progressOf } from './placement-progress.ts';
 import type { Reader } from './readable.ts';
 import { NAME, titleOf, type WhichPlacement } from './which-placement.ts';
 
@@ -22,16 +23,8 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
   }
   const looking: Looking = { ...of, progress: progressOf(of.placement), title: titleOf(of.which), told: new Set() };
   const found = cluster === undefined ? await ofPlacement(looking) : await ofCluster(looking, cluster);
-  return {
-    about: looking.title,
-    ...found,
-    next: [...new Set([...found.causes.flatMap(({ next = [] }) => next), ...found.next])],
-    notes: [...found.notes, ...outdatedNote(looking.progress), ...of.reader.unread()],
-  };
-}
-
-function outdatedNote({ outdated, isDeleting }: Progress): readonly string[] {
-  if (outdated === undefined || outdated.observed === 0 || isDeleting) return [];
-  const { generation, observed } = outdated;
-  return [`the hub has not dealt with generation ${generation} yet: this is about generation ${observed}`];
+  return concluded(looking.title, found, [
+    ...outdatedNote(looking.progress.isDeleting ? {} : looking.progress),
+    ...of.reader.unread(),
+  ]);
 }

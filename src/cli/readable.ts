@@ -1,8 +1,11 @@
 // What a caller may read of a placement's story, and in words what not: a right that is missing takes a link out of the chain, never the answer.
+import type { ApprovalRequest } from '../api/approval-request.ts';
 import type { Resource } from '../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
 import { labels, memberNamespace } from '../api/names.ts';
 import type { KubeObject } from '../api/object.ts';
+import type { Placement } from '../api/placement.ts';
+import type { StagedUpdateRun } from '../api/staged-update-run.ts';
 import { type Work, work } from '../api/work.ts';
 import { ApiError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
@@ -30,8 +33,12 @@ export interface Reader {
   worksOf(binding: HubBinding): Promise<Readable<readonly Work[]>>;
   work(namespace: string, name: string): Promise<Readable<Work | undefined>>;
   events(about: KubeObject): Promise<Readable<readonly KubeObject[]>>;
+  placement(): Promise<Readable<Placement | undefined>>;
+  /** Of the placement's namespace, if it is in one. */
+  run(name: string): Promise<Readable<StagedUpdateRun | undefined>>;
+  approvalRequest(name: string): Promise<Readable<ApprovalRequest | undefined>>;
   /** Whether the server's CRD has the field `status.holds`; undefined = nobody can tell. */
-  hasHolds(): Promise<boolean | undefined>;
+  hasHolds(kind?: string): Promise<boolean | undefined>;
   /** What could not be read so far, each once. */
   unread(): readonly string[];
 }
@@ -58,6 +65,8 @@ export function createReader({ transport }: Pick<Connected, 'transport'>, which:
     ...(namespace === undefined ? {} : { namespace }),
   };
   const all = async (resource: Resource, query: ListQuery) => (await client.list(resource, query)).items;
+  const one = <T extends KubeObject>(resource: Resource, name: string) =>
+    client.find(resource, { name, ...(namespace === undefined ? {} : { namespace }) }) as Promise<T | undefined>;
   const ours = (resource: Resource, query: ListQuery = {}) => all(resource, { ...ofPlacement, ...query });
 
   const members = lazy(() =>
@@ -108,8 +117,14 @@ export function createReader({ transport }: Pick<Connected, 'transport'>, which:
           fields: `involvedObject.kind=${kind},involvedObject.name=${metadata.name},involvedObject.uid=${metadata.uid}`,
         }),
       ),
-    async hasHolds() {
-      const { group, version, kind } = family.placement;
+    placement: lazy(() => attempt(`${family.placement.kind} "${name}"`, () => one<Placement>(family.placement, name))),
+    run: (run) => attempt(`${family.run.kind} "${run}"`, () => one<StagedUpdateRun>(family.run, run)),
+    approvalRequest: (request) =>
+      attempt(`${family.approvalRequest.kind} "${request}"`, () =>
+        one<ApprovalRequest>(family.approvalRequest, request),
+      ),
+    async hasHolds(kind = family.placement.kind) {
+      const { group, version } = family.placement;
       const read = await attempt('the schema of placements', () =>
         transport.read(`/openapi/v3/apis/${group}/${version}`),
       );

@@ -1,13 +1,16 @@
-// `flotilla why placement/NAME [--cluster C]`: why it does not move. Reads the API and nothing else, with the caller's rights, so it answers while
-// the hub is down and on any Kubernetes API server.
+// `flotilla why placement/NAME` and `flotilla why run/NAME`, perhaps with `--cluster C`: why it does not move. Reads the API and nothing else, with
+// the caller's rights, so it answers while the hub is down and on any Kubernetes API server.
 import type { Clock } from '../base/clock.ts';
 import type { Connected } from './connect.ts';
 import { explain } from './explain.ts';
-import { createReader } from './readable.ts';
+import { explainRun } from './explain-run.ts';
+import type { Explanation } from './explanation.ts';
+import { createReader, ifRead } from './readable.ts';
 import { renderWhy } from './render-why.ts';
 import { EXIT } from './showing.ts';
 import type { Print } from './target.ts';
-import { getPlacement, type WhichPlacement } from './which-placement.ts';
+import { getPlacement, NAME, type WhichPlacement } from './which-placement.ts';
+import { getRun, type WhichRun } from './which-run.ts';
 
 export interface WhyOptions {
   readonly cluster?: string;
@@ -15,16 +18,36 @@ export interface WhyOptions {
   readonly clock: Clock;
 }
 
+type Server = Pick<Connected, 'transport' | 'catalogue'>;
+
 /** Returns the exit code. */
 export async function why(
-  server: Pick<Connected, 'transport' | 'catalogue'>,
+  server: Server,
   which: WhichPlacement,
-  { cluster, output, clock }: WhyOptions,
+  { cluster, ...options }: WhyOptions,
   print: Print,
 ): Promise<number> {
   const placement = await getPlacement(server, which);
-  const now = clock.now();
-  const explanation = await explain({ which, placement, reader: createReader(server, which), now }, cluster);
-  print.line(output === 'json' ? JSON.stringify(explanation, undefined, 2) : renderWhy(explanation, now));
+  const now = options.clock.now();
+  return tell(await explain({ which, placement, reader: createReader(server, which), now }, cluster), options, print);
+}
+
+/** Returns the exit code. */
+export async function whyRun(
+  server: Server,
+  which: WhichRun,
+  { cluster, ...options }: WhyOptions,
+  print: Print,
+): Promise<number> {
+  const run = await getRun(server, which);
+  const now = options.clock.now();
+  const { placementName } = run.spec;
+  const reader = createReader(server, { ...which, name: placementName });
+  const placement = NAME.test(placementName) ? ifRead(await reader.placement()) : undefined;
+  return tell(await explainRun({ which, run, placement, reader, now }, cluster), options, print);
+}
+
+function tell(explanation: Explanation, { output, clock }: Omit<WhyOptions, 'cluster'>, print: Print): number {
+  print.line(output === 'json' ? JSON.stringify(explanation, undefined, 2) : renderWhy(explanation, clock.now()));
   return explanation.isWaiting ? EXIT.waiting : EXIT.complete;
 }

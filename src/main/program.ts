@@ -22,8 +22,8 @@ import { status } from '../cli/status.ts';
 import type { Print } from '../cli/target.ts';
 import { terminalOn } from '../cli/terminal.ts';
 import { whichPlacement } from '../cli/which-placement.ts';
-import { whichRun } from '../cli/which-run.ts';
-import { why } from '../cli/why.ts';
+import { namesRun, whichRun } from '../cli/which-run.ts';
+import { why, whyRun } from '../cli/why.ts';
 import type { apiserver } from './apiserver.ts';
 import { shippedFleets } from './fleet.ts';
 import type { hub } from './hub.ts';
@@ -304,10 +304,13 @@ const hubCommand = (command: Command): Command =>
     .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else ~/.kube/config)')
     .option('--context <name>', 'context of the kubeconfig (default: "hub" if there is one, else the current one)');
 
-const asking = (command: Command): Command =>
+const asking = (command: Command, what = 'placement/NAME'): Command =>
   hubCommand(command)
-    .argument('<placement>', 'placement/NAME')
-    .option('-n, --namespace <name>', 'a ResourcePlacement in this namespace (without: a ClusterResourcePlacement)')
+    .argument('<what>', what)
+    .option(
+      '-n, --namespace <name>',
+      'what is meant is in this namespace (without: in none, such as a ClusterResourcePlacement)',
+    )
     .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']));
 
 type AskOptions = ConnectOptions & { readonly output?: string };
@@ -398,8 +401,10 @@ Examples:
 }
 
 function addWhy(root: Command): void {
-  asking(root.command('why'))
-    .description('say why a placement does not move: one sentence, the evidence, what you can do')
+  asking(root.command('why'), 'placement/NAME or run/NAME')
+    .description(
+      'say why a placement or a staged update run does not move: one sentence, the evidence, what you can do',
+    )
     .option('--cluster <name>', 'why this cluster waits, or was not picked')
     .addHelpText(
       'after',
@@ -408,28 +413,28 @@ It reads what you may read on the hub's API server and nothing else: it answers 
 the end, and the answer does without it.
 
 Exit codes:
-  0  nothing holds it
-  1  it could not be found out: no such placement or cluster, no server, no right
-  2  something holds it, or the cluster is not picked
+  0  nothing holds it; of a run: it has succeeded
+  1  it could not be found out: no such placement, run or cluster, no server, no right
+  2  something holds it, the run has failed, or the cluster is not picked
 
 Examples:
   flotilla why placement/web
-  flotilla why placement/web -n team --cluster eu-1`,
+  flotilla why placement/web -n team --cluster eu-1
+  flotilla why run/example-run
+  flotilla why run/example-run -n team --cluster eu-1`,
     )
     .action(async (argument: string, options: AskOptions & { cluster?: string }) => {
-      const which = whichPlacement(argument, options.namespace);
+      const { cluster, output, namespace } = options;
+      const asked = {
+        clock: wallClock,
+        ...(cluster === undefined ? {} : { cluster }),
+        ...(output === undefined ? {} : { output }),
+      };
+      const which = namesRun(argument) ? whichRun(argument, namespace) : undefined;
+      const placement = which === undefined ? whichPlacement(argument, namespace) : undefined;
       using server = await connect(toHub(options));
-      const { cluster, output } = options;
-      process.exitCode = await why(
-        server,
-        which,
-        {
-          clock: wallClock,
-          ...(cluster === undefined ? {} : { cluster }),
-          ...(output === undefined ? {} : { output }),
-        },
-        print,
-      );
+      if (which !== undefined) process.exitCode = await whyRun(server, which, asked, print);
+      if (placement !== undefined) process.exitCode = await why(server, placement, asked, print);
     });
 }
 

@@ -1,0 +1,292 @@
+// Why a staged update run does not move, or one cluster of it: its holds first, each with the chain down to the object that does not work; where
+// there are none, what its conditions say.
+import type { ApprovalRequest } from '../api/approval-request.ts';
+import type { HoldEntry } from '../api/holds.ts';
+import { CLIENT_ERROR_MARKER } from '../api/names.ts';
+import { conditionOf } from '../api/next-condition.ts';
+import type { ObjectRef } from '../api/object.ts';
+import type { Placement } from '../api/placement.ts';
+import type { StagedUpdateRun } from '../api/staged-update-run.ts';
+import { ageText } from '../base/age.ts';
+import { UserError } from '../base/errors.ts';
+import {
+  type Answer,
+  answer,
+  causeOfEntry,
+  concluded,
+  HUB_RUNS,
+  isNotOver,
+  MOST_CLUSTERS,
+  outdatedNote,
+} from './answer.ts';
+import { type Chain, clusterChain, MOST_CHAINS } from './evidence-chain.ts';
+import { type Cause, type Evidence, type Explanation, eventEvidence, sayCondition } from './explanation.ts';
+import { ifRead, type Reader } from './readable.ts';
+import { type RunProgress, runProgressOf, type StageProgress } from './run-progress.ts';
+import { NAME, titleOf } from './which-placement.ts';
+import { approveCommand, titleOfRun, typed, type WhichRun } from './which-run.ts';
+
+export interface RunCase {
+  readonly which: WhichRun;
+  readonly run: StagedUpdateRun;
+  readonly placement: Placement | undefined;
+  /** Of what belongs to its placement. */
+  readonly reader: Reader;
+  readonly now: number;
+}
+
+interface Story extends Chain {
+  readonly whichRun: WhichRun;
+  readonly run: StagedUpdateRun;
+  readonly runTitle: string;
+  readonly progress: RunProgress;
+}
+
+export async function explainRun(of: RunCase, cluster?: string): Promise<Explanation> {
+  if (cluster !== undefined && !NAME.test(cluster)) {
+    throw new UserError('BadFlag', `"${cluster}" cannot be the name of a cluster`);
+  }
+  const { which: whichRun, run, placement, reader, now } = of;
+  const which = { ...whichRun, name: run.spec.placementName };
+  const story: Story = {
+    which,
+    whichRun,
+    title: titleOf(which),
+    ...(placement === undefined ? {} : { placement }),
+    reader,
+    now,
+    told: new Set(),
+    run,
+    runTitle: titleOfRun(whichRun),
+    progress: runProgressOf(run, new Map()),
+  };
+  const found = cluster === undefined ? await ofRun(story) : await ofClusterInRun(story, cluster);
+  const isOfThePast = story.progress.isOver || story.progress.phase === 'Deleting';
+  return concluded(story.runTitle, found, [...(isOfThePast ? [] : outdatedNote(story.progress)), ...reader.unread()]);
+}
+
+/** For people: who is to blame stands in the sentence. */
+const plain = (message: string): string => message.replace(`${CLIENT_ERROR_MARKER}: `, '');
+
+async function ofRun(story: Story): Promise<Answer> {
+  const { progress, runTitle: title, run, now } = story;
+  switch (progress.phase) {
+    case 'Deleting': {
+      const { deletionTimestamp = '', finalizers = [] } = run.metadata;
+      const held = `held by ${finalizers.join(', ') || 'nothing'}`;
+      return answer(`${title} is being deleted for ${ageText(Date.parse(deletionTimestamp), now)}: ${held}`, {
+        next: [HUB_RUNS],
+      });
+    }
+    case 'New':
+      return answer(`${title} waits: the hub has not looked at it yet`, { next: [HUB_RUNS] });
+    case 'Succeeded':
+      return ofSuccess(story);
+    case 'Failed':
+      return ofFailure(story);
+    default:
+      return ofHolds(story);
+  }
+}
+
+// ---- it is over
+
+function ofSuccess({ progress, runTitle }: Story): Answer {
+  const { done, total, skipped, revision, stages } = progress;
+  const clusters =
+    skipped === 0
+      ? total === 1
+        ? 'its cluster has'
+        : `all ${total} clusters have`
+      : `${done} of ${total} clusters have`;
+  const left = skipped === 0 ? '' : `, ${skipped} ${skipped === 1 ? 'was' : 'were'} skipped`;
+  return answer(`nothing holds ${runTitle}: ${clusters} revision ${revision}${left}`, {
+    isWaiting: false,
+    notes: stages.flatMap(({ clusters: all }) =>
+      all.filter(({ state }) => state === 'Skipped').map(({ cluster, message }) => `cluster "${cluster}": ${message}`),
+    ),
+  });
+}
+
+async function ofFailure(story: Story): Promise<Answer> {
+  const { progress, runTitle, run } = story;
+  const hasBegun = conditionOf(run.status?.conditions, 'Initialized')?.status === 'True';
+  const why = plain(progress.says);
+  if (!hasBegun) {
+    return answer(`${runTitle} could not begin: ${why}`, {
+      next: ['mend that, then create a new run: this one stays as it is'],
+    });
+  }
+  const causes: Cause[] = [];
+  for (const stage of progress.stages) {
+    const failed = stage.clusters.filter(({ state }) => state === 'Failed').slice(0, MOST_CHAINS);
+    for (const { cluster, message } of failed) {
+      causes.push({
+        sentence: `cluster "${cluster}" of stage "${stage.stage}": ${message}`,
+        evidence: await clusterChain(story, cluster),
+      });
+    }
+  }
+  return answer(`${runTitle} has failed: ${why}`, {
+    causes,
+    next: [
+      `create a new run: clusters that have been updated (${progress.done} of ${progress.total}) stay as they are, and it passes over them`,
+      'to go back, create one with an earlier resourceSnapshotIndex',
+    ],
+  });
+}
+
+// ---- it is not over
+
+const LEADS: Partial<Readonly<Record<RunProgress['phase'], string>>> = {
+  Initializing: 'cannot begin yet',
+  Running: 'is under way',
+  Stuck: 'is stuck',
+  Stopping: 'is stopping',
+  Stopped: 'is stopped',
+};
+/** Of these the hub's own words say more than the first hold. */
+const IN_HUBS_WORDS: readonly RunProgress['phase'][] = ['Stuck', 'Stopping', 'Stopped'];
+
+async function ofHolds(story: Story): Promise<Answer> {
+  const { progress, runTitle, now, reader, run, whichRun } = story;
+  const causes: Cause[] = [];
+  for (const entry of progress.holds.filter(isNotOver(now))) causes.push(await causeOf(story, entry));
+  const [first] = causes;
+  const isSilent = first?.code === 'Unreachable' && progress.phase === 'Running';
+  const lead = isSilent ? undefined : LEADS[progress.phase];
+  const says = IN_HUBS_WORDS.includes(progress.phase) && progress.says !== '' ? progress.says : undefined;
+  const next = progress.phase === 'Prepared' ? [`see what it would do: flotilla plan run ${typed(whichRun)}`] : [];
+  const sentence = says ?? first?.sentence ?? (progress.says || 'its status does not say why');
+  const whole = `${runTitle} ${lead ?? 'waits'}: ${sentence}`;
+  if (first !== undefined) return answer(whole, { causes, next });
+
+  // Without holds: what the conditions say, and what happened.
+  const stage = progress.stages.find(({ state }) => state !== 'Done' && state !== 'Empty');
+  const open = (stage?.clusters ?? []).filter(({ state }) => state === 'Updating').slice(0, MOST_CHAINS);
+  for (const { cluster } of open) {
+    causes.push({ sentence: `cluster "${cluster}" is under way`, evidence: await clusterChain(story, cluster) });
+  }
+  const events = eventEvidence(ifRead(await reader.events(run)) ?? [], now);
+  if (events.says.length > 0) causes.push({ sentence: 'what happened last', evidence: [events] });
+  const gates = (stage?.gates ?? []).filter(({ state, type }) => type === 'Approval' && state === 'Asked');
+  const hasHolds = await reader.hasHolds(whichRun.family.run.kind);
+  return answer(whole, {
+    causes,
+    next: gates.length === 0 ? [...next, HUB_RUNS] : gates.map(({ when }) => approving(story, stage, when)),
+    notes: [
+      hasHolds === false
+        ? 'the CRD of this server has no field status.holds (it belongs to another hub, or is older): the answer comes from conditions and Events'
+        : 'status.holds is empty: the answer comes from conditions and Events',
+    ],
+  });
+}
+
+const approving = ({ whichRun }: Story, stage: StageProgress | undefined, when: 'before' | 'after'): string =>
+  `approve it: ${approveCommand(whichRun, stage?.stage ?? '', when)}`;
+
+const refOf = ({ whichRun: { family, name, namespace } }: Story): ObjectRef => ({
+  group: family.run.group,
+  kind: family.run.kind,
+  name,
+  ...(namespace === undefined ? {} : { namespace }),
+});
+
+/** With what requests and other runs say, which only runs wait for. */
+async function causeOf(story: Story, entry: HoldEntry): Promise<Cause> {
+  const cause = await causeOfEntry(story, entry, refOf(story));
+  const { facts = {}, on, code } = entry;
+  const { stage, when } = facts;
+  const isGate =
+    code === 'ApprovalMissing' &&
+    story.progress.stages.some((each) => each.stage === stage) &&
+    (when === 'before' || when === 'after');
+  return {
+    ...cause,
+    evidence: [...(await said(story, on)), ...cause.evidence],
+    ...(isGate ? { next: `approve it: ${approveCommand(story.whichRun, String(stage), when)}` } : {}),
+  };
+}
+
+async function said(
+  { whichRun: { family, name }, reader, now }: Story,
+  on: HoldEntry['on'],
+): Promise<readonly Evidence[]> {
+  // It stands in a status, where anybody who may write there may have written anything.
+  if (on === undefined || !NAME.test(on.name)) return [];
+  if (on.kind === family.approvalRequest.kind) {
+    const request = await reader.approvalRequest(on.name);
+    return 'value' in request ? [requestEvidence(on.kind, on.name, request.value, now)] : [];
+  }
+  if (on.kind !== family.run.kind || on.name === name) return [];
+  const other = await reader.run(on.name);
+  if (!('value' in other)) return [];
+  const about = `${on.kind} "${on.name}"`;
+  if (other.value === undefined) return [{ about, says: ['does not exist any more'] }];
+  const { status, spec } = other.value;
+  const far = conditionOf(status?.conditions, 'Progressing') ?? conditionOf(status?.conditions, 'Initialized');
+  const says = [
+    `follows strategy "${spec.stagedRolloutStrategyName}"`,
+    ...(far === undefined ? [] : [sayCondition(far, now)]),
+  ];
+  return [{ about, says }];
+}
+
+function requestEvidence(kind: string, name: string, request: ApprovalRequest | undefined, now: number): Evidence {
+  const about = `${kind} "${name}"`;
+  if (request === undefined) return { about, says: ['does not exist: the hub asks anew'] };
+  const { metadata, status } = request;
+  const conditions = ['Approved', 'ApprovalAccepted'].flatMap((type) => conditionOf(status?.conditions, type) ?? []);
+  return {
+    about,
+    says: [
+      `was asked for ${ageText(Date.parse(metadata.creationTimestamp ?? ''), now)} ago`,
+      ...(status?.approval === undefined ? [] : [`"${status.approval.user}" said yes at ${status.approval.time}`]),
+      ...conditions.map((each) => sayCondition(each, now)),
+    ],
+  };
+}
+
+// ---- one cluster
+
+async function ofClusterInRun(story: Story, cluster: string): Promise<Answer> {
+  const { progress, runTitle, now } = story;
+  const stage = progress.stages.find(({ clusters }) => clusters.some((each) => each.cluster === cluster));
+  const found = stage?.clusters.find((each) => each.cluster === cluster);
+  if (stage === undefined || found === undefined) {
+    if (progress.stages.length === 0) return ofRun(story);
+    const all = progress.stages.flatMap(({ clusters }) => clusters.map((each) => each.cluster));
+    const more = all.length > MOST_CLUSTERS ? ` and ${all.length - MOST_CLUSTERS} more` : '';
+    throw new UserError(
+      'NotFound',
+      `cluster "${cluster}" is in no stage of ${runTitle} (${all.length === 0 ? 'none at all' : `known: ${all.slice(0, MOST_CLUSTERS).join(', ')}${more}`})`,
+    );
+  }
+  const where = `cluster "${cluster}" of stage "${stage.stage}"`;
+  if (found.state === 'Done') {
+    return answer(`nothing holds ${where}: it has revision ${progress.revision}, and it works`, { isWaiting: false });
+  }
+  if (found.state === 'Skipped' || found.state === 'Failed') {
+    return answer(`${where}: ${found.message}`, {
+      causes: [{ sentence: 'what is known of it', evidence: await clusterChain(story, cluster) }],
+      next: found.state === 'Skipped' ? ['bring it back, then create a new run'] : ['mend that, then create a new run'],
+    });
+  }
+  if (progress.isOver) return answer(`${where} was not reached: ${(await ofRun(story)).sentence}`);
+  const holds = progress.holds.filter(isNotOver(now));
+  // A hold names no more than twenty: the others wait for the same as those of their stage.
+  const isLater = stage.state === 'Pending';
+  const entry =
+    holds.find(({ clusters = [] }) => clusters.includes(cluster)) ??
+    holds.find(({ code }) => code === (isLater ? 'EarlierStage' : 'ConcurrencyUsed')) ??
+    holds[0];
+  if (entry === undefined) return ofRun(story);
+  const cause = await causeOf(story, entry);
+  // That its stage has not come says less than what the stage before it waits for.
+  const [front] = holds;
+  const rest = isLater && front !== undefined && front !== entry ? [await causeOf(story, front)] : [];
+  const own = await clusterChain(story, cluster);
+  return answer(`${where} waits: ${cause.sentence}`, {
+    causes: [{ ...cause, evidence: [...cause.evidence, ...own] }, ...rest],
+  });
+}
