@@ -64,7 +64,7 @@ const said = ({ status }: Thing): object => ({
   },
 });
 
-export async function legsOf(fleet: Fleet): Promise<readonly Leg[]> {
+export async function legsOf(fleet: Pick<Fleet, 'wire' | 'member'>): Promise<readonly Leg[]> {
   const onHub = async (path: string) => JSON.parse(await send(fleet.wire, 'GET', path));
   const first = async (path: string) => ((await onHub(`${path}?limit=1`)) as { readonly items: [Thing] }).items[0];
   const named = (thing: Thing, { group, version }: Resource, kind: string): Thing => ({

@@ -1,4 +1,4 @@
-// The relay of baseline/transport-relay.mjs on API servers like those of a fleet, with the transports that its controllers and agents have:
+// A relay, that of baseline/transport-relay.mjs unless the file of the legs names another, on API servers like those of a fleet, with the transports that its controllers and agents have:
 //   relay-process.mjs up DATA-DIR MEMBERS LEGS-FILE      servers of its own, as `flotilla up` has them: above 50 members in two processes
 //   relay-process.mjs kube KUBECONFIG MEMBERS LEGS-FILE  servers that are there, with a context `hub` and one for each member
 // Prints "ready". What it measures with is built, as the product is.
@@ -14,11 +14,11 @@ import { connectionFrom } from '../dist/client/kubeconfig.js';
 import { HUB, openEmbedded } from '../dist/main/embedded.js';
 import { usualFleet } from '../dist/main/fleet.js';
 import { startServers } from '../dist/main/members.js';
-import { hubSide, memberSide } from './baseline/transport-relay.mjs';
 
 const MOST_IN_ONE_PROCESS = 50;
 const [, , where, place, count, legsFile, part] = process.argv;
 const legs = JSON.parse(readFileSync(legsFile, 'utf8'));
+const { hubSide, memberSide } = await import(legs.relay ?? './baseline/transport-relay.mjs');
 const fleet = usualFleet(Number(count));
 const names = fleet.map(({ name }) => name);
 const user = { name: 'relay', groups: [MASTERS] };

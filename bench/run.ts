@@ -8,6 +8,7 @@ const benchmarks: Readonly<
   deliver: () => import('./deliver.ts'),
   fleet: () => import('./fleet.ts'),
   sim: () => import('./sim.ts'),
+  staged: () => import('./staged.ts'),
 };
 
 const name = process.argv[2] ?? '';
