@@ -5,8 +5,9 @@ import type { Schema } from '../../api/schema.ts';
 import { badRequest } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { withoutNulls } from '../../base/merge-patch.ts';
 import { goText, jsonKind } from './json-kind.ts';
-import { withoutNulls } from './merge-patch.ts';
+
 import { interleaved, orderedBy } from './strategic-order.ts';
 
 /** Follows a `$ref` of a built-in schema. */

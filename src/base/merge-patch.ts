@@ -1,0 +1,36 @@
+// JSON merge patch (RFC 7386): null takes a field away, objects merge, everything else replaces. Pure: what the patch does not touch
+// is shared with the original.
+import { isObject, type Json, type JsonObject } from './json.ts';
+
+/** The original with the patch merged in. */
+export function mergePatch(original: Json | undefined, patch: JsonObject): Json {
+  if (original === undefined || !isJsonObject(original)) return withoutNulls(patch);
+  const result: Record<string, Json> = {};
+  for (const key in original) {
+    const value = original[key];
+    // Own null fields of the original stay: only the patch's nulls take away.
+    if (value !== undefined && !Object.hasOwn(patch, key) && key !== '__proto__') result[key] = value;
+    else if (Object.hasOwn(patch, key)) place(result, key, value, patch[key]);
+  }
+  for (const key in patch) if (!Object.hasOwn(original, key)) place(result, key, undefined, patch[key]);
+  return result;
+}
+
+function place(result: Record<string, Json>, key: string, before: Json | undefined, patch: Json | undefined): void {
+  if (patch === undefined || patch === null || key === '__proto__') return;
+  result[key] = isJsonObject(patch) ? mergePatch(before, patch) : withoutNulls(patch);
+}
+
+/** A new value has no null fields, not even inside of lists: there is nothing that they could take away. */
+export function withoutNulls(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  const result: Record<string, Json> = {};
+  for (const key in value) {
+    const field = value[key];
+    if (field !== undefined && field !== null && key !== '__proto__') result[key] = withoutNulls(field);
+  }
+  return result;
+}
+
+const isJsonObject = (value: Json): value is JsonObject => isObject(value);
