@@ -6,7 +6,7 @@ export function goJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`;
   if (isObject(value)) {
     const parts: string[] = [];
-    for (const key of Object.keys(value).sort(byBytes)) {
+    for (const key of inOrder(Object.keys(value))) {
       if (value[key] !== undefined) parts.push(`${goText(key)}:${goJson(value[key])}`);
     }
     return `{${parts.join(',')}}`;
@@ -15,9 +15,18 @@ export function goJson(value: unknown): string {
 }
 
 const ESCAPED = /[<>&\u2028\u2029]/g;
+/** Nothing in it that any encoder writes otherwise. */
+const PLAIN = /^[\w !#$%'()*+,\-./:;=?@[\]^`{|}~]*$/;
 
 const goText = (text: string): string =>
-  JSON.stringify(text).replace(ESCAPED, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  PLAIN.test(text)
+    ? `"${text}"`
+    : JSON.stringify(text).replace(ESCAPED, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+const inOrder = (keys: string[]): readonly string[] =>
+  keys.some((key) => SURROGATE.test(key)) ? keys.sort(byBytes) : keys.sort();
 
 /** Order by UTF-8 bytes. It differs from that of UTF-16 units only where surrogates meet the last rows of the basic plane. */
 function byBytes(a: string, b: string): number {

@@ -51,6 +51,7 @@ interface Setup {
   look?(place: Place): Promise<KubeObject | null>;
   mayWrite?(): boolean;
   readonly sideBySide?: number;
+  afterOthers?(run: () => void): void;
 }
 
 const nameOf = (request: Request) => request.at.name ?? ('object' in request ? request.object.metadata.name : '') ?? '';
@@ -78,7 +79,13 @@ async function performing(steps: readonly (readonly Action[])[], setup: Setup = 
     },
   };
   const performed = await perform(steps, {
-    deps: { clock: testClock(), random: seededRandom(1), servers: { hub: transport }, log: silentLog },
+    deps: {
+      clock: testClock(),
+      random: seededRandom(1),
+      servers: { hub: transport },
+      log: silentLog,
+      ...(setup.afterOthers === undefined ? {} : { afterOthers: setup.afterOthers }),
+    },
     feeds: {
       fold: (_on, _resource, each) => folded.push(`fold ${each.metadata.name} ${each.metadata.resourceVersion}`),
       foldGone: (place, uid) => folded.push(`gone ${place.name} ${uid}`),
@@ -116,6 +123,25 @@ describe('performing', () => {
     ]);
     expect(folded).toEqual(['fold a 2', 'event', 'fold b 2', 'gone c c-uid']);
     expect({ done, changed }).toEqual({ done: 4, changed: true });
+  });
+
+  test('lets whoever waited for a step act before the next, unless the step changed nothing', async () => {
+    const heard: string[] = [];
+    const run = (steps: readonly (readonly Action[])[], revision?: string) =>
+      performing(steps, {
+        answer(request) {
+          heard.push(nameOf(request));
+          return object(nameOf(request), revision === undefined ? {} : { resourceVersion: revision });
+        },
+        afterOthers(others) {
+          heard.push('others');
+          others();
+        },
+      });
+    await run([[create('a'), create('b')], [patch('c')]]);
+    expect(heard.splice(0)).toEqual(['a', 'b', 'others', 'others', 'c']);
+    await run([[patch('a')], [patch('b')]], '1');
+    expect(heard.splice(0)).toEqual(['a', 'b']);
   });
 
   test('keeps the metadata of a patch and adds the condition', async () => {

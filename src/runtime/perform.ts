@@ -67,11 +67,19 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
     }
   };
 
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
+    if (index > 0 && changed) await othersActed(options.deps);
     await mapLimit(step, options.sideBySide, act);
     if (failures.length > 0) break;
   }
   return { done, changed, failures, unsettled };
+}
+
+/** Whoever waited for what a step has written goes before the next step: first they look, then what they write is on its way to the disk. */
+async function othersActed({ afterOthers }: Deps): Promise<void> {
+  if (afterOthers === undefined) return;
+  await new Promise<void>(afterOthers);
+  await new Promise<void>(afterOthers);
 }
 
 /** True when the server has something else now than before. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Resource } from '../../api/kind.ts';
 import { annotations } from '../../api/names.ts';
-import type { KubeObject } from '../../api/object.ts';
+import type { KubeObject, Labels } from '../../api/object.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import { deepFreeze } from '../../base/json.ts';
 import type { Part, Projected, See, Source } from '../../runtime/controller.ts';
@@ -16,11 +16,11 @@ const configMaps: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plur
 const COUNT = 500;
 
 function world() {
-  const object = (index: number, version = 1): KubeObject =>
+  const object = (index: number, version = 1, labels: Labels = {}): KubeObject =>
     deepFreeze({
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name: `m${index}`, namespace: 'shop', uid: `u${index}`, resourceVersion: String(version) },
+      metadata: { name: `m${index}`, namespace: 'shop', uid: `u${index}`, resourceVersion: String(version), labels },
       data: { version: String(version) },
     });
   const wholes = Array.from({ length: COUNT }, (_, index) => object(index));
@@ -44,8 +44,8 @@ function world() {
   return {
     see,
     asked: () => asked,
-    change(index: number) {
-      wholes[index] = object(index, 2);
+    change(index: number, labels?: Labels) {
+      wholes[index] = object(index, 2, labels);
       items[index] = { metadata: wholes[index]?.metadata ?? {} };
     },
   };
@@ -91,6 +91,32 @@ test('what did not change is not selected, stripped or hashed again; what did is
   looking.catalogue.preferred = [namespaceResource];
   expect(look()).toMatchObject({ content: { resources: { length: 1 } } });
   expect(look(placement('elsewhere'))).toMatchObject({ content: { resources: { length: 1 } } });
+});
+
+test('other content of the same objects is not selected again; other labels are', () => {
+  const { see, change } = world();
+  let selections = 0;
+  const { catalogue, ...looking } = lookingWith();
+  const counting = {
+    ...looking,
+    catalogue: {
+      ...catalogue,
+      byKind() {
+        selections++;
+        return namespaceResource;
+      },
+    },
+  };
+  const look = () => lookAt(see, 'web', placement(), counting) as { content: { objects: readonly KubeObject[] } };
+  const content = (index: number) => look().content.objects.find(({ metadata }) => metadata.name === `m${index}`)?.data;
+  expect(content(7)).toEqual({ version: '1' });
+  expect(selections).toBe(1);
+  change(7);
+  expect(content(7)).toEqual({ version: '2' });
+  expect(selections).toBe(1);
+  change(8, { team: 'blue' });
+  expect(content(8)).toEqual({ version: '2' });
+  expect(selections).toBe(2);
 });
 
 test('of what was looked at longest ago nothing is kept, if that is too much', () => {

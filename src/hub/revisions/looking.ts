@@ -106,13 +106,54 @@ export function lookAt(
   placement: HubPlacement,
   looking: Looking & { readonly isLive?: true },
 ): Selected | Missing {
-  const { catalogue, propagation, plan, contents, isLive } = looking;
-  const { metadata, spec } = placement;
+  const { catalogue, contents, isLive } = looking;
+  const { resourceSelectors: selectors } = placement.spec;
   const marks = marksOf(placement);
-  const found = isLive ? undefined : contents.last(reader);
-  const isMarked = found?.marks.tracksJobs === marks.tracksJobs;
-  if (found !== undefined && isMarked && isAsBefore(see, reader, spec, found, looking)) return found.selected;
+  const last = isLive ? undefined : contents.last(reader);
+  const found = last?.marks.tracksJobs === marks.tracksJobs ? last : undefined;
+  const reads = found && readAgain(see, reader, selectors, found, looking);
+  if (found !== undefined && reads?.every(({ items }, index) => isSame(items, found.reads[index]?.items ?? []))) {
+    // A change of nothing but the content wakes only who looked at the whole object, if only to know that it is the same.
+    for (const ref of found.refs) see.whole(ref);
+    return found.selected;
+  }
 
+  const picked =
+    found === undefined || reads === undefined
+      ? pick(see, reader, placement, looking)
+      : { reads, refs: found.refs, notes: found.selected.notes };
+  if (!('refs' in picked)) return picked;
+  const { refs, notes } = picked;
+  const wholes = wholesOf(see, refs);
+  if ('need' in wholes || 'state' in wholes) return wholes;
+  const isSameContent = found !== undefined && isSame(found.wholes, wholes);
+  const content = isSameContent ? found.selected.content : contentOf(wholes, marks);
+  const selected = { state: 'selected', content, notes } as const;
+  if (isLive) return selected;
+  contents.keep(reader, {
+    selectors,
+    preferred: catalogue.preferred,
+    marks,
+    reads: picked.reads,
+    refs,
+    wholes,
+    selected,
+  });
+  return selected;
+}
+
+interface ToRead {
+  readonly reads: readonly Read[];
+  readonly refs: readonly WholeRef[];
+  readonly notes: readonly string[];
+}
+
+function pick(
+  see: See,
+  reader: string,
+  { metadata, spec }: HubPlacement,
+  { catalogue, propagation, plan, isLive }: Looking & { readonly isLive?: true },
+): ToRead | Selected | Missing {
   const used = new Set<Source<Candidate>>();
   const unlisted = new Set<Source<Candidate>>();
   const reads: Read[] = [];
@@ -136,36 +177,39 @@ export function lookAt(
   if (selection.state === 'invalid') return selection;
   if (selection.state === 'unknown') return waitFor(see, [...unlisted]);
   const refs = selection.picked.map(refOf).map((ref): WholeRef => (isLive ? { ...ref, live: true } : ref));
-  const wholes = wholesOf(see, refs);
-  if ('need' in wholes || 'state' in wholes) return wholes;
-  const isSameContent = found !== undefined && isMarked && isSame(found.wholes, wholes);
-  const content = isSameContent ? found.selected.content : contentOf(wholes, marks);
-  const selected = { state: 'selected', content, notes: selection.notes } as const;
-  if (isLive) return selected;
-  const { resourceSelectors: selectors } = spec;
-  contents.keep(reader, { selectors, preferred: catalogue.preferred, marks, reads, refs, wholes, selected });
-  return selected;
+  return { reads, refs, notes: selection.notes };
 }
 
-/** Reads what was read, which also says that it is still read, and compares: nothing changes without becoming another item. */
-function isAsBefore(
+/**
+ * What was read, as it is now, if the same objects are selected by it; else undefined. To read it also says that it is still looked at. Nothing
+ * changes without becoming another item.
+ */
+function readAgain(
   see: See,
   reader: string,
-  { resourceSelectors }: PlacementSpec,
-  { selectors, preferred, reads, refs }: Found,
+  resourceSelectors: PlacementSpec['resourceSelectors'],
+  { selectors, preferred, reads }: Found,
   { catalogue, plan }: Looking,
-): boolean {
-  if (preferred !== catalogue.preferred) return false;
-  if (selectors !== resourceSelectors && !deepEqual(selectors, resourceSelectors)) return false;
-  const isRead = reads.every(({ resource, part, source, items }) => {
-    if (plan.sourceFor(resource, resource.namespaced ? part.namespace : undefined, reader) !== source) return false;
-    const now = see.among(source, part);
-    return now !== undefined && isSame(now, items);
-  });
-  // A change of nothing but the content wakes only who looked at the whole object, if only to know that it is the same.
-  if (isRead) for (const ref of refs) see.whole(ref);
-  return isRead;
+): readonly Read[] | undefined {
+  if (preferred !== catalogue.preferred) return undefined;
+  if (selectors !== resourceSelectors && !deepEqual(selectors, resourceSelectors)) return undefined;
+  const now: Read[] = [];
+  for (const read of reads) {
+    const { resource, part, source } = read;
+    if (plan.sourceFor(resource, resource.namespaced ? part.namespace : undefined, reader) !== source) return undefined;
+    const items = see.among(source, part);
+    if (items === undefined || !areSelectedAlike(items, read.items)) return undefined;
+    now.push({ ...read, items });
+  }
+  return now;
 }
+
+const areSelectedAlike = (a: readonly Candidate[], b: readonly Candidate[]): boolean =>
+  a.length === b.length && a.every((item, index) => isSelectedAlike(item, b[index] as Candidate));
+
+/** All that is known of an object without its content counts when it is selected, but its revision. */
+const isSelectedAlike = (a: Candidate, b: Candidate): boolean =>
+  a === b || deepEqual({ ...a.metadata, resourceVersion: undefined }, { ...b.metadata, resourceVersion: undefined });
 
 /** What the server refuses to list is told; what it has only not listed yet is waited for. */
 function waitFor(see: See, unlisted: readonly Source<Candidate>[]): Selected | Missing {

@@ -56,4 +56,6 @@ export function desiredWorks(binding: HubBinding, group: readonly ResourceSnapsh
 }
 
 /** Others compare it: no list and an empty one are both `null`. */
-const hashOf = (list: readonly unknown[]): string => sha256(list.length === 0 ? 'null' : canonicalJson(list));
+const NOTHING = sha256('null');
+
+const hashOf = (list: readonly unknown[]): string => (list.length === 0 ? NOTHING : sha256(canonicalJson(list)));
