@@ -1,0 +1,129 @@
+// docs/seeds.md is true: its blocks, in its order, word for word, on the fleets that it names, print what stands below them; and its manifests
+// and commands are those of seed 002.
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commands, manifests } from '../seeds/index.ts';
+import { type Running, start } from './fleet.ts';
+import { isAsShown, type Step, stepsOf } from './seeds-walk.ts';
+import { kubectlPath, program, run, skipsKubectl } from './server.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/seeds.md'), 'utf8');
+/** Done by whoever runs this suite. */
+const PREPARED = 'npm ci && npm run build\n';
+/** Runs in a terminal of its own until the next one, or the end. */
+const LASTING = /^flotilla up (.*)\n$/;
+
+describe('a page that is a walk', () => {
+  const block = (info: string, text: string) => `\`\`\`${info}\n${text}\`\`\`\n`;
+
+  test('has blocks of commands, each with what it prints', () => {
+    const text = `# Title\n\n${block('sh', 'a\nb\n')}\nWords.\n\n${block('sh exit-2', 'c\n')}\n${block('text', 'no\n')}`;
+    expect(stepsOf(text)).toEqual([
+      { line: 3, commands: 'a\nb\n', code: 0, prints: '' },
+      { line: 10, commands: 'c\n', code: 2, prints: 'no\n' },
+    ]);
+  });
+
+  test.each([
+    { it: 'a block that nothing runs', text: block('yaml', 'a: b\n') },
+    { it: 'what is printed by nobody', text: block('text', 'x\n') },
+    { it: 'two outputs of one block', text: block('sh', 'a\n') + block('text', 'x\n') + block('text', 'y\n') },
+    { it: 'no end', text: '```sh\na\n' },
+  ])('does not have $it', ({ text }) => {
+    expect(() => stepsOf(text)).toThrow(/^line \d/);
+  });
+
+  test.each([
+    { shown: 'a  b\n', printed: 'a b\n', is: true },
+    { shown: 'a b\n', printed: 'ab\n', is: false },
+    { shown: 'a b\n', printed: 'a b\nc\n', is: false },
+    { shown: 'a b\n', printed: '', is: false },
+    { shown: '', printed: 'a\n', is: false },
+    { shown: 'a … c\n', printed: 'a 1h c\n', is: true },
+    { shown: 'a … c\n', printed: 'a 1h\nc\n', is: false },
+    { shown: 'a (…)\n', printed: 'a (b)\n', is: true },
+    { shown: '…\nb\n…\n', printed: 'a\nb\n', is: true },
+    { shown: '…\nb\n…\n', printed: 'a\nbb\n', is: false },
+    { shown: '  …\nb\n', printed: 'b\n', is: true },
+  ])('takes $printed for $shown: $is', ({ shown, printed, is }) => {
+    expect(isAsShown(shown, printed)).toBe(is);
+  });
+});
+
+describe('docs/seeds.md', () => {
+  const asOneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
+  const flat = asOneLine(page);
+
+  test.each(manifests.filter(({ file, role }) => file.startsWith('002/') && role === 'input'))(
+    'has the manifest of $id as printed',
+    ({ file }) => {
+      const [, ...lines] = readFileSync(join(root, 'test/seeds', file), 'utf8').split('\n');
+      expect(flat).toContain(`<<'EOF' ${asOneLine(lines.join('\n'))} EOF`);
+    },
+  );
+
+  test.each(commands.filter(({ seed }) => seed === '002'))('has the command of $id as printed', ({ command }) => {
+    expect(stepsOf(page).map((step) => step.commands)).toContainEqual(expect.stringContaining(`${command}\n`));
+  });
+
+  test('changes waits in one line each, and says so there', () => {
+    const changing = stepsOf(page).flatMap((step) =>
+      step.commands.split('\n').filter((line) => line.startsWith('sed ')),
+    );
+    expect(changing).toEqual([
+      expect.stringMatching(/waitTime: 1h\/waitTime: 5s.* # /),
+      expect.stringMatching(/waitTime: 30m\/waitTime: 5s.* # /),
+    ]);
+  });
+});
+
+describe.skipIf(skipsKubectl)('the walk of docs/seeds.md', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flotilla-walk-'));
+  const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder };
+  let fleet: Running | undefined;
+  /** Pasted into one terminal, they are in force from then on. */
+  let exports = '';
+  beforeAll(() => {
+    symlinkSync(kubectlPath as string, join(folder, 'kubectl'));
+    writeFileSync(join(folder, 'flotilla'), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`, {
+      mode: 0o755,
+    });
+  });
+  afterAll(async () => {
+    await fleet?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function startFleet(words: string, { prints, line }: Step): Promise<void> {
+    expect(await fleet?.stop('SIGINT')).toBe(fleet && 0);
+    // Here others may have the usual port, and the working directory is not the one of a newcomer's terminal.
+    fleet = start(folder, [...words.split(' '), '--port', '0', '--data-dir', join(folder, '.flotilla')], env);
+    await fleet.says(/^try:\n( {2}.*\n)+$/m);
+    if (!isAsShown(prints, fleet.output())) expect(fleet.output(), `docs/seeds.md:${line}`).toBe(prints);
+  }
+
+  async function walk(step: Step): Promise<void> {
+    const { code, stdout } = await run('/bin/sh', ['-c', `exec 2>&1\n${exports}${step.commands}`], {
+      cwd: folder,
+      env,
+    });
+    const where = `docs/seeds.md:${step.line}`;
+    if (!isAsShown(step.prints, stdout)) expect(stdout, where).toBe(step.prints);
+    expect(code, where).toBe(step.code);
+    exports += (step.commands.match(/^export .*\n/gm) ?? []).join('');
+  }
+
+  test('leads through both scopes', { timeout: 300_000 }, async () => {
+    const [first, ...steps] = stepsOf(page);
+    expect(first?.commands).toBe(PREPARED);
+    for (const step of steps) {
+      const [, words] = LASTING.exec(step.commands) ?? [];
+      if (words === undefined) await walk(step);
+      else await startFleet(`up ${words}`, step);
+    }
+    expect(await fleet?.stop('SIGINT')).toBe(0);
+  });
+});
