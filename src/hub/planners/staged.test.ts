@@ -136,6 +136,12 @@ describe('a run', () => {
       'True/UpdateRunProgressing',
     ],
     [
+      'counts those that another run has brought the same revision, wherever they stand',
+      [row('a'), row('b'), moved('c', 'progressing'), row('d')],
+      { move: ['web-a'] },
+      'True/UpdateRunProgressing',
+    ],
+    [
       'lets the next one move the moment one is done',
       [moved('a'), moved('b', 'progressing'), row('c'), row('d')],
       { move: ['web-c'] },

@@ -252,12 +252,15 @@ function begin({ rows, limits, state, now }: Input) {
   function walk(stage: StageTree, spec: Stage | undefined, mayMove: boolean): Walked {
     const most = countAtLeastOne(spec?.maxConcurrency ?? 1, stage.clusters.length);
     const underWay: ClusterTree[] = [];
+    /** Under way, and not looked at yet. */
+    const ahead = new Set(stage.clusters.filter(isUnderWay));
     const failed = (blame: 'user' | 'internal', message: string, ...rests: readonly Row[]): Walked => {
       fail(stage, blame, message, ...rests);
       return { underWay, hasFailed: true };
     };
     for (const cluster of stage.clusters) {
       const { clusterName: name } = cluster;
+      ahead.delete(cluster);
       if (isTrue(cluster, 'Succeeded')) continue;
       if (isFalse(cluster, 'Succeeded')) return failed('internal', `cluster "${name}" has failed before`);
       const gone = limits.left(name);
@@ -285,6 +288,10 @@ function begin({ rows, limits, state, now }: Input) {
       } else if (isThere) {
         started(cluster);
       } else {
+        if (!hasWanted(row) && ahead.size > 0 && underWay.length + ahead.size >= most) {
+          holds[row.key] = concurrencyHold(stage, row, [...underWay, ...ahead], most);
+          continue;
+        }
         if (mayMove) (hasWanted(row) ? release : move).push(row.key);
         underWay.push(cluster);
         holds[row.key] = holdOn(row);
@@ -299,6 +306,14 @@ function begin({ rows, limits, state, now }: Input) {
       holds[row.key] = holdOn(row);
     }
     return { underWay, hasFailed: false };
+  }
+
+  /** Another run may have brought it the same revision, in another order. */
+  function isUnderWay(cluster: ClusterTree): boolean {
+    const row = updates.get(cluster.clusterName);
+    if (row === undefined || isTrue(cluster, 'Succeeded') || limits.left(cluster.clusterName) !== undefined)
+      return false;
+    return hasWanted(row) && !isDone(row) && !isGivenUp(row);
   }
 
   function concurrencyHold(stage: StageTree, row: Row, underWay: readonly ClusterTree[], most: number): Hold {
