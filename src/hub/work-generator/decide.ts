@@ -8,7 +8,7 @@ import { nextCondition } from '../../api/next-condition.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { work } from '../../api/work.ts';
-import { canonicalJson, deepEqual } from '../../base/json.ts';
+import { canonicalJson, deepEqual, isObject } from '../../base/json.ts';
 import { ascertain, create, patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { replacing } from '../apply-strategy.ts';
@@ -128,14 +128,20 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const sure = writes.some((each) => each.do === 'create')
     ? [ascertain(seen(observed.family.bindings, binding), 'makes sure that the binding is still there')]
     : [];
-  return report(observed, writes.length > 0 ? undefined : present, [sure, writes, taken]);
+  const decision = report(observed, writes.length > 0 ? undefined : present, [sure, writes, taken]);
+  // All is ordered and said. What comes next is the member's answer, unless the order is the one that it has answered already.
+  return decision.steps.length > 0 && writes.every(isNewOrder) ? { ...decision, again: 'later' } : decision;
 }
+
+/** Not only marked anew. */
+const isNewOrder = (action: Action): boolean =>
+  action.do === 'create' || (action.do === 'patch' && isObject(action.merge) && action.merge['spec'] !== undefined);
 
 function write(desired: DesiredWork, known: HubWork | undefined): readonly Action[] {
   const { name, namespace, manifests, content, strategy } = desired;
   const marks = { labels: desired.labels, annotations: desired.annotations };
-  const spec = { workload: { manifests }, ...(strategy === undefined ? {} : { applyStrategy: strategy }) };
   if (known === undefined) {
+    const spec = { workload: { manifests }, ...(strategy === undefined ? {} : { applyStrategy: strategy }) };
     const object: KubeObject = {
       apiVersion: apiVersionOf(work.group, work.version),
       kind: work.kind,
@@ -149,13 +155,11 @@ function write(desired: DesiredWork, known: HubWork | undefined): readonly Actio
   const isMarked =
     carries(known.metadata.labels, marks.labels) && carries(known.metadata.annotations, marks.annotations);
   if (isSameContent && isSameStrategy && isMarked) return [];
-  const change = {
-    metadata: marks,
-    spec: {
-      ...(isSameContent ? {} : { workload: { manifests } }),
-      ...(isSameStrategy ? {} : { applyStrategy: strategyPatch(known.strategy, strategy) }),
-    },
+  const spec = {
+    ...(isSameContent ? {} : { workload: { manifests } }),
+    ...(isSameStrategy ? {} : { applyStrategy: strategyPatch(known.strategy, strategy) }),
   };
+  const change = { metadata: marks, ...(isSameContent && isSameStrategy ? {} : { spec }) };
   return [patch(seen(workSource, known), change, `brings Work "${name}" up to date`)];
 }
 
