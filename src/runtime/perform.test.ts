@@ -125,7 +125,7 @@ describe('performing', () => {
     expect({ done, changed }).toEqual({ done: 4, changed: true });
   });
 
-  test('lets whoever waited for a step act before the next, unless the step changed nothing', async () => {
+  test('lets whoever waits for what was written act before it reports on it', async () => {
     const heard: string[] = [];
     const run = (steps: readonly (readonly Action[])[], revision?: string) =>
       performing(steps, {
@@ -138,10 +138,16 @@ describe('performing', () => {
           others();
         },
       });
-    await run([[create('a'), create('b')], [patch('c')]]);
+    const report: Action = { do: 'patch', of: seen('c'), merge: {}, subresource: 'status', because: 'x' };
+    await run([[create('a'), create('b')], [report]]);
     expect(heard.splice(0)).toEqual(['a', 'b', 'others', 'others', 'c']);
-    await run([[patch('a')], [patch('b')]], '1');
+    await run([[create('a')], [patch('b')]]);
     expect(heard.splice(0)).toEqual(['a', 'b']);
+    // Nothing was written.
+    await run([[patch('a')], [report]], '1');
+    expect(heard.splice(0)).toEqual(['a', 'c']);
+    await run([[report]]);
+    expect(heard.splice(0)).toEqual(['c']);
   });
 
   test('keeps the metadata of a patch and adds the condition', async () => {

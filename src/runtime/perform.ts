@@ -68,14 +68,16 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
   };
 
   for (const [index, step] of steps.entries()) {
-    if (index > 0 && changed) await othersActed(options.deps);
+    if (index > 0 && changed && step.every(isReport)) await othersActed(options.deps);
     await mapLimit(step, options.sideBySide, act);
     if (failures.length > 0) break;
   }
   return { done, changed, failures, unsettled };
 }
 
-/** Whoever waited for what a step has written goes before the next step: first they look, then what they write is on its way to the disk. */
+const isReport = (action: Action): boolean => action.do === 'patch' && action.subresource === 'status';
+
+/** Whoever waits for what was written goes before the report on it: first they look, then what they write is on its way to the disk. */
 async function othersActed({ afterOthers }: Deps): Promise<void> {
   if (afterOthers === undefined) return;
   await new Promise<void>(afterOthers);
