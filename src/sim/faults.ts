@@ -123,12 +123,15 @@ const HIT_FIRSTS = { write: 0.4, batch: 0.2 };
 
 export interface FaultOptions {
   readonly random: Random;
+  /** Nothing goes wrong before. */
+  readonly startsAt?: number;
   readonly endsAt: number;
   readonly rates?: Rates;
 }
 
 /** Faults in a mixture that the random stream chooses. */
-export function randomFaults({ random, endsAt, rates = usualRates }: FaultOptions): Faults {
+export function randomFaults({ random, startsAt = 0, endsAt, rates = usualRates }: FaultOptions): Faults {
+  const isCalm = (now: number): boolean => now < startsAt || now >= endsAt;
   const mixed = mixtureOf(rates, random);
   const hit = (rate: number): boolean => rate > 0 && random.next() < rate;
   const span = (): number => {
@@ -148,7 +151,7 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
   const one = <T>(items: readonly T[]): T | undefined => items[Math.floor(random.next() * items.length)];
   return {
     call(_who, request, now) {
-      if (now >= endsAt) return 'deliver';
+      if (isCalm(now)) return 'deliver';
       if (request.verb === 'list' && request.revision !== undefined && hit(mixed.staleList)) return 'rewind';
       const isWrite = request.verb !== 'get' && request.verb !== 'list';
       if (isWrite && isFirst(request.verb, request.at) && isHardOnFirsts && hit(HIT_FIRSTS.write)) {
@@ -166,7 +169,7 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
       return 'deliver';
     },
     watch(_who, request, _batch, now) {
-      if (now >= endsAt) return 'deliver';
+      if (isCalm(now)) return 'deliver';
       // Of what hardly ever changes little is told, and most of that after the faults have ended.
       if (isFirst('watch', request.at) && isHardOnFirsts && hit(HIT_FIRSTS.batch)) {
         // What a scenario has none of is not brought in by this door.
@@ -181,7 +184,7 @@ export function randomFaults({ random, endsAt, rates = usualRates }: FaultOption
       return 'deliver';
     },
     mishap({ actors, servers }, now) {
-      if (now >= endsAt) return undefined;
+      if (isCalm(now)) return undefined;
       if (hit(mixed.step.crash)) {
         const actor = one(actors);
         if (actor) return { crash: actor.name, downMs: span() };

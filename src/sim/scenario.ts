@@ -9,7 +9,9 @@ import { createWorld, WORLD_START_MS, type World } from './world.ts';
 
 export interface Scenario {
   readonly name: string;
-  /** How long things go wrong. */
+  /** How long things go well first, so that there is something that can go wrong. */
+  readonly calmMs?: number;
+  /** Until when things go wrong. */
   readonly faultMs: number;
   /** How long after that nobody needs to have noticed that all is well again: nobody is asked. */
   readonly dazedMs?: number;
@@ -48,6 +50,7 @@ export async function play(scenario: Scenario, { seed, isCalm = false, ...trace 
     ? noFaults
     : randomFaults({
         random: seededRandom(seed).fork('faults'),
+        ...(scenario.calmMs === undefined ? {} : { startsAt: WORLD_START_MS + scenario.calmMs }),
         endsAt: faultsEnd,
         ...(scenario.rates ? { rates: scenario.rates } : {}),
       });

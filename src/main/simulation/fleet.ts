@@ -2,7 +2,7 @@
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import { type JoinOptions, joinObjects } from '../../api/join.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
-import { leases, memberServiceAccount, SYSTEM_NAMESPACE } from '../../api/names.ts';
+import { HUB_USER_NAME, leases, memberServiceAccount, SYSTEM_NAMESPACE } from '../../api/names.ts';
 import type { KubeObject, User } from '../../api/object.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import type { Target, Transport } from '../../api/transport.ts';
@@ -21,6 +21,9 @@ export const identityOf = (cluster: string): User => ({
   name: `system:serviceaccount:${SYSTEM_NAMESPACE}:${memberServiceAccount(cluster)}`,
   groups: ['system:serviceaccounts', `system:serviceaccounts:${SYSTEM_NAMESPACE}`, 'system:authenticated'],
 });
+
+/** The controllers of a hub: what they say of approvals nobody else may say. */
+export const hubIdentity: User = { name: HUB_USER_NAME, groups: ['system:masters', 'system:authenticated'] };
 
 const PLACED = ['Namespace', 'ConfigMap', 'Deployment'];
 

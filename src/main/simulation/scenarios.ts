@@ -5,6 +5,7 @@ import { copiesScenario } from './copies.ts';
 import { deliveryScenario } from './delivery.ts';
 import { ledgerScenario } from './ledger.ts';
 import { membershipScenario } from './membership.ts';
+import { stagedScenario } from './staged.ts';
 import { turnsScenario } from './turns.ts';
 
 export const scenarios: readonly Scenario[] = [
@@ -19,4 +20,7 @@ export const scenarios: readonly Scenario[] = [
   deliveryScenario({ name: 'delivery-namespaced', isLed: true, family: namespacedFamily, ciRuns: 250 }),
   // Where two act they undo each other's work, and a run takes more than twice as long.
   deliveryScenario({ name: 'delivery-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
+  stagedScenario({ name: 'staged', isLed: true, family: clusterFamily, ciRuns: 250 }),
+  stagedScenario({ name: 'staged-namespaced', isLed: true, family: namespacedFamily, ciRuns: 150 }),
+  stagedScenario({ name: 'staged-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
 ];

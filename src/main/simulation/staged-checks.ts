@@ -1,0 +1,371 @@
+// What must hold of staged update runs, as seen from outside: at bindings, requests and members. No cluster gets a revision before its stage's
+// turn; never more than the limit are under way; no gate is passed that was not opened; what is stopped, or deleted, starts nothing; without a
+// run nothing moves; and what a run says that it has done is done.
+import type { ApprovalRequest } from '../../api/approval-request.ts';
+import type { Binding } from '../../api/binding.ts';
+import { annotations } from '../../api/names.ts';
+import type { StagedUpdateRun, StageStatus } from '../../api/staged-update-run.ts';
+import type { Request } from '../../api/transport.ts';
+import { countAtLeastOne } from '../../base/int-or-percent.ts';
+import { isObject } from '../../base/json.ts';
+import type { PlacementFamily } from '../../hub/families.ts';
+import { type Checker, changeChecker, type Happening, type Sight } from '../../sim/check.ts';
+import type { ReadableChange } from '../../sim/server.ts';
+import {
+  Chronicle,
+  isAccepted,
+  isApproved,
+  isGoing,
+  isOver,
+  isPicked,
+  isSaid,
+  isSkipped,
+  planOf,
+  requestsOf,
+  snapshotOf,
+  stagesOf,
+  type Told,
+  waitMsOf,
+} from './staged-chronicle.ts';
+
+export interface StagedStory {
+  readonly family: PlacementFamily;
+  readonly hubs: readonly string[];
+  /** How much a clock may be off, either way. */
+  readonly skewMs: number;
+  /** How many act at once. */
+  readonly leaders: number;
+}
+
+const RULES = {
+  order: 'stages go one after the other',
+  gates: 'closed gates stay closed',
+  limit: 'the concurrency is kept',
+  orders: 'nothing moves without a run',
+  stopped: 'what is stopped starts nothing',
+  words: 'what is said to be done is done',
+  verdicts: 'approvals count for what they are about',
+  skips: 'only those are left out that may be',
+} as const;
+type Rule = keyof typeof RULES;
+interface Objection {
+  readonly rule: Rule;
+  readonly text: string;
+}
+
+/** How long a hub may not have heard that a member is there again. */
+const BEHIND_MS = 90_000;
+/** How long after the answer about its run a move may go out. */
+const AT_ONCE_MS = 100;
+
+export function stagedCheckers(story: StagedStory): readonly Checker[] {
+  const chronicle = new Chronicle(story.family);
+  const orders = new Orders(story, chronicle);
+  const objections: Objection[] = [];
+  const object = (all: readonly Objection[]) => {
+    objections.push(...all);
+    return undefined;
+  };
+  const follow = changeChecker('chronicle', (change, server, sight) => {
+    if (server !== 'hub') return undefined;
+    object(judge(change, { story, chronicle, now: sight.now, before: true }));
+    chronicle.follow(change, sight.now);
+    return object(judge(change, { story, chronicle, now: sight.now, before: false }));
+  });
+  return [
+    {
+      name: 'chronicle',
+      look: (sight) => follow.look?.(sight),
+      hear: (happening, sight) => object(orders.hear(happening, sight)),
+    },
+    ...Object.entries(RULES).map(
+      ([rule, name]): Checker => ({ name, look: () => objections.find((each) => each.rule === rule)?.text }),
+    ),
+  ];
+}
+
+interface Ground {
+  readonly story: StagedStory;
+  readonly chronicle: Chronicle;
+  readonly now: number;
+  /** As it was before the change; else with it. */
+  readonly before: boolean;
+}
+
+function judge(change: ReadableChange, ground: Ground): readonly Objection[] {
+  const { family } = ground.story;
+  const [now, before] = [change.stored.object(), change.previous?.object()];
+  if (now.kind === family.binding.kind && !change.deleted) {
+    return ground.before ? [] : bindingChanged(now as Binding, before as Binding | undefined, ground);
+  }
+  if (now.kind === family.run.kind && !change.deleted) {
+    return ground.before ? [] : runChanged(now as StagedUpdateRun, before as StagedUpdateRun | undefined, ground);
+  }
+  if (now.kind === family.approvalRequest.kind && !change.deleted) {
+    // With the acceptance itself in the chronicle every acceptance would have been accepted before.
+    return ground.before ? requestChanged(now as ApprovalRequest, before as ApprovalRequest | undefined, ground) : [];
+  }
+  return [];
+}
+
+// ---- bindings
+
+function bindingChanged(now: Binding, before: Binding | undefined, ground: Ground): readonly Objection[] {
+  const { targetCluster: cluster, resourceSnapshotName: snapshot, state } = now.spec;
+  if (state === 'Unscheduled') {
+    const isTakenOut = isGoing(now) && before !== undefined && !isGoing(before);
+    return isTakenOut
+      ? best(removersOf(cluster, ground), (told) => removalTrouble(told, ground), `${cluster} is taken out`)
+      : [];
+  }
+  const had = before?.spec.resourceSnapshotName ?? '';
+  const isMoved = had !== snapshot || (state === 'Bound' && before?.spec.state !== 'Bound');
+  if (!isMoved) return [];
+  const what = `${cluster} moves from ${had || 'nothing'} to ${snapshot || 'nothing'}`;
+  return best(moversOf(cluster, snapshot, ground), (told) => moveTrouble(told, cluster, ground), what);
+}
+
+/** At least one run may do it; if none may, what the last one lacks. */
+function best(
+  runs: readonly Told[],
+  troubleIn: (told: Told) => Objection | undefined,
+  what: string,
+): readonly Objection[] {
+  const troubles = runs.map((told) => ({ told, trouble: troubleIn(told) }));
+  if (troubles.some(({ trouble }) => trouble === undefined)) return [];
+  const last = troubles.at(-1);
+  if (last?.trouble === undefined) return [{ rule: 'orders', text: `${what}, and no run is about that` }];
+  return [{ rule: last.trouble.rule, text: `${what} by ${last.told.name}, though ${last.trouble.text}` }];
+}
+
+const moversOf = (cluster: string, snapshot: string, { chronicle }: Pick<Ground, 'chronicle'>): readonly Told[] =>
+  chronicle.runs.filter(
+    ({ run }) =>
+      snapshot !== '' &&
+      snapshotOf(run) === snapshot &&
+      stagesOf(run).some(({ clusters }) => clusters.some(({ clusterName }) => clusterName === cluster)),
+  );
+
+const removersOf = (cluster: string, { chronicle }: Pick<Ground, 'chronicle'>): readonly Told[] =>
+  chronicle.runs.filter(({ run }) =>
+    run.status?.deletionStageStatus?.clusters.some(({ clusterName }) => clusterName === cluster),
+  );
+
+function moveTrouble(told: Told, cluster: string, ground: Ground): Objection | undefined {
+  const stages = stagesOf(told.run);
+  const at = stages.findIndex(({ clusters }) => clusters.some(({ clusterName }) => clusterName === cluster));
+  const earlier = notThrough(told, at, ground) ?? closedBefore(told, at, ground);
+  if (earlier !== undefined) return earlier;
+  const stage = stages[at] as StageStatus;
+  const most = countAtLeastOne(planOf(told.run, at)?.maxConcurrency ?? 1, stage.clusters.length);
+  const under = ground.chronicle.inFlight(told, stage).filter((each) => !isGivenUp(told, each, ground));
+  if (under.length <= most) return undefined;
+  return { rule: 'limit', text: `${under.join(', ')} are under way and ${most} may be` };
+}
+
+/** The run may go on without it, and nobody has heard it for a while. */
+const isGivenUp = ({ run }: Told, cluster: string, { chronicle, now }: Ground): boolean =>
+  run.metadata.annotations?.[annotations.unreachableAfter] !== undefined &&
+  chronicle.wasSilentSince(cluster, now - BEHIND_MS);
+
+function removalTrouble(told: Told, ground: Ground): Objection | undefined {
+  return notThrough(told, stagesOf(told.run).length, ground);
+}
+
+/** What is not done yet of the stages before this one. */
+function notThrough(told: Told, before: number, ground: Ground): Objection | undefined {
+  for (const [at, stage] of stagesOf(told.run).slice(0, before).entries()) {
+    if (stage.clusters.length === 0) continue;
+    const trouble =
+      closedBefore(told, at, ground) ?? notComplete(told, stage, ground) ?? closedAfter(told, at, stage, ground);
+    if (trouble !== undefined) return trouble;
+  }
+  return undefined;
+}
+
+function notComplete(told: Told, stage: StageStatus, { chronicle }: Ground): Objection | undefined {
+  const open = stage.clusters.find(
+    (each) => !isSkipped(each) && chronicle.doneAt(told, each.clusterName) === undefined,
+  );
+  if (open === undefined) return undefined;
+  return {
+    rule: 'order',
+    text: `${open.clusterName} of stage ${stage.stageName} has not worked with ${snapshotOf(told.run)}`,
+  };
+}
+
+function closedBefore(told: Told, at: number, { chronicle }: Ground): Objection | undefined {
+  const closed = requestsOf(stagesOf(told.run)[at]?.beforeStageTaskStatus).find(
+    (name) => !chronicle.wasApproved(told, name),
+  );
+  return closed === undefined ? undefined : { rule: 'gates', text: `${closed} was not approved` };
+}
+
+function closedAfter(told: Told, at: number, stage: StageStatus, ground: Ground): Objection | undefined {
+  const { chronicle, now, story } = ground;
+  const closed = requestsOf(stage.afterStageTaskStatus).find((name) => !chronicle.wasApproved(told, name));
+  if (closed !== undefined) return { rule: 'gates', text: `${closed} was not approved` };
+  const done = stage.clusters.map(({ clusterName }) => chronicle.doneAt(told, clusterName) ?? 0);
+  const openFrom = Math.max(...done) + waitMsOf(planOf(told.run, at)) - 2 * story.skewMs;
+  if (waitMsOf(planOf(told.run, at)) === 0 || now >= openFrom) return undefined;
+  return { rule: 'gates', text: `the wait after stage ${stage.stageName} is not over for ${openFrom - now} ms` };
+}
+
+// ---- what runs say
+
+function runChanged(now: StagedUpdateRun, before: StagedUpdateRun | undefined, ground: Ground): readonly Objection[] {
+  const told = ground.chronicle.runs.find(({ uid }) => uid === now.metadata.uid);
+  if (told === undefined) return [];
+  const was = new Map(
+    stagesOf(before ?? now).flatMap(({ clusters }) => clusters.map((each) => [each.clusterName, each])),
+  );
+  const fresh = stagesOf(now)
+    .flatMap(({ clusters }) => clusters)
+    .filter(
+      (each) => isSaid(each, 'Succeeded') && (before === undefined || !isSaid(was.get(each.clusterName), 'Succeeded')),
+    );
+  const objections: Objection[] = [];
+  for (const cluster of fresh) {
+    const { clusterName: name } = cluster;
+    if (!isSkipped(cluster)) {
+      if (ground.chronicle.doneAt(told, name) === undefined)
+        objections.push({ rule: 'words', text: `${told.name} says that ${name} has ${snapshotOf(now)} and works` });
+    } else if (!mayBeLeftOut(told, name, ground))
+      objections.push({ rule: 'skips', text: `${told.name} goes on without ${name}` });
+  }
+  if (isSaid(now.status, 'Succeeded') && !isSaid(before?.status, 'Succeeded')) {
+    const trouble = notThrough(told, stagesOf(now).length, ground);
+    if (trouble !== undefined)
+      objections.push({ rule: trouble.rule, text: `${told.name} says that it has succeeded, though ${trouble.text}` });
+  }
+  return objections;
+}
+
+function mayBeLeftOut({ run, madeAt }: Told, cluster: string, { chronicle, now }: Ground): boolean {
+  const notes = run.metadata.annotations ?? {};
+  const mayGoOn = notes[annotations.membershipChange] === 'Continue' && chronicle.wasUnpickedSince(cluster, madeAt);
+  const mayGiveUp =
+    notes[annotations.unreachableAfter] !== undefined && chronicle.wasSilentSince(cluster, now - BEHIND_MS);
+  return mayGoOn || mayGiveUp;
+}
+
+// ---- approvals
+
+function requestChanged(
+  now: ApprovalRequest,
+  before: ApprovalRequest | undefined,
+  { chronicle }: Ground,
+): readonly Objection[] {
+  const { name = '' } = now.metadata;
+  const [was, is] = [before !== undefined && isAccepted(before), isAccepted(now)];
+  if (was === is) return [];
+  if (was) return [{ rule: 'verdicts', text: `the acceptance of ${name} was taken back` }];
+  if (before !== undefined && isApproved(before)) return [];
+  const told = chronicle.runNamed(now.spec.parentStageRollout);
+  // Its gate was passed before: who deletes the request and makes it anew by hand does not close it.
+  if (told !== undefined && chronicle.wasAccepted(told, name)) return [];
+  return [{ rule: 'verdicts', text: `${name} is accepted, and nobody has approved it as it is` }];
+}
+
+// ---- what hubs send
+
+interface Asked {
+  readonly mayGo: boolean;
+  readonly at: number;
+}
+
+/**
+ * Whether a run may start something is judged when the order is sent, by what the hub was told of the run last. A move that is sent right after
+ * the server has said that the run is to go on is on its way when somebody stops the run, and may arrive late; every other one is not.
+ */
+class Orders {
+  readonly #story: StagedStory;
+  readonly #chronicle: Chronicle;
+  /** By hub and run: how the run was when the server answered a question about it. */
+  readonly #executed = new Map<Request, boolean>();
+  readonly #asked = new Map<string, Asked>();
+
+  constructor(story: StagedStory, chronicle: Chronicle) {
+    this.#story = story;
+    this.#chronicle = chronicle;
+  }
+
+  hear(happening: Happening, sight: Sight): readonly Objection[] {
+    if (!('request' in happening) || !this.#story.hubs.includes(happening.who)) return [];
+    const { who, request, what } = happening;
+    const { family } = this.#story;
+    const { resource, name = '' } = request.at;
+    if (resource.kind === family.run.kind && request.verb !== 'list') {
+      if (what === 'executed')
+        this.#executed.set(request, mayGo(happening.answer.object as StagedUpdateRun | undefined));
+      if (what === 'acknowledged')
+        this.#asked.set(`${who} ${name}`, { mayGo: this.#executed.get(request) ?? false, at: sight.now });
+      if (what === 'acknowledged' || what === 'lost' || what === 'refused') this.#executed.delete(request);
+      return [];
+    }
+    if (what === 'sent' && resource.kind === family.binding.kind) return this.#sent(who, request, sight);
+    if (what === 'executed' && request.verb === 'create' && resource.kind === family.approvalRequest.kind)
+      return this.#askedFor(request.object as ApprovalRequest, who, sight);
+    return [];
+  }
+
+  #sent(who: string, request: Request, sight: Sight): readonly Objection[] {
+    const binding = this.#chronicle.bindings.find(({ metadata }) => metadata.name === request.at.name);
+    if (binding === undefined) return [];
+    const cluster = binding.spec.targetCluster;
+    const snapshot = movesTo(request);
+    const movers =
+      request.verb === 'delete' && !isPicked(binding)
+        ? removersOf(cluster, { chronicle: this.#chronicle })
+        : snapshot === undefined
+          ? undefined
+          : moversOf(cluster, snapshot, { chronicle: this.#chronicle });
+    if (movers === undefined) return [];
+    const what = `${who} orders to ${snapshot === undefined ? 'take out' : 'move'} ${cluster}`;
+    return best(movers, (told) => this.#trouble(who, told, sight), what);
+  }
+
+  #trouble(who: string, told: Told, sight: Sight): Objection | undefined {
+    if (!told.isGone && mayGo(told.run)) return undefined;
+    const asked = this.#asked.get(`${who} ${told.name}`);
+    if (asked?.mayGo && sight.now - asked.at <= AT_ONCE_MS) return undefined;
+    const state = told.isGone
+      ? 'gone'
+      : isGoing(told.run)
+        ? 'being deleted'
+        : isOver(told.run)
+          ? 'over'
+          : told.run.spec.state;
+    return { rule: 'stopped', text: `the run is ${state}` };
+  }
+
+  /** Nobody is asked for what is not due. */
+  #askedFor(request: ApprovalRequest, who: string, sight: Sight): readonly Objection[] {
+    const { name = '' } = request.metadata;
+    const told = this.#chronicle.runNamed(request.spec.parentStageRollout);
+    const at = stagesOf(told?.run ?? ({} as StagedUpdateRun)).findIndex(
+      ({ stageName }) => stageName === request.spec.targetStage,
+    );
+    if (told === undefined || at < 0) return [];
+    const ground: Ground = { story: this.#story, chronicle: this.#chronicle, now: sight.now, before: false };
+    const stage = stagesOf(told.run)[at] as StageStatus;
+    const isAfter = requestsOf(stage.afterStageTaskStatus).includes(name);
+    const trouble =
+      notThrough(told, at, ground) ??
+      (isAfter ? (closedBefore(told, at, ground) ?? notComplete(told, stage, ground)) : undefined);
+    return trouble === undefined
+      ? []
+      : [{ rule: trouble.rule, text: `${who} asks for ${name}, though ${trouble.text}` }];
+  }
+}
+
+const mayGo = (run: StagedUpdateRun | undefined): boolean =>
+  run !== undefined && run.spec.state === 'Run' && !isGoing(run) && !isOver(run);
+
+function movesTo(request: Request): string | undefined {
+  if (request.verb !== 'patch' || request.at.subresource !== undefined) return undefined;
+  const { body } = request.patch;
+  const spec = isObject(body) ? body['spec'] : undefined;
+  const snapshot = isObject(spec) ? spec['resourceSnapshotName'] : undefined;
+  return typeof snapshot === 'string' ? snapshot : undefined;
+}

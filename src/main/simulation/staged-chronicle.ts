@@ -1,0 +1,219 @@
+// What was to be seen of staged update runs from outside, change by change: which cluster worked on which revision and when, which request stood
+// approved and when, what became of each run. Of what a run says of itself only its plan is believed: its clusters and their order. That its plan
+// is as the labels say is looked at when it is made; everything else is seen at the bindings and the requests.
+import type { ApprovalRequest } from '../../api/approval-request.ts';
+import type { Binding } from '../../api/binding.ts';
+import type { Condition } from '../../api/conditions.ts';
+import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
+import { masterSnapshotName } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { StagedUpdateRun, StageStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
+import type { Stage } from '../../api/staged-update-strategy.ts';
+import { parseDuration } from '../../base/duration.ts';
+import type { PlacementFamily } from '../../hub/families.ts';
+import type { ReadableChange } from '../../sim/server.ts';
+
+/** Times during which something was so. */
+export class Times {
+  readonly #spans: { readonly from: number; to: number }[] = [];
+
+  is(isSo: boolean, now: number): void {
+    const last = this.#spans.at(-1);
+    const isOpen = last?.to === Number.POSITIVE_INFINITY;
+    if (isSo && !isOpen) this.#spans.push({ from: now, to: Number.POSITIVE_INFINITY });
+    else if (!isSo && isOpen) last.to = now;
+  }
+
+  /** When it was so for the first time from then on. */
+  firstSince(since: number): number | undefined {
+    const span = this.#spans.find(({ to }) => to >= since);
+    return span && Math.max(span.from, since);
+  }
+}
+
+export interface Told {
+  readonly name: string;
+  readonly uid: string;
+  readonly madeAt: number;
+  /** As it was last. */
+  readonly run: StagedUpdateRun;
+  readonly isGone: boolean;
+}
+
+export class Chronicle {
+  readonly #family: PlacementFamily;
+  readonly #runs = new Map<string, Told>();
+  readonly #bindings = new Map<string, Binding>();
+  /** By `cluster snapshot`: it had it, and worked. */
+  readonly #worked = new Map<string, Times>();
+  /** By name of the request: it stood approved as it should be. */
+  readonly #approved = new Map<string, Times>();
+  /** By name of the request. */
+  readonly #accepted = new Map<string, Times>();
+  /** By cluster: nobody heard it. */
+  readonly #silent = new Map<string, Times>();
+  /** By cluster: no binding picked it. */
+  readonly #unpicked = new Map<string, Times>();
+
+  constructor(family: PlacementFamily) {
+    this.#family = family;
+  }
+
+  follow({ key, stored, deleted }: ReadableChange, now: number): void {
+    const object = stored.object();
+    const { kind } = object;
+    if (kind === this.#family.run.kind) this.#followRun(object as StagedUpdateRun, deleted, now);
+    else if (kind === this.#family.binding.kind) this.#followBinding(key, object as Binding, deleted, now);
+    else if (kind === this.#family.approvalRequest.kind) this.#followRequest(object as ApprovalRequest, deleted, now);
+    else if (kind === memberCluster.kind) {
+      const { metadata, status } = object as MemberCluster;
+      const isSilent = conditionOf(status?.conditions, 'Healthy')?.reason === 'MemberUnreachable';
+      timesOf(this.#silent, metadata.name ?? '').is(isSilent && !deleted, now);
+    }
+  }
+
+  #followRun(run: StagedUpdateRun, isGone: boolean, now: number): void {
+    const { name = '', uid = '' } = run.metadata;
+    const madeAt = this.#runs.get(uid)?.madeAt ?? now;
+    this.#runs.set(uid, { name, uid, madeAt, run, isGone });
+  }
+
+  #followBinding(key: string, binding: Binding, isGone: boolean, now: number): void {
+    const { targetCluster, resourceSnapshotName } = binding.spec;
+    const before = this.#bindings.get(key);
+    if (isGone) this.#bindings.delete(key);
+    else this.#bindings.set(key, binding);
+    if (before !== undefined) this.#tellWork(before.spec.targetCluster, before.spec.resourceSnapshotName, now);
+    this.#tellWork(targetCluster, resourceSnapshotName, now);
+    timesOf(this.#unpicked, targetCluster).is(!this.#of(targetCluster).some(isPicked), now);
+  }
+
+  #of(cluster: string): readonly Binding[] {
+    return [...this.#bindings.values()].filter(({ spec }) => spec.targetCluster === cluster);
+  }
+
+  #tellWork(cluster: string, snapshot: string, now: number): void {
+    const works = this.#of(cluster).some(
+      (each) => isPicked(each) && each.spec.resourceSnapshotName === snapshot && isAvailable(each),
+    );
+    timesOf(this.#worked, `${cluster} ${snapshot}`).is(works, now);
+  }
+
+  #followRequest(request: ApprovalRequest, isGone: boolean, now: number): void {
+    const { name = '' } = request.metadata;
+    timesOf(this.#approved, name).is(!isGone && isApproved(request), now);
+    timesOf(this.#accepted, name).is(!isGone && isAccepted(request), now);
+  }
+
+  // ---- what is asked
+
+  get bindings(): readonly Binding[] {
+    return [...this.#bindings.values()];
+  }
+
+  /** Those that are, and those that were. */
+  get runs(): readonly Told[] {
+    return [...this.#runs.values()];
+  }
+
+  runNamed(name: string): Told | undefined {
+    return this.runs.find((each) => each.name === name && !each.isGone);
+  }
+
+  /** When the cluster had what the run brings, and worked, for the first time in the run's life. */
+  doneAt({ run, madeAt }: Told, cluster: string): number | undefined {
+    return this.#worked.get(`${cluster} ${snapshotOf(run)}`)?.firstSince(madeAt);
+  }
+
+  /** The gate's request stood approved in the run's life, as it should be. */
+  wasApproved({ madeAt }: Told, request: string): boolean {
+    return this.#approved.get(request)?.firstSince(madeAt) !== undefined;
+  }
+
+  wasAccepted({ madeAt }: Told, request: string): boolean {
+    return this.#accepted.get(request)?.firstSince(madeAt) !== undefined;
+  }
+
+  wasSilentSince(cluster: string, since: number): boolean {
+    return this.#silent.get(cluster)?.firstSince(since) !== undefined;
+  }
+
+  wasUnpickedSince(cluster: string, since: number): boolean {
+    return this.#unpicked.get(cluster)?.firstSince(since) !== undefined;
+  }
+
+  /** Under way: has what the run brings, is still meant to, and has not worked with it in the run's life. */
+  inFlight(told: Told, { clusters }: StageStatus): readonly string[] {
+    const snapshot = snapshotOf(told.run);
+    return clusters
+      .map(({ clusterName }) => clusterName)
+      .filter(
+        (cluster) =>
+          this.doneAt(told, cluster) === undefined &&
+          this.#of(cluster).some((each) => isPicked(each) && each.spec.resourceSnapshotName === snapshot),
+      );
+  }
+}
+
+const timesOf = (all: Map<string, Times>, key: string): Times => {
+  let times = all.get(key);
+  if (times === undefined) {
+    times = new Times();
+    all.set(key, times);
+  }
+  return times;
+};
+
+// ---- single objects
+
+export const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+
+export const isPicked = (binding: Binding): boolean => !isGoing(binding) && binding.spec.state !== 'Unscheduled';
+
+export const isAvailable = ({ metadata, status }: Binding): boolean => {
+  const said = conditionOf(status?.conditions, 'Available');
+  return said?.status === 'True' && said.observedGeneration === metadata.generation;
+};
+
+/** Of the request as it stands. */
+export const isApproved = ({ metadata, status }: ApprovalRequest): boolean => {
+  const said = conditionOf(status?.conditions, 'Approved');
+  return said?.status === 'True' && said.observedGeneration === metadata.generation;
+};
+
+export const isAccepted = ({ status }: ApprovalRequest): boolean =>
+  conditionOf(status?.conditions, 'ApprovalAccepted')?.status === 'True';
+
+/** What a run brings; empty before it is known. */
+export const snapshotOf = ({ spec, status }: StagedUpdateRun): string => {
+  const index = status?.resourceSnapshotIndexUsed;
+  return index === undefined ? '' : masterSnapshotName(spec.placementName, Number(index));
+};
+
+export const stagesOf = ({ status }: StagedUpdateRun): readonly StageStatus[] => status?.stagesStatus ?? [];
+
+export const planOf = ({ status }: StagedUpdateRun, at: number): Stage | undefined =>
+  status?.stagedUpdateStrategySnapshot?.stages[at];
+
+export const waitMsOf = (stage: Stage | undefined): number =>
+  parseDuration(stage?.afterStageTasks?.find(({ type }) => type === 'TimedWait')?.waitTime ?? '0s') ?? 0;
+
+export const requestsOf = (tasks: readonly StageTaskStatus[] | undefined): readonly string[] =>
+  (tasks ?? []).flatMap(({ approvalRequestName: name }) => (name === undefined ? [] : [name]));
+
+interface Saying {
+  readonly conditions?: readonly Condition[];
+}
+
+export const isSaid = (of: Saying | undefined, type: string, reason?: string): boolean => {
+  const said = conditionOf(of?.conditions, type);
+  return said?.status === 'True' && (reason === undefined || said.reason === reason);
+};
+
+export const isSkipped = (of: Saying): boolean => isSaid(of, 'Succeeded', 'ClusterUpdatingSkipped');
+
+/** Nothing more will become of it. */
+export const isOver = ({ status }: Pick<StagedUpdateRun, 'status'>): boolean =>
+  ['True', 'False'].includes(conditionOf(status?.conditions, 'Succeeded')?.status ?? '') ||
+  conditionOf(status?.conditions, 'Initialized')?.status === 'False';

@@ -1,0 +1,129 @@
+// How a world with runs ends: every run is over, or says in its status what holds it, and what it says is so. Nothing goes half-way, and no
+// request is left behind by a run that is gone.
+import type { ApprovalRequest } from '../../api/approval-request.ts';
+import type { Binding } from '../../api/binding.ts';
+import type { HoldEntry } from '../../api/holds.ts';
+import type { Resource } from '../../api/kind.ts';
+import { memberCluster } from '../../api/member-cluster.ts';
+import { labels } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
+import type { PlacementFamily } from '../../hub/families.ts';
+import type { Sight } from '../../sim/check.ts';
+import type { Readable } from '../../sim/server.ts';
+import {
+  isAccepted,
+  isApproved,
+  isAvailable,
+  isGoing,
+  isOver,
+  isPicked,
+  requestsOf,
+  snapshotOf,
+  stagesOf,
+} from './staged-chronicle.ts';
+
+const inAll = <T extends KubeObject>(store: Readable, { group, plural }: Resource): readonly T[] =>
+  store.range(`${group}/${plural}/`).items.map((item) => item.object() as T);
+
+interface End {
+  readonly now: number;
+  readonly runs: readonly StagedUpdateRun[];
+  readonly requests: readonly ApprovalRequest[];
+  readonly bindings: readonly Binding[];
+}
+
+export function unsettled(sight: Sight, family: PlacementFamily): string | undefined {
+  const store = sight.store('hub');
+  if (store === undefined) return 'the hub is down';
+  const leaving = inAll(store, memberCluster).find(isGoing);
+  if (leaving !== undefined) return `${leaving.metadata.name} still leaves`;
+  const end: End = {
+    now: sight.now,
+    runs: inAll<StagedUpdateRun>(store, family.run),
+    requests: inAll<ApprovalRequest>(store, family.approvalRequest),
+    bindings: inAll<Binding>(store, family.binding),
+  };
+  const going = [...end.runs, ...end.requests, ...end.bindings].find(isGoing);
+  if (going !== undefined) return `${going.kind} ${going.metadata.name} still goes`;
+  const names = new Set(end.runs.map(({ metadata }) => metadata.name));
+  const orphan = end.requests.find(({ metadata }) => {
+    const of = metadata.labels?.[labels.targetUpdateRun];
+    return of !== undefined && !names.has(of);
+  });
+  if (orphan !== undefined) return `${orphan.metadata.name} is left behind by its run`;
+  for (const run of end.runs) {
+    const trouble = troubleWith(run, end);
+    if (trouble !== undefined) return `${run.metadata.name} (${run.spec.state}): ${trouble}`;
+  }
+  return undefined;
+}
+
+function troubleWith(run: StagedUpdateRun, end: End): string | undefined {
+  const { conditions, holds = [] } = run.status ?? {};
+  const [initialized, progressing, succeeded] = ['Initialized', 'Progressing', 'Succeeded'].map((type) =>
+    conditionOf(conditions, type),
+  );
+  const stale = (conditions ?? []).find(({ observedGeneration }) => observedGeneration !== run.metadata.generation);
+  if (stale !== undefined) return `${stale.type} speaks of generation ${stale.observedGeneration}`;
+  if (isOver(run)) return (succeeded ?? initialized)?.message === '' ? 'it does not say why it is over' : undefined;
+  if (initialized === undefined) return 'it says nothing';
+  if (holds.length === 0)
+    return `it is not over and nothing holds it (${progressing?.reason}: ${progressing?.message})`;
+  const untrue = holds.find((hold) => !isTrue(hold, run, end));
+  if (untrue !== undefined) return `it is not held by ${JSON.stringify(untrue)}`;
+  const says = (code: string) => holds.some((hold) => hold.code === code);
+  if (initialized.status === 'True' && run.spec.state === 'Initialize' && !says('RunNotStarted'))
+    return 'it does not say that it waits to be started';
+  if (initialized.status === 'True' && run.spec.state === 'Stop' && !says('RunStopped'))
+    return 'it does not say that it is stopped';
+  return wordless(run, end);
+}
+
+/** What a hold says is so. */
+function isTrue({ code, on, until }: HoldEntry, run: StagedUpdateRun, { now, runs, requests, bindings }: End): boolean {
+  const name = on?.name ?? '';
+  switch (code) {
+    case 'ApprovalMissing': {
+      const request = requests.find(({ metadata }) => metadata.name === name);
+      return request !== undefined && !isApproved(request) && !isAccepted(request);
+    }
+    case 'TimedWait':
+      return Date.parse(until ?? '') > now;
+    case 'OtherRun':
+      return runs.some((other) => other.metadata.name === name && !isOver(other));
+    case 'NotAvailable':
+    case 'ConcurrencyUsed': {
+      const binding = bindings.find((each) => isPicked(each) && each.spec.targetCluster === name);
+      const isThere = binding?.spec.resourceSnapshotName === snapshotOf(run) && isAvailable(binding);
+      return binding !== undefined && !isThere;
+    }
+    case 'RemovalPending':
+      return bindings.some((each) => each.metadata.name === name && !isPicked(each));
+    // All members can be heard in the end.
+    case 'Unreachable':
+    case 'StepRefused':
+      return false;
+    default:
+      return true;
+  }
+}
+
+/** An approval that does not count is told so. */
+function wordless(run: StagedUpdateRun, { requests }: End): string | undefined {
+  const gates = new Set(
+    stagesOf(run).flatMap((stage) => [
+      ...requestsOf(stage.beforeStageTaskStatus),
+      ...requestsOf(stage.afterStageTaskStatus),
+    ]),
+  );
+  const silent = requests.find((request) => {
+    const { metadata, status, spec } = request;
+    const isOurs = gates.has(metadata.name ?? '') && spec.parentStageRollout === run.metadata.name;
+    const approved = conditionOf(status?.conditions, 'Approved');
+    const answer = conditionOf(status?.conditions, 'ApprovalAccepted');
+    return isOurs && approved?.status === 'True' && !isApproved(request) && answer === undefined;
+  });
+  return silent && `${silent.metadata.name} is not told why its approval does not count`;
+}
