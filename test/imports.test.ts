@@ -19,9 +19,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'hub', 'member', 'sim', 'runtime', 'client', 'apiserver', 'api', 'base'],
 };
 
-/** Files of hub that only think: what `flotilla why` explains with. */
+/** Files of hub that only think: what `flotilla why` explains and `flotilla plan` forecasts with. */
 const PURE =
-  /^hub\/(planners\/[^/]+|families|holds-summary|newest-snapshot|placement-sources|reachable|rolling-limits)\.ts$/;
+  /^hub\/(planners\/[^/]+|revisions\/(content|propagation|select)|staged\/(annotations|decide|initialise|observed|think)|families|holds-summary|newest-snapshot|not-supported|placement-sources|reachable|rolling-limits|staged-sources)\.ts$/;
 
 interface Import {
   readonly file: string;

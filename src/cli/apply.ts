@@ -39,38 +39,55 @@ async function applyOne(
   print: Print,
 ): Promise<string> {
   const at = targetOf(server, object);
-  const dryRun = options.dryRun ? ({ dryRun: true } as const) : {};
   const suffix = options.dryRun ? ' (dry run)' : '';
+  const { did, warnings } = await write(server, object, options.dryRun === true);
+  warnings.forEach(print.warning);
+  return `${refer(at)} ${did}${suffix}`;
+}
+
+/** What the server would make of it, with defaults and all. Stores nothing; throws what it would be refused with. */
+export const rehearse = async (server: Writer, object: KubeObject): Promise<KubeObject> =>
+  (await write(server, object, true)).object;
+
+type Writer = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
+
+interface Written {
+  readonly did: 'created' | 'configured' | 'unchanged';
+  readonly object: KubeObject;
+  readonly warnings: readonly string[];
+}
+
+async function write(server: Writer, object: KubeObject, isRehearsal: boolean): Promise<Written> {
+  const at = targetOf(server, object);
+  const dryRun = isRehearsal ? ({ dryRun: true } as const) : {};
   const wanted = withLastApplied(object, at);
   const live = await find(server, at);
   if (!live) {
     const { name: _name, ...collection } = at;
-    const { warnings } = await server.transport.call({
+    const { object: made = wanted, warnings } = await server.transport.call({
       verb: 'create',
       at: collection,
       object: wanted,
       manager: MANAGER,
       ...dryRun,
     });
-    warnings.forEach(print.warning);
-    return `${refer(at)} created${suffix}`;
+    return { did: 'created', object: made, warnings };
   }
   const last = lastApplied(live);
   const body = threeWayPatch({ last, wanted: wanted as unknown as JsonObject, live: live as unknown as JsonObject });
-  if (Object.keys(body).length === 0) return `${refer(at)} unchanged${suffix}`;
-  const { object: after, warnings } = await server.transport.call({
+  if (Object.keys(body).length === 0) return { did: 'unchanged', object: live, warnings: [] };
+  const { object: after = live, warnings } = await server.transport.call({
     verb: 'patch',
     at,
     patch: { type: 'merge', body },
     manager: MANAGER,
     ...dryRun,
   });
-  warnings.forEach(print.warning);
-  const isChanged = options.dryRun || after?.metadata.resourceVersion !== live.metadata.resourceVersion;
-  return `${refer(at)} ${isChanged ? 'configured' : 'unchanged'}${suffix}`;
+  const isChanged = isRehearsal || after.metadata.resourceVersion !== live.metadata.resourceVersion;
+  return { did: isChanged ? 'configured' : 'unchanged', object: after, warnings };
 }
 
-async function find(server: Connected, at: Target): Promise<KubeObject | undefined> {
+async function find(server: Pick<Connected, 'transport'>, at: Target): Promise<KubeObject | undefined> {
   try {
     return (await server.transport.call({ verb: 'get', at })).object;
   } catch (error) {

@@ -14,6 +14,7 @@ import { describe } from '../cli/describe.ts';
 import { type GetOptions, get } from '../cli/get.ts';
 import { join } from '../cli/join.ts';
 import { readManifests } from '../cli/manifests.ts';
+import { plannedByManifests, plannedByName, planRun } from '../cli/plan-run.ts';
 import { policies } from '../cli/policies.ts';
 import { ROLE_TARGETS, type RoleTarget, roles } from '../cli/roles.ts';
 import { showRun } from '../cli/run.ts';
@@ -77,6 +78,7 @@ export function program(name: string): Command {
   addStatus(root);
   addRun(root);
   addWhy(root);
+  addPlan(root);
   if (name === PLUGIN) addApproveRequest(root);
   else addApproveRun(root);
   return root;
@@ -435,6 +437,51 @@ Examples:
       using server = await connect(toHub(options));
       if (which !== undefined) process.exitCode = await whyRun(server, which, asked, print);
       if (placement !== undefined) process.exitCode = await why(server, placement, asked, print);
+    });
+}
+
+function addPlan(root: Command): void {
+  const plan = root.command('plan').description('say what would happen, and write nothing');
+  hubCommand(plan.command('run'))
+    .description('what a staged update run would do: stages, order, waves, gates, and the change on each cluster')
+    .argument('[run]', 'NAME or run/NAME of a run on the hub')
+    .option('-f, --filename <path...>', 'a run that is not there yet, perhaps with its strategy; - for standard input')
+    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
+    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
+    .addHelpText(
+      'after',
+      `
+The hub's own decisions are carried out on pretended objects. Assumed is that clusters work as soon as they have the revision, that people approve
+at once, and that the fleet stays as it is. Nothing is written; what -f names is checked by a dry run.
+
+Exit codes:
+  0  it would succeed
+  1  it could not be found out: no such run, no server, no right, or the server would not take what -f names
+  2  it would wait for something that only others can give
+  3  it could not begin, or would fail; the hub's own words say why
+
+Examples:
+  flotilla plan run example-run
+  flotilla plan run -f run.yaml
+  flotilla plan run -f strategy.yaml -f run.yaml -n team -o json`,
+    )
+    .action(async (argument: string | undefined, options: AskOptions & { filename?: string[] }) => {
+      const { filename, namespace, output } = options;
+      if ((argument === undefined) === (filename === undefined)) {
+        throw new UserError('BadFlag', 'name one run: by its NAME, or by a file with -f');
+      }
+      const which = argument === undefined ? undefined : whichRun(argument, namespace);
+      const manifests = filename === undefined ? [] : readManifests(filename);
+      using server = await connect(toHub(options));
+      const planned =
+        which === undefined
+          ? await plannedByManifests(server, manifests, {
+              warn: print.warning,
+              ...(namespace === undefined ? {} : { namespace }),
+            })
+          : await plannedByName(server, which);
+      const asked = { clock: wallClock, ...(output === undefined ? {} : { output }) };
+      process.exitCode = await planRun(server, planned, asked, print);
     });
 }
 

@@ -1,0 +1,102 @@
+// What a forecast of a run starts from, read from the hub with the caller's rights. Only reads.
+import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
+import { labels } from '../api/names.ts';
+import type { KubeObject } from '../api/object.ts';
+import type { StagedUpdateRun } from '../api/staged-update-run.ts';
+import { ApiError } from '../base/errors.ts';
+import { createClient, type ListQuery } from '../client/client.ts';
+import { clusterOverrides, type HubOverride, namespacedOverrides } from '../hub/not-supported.ts';
+import { resourceIndexOf } from '../hub/placement-sources.ts';
+import type { Connected } from './connect.ts';
+import type { Ground } from './forecast.ts';
+import { NAME } from './which-placement.ts';
+import { type WhichRun, within } from './which-run.ts';
+
+type Server = Pick<Connected, 'transport'>;
+
+/** `strategy`: one that is not on the hub yet, in place of the one that is. */
+export async function readGround(
+  { transport }: Server,
+  { family, name, namespace }: WhichRun,
+  run: StagedUpdateRun,
+  { strategy, now }: { readonly strategy?: KubeObject; readonly now: number },
+): Promise<Ground> {
+  const client = createClient(transport, 'flotilla');
+  const place = within(namespace);
+  const { placementName, stagedRolloutStrategyName } = run.spec;
+  const find = async (resource: Ground['family']['run'], wanted: string): Promise<KubeObject | undefined> =>
+    NAME.test(wanted) ? client.find(resource, { name: wanted, ...place }) : undefined;
+  const list = async (resource: Ground['family']['run'], query: ListQuery = {}): Promise<readonly KubeObject[]> =>
+    (await client.list(resource, { ...place, ...query })).items;
+  const ofPlacement = (resource: Ground['family']['run'], query: ListQuery = {}) =>
+    NAME.test(placementName)
+      ? list(resource, { labels: `${labels.parentPlacement}=${placementName}`, ...query })
+      : Promise.resolve([]);
+  const overrides = async (source: typeof clusterOverrides, query: ListQuery): Promise<readonly HubOverride[]> => {
+    try {
+      const { items } = await client.list(source.resource, query);
+      return items.flatMap((each) => source.project?.(each) ?? []);
+    } catch (error) {
+      // Not installed, or not for everybody: the run would say so if it mattered.
+      if (error instanceof ApiError) return [];
+      throw error;
+    }
+  };
+  const [placement, found, policySnapshots, resourceSnapshots, bindings, runs, requests, members, ...lists] =
+    await Promise.all([
+      find(family.placement, placementName),
+      strategy === undefined ? find(family.strategy, stagedRolloutStrategyName) : strategy,
+      ofPlacement(family.policySnapshot),
+      ofPlacement(family.resourceSnapshot, { view: 'metadata' }),
+      ofPlacement(family.binding),
+      list(family.run),
+      list(family.approvalRequest, { labels: `${labels.targetUpdateRun}=${name}` }),
+      client.list(memberCluster) as Promise<{ readonly items: readonly MemberCluster[] }>,
+      overrides(clusterOverrides, {}),
+      ...(namespace === undefined ? [] : [overrides(namespacedOverrides, { namespace })]),
+    ]);
+  return {
+    family,
+    run,
+    ...(placement === undefined ? {} : { placement }),
+    ...(found === undefined ? {} : { strategy: found }),
+    policySnapshots,
+    resourceSnapshots,
+    bindings,
+    runs: runs.filter((each) => (each as StagedUpdateRun).spec.placementName === placementName),
+    requests,
+    members: members.items,
+    overrides: lists.flat(),
+    now,
+  };
+}
+
+/** By the name of the first snapshot of a revision: its objects. What may not be read is not there. */
+export async function readContents(
+  { transport }: Server,
+  { family, resourceSnapshots, run }: Ground,
+  names: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, readonly KubeObject[]>> {
+  const client = createClient(transport, 'flotilla');
+  const contents = new Map<string, readonly KubeObject[]>();
+  for (const snapshot of resourceSnapshots) {
+    const { name = '', namespace } = snapshot.metadata;
+    const index = resourceIndexOf(snapshot);
+    if (!names.has(name) || index === undefined) continue;
+    const query = {
+      labels: `${labels.parentPlacement}=${run.spec.placementName},${labels.resourceIndex}=${index}`,
+      ...within(namespace),
+    };
+    try {
+      contents.set(name, objectsIn((await client.list(family.resourceSnapshot, query)).items));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+  return contents;
+}
+
+export const objectsIn = (snapshots: readonly KubeObject[]): readonly KubeObject[] =>
+  snapshots.flatMap(
+    ({ spec }) => (spec as { readonly selectedResources?: readonly KubeObject[] }).selectedResources ?? [],
+  );
