@@ -10,6 +10,7 @@ import { parseYamlDocuments } from '../../src/base/yaml.ts';
 import { commands } from '../seeds/index.ts';
 import { type Fleet, inShort, messageOf, startFleet } from './delivery.ts';
 import { namespace } from './delivery-kinds.ts';
+import { flotilla } from './fleet.ts';
 import { kubectlPath, type Result, run, skipsKubectl } from './server.ts';
 
 const seed = (file: string) => join(fileURLToPath(new URL('../seeds/003/', import.meta.url)), file);
@@ -120,8 +121,10 @@ describe.skipIf(skipsKubectl)('section 10 of seed 003', () => {
     ]);
     expect(await placedOn()).toEqual([]);
 
+    const why = await flotilla(fleet.home, ['why', 'run/example-run'], { KUBECONFIG: fleet.kubeconfig });
     const named = /kubectl patch .*/.exec(messageOf(status?.conditions, 'Initialized'))?.[0] as string;
     expect(named).toContain('"state":"Run"');
+    expect(why).toMatchObject({ code: 2, stdout: expect.stringContaining(`\n  - ${named}\n`) });
     expect(await inShell(named)).toMatchObject({ code: 0, stdout: expect.stringContaining('example-run patched\n') });
     await fleet.waitForReason('csur/example-run', 'Progressing', 'UpdateRunWaiting');
     // An hour, as printed.
@@ -211,7 +214,10 @@ describe.skipIf(skipsKubectl)('section 10 of seed 003', () => {
       code: 1,
       stderr: 'Error from server (NotFound): clusterstagedupdateruns.placement.kubernetes-fleet.io "run" not found\n',
     });
-    expect(stdout).toBe((await inShell('kubectl describe csur example-run')).stdout);
+    // Events have ages.
+    const [shown] = stdout.split('\nEvents:');
+    expect((await inShell('kubectl describe csur example-run')).stdout).toContain(`${shown}\nEvents:`);
+    expect(shown).toMatch(/^Name: +example-run\n/);
   });
 
   test('V3-16: the request has another name than in the document, and the same patch opens it', async () => {
