@@ -14,6 +14,7 @@ import type { Controller, Need, Projected, See, Source, WholeRef } from '../../r
 import type { PlacementFamily } from '../families.ts';
 import { clusterOverrides, namespacedOverrides, notSupported } from '../not-supported.ts';
 import { type HubBinding, type HubPlacement, isLatest, placementKeyOf } from '../placement-sources.ts';
+import { judge } from '../planners/health.ts';
 import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
 import { createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
@@ -28,10 +29,10 @@ import {
   placementOfRun,
   runOfRequest,
 } from '../staged-sources.ts';
-import { createStatusPace } from '../status-pace.ts';
 import { decide } from './decide.ts';
 import { noRunMetrics, type RunMetrics } from './metrics.ts';
 import { DEFAULT_STUCK_AFTER_MS, NO_OVERRIDES, type Observed, type Rest } from './observed.ts';
+import { createRunPace } from './pace.ts';
 import { restsOf, type Thought, think } from './think.ts';
 
 export interface RunOptions {
@@ -54,7 +55,7 @@ const MOST_ROUNDS = 6;
 
 export function runController(family: PlacementFamily, options: RunOptions): Controller<Seen> {
   const { catalogue, plan, metrics = noRunMetrics, stuckAfterMs = DEFAULT_STUCK_AFTER_MS } = options;
-  const pace = createStatusPace<StagedUpdateRunStatus>();
+  const pace = createRunPace();
   const looking = {
     catalogue,
     propagation: createPropagation(options.propagation),
@@ -103,6 +104,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     const placement = one('placement', family.placements, run.spec.placementName);
     const resources = selected?.state === 'selected' ? selected.content.resources : [];
     const isNew = !isInitialized(run) && !isOver(run);
+    const due = isOver(run) ? { progress: 0, turn: 0 } : pace.seen(key, status, see.now);
     return {
       family,
       run,
@@ -132,7 +134,8 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
               ...see.all(clusterOverrides),
               ...see.all(namespacedOverrides, namespace),
             ]),
-      statusDue: isOver(run) ? 0 : pace.seen(key, status, see.now),
+      statusDue: due.progress,
+      turnDue: due.turn,
       stuckAfterMs,
       ...(see.failure === undefined ? {} : { failure: see.failure }),
       now: see.now,
@@ -287,9 +290,8 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
     },
     {
       source: family.bindings,
-      // Who else holds a binding is not our business.
       toKeys: (item: HubBinding, see: See, old?: HubBinding) =>
-        old !== undefined && isSameState(item, old) ? [] : runsOn(see, placementKeyOf(item)),
+        old !== undefined && isNoNews(item, old) ? [] : runsOn(see, placementKeyOf(item)),
     },
     { source: family.policySnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item)) },
     { source: family.resourceSnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item), isNew) },
@@ -325,11 +327,20 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
   ];
 }
 
-const isSameState = (a: HubBinding, b: HubBinding): boolean =>
+/** Who else holds a binding is not our business, nor how far its member is with what it was told, before it is done or fails. */
+const isNoNews = (a: HubBinding, b: HubBinding): boolean =>
   a.metadata.uid === b.metadata.uid &&
   a.metadata.generation === b.metadata.generation &&
   a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
-  deepEqual(a.conditions, b.conditions);
+  (deepEqual(a.conditions, b.conditions) ||
+    (isOnItsWay(a) &&
+      isOnItsWay(b) &&
+      deepEqual(conditionOf(a.conditions, 'RolloutStarted'), conditionOf(b.conditions, 'RolloutStarted'))));
+
+const isOnItsWay = (binding: HubBinding): boolean => {
+  const { health } = judge(binding);
+  return health === 'unknown' || health === 'progressing';
+};
 
 /** What other runs care about. */
 const turnOf = (run: HubRun): string =>

@@ -1,6 +1,6 @@
 // A thought about a run, cast into writes. Guarantees: bindings are written before the run says so, and only after the run was seen to be still as
 // it was when this was decided; whatever prefix of the steps is carried out, the next pass takes it up from what it sees; the status is written
-// only when it says something else, and at most every 100 ms.
+// only when it says something else, and no more often than pace.ts lets.
 import type { Hold } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { finalizers, labels, masterSnapshotName } from '../../api/names.ts';
@@ -16,6 +16,7 @@ import type { StagedPlan } from '../planners/staged.ts';
 import { answers, approverOf, askFor } from './approvals.ts';
 import { newsIn } from './news.ts';
 import type { Observed } from './observed.ts';
+import { isTurn } from './pace.ts';
 import type { Targets } from './targets.ts';
 import { type Thought, think } from './think.ts';
 
@@ -219,13 +220,14 @@ interface Said {
 }
 
 function withStatus(observed: Observed, { status, holds, before = [], wakeAt, because }: Said): Decision {
-  const { family, run, now, statusDue } = observed;
+  const { family, run, now, statusDue, turnDue = statusDue } = observed;
   const waking = wakeAt === undefined ? {} : { wakeAt };
   const entries = summariseHolds(holds);
   const { holds: _holds, ...rest } = status;
   const next: StagedUpdateRunStatus = entries.length === 0 ? rest : { ...rest, holds: [...entries] };
   if (saysTheSame(observed.status, next)) return { ...decision(before, holds, because), ...waking };
-  if (now < statusDue) return { ...decision(before, holds, because), ...waking, coalesceUntil: statusDue };
+  const due = isTurn(observed.status, next) ? turnDue : statusDue;
+  if (now < due) return { ...decision(before, holds, because), ...waking, coalesceUntil: due };
   const news = newsIn(observed.status, next).map((each) => tell(family.runs, run, each));
   const write = patchStatus(seen(family.runs, run), changeOf(observed.status ?? {}, next), sayingOf(next) ?? because);
   return { ...decision([...before, [write], news], holds, because), ...waking };

@@ -49,6 +49,8 @@ export interface Observed extends Facts {
   readonly unbuilt: readonly NotSupported[];
   /** The earliest moment of the next write of the status. */
   readonly statusDue: number;
+  /** The same if it tells a turn; absent = no earlier. */
+  readonly turnDue?: number;
   /** From when on a cluster that is under way counts as stuck. */
   readonly stuckAfterMs: number;
   readonly failure?: Failure;
