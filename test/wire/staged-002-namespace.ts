@@ -333,7 +333,7 @@ export const describeNamespaceScope = (start: StartFleet, { signs }: ServerTrait
         expect((await approvedRequest(request)).approval).toMatchObject({ user: userName('app-lead') });
     });
 
-    test('V2-17: whole clusters, and other namespaces, are closed to all of them', async () => {
+    test('V2-17: what belongs to no namespace, and other namespaces, are closed to all of them', async () => {
       const files = ['v2-0.yaml', 'v2-2.yaml', 'v2-6.yaml'];
       const kinds = ['crp', 'csus', 'csur', 'careq', 'crb', 'clusterresourcesnapshots', 'memberclusters'];
       const asked = [...files.map((file) => ['create', '-f', seed(file)]), ...kinds.map((kind) => ['get', kind])];

@@ -142,6 +142,10 @@ export function underWay(happenings: readonly Happening[], names: readonly strin
 export const mostOf = (moments: readonly (readonly string[])[]): number =>
   Math.max(...moments.map(({ length }) => length));
 
+/** Groups of this size, in order: of those that move side by side anyone may be the first. */
+export const inGroupsOf = (size: number, names: readonly string[]): readonly (readonly string[])[] =>
+  Array.from({ length: Math.ceil(names.length / size) }, (_, at) => names.slice(at * size, (at + 1) * size).toSorted());
+
 /** In which order they were first given a revision. */
 export const orderOf = (happenings: readonly Happening[], names: readonly string[]): readonly string[] => [
   ...new Set(
