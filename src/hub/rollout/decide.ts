@@ -78,13 +78,18 @@ export function decide(observed: Observed): Decision {
   return {
     steps: [told, ...(moved.length === 0 ? [] : [certain, moved]), removed].filter((step) => step.length > 0),
     holds: Object.values(plan.holds),
-    // What has moved is still to be told to the work generator.
-    ...(moved.length === 0 ? {} : { again: 'at once' as const }),
+    ...againAfter(moved, removed),
     ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
     because:
       `${moved.length} move, ${removed.length} go, ${plan.stale.length} wait: ${figures.ready} ready of ${figures.target}, ` +
       `${figures.minAvailable} must stay, ${figures.canBeReady} of ${figures.target + figures.maxSurge} placed`,
   };
+}
+
+/** What has moved is still to be told to the work generator; what is only told changes no plan. */
+function againAfter(moved: readonly Action[], removed: readonly Action[]): Pick<Decision, 'again'> {
+  if (moved.length > 0) return { again: 'at once' };
+  return removed.length > 0 ? {} : { again: 'later' };
 }
 
 /** One that was given up is no rival of the one that counts: it waits to be taken away, by us. */
