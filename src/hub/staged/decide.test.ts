@@ -98,32 +98,47 @@ describe('a run', () => {
     ]);
   });
 
-  test('writes bindings before itself', () => {
+  test('tells that a stage is done before it moves a cluster of the next', () => {
     const observed = recorded();
     const moved = { ...observed, bindings: [onRevision('a', '0', 'available'), aBinding('b'), aBinding('c')] };
-    // Stage rest is not recorded yet, so only the status says something new.
     expect(shown(moved)).toEqual([['patch ClusterStagedUpdateRun r status'], ['tell StageUpdatingSucceeded']]);
-    const half = recorded({ bindings: [onRevision('a', '0', 'available'), aBinding('b'), aBinding('c')] });
-    const next = {
-      ...half,
-      bindings: [onRevision('a', '0', 'available'), onRevision('b', '0', 'available'), aBinding('c')],
-    };
-    expect(shown(next)).toEqual([
+  });
+
+  const oneIsDone = (
+    bindings = [onRevision('a', '0', 'available'), onRevision('b', '0', 'available'), aBinding('c')],
+  ) => ({
+    ...recorded({ bindings: [onRevision('a', '0', 'available'), aBinding('b'), aBinding('c')] }),
+    bindings,
+  });
+
+  test('moves a cluster and tells its member at once, and says so after that', () => {
+    expect(shown(oneIsDone())).toEqual([
+      ['ascertain ClusterStagedUpdateRun r'],
+      ['patch ClusterResourceBinding web-c'],
+    ]);
+    expect(decide(oneIsDone()).again).toBe('at once');
+    const told = oneIsDone([
+      onRevision('a', '0', 'available'),
+      onRevision('b', '0', 'available'),
+      { ...onRevision('c', '0'), conditions: [] },
+    ]);
+    const next = [
+      ['ascertain ClusterStagedUpdateRun r'],
+      ['patch ClusterResourceBinding web-c status'],
+      ['patch ClusterStagedUpdateRun r status'],
+    ];
+    expect(shown(told)).toEqual(next);
+    expect(shown({ ...told, statusDue: NOW + 60 })).toEqual(next.slice(0, 2));
+    expect(decide({ ...told, statusDue: NOW + 60 }).coalesceUntil).toBe(NOW + 60);
+  });
+
+  test('which may not move a cluster says so', () => {
+    const refused = { ...oneIsDone(), failure: { message: 'no', reason: 'Forbidden' } };
+    expect(shown(refused)).toEqual([
       ['ascertain ClusterStagedUpdateRun r'],
       ['patch ClusterResourceBinding web-c'],
       ['patch ClusterStagedUpdateRun r status'],
     ]);
-  });
-
-  test('whose status was written a moment ago moves clusters at once, and says so later', () => {
-    const half = recorded({ bindings: [onRevision('a', '0', 'available'), aBinding('b'), aBinding('c')] });
-    const next = {
-      ...half,
-      bindings: [onRevision('a', '0', 'available'), onRevision('b', '0', 'available'), aBinding('c')],
-      statusDue: NOW + 60,
-    };
-    expect(decide(next).coalesceUntil).toBe(NOW + 60);
-    expect(shown(next)).toEqual([['ascertain ClusterStagedUpdateRun r'], ['patch ClusterResourceBinding web-c']]);
   });
 
   test('of which nothing new is to be said writes nothing, and is looked at when a cluster would be stuck', () => {

@@ -150,6 +150,8 @@ function carryOut(observed: Observed, plan: StagedPlan, { updates, removals }: T
       ...Object.values(plan.holds),
     ],
     before: [sure, acts, asked, accepted],
+    // What has moved is still to be told to its member: that comes first.
+    hasMoved: plan.move.length > 0 && observed.failure === undefined,
     ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
     because: `${plan.move.length} move, ${plan.release.length} are told, ${plan.remove.length} go, ${plan.ask.length} approvals are asked for`,
   });
@@ -215,18 +217,22 @@ interface Said {
   readonly holds: readonly Hold[];
   /** What is done first. */
   readonly before?: Steps;
+  /** More is to be done at once, so what is no turn is told later. */
+  readonly hasMoved?: boolean;
   readonly wakeAt?: number;
   readonly because: string;
 }
 
-function withStatus(observed: Observed, { status, holds, before = [], wakeAt, because }: Said): Decision {
+function withStatus(observed: Observed, { status, holds, before = [], hasMoved, wakeAt, because }: Said): Decision {
   const { family, run, now, statusDue, turnDue = statusDue } = observed;
-  const waking = wakeAt === undefined ? {} : { wakeAt };
+  const waking = { ...(wakeAt === undefined ? {} : { wakeAt }), ...(hasMoved ? { again: 'at once' as const } : {}) };
   const entries = summariseHolds(holds);
   const { holds: _holds, ...rest } = status;
   const next: StagedUpdateRunStatus = entries.length === 0 ? rest : { ...rest, holds: [...entries] };
   if (saysTheSame(observed.status, next)) return { ...decision(before, holds, because), ...waking };
-  const due = isTurn(observed.status, next) ? turnDue : statusDue;
+  const isTold = isTurn(observed.status, next);
+  if (hasMoved && !isTold) return { ...decision(before, holds, because), ...waking };
+  const due = isTold ? turnDue : statusDue;
   if (now < due) return { ...decision(before, holds, because), ...waking, coalesceUntil: due };
   const news = newsIn(observed.status, next).map((each) => tell(family.runs, run, each));
   const write = patchStatus(seen(family.runs, run), changeOf(observed.status ?? {}, next), sayingOf(next) ?? because);
