@@ -50,9 +50,9 @@ export function createPretence(objects: readonly KubeObject[]): Pretence {
 
   function patch({ of: seen, merge, subresource }: Extract<Action, { readonly do: 'patch' }>): boolean {
     const before = of(seen.resource.kind).get(seen.name);
-    if (before === undefined) return false;
+    // One without content only makes sure; others are written because something is to be different.
+    if (before === undefined || Object.keys(merge as JsonObject).length === 0) return false;
     const after = mergePatch(before as unknown as Json, merge as JsonObject) as unknown as KubeObject;
-    if (deepEqual(before, after)) return false;
     writes++;
     const isOther = subresource === undefined && !deepEqual(before.spec, after.spec);
     const generation = (after.metadata.generation ?? 0) + (isOther ? 1 : 0);
