@@ -19,7 +19,19 @@ export interface MemberFacts {
   readonly labels: Labels;
 }
 
+/** The same of the same member: whoever looks at many of them again can tell by that. */
 export function memberFactsOf(member: MemberCluster): MemberFacts {
+  let facts = ofMembers.get(member);
+  if (facts === undefined) {
+    facts = factsIn(member);
+    ofMembers.set(member, facts);
+  }
+  return facts;
+}
+
+const ofMembers = new WeakMap<MemberCluster, MemberFacts>();
+
+function factsIn(member: MemberCluster): MemberFacts {
   const labels = member.metadata.labels ?? {};
   if (isReachable(member)) return { reachable: true, labels };
   const silentSince = Date.parse(conditionOf(member.status?.conditions, 'Healthy')?.lastTransitionTime ?? '');
@@ -46,43 +58,51 @@ const LOST: Judgement = { health: 'failed', since: 0, why: 'its MemberCluster is
 export function rowsOf({ placement, bindings, source, snapshot, wantsOf, member }: RowsInput): readonly Row[] {
   const wants: Revision = { snapshot, overrides: '', strategy: canonicalJson(applyStrategyOf(placement)) };
   return bindings
-    .map((binding): Row => {
-      const { metadata, spec } = binding;
-      const facts = member(spec.targetCluster);
-      const isLost = facts === undefined && spec.state === 'Unscheduled';
-      return {
-        key: metadata.name ?? '',
-        cluster: spec.targetCluster,
-        binding: seen(source, binding),
-        state: STATES[spec.state],
-        deleting: metadata.deletionTimestamp !== undefined,
-        ...ownFactsOf(binding),
-        ...(isLost ? LOST : {}),
-        wants: wantsOf?.(spec.targetCluster) ?? wants,
-        reachable: facts?.reachable ?? false,
-        ...(facts?.silentSince === undefined ? {} : { silentSince: facts.silentSince }),
-        labels: facts?.labels ?? {},
-      };
-    })
+    .map((binding) =>
+      rowOf(binding, {
+        source,
+        wants: wantsOf?.(binding.spec.targetCluster) ?? wants,
+        facts: member(binding.spec.targetCluster),
+      }),
+    )
     .sort(by(({ key }) => key));
 }
 
-/** What a binding says by itself. Bindings are immutable, and a rollout over many looks at all of them again whenever one changes. */
-function ownFactsOf(binding: HubBinding): OwnFacts {
-  let facts = known.get(binding);
-  if (facts === undefined) {
-    facts = {
-      ...(binding.spec.resourceSnapshotName === '' ? {} : { has: revisionOf(binding) }),
-      ...(isReleased(binding) ? { released: true } : {}),
-      ...judge(binding),
-    };
-    known.set(binding, facts);
-  }
-  return facts;
+interface Around {
+  readonly source: Source<HubBinding>;
+  readonly wants: Revision;
+  readonly facts: MemberFacts | undefined;
 }
 
-type OwnFacts = Judgement & Pick<Row, 'has' | 'released'>;
-const known = new WeakMap<HubBinding, OwnFacts>();
+/** Bindings are immutable, and a rollout over many looks at all of them again whenever one changes. */
+function rowOf(binding: HubBinding, around: Around): Row {
+  const { source, wants, facts } = around;
+  const known = knownRows.get(binding);
+  if (known?.source === source && known.facts === facts && isSameRevision(known.wants, wants)) return known.row;
+  const { metadata, spec } = binding;
+  const isLost = facts === undefined && spec.state === 'Unscheduled';
+  const row: Row = {
+    key: metadata.name ?? '',
+    cluster: spec.targetCluster,
+    binding: seen(source, binding),
+    state: STATES[spec.state],
+    deleting: metadata.deletionTimestamp !== undefined,
+    ...(spec.resourceSnapshotName === '' ? {} : { has: revisionOf(binding) }),
+    ...(isReleased(binding) ? { released: true } : {}),
+    ...(isLost ? LOST : judge(binding)),
+    wants,
+    reachable: facts?.reachable ?? false,
+    ...(facts?.silentSince === undefined ? {} : { silentSince: facts.silentSince }),
+    labels: facts?.labels ?? {},
+  };
+  knownRows.set(binding, { ...around, row });
+  return row;
+}
+
+const knownRows = new WeakMap<HubBinding, Around & { readonly row: Row }>();
+
+const isSameRevision = (a: Revision, b: Revision): boolean =>
+  a.snapshot === b.snapshot && a.overrides === b.overrides && a.strategy === b.strategy;
 
 const isReleased = ({ metadata, conditions }: HubBinding): boolean => {
   const started = conditionOf(conditions, 'RolloutStarted');

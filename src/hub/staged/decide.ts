@@ -118,20 +118,9 @@ function end({ family, run, requests }: Observed): Decision {
 
 // ---- a plan
 
-function carryOut(observed: Observed, plan: StagedPlan, { updates, removals }: Targets): Decision {
+function carryOut(observed: Observed, plan: StagedPlan, targets: Targets): Decision {
   const { family, run, request } = observed;
-  const byName = new Map([...updates, ...removals].map((binding) => [binding.metadata.name ?? '', binding]));
-  const bindingOf = (key: string) => byName.get(key) as HubBinding;
-  const clusters = new Map(
-    (plan.state.stagesStatus ?? []).flatMap((stage) => stage.clusters.map((each) => [each.clusterName, each] as const)),
-  );
-  const acts = [
-    ...plan.move.map((key) => move(observed, plan, bindingOf(key), clusters)),
-    ...plan.release.map((key) => release(observed, plan, bindingOf(key))),
-    ...plan.remove.map((key) =>
-      remove(seen(family.bindings, bindingOf(key)), `takes ${bindingOf(key).spec.targetCluster} out`),
-    ),
-  ];
+  const acts = plan.move.length + plan.release.length + plan.remove.length === 0 ? [] : actsOf(observed, plan, targets);
   const asked = [...plan.ask.map((gate) => askFor(family, run, gate)), ...answers(observed, plan.state, plan.accept)];
   const accepted = plan.accept.flatMap((name) => {
     const found = request(name);
@@ -155,6 +144,22 @@ function carryOut(observed: Observed, plan: StagedPlan, { updates, removals }: T
     ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
     because: `${plan.move.length} move, ${plan.release.length} are told, ${plan.remove.length} go, ${plan.ask.length} approvals are asked for`,
   });
+}
+
+function actsOf(observed: Observed, plan: StagedPlan, { updates, removals }: Targets): readonly Action[] {
+  const { bindings } = observed.family;
+  const byName = new Map([...updates, ...removals].map((binding) => [binding.metadata.name ?? '', binding]));
+  const bindingOf = (key: string) => byName.get(key) as HubBinding;
+  const clusters = new Map(
+    (plan.state.stagesStatus ?? []).flatMap((stage) => stage.clusters.map((each) => [each.clusterName, each] as const)),
+  );
+  return [
+    ...plan.move.map((key) => move(observed, plan, bindingOf(key), clusters)),
+    ...plan.release.map((key) => release(observed, plan, bindingOf(key))),
+    ...plan.remove.map((key) =>
+      remove(seen(bindings, bindingOf(key)), `takes ${bindingOf(key).spec.targetCluster} out`),
+    ),
+  ];
 }
 
 function move(

@@ -31,6 +31,8 @@ interface Known {
   readonly series: Map<string, StatusLabels>;
   /** Clusters and approvals that were counted, or were done before we looked. */
   readonly done: Set<string>;
+  /** What was looked through last. */
+  status: StagedUpdateRunStatus | undefined;
 }
 
 export function runMetrics(registry: Registry): RunMetrics {
@@ -69,7 +71,11 @@ export function runMetrics(registry: Registry): RunMetrics {
       const { namespace = '', name = '' } = run.metadata;
       const key = keyOf({ namespace, name });
       const isNew = !known.has(key);
-      const own = known.get(key) ?? { series: new Map<string, StatusLabels>(), done: new Set<string>() };
+      const own = known.get(key) ?? {
+        series: new Map<string, StatusLabels>(),
+        done: new Set<string>(),
+        status: undefined,
+      };
       known.set(key, own);
       const labels = { namespace, name, state: run.spec.state, ...furthest(run) };
       own.series.set(Object.values(labels).join(' '), labels);
@@ -80,6 +86,8 @@ export function runMetrics(registry: Registry): RunMetrics {
         own.done.add(what);
         if (!isNew) observe();
       };
+      if (own.status === status) return;
+      own.status = status;
       for (const stage of status?.stagesStatus ?? []) {
         for (const cluster of stage.clusters) {
           if (!isTrue(cluster, 'Succeeded') || !isTrue(cluster, 'Started')) continue;

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Labels } from '../../api/object.ts';
 import type { Stage } from '../../api/staged-update-strategy.ts';
-import { stagesOf, troubleIn } from './stages.ts';
+import { isInPlace, stagesOf, troubleIn } from './stages.ts';
 
 const stage = (more: object = {}): Stage => ({ name: 'x', labelSelector: {}, maxConcurrency: 1, ...more }) as Stage;
 const wait = (waitTime?: string) => ({ type: 'TimedWait', ...(waitTime === undefined ? {} : { waitTime }) });
@@ -97,5 +99,35 @@ describe('the clusters of stages', () => {
       beforeStageTaskStatus: [{ type: 'Approval', approvalRequestName: 'r-before-x' }],
       afterStageTaskStatus: [{ type: 'TimedWait' }, { type: 'Approval', approvalRequestName: 'r-after-x' }],
     });
+  });
+
+  test('are in their places exactly if they would be put there again', () => {
+    const anyLabels = fc.record({ env: fc.constantFrom('x', 'y', 'z'), order: fc.constantFrom('1', '2', '03', 'no') });
+    const anyFleet = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), anyLabels, { minKeys: 1 });
+    /** Relabels some, adds some, takes some away. */
+    const anyChange = fc.dictionary(fc.constantFrom('a', 'b', 'e'), fc.option(anyLabels, { nil: undefined }), {
+      maxKeys: 1,
+    });
+    const anySorting = fc.constantFrom({}, { sortingLabelKey: 'order' });
+    fc.assert(
+      fc.property(anyFleet, anyChange, anySorting, (before, change, sorting) => {
+        const stages = ['x', 'y'].map((env) =>
+          stage({ name: env, labelSelector: { matchLabels: { env } }, ...(env === 'x' ? sorting : {}) }),
+        );
+        const inputOf = (fleet: Readonly<Record<string, Labels | undefined>>) => ({
+          run: 'r',
+          stages,
+          clusters: Object.keys(fleet),
+          labelsOf: (cluster: string) => fleet[cluster],
+        });
+        const recorded = stagesOf(inputOf(before));
+        fc.pre(recorded.ok);
+        const next = inputOf({ ...before, ...change });
+        const found = stagesOf(next);
+        const isSame = found.ok && JSON.stringify(found.stages) === JSON.stringify(recorded.stages);
+        expect(isInPlace(next, recorded.stages)).toBe(isSame);
+      }),
+      { numRuns: 2000 },
+    );
   });
 });

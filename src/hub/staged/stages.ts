@@ -101,6 +101,31 @@ export function stagesOf({ run, stages, clusters, labelsOf }: StagesInput): Stag
   };
 }
 
+/** Whether `stagesOf` would find every cluster in the place it is recorded in: asked before every step, and hardly ever not so. */
+export function isInPlace({ stages, clusters, labelsOf }: StagesInput, recorded: readonly StageStatus[]): boolean {
+  if (stages.length !== recorded.length) return false;
+  const selectors = stages.map(selectorOf);
+  const left = new Set(clusters);
+  for (const [at, { clusters: own }] of recorded.entries()) {
+    const { sortingLabelKey: key = '' } = stages[at] as Stage;
+    let before: { readonly name: string; readonly rank: bigint } | undefined;
+    for (const { clusterName: name } of own) {
+      const labels = labelsOf(name);
+      if (!left.delete(name) || labels === undefined) return false;
+      if (selectors.some((selector, place) => selector.matches(labels) !== (place === at))) return false;
+      const rank = key === '' ? 0n : rankOf(labels, key);
+      if (rank === undefined) return false;
+      if (before !== undefined && (before.rank > rank || (before.rank === rank && byText(before.name, name) >= 0)))
+        return false;
+      before = { name, rank };
+    }
+  }
+  return left.size === 0;
+}
+
+const rankOf = (labels: Labels, key: string): bigint | undefined =>
+  Object.hasOwn(labels, key) ? integerIn(labels[key] as string) : undefined;
+
 type Ordered =
   | { readonly ok: true; readonly clusters: readonly string[] }
   | { readonly ok: false; readonly message: string; readonly clusters: readonly string[] };
@@ -115,7 +140,7 @@ function inOrder(
   for (const cluster of own) {
     const labels = labelsOf(cluster) ?? {};
     const text = Object.hasOwn(labels, key) ? labels[key] : undefined;
-    const value = text === undefined ? undefined : integerIn(text);
+    const value = rankOf(labels, key);
     if (value === undefined) {
       const what =
         text === undefined ? `has no label "${key}"` : `has "${text}" as label "${key}", which is no integer`;
@@ -127,10 +152,10 @@ function inOrder(
     }
     rank.set(cluster, value);
   }
-  const rankOf = (cluster: string) => rank.get(cluster) as bigint;
+  const placeOf = (cluster: string) => rank.get(cluster) as bigint;
   return {
     ok: true,
-    clusters: own.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : byText(a, b))),
+    clusters: own.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : placeOf(a) > placeOf(b) ? 1 : byText(a, b))),
   };
 }
 

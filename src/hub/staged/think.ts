@@ -49,12 +49,12 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
   const { now } = observed;
   const { generation } = observed.run.metadata;
   const valid = validate(observed, status);
-  const tree = treeOf(status, generation);
-  const tell = teller(generation, now);
   if (valid.state === 'pending') {
-    return { state: 'held', status: tree as StagedUpdateRunStatus, hold: valid.hold };
+    return { state: 'held', status: treeOf(status, generation) as StagedUpdateRunStatus, hold: valid.hold };
   }
   if (valid.state === 'wrong') {
+    const tree = treeOf(status, generation);
+    const tell = teller(generation, now);
     const words = valid.blame === 'user' ? `${CLIENT_ERROR_MARKER}: ${valid.message}` : valid.message;
     tell.run(tree, 'Progressing', 'False', 'UpdateRunFailed', words);
     tell.run(tree, 'Succeeded', 'False', 'UpdateRunFailed', words);

@@ -7,7 +7,7 @@ import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import { deepEqual } from '../../base/json.ts';
 import { continuesOnChange } from './annotations.ts';
 import type { Facts, Rest, Wrong } from './observed.ts';
-import { stagesOf } from './stages.ts';
+import { isInPlace, stagesOf } from './stages.ts';
 import { isFalse, isTrue, said } from './status-tree.ts';
 import { type Targets, targetsOf } from './targets.ts';
 
@@ -89,12 +89,15 @@ function ofStages(facts: Facts, { updates }: Targets, status: StagedUpdateRunSta
     const rests = lost.map((name): Rest => ({ of: 'member', name }));
     return internal(`the clusters have changed since the run began (left the fleet: ${named(lost)})`, ...rests);
   }
-  const now = stagesOf({
+  const before = status.stagesStatus ?? [];
+  const input = {
     run: facts.run.metadata.name ?? '',
     stages,
     clusters,
-    labelsOf: (cluster) => facts.member(cluster)?.labels,
-  });
+    labelsOf: (cluster: string) => facts.member(cluster)?.labels,
+  };
+  if (isInPlace(input, before)) return undefined;
+  const now = stagesOf(input);
   if (!now.ok) {
     return {
       blame: 'user',
@@ -102,7 +105,6 @@ function ofStages(facts: Facts, { updates }: Targets, status: StagedUpdateRunSta
       rests: now.clusters.map((name) => ({ of: 'member', name })),
     };
   }
-  const before = status.stagesStatus ?? [];
   const placesBefore = placesOf(before);
   const placesNow = placesOf(now.stages);
   const joined = [...placesNow.keys()].filter((cluster) => !placesBefore.has(cluster));
