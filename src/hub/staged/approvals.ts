@@ -47,7 +47,8 @@ function hintFor(request: HubApprovalRequest): string | undefined {
 
 export function askFor(family: PlacementFamily, { metadata }: HubRun, { name, stage, when }: Gate): Action {
   const { approvalRequest } = family;
-  const { name: run = '', namespace } = metadata;
+  const { name: run = '', namespace, uid = '' } = metadata;
+  const apiVersion = apiVersionOf(family.run.group, family.run.version);
   const object: KubeObject = {
     apiVersion: apiVersionOf(approvalRequest.group, approvalRequest.version),
     kind: approvalRequest.kind,
@@ -60,6 +61,8 @@ export function askFor(family: PlacementFamily, { metadata }: HubRun, { name, st
         [labels.taskType]: TASK_TYPES[when],
         [labels.isLatestUpdateRunApproval]: 'true',
       },
+      // Differs from KubeFleet: what is asked for late, by a hub that has not heard that the run is gone, goes too.
+      ownerReferences: [{ apiVersion, kind: family.run.kind, name: run, uid }],
     },
     spec: { parentStageRollout: run, targetStage: stage },
   };
