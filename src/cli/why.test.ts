@@ -1,19 +1,17 @@
 // `flotilla why` against the real API server over https. No hub runs: what it says, it says from the API alone.
 import { afterEach, describe, expect, test } from 'vitest';
 import { admin } from '../../test/cluster.ts';
-import { http1, type Start, type Subject } from '../../test/conformance/subjects.ts';
+import type { Start, Subject } from '../../test/conformance/subjects.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import type { Kind } from '../api/kind.ts';
 import { hubKinds } from '../api/kinds.ts';
 import { annotations, labels } from '../api/names.ts';
-import { groupVersionOf, type KubeObject, type User } from '../api/object.ts';
+import type { KubeObject, User } from '../api/object.ts';
 import type { Placement, PlacementSpec } from '../api/placement.ts';
-import type { SubresourceName } from '../api/transport.ts';
 import { by } from '../base/compare.ts';
-import { discover } from '../client/discovery.ts';
-import type { HttpTransport } from '../client/http.ts';
 import { aBinding, aPlacement, BEFORE, budgetUsed, cluster, conditions, failed, NOW } from './placement.testing.ts';
 import { hasHoldsField } from './readable.ts';
+import { serving as serveObjects } from './served.testing.ts';
 import { whichPlacement } from './which-placement.ts';
 import { why } from './why.ts';
 
@@ -25,47 +23,24 @@ afterEach(async () => {
 });
 
 /** A server that has these objects, with their status. */
-async function serving(objects: readonly KubeObject[], options: Parameters<Start>[0] = { kinds: hubKinds }) {
-  const subject = await http1(options);
-  running = subject;
-  const { cluster } = subject;
-  const write = async (object: KubeObject) => {
-    const found = cluster.running.cluster.registry.all().find(({ kind }) => kind === object.kind);
-    const place = cluster.at(found?.plural ?? object.kind, object.metadata.namespace);
-    const at = { ...place, resource: { ...place.resource, version: groupVersionOf(object.apiVersion).version } };
-    const made = await cluster.call({ verb: 'create', at, object, manager: 'test' });
-    if (object.status === undefined) return;
-    const { name } = object.metadata;
-    const status = aboutGeneration(object.status, made.object?.metadata.generation ?? 1);
-    const target = { ...at, ...(name === undefined ? {} : { name }), subresource: 'status' as SubresourceName };
-    const now = { ...object, metadata: { ...made.object?.metadata }, status };
-    await cluster.call({ verb: 'update', at: target, object: now, manager: 'test' });
-  };
-  for (const object of objects) await write(object);
+async function serving(objects: readonly KubeObject[], options?: Parameters<Start>[0]) {
+  const served = await serveObjects(objects, options);
+  running = served.subject;
   return {
-    subject,
-    write,
+    ...served,
     async ask(
       argument: string,
       { as = admin, ...more }: { as?: User; namespace?: string; cluster?: string; output?: string } = {},
     ) {
       const lines: string[] = [];
       const print = { line: (text: string) => lines.push(text), warning: () => {}, error: () => {} };
-      const transport = subject.as(as) as HttpTransport;
       const { namespace, ...options } = more;
       const clock = { now: () => NOW, at: () => () => {} };
-      const server = { transport, catalogue: await discover(transport) };
+      const server = await served.server(as);
       const code = await why(server, whichPlacement(argument, namespace), { ...options, clock }, print);
       return { code, text: lines.join('\n') };
     },
   };
-}
-
-/** The server counts generations: what a test writes about the present one must say its number. */
-function aboutGeneration(status: unknown, generation: number): unknown {
-  return JSON.parse(JSON.stringify(status), (key, value) =>
-    key === 'observedGeneration' && value > 0 ? generation : value,
-  );
 }
 
 const core = (kind: string, name: string, more: object = {}): KubeObject => ({

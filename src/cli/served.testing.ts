@@ -1,0 +1,60 @@
+// The real API server over https with some objects on it, status and all, as commands find it. No hub runs.
+import { admin, theHub } from '../../test/cluster.ts';
+import { http1, type Start, type Subject } from '../../test/conformance/subjects.ts';
+import { hubKinds } from '../api/kinds.ts';
+import { groupVersionOf, type KubeObject, type User } from '../api/object.ts';
+import type { SubresourceName } from '../api/transport.ts';
+import { discover } from '../client/discovery.ts';
+import type { HttpTransport } from '../client/http.ts';
+
+export interface Serving {
+  readonly subject: Subject;
+  /** Makes an object, or says something else in its status. */
+  write(object: KubeObject): Promise<void>;
+  /** What a command gets. */
+  server(as?: User): Promise<{
+    readonly transport: HttpTransport;
+    readonly catalogue: Awaited<ReturnType<typeof discover>>;
+    readonly namespace: string;
+  }>;
+}
+
+export async function serving(
+  objects: readonly KubeObject[],
+  options: Parameters<Start>[0] = { kinds: hubKinds },
+): Promise<Serving> {
+  const subject = await http1(options);
+  const { cluster } = subject;
+  const hub = cluster.as(theHub);
+  const write = async (object: KubeObject) => {
+    const found = cluster.running.cluster.registry.all().find(({ kind }) => kind === object.kind);
+    const place = cluster.at(found?.plural ?? object.kind, object.metadata.namespace);
+    const at = { ...place, resource: { ...place.resource, version: groupVersionOf(object.apiVersion).version } };
+    const { name = '' } = object.metadata;
+    const { resourceVersion: _version, uid: _uid, deletionTimestamp: _going, ...metadata } = object.metadata;
+    const made = await hub
+      .call({ verb: 'get', at: { ...at, name } })
+      .catch(() => hub.call({ verb: 'create', at, object: { ...object, metadata }, manager: 'test' }));
+    if (object.status === undefined) return;
+    const status = aboutGeneration(object.status, made.object?.metadata.generation ?? 1);
+    const target = { ...at, name, subresource: 'status' as SubresourceName };
+    const now = { ...object, metadata: { ...made.object?.metadata }, status };
+    await hub.call({ verb: 'update', at: target, object: now, manager: 'test' });
+  };
+  for (const object of objects) await write(object);
+  return {
+    subject,
+    write,
+    async server(as = admin) {
+      const transport = subject.as(as) as HttpTransport;
+      return { transport, catalogue: await discover(transport), namespace: 'default' };
+    },
+  };
+}
+
+/** The server counts generations: what a test writes about the present one must say its number. */
+function aboutGeneration(status: unknown, generation: number): unknown {
+  return JSON.parse(JSON.stringify(status), (key, value) =>
+    key === 'observedGeneration' && value > 0 ? generation : value,
+  );
+}

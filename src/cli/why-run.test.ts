@@ -1,0 +1,420 @@
+// `flotilla why run/NAME` against the real API server over https. No hub runs: what it says, it says from the API alone.
+import { afterEach, describe, expect, test } from 'vitest';
+import { admin } from '../../test/cluster.ts';
+import type { Subject } from '../../test/conformance/subjects.ts';
+import { labels } from '../api/names.ts';
+import type { KubeObject, User } from '../api/object.ts';
+import { aPlacement, conditions, failed, NOW, aBinding as placed } from './placement.testing.ts';
+import { serving } from './served.testing.ts';
+import {
+  aMember,
+  approval,
+  aRequest,
+  aRun,
+  aStage,
+  DONE,
+  INITIALIZED,
+  inRun,
+  onCluster,
+  onRequest,
+  onRun,
+  type RunParts,
+  SKIPPED,
+  STARTED,
+  said,
+} from './staged-run.testing.ts';
+import { whichRun } from './which-run.ts';
+import { whyRun } from './why.ts';
+
+let running: Subject | undefined;
+afterEach(async () => {
+  await running?.[Symbol.asyncDispose]();
+  running = undefined;
+});
+
+interface Asked {
+  readonly as?: User;
+  readonly namespace?: string;
+  readonly cluster?: string;
+  readonly output?: string;
+}
+
+async function ask(objects: readonly KubeObject[], { as, namespace, ...options }: Asked = {}) {
+  const { subject, server } = await serving(objects);
+  running = subject;
+  const lines: string[] = [];
+  const print = { line: (text: string) => lines.push(text), warning: () => {}, error: () => {} };
+  const clock = { now: () => NOW, at: () => () => {} };
+  const code = await whyRun(await server(as ?? admin), whichRun('run/r', namespace), { ...options, clock }, print);
+  return { code, text: lines.join('\n') };
+}
+
+const work: KubeObject = {
+  apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+  kind: 'Work',
+  metadata: {
+    name: 'web-work',
+    namespace: 'fleet-member-b',
+    labels: { [labels.parentBinding]: 'web-b-1', [labels.parentPlacement]: 'web' },
+  },
+  spec: { workload: { manifests: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }] } },
+  status: {
+    conditions: conditions('Applied:T Available:F', '', 1),
+    manifestConditions: [
+      {
+        identifier: { ordinal: 0, group: 'apps', version: 'v1', kind: 'Deployment', namespace: 'shop', name: 'web' },
+        conditions: [{ ...conditions('Available:F', '', 1)[0], message: 'no Pod is ready' }],
+      },
+    ],
+  },
+};
+/** Cluster b has its binding, its Work, and a Deployment that does not come up. */
+const fleet: readonly KubeObject[] = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fleet-member-b' } },
+  aMember('b'),
+  { ...aPlacement({ said: 'TF' }), spec: { ...aPlacement().spec, strategy: { type: 'External' } } } as KubeObject,
+  placed('b', 'TTTTF', { more: { failedPlacements: [failed('no Pod is ready')] } }),
+  work,
+];
+
+const WAITING = 'Progressing:False:StageUpdatingWaiting';
+const stages = (first: string, second: string) => [
+  aStage('one', first, [inRun('a', DONE)]),
+  aStage('two', second, [inRun('b', second === '' ? '' : STARTED), inRun('c')]),
+];
+const ONE_DONE = 'Progressing:False:StageUpdatingSucceeded Succeeded:True:StageUpdatingSucceeded';
+const UPDATING = 'Progressing:True:StageUpdatingStarted';
+const going = (text: string, message: string, more: RunParts = {}): RunParts => ({
+  says: `${INITIALIZED} ${text}`,
+  message,
+  stages: stages(ONE_DONE, UPDATING),
+  holds: [
+    onCluster('NotAvailable', 'b', {
+      facts: { cause: 'starting', message: 'no Pod is ready' },
+      next: 'mend cluster "b"',
+    }),
+    onCluster('ConcurrencyUsed', 'b', {
+      facts: { stage: 'two', inFlight: 1, maxConcurrency: 1, cause: 'starting' },
+      clusters: ['c'],
+    }),
+  ],
+  ...more,
+});
+const START = 'kubectl patch clusterstagedupdateruns r';
+
+describe('why a run does not move', () => {
+  test.each<{
+    it: string;
+    run: RunParts;
+    more?: readonly KubeObject[];
+    code?: number;
+    says: string;
+    also?: readonly string[];
+  }>([
+    {
+      it: 'that the hub has not seen',
+      run: {},
+      says: 'ClusterStagedUpdateRun "r" waits: the hub has not looked at it yet',
+      also: ["see that the hub's controllers run"],
+    },
+    {
+      it: 'that waits for scheduling',
+      run: {
+        says: 'Initialized:Unknown:UpdateRunInitializationPending',
+        message: 'the run waits',
+        holds: [
+          {
+            code: 'SchedulingPending',
+            on: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' },
+            facts: { message: 'the scheduler has not decided yet' },
+            next: 'wait, or see what ClusterResourcePlacement "web" says',
+            count: 0,
+          },
+        ],
+      },
+      says: 'ClusterStagedUpdateRun "r" cannot begin yet: ClusterResourcePlacement "web" is not scheduled: the scheduler has not decided yet',
+      also: [
+        'ClusterResourcePlacementRolloutStarted False (NotFine)',
+        'wait, or see what ClusterResourcePlacement "web" says',
+      ],
+    },
+    {
+      it: 'that could not begin',
+      run: {
+        says: 'Initialized:False:UpdateRunInitializedFailed',
+        message: 'failed to process the request due to a client error: ClusterStagedUpdateStrategy "s" does not exist',
+      },
+      says: 'ClusterStagedUpdateRun "r" could not begin: ClusterStagedUpdateStrategy "s" does not exist',
+      also: ['mend that, then create a new run'],
+    },
+    {
+      it: 'that is prepared',
+      run: {
+        says: INITIALIZED,
+        state: 'Initialize',
+        stages: stages('', ''),
+        holds: [onRun('RunNotStarted', { next: `${START} …` })],
+      },
+      says: 'ClusterStagedUpdateRun "r" waits: ClusterStagedUpdateRun "r" is prepared and has not been started',
+      also: [START, 'see what it would do: flotilla plan run r'],
+    },
+    {
+      it: 'at a gate that a person opens',
+      run: {
+        says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
+        message: 'stage "one" waits',
+        stages: [
+          aStage('one', WAITING, [inRun('a', DONE)], {
+            afterStageTaskStatus: [approval('r-after-one', 'ApprovalRequestCreated')],
+          }),
+        ],
+        holds: [onRequest('r-after-one', 'one', 'after')],
+      },
+      more: [aRequest('r-after-one', 'one')],
+      says: 'ClusterStagedUpdateRun "r" waits: ClusterApprovalRequest "r-after-one" is not approved yet',
+      also: ['was asked for', 'approve it: flotilla approve r --stage one --after'],
+    },
+    {
+      it: 'at a gate with an approval that does not count',
+      run: {
+        says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
+        message: 'stage "one" waits',
+        stages: [aStage('one', WAITING, [inRun('a', DONE)])],
+        holds: [onRequest('r-after-one', 'one', 'after', { hint: 'approve again with observedGeneration 1' })],
+      },
+      more: [
+        aRequest('r-after-one', 'one', {
+          status: {
+            conditions: [...said('ApprovalAccepted:False:ApprovalRequestGenerationMismatch', 'approve again')],
+          },
+        }),
+      ],
+      says: 'ClusterStagedUpdateRun "r" waits: ClusterApprovalRequest "r-after-one" is not approved yet: approve again with observedGeneration 1',
+      also: ['ApprovalAccepted False (ApprovalRequestGenerationMismatch)'],
+    },
+    {
+      it: 'that lets time pass',
+      run: {
+        says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
+        message: 'stage "one" waits',
+        stages: stages(WAITING, ''),
+        holds: [
+          onRun('TimedWait', { facts: { stage: 'one', waitTime: '1h' }, until: '2026-01-01T12:30:00Z', next: 'wait' }),
+          onRun('EarlierStage', { facts: { stage: 'one' }, count: 2, clusters: ['b', 'c'] }),
+        ],
+      },
+      says: 'ClusterStagedUpdateRun "r" waits: stage "one" of ClusterStagedUpdateRun "r" waits 1h after its last cluster',
+      also: ['TimedWait, ends by itself in 30m', '2 clusters wait: b, c'],
+    },
+    {
+      it: 'behind another run',
+      run: {
+        says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
+        message: 'other first',
+        stages: stages('', ''),
+        holds: [
+          {
+            code: 'OtherRun',
+            on: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterStagedUpdateRun', name: 'other' },
+            next: 'wait for ClusterStagedUpdateRun "other", or delete it',
+            count: 0,
+          },
+        ],
+      },
+      more: [aRun({ name: 'other', says: `${INITIALIZED} Progressing:True:UpdateRunProgressing`, message: 'goes on' })],
+      says: 'ClusterStagedUpdateRun "r" waits: ClusterStagedUpdateRun "other" is under way on the same placement with another strategy',
+      also: ['follows strategy "s"', 'Progressing True (UpdateRunProgressing), for 5m: goes on'],
+    },
+    {
+      it: 'that is under way',
+      run: going('Progressing:True:UpdateRunProgressing', 'under way: b'),
+      says: 'ClusterStagedUpdateRun "r" is under way: it is not available on MemberCluster "b" yet (not up yet: no Pod is ready)',
+      also: [
+        'MemberCluster "b"',
+        'ClusterResourceBinding "web-b-1"',
+        'Work "fleet-member-b/web-work"',
+        'manifest 0, Deployment "shop/web": Available False',
+        '1 clusters of stage "two" are under way, 1 may be',
+        'mend cluster "b"',
+      ],
+    },
+    {
+      it: 'that is stuck',
+      run: going('Progressing:False:UpdateRunStuck', 'stage "two": cluster "b" not done after 5m0s: no Pod is ready'),
+      says: 'ClusterStagedUpdateRun "r" is stuck: stage "two": cluster "b" not done after 5m0s: no Pod is ready',
+      also: ['Work "fleet-member-b/web-work"'],
+    },
+    {
+      it: 'whose cluster nobody hears',
+      run: going('Progressing:True:UpdateRunProgressing', 'under way: b', {
+        holds: [onCluster('Unreachable', 'b', { next: 'bring cluster "b" back' })],
+      }),
+      says: 'ClusterStagedUpdateRun "r" waits: MemberCluster "b" is unreachable',
+      also: ['bring cluster "b" back'],
+    },
+    {
+      it: 'that is stopping',
+      run: going('Progressing:Unknown:UpdateRunStopping', 'stage "two" waits for what is under way: b (not up yet)', {
+        state: 'Stop',
+        holds: [
+          onRun('RunStopped', { next: `${START} …` }),
+          onCluster('NotAvailable', 'b', { next: 'mend cluster "b"' }),
+        ],
+      }),
+      says: 'ClusterStagedUpdateRun "r" is stopping: stage "two" waits for what is under way: b (not up yet)',
+      also: ['Work "fleet-member-b/web-work"', 'mend cluster "b"', START],
+    },
+    {
+      it: 'that was stopped',
+      run: going('Progressing:False:UpdateRunStopped', 'stage "two": nothing is under way', {
+        state: 'Stop',
+        holds: [onRun('RunStopped', { next: `${START} …` })],
+      }),
+      says: 'ClusterStagedUpdateRun "r" is stopped: stage "two": nothing is under way',
+      also: [START],
+    },
+    {
+      it: 'that has failed',
+      run: {
+        says: `${INITIALIZED} Progressing:False:UpdateRunFailed Succeeded:False:UpdateRunFailed`,
+        message: 'failed to process the request due to a client error: somebody else has changed cluster "b"',
+        stages: [
+          aStage('one', ONE_DONE, [inRun('a', DONE)]),
+          aStage('two', 'Succeeded:False:StageUpdatingFailed', [
+            inRun('b', `${STARTED} Succeeded:False:ClusterUpdatingFailed`, 'an edit of its binding'),
+          ]),
+        ],
+      },
+      says: 'ClusterStagedUpdateRun "r" has failed: somebody else has changed cluster "b"',
+      also: [
+        'cluster "b" of stage "two": an edit of its binding',
+        'ClusterResourceBinding "web-b-1"',
+        'create a new run: clusters that have been updated (1 of 2) stay as they are',
+        'earlier resourceSnapshotIndex',
+      ],
+    },
+    {
+      it: 'that is done',
+      code: 0,
+      run: {
+        says: `${INITIALIZED} Progressing:False:UpdateRunSucceeded Succeeded:True:UpdateRunSucceeded`,
+        stages: [
+          aStage('one', ONE_DONE, [
+            inRun('a', DONE),
+            inRun('b', SKIPPED, 'the run goes on without the cluster: it left'),
+          ]),
+        ],
+      },
+      says: 'nothing holds ClusterStagedUpdateRun "r": 1 of 2 clusters have revision 1, 1 was skipped',
+      also: ['cluster "b": the run goes on without the cluster: it left'],
+    },
+  ])('is told of one $it', async ({ run, more = [], code = 2, says, also = [] }) => {
+    const found = await ask([...fleet, ...more, aRun(run)]);
+    expect(found.text.split('\n')[0]).toBe(says);
+    for (const each of also) expect(found.text).toContain(each);
+    expect(found.code).toBe(code);
+  });
+
+  test('in a namespace is told of the one there, with its own commands', async () => {
+    const on = {
+      group: 'placement.kubernetes-fleet.io',
+      kind: 'ApprovalRequest',
+      namespace: 'team',
+      name: 'r-after-one',
+    };
+    const { text } = await ask(
+      [
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } },
+        aRun({
+          namespace: 'team',
+          says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
+          stages: [aStage('one', WAITING, [inRun('a', DONE)])],
+          holds: [{ ...onRequest('r-after-one', 'one', 'after'), on }],
+        }),
+        aRequest('r-after-one', 'one', { namespace: 'team' }),
+      ],
+      { namespace: 'team' },
+    );
+    expect(text).toContain('StagedUpdateRun "team/r" waits: ApprovalRequest "team/r-after-one" is not approved yet');
+    expect(text).toContain('ApprovalRequest "r-after-one"\n       was asked for');
+    expect(text).toContain('approve it: flotilla approve r -n team --stage one --after');
+  });
+
+  test('without holds is told from conditions and Events', async () => {
+    const { text, code } = await ask([
+      ...fleet,
+      aRun({ ...going('Progressing:True:UpdateRunProgressing', 'stage "two": under way: b'), holds: [] }),
+    ]);
+    expect(code).toBe(2);
+    expect(text.split('\n')[0]).toBe('ClusterStagedUpdateRun "r" is under way: stage "two": under way: b');
+    expect(text).toContain('Work "fleet-member-b/web-work"');
+    expect(text).toContain('status.holds is empty: the answer comes from conditions and Events');
+  });
+
+  test('is told of what may not be read', async () => {
+    const dev: User = { name: 'dev', groups: ['system:authenticated'] };
+    const grant: readonly KubeObject[] = [
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        metadata: { name: 'runs' },
+        rules: [
+          { apiGroups: ['placement.kubernetes-fleet.io'], resources: ['clusterstagedupdateruns'], verbs: ['get'] },
+        ],
+      },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name: 'runs' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'runs' },
+        subjects: [{ kind: 'User', name: 'dev', apiGroup: 'rbac.authorization.k8s.io' }],
+      },
+    ];
+    const run = aRun(going('Progressing:False:UpdateRunStuck', 'cluster "b" hangs'));
+    const { text, code } = await ask([...fleet, ...grant, run], { as: dev });
+    expect(code).toBe(2);
+    expect(text.split('\n')[0]).toBe('ClusterStagedUpdateRun "r" is stuck: cluster "b" hangs');
+    expect(text).toContain('the ClusterResourceBindings could not be read');
+  });
+
+  test('for programs is one document', async () => {
+    const { text } = await ask([...fleet, aRun(going('Progressing:True:UpdateRunProgressing', 'x'))], {
+      output: 'json',
+    });
+    expect(JSON.parse(text)).toMatchObject({
+      about: 'ClusterStagedUpdateRun "r"',
+      isWaiting: true,
+      causes: [{ code: 'NotAvailable' }, { code: 'ConcurrencyUsed', waiting: { count: 1, clusters: ['c'] } }],
+    });
+  });
+});
+
+describe('why a cluster of a run does not move', () => {
+  const run = aRun({
+    ...going('Progressing:True:UpdateRunProgressing', 'under way: b'),
+    stages: [...stages(ONE_DONE, UPDATING), aStage('three', '', [inRun('d')])],
+  });
+  test.each([
+    { cluster: 'a', code: 0, says: 'nothing holds cluster "a" of stage "one": it has revision 1, and it works' },
+    { cluster: 'b', code: 2, says: 'cluster "b" of stage "two" waits: it is not available on MemberCluster "b" yet' },
+    {
+      cluster: 'c',
+      code: 2,
+      says: 'cluster "c" of stage "two" waits: 1 clusters of stage "two" are under way, 1 may be',
+    },
+    // Nothing names it: it waits for what the run waits for.
+    { cluster: 'd', code: 2, says: 'cluster "d" of stage "three" waits: it is not available on MemberCluster "b" yet' },
+  ])('is told of $cluster', async ({ cluster, code, says }) => {
+    const found = await ask([...fleet, run], { cluster });
+    expect(found.text.split('\n')[0]).toContain(says);
+    expect(found.code).toBe(code);
+  });
+
+  test('is refused of one that is in no stage, with those that are', async () => {
+    await expect(ask([...fleet, run], { cluster: 'x' })).rejects.toThrow(
+      'cluster "x" is in no stage of ClusterStagedUpdateRun "r" (known: a, b, c, d)',
+    );
+    await running?.[Symbol.asyncDispose]();
+    await expect(ask([...fleet, run], { cluster: '../x' })).rejects.toThrow('cannot be the name of a cluster');
+  });
+});
