@@ -43,13 +43,18 @@ const words = (text: string): string => text.replace(/[ \t]+/g, ' ').replace(/ $
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** An ellipsis within a line is whatever stands there; one that is a line of its own is any number of lines. */
-export function patternOf(prints: string): RegExp {
-  const lines = words(prints)
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => (line.trim() === '…' ? '(?:.*\\n)*?' : `${line.split('…').map(escaped).join('.*')}\\n`));
-  return new RegExp(`^${lines.join('')}$`);
+/**
+ * An ellipsis is whatever stands there up to the next blank; at the end of a word that ends a line, up to the end of that; as a line of its own,
+ * any number of lines.
+ */
+function patternOf(prints: string): RegExp {
+  const lines = words(prints).split('\n').slice(0, -1);
+  const patterns = lines.map((line) => {
+    if (line.trim() === '…') return '(?:.*\\n)*?';
+    const [, head = '', rest = ''] = /^(.*?)((?<=\S)…)?$/.exec(line) ?? [];
+    return `${head.split('…').map(escaped).join('\\S+')}${rest && '.*'}\\n`;
+  });
+  return new RegExp(`^${patterns.join('')}$`);
 }
 
 export const isAsShown = (prints: string, printed: string): boolean => patternOf(prints).test(words(printed));
