@@ -64,6 +64,8 @@ export interface Fleet extends AsyncDisposable {
   stopAgent(name: string): Promise<void>;
   restartHub(settings?: FleetOptions): Promise<void>;
   stopHub(): Promise<void>;
+  /** From now on the hub hears nothing of this resource, until the result is called. */
+  stall(plural: string): () => void;
   /** From now on calls of this member to the hub fail. */
   cut(name: string, isCut: boolean): void;
   /** From now on calls to this member's own API server fail. */
@@ -107,9 +109,11 @@ interface Counting {
   readonly traffic: { count: number };
   isCut(): boolean;
   meddle(request: Request): Error | undefined;
+  /** What the watches of a resource wait for. */
+  stalled?(plural: string): Promise<void> | undefined;
 }
 
-function counting(inner: Transport, { who, writes, traffic, isCut, meddle }: Counting): Transport {
+function counting(inner: Transport, { who, writes, traffic, isCut, meddle, stalled }: Counting): Transport {
   const refuse = () => {
     if (isCut()) throw new ApiError(503, 'ServiceUnavailable', `${who} cannot get through`);
   };
@@ -136,6 +140,7 @@ function counting(inner: Transport, { who, writes, traffic, isCut, meddle }: Cou
       for await (const batch of inner.watch(request, signal)) {
         traffic.count++;
         refuse();
+        await stalled?.(request.at.resource.plural);
         yield batch;
       }
     },
@@ -160,10 +165,18 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
   const agents = new Map<string, Agent[]>();
   const pretends: Pretend[] = [];
   const traffic = { count: 0 };
+  const stalls = new Map<string, Promise<void>>();
   const cuts = new Set<string>();
   const downs = new Set<string>();
   const counted = (inner: Transport, who: string, isCut: () => boolean) =>
-    counting(inner, { who, writes, traffic, isCut, meddle: (request) => fleet.meddle?.(who, request) });
+    counting(inner, {
+      who,
+      writes,
+      traffic,
+      isCut,
+      meddle: (request) => fleet.meddle?.(who, request),
+      ...(who === 'hub' ? { stalled: (plural) => stalls.get(plural) } : {}),
+    });
   const startManager = ({ delivers, ...options }: FleetOptions) =>
     startHub(
       {
@@ -284,6 +297,14 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
       await settles();
     },
     stopHub: () => manager.stop(),
+    stall(plural) {
+      let resume = () => {};
+      stalls.set(plural, new Promise((resolve) => (resume = resolve)));
+      return () => {
+        stalls.delete(plural);
+        resume();
+      };
+    },
     cut(name, isCut) {
       if (isCut) cuts.add(name);
       else cuts.delete(name);

@@ -5,7 +5,7 @@ import type { KubeObject } from '../api/object.ts';
 import type { Transport } from '../api/transport.ts';
 import { ApiError, InvariantError } from '../base/errors.ts';
 import { type Cache, type Change, createCache, keyOf } from './cache.ts';
-import type { Projected, ServerName, Source } from './controller.ts';
+import type { Asked, Projected, ServerName, Source } from './controller.ts';
 import type { Deps } from './deps.ts';
 import type { Pace } from './pace.ts';
 import { collectionText, type Place, targetOf } from './place.ts';
@@ -53,6 +53,8 @@ export interface Feeds {
   foldEnded(place: Place, object: KubeObject): void;
   /** Gets the object and folds in what is there, or that nothing is. */
   look(place: Place, signal: AbortSignal): Promise<KubeObject | null>;
+  /** Lists a part of a collection on demand and folds in what is there; what is gone is left to the watch. */
+  ask(asked: Asked, signal: AbortSignal): Promise<void>;
 }
 
 export function transportOf({ servers }: Deps, on: ServerName): Transport {
@@ -175,9 +177,35 @@ export function createFeeds(options: FeedsOptions): Feeds {
         return null;
       }
     },
+    async ask({ source, part }, askSignal) {
+      const { on, resource, view, labels } = source;
+      const namespace = resource.namespaced ? (part.namespace ?? source.namespace) : undefined;
+      const fields = part.name === undefined ? source.fields : `metadata.name=${part.name}`;
+      let token: string | undefined;
+      do {
+        const { list } = await transportOf(deps, on).call(
+          {
+            verb: 'list',
+            at: { resource, ...(namespace === undefined ? {} : { namespace }) },
+            ...(view === undefined ? {} : { view }),
+            ...(labels === undefined ? {} : { labels }),
+            ...(fields === undefined ? {} : { fields }),
+            limit: PAGE,
+            ...(token === undefined ? {} : { continue: token }),
+          },
+          askSignal,
+        );
+        const feed = onDemand.get(nameOf(source));
+        if (feed === undefined || list === undefined) return;
+        for (const object of list.items) emit(feed, feed.cache.answered(object));
+        token = list.metadata.continue === '' ? undefined : list.metadata.continue;
+      } while (token !== undefined);
+    },
   };
   return feeds;
 }
+
+const PAGE = 500;
 
 const targetText = ({ resource, namespace, name }: Place): string =>
   `${resource.kind} "${keyOf(resource.namespaced ? namespace : undefined, name)}"`;

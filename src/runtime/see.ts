@@ -18,7 +18,7 @@ export function createSee(controller: Pick<Controller, 'name' | 'watches'>, feed
     if (feed !== undefined) return feed;
     throw new InvariantError(`${controller.name} reads ${source.resource.plural} without watching them`);
   };
-  const reads: Omit<See, 'now' | 'whole' | 'among'> = {
+  const reads: Omit<See, 'now' | 'whole' | 'among' | 'wasAsked'> = {
     get<T extends Projected>(source: Source<T>, name: string, namespace?: string) {
       const inNamespace = source.resource.namespaced ? (namespace ?? source.namespace) : undefined;
       return feedOf(source).cache.get(keyOf(inNamespace, name)) as T | undefined;
@@ -59,5 +59,6 @@ export function createSee(controller: Pick<Controller, 'name' | 'watches'>, feed
     whole: (ref) => wholes?.see(ref),
     refusal: (ref) => wholes?.refusal(ref),
     among: (source, part = {}) => among(source, part, wholes),
+    wasAsked: (source, part) => wholes?.wasAsked({ source, part }) ?? false,
   });
 }

@@ -3,7 +3,7 @@ import type { KubeObject } from '../api/object.ts';
 import { ApiError } from '../base/errors.ts';
 import { keyOf } from './cache.ts';
 import type { Contents } from './content.ts';
-import type { Failure, WholeRef } from './controller.ts';
+import type { Asked, Failure, WholeRef } from './controller.ts';
 import type { Feed, Feeds } from './feeds.ts';
 import { type Place, placeText } from './place.ts';
 import { byRevision } from './revision.ts';
@@ -22,6 +22,9 @@ export interface Wholes {
   readonly refusals: ReadonlyMap<string, ApiError>;
   refusal(ref: WholeRef): Failure | undefined;
   fetch(ref: WholeRef): Promise<void>;
+  /** Whether this pass has asked for it. */
+  wasAsked(asked: Asked): boolean;
+  ask(asked: Asked, signal: AbortSignal): Promise<void>;
 }
 
 const placeOf = ({ on, resource, namespace, name }: WholeRef): Place => ({
@@ -41,6 +44,7 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
     onUse?.(text);
   };
   const read = new Set<Feed>();
+  const asked = new Map<Asked['source'], Set<string>>();
   return {
     used,
     read,
@@ -82,8 +86,15 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
         refusals.set(text, error);
       }
     },
+    wasAsked: ({ source, part }) => asked.get(source)?.has(askedText(part)) ?? false,
+    async ask(each, signal) {
+      await feeds.ask(each, signal);
+      asked.set(each.source, (asked.get(each.source) ?? new Set()).add(askedText(each.part)));
+    },
   };
 }
+
+const askedText = ({ namespace = '', name = '' }: Asked['part']): string => `${namespace}/${name}`;
 
 /** All of a collection; a namespace of it; one object. */
 export const partText = ({ name }: Feed, part: string): string => `${name}|${part}`;

@@ -5,7 +5,7 @@ import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { PlacementSpec } from '../../api/placement.ts';
 import { deepEqual } from '../../base/json.ts';
-import type { Part, See, Source, WholeRef } from '../../runtime/controller.ts';
+import type { Asked, Part, See, Source, WholeRef } from '../../runtime/controller.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { type Content, contentOf, type Marks, marksOf } from './content.ts';
 import type { Candidate, Propagation } from './propagation.ts';
@@ -31,6 +31,7 @@ export interface Looking {
 export interface Missing {
   readonly need: readonly WholeRef[];
   readonly watch: readonly Source[];
+  readonly ask?: readonly Asked[];
 }
 
 export const isMissing = (found: Selected | Missing): found is Missing => 'need' in found;
@@ -99,7 +100,7 @@ export function createContents(mostBytes = MOST_BYTES): Contents {
 const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a.length === b.length && a.every((item, index) => item === b[index]);
 
-/** `reader` names the placement among all that look. `isLive`: what is picked is asked of the server, since a watch may be behind. */
+/** `reader` names the placement among all that look. `isLive`: what there is is asked of the server, since a watch may be behind. */
 export function lookAt(
   see: See,
   reader: string,
@@ -174,6 +175,8 @@ function pick(
     },
   });
   plan.keep(reader, used);
+  const ask = isLive ? reads.filter(({ source, part }) => see.wasAsked?.(source, part) === false) : [];
+  if (ask.length > 0 && unlisted.size === 0) return { need: [], watch: [], ask };
   if (selection.state === 'invalid') return selection;
   if (selection.state === 'unknown') return waitFor(see, [...unlisted]);
   const refs = selection.picked.map(refOf).map((ref): WholeRef => (isLive ? { ...ref, live: true } : ref));
