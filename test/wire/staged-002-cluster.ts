@@ -345,6 +345,46 @@ export const describeClusterScope = (start: StartFleet, { signs }: ServerTraits)
 
     const nodes = (what: 'cordon' | 'uncordon', cluster: string) => fleet.on(cluster, [what, '-l', '!nothing']);
 
+    test('V2-9: an approval of another generation opens nothing, and is told why', async () => {
+      const request = 'example-run-after-canary';
+      const wrong = onlyPrinted('V2-9').replace('"observedGeneration":1', '"observedGeneration":2');
+      expect(await shell(wrong)).toMatchObject({ code: 0, stdout: `${REQUEST}/${request} patched\n` });
+      await wait(`careq/${request}`, 'condition=ApprovalAccepted=false');
+
+      const { conditions } = (await fleet.get<{ status: { conditions: Condition[] } }>('hub', ['careq', request]))
+        .status;
+      expect(inShort(conditions)).toEqual([
+        'Approved True approved',
+        'ApprovalAccepted False ApprovalRequestGenerationMismatch',
+      ]);
+      expect(messageOf(conditions, 'ApprovalAccepted')).toMatch(/observedGeneration 2.*generation 1/);
+      expect(told(await statusOf())).toEqual(WAITS);
+    });
+
+    test('K32: every served version shows the whole run and the whole request', async () => {
+      const read = async (plural: string, name: string) => {
+        const shown = await Promise.all(
+          ['v1', 'v1beta1', 'v1alpha1'].map((version) =>
+            fleet.get<KubeObject>('hub', [`${plural}.${version}.placement.kubernetes-fleet.io`, name]),
+          ),
+        );
+        expect(shown.map(({ apiVersion }) => apiVersion.split('/')[1])).toEqual(['v1', 'v1beta1', 'v1alpha1']);
+        return shown.map(({ spec, status }) => ({ spec, status }));
+      };
+      for (const [first, ...others] of [
+        await read('clusterstagedupdateruns', 'example-run'),
+        await read('clusterapprovalrequests', 'example-run-before-canary'),
+      ]) {
+        expect(first?.status).toBeDefined();
+        expect(others).toEqual([first, first]);
+      }
+      const { holds = [] } = await statusOf();
+      expect(holds.map(({ code, on }) => [code, on?.name])).toContainEqual([
+        'ApprovalMissing',
+        'example-run-after-canary',
+      ]);
+    });
+
     test('V2-9: the approval after canary lets production begin, by its sorting label, half of it at once', async () => {
       // What has no node is under way for as long as we want.
       for (const cluster of PRODUCTION.slice(0, 2)) await nodes('cordon', cluster);
