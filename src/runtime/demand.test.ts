@@ -34,7 +34,7 @@ interface Seen {
   readonly names: readonly string[];
 }
 
-function reader(what: Resource = secrets) {
+function reader(what: Resource = secrets, isSure = false) {
   const looks: Seen[] = [];
   const controller: Controller<Seen> = {
     name: 'reader',
@@ -48,6 +48,8 @@ function reader(what: Resource = secrets) {
       const trouble = see.amiss(source);
       if (trouble !== undefined) return { key, names: [`trouble: ${trouble.reason}`] };
       if (found === undefined) return { need: [], watch: [source] };
+      const ask = [{ source, part: wanted(order) }];
+      if (isSure && !see.wasAsked?.(source, wanted(order))) return { need: [], ask };
       return { key, names: found.map(({ metadata }) => metadata.name ?? '') };
     },
     decide(seen) {
@@ -126,6 +128,31 @@ describe('a collection on demand', () => {
     looks.length = 0;
     await it.secret('a', 'two');
     expect(looks.map(({ key }) => key).sort()).toEqual(['all', 'in-a']);
+  });
+
+  test.each([
+    ['all of it', {}, ['a', 'one', 'two']],
+    ['a namespace', { namespace: 'a' }, ['one', 'two']],
+    ['one object', { namespace: 'a', name: 'two' }, ['two']],
+  ])('is asked of the server by who must be sure, if its watch is behind: %s', async (_part, data, names) => {
+    const { controller, looks } = reader(secrets, true);
+    const deaf = (inner: Transport): Transport => ({
+      call: (request, signal) => inner.call(request, signal),
+      async *watch(request, signal) {
+        for await (const batch of inner.watch(request, signal)) if (request.at.resource.kind !== 'Secret') yield batch;
+      },
+    });
+    await using it = await bench([controller], deaf);
+    await it.secret('a', 'one');
+    await it.order('before', {});
+    expect(looks.at(-1)?.names).toEqual(['one']);
+    await it.secret('a', 'two');
+    await it.secret('b', 'a');
+    expect(looks.at(-1)?.names).toEqual(['one']);
+    await it.order('after', data);
+    expect([...(looks.findLast(({ key }) => key === 'after')?.names ?? [])].sort()).toEqual(names);
+    const lists = it.asked.calls.filter(({ verb, at }) => verb === 'list' && at.resource.plural === 'secrets').length;
+    expect(lists).toBeLessThan(10);
   });
 
   test('tells of a change that its metadata does not show', async () => {

@@ -163,7 +163,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       // Before anything is waited for: what happens meanwhile must be heard.
       note(of, key, wholes);
       await mapLimit(found.need, LOOKS_AT_A_TIME, (ref) => wholes.fetch(ref));
-      await mapLimit(found.ask ?? [], LOOKS_AT_A_TIME, (each) => wholes.ask(each, reading));
+      if (found.ask !== undefined) await mapLimit(found.ask, LOOKS_AT_A_TIME, (each) => wholes.ask(each, reading));
       if (reading.aborted) return undefined;
       const missing = lists.filter(({ isSynced }) => !isSynced);
       if (missing.length > 0) {

@@ -44,7 +44,9 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
     onUse?.(text);
   };
   const read = new Set<Feed>();
-  const asked = new Map<Asked['source'], Set<string>>();
+  const asked = new Set<string>();
+  const askedText = ({ source, part: { namespace = '', name = '' } }: Asked): string =>
+    `${feeds.opened(source)?.name} ${namespace}/${name}`;
   return {
     used,
     read,
@@ -86,15 +88,13 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
         refusals.set(text, error);
       }
     },
-    wasAsked: ({ source, part }) => asked.get(source)?.has(askedText(part)) ?? false,
+    wasAsked: (each) => asked.has(askedText(each)),
     async ask(each, signal) {
       await feeds.ask(each, signal);
-      asked.set(each.source, (asked.get(each.source) ?? new Set()).add(askedText(each.part)));
+      asked.add(askedText(each));
     },
   };
 }
-
-const askedText = ({ namespace = '', name = '' }: Asked['part']): string => `${namespace}/${name}`;
 
 /** All of a collection; a namespace of it; one object. */
 export const partText = ({ name }: Feed, part: string): string => `${name}|${part}`;

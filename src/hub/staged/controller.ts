@@ -12,7 +12,7 @@ import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, Projected, See, Source, WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
-import { clusterOverrides, namespacedOverrides, notSupported } from '../not-supported.ts';
+import { clusterOverrides, namespacedOverrides } from '../not-supported.ts';
 import { type HubBinding, type HubPlacement, isLatest, placementKeyOf } from '../placement-sources.ts';
 import { judge } from '../planners/health.ts';
 import { memberFactsOf } from '../planners/rows.ts';
@@ -34,6 +34,7 @@ import { noRunMetrics, type RunMetrics } from './metrics.ts';
 import { DEFAULT_STUCK_AFTER_MS, NO_OVERRIDES, type Observed, type Rest } from './observed.ts';
 import { createRunPace } from './pace.ts';
 import { restsOf, type Thought, think } from './think.ts';
+import { unbuiltIn } from './unbuilt.ts';
 
 export interface RunOptions {
   /** Of the hub. */
@@ -80,7 +81,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     if (lookers.delete(key)) plan.forget(`${prefix}${key}`);
   }
 
-  function seeAt(see: See, key: string, run: HubRun, { status, sure, selected }: Given): Observed {
+  function seeAt(see: See, key: string, run: HubRun, { status, sure, selected, unbuilt }: Given): Observed {
     const { namespace } = run.metadata;
     const placementKey = placementOfRun(run);
     const one = <T extends Projected>(
@@ -102,8 +103,6 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     };
     const ofPlacement = <T extends Projected>(source: Source<T>) => see.by(source, 'placement', placementKey);
     const placement = one('placement', family.placements, run.spec.placementName);
-    const resources = selected?.state === 'selected' ? selected.content.resources : [];
-    const isNew = !isInitialized(run) && !isOver(run);
     const due = isOver(run) ? { progress: 0, turn: 0 } : pace.seen(key, status, see.now);
     return {
       family,
@@ -127,13 +126,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       requests: see.by(family.approvalRequests, 'run', key),
       request: (name) => see.get(family.approvalRequests, name, namespace),
       ...(selected === undefined ? {} : { selected }),
-      unbuilt:
-        placement === undefined || !isNew
-          ? []
-          : notSupported(placement, resources, [
-              ...see.all(clusterOverrides),
-              ...see.all(namespacedOverrides, namespace),
-            ]),
+      unbuilt,
       statusDue: due.progress,
       turnDue: due.turn,
       stuckAfterMs,
@@ -147,7 +140,10 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     const sure: Sure = new Map();
     let selected: Selected | undefined;
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const observed = seeAt(see, key, run, { status, sure, selected });
+      const placement = see.get(family.placements, run.spec.placementName, run.metadata.namespace);
+      const unbuilt = unbuiltIn(see, family, { run, placement, selected });
+      if ('need' in unbuilt) return unbuilt;
+      const observed = seeAt(see, key, run, { status, sure, selected, unbuilt });
       const thought = think(observed);
       if (thought.state === 'looks' && observed.placement !== undefined) {
         lookers.add(key);
@@ -177,7 +173,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
 
   /** Requests that are not seen yet would be left behind without their run. */
   function observeEnd(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {
-    const observed = seeAt(see, key, run, { status, sure: new Map(), selected: undefined });
+    const observed = seeAt(see, key, run, { status, sure: new Map(), selected: undefined, unbuilt: [] });
     const { namespace } = run.metadata;
     const { approvalRequest: resource, approvalRequests: source } = family;
     const known = new Set(observed.requests.map(({ metadata }) => metadata.name));
@@ -252,6 +248,7 @@ interface Given {
   readonly status: StagedUpdateRunStatus | undefined;
   readonly sure: Sure;
   readonly selected: Selected | undefined;
+  readonly unbuilt: Observed['unbuilt'];
 }
 
 /** It is over, says so of its present generation, and so do its requests: there are many such, and their trees need not be read. */
@@ -274,10 +271,10 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
       .filter((run) => !isOver(run) && fits(run))
       .map(ownKey);
   const isNew = (run: HubRun): boolean => !isInitialized(run);
-  const newRuns = (see: See): readonly string[] =>
+  const livingRuns = (see: See): readonly string[] =>
     see
       .all(family.runs)
-      .filter((run) => isNew(run) && !isOver(run))
+      .filter((run) => !isOver(run))
       .map(ownKey);
   return [
     {
@@ -322,7 +319,7 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
     },
     ...[clusterOverrides, namespacedOverrides].map((source) => ({
       source,
-      toKeys: (_item: unknown, see: See) => newRuns(see),
+      toKeys: (_item: unknown, see: See) => livingRuns(see),
     })),
   ];
 }

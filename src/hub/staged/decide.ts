@@ -60,7 +60,7 @@ export function decide(observed: Observed & { readonly thought?: Thought }): Dec
         status: thought.status,
         holds: [thought.hold],
         before: [answers(observed, thought.status, [])],
-        because: 'the placement is being scheduled',
+        because: `the run is held: ${thought.hold.code}`,
       });
     case 'aborted':
       return withStatus(observed, {

@@ -133,7 +133,8 @@ export function howToStart({ family, run }: Pick<Facts, 'family' | 'run'>): stri
   return `kubectl patch ${family.run.plural} ${name}${where} --type merge -p '{"spec":{"state":"Run"}}'`;
 }
 
-const unbuiltHolds = ({ family, run, unbuilt }: Observed): readonly Hold[] =>
+/** What is not built yet and stands in its way. */
+export const unbuiltHolds = ({ family, run, unbuilt }: Observed): readonly Hold[] =>
   unbuilt.map((each) => notSupportedHold(refTo(family.run, run), each));
 
 /** Approval tasks of an old strategy may carry a time that means nothing. */

@@ -12,7 +12,7 @@ import { type StagedLimits, type StagedPlan, staged } from '../planners/staged.t
 import { type HubRun, isBegun, isInitialized, isOver } from '../staged-sources.ts';
 import { unreachableAfterMs } from './annotations.ts';
 import { approvalOf } from './approvals.ts';
-import { howToStart, type Initialised, initialise, rivalsOf } from './initialise.ts';
+import { howToStart, type Initialised, initialise, rivalsOf, unbuiltHolds } from './initialise.ts';
 import type { Observed, Rest } from './observed.ts';
 import { isTrue, teller, treeOf } from './status-tree.ts';
 import type { Targets } from './targets.ts';
@@ -59,6 +59,10 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
     tell.run(tree, 'Progressing', 'False', 'UpdateRunFailed', words);
     tell.run(tree, 'Succeeded', 'False', 'UpdateRunFailed', words);
     return { state: 'aborted', status: tree as StagedUpdateRunStatus, rests: valid.rests };
+  }
+  const [unbuilt] = unbuiltHolds(observed);
+  if (unbuilt !== undefined) {
+    return { state: 'held', status: treeOf(status, generation) as StagedUpdateRunStatus, hold: unbuilt };
   }
   const { targets } = valid;
   const plan = staged({
