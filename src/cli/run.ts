@@ -2,7 +2,7 @@
 import type { ApprovalRequest } from '../api/approval-request.ts';
 import { labels } from '../api/names.ts';
 import type { StagedUpdateRun } from '../api/staged-update-run.ts';
-import { ApiError } from '../base/errors.ts';
+import { ApiError, LostError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import { createClient } from '../client/client.ts';
 import type { Connected } from './connect.ts';
@@ -66,6 +66,7 @@ function requestsOf(
 ): (run: StagedUpdateRun) => Promise<Requests> {
   const client = createClient(transport, 'flotilla');
   let asked = '';
+  let isTold = false;
   let known: Requests = new Map();
   return async ({ status }) => {
     const gates = (status?.stagesStatus ?? []).flatMap(({ beforeStageTaskStatus = [], afterStageTaskStatus = [] }) => [
@@ -74,15 +75,17 @@ function requestsOf(
     ]);
     const state = canonicalJson([gates, status?.holds?.filter(({ code }) => code === 'ApprovalMissing') ?? []]);
     if (!gates.some(({ type }) => type === 'Approval') || state === asked) return known;
-    const isFirst = asked === '';
     asked = state;
     try {
       const query = { labels: `${labels.targetUpdateRun}=${name}`, ...within(namespace) };
       const { items } = await client.list(family.approvalRequest, query);
       known = new Map(items.map((each) => [each.metadata.name ?? '', each as ApprovalRequest]));
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (isFirst) onRefused(error.message);
+      // Whoever follows the run waits until the server is back, and comes by here again.
+      if (error instanceof LostError) asked = '';
+      else if (!(error instanceof ApiError)) throw error;
+      else if (!isTold) onRefused(error.message);
+      isTold ||= error instanceof ApiError;
     }
     return known;
   };
