@@ -4,8 +4,10 @@
 import type { ApprovalRequest } from '../../api/approval-request.ts';
 import type { Binding } from '../../api/binding.ts';
 import { annotations } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
 import type { StagedUpdateRun, StageStatus } from '../../api/staged-update-run.ts';
 import type { Request } from '../../api/transport.ts';
+import { parseDuration } from '../../base/duration.ts';
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import { isObject } from '../../base/json.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
@@ -18,6 +20,7 @@ import {
   isGoing,
   isOver,
   isPicked,
+  isReleased,
   isSaid,
   isSkipped,
   planOf,
@@ -40,12 +43,14 @@ export interface StagedStory {
 const RULES = {
   order: 'stages go one after the other',
   gates: 'closed gates stay closed',
+  record: 'gates are passed on the record',
   limit: 'the concurrency is kept',
   orders: 'nothing moves without a run',
   stopped: 'what is stopped starts nothing',
   words: 'what is said to be done is done',
   verdicts: 'approvals count for what they are about',
   skips: 'only those are left out that may be',
+  newest: 'a run brings what is there',
 } as const;
 type Rule = keyof typeof RULES;
 interface Objection {
@@ -57,6 +62,8 @@ interface Objection {
 const BEHIND_MS = 90_000;
 /** How long after the answer about its run a move may go out. */
 const AT_ONCE_MS = 100;
+/** Times are written in whole ones. */
+const SECOND_MS = 1000;
 
 export function stagedCheckers(story: StagedStory): readonly Checker[] {
   const chronicle = new Chronicle(story.family);
@@ -125,7 +132,7 @@ function bindingChanged(now: Binding, before: Binding | undefined, ground: Groun
   return best(moversOf(cluster, snapshot, ground), (told) => moveTrouble(told, cluster, ground), what);
 }
 
-/** At least one run may do it; if none may, what the last one lacks. */
+/** At least one run may do it; if none may, what each lacks. */
 function best(
   runs: readonly Told[],
   troubleIn: (told: Told) => Objection | undefined,
@@ -133,9 +140,10 @@ function best(
 ): readonly Objection[] {
   const troubles = runs.map((told) => ({ told, trouble: troubleIn(told) }));
   if (troubles.some(({ trouble }) => trouble === undefined)) return [];
-  const last = troubles.at(-1);
-  if (last?.trouble === undefined) return [{ rule: 'orders', text: `${what}, and no run is about that` }];
-  return [{ rule: last.trouble.rule, text: `${what} by ${last.told.name}, though ${last.trouble.text}` }];
+  const first = troubles.find(({ told }) => !told.isGone && !isOver(told.run)) ?? troubles[0];
+  if (first?.trouble === undefined) return [{ rule: 'orders', text: `${what}, and no run is about that` }];
+  const lacks = troubles.map(({ told, trouble }) => `${told.name}: ${trouble?.text}`).join('; ');
+  return [{ rule: first.trouble.rule, text: `${what}, and no run may (${lacks})` }];
 }
 
 const moversOf = (cluster: string, snapshot: string, { chronicle }: Pick<Ground, 'chronicle'>): readonly Told[] =>
@@ -154,7 +162,7 @@ const removersOf = (cluster: string, { chronicle }: Pick<Ground, 'chronicle'>): 
 function moveTrouble(told: Told, cluster: string, ground: Ground): Objection | undefined {
   const stages = stagesOf(told.run);
   const at = stages.findIndex(({ clusters }) => clusters.some(({ clusterName }) => clusterName === cluster));
-  const earlier = notThrough(told, at, ground) ?? closedBefore(told, at, ground);
+  const earlier = notThrough(told, at, ground) ?? closedBefore(told, at, ground) ?? notRecorded(told, at);
   if (earlier !== undefined) return earlier;
   const stage = stages[at] as StageStatus;
   const most = countAtLeastOne(planOf(told.run, at)?.maxConcurrency ?? 1, stage.clusters.length);
@@ -163,10 +171,19 @@ function moveTrouble(told: Told, cluster: string, ground: Ground): Objection | u
   return { rule: 'limit', text: `${under.join(', ')} are under way and ${most} may be` };
 }
 
+/** Whoever takes over goes by what is written: what was only thought is decided once more, and may be decided otherwise. */
+function notRecorded({ run }: Told, at: number): Objection | undefined {
+  const stages = stagesOf(run);
+  const open = stages.slice(0, at).find((stage) => !isSaid(stage, 'Succeeded'));
+  if (open !== undefined) return { rule: 'record', text: `it is not written that stage ${open.stageName} is done` };
+  const gate = stages[at]?.beforeStageTaskStatus?.find((task) => !isSaid(task, 'ApprovalRequestApproved'));
+  return gate && { rule: 'record', text: `it is not written that ${gate.approvalRequestName} is given` };
+}
+
 /** The run may go on without it, and nobody has heard it for a while. */
 const isGivenUp = ({ run }: Told, cluster: string, { chronicle, now }: Ground): boolean =>
   run.metadata.annotations?.[annotations.unreachableAfter] !== undefined &&
-  chronicle.wasSilentSince(cluster, now - BEHIND_MS);
+  chronicle.wasSilent(cluster, 0, now - BEHIND_MS, now);
 
 function removalTrouble(told: Told, ground: Ground): Objection | undefined {
   return notThrough(told, stagesOf(told.run).length, ground);
@@ -195,15 +212,16 @@ function notComplete(told: Told, stage: StageStatus, { chronicle }: Ground): Obj
 }
 
 function closedBefore(told: Told, at: number, { chronicle }: Ground): Objection | undefined {
-  const closed = requestsOf(stagesOf(told.run)[at]?.beforeStageTaskStatus).find(
-    (name) => !chronicle.wasApproved(told, name),
-  );
+  const { stageName = '', beforeStageTaskStatus: tasks } = stagesOf(told.run)[at] ?? {};
+  const closed = requestsOf(tasks).find((name) => !chronicle.wasApproved(told, name, stageName));
   return closed === undefined ? undefined : { rule: 'gates', text: `${closed} was not approved` };
 }
 
 function closedAfter(told: Told, at: number, stage: StageStatus, ground: Ground): Objection | undefined {
   const { chronicle, now, story } = ground;
-  const closed = requestsOf(stage.afterStageTaskStatus).find((name) => !chronicle.wasApproved(told, name));
+  const closed = requestsOf(stage.afterStageTaskStatus).find(
+    (name) => !chronicle.wasApproved(told, name, stage.stageName),
+  );
   if (closed !== undefined) return { rule: 'gates', text: `${closed} was not approved` };
   const done = stage.clusters.map(({ clusterName }) => chronicle.doneAt(told, clusterName) ?? 0);
   const openFrom = Math.max(...done) + waitMsOf(planOf(told.run, at)) - 2 * story.skewMs;
@@ -234,18 +252,57 @@ function runChanged(now: StagedUpdateRun, before: StagedUpdateRun | undefined, g
       objections.push({ rule: 'skips', text: `${told.name} goes on without ${name}` });
   }
   if (isSaid(now.status, 'Succeeded') && !isSaid(before?.status, 'Succeeded')) {
-    const trouble = notThrough(told, stagesOf(now).length, ground);
+    const trouble = notThrough(told, stagesOf(now).length, ground) ?? notTakenOut(now, ground);
     if (trouble !== undefined)
       objections.push({ rule: trouble.rule, text: `${told.name} says that it has succeeded, though ${trouble.text}` });
   }
+  if (isSaid(now.status, 'Initialized') && !isSaid(before?.status, 'Initialized')) {
+    const [has, was] = [ground.chronicle.versionIn(snapshotOf(now)), ground.chronicle.versionAt(told.madeAt)];
+    if (now.spec.resourceSnapshotIndex === undefined && has < was)
+      objections.push({
+        rule: 'newest',
+        text: `${told.name} brings version ${has}; when it was made there was ${was}`,
+      });
+  }
+  const blamed = blamedIn(now);
+  if (blamed !== undefined && blamedIn(before) === undefined && isUntouched(now, blamed, ground))
+    objections.push({ rule: 'words', text: `${told.name} says that somebody has changed what ${blamed} is to have` });
   return objections;
 }
 
-function mayBeLeftOut({ run, madeAt }: Told, cluster: string, { chronicle, now }: Ground): boolean {
+function notTakenOut({ status }: StagedUpdateRun, { chronicle }: Ground): Objection | undefined {
+  const left = status?.deletionStageStatus?.clusters.find(
+    (each) => !isSkipped(each) && chronicle.bindings.some((one) => isGivenUpBy(one, each.clusterName)),
+  );
+  return left && { rule: 'words', text: `${left.clusterName} is not taken out` };
+}
+
+const isGivenUpBy = ({ spec }: Binding, cluster: string): boolean =>
+  spec.targetCluster === cluster && spec.state === 'Unscheduled';
+
+/** The cluster that is said to have been given something else. */
+const blamedIn = (run: StagedUpdateRun | undefined): string | undefined =>
+  run?.status?.stagesStatus
+    ?.flatMap(({ clusters }) => clusters)
+    .find((each) => conditionOf(each.conditions, 'Succeeded')?.status === 'False')?.clusterName;
+
+const isUntouched = (run: StagedUpdateRun, cluster: string, { chronicle }: Ground): boolean =>
+  chronicle.bindings.some(
+    (each) =>
+      each.spec.targetCluster === cluster &&
+      each.spec.state === 'Bound' &&
+      each.spec.resourceSnapshotName === snapshotOf(run) &&
+      isPicked(each) &&
+      isReleased(each),
+  );
+
+function mayBeLeftOut({ run, madeAt }: Told, cluster: string, { chronicle, now, story }: Ground): boolean {
   const notes = run.metadata.annotations ?? {};
   const mayGoOn = notes[annotations.membershipChange] === 'Continue' && chronicle.wasUnpickedSince(cluster, madeAt);
+  const patienceMs = parseDuration(notes[annotations.unreachableAfter] ?? '');
   const mayGiveUp =
-    notes[annotations.unreachableAfter] !== undefined && chronicle.wasSilentSince(cluster, now - BEHIND_MS);
+    patienceMs !== undefined &&
+    chronicle.wasSilent(cluster, patienceMs - 2 * story.skewMs - SECOND_MS, now - BEHIND_MS, now);
   return mayGoOn || mayGiveUp;
 }
 
@@ -263,7 +320,7 @@ function requestChanged(
   if (before !== undefined && isApproved(before)) return [];
   const told = chronicle.runNamed(now.spec.parentStageRollout);
   // Its gate was passed before: who deletes the request and makes it anew by hand does not close it.
-  if (told !== undefined && chronicle.wasAccepted(told, name)) return [];
+  if (told !== undefined && chronicle.wasAccepted(told, name, now.spec.targetStage)) return [];
   return [{ rule: 'verdicts', text: `${name} is accepted, and nobody has approved it as it is` }];
 }
 

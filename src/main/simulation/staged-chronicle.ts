@@ -8,11 +8,13 @@ import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import { masterSnapshotName } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import type { StagedUpdateRun, StageStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
 import type { Stage } from '../../api/staged-update-strategy.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
 import type { ReadableChange } from '../../sim/server.ts';
+import { textIn } from './light-member.ts';
 
 /** Times during which something was so. */
 export class Times {
@@ -23,6 +25,11 @@ export class Times {
     const isOpen = last?.to === Number.POSITIVE_INFINITY;
     if (isSo && !isOpen) this.#spans.push({ from: now, to: Number.POSITIVE_INFINITY });
     else if (!isSo && isOpen) last.to = now;
+  }
+
+  /** It was so for as long as this, and not only before then. */
+  lasted(ms: number, since: number, now: number): boolean {
+    return this.#spans.some(({ from, to }) => to >= since && Math.min(to, now) - from >= ms);
   }
 
   /** When it was so for the first time from then on. */
@@ -47,14 +54,17 @@ export class Chronicle {
   readonly #bindings = new Map<string, Binding>();
   /** By `cluster snapshot`: it had it, and worked. */
   readonly #worked = new Map<string, Times>();
-  /** By name of the request: it stood approved as it should be. */
+  /** By request and what it is about: it stood approved as it should be. */
   readonly #approved = new Map<string, Times>();
-  /** By name of the request. */
+  /** By request and what it is about. */
   readonly #accepted = new Map<string, Times>();
   /** By cluster: nobody heard it. */
   readonly #silent = new Map<string, Times>();
   /** By cluster: no binding picked it. */
   readonly #unpicked = new Map<string, Times>();
+
+  readonly #versions: { readonly at: number; readonly version: number }[] = [];
+  readonly #snapshots = new Map<string, number>();
 
   constructor(family: PlacementFamily) {
     this.#family = family;
@@ -66,6 +76,8 @@ export class Chronicle {
     if (kind === this.#family.run.kind) this.#followRun(object as StagedUpdateRun, deleted, now);
     else if (kind === this.#family.binding.kind) this.#followBinding(key, object as Binding, deleted, now);
     else if (kind === this.#family.approvalRequest.kind) this.#followRequest(object as ApprovalRequest, deleted, now);
+    else if (kind === this.#family.resourceSnapshot.kind && !deleted) this.#followSnapshot(object as ResourceSnapshot);
+    else if (kind === 'ConfigMap') this.#versions.push({ at: now, version: versionOf(textIn(object)) });
     else if (kind === memberCluster.kind) {
       const { metadata, status } = object as MemberCluster;
       const isSilent = conditionOf(status?.conditions, 'Healthy')?.reason === 'MemberUnreachable';
@@ -100,10 +112,16 @@ export class Chronicle {
     timesOf(this.#worked, `${cluster} ${snapshot}`).is(works, now);
   }
 
+  #followSnapshot({ metadata, spec }: ResourceSnapshot): void {
+    const { name = '' } = metadata;
+    const text = textIn((spec.selectedResources.find(({ kind }) => kind === 'ConfigMap') ?? {}) as KubeObject);
+    this.#snapshots.set(name, versionOf(text));
+  }
+
   #followRequest(request: ApprovalRequest, isGone: boolean, now: number): void {
-    const { name = '' } = request.metadata;
-    timesOf(this.#approved, name).is(!isGone && isApproved(request), now);
-    timesOf(this.#accepted, name).is(!isGone && isAccepted(request), now);
+    const key = gateKey(request.metadata.name ?? '', request.spec.parentStageRollout, request.spec.targetStage);
+    timesOf(this.#approved, key).is(!isGone && isApproved(request), now);
+    timesOf(this.#accepted, key).is(!isGone && isAccepted(request), now);
   }
 
   // ---- what is asked
@@ -127,16 +145,26 @@ export class Chronicle {
   }
 
   /** The gate's request stood approved in the run's life, as it should be. */
-  wasApproved({ madeAt }: Told, request: string): boolean {
-    return this.#approved.get(request)?.firstSince(madeAt) !== undefined;
+  wasApproved({ name, madeAt }: Told, request: string, stage: string): boolean {
+    return this.#approved.get(gateKey(request, name, stage))?.firstSince(madeAt) !== undefined;
   }
 
-  wasAccepted({ madeAt }: Told, request: string): boolean {
-    return this.#accepted.get(request)?.firstSince(madeAt) !== undefined;
+  wasAccepted({ name, madeAt }: Told, request: string, stage: string): boolean {
+    return this.#accepted.get(gateKey(request, name, stage))?.firstSince(madeAt) !== undefined;
   }
 
-  wasSilentSince(cluster: string, since: number): boolean {
-    return this.#silent.get(cluster)?.firstSince(since) !== undefined;
+  /** Nobody heard it for so long, and not long ago. */
+  wasSilent(cluster: string, forMs: number, since: number, now: number): boolean {
+    return this.#silent.get(cluster)?.lasted(forMs, since, now) ?? false;
+  }
+
+  /** How new the content was that the snapshot has, or that stood there at a moment; -1 = nothing is known. */
+  versionIn(snapshot: string): number {
+    return this.#snapshots.get(snapshot) ?? -1;
+  }
+
+  versionAt(moment: number): number {
+    return this.#versions.findLast(({ at }) => at <= moment)?.version ?? -1;
   }
 
   wasUnpickedSince(cluster: string, since: number): boolean {
@@ -165,11 +193,21 @@ const timesOf = (all: Map<string, Times>, key: string): Times => {
   return times;
 };
 
+const gateKey = (request: string, run: string, stage: string): string => [request, run, stage].join(' ');
+
 // ---- single objects
+
+/** Each content is newer than all before it. */
+const versionOf = (text: string): number => Number(/\d+$/.exec(text)?.[0] ?? -1);
 
 export const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 
 export const isPicked = (binding: Binding): boolean => !isGoing(binding) && binding.spec.state !== 'Unscheduled';
+
+export const isReleased = ({ metadata, status }: Binding): boolean => {
+  const said = conditionOf(status?.conditions, 'RolloutStarted');
+  return said?.status === 'True' && said.observedGeneration === metadata.generation;
+};
 
 export const isAvailable = ({ metadata, status }: Binding): boolean => {
   const said = conditionOf(status?.conditions, 'Available');

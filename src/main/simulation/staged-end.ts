@@ -8,10 +8,12 @@ import { memberCluster } from '../../api/member-cluster.ts';
 import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
 import type { Sight } from '../../sim/check.ts';
 import type { Readable } from '../../sim/server.ts';
+import { textIn } from './light-member.ts';
 import {
   isAccepted,
   isApproved,
@@ -19,6 +21,7 @@ import {
   isGoing,
   isOver,
   isPicked,
+  isReleased,
   requestsOf,
   snapshotOf,
   stagesOf,
@@ -32,6 +35,7 @@ interface End {
   readonly runs: readonly StagedUpdateRun[];
   readonly requests: readonly ApprovalRequest[];
   readonly bindings: readonly Binding[];
+  isBad(snapshot: string): boolean;
 }
 
 export function unsettled(sight: Sight, family: PlacementFamily): string | undefined {
@@ -44,6 +48,10 @@ export function unsettled(sight: Sight, family: PlacementFamily): string | undef
     runs: inAll<StagedUpdateRun>(store, family.run),
     requests: inAll<ApprovalRequest>(store, family.approvalRequest),
     bindings: inAll<Binding>(store, family.binding),
+    isBad: (snapshot) =>
+      inAll<ResourceSnapshot>(store, family.resourceSnapshot)
+        .find(({ metadata }) => metadata.name === snapshot)
+        ?.spec.selectedResources.some((each) => textIn(each as KubeObject).includes('bad')) ?? false,
   };
   const going = [...end.runs, ...end.requests, ...end.bindings].find(isGoing);
   if (going !== undefined) return `${going.kind} ${going.metadata.name} still goes`;
@@ -82,7 +90,11 @@ function troubleWith(run: StagedUpdateRun, end: End): string | undefined {
 }
 
 /** What a hold says is so. */
-function isTrue({ code, on, until }: HoldEntry, run: StagedUpdateRun, { now, runs, requests, bindings }: End): boolean {
+function isTrue(
+  { code, on, until }: HoldEntry,
+  run: StagedUpdateRun,
+  { now, runs, requests, bindings, isBad }: End,
+): boolean {
   const name = on?.name ?? '';
   switch (code) {
     case 'ApprovalMissing': {
@@ -93,11 +105,12 @@ function isTrue({ code, on, until }: HoldEntry, run: StagedUpdateRun, { now, run
       return Date.parse(until ?? '') > now;
     case 'OtherRun':
       return runs.some((other) => other.metadata.name === name && !isOver(other));
+    // What is good works everywhere in the end.
     case 'NotAvailable':
     case 'ConcurrencyUsed': {
       const binding = bindings.find((each) => isPicked(each) && each.spec.targetCluster === name);
-      const isThere = binding?.spec.resourceSnapshotName === snapshotOf(run) && isAvailable(binding);
-      return binding !== undefined && !isThere;
+      const isTried = binding?.spec.resourceSnapshotName === snapshotOf(run) && isReleased(binding);
+      return isTried && !isAvailable(binding) && isBad(snapshotOf(run));
     }
     case 'RemovalPending':
       return bindings.some((each) => each.metadata.name === name && !isPicked(each));

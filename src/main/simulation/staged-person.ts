@@ -46,9 +46,9 @@ const STRATEGIES: readonly Stages[] = [
     { ...ring('prod'), maxConcurrency: '70%', beforeStageTasks: [APPROVAL] },
   ],
   [
-    { ...ring('canary'), maxConcurrency: 1, beforeStageTasks: [APPROVAL] },
+    { ...ring('canary'), maxConcurrency: 1, beforeStageTasks: [APPROVAL], afterStageTasks: [WAIT] },
     { ...ring('late'), maxConcurrency: 1, afterStageTasks: [APPROVAL] },
-    { ...ring('prod'), maxConcurrency: 1, sortingLabelKey: 'order', afterStageTasks: [WAIT] },
+    { ...ring('prod'), maxConcurrency: 1, sortingLabelKey: 'order' },
   ],
   [
     { ...ring('prod'), maxConcurrency: '50%' },
@@ -163,13 +163,14 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
       const tasks = [...(stage?.beforeStageTaskStatus ?? []), ...(stage?.afterStageTaskStatus ?? [])];
       const gate = one(tasks)?.approvalRequestName;
       if (stage === undefined || gate === undefined) return;
-      const how = roll(8);
+      const how = roll(6);
       const name = how < 4 ? gate : `${run.metadata.name}-${stage.stageName}`;
       const targetStage = how === 0 ? 'elsewhere' : stage.stageName;
-      await make(family.approvalRequest, name, {
-        spec: { parentStageRollout: run.metadata.name, targetStage },
-      });
-      if (roll(2) === 0) await approve();
+      const parentStageRollout = how === 1 ? 'another' : run.metadata.name;
+      await make(family.approvalRequest, name, { spec: { parentStageRollout, targetStage } });
+      if (roll(3) === 0) return;
+      const said = saying('Approved', 'True', 1);
+      return patch({ ...at(family.approvalRequest, name), subresource: 'status' }, { status: { conditions: [said] } });
     }
 
     async function moveCluster(of: string): Promise<void> {
@@ -218,8 +219,11 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
     if (dice < 40) return approve();
     if (dice < 52) return unfinished.length > 1 && roll(3) > 0 ? approve() : createRun(unfinished);
     if (dice < 66) return changeState(run);
-    if (dice < 80) return change();
-    if (dice < 85) return askByHand(run);
+    if (dice < 80) {
+      await change();
+      return roll(2) === 0 && unfinished.length < 3 ? createRun(unfinished) : undefined;
+    }
+    if (dice < 86) return askByHand(run);
     if (dice < 89) {
       const request = one(await list(family.approvalRequest));
       if (request !== undefined) await remove(at(family.approvalRequest, request.metadata.name));
@@ -302,6 +306,6 @@ const placementSpec = ({ placement }: PlacementFamily): object => ({
     : [{ group: '', version: 'v1', kind: 'Namespace', name: APP }],
   policy: pickAmong(NAMES),
   // Short, so that snapshots go all the time, also those that somebody may still need.
-  revisionHistoryLimit: 3,
+  revisionHistoryLimit: 2,
   strategy: { type: 'External' },
 });
