@@ -81,6 +81,7 @@ function membersProcess() {
   const child = fork(process.argv[1], [...process.argv.slice(2), 'members']);
   const said = () => new Promise((told) => child.once('message', told));
   process.once('disconnect', () => child.kill());
+  child.once('exit', () => process.exit(1));
   return {
     said,
     ready() {

@@ -32,6 +32,8 @@ export function wavesOf(clusters: readonly number[]): readonly (readonly string[
 
 /** What happened on the hub. */
 export interface Counted {
+  /** As `roll` returns it. */
+  readonly ms: readonly number[];
   /** By kind, as its watch tells them. */
   readonly writes: Readonly<Record<string, number>>;
   /** By controller of the hub, without those that follow heartbeats. */
@@ -45,7 +47,7 @@ export interface StagedFleet extends AsyncDisposable {
   place(name: string, clusters: readonly number[]): Promise<void>;
   /** Changes what each of them places and starts a run for each, all at once: from there to its success, in ms. */
   roll(placements: readonly string[]): Promise<readonly number[]>;
-  /** What `roll` comes to, every write of it looked at. */
+  /** The same, every write of it looked at. */
   counted(placements: readonly string[]): Promise<Counted>;
   vitals(): Promise<readonly Vitals[]>;
 }
@@ -119,12 +121,12 @@ export async function startStagedFleet(folder: string, members: number): Promise
         );
       }
       const before = seriesOf(await metrics(), 'flotilla_reconciles_total', 'controller');
-      await roll(placements);
+      const ms = await roll(placements);
       const after = seriesOf(await metrics(), 'flotilla_reconciles_total', 'controller');
       for (const end of ends) end();
       const reconciles = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
       const ofRuns = reconciles.filter(([name, count]) => count > 0 && !name.includes('member'));
-      return { writes, reconciles: Object.fromEntries(ofRuns) };
+      return { ms, writes, reconciles: Object.fromEntries(ofRuns) };
     },
     vitals: () => vitalsOf(folder, pids),
     async [Symbol.asyncDispose]() {

@@ -1,4 +1,5 @@
-// What a staged run is measured against: the waves of baseline/staged-waves.mjs on API servers of their own, as many as the fleet has.
+// What a staged run is measured against: the waves of baseline/staged-waves.mjs on API servers of their own, those of the members that take part,
+// in as many processes as the fleet has.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BINDINGS, wiresFrom } from './deliver-fleet.ts';
@@ -16,6 +17,8 @@ export const ROUND_TRIP = [
   ['r', 'Work status: what became of it'],
   ['h', 'binding status: Available'],
 ] as const;
+/** As in `flotilla up`: more get a process of their own. */
+const MOST_IN_ONE_PROCESS = 50;
 const MERGE = 'application/merge-patch+json';
 
 export interface Waves extends Disposable {
@@ -33,12 +36,13 @@ export async function startWaves(
   const hops = ROUND_TRIP.map(([by]) => by).join('');
   if (legs.map(({ by }) => by).join('') !== `u${hops}`) throw new Error(`the relay has other writes than ${hops}`);
   const data = mkdtempSync(join(folder, 'waves-'));
+  const count = waves.flat().length;
   const plan = join(folder, 'waves.json');
   writeFileSync(plan, JSON.stringify({ relay: './baseline/staged-waves.mjs', legs, waves }));
-  const worker = start('bench/relay-process.mjs', ['up', data, String(members), plan]);
+  const servers = Math.max(count, members > MOST_IN_ONE_PROCESS ? MOST_IN_ONE_PROCESS + 1 : 0);
+  const worker = start('bench/relay-process.mjs', ['up', data, String(servers), plan]);
   await worker.firstLine;
   const { hub } = wiresFrom(data);
-  const count = waves.flat().length;
   let left = 0;
   let done: () => void = () => {};
   const end = await listen(hub, `${BINDINGS}?watch=true&labelSelector=by%3Dh`, (line) => {
@@ -50,7 +54,10 @@ export async function startWaves(
   return {
     async run() {
       left = count;
-      const over = new Promise<void>((resolve) => (done = resolve));
+      const over = new Promise<void>((resolve, reject) => {
+        done = resolve;
+        worker.process.once('exit', () => reject(new Error('the relay has ended')));
+      });
       const began = performance.now();
       const body = (legs[0]?.body ?? '').replaceAll('$N', `user ${++number}`);
       await send(hub, 'PATCH', '/api/v1/namespaces/relay-all/configmaps/hop-0-all', body, MERGE);

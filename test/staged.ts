@@ -2,11 +2,11 @@
 import type { ApprovalRequest } from '../src/api/approval-request.ts';
 import type { Condition } from '../src/api/conditions.ts';
 import type { StagedUpdateRun, StagedUpdateRunStatus, StageStatus } from '../src/api/staged-update-run.ts';
-import type { Delivery } from './delivery.ts';
-import { gotten } from './delivery.ts';
+import { configMap, type Delivery, deployment, gotten } from './delivery.ts';
 
 export const EXTERNAL = { strategy: { type: 'External' } };
 export const FLEET = { c1: { env: 'prod' }, c2: { env: 'canary' }, c3: { env: 'prod' } };
+export const OF_FLEET = { members: FLEET };
 
 export const labelled = (labels: Readonly<Record<string, string>>) => ({ labelSelector: { matchLabels: labels } });
 export const EVERYBODY = { labelSelector: {} };
@@ -113,6 +113,44 @@ export function staging(it: Delivery): Staging {
     },
   };
   return self;
+}
+
+/** The placement of the scenarios, its content and its strategy. */
+export async function prepared(
+  it: Delivery,
+  stages: readonly object[] = CANARY_FIRST,
+  spec: object = {},
+): Promise<Staging> {
+  const run = staging(it);
+  await it.give(configMap('1'));
+  await it.place({ ...EXTERNAL, ...spec });
+  await run.strategy(stages);
+  await it.runs(2000);
+  return run;
+}
+
+/** A run of a Deployment, one cluster at a time, whose first cluster is under way: for members that take their time. */
+export async function underWay(it: Delivery): Promise<Staging> {
+  const run = await prepared(it, [{ name: 'all', ...EVERYBODY }]);
+  await it.give(deployment('web:1'));
+  await run.run();
+  await it.runs(3000);
+  return run;
+}
+
+/** Two members that take their time. */
+export const SLOW = { members: 2, delivers: { readyMs: 10_000 } };
+
+/** Reasons of Events about run r, in the order they came, each once. */
+export async function eventsOf(it: Delivery): Promise<readonly string[]> {
+  const { hub } = it.fleet;
+  const { list } = await hub.call({ verb: 'list', at: hub.at('events', it.namespace ?? 'default') });
+  const own = (list?.items ?? []).filter((event) => {
+    const about = event['involvedObject'] as { readonly kind: string; readonly name: string };
+    return about.kind === it.family.run.kind && about.name === 'r';
+  });
+  const numbered = own.toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
+  return [...new Set(numbered.map((event) => String(event['reason'])))];
 }
 
 /** One cluster, done. */

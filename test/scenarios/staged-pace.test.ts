@@ -4,7 +4,7 @@ import { hubBasicRules } from '../../src/api/rights.ts';
 import { families } from '../../src/hub/families.ts';
 import { CONFIG_MAPS, configMap, type Delivery, DONE, scenario, theNamespace } from '../delivery.ts';
 import type { Fleet } from '../fleet.ts';
-import { DONE_RUN, EVERYBODY, EXTERNAL, labelled, type Staging, staging } from '../staged.ts';
+import { DONE_RUN, EVERYBODY, EXTERNAL, labelled, prepared } from '../staged.ts';
 
 const MEMBERS = Object.fromEntries(
   Array.from({ length: 12 }, (_, at) => [
@@ -17,15 +17,6 @@ const RINGS = ['a', 'b', 'c'].map((ring) => ({ name: ring, ...labelled({ ring })
 const WAVES = 6;
 const STAGES = 3;
 const GATHERING_MS = 100;
-
-async function prepared(it: Delivery, stages: readonly object[], spec: object = {}): Promise<Staging> {
-  const run = staging(it);
-  await it.give(configMap('1'));
-  await it.place({ ...EXTERNAL, ...spec });
-  await run.strategy(stages);
-  await it.runs(2000);
-  return run;
-}
 
 const isGathering = (name: string): boolean => name === 'coalesce';
 

@@ -2,15 +2,11 @@
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
 import { configMap, type Delivery, SHOP, scenario } from '../delivery.ts';
-import { AT_ONCE, DONE_RUN, EVERYBODY, EXTERNAL, staging } from '../staged.ts';
+import { AT_ONCE, DONE_RUN, EVERYBODY, prepared } from '../staged.ts';
 
 describe('a run without an index', () => {
   scenario.for(families)('takes what was made a moment ago, before its watch tells of it', {}, async (it) => {
-    const run = staging(it);
-    await it.give(configMap('1'));
-    await it.place(EXTERNAL);
-    await run.strategy(AT_ONCE);
-    await it.runs(2000);
+    const run = await prepared(it, AT_ONCE);
     const resume = it.fleet.stall('configmaps');
     await it.give(configMap('1', 'late'));
     await run.run();
@@ -43,10 +39,7 @@ async function override(it: Delivery): Promise<string> {
 
 describe('an override that matches what a run is about, and is not built yet', () => {
   scenario.for(families)('keeps a run with an index from beginning, until it is gone', {}, async (it) => {
-    const run = staging(it);
-    await it.give(configMap('1'));
-    await it.place(EXTERNAL);
-    await run.strategy(AT_ONCE);
+    const run = await prepared(it, AT_ONCE);
     await run.run({}, 'first');
     await it.runs();
     await it.give(configMap('2'));
@@ -65,13 +58,7 @@ describe('an override that matches what a run is about, and is not built yet', (
   });
 
   scenario.for(families)('keeps a run that is under way where it is, until it is gone', {}, async (it) => {
-    const run = staging(it);
-    await it.give(configMap('1'));
-    await it.place(EXTERNAL);
-    await run.strategy([
-      { name: 'all', ...EVERYBODY, maxConcurrency: 1, afterStageTasks: [{ type: 'TimedWait', waitTime: '1s' }] },
-    ]);
-    await it.runs();
+    const run = await prepared(it, [{ name: 'all', ...EVERYBODY }]);
     it.fleet.cut('c1', true);
     await run.run();
     await it.runs();

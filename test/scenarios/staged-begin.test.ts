@@ -1,0 +1,124 @@
+// Runs that cannot begin, or not yet. Numbers are those of the acceptance scenarios.
+import { describe, expect } from 'vitest';
+import { families } from '../../src/hub/families.ts';
+import { configMap, scenario } from '../delivery.ts';
+import { AT_ONCE, DONE_RUN, EVERYBODY, EXTERNAL, FAILED_TO_BEGIN, labelled, prepared, staging } from '../staged.ts';
+
+describe('a run that cannot begin', () => {
+  scenario.for(families)(
+    '10: says that its strategy or its placement is missing, or not External',
+    { members: { c1: {} } },
+    async (it) => {
+      const run = await prepared(it, AT_ONCE);
+      await it.place({}, 'rolling');
+      for (const [name, spec, word] of [
+        ['strategy', { stagedRolloutStrategyName: 'nix' }, `${it.family.strategy.kind} "nix" does not exist`],
+        ['placement', { placementName: 'nix' }, `${it.family.placement.kind} "nix" does not exist`],
+        ['rolling', { placementName: 'rolling' }, 'RollingUpdate: runs work on placements with type External'],
+      ] as const) {
+        await run.run(spec, name);
+        await it.runs(1000);
+        expect(await run.said(name)).toEqual(FAILED_TO_BEGIN);
+        expect(await run.message('Initialized', name)).toContain(word);
+      }
+      expect(await run.bound()).toEqual({ c1: '' });
+    },
+  );
+
+  scenario.for(families)(
+    '11: says which cluster is in two stages, in none, or has no order',
+    { members: { c1: { env: 'a', order: '1' }, c2: { env: 'b' }, c3: { env: 'b', order: 'a' } } },
+    async (it) => {
+      const run = await prepared(it, AT_ONCE);
+      for (const [name, stages, words] of [
+        [
+          'two',
+          [
+            { name: 'x', ...EVERYBODY },
+            { name: 'y', ...labelled({ env: 'a' }) },
+          ],
+          'cluster "c1" belongs to two stages, "x" and "y"',
+        ],
+        ['none', [{ name: 'x', ...labelled({ env: 'a' }) }], '2 picked clusters belong to no stage: "c2", "c3"'],
+        ['missing', [{ name: 'x', ...EVERYBODY, sortingLabelKey: 'order' }], 'cluster "c2" has no label "order"'],
+        [
+          'odd',
+          [
+            {
+              name: 'x',
+              labelSelector: { matchExpressions: [{ key: 'order', operator: 'Exists' }] },
+              sortingLabelKey: 'order',
+            },
+            { name: 'y' },
+          ],
+          'cluster "c3" has "a" as label "order", which is no integer',
+        ],
+      ] as const) {
+        await run.strategy(stages, name);
+        await run.run({ stagedRolloutStrategyName: name }, name);
+        await it.runs(1000);
+        expect(await run.said(name)).toEqual(FAILED_TO_BEGIN);
+        expect(await run.message('Initialized', name)).toContain(words);
+      }
+    },
+  );
+
+  scenario.for(families)(
+    'before scheduling has ended waits for it, and says so',
+    { members: { c1: {} } },
+    async (it) => {
+      const run = staging(it);
+      await it.give(configMap('1'));
+      await run.strategy(AT_ONCE);
+      await it.place({ ...EXTERNAL, policy: { placementType: 'PickN', numberOfClusters: 2 } });
+      await run.run();
+      await it.runs(600_000);
+      expect(await run.said()).toEqual({ Initialized: 'Unknown/UpdateRunInitializationPending' });
+      expect((await run.status()).holds).toMatchObject([
+        { code: 'SchedulingPending', on: { kind: it.family.placement.kind, name: 'web' } },
+      ]);
+      expect(await run.message('Initialized')).toContain('found 1 of the 2 clusters');
+      await it.join('c2');
+      await it.runs();
+      expect(await run.said()).toEqual(DONE_RUN);
+      expect(await it.values()).toEqual({ c1: '1', c2: '1' });
+    },
+  );
+
+  scenario.for(families)(
+    'K15: beside one with other stages fails; with equal ones it goes along',
+    { members: { c1: {}, c2: {} } },
+    async (it) => {
+      const run = await prepared(it, [{ name: 'all', ...EVERYBODY, beforeStageTasks: [{ type: 'Approval' }] }]);
+      await run.strategy(AT_ONCE, 'other');
+      await run.strategy([{ name: 'all', ...EVERYBODY, beforeStageTasks: [{ type: 'Approval' }] }], 'equal');
+      await run.run({ stagedRolloutStrategyName: 'other', state: 'Initialize' }, 'early');
+      await it.runs(1000);
+      await run.run();
+      await it.runs(1000);
+      await run.run({ stagedRolloutStrategyName: 'other' }, 'late');
+      await run.run({ stagedRolloutStrategyName: 'equal' }, 'twin');
+      await run.state('Run', 'early');
+      await it.runs(1000);
+      expect(await run.said('late')).toEqual(FAILED_TO_BEGIN);
+      expect(await run.message('Initialized', 'late')).toContain(
+        `${it.family.run.kind} "r" is under way on the same placement with another strategy`,
+      );
+      expect(await run.said('twin')).toEqual({
+        Initialized: DONE_RUN.Initialized,
+        Progressing: 'False/UpdateRunWaiting',
+      });
+      expect(await run.said('early')).toEqual({
+        Initialized: DONE_RUN.Initialized,
+        Progressing: 'False/UpdateRunWaiting',
+      });
+      expect((await run.status('early')).holds).toMatchObject([{ code: 'OtherRun', on: { name: 'r' } }]);
+      await run.approve('r-before-all');
+      await run.approve('twin-before-all');
+      await it.runs();
+      expect(await run.said()).toEqual(DONE_RUN);
+      expect(await run.said('twin')).toEqual(DONE_RUN);
+      expect(await run.said('early')).toEqual(DONE_RUN);
+    },
+  );
+});
