@@ -148,11 +148,16 @@ export const describeNamespaceScope = (start: StartFleet, { signs }: ServerTrait
     /** What is there now becomes this revision, and nothing moves. */
     const capture = async (number: number) => {
       await setImage(number);
-      const name = `revision-${number}`;
-      await team(['apply', '-f', '-'], latestRun(name, 'Initialize'));
-      await says(name, 'Initialized', 'UpdateRunInitializedSuccessfully');
-      expect((await statusOf(name)).resourceSnapshotIndexUsed).toBe(String(number));
+      await team(['apply', '-f', '-'], latestRun(`revision-${number}`, 'Initialize'));
+      await wait(`sur/revision-${number}`, `jsonpath={.status.resourceSnapshotIndexUsed}=${number}`);
     };
+    /** The run of the seed, until it has begun or failed to. */
+    const applied = async (reason: string) => {
+      await team(['apply', '-f', seed('v2-15.yaml')]);
+      await says('app-rollout-v1-2-3', 'Initialized', reason);
+      return statusOf('app-rollout-v1-2-3');
+    };
+    const deleted = () => team(['delete', 'sur', 'app-rollout-v1-2-3', '--timeout=55s']);
     const approvedRequest = async (name: string, where = APP) =>
       (
         await fleet.get<{ status: { conditions: readonly Condition[]; approval?: object } }>('hub', [
@@ -187,23 +192,18 @@ export const describeNamespaceScope = (start: StartFleet, { signs }: ServerTrait
       );
     });
 
-    test('V2-15: index "5" is refused with those that exist, until it does; then the stages are listed, and nothing moves', async () => {
-      const applied = async (reason: string) => {
-        await team(['apply', '-f', seed('v2-15.yaml')]);
-        await says('app-rollout-v1-2-3', 'Initialized', reason);
-        return statusOf('app-rollout-v1-2-3');
-      };
-      const deleted = () => team(['delete', 'sur', 'app-rollout-v1-2-3', '--timeout=55s']);
-
-      const without = await applied('UpdateRunInitializedFailed');
-      expect(told(without)).toEqual(['Initialized False UpdateRunInitializedFailed']);
-      expect(messageIn(without, 'Initialized')).toMatch(/index "5".*there are none yet/);
+    test('V2-15: index "5" is refused, with those that exist', async () => {
+      const status = await applied('UpdateRunInitializedFailed');
+      expect(told(status)).toEqual(['Initialized False UpdateRunInitializedFailed']);
+      expect(messageIn(status, 'Initialized')).toMatch(/index "5".*there are none yet/);
       await deleted();
       for (const number of [0, 1, 2]) await capture(number);
-      expect(messageIn(await applied('UpdateRunInitializedFailed'), 'Initialized')).toMatch(
-        /index "5".*there are 0, 1, 2;/,
-      );
+      const message = messageIn(await applied('UpdateRunInitializedFailed'), 'Initialized');
+      expect(message).toMatch(/index "5".*there are 0, 1, 2;/);
       await deleted();
+    });
+
+    test('V2-15: of six revisions "5" is the last; the stages are listed, and nothing moves', async () => {
       for (const number of [3, 4, 5]) await capture(number);
       // From here on the newest is another one.
       await setImage(6);
