@@ -182,15 +182,16 @@ export const describeClusterScope = (start: StartFleet, { signs }: ServerTraits)
       expect(await fleet.hub(['get', 'clusterresourcesnapshots', '-o', 'name'])).toBe('');
       // Before the first, so that the order of names is not the order of numbers.
       await label('0');
-      await fleet.hub(['delete', 'csur', 'unsorted', '--timeout=55s']);
     });
 
     test('V2-6: index "0" of what was never rolled out is the present state; staging moves two at a time, and then waits', async () => {
-      await fleet.hub(['apply', '-f', seed('v2-6.yaml')]);
-      // A wait of 5 s may be over before we look.
-      await using seen = await fleet.record('hub', ['get', 'csur', 'example-run']);
+      // A wait of 5 s may be over before we look, so what happens is written down.
+      await using seen = await fleet.record('hub', ['get', 'csur']);
       const waiting = () =>
-        seen.happenings.map(({ object }) => object as Run).find(({ status }) => told(status ?? {})[1] === WAITS[1]);
+        seen.happenings
+          .map(({ object }) => object as Run)
+          .find(({ metadata, status }) => metadata.name === 'example-run' && told(status ?? {})[1] === WAITS[1]);
+      await fleet.hub(['apply', '-f', seed('v2-6.yaml')]);
       await seen.until(() => waiting() !== undefined, 'the run waits');
 
       const status = waiting()?.status ?? {};
