@@ -6,7 +6,8 @@ import type { Stage } from '../../api/staged-update-strategy.ts';
 import { stagesOf } from '../staged/stages.ts';
 import { isTrue, said } from '../staged/status-tree.ts';
 import type { Health, Revision, Row } from './planner.ts';
-import { type Approval, type StagedLimits, type StagedPlan, staged } from './staged.ts';
+import { staged } from './staged.ts';
+import type { Approval, StagedLimits, StagedPlan } from './staged-plan.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 const WANTED: Revision = { snapshot: 'web-1-snapshot', overrides: '', strategy: '{}' };

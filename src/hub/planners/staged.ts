@@ -5,13 +5,9 @@
 // The state is the run's own status. The plan fills it in as far as what is seen allows, through any number of stages; only what reaches out
 // (moving a cluster, asking for an approval, removing a binding) waits until the record says that its turn has come.
 import type { Hold } from '../../api/hold.ts';
-import { memberCluster } from '../../api/member-cluster.ts';
 import { CLIENT_ERROR_MARKER } from '../../api/names.ts';
-import type { ObjectRef } from '../../api/object.ts';
-import type { RunState, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
-import type { Stage, StagedUpdateStrategySpec } from '../../api/staged-update-strategy.ts';
-import { kubeTime } from '../../base/clock.ts';
-import { formatDuration } from '../../base/duration.ts';
+import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { Stage } from '../../api/staged-update-strategy.ts';
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import { waitMs } from '../staged/stages.ts';
 import {
@@ -27,61 +23,9 @@ import {
   teller,
   treeOf,
 } from '../staged/status-tree.ts';
-import type { Plan, Planner, Row } from './planner.ts';
-
-/** How a gate that asks a person is. */
-export type Approval =
-  | { readonly state: 'absent' }
-  /** There, and not approved; `hint` = why an approval does not count. */
-  | { readonly state: 'open'; readonly hint?: string }
-  /** Approved, and not accepted yet. */
-  | { readonly state: 'approved' }
-  | { readonly state: 'accepted' }
-  /** It has the name, and is about something else. */
-  | { readonly state: 'foreign' };
-
-export interface StagedLimits {
-  readonly strategy: StagedUpdateStrategySpec;
-  readonly state: RunState;
-  readonly generation: number | undefined;
-  readonly stuckAfterMs: number;
-  /** How long a cluster that nobody hears is waited for; undefined = without end. */
-  readonly unreachableAfterMs?: number;
-  /** Why a recorded cluster is no target any more; undefined = it is one. */
-  left(cluster: string): string | undefined;
-  approval(name: string, stage: string): Approval;
-  /** Another run that keeps this one from beginning. */
-  readonly rival?: ObjectRef;
-  readonly run: ObjectRef;
-  readonly placement: ObjectRef;
-  readonly approvalRequest: { readonly group: string; readonly kind: string };
-  readonly binding: { readonly group: string; readonly kind: string };
-  /** The command that starts it, or lets it go on. */
-  readonly howToStart: string;
-}
-
-export interface Gate {
-  readonly name: string;
-  readonly stage: string;
-  readonly when: 'before' | 'after';
-}
-
-export interface StagedPlan extends Plan<StagedUpdateRunStatus> {
-  /** Rows that have what they should have, and whose members are still to be told. */
-  readonly release: readonly string[];
-  /** Approvals to ask for. */
-  readonly ask: readonly Gate[];
-  /** Approvals to accept. */
-  readonly accept: readonly string[];
-  /** What the run as a whole waits for. */
-  readonly gates: readonly Hold[];
-  /** Why it has failed, and the rows that this rests on. */
-  readonly failure?: {
-    readonly blame: 'user' | 'internal';
-    readonly message: string;
-    readonly rows: readonly string[];
-  };
-}
+import type { Planner, Row } from './planner.ts';
+import { causeOf, gateWords, hasWanted, named, silence, stagedHolds } from './staged-holds.ts';
+import type { Gate, StagedLimits, StagedPlan } from './staged-plan.ts';
 
 type Input = Parameters<Planner<StagedLimits, StagedUpdateRunStatus>>[0];
 
@@ -93,26 +37,14 @@ export const staged: Planner<StagedLimits, StagedUpdateRunStatus, StagedPlan> = 
   return pass.plan();
 };
 
-const MOST_NAMED = 3;
-const named = (clusters: readonly string[]): string =>
-  `${clusters.slice(0, MOST_NAMED).join(', ')}${clusters.length > MOST_NAMED ? ', ...' : ''}`;
-
 const isDone = ({ health }: Row): boolean => health === 'available' || health === 'untracked' || health === 'diffed';
-
-const hasWanted = ({ has, wants, state, deleting }: Row): boolean =>
-  has?.snapshot === wants.snapshot &&
-  has.overrides === wants.overrides &&
-  has.strategy === wants.strategy &&
-  state === 'bound' &&
-  !deleting;
-
-const clusterRef = (name: string): ObjectRef => ({ group: memberCluster.group, kind: memberCluster.kind, name });
 
 function begin({ rows, limits, state, now }: Input) {
   const tree: RunTree = treeOf(state, limits.generation);
   const stages = tree.stagesStatus ?? [];
   const recorded = state.stagesStatus ?? [];
   const tell = teller(limits.generation, now);
+  const say = stagedHolds(limits);
   const updates = new Map<string, Row>();
   const removals = new Map<string, Row[]>();
   for (const row of rows) {
@@ -197,51 +129,14 @@ function begin({ rows, limits, state, now }: Input) {
     return now >= silentSince + unreachableAfterMs;
   }
 
-  const silence = ({ silentSince }: Row): string =>
-    `it is unreachable${silentSince === undefined ? '' : ` since ${kubeTime(silentSince)}`}`;
+  const rowOf = (cluster: ClusterTree | undefined): Row | undefined =>
+    cluster && (updates.get(cluster.clusterName) ?? removals.get(cluster.clusterName)?.[0]);
 
   const isStuck = (cluster: ClusterTree): boolean => {
     const due = sinceOf(cluster, 'Started') + limits.stuckAfterMs;
     wakeAt(due);
     return now >= due;
   };
-
-  /** Why a cluster is not done, with the object and the cause where its member told them. */
-  function causeOf(cluster: ClusterTree): string {
-    const row = updates.get(cluster.clusterName) ?? removals.get(cluster.clusterName)?.[0];
-    if (row === undefined) return 'nothing is known of it';
-    if (row.state === 'unscheduled') return row.reachable ? 'its member still cleans up' : 'its member is unreachable';
-    if (!row.reachable) return silence(row);
-    return row.why ?? (row.health === 'unknown' ? 'it has not reported yet' : 'it is under way');
-  }
-
-  const stuckWords = (stuck: readonly ClusterTree[]): string => {
-    const [first] = stuck as readonly [ClusterTree];
-    const names = named(stuck.map(({ clusterName }) => `"${clusterName}"`));
-    const { kind, name } = limits.placement;
-    return `${stuck.length === 1 ? 'cluster' : 'clusters'} ${names} not done after ${formatDuration(limits.stuckAfterMs)}: ${causeOf(first)}; see ${kind} "${name}"`;
-  };
-
-  function holdOn(row: Row): Hold {
-    const on = clusterRef(row.cluster);
-    const cause = !row.reachable ? 'unreachable' : hasWanted(row) ? row.health : 'moving';
-    return {
-      code: row.reachable ? 'NotAvailable' : 'Unreachable',
-      subject: on,
-      on,
-      facts: { cause, ...(row.why === undefined || !row.reachable ? {} : { message: row.why }) },
-      ...(row.reachable
-        ? row.since === 0
-          ? {}
-          : { since: row.since }
-        : row.silentSince === undefined
-          ? {}
-          : { since: row.silentSince }),
-      next: row.reachable
-        ? `wait for cluster "${row.cluster}", or mend what does not come up there`
-        : `bring cluster "${row.cluster}" back${limits.unreachableAfterMs === undefined ? ', or let the run go on without it (flotilla.dev/unreachable-after)' : ''}`,
-    };
-  }
 
   interface Walked {
     readonly underWay: readonly ClusterTree[];
@@ -254,6 +149,12 @@ function begin({ rows, limits, state, now }: Input) {
     const underWay: ClusterTree[] = [];
     /** Under way, and not looked at yet. */
     const ahead = new Set(stage.clusters.filter(isUnderWay));
+    const used = (by: readonly ClusterTree[]) => ({
+      stage,
+      underWay: by,
+      most,
+      first: updates.get(by[0]?.clusterName ?? ''),
+    });
     const failed = (blame: 'user' | 'internal', message: string, ...rests: readonly Row[]): Walked => {
       fail(stage, blame, message, ...rests);
       return { underWay, hasFailed: true };
@@ -270,7 +171,7 @@ function begin({ rows, limits, state, now }: Input) {
       }
       const row = updates.get(name);
       if (underWay.length >= most) {
-        if (row !== undefined) holds[row.key] = concurrencyHold(stage, row, underWay, most);
+        if (row !== undefined) holds[row.key] = say.concurrencyUsed(row, used(underWay));
         continue;
       }
       if (row === undefined) return failed('internal', `cluster "${name}" has no binding any more`);
@@ -289,12 +190,12 @@ function begin({ rows, limits, state, now }: Input) {
         started(cluster);
       } else {
         if (!hasWanted(row) && ahead.size > 0 && underWay.length + ahead.size >= most) {
-          holds[row.key] = concurrencyHold(stage, row, [...underWay, ...ahead], most);
+          holds[row.key] = say.concurrencyUsed(row, used([...underWay, ...ahead]));
           continue;
         }
         if (mayMove) (hasWanted(row) ? release : move).push(row.key);
         underWay.push(cluster);
-        holds[row.key] = holdOn(row);
+        holds[row.key] = say.notDone(row);
         continue;
       }
       if (isDone(row)) {
@@ -303,7 +204,7 @@ function begin({ rows, limits, state, now }: Input) {
         continue;
       }
       underWay.push(cluster);
-      holds[row.key] = holdOn(row);
+      holds[row.key] = say.notDone(row);
     }
     return { underWay, hasFailed: false };
   }
@@ -316,37 +217,13 @@ function begin({ rows, limits, state, now }: Input) {
     return hasWanted(row) && !isDone(row) && !isGivenUp(row);
   }
 
-  function concurrencyHold(stage: StageTree, row: Row, underWay: readonly ClusterTree[], most: number): Hold {
-    const [first] = underWay as readonly [ClusterTree];
-    const before = updates.get(first.clusterName);
-    return {
-      code: 'ConcurrencyUsed',
-      subject: clusterRef(row.cluster),
-      on: clusterRef(first.clusterName),
-      facts: {
-        stage: stage.stageName,
-        inFlight: underWay.length,
-        maxConcurrency: most,
-        cause: before === undefined ? 'unknown' : before.reachable ? before.health : 'unreachable',
-        ...(before?.why === undefined ? {} : { message: before.why }),
-      },
-      next: `wait for cluster "${first.clusterName}"`,
-    };
-  }
-
   /** Those of later stages wait for this one. */
   function holdLater(from: number, stage: StageTree): void {
     for (const later of stages.slice(from + 1)) {
       for (const { clusterName } of later.clusters) {
         const row = updates.get(clusterName);
         if (row === undefined) continue;
-        holds[row.key] = {
-          code: 'EarlierStage',
-          subject: clusterRef(clusterName),
-          on: limits.run,
-          facts: { stage: stage.stageName },
-          next: `wait for stage "${stage.stageName}"`,
-        };
+        holds[row.key] = say.earlierStage(row, stage);
       }
     }
   }
@@ -388,18 +265,7 @@ function begin({ rows, limits, state, now }: Input) {
       return true;
     }
     if (found.state === 'approved' && mayAct) accept.push(name);
-    const { namespace } = limits.run;
-    gates.push({
-      code: 'ApprovalMissing',
-      subject: limits.run,
-      on: { ...limits.approvalRequest, ...(namespace === undefined ? {} : { namespace }), name },
-      facts: {
-        stage: stage.stageName,
-        when,
-        ...(found.state === 'open' && found.hint !== undefined ? { hint: found.hint } : {}),
-      },
-      next: `approve ${limits.approvalRequest.kind} "${name}"`,
-    });
+    gates.push(say.approvalMissing(name, stage, when, found.state === 'open' ? found.hint : undefined));
     return false;
   }
 
@@ -419,15 +285,7 @@ function begin({ rows, limits, state, now }: Input) {
       return true;
     }
     wakeAt(until);
-    gates.push({
-      code: 'TimedWait',
-      subject: limits.run,
-      on: limits.run,
-      facts: { stage: stage.stageName, waitTime: wait?.waitTime ?? '' },
-      since: sinceOf(stage, 'Progressing'),
-      until,
-      next: 'wait',
-    });
+    gates.push(say.timedWait(stage, wait?.waitTime ?? '', until));
     return false;
   }
 
@@ -437,11 +295,6 @@ function begin({ rows, limits, state, now }: Input) {
     tell.run(tree, 'Progressing', 'False', 'UpdateRunWaiting', words);
     holdLater(at, stage);
   }
-
-  const gateWords = ({ code, on, until, facts }: Hold): string =>
-    code === 'TimedWait'
-      ? `until ${kubeTime(until ?? 0)}`
-      : `for approval of ${on?.kind} "${on?.name}"${facts['hint'] === undefined ? '' : ` (${facts['hint']})`}`;
 
   // ---- the states
 
@@ -498,7 +351,13 @@ function begin({ rows, limits, state, now }: Input) {
   function progress(stage: StageTree, underWay: readonly ClusterTree[]): void {
     const stuck = underWay.filter((cluster) => isTrue(cluster, 'Started') && isStuck(cluster));
     if (stuck.length > 0) {
-      tell.run(tree, 'Progressing', 'False', 'UpdateRunStuck', `stage "${stage.stageName}": ${stuckWords(stuck)}`);
+      tell.run(
+        tree,
+        'Progressing',
+        'False',
+        'UpdateRunStuck',
+        `stage "${stage.stageName}": ${say.stuck(stuck, rowOf(stuck[0]))}`,
+      );
       return;
     }
     const done = stage.clusters.filter((cluster) => isTrue(cluster, 'Succeeded')).length;
@@ -510,13 +369,7 @@ function begin({ rows, limits, state, now }: Input) {
   function run(): void {
     const { rival } = limits;
     if (rival !== undefined) {
-      gates.push({
-        code: 'OtherRun',
-        subject: limits.run,
-        on: rival,
-        facts: {},
-        next: `wait for ${rival.kind} "${rival.name}", or delete it`,
-      });
+      gates.push(say.otherRun(rival));
       const words = `${rival.kind} "${rival.name}" is under way on the same placement with another strategy`;
       tell.run(tree, 'Progressing', 'False', 'UpdateRunWaiting', words);
       return;
@@ -578,19 +431,7 @@ function begin({ rows, limits, state, now }: Input) {
       if (standing.length === 0) started(cluster);
       else if (mayRemove) remove.push(...standing.map(({ key }) => key));
       left.push(cluster);
-      for (const { key, reachable } of own) {
-        holds[key] = {
-          code: 'RemovalPending',
-          subject: clusterRef(clusterName),
-          on: {
-            ...limits.binding,
-            ...(limits.run.namespace === undefined ? {} : { namespace: limits.run.namespace }),
-            name: key,
-          },
-          facts: { cluster: clusterName, ...(reachable ? {} : { cause: 'unreachable' }) },
-          next: reachable ? 'wait: what is there is being removed' : `bring cluster "${clusterName}" back`,
-        };
-      }
+      for (const row of own) holds[row.key] = say.removalPending(row);
     }
     return left;
   }
@@ -613,12 +454,12 @@ function begin({ rows, limits, state, now }: Input) {
     const stuck = inFlight.filter(isStuck);
     gates.push({ code: 'RunStopped', subject: limits.run, on: limits.run, facts: {}, next: limits.howToStart });
     if (stuck.length < inFlight.length) {
-      const words = `waits for what is under way: ${named(inFlight.map(({ clusterName }) => clusterName))} (${causeOf(inFlight[0] as ClusterTree)})`;
+      const words = `waits for what is under way: ${named(inFlight.map(({ clusterName }) => clusterName))} (${causeOf(rowOf(inFlight[0]))})`;
       tell.stage(stage, 'Progressing', 'Unknown', 'StageUpdatingStopping', words);
       tell.run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', `stage "${stage.stageName}" ${words}`);
       return;
     }
-    const words = stuck.length === 0 ? 'nothing is under way' : `stopped with ${stuckWords(stuck)}`;
+    const words = stuck.length === 0 ? 'nothing is under way' : `stopped with ${say.stuck(stuck, rowOf(stuck[0]))}`;
     tell.stage(stage, 'Progressing', 'False', 'StageUpdatingStopped', words);
     tell.run(tree, 'Progressing', 'False', 'UpdateRunStopped', `stage "${stage.stageName}": ${words}`);
   }
@@ -650,7 +491,7 @@ function begin({ rows, limits, state, now }: Input) {
       else if (isGivenUp(row)) skip(cluster, silence(row));
       else {
         inFlight.push(cluster);
-        holds[row.key] = holdOn(row);
+        holds[row.key] = say.notDone(row);
       }
     }
     return inFlight;

@@ -9,7 +9,7 @@ import type { StagedUpdateRunStatus, StageTaskStatus } from '../../api/staged-up
 import { create, patchStatus, seen } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
-import type { Approval, Gate } from '../planners/staged.ts';
+import type { Approval, Gate } from '../planners/staged-plan.ts';
 import type { HubApprovalRequest, HubRun } from '../staged-sources.ts';
 import type { Observed } from './observed.ts';
 import { isTrue } from './status-tree.ts';

@@ -12,7 +12,7 @@ import type { Action, Decision } from '../../runtime/controller.ts';
 import { replacing } from '../apply-strategy.ts';
 import { summariseHolds } from '../holds-summary.ts';
 import type { HubBinding } from '../placement-sources.ts';
-import type { StagedPlan } from '../planners/staged.ts';
+import type { StagedPlan } from '../planners/staged-plan.ts';
 import { answers, approverOf, askFor } from './approvals.ts';
 import { newsIn } from './news.ts';
 import type { Observed } from './observed.ts';

@@ -1,0 +1,151 @@
+// What a run says of those that wait, and of what it waits for itself: holds, and the sentences of its conditions. Changes nothing.
+import type { Hold } from '../../api/hold.ts';
+import { memberCluster } from '../../api/member-cluster.ts';
+import type { ObjectRef } from '../../api/object.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { formatDuration } from '../../base/duration.ts';
+import { type ClusterTree, type StageTree, sinceOf } from '../staged/status-tree.ts';
+import type { Row } from './planner.ts';
+import type { Gate, StagedLimits } from './staged-plan.ts';
+
+const MOST_NAMED = 3;
+export const named = (clusters: readonly string[]): string =>
+  `${clusters.slice(0, MOST_NAMED).join(', ')}${clusters.length > MOST_NAMED ? ', ...' : ''}`;
+
+/** It has been given what it should have. */
+export const hasWanted = ({ has, wants, state, deleting }: Row): boolean =>
+  has?.snapshot === wants.snapshot &&
+  has.overrides === wants.overrides &&
+  has.strategy === wants.strategy &&
+  state === 'bound' &&
+  !deleting;
+
+const clusterRef = (name: string): ObjectRef => ({ group: memberCluster.group, kind: memberCluster.kind, name });
+
+export const silence = ({ silentSince }: Row): string =>
+  `it is unreachable${silentSince === undefined ? '' : ` since ${kubeTime(silentSince)}`}`;
+
+/** Why a cluster is not done, with the object and the cause where its member told them. */
+export function causeOf(row: Row | undefined): string {
+  if (row === undefined) return 'nothing is known of it';
+  if (row.state === 'unscheduled') return row.reachable ? 'its member still cleans up' : 'its member is unreachable';
+  if (!row.reachable) return silence(row);
+  return row.why ?? (row.health === 'unknown' ? 'it has not reported yet' : 'it is under way');
+}
+
+export const gateWords = ({ code, on, until, facts }: Hold): string =>
+  code === 'TimedWait'
+    ? `until ${kubeTime(until ?? 0)}`
+    : `for approval of ${on?.kind} "${on?.name}"${facts['hint'] === undefined ? '' : ` (${facts['hint']})`}`;
+
+interface Used {
+  readonly stage: StageTree;
+  readonly underWay: readonly ClusterTree[];
+  readonly most: number;
+  /** Of the first that is under way. */
+  readonly first: Row | undefined;
+}
+
+export const stagedHolds = (limits: StagedLimits) => ({
+  /** The first of them is the example. */
+  stuck(clusters: readonly ClusterTree[], first: Row | undefined): string {
+    const names = named(clusters.map(({ clusterName }) => `"${clusterName}"`));
+    const { kind, name } = limits.placement;
+    return `${clusters.length === 1 ? 'cluster' : 'clusters'} ${names} not done after ${formatDuration(limits.stuckAfterMs)}: ${causeOf(first)}; see ${kind} "${name}"`;
+  },
+
+  notDone(row: Row): Hold {
+    const on = clusterRef(row.cluster);
+    if (!row.reachable) {
+      const without =
+        limits.unreachableAfterMs === undefined
+          ? ', or let the run go on without it (flotilla.dev/unreachable-after)'
+          : '';
+      return {
+        code: 'Unreachable',
+        subject: on,
+        on,
+        facts: { cause: 'unreachable' },
+        ...(row.silentSince === undefined ? {} : { since: row.silentSince }),
+        next: `bring cluster "${row.cluster}" back${without}`,
+      };
+    }
+    return {
+      code: 'NotAvailable',
+      subject: on,
+      on,
+      facts: {
+        cause: hasWanted(row) ? row.health : 'moving',
+        ...(row.why === undefined ? {} : { message: row.why }),
+      },
+      ...(row.since === 0 ? {} : { since: row.since }),
+      next: `wait for cluster "${row.cluster}", or mend what does not come up there`,
+    };
+  },
+
+  concurrencyUsed(row: Row, { stage, underWay, most, first }: Used): Hold {
+    const name = underWay[0]?.clusterName ?? '';
+    return {
+      code: 'ConcurrencyUsed',
+      subject: clusterRef(row.cluster),
+      on: clusterRef(name),
+      facts: {
+        stage: stage.stageName,
+        inFlight: underWay.length,
+        maxConcurrency: most,
+        cause: first === undefined ? 'unknown' : first.reachable ? first.health : 'unreachable',
+        ...(first?.why === undefined ? {} : { message: first.why }),
+      },
+      next: `wait for cluster "${name}"`,
+    };
+  },
+
+  earlierStage: (row: Row, stage: StageTree): Hold => ({
+    code: 'EarlierStage',
+    subject: clusterRef(row.cluster),
+    on: limits.run,
+    facts: { stage: stage.stageName },
+    next: `wait for stage "${stage.stageName}"`,
+  }),
+
+  /** `hint`: why an approval does not count. */
+  approvalMissing(name: string, stage: StageTree, when: Gate['when'], hint: string | undefined): Hold {
+    const { namespace } = limits.run;
+    return {
+      code: 'ApprovalMissing',
+      subject: limits.run,
+      on: { ...limits.approvalRequest, ...(namespace === undefined ? {} : { namespace }), name },
+      facts: { stage: stage.stageName, when, ...(hint === undefined ? {} : { hint }) },
+      next: `approve ${limits.approvalRequest.kind} "${name}"`,
+    };
+  },
+
+  timedWait: (stage: StageTree, waitTime: string, until: number): Hold => ({
+    code: 'TimedWait',
+    subject: limits.run,
+    on: limits.run,
+    facts: { stage: stage.stageName, waitTime },
+    since: sinceOf(stage, 'Progressing'),
+    until,
+    next: 'wait',
+  }),
+
+  otherRun: (rival: ObjectRef): Hold => ({
+    code: 'OtherRun',
+    subject: limits.run,
+    on: rival,
+    facts: {},
+    next: `wait for ${rival.kind} "${rival.name}", or delete it`,
+  }),
+
+  removalPending({ key, cluster, reachable }: Row): Hold {
+    const { namespace } = limits.run;
+    return {
+      code: 'RemovalPending',
+      subject: clusterRef(cluster),
+      on: { ...limits.binding, ...(namespace === undefined ? {} : { namespace }), name: key },
+      facts: { cluster, ...(reachable ? {} : { cause: 'unreachable' }) },
+      next: reachable ? 'wait: what is there is being removed' : `bring cluster "${cluster}" back`,
+    };
+  },
+});

@@ -1,0 +1,60 @@
+// What the staged planner is given besides rows, and what it says: limits, gates and the plan of a run.
+import type { Hold } from '../../api/hold.ts';
+import type { ObjectRef } from '../../api/object.ts';
+import type { RunState, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { StagedUpdateStrategySpec } from '../../api/staged-update-strategy.ts';
+import type { Plan } from './planner.ts';
+
+/** How a gate that asks a person is. */
+export type Approval =
+  | { readonly state: 'absent' }
+  /** There, and not approved; `hint` = why an approval does not count. */
+  | { readonly state: 'open'; readonly hint?: string }
+  /** Approved, and not accepted yet. */
+  | { readonly state: 'approved' }
+  | { readonly state: 'accepted' }
+  /** It has the name, and is about something else. */
+  | { readonly state: 'foreign' };
+
+export interface StagedLimits {
+  readonly strategy: StagedUpdateStrategySpec;
+  readonly state: RunState;
+  readonly generation: number | undefined;
+  readonly stuckAfterMs: number;
+  /** How long a cluster that nobody hears is waited for; undefined = without end. */
+  readonly unreachableAfterMs?: number;
+  /** Why a recorded cluster is no target any more; undefined = it is one. */
+  left(cluster: string): string | undefined;
+  approval(name: string, stage: string): Approval;
+  /** Another run that keeps this one from beginning. */
+  readonly rival?: ObjectRef;
+  readonly run: ObjectRef;
+  readonly placement: ObjectRef;
+  readonly approvalRequest: { readonly group: string; readonly kind: string };
+  readonly binding: { readonly group: string; readonly kind: string };
+  /** The command that starts it, or lets it go on. */
+  readonly howToStart: string;
+}
+
+export interface Gate {
+  readonly name: string;
+  readonly stage: string;
+  readonly when: 'before' | 'after';
+}
+
+export interface StagedPlan extends Plan<StagedUpdateRunStatus> {
+  /** Rows that have what they should have, and whose members are still to be told. */
+  readonly release: readonly string[];
+  /** Approvals to ask for. */
+  readonly ask: readonly Gate[];
+  /** Approvals to accept. */
+  readonly accept: readonly string[];
+  /** What the run as a whole waits for. */
+  readonly gates: readonly Hold[];
+  /** Why it has failed, and the rows that this rests on. */
+  readonly failure?: {
+    readonly blame: 'user' | 'internal';
+    readonly message: string;
+    readonly rows: readonly string[];
+  };
+}
