@@ -237,7 +237,6 @@ function answer(ground: Ground, world: Pretence, now: number): boolean {
   }
   for (const object of world.all(family.approvalRequest.kind)) {
     const request = object as ApprovalRequest;
-    if (request.spec.parentStageRollout !== ground.run.metadata.name) continue;
     if (!isSaid(request, 'Approved')) say(request, 'Approved');
   }
   return isChanged;

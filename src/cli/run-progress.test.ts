@@ -159,6 +159,12 @@ describe('how far a run is', () => {
       holds: [onRun('TimedWait', { facts: { stage: 'one' }, until: BEFORE })],
       gate: { state: 'Waiting', until: at },
     },
+    {
+      it: 'is that of another stage',
+      text: '',
+      holds: [onRun('TimedWait', { facts: { stage: 'two' }, until: BEFORE })],
+      gate: { state: 'Pending' },
+    },
     { it: 'is over', text: 'WaitTimeElapsed', holds: [], gate: { state: 'Open', at } },
   ])('knows a wait that $it', ({ text, holds, gate }) => {
     const task = { type: 'TimedWait' as const, conditions: said(text) };

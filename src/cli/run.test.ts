@@ -165,10 +165,15 @@ describe('a run', () => {
     const watching = it.show({ watch: true });
     await begun;
     it.out.length = 0;
+    const changed = it.told();
+    await it.become({ ...waiting, message: 'stage "one" waits, still' });
+    await changed;
     await it.approve();
     await it.become(done);
     expect(await watching).toBe(0);
     expect(it.out).toEqual([
+      'ClusterStagedUpdateRun "r", revision 1 of placement "web": waits, 1 of 1 cluster done',
+      'Waits: stage "one" waits, still',
       'stage one: Waiting -> Done (1 of 1 done)',
       expect.stringMatching(/^gate after one: Open \(approved by "ann" at .*Z\)$/),
       'ClusterStagedUpdateRun "r", revision 1 of placement "web": succeeded, 1 of 1 cluster done',
