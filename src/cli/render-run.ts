@@ -101,10 +101,10 @@ const took = ({ started, ended }: StageProgress, now: number): string =>
 // ---- gates
 
 /** `approved by "ann" at …`. */
-export const approvedWords = ({ by, at }: Pick<RunGate, 'by' | 'at'>): string =>
+const approvedWords = ({ by, at }: Pick<RunGate, 'by' | 'at'>): string =>
   `approved by ${by === undefined ? 'unknown' : `"${by}"`}${at === undefined ? '' : ` at ${kubeTime(at)}`}`;
 
-export function gateWords(stage: StageProgress, gate: RunGate, { now, approve }: Pick<RunView, 'now' | 'approve'>) {
+function gateWords(stage: StageProgress, gate: RunGate, { now, approve }: Pick<RunView, 'now' | 'approve'>) {
   const { type, state, when, request, hint, waitTime = 'a while', until, at } = gate;
   if (type === 'TimedWait') {
     if (state === 'Open') return `${waitTime} have passed${at === undefined ? '' : `, at ${kubeTime(at)}`}`;

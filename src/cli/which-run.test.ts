@@ -46,5 +46,8 @@ describe('a run', () => {
     expect(approveCommand(whichRun('r', 'team'), 'prod', 'before')).toBe(
       'flotilla approve r -n team --stage prod --before',
     );
+    expect(approveCommand(whichRun('r'), "a'; rm -rf ~", 'after')).toBe(
+      `flotilla approve r --stage 'a'\\''; rm -rf ~' --after`,
+    );
   });
 });

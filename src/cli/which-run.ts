@@ -63,9 +63,12 @@ export const titleOfRun = (which: WhichRun): string => titled(runTarget(which));
 export const typed = ({ name, namespace }: WhichRun): string =>
   `${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
 
-/** The command that opens a gate. */
+/** The command that opens a gate. People copy it, and a stage is read from a status, where anything may have been written. */
 export const approveCommand = (which: WhichRun, stage: string, when: 'before' | 'after'): string =>
-  `flotilla approve ${typed(which)} --stage ${stage} --${when}`;
+  `flotilla approve ${typed(which)} --stage ${/^[\w.-]+$/.test(stage) ? stage : quoted(stage)} --${when}`;
+
+/** As one word of a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 export const getRun = async (
   server: Pick<Connected, 'transport' | 'catalogue'>,
