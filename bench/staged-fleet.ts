@@ -43,7 +43,7 @@ export interface Counted {
 export interface StagedFleet extends AsyncDisposable {
   readonly wire: Wire;
   readonly member: Place['member'];
-  /** A placement and its strategy; nothing moves yet. */
+  /** A placement and its strategy; nothing moves yet. More than a hundred clusters are whole hundreds. */
   place(name: string, clusters: readonly number[]): Promise<void>;
   /** Changes what each of them places and starts a run for each, all at once: from there to its success, in ms. */
   roll(placements: readonly string[]): Promise<readonly number[]>;
@@ -55,7 +55,10 @@ export interface StagedFleet extends AsyncDisposable {
 export async function startStagedFleet(folder: string, members: number): Promise<StagedFleet> {
   const data = mkdtempSync(join(folder, 'data-'));
   const fleetFile = join(folder, 'rings.json');
-  const fleet = Array.from({ length: members }, (_, at) => ({ name: memberName(at), labels: { ring: ringOf(at) } }));
+  const fleet = Array.from({ length: members }, (_, at) => ({
+    name: memberName(at),
+    labels: { ring: ringOf(at), hundred: hundredOf(at) },
+  }));
   writeFileSync(fleetFile, JSON.stringify({ members: fleet }));
   const healthPort = await freePort();
   const args = ['up', '--port', '0', '--data-dir', data, '--fleet', fleetFile, '--health-port', String(healthPort)];
@@ -105,7 +108,7 @@ export async function startStagedFleet(folder: string, members: number): Promise
       const app = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'app' }, data: content };
       await create(`/api/v1/namespaces/${name}/configmaps`, app);
       await create(`${FLEET}/clusterstagedupdatestrategies`, strategyOf(name));
-      await create(PLACEMENTS, placementOf(name, clusters.map(memberName)));
+      await create(PLACEMENTS, placementOf(name, clusters));
     },
     roll,
     async counted(placements) {
@@ -139,13 +142,31 @@ export async function startStagedFleet(folder: string, members: number): Promise
 
 // ---- objects
 
-const placementOf = (name: string, clusterNames: readonly string[]) => ({
+/** More cannot be named one by one. */
+const MOST_NAMED = 100;
+const hundredOf = (at: number): string => String(Math.floor(at / 100));
+
+const policyFor = (clusters: readonly number[]) =>
+  clusters.length <= MOST_NAMED
+    ? { placementType: 'PickFixed', clusterNames: clusters.map(memberName) }
+    : {
+        placementType: 'PickAll',
+        affinity: { clusterAffinity: { requiredDuringSchedulingIgnoredDuringExecution: inHundreds(clusters) } },
+      };
+
+const inHundreds = (clusters: readonly number[]) => {
+  const values = [...new Set(clusters.map(hundredOf))];
+  const labelSelector = { matchExpressions: [{ key: 'hundred', operator: 'In', values }] };
+  return { clusterSelectorTerms: [{ labelSelector }] };
+};
+
+const placementOf = (name: string, clusters: readonly number[]) => ({
   apiVersion: FLEET_VERSION,
   kind: 'ClusterResourcePlacement',
   metadata: { name },
   spec: {
     resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name }],
-    policy: { placementType: 'PickFixed', clusterNames },
+    policy: policyFor(clusters),
     strategy: { type: 'External' },
   },
 });

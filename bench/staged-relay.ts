@@ -1,5 +1,6 @@
 // What a staged run is measured against: the waves of baseline/staged-waves.mjs on API servers of their own, those of the members that take part,
 // in as many processes as the fleet has.
+import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BINDINGS, wiresFrom } from './deliver-fleet.ts';
@@ -50,18 +51,17 @@ export async function startWaves(
     // The first events are what is there already.
     if (type === 'MODIFIED' && object.metadata.name.startsWith(`hop-${ROUND_TRIP.length}-`) && --left === 0) done();
   });
+  const died = once(worker.process, 'exit').then(() => Promise.reject(new Error('the relay has ended')));
+  died.catch(() => {});
   let number = 0;
   return {
     async run() {
       left = count;
-      const over = new Promise<void>((resolve, reject) => {
-        done = resolve;
-        worker.process.once('exit', () => reject(new Error('the relay has ended')));
-      });
+      const over = new Promise<void>((resolve) => (done = resolve));
       const began = performance.now();
       const body = (legs[0]?.body ?? '').replaceAll('$N', `user ${++number}`);
       await send(hub, 'PATCH', '/api/v1/namespaces/relay-all/configmaps/hop-0-all', body, MERGE);
-      await over;
+      await Promise.race([over, died]);
       return performance.now() - began;
     },
     [Symbol.dispose]() {

@@ -5,6 +5,7 @@ import { conditionOf } from '../../api/next-condition.ts';
 import { placementConditionType } from '../../api/placement.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
+import { registered } from '../registered.ts';
 import { expectedTypes } from './cluster-status.ts';
 
 export interface PlacementMetrics {
@@ -27,14 +28,11 @@ interface Known {
 }
 
 export function placementMetrics(registry: Registry): PlacementMetrics {
-  const gauge =
-    (registry.getSingleMetric(NAME) as Gauge<keyof Labels> | undefined) ??
-    new Gauge<keyof Labels>({
-      name: NAME,
-      help: 'When a placement was last seen with this as its first condition that is not True, or Completed.',
-      labelNames: ['namespace', 'name', 'generation', 'conditionType', 'status', 'reason'],
-      registers: [registry],
-    });
+  const gauge = registered(registry, NAME, () => {
+    const help = 'When a placement was last seen with this as its first condition that is not True, or Completed.';
+    const labelNames: (keyof Labels)[] = ['namespace', 'name', 'generation', 'conditionType', 'status', 'reason'];
+    return new Gauge({ name: NAME, help, labelNames, registers: [registry] });
+  });
   const known = new Map<string, Known>();
   const keyOf = ({ namespace = '', name }: PlacementName) => `${namespace}/${name}`;
 

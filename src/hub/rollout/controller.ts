@@ -2,7 +2,6 @@
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
-import { deepEqual } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import { type Controller, isNeed, type Need, type See, type WholeRef } from '../../runtime/controller.ts';
@@ -26,6 +25,7 @@ import {
 import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
 import { isExhausted } from '../rolling-limits.ts';
+import { isSameOrder } from '../same-order.ts';
 import { memberClusters } from '../sources.ts';
 import { decide, type Observed } from './decide.ts';
 
@@ -133,9 +133,3 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
 
 const isGivenUp = ({ metadata, spec }: HubBinding): boolean =>
   metadata.deletionTimestamp === undefined && spec.state === 'Unscheduled';
-
-const isSameOrder = (a: HubPlacement, b: HubPlacement): boolean =>
-  a.metadata.uid === b.metadata.uid &&
-  a.metadata.generation === b.metadata.generation &&
-  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
-  deepEqual(a.metadata.annotations, b.metadata.annotations);

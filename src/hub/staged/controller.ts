@@ -20,6 +20,7 @@ import { isReachable } from '../reachable.ts';
 import { createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import type { WatchPlan } from '../revisions/watch-plan.ts';
+import { isSameOrder } from '../same-order.ts';
 import { memberClusters } from '../sources.ts';
 import {
   type HubApprovalRequest,
@@ -342,11 +343,6 @@ const isOnItsWay = (binding: HubBinding): boolean => {
 /** What other runs care about. */
 const turnOf = (run: HubRun): string =>
   [isOver(run), run.hasBegun, run.metadata.deletionTimestamp !== undefined].join(' ');
-
-const isSameOrder = (a: HubPlacement, b: HubPlacement): boolean =>
-  a.metadata.uid === b.metadata.uid &&
-  a.metadata.generation === b.metadata.generation &&
-  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp;
 
 /** Heartbeats are no news. */
 const newsOf = (member: MemberCluster): string => {

@@ -2,6 +2,7 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { CLIENT_ERROR_MARKER } from '../../api/names.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import { registered } from '../registered.ts';
 import type { HubRun } from '../staged-sources.ts';
 import { isTrue, said, sinceOf } from './status-tree.ts';
 
@@ -36,32 +37,34 @@ interface Known {
 }
 
 export function runMetrics(registry: Registry): RunMetrics {
-  const gauge =
-    (registry.getSingleMetric(STATUS) as Gauge<keyof StatusLabels> | undefined) ??
-    new Gauge<keyof StatusLabels>({
-      name: STATUS,
-      help: 'When a staged update run was last seen with this as its furthest condition.',
-      labelNames: ['namespace', 'name', 'state', 'condition', 'status', 'reason', 'failureType'],
-      registers: [registry],
-    });
-  const approvals =
-    (registry.getSingleMetric(APPROVAL) as Histogram<'namespace' | 'name' | 'taskType'> | undefined) ??
-    new Histogram({
-      name: APPROVAL,
-      help: 'Seconds from an approval request to its acceptance.',
-      labelNames: ['namespace', 'name', 'taskType'] as const,
-      buckets: [60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400],
-      registers: [registry],
-    });
-  const clusters =
-    (registry.getSingleMetric(CLUSTER) as Histogram<'namespace' | 'name'> | undefined) ??
-    new Histogram({
-      name: CLUSTER,
-      help: 'Seconds from the start of a cluster to its success.',
-      labelNames: ['namespace', 'name'] as const,
-      buckets: [15, 30, 60, 120, 300, 600, 1800, 3600],
-      registers: [registry],
-    });
+  const registers = [registry];
+  const gauge = registered(registry, STATUS, () => {
+    const help = 'When a staged update run was last seen with this as its furthest condition.';
+    const labelNames: (keyof StatusLabels)[] = [
+      'namespace',
+      'name',
+      'state',
+      'condition',
+      'status',
+      'reason',
+      'failureType',
+    ];
+    return new Gauge({ name: STATUS, help, labelNames, registers });
+  });
+  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
+    registered(registry, name, () => new Histogram({ name, help, labelNames, buckets, registers }));
+  const approvals = histogram(
+    APPROVAL,
+    'Seconds from an approval request to its acceptance.',
+    ['namespace', 'name', 'taskType'],
+    [60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400],
+  );
+  const clusters = histogram(
+    CLUSTER,
+    'Seconds from the start of a cluster to its success.',
+    ['namespace', 'name'],
+    [15, 30, 60, 120, 300, 600, 1800, 3600],
+  );
   const known = new Map<string, Known>();
   const taskTypes = new Map<string, Set<string>>();
   const keyOf = ({ namespace = '', name }: RunName) => `${namespace}/${name}`;
