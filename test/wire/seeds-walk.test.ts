@@ -1,6 +1,6 @@
 // docs/seeds.md is true: its blocks, in its order, word for word, on the fleets that it names, print what stands below them; and its manifests
 // and commands are those of seed 002.
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,6 +15,8 @@ const page = readFileSync(join(root, 'docs/seeds.md'), 'utf8');
 const PREPARED = 'npm ci && npm run build\n';
 /** Runs in a terminal of its own until the next one, or the end. */
 const LASTING = /^flotilla up (.*)\n$/;
+/** One block has many commands, and each of those that wait has a limit of its own. */
+const PATIENCE_MS = 180_000;
 
 describe('a page that is a walk', () => {
   const block = (info: string, text: string) => `\`\`\`${info}\n${text}\`\`\`\n`;
@@ -115,17 +117,15 @@ describe.skipIf(skipsKubectl)('the walk of docs/seeds.md', () => {
   }
 
   async function walk(step: Step): Promise<void> {
-    const { code, stdout } = await run('/bin/sh', ['-c', `exec 2>&1\n${exports}${step.commands}`], {
-      cwd: folder,
-      env,
-    });
+    const script = `exec 2>&1\n${exports}${step.commands}`;
+    const { code, stdout } = await run('/bin/sh', ['-c', script], { cwd: folder, env, timeoutMs: PATIENCE_MS });
     const where = `docs/seeds.md:${step.line}`;
     if (!isAsShown(step.prints, stdout)) expect(stdout, where).toBe(step.prints);
     expect(code, where).toBe(step.code);
     exports += (step.commands.match(/^export .*\n/gm) ?? []).join('');
   }
 
-  test('leads through both scopes', { timeout: 300_000 }, async () => {
+  test('leads through both scopes', { timeout: 600_000 }, async () => {
     const [first, ...steps] = stepsOf(page);
     expect(first?.commands).toBe(PREPARED);
     for (const step of steps) {
@@ -134,5 +134,6 @@ describe.skipIf(skipsKubectl)('the walk of docs/seeds.md', () => {
       else await startFleet(`up ${words}`, step);
     }
     expect(await fleet?.stop('SIGINT')).toBe(0);
+    expect(readdirSync(folder).filter((name) => !name.startsWith('.'))).toEqual(['flotilla', 'kubectl']);
   });
 });

@@ -106,7 +106,12 @@ export async function startServer(options: StartOptions = {}): Promise<Server> {
 export function run(
   file: string,
   args: readonly string[],
-  options: { readonly env?: NodeJS.ProcessEnv; readonly input?: string; readonly cwd?: string } = {},
+  options: {
+    readonly env?: NodeJS.ProcessEnv;
+    readonly input?: string;
+    readonly cwd?: string;
+    readonly timeoutMs?: number;
+  } = {},
 ): Promise<Result> {
   return new Promise((done) => {
     const child = execFile(
@@ -114,7 +119,7 @@ export function run(
       [...args],
       {
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: options.timeoutMs ?? 60_000,
         maxBuffer: 64 * 1024 * 1024,
         ...(options.env ? { env: options.env } : {}),
         ...(options.cwd ? { cwd: options.cwd } : {}),
