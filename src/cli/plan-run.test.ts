@@ -276,6 +276,7 @@ Assumed: clusters work as soon as they have it, and people approve at once. Noth
     await expect(it.byName('done')).rejects.toThrow(
       'ClusterStagedUpdateRun "done" is over, and nothing more will come of it: all is done',
     );
+    await expect(it.byFile([newRun({}, 'done')])).rejects.toThrow('is over, and nothing more will come of it');
     await expect(it.byName('nope')).rejects.toThrow('there is no ClusterStagedUpdateRun "nope" (known: done)');
   });
 

@@ -47,15 +47,18 @@ export interface Planned {
 
 export async function plannedByName(server: Server, which: WhichRun): Promise<Planned> {
   const run = await getRun(server, which);
-  const { deletionTimestamp } = run.metadata;
-  if (deletionTimestamp !== undefined) throw new UserError('Over', `${titleOfRun(which)} is being deleted`);
-  const said = (type: string) => conditionOf(run.status?.conditions, type);
+  return { which, run, isThere: true, notes: standingOf(which, run) };
+}
+
+/** How far a run is already. One that is over has nothing to plan. */
+function standingOf(which: WhichRun, { metadata, status }: StagedUpdateRun): readonly string[] {
+  if (metadata.deletionTimestamp !== undefined) throw new UserError('Over', `${titleOfRun(which)} is being deleted`);
+  const said = (type: string) => conditionOf(status?.conditions, type);
   const over = said('Succeeded') ?? (said('Initialized')?.status === 'False' ? said('Initialized') : undefined);
   if (over !== undefined) {
     throw new UserError('Over', `${titleOfRun(which)} is over, and nothing more will come of it: ${over.message}`);
   }
-  const isUnderWay = said('Progressing') !== undefined;
-  return { which, run, isThere: true, notes: isUnderWay ? ['it has been started: this is what is left'] : [] };
+  return said('Progressing') === undefined ? [] : ['it has been started: this is what is left'];
 }
 
 const isOf = (object: KubeObject, resource: PlacementFamily['run']): boolean =>
@@ -85,6 +88,7 @@ export async function plannedByManifests(
   const which: WhichRun = { family: familyIn(at.namespace), name: at.name, ...within(at.namespace) };
   const notes: string[] = [];
   const run = (await rehearsed(server, given, notes)) as StagedUpdateRun;
+  notes.push(...standingOf(which, run));
   const wanted = run.spec?.stagedRolloutStrategyName;
   const strategy = objects.find(
     (object) =>
