@@ -26,7 +26,7 @@ export async function rows(tell: Tell): Promise<void> {
   if (!(clusters > 0 && clusters % 20 === 0 && members >= clusters)) {
     throw new Error('the clusters of a run are a multiple of 20, and at most as many as there are members');
   }
-  const folder = mkdtempSync(join(tmpdir(), 'flotilla-staged-'));
+  const folder = mkdtempSync(join(tmpdir(), 'flotilla-bench-staged-'));
   try {
     await using fleet = await startStagedFleet(folder, members);
     const one = await tellOne(folder, fleet, { clusters, members }, tell);

@@ -4,7 +4,7 @@ import { initialise, inUseBy } from './initialise.ts';
 import type { Observed } from './observed.ts';
 import { APPLY, aBinding, aPlacement, aPolicy, aRun, aSnapshot, aStrategy, observe, STAGES } from './run.testing.ts';
 
-const pickN = { placementType: 'PickN' };
+const pickN = { placementType: 'PickN' } as const;
 const n = (count: string) => ({ 'kubernetes-fleet.io/number-of-clusters': count });
 const content = (hash: string, bytes = 10) => ({
   state: 'selected' as const,

@@ -1,5 +1,6 @@
 // A run and all it depends on, valid unless a test says otherwise: placement `web` on clusters a, b and c, in the stages `first` (a) and `rest`.
 
+import type { Condition } from '../../api/conditions.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { canonicalJson } from '../../base/json.ts';
 import { clusterFamily } from '../families.ts';
@@ -27,13 +28,18 @@ export const LABELS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   c: { stage: 'rest' },
 };
 
-export const aPlacement = (spec: object = {}): HubPlacement =>
-  ({
-    metadata: { name: 'web', uid: 'p', resourceVersion: '1', generation: 1 },
-    spec: { resourceSelectors: [], strategy: { type: 'External', applyStrategy: APPLY }, ...spec },
-    conditions: [],
-    observedResourceIndex: '',
-  }) as unknown as HubPlacement;
+export const aPlacement = (spec: object = {}): HubPlacement => ({
+  metadata: { name: 'web', uid: 'p', resourceVersion: '1', generation: 1 },
+  spec: {
+    resourceSelectors: [],
+    strategy: { type: 'External', applyStrategy: APPLY },
+    revisionHistoryLimit: 10,
+    statusReportingScope: 'ClusterScopeOnly',
+    ...spec,
+  },
+  conditions: [],
+  observedResourceIndex: '',
+});
 
 export const aPolicy = ({
   index = '0',
@@ -44,62 +50,60 @@ export const aPolicy = ({
   annotations = {},
 }: {
   readonly index?: string | undefined;
-  readonly status?: string;
+  readonly status?: Condition['status'];
   readonly generation?: number;
-  readonly policy?: object;
+  readonly policy?: NonNullable<HubPolicySnapshot['spec']['policy']>;
   readonly selected?: readonly string[];
   readonly annotations?: Readonly<Record<string, string>>;
-} = {}): HubPolicySnapshot =>
-  ({
-    metadata: {
-      name: `web-${index}`,
-      uid: `policy-${index}`,
-      resourceVersion: '1',
-      generation: 1,
-      labels: {
-        'kubernetes-fleet.io/parent-CRP': 'web',
-        'kubernetes-fleet.io/is-latest-snapshot': 'true',
-        ...(index === '' ? {} : { 'kubernetes-fleet.io/policy-index': index }),
+} = {}): HubPolicySnapshot => ({
+  metadata: {
+    name: `web-${index}`,
+    uid: `policy-${index}`,
+    resourceVersion: '1',
+    generation: 1,
+    labels: {
+      'kubernetes-fleet.io/parent-CRP': 'web',
+      'kubernetes-fleet.io/is-latest-snapshot': 'true',
+      ...(index === '' ? {} : { 'kubernetes-fleet.io/policy-index': index }),
+    },
+    annotations,
+  },
+  spec: { ...(policy === undefined ? {} : { policy }), policyHash: '' },
+  status: {
+    observedCRPGeneration: generation,
+    targetClusters: selected.map((clusterName) => ({ clusterName, selected: true, reason: 'fits' })),
+    conditions: [
+      {
+        type: 'Scheduled',
+        status,
+        reason: 'r',
+        message: 'so it is',
+        observedGeneration: 1,
+        lastTransitionTime: kubeTime(NOW),
       },
-      annotations,
-    },
-    spec: { ...(policy === undefined ? {} : { policy }), policyHash: '' },
-    status: {
-      observedCRPGeneration: generation,
-      targetClusters: selected.map((clusterName) => ({ clusterName, selected: true, reason: 'fits' })),
-      conditions: [
-        {
-          type: 'Scheduled',
-          status,
-          reason: 'r',
-          message: 'so it is',
-          observedGeneration: 1,
-          lastTransitionTime: kubeTime(NOW),
-        },
-      ],
-    },
-  }) as unknown as HubPolicySnapshot;
+    ],
+  },
+});
 
-export const aBinding = (cluster: string, spec: object = {}, more: object = {}): HubBinding =>
-  ({
-    metadata: {
-      name: `web-${cluster}`,
-      uid: `b-${cluster}`,
-      resourceVersion: '1',
-      generation: 1,
-      labels: { 'kubernetes-fleet.io/parent-CRP': 'web' },
-      ...more,
-    },
-    spec: {
-      state: 'Scheduled',
-      targetCluster: cluster,
-      resourceSnapshotName: '',
-      schedulingPolicySnapshotName: 'web-0',
-      clusterDecision: {},
-      ...spec,
-    },
-    conditions: [],
-  }) as unknown as HubBinding;
+export const aBinding = (cluster: string, spec: object = {}, more: object = {}): HubBinding => ({
+  metadata: {
+    name: `web-${cluster}`,
+    uid: `b-${cluster}`,
+    resourceVersion: '1',
+    generation: 1,
+    labels: { 'kubernetes-fleet.io/parent-CRP': 'web' },
+    ...more,
+  },
+  spec: {
+    state: 'Scheduled',
+    targetCluster: cluster,
+    resourceSnapshotName: '',
+    schedulingPolicySnapshotName: 'web-0',
+    clusterDecision: { clusterName: cluster, selected: true, reason: 'fits' },
+    ...spec,
+  },
+  conditions: [],
+});
 
 export const aSnapshot = (index: string, hash = `hash-${index}`, isLatest = true): HubResourceSnapshot => ({
   metadata: {
@@ -115,23 +119,24 @@ export const aSnapshot = (index: string, hash = `hash-${index}`, isLatest = true
   },
 });
 
-export const aRun = (spec: object = {}, more: object = {}, name = 'r'): HubRun =>
-  ({
-    metadata: {
-      name,
-      uid: `run-${name}`,
-      resourceVersion: '1',
-      generation: 1,
-      finalizers: ['kubernetes-fleet.io/stagedupdaterun-finalizer'],
-    },
-    spec: { placementName: 'web', stagedRolloutStrategyName: 's', state: 'Run', resourceSnapshotIndex: '0', ...spec },
-    conditions: [],
-    hasBegun: false,
-    ...more,
-  }) as unknown as HubRun;
+export const aRun = (spec: object = {}, more: object = {}, name = 'r'): HubRun => ({
+  metadata: {
+    name,
+    uid: `run-${name}`,
+    resourceVersion: '1',
+    generation: 1,
+    finalizers: ['kubernetes-fleet.io/stagedupdaterun-finalizer'],
+  },
+  spec: { placementName: 'web', stagedRolloutStrategyName: 's', state: 'Run', resourceSnapshotIndex: '0', ...spec },
+  conditions: [],
+  hasBegun: false,
+  ...more,
+});
 
-export const aStrategy = (stages: readonly object[] = STAGES): HubStrategy =>
-  ({ metadata: { name: 's', uid: 's', resourceVersion: '1' }, spec: { stages } }) as unknown as HubStrategy;
+export const aStrategy = (stages: HubStrategy['spec']['stages'] = STAGES): HubStrategy => ({
+  metadata: { name: 's', uid: 's', resourceVersion: '1' },
+  spec: { stages },
+});
 
 export const observe = (more: Partial<Observed> = {}): Observed => ({
   family: clusterFamily,
@@ -163,7 +168,7 @@ export const onRevision = (
   index: string,
   health: 'available' | 'failed' | 'unknown' = 'unknown',
 ): HubBinding => {
-  const condition = (type: string, status: string, message = '') => ({
+  const condition = (type: string, status: Condition['status'], message = ''): Condition => ({
     type,
     status,
     reason: status === 'True' ? 'Fine' : 'Broken',
@@ -182,7 +187,7 @@ export const onRevision = (
       ...(health === 'available' ? [condition('Applied', 'True'), condition('Available', 'True')] : []),
       ...(health === 'failed' ? [condition('Applied', 'False', 'ConfigMap "x": refused')] : []),
     ],
-  } as unknown as HubBinding;
+  };
 };
 
 export const REVISION = { snapshot: 'web-0-snapshot', overrides: '', strategy: canonicalJson(APPLY) };
