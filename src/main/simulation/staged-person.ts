@@ -224,13 +224,19 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
       return roll(2) === 0 && unfinished.length < 3 ? createRun(unfinished) : undefined;
     }
     if (dice < 86) return askByHand(run);
-    if (dice < 89) {
-      const request = one(await list(family.approvalRequest));
-      if (request !== undefined) await remove(at(family.approvalRequest, request.metadata.name));
-      return;
+    if (dice < 93) {
+      const request = one(await list<ApprovalRequest>(family.approvalRequest));
+      if (request === undefined) return createRun(unfinished);
+      if (roll(3) === 0) return remove(at(family.approvalRequest, request.metadata.name));
+      return remove(at(family.run, request.spec.parentStageRollout));
     }
-    if (dice < 92) return remove(at(family.run, one(all)?.metadata.name));
-    if (dice < 98) return moveCluster(one(members) as string);
+    if (dice < 94) return remove(at(family.run, one(all)?.metadata.name));
+    if (dice < 97) return moveCluster(one(members) as string);
+    // Means nothing to runs, and is told to whoever watches.
+    if (dice < 99)
+      return patch(at(family.strategy, roll(2) === 0 ? 's1' : 's2'), {
+        metadata: { labels: { seen: 'yes', at: String(++versions) } },
+      });
     return pick();
   };
 }
