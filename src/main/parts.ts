@@ -29,7 +29,7 @@ interface PartOptions {
 
 export interface HubOptions extends Partial<Settings>, PartOptions {
   readonly placements?: Omit<PlacementOptions, 'catalogue' | 'plan' | 'metrics'>;
-  readonly runs?: Pick<RunOptions, 'stuckAfterMs'>;
+  readonly runs?: Pick<RunOptions, 'stuckAfterMs' | 'isSigned'>;
 }
 
 /** Without a catalogue of the hub's kinds it only keeps the membership. */
@@ -39,7 +39,10 @@ export function startHub(deps: Deps, options: HubOptions = {}): Manager {
   return startManager(deps, {
     controllers: [
       membership(settings),
-      ...(catalogue === undefined ? [] : delivery(catalogue, metrics, { placements, runs })),
+      // On another's server nothing of ours looks at what is written.
+      ...(catalogue === undefined
+        ? []
+        : delivery(catalogue, metrics, { placements, runs: { isSigned: isRemote !== true, ...runs } })),
       ...(catalogue !== undefined && isRemote ? [keepKinds('hub', catalogue)] : []),
     ],
     manager: 'flotilla-hub',

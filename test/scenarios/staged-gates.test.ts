@@ -41,6 +41,29 @@ describe('an approval', () => {
     expect(await run.stage('canary')).toEqual(DONE_STAGE);
   });
 
+  scenario.for(families)(
+    'names who gave it, where the server vouches for that, and else nobody',
+    OF_FLEET,
+    async (it) => {
+      const run = await prepared(it);
+      await run.run();
+      await it.runs(7000);
+      const accepted = async (request: string) =>
+        (await run.request(request))?.status?.conditions?.find(({ type }) => type === 'ApprovalAccepted')?.message;
+      await run.approve('r-after-canary');
+      await it.runs(1000);
+      const user = (await run.request('r-after-canary'))?.status?.approval?.user;
+      expect(user).toBeTruthy();
+      expect(await accepted('r-after-canary')).toContain(`"${user}"`);
+      // What stands there may be anybody's word.
+      await it.fleet.restartHub({ delivers: {}, runs: { isSigned: false } });
+      await run.approve('r-before-prod');
+      await it.runs(1000);
+      expect((await run.request('r-before-prod'))?.status?.approval?.user).toBe(user);
+      expect(await accepted('r-before-prod')).toContain('an unknown user');
+    },
+  );
+
   scenario.for(families)('5: that is taken back after it was accepted stays accepted', OF_FLEET, async (it) => {
     const run = await prepared(it);
     await run.run();
