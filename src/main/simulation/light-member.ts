@@ -47,7 +47,8 @@ function beating({ cluster, namespace }: LightMemberOptions): Controller<Beating
       {
         source: sources.internal,
         toKeys: ({ metadata }, _see, old) =>
-          metadata.name !== cluster || (old !== undefined && old.metadata.generation === metadata.generation)
+          metadata.name !== cluster ||
+          (old !== undefined && old.metadata.generation === metadata.generation && old.metadata.uid === metadata.uid)
             ? []
             : [cluster],
       },

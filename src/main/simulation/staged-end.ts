@@ -4,7 +4,7 @@ import type { ApprovalRequest } from '../../api/approval-request.ts';
 import type { Binding } from '../../api/binding.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import type { Resource } from '../../api/kind.ts';
-import { memberCluster } from '../../api/member-cluster.ts';
+import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -30,6 +30,11 @@ import {
 const inAll = <T extends KubeObject>(store: Readable, { group, plural }: Resource): readonly T[] =>
   store.range(`${group}/${plural}/`).items.map((item) => item.object() as T);
 
+const LONGEST_SILENCE_MS = 75_000;
+
+const beatOf = ({ status }: MemberCluster): number =>
+  Date.parse(status?.agentStatus?.find(({ type }) => type === 'MemberAgent')?.lastReceivedHeartbeat ?? '1970-01-01');
+
 interface End {
   readonly now: number;
   readonly runs: readonly StagedUpdateRun[];
@@ -43,6 +48,11 @@ export function unsettled(sight: Sight, family: PlacementFamily): string | undef
   if (store === undefined) return 'the hub is down';
   const leaving = inAll(store, memberCluster).find(isGoing);
   if (leaving !== undefined) return `${leaving.metadata.name} still leaves`;
+  // A partition may last longer than all other faults.
+  const silent = inAll<MemberCluster>(store, memberCluster).find(
+    (each) => sight.now - beatOf(each) > LONGEST_SILENCE_MS,
+  );
+  if (silent !== undefined) return `${silent.metadata.name} is not heard yet`;
   const end: End = {
     now: sight.now,
     runs: inAll<StagedUpdateRun>(store, family.run),
