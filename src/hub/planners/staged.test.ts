@@ -432,6 +432,22 @@ describe('to stop', () => {
     );
   });
 
+  test('lets the wait after a stage count from its last cluster, also of one that was stuck when it stopped', () => {
+    const fleet: Fleet = {
+      stages: [stage('x', { afterStageTasks: [{ type: 'TimedWait', waitTime: '60s' }] }), stage('y')],
+      clusters: { x: ['a'], y: ['d'] },
+    };
+    const isStopped = { state: 'Stop' } as const;
+    const begins = settled(fleet, [moved('a', 'progressing'), row('d')]).state;
+    const stopped = settled(fleet, [moved('a', 'progressing'), row('d')], isStopped, begins, T0 + 400_000);
+    expect(progress(stopped)).toBe('False/UpdateRunStopped');
+    const late = T0 + 1_000_000;
+    const done = settled(fleet, [moved('a'), row('d')], isStopped, stopped.state, late);
+    const resumed = settled(fleet, [moved('a'), row('d')], {}, done.state, late + 1000);
+    expect(resumed.move).toEqual([]);
+    expect(resumed.gates).toMatchObject([{ code: 'TimedWait', until: late + 60_999 }]);
+  });
+
   test('names the cluster that is stuck', () => {
     const rows = [moved('a', 'failed', { why: 'ConfigMap "x": refused' }), row('b'), row('c'), row('d')];
     const plan = settled(TWO, rows, STOP, settled(TWO, rows).state, T0 + 300_000);

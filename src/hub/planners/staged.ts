@@ -444,6 +444,8 @@ function begin({ rows, limits, state, now }: Input) {
     const at = stages.findIndex((each) => !isTrue(each, 'Succeeded'));
     const stage = at < 0 ? tree.deletionStageStatus : stages[at];
     if (stage === undefined) return;
+    const isDoneWith = (): number => stage.clusters.filter((each) => isTrue(each, 'Succeeded')).length;
+    const before = isDoneWith();
     const inFlight = at < 0 ? inFlightRemovals(stage) : inFlightUpdates(stage, limits.strategy.stages[at]);
     if (isOver) return;
     if (at < 0 && stage.clusters.every((each) => isTrue(each, 'Succeeded'))) {
@@ -451,6 +453,9 @@ function begin({ rows, limits, state, now }: Input) {
       succeed();
       return;
     }
+    // One that was stuck, or not seen, when it was said to have stopped: the wait after the stage counts from now.
+    if (isDoneWith() > before && isFalse(stage, 'Progressing'))
+      tell.stage(stage, 'Progressing', 'Unknown', 'StageUpdatingStopping', 'a cluster is done');
     const stuck = inFlight.filter(isStuck);
     gates.push({ code: 'RunStopped', subject: limits.run, on: limits.run, facts: {}, next: limits.howToStart });
     if (stuck.length < inFlight.length) {
