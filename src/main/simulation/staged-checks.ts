@@ -223,7 +223,8 @@ function closedAfter(told: Told, at: number, stage: StageStatus, ground: Ground)
     (name) => !chronicle.wasApproved(told, name, stage.stageName),
   );
   if (closed !== undefined) return { rule: 'gates', text: `${closed} was not approved` };
-  const done = stage.clusters.map(({ clusterName }) => chronicle.doneAt(told, clusterName) ?? 0);
+  const waitedFor = stage.clusters.filter((each) => !isSkipped(each));
+  const done = waitedFor.map(({ clusterName }) => chronicle.doneAt(told, clusterName) ?? 0);
   const openFrom = Math.max(...done) + waitMsOf(planOf(told.run, at)) - 2 * story.skewMs;
   if (waitMsOf(planOf(told.run, at)) === 0 || now >= openFrom) return undefined;
   return { rule: 'gates', text: `the wait after stage ${stage.stageName} is not over for ${openFrom - now} ms` };
