@@ -141,11 +141,33 @@ describe('a forecast', () => {
       it: 'does not ask for what somebody was asked for and gave',
       ground: ground(
         {
-          requests: [aRequest('r-after-first', 'first', { status: { conditions: said('Approved ApprovalAccepted') } })],
+          requests: [
+            aRequest('r-after-first', 'first', {
+              status: { conditions: said('Approved ApprovalAccepted') },
+              owner: 'r-uid',
+            }),
+          ],
+          run: aNewRun({}, { uid: 'r-uid' }),
         },
         [{ ...STAGES[0], afterStageTasks: [{ type: 'Approval' }] }, STAGES[1]] as readonly object[],
       ),
       steps: ['first: a', 'rest: b c', 'rest: d'],
+    },
+    {
+      it: 'asks anew for what an earlier run of the name was given',
+      ground: ground(
+        {
+          requests: [
+            aRequest('r-after-first', 'first', {
+              status: { conditions: said('Approved ApprovalAccepted') },
+              owner: 'r-uid',
+            }),
+          ],
+          run: aNewRun({}, { uid: 'another' }),
+        },
+        [{ ...STAGES[0], afterStageTasks: [{ type: 'Approval' }] }, STAGES[1]] as readonly object[],
+      ),
+      steps: ['first: a', 'ask r-after-first', 'rest: b c', 'rest: d'],
     },
     {
       it: 'fails where a request has the name and is about something else',
@@ -197,7 +219,7 @@ describe('a forecast', () => {
       it: 'an index that is not there',
       ground: ground({ run: aNewRun({ resourceSnapshotIndex: '7' }) }),
       end: 'cannot begin',
-      says: 'there is no resource snapshot with index "7" of "web": there are 0, 1',
+      says: 'there is no resource snapshot with index "7" of "web": those that exist: 0, 1',
     },
     {
       it: 'another run that is under way with another strategy',

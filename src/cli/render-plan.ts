@@ -71,11 +71,7 @@ function order({ steps, stages }: RunPlan, view: PlanView): readonly string[] {
     }
     lines.push([step.afterMs, stepWords(step, total, view)]);
   }
-  const rows = lines.map(([afterMs, words], at) => [
-    `${at + 1}.`.padStart(4),
-    `+${wholeSeconds(afterMs)}`,
-    words,
-  ]);
+  const rows = lines.map(([afterMs, words], at) => [`${at + 1}.`.padStart(4), `+${wholeSeconds(afterMs)}`, words]);
   return align(rows.map((cells) => cells.map(plainText))).split('\n');
 }
 

@@ -112,14 +112,18 @@ export const onRequest = (name: string, stage: string, when: 'before' | 'after',
   count: 0,
 });
 
+interface RequestParts {
+  readonly status?: object;
+  readonly when?: 'before' | 'after';
+  readonly namespace?: string;
+  /** Uid of the run that asks. */
+  readonly owner?: string;
+}
+
 export const aRequest = (
   name: string,
   stage: string,
-  {
-    status = {},
-    when = 'after',
-    namespace,
-  }: { readonly status?: object; readonly when?: 'before' | 'after'; readonly namespace?: string } = {},
+  { status = {}, when = 'after', namespace, owner }: RequestParts = {},
 ): ApprovalRequest => ({
   apiVersion: API,
   kind: namespace === undefined ? 'ClusterApprovalRequest' : 'ApprovalRequest',
@@ -132,6 +136,9 @@ export const aRequest = (
       [labels.targetUpdatingStage]: stage,
       [labels.taskType]: TASK_TYPES[when],
     },
+    ...(owner === undefined
+      ? {}
+      : { ownerReferences: [{ apiVersion: API, kind: 'ClusterStagedUpdateRun', name: 'r', uid: owner }] }),
   },
   spec: { parentStageRollout: 'r', targetStage: stage },
   status,

@@ -81,6 +81,8 @@ export interface HubApprovalRequest {
   readonly metadata: ObjectMeta;
   readonly spec: ApprovalRequestSpec;
   readonly conditions: readonly Condition[];
+  /** Uids of those that it goes with: a run is made anew under the same name, its requests are not. */
+  readonly owners: readonly string[];
   /** Who approved, where the server tells. */
   readonly approval?: NonNullable<ApprovalRequestStatus['approval']>;
 }
@@ -99,6 +101,7 @@ export const approvalRequestSource = (resource: Resource): Source<HubApprovalReq
       metadata: only(metadata, 'generation', 'creationTimestamp', 'deletionTimestamp', 'labels'),
       spec,
       conditions: status?.conditions ?? [],
+      owners: (metadata.ownerReferences ?? []).map(({ uid }) => uid),
       ...(status?.approval === undefined ? {} : { approval: status.approval }),
     };
   },

@@ -49,6 +49,32 @@ describe('a fleet that changes', () => {
     },
   );
 
+  scenario.for(families)(
+    'loses one that is silent without waiting longer than the run says',
+    { members: 2, heartbeatPeriodSeconds: 10 },
+    async (it) => {
+      const run = staging(it);
+      await it.give(configMap('1'));
+      await it.place({ ...EXTERNAL, ...pickN(2) });
+      await run.strategy(AT_ONCE);
+      await run.run({}, 'out');
+      await it.runs();
+      await it.change(pickN(1));
+      await it.runs(5000);
+      const bindings = await it.bindings();
+      const lost = bindings.find(({ spec }) => spec.state === 'Unscheduled')?.spec.targetCluster ?? '';
+      it.fleet.cut(lost, true);
+      await it.runs(60_000);
+      await run.run({}, 'r', { 'flotilla.dev/unreachable-after': '10m' });
+      await it.runs(60_000);
+      expect(await run.said()).not.toHaveProperty('Succeeded');
+      await it.runs(600_000);
+      expect(await run.said()).toEqual(DONE_RUN);
+      expect((await run.clusters('deletion'))[lost]).toMatchObject({ Succeeded: 'True/ClusterUpdatingSkipped' });
+      expect(await run.message('Succeeded')).toContain(`skipped: 1 (${lost})`);
+    },
+  );
+
   const CHANGES: readonly (readonly [string, (it: Delivery) => Promise<void>, RegExp])[] = [
     ['a member joins', (it) => it.join('c4', { env: 'prod' }), /joined: c4/],
     ['a member leaves', (it) => it.fleet.deleteMember('c3'), /(no longer picked|left the fleet): c3/],

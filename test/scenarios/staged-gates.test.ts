@@ -1,7 +1,7 @@
 // Who lets a run go on: people who approve, and whoever sets its state. Numbers are those of the acceptance scenarios.
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
-import { deployment, scenario } from '../delivery.ts';
+import { configMap, deployment, scenario } from '../delivery.ts';
 import {
   ABORTED,
   AT_ONCE,
@@ -113,6 +113,54 @@ describe('an approval', () => {
     await it.runs(1000);
     expect(await run.request('r-after-canary')).toBeUndefined();
   });
+
+  scenario.for(families)('of an earlier run of the same name opens nothing', OF_FLEET, async (it) => {
+    const run = await prepared(it);
+    const { plural } = it.family.approvalRequest;
+    await run.run();
+    await it.runs(7000);
+    // It outlives its run.
+    await it.fleet.patch(plural, it.namespace, 'r-after-canary', { metadata: { finalizers: ['example.com/audit'] } });
+    await run.approve('r-after-canary');
+    await it.runs(1000);
+    expect(await run.stage('canary')).toEqual(DONE_STAGE);
+    await run.remove();
+    await it.runs(1000);
+    await it.give(configMap('2'));
+    await run.run();
+    await it.runs(20_000);
+    expect(await run.stage('canary')).toEqual({ Progressing: 'False/StageUpdatingWaiting' });
+    expect(await run.message('Progressing')).toContain('this run did not ask for it');
+    expect(await it.values()).toEqual({ c1: '-', c2: '2', c3: '-' });
+    await it.fleet.patch(plural, it.namespace, 'r-after-canary', { metadata: { finalizers: null } });
+    await it.runs(1000);
+    expect((await run.request('r-after-canary'))?.status?.conditions ?? []).toEqual([]);
+    await run.approve('r-after-canary');
+    await it.runs(1000);
+    expect(await run.stage('canary')).toEqual(DONE_STAGE);
+  });
+
+  scenario.for(families)(
+    'given to a request that somebody made is not taken: the run asks itself',
+    OF_FLEET,
+    async (it) => {
+      const run = await prepared(it);
+      const { plural } = it.family.approvalRequest;
+      await it.fleet.hub.create(plural, it.namespace, {
+        metadata: { name: 'r-after-canary' },
+        spec: { parentStageRollout: 'r', targetStage: 'canary' },
+      });
+      await run.approve('r-after-canary');
+      const made = await run.request('r-after-canary');
+      await run.run();
+      await it.runs(20_000);
+      expect(await run.stage('canary')).toEqual({ Progressing: 'False/StageUpdatingWaiting' });
+      const asked = await run.request('r-after-canary');
+      expect(asked?.metadata.uid).not.toBe(made?.metadata.uid);
+      expect(asked?.metadata.ownerReferences?.[0]?.uid).toBe((await run.runOf()).metadata.uid);
+      expect(asked?.status?.conditions ?? []).toEqual([]);
+    },
+  );
 
   scenario.for(families)('of something else that has the name ends the run', OF_FLEET, async (it) => {
     const run = await prepared(it);

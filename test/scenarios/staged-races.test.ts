@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
 import { configMap, type Delivery, SHOP, scenario } from '../delivery.ts';
-import { AT_ONCE, DONE_RUN, EVERYBODY, prepared } from '../staged.ts';
+import { AT_ONCE, DONE_RUN, EVERYBODY, OF_FLEET, prepared } from '../staged.ts';
 
 describe('a run without an index', () => {
   scenario.for(families)('takes what was made a moment ago, before its watch tells of it', {}, async (it) => {
@@ -55,6 +55,19 @@ describe('an override that matches what a run is about, and is not built yet', (
     await it.runs();
     expect(await run.said()).toEqual(DONE_RUN);
     expect(new Set(Object.values(await it.values()))).toEqual(new Set(['1']));
+  });
+
+  scenario.for(families)('keeps no run from stopping', OF_FLEET, async (it) => {
+    const run = await prepared(it);
+    await run.run();
+    await it.runs(7000);
+    await override(it);
+    await it.runs(1000);
+    expect((await run.status()).holds).toMatchObject([{ code: 'NotSupportedYet' }]);
+    await run.state('Stop');
+    await it.runs(1000);
+    expect(await run.said()).toMatchObject({ Progressing: 'False/UpdateRunStopped' });
+    expect((await run.status()).holds).toMatchObject([{ code: 'RunStopped' }]);
   });
 
   scenario.for(families)('keeps a run that is under way where it is, until it is gone', {}, async (it) => {

@@ -172,7 +172,7 @@ describe('revisions', () => {
         expect(await run.said(name)).toEqual(FAILED_TO_BEGIN);
         expect(await run.message('Initialized', name)).toContain('failed to process the request due to a client error');
       }
-      expect(await run.message('Initialized', 'many')).toContain('there are 0;');
+      expect(await run.message('Initialized', 'many')).toContain('those that exist: 0;');
       await run.state('Run', 'many');
       await it.runs();
       expect(await run.said('many')).toEqual(FAILED_TO_BEGIN);

@@ -199,7 +199,7 @@ export const describeNamespaceScope = (start: StartFleet, { signs }: ServerTrait
       await deleted();
       for (const number of [0, 1, 2]) await capture(number);
       const message = messageIn(await applied('UpdateRunInitializedFailed'), 'Initialized');
-      expect(message).toMatch(/index "5".*there are 0, 1, 2;/);
+      expect(message).toMatch(/index "5".*those that exist: 0, 1, 2;/);
       await deleted();
     });
 

@@ -13,6 +13,8 @@ export type Approval =
   /** Approved, and not accepted yet. */
   | { readonly state: 'approved' }
   | { readonly state: 'accepted' }
+  /** Of an earlier run of the same name, or made by hand: it must go first. */
+  | { readonly state: 'stale'; readonly hint: string; readonly isGoing: boolean }
   /** It has the name, and is about something else. */
   | { readonly state: 'foreign' };
 
@@ -47,14 +49,17 @@ export interface StagedPlan extends Plan<StagedUpdateRunStatus> {
   readonly release: readonly string[];
   /** Approvals to ask for. */
   readonly ask: readonly Gate[];
+  /** Requests to remove, so that they can be asked for anew. */
+  readonly discard: readonly string[];
   /** Approvals to accept. */
   readonly accept: readonly string[];
   /** What the run as a whole waits for. */
   readonly gates: readonly Hold[];
-  /** Why it has failed, and the rows that this rests on. */
+  /** Why it has failed, and the rows and approval requests that this rests on. */
   readonly failure?: {
     readonly blame: 'user' | 'internal';
     readonly message: string;
     readonly rows: readonly string[];
+    readonly requests?: readonly string[];
   };
 }

@@ -321,18 +321,26 @@ describe('gates', () => {
     [
       string,
       Readonly<Record<string, Approval>>,
-      Partial<Record<'move' | 'accept', readonly string[]>> & { readonly ask?: readonly string[] },
+      Partial<Record<'move' | 'accept' | 'discard', readonly string[]>> & { readonly ask?: readonly string[] },
     ]
   >([
     ['before a stage are asked for', {}, { ask: ['r-before-x'] }],
     ['are waited for', { 'r-before-x': OPEN }, {}],
+    [
+      'of an earlier run are asked for anew',
+      { 'r-before-x': { state: 'stale', hint: '', isGoing: false } },
+      { discard: ['r-before-x'] },
+    ],
+    ['of an earlier run that go are waited for', { 'r-before-x': { state: 'stale', hint: '', isGoing: true } }, {}],
     ['are accepted', { 'r-before-x': { state: 'approved' } }, { accept: ['r-before-x'] }],
     ['let pass', { 'r-before-x': ACCEPTED }, { move: ['web-a'] }],
   ])('%s', (_it, given, acts) => {
     const plan = settled(GATED, [row('a'), row('b')], approvals(given));
-    expect({ move: plan.move, accept: plan.accept, ask: plan.ask.map(({ name }) => name) }).toEqual({
+    const { move, accept, discard, ask } = plan;
+    expect({ move, accept, discard, ask: ask.map(({ name }) => name) }).toEqual({
       move: [],
       accept: [],
+      discard: [],
       ask: [],
       ...acts,
     });
@@ -370,7 +378,7 @@ describe('gates', () => {
     expect(settled(GATED, [row('a'), row('b')], approvals({}), passed).move).toEqual(['web-a']);
     expect(
       settled(GATED, [row('a'), row('b')], approvals({ 'r-before-x': { state: 'foreign' } })).failure,
-    ).toMatchObject({ blame: 'internal' });
+    ).toMatchObject({ blame: 'internal', requests: ['r-before-x'] });
   });
 });
 

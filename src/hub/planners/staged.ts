@@ -56,6 +56,7 @@ function begin({ rows, limits, state, now }: Input) {
   const release: string[] = [];
   const remove: string[] = [];
   const ask: Gate[] = [];
+  const discard: string[] = [];
   const accept: string[] = [];
   const holds: Record<string, Hold> = {};
   const gates: Hold[] = [];
@@ -175,11 +176,11 @@ function begin({ rows, limits, state, now }: Input) {
         continue;
       }
       if (row === undefined) return failed('internal', `cluster "${name}" has no binding any more`);
-      if (isGivenUp(row)) {
+      const isThere = hasWanted(row) && row.released === true;
+      if (!(isThere && isDone(row)) && isGivenUp(row)) {
         skip(cluster, silence(row));
         continue;
       }
-      const isThere = hasWanted(row) && row.released === true;
       if (isTrue(cluster, 'Started')) {
         if (!isThere) {
           const message = `somebody else has changed what cluster "${name}" is to have: another run, or an edit of its binding`;
@@ -241,10 +242,13 @@ function begin({ rows, limits, state, now }: Input) {
         'internal',
         `${limits.approvalRequest.kind} "${name}" exists and is about something else: delete it, and create a new run`,
       );
+      if (failure !== undefined) failure = { ...failure, requests: [name] };
       return false;
     }
     if (found.state === 'absent') {
       if (mayAct) ask.push({ name, stage: stage.stageName, when });
+    } else if (found.state === 'stale') {
+      if (mayAct && !found.isGoing) discard.push(name);
     } else {
       tell.task(
         task,
@@ -265,7 +269,7 @@ function begin({ rows, limits, state, now }: Input) {
       return true;
     }
     if (found.state === 'approved' && mayAct) accept.push(name);
-    gates.push(say.approvalMissing(name, stage, when, found.state === 'open' ? found.hint : undefined));
+    gates.push(say.approvalMissing(name, stage, when, 'hint' in found ? found.hint : undefined));
     return false;
   }
 
@@ -410,6 +414,11 @@ function begin({ rows, limits, state, now }: Input) {
       const { clusterName } = cluster;
       const own = removals.get(clusterName) ?? [];
       const standing = own.filter(({ deleting }) => !deleting);
+      const silent = own.find(isGivenUp);
+      if (silent !== undefined) {
+        skip(cluster, silence(silent));
+        continue;
+      }
       if (own.length === 0) {
         const back = updates.get(clusterName);
         if (back !== undefined && !isTrue(cluster, 'Started')) skip(cluster, 'the placement picks it again');
@@ -516,6 +525,7 @@ function begin({ rows, limits, state, now }: Input) {
       release: acts ? release : [],
       remove: acts ? remove : [],
       ask: acts ? ask : [],
+      discard: acts ? discard : [],
       accept: acts ? accept : [],
       holds: isOver ? {} : holds,
       gates: isOver ? [] : gates,

@@ -1,5 +1,5 @@
-// Gates that ask a person. Guarantees: an approval counts only if it speaks of the request as it stands; once it is accepted nothing takes it
-// back, and the request says so, whoever writes over it; an approval that does not count is told why.
+// Gates that ask a person. Guarantees: an approval counts only if this very run has asked for it, not an earlier one of its name, and only if it
+// speaks of the request as it stands; once it is accepted nothing takes it back, and the request says so, whoever writes over it; an approval that does not count is told why.
 import type { ApprovalReason } from '../../api/approval-request.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { labels, TASK_TYPES } from '../../api/names.ts';
@@ -18,10 +18,16 @@ const ACCEPTED = 'ApprovalAccepted';
 
 export function approvalOf(
   request: HubApprovalRequest | undefined,
-  { run, stage }: { readonly run: string; readonly stage: string },
+  { metadata }: Pick<HubRun, 'metadata'>,
+  stage: string,
 ): Approval {
   if (request === undefined) return { state: 'absent' };
-  if (request.spec.parentStageRollout !== run || request.spec.targetStage !== stage) return { state: 'foreign' };
+  const { parentStageRollout, targetStage } = request.spec;
+  if (parentStageRollout !== metadata.name || targetStage !== stage) return { state: 'foreign' };
+  if (!isAskedBy(request, metadata)) {
+    const isGoing = request.metadata.deletionTimestamp !== undefined;
+    return { state: 'stale', hint: 'this run did not ask for it: it is asked for anew', isGoing };
+  }
   if (conditionOf(request.conditions, ACCEPTED)?.status === 'True') return { state: 'accepted' };
   // It goes, and is asked for anew when it is gone.
   if (request.metadata.deletionTimestamp !== undefined) return { state: 'open' };
@@ -29,6 +35,9 @@ export function approvalOf(
   if (hint !== undefined) return { state: 'open', hint };
   return { state: isApproved(request) ? 'approved' : 'open' };
 }
+
+const isAskedBy = ({ owners }: HubApprovalRequest, { uid }: HubRun['metadata']): boolean =>
+  uid !== undefined && owners.includes(uid);
 
 const isApproved = ({ conditions }: HubApprovalRequest): boolean =>
   conditionOf(conditions, 'Approved')?.status === 'True';
@@ -71,13 +80,14 @@ export function askFor(family: PlacementFamily, { metadata }: HubRun, { name, st
 
 /** What is written on requests: that an approval is accepted, or why it is not. */
 export function answers(
-  { family, request, now }: Pick<Observed, 'family' | 'request' | 'now'>,
+  { family, run, request, now }: Pick<Observed, 'family' | 'run' | 'request' | 'now'>,
   status: StagedUpdateRunStatus,
   accept: readonly string[],
 ): readonly Action[] {
   return tasksOf(status).flatMap(({ approvalRequestName: name = '', ...task }) => {
     const found = name === '' ? undefined : request(name);
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return [];
+    if (!isAskedBy(found, run.metadata)) return [];
     // A client that replaces the whole list of conditions may have taken our word away.
     const isAccepted = accept.includes(name) || isTrue(task, 'ApprovalRequestApproved');
     return answer(family, found, isAccepted, now);

@@ -130,7 +130,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       overridesFor: () => NO_OVERRIDES,
       requests: see.by(family.approvalRequests, 'run', key),
       request(name) {
-        const request = see.get(family.approvalRequests, name, namespace);
+        const request = one('approvalRequest', family.approvalRequests, name);
         return request === undefined || isSigned ? request : unsigned(request);
       },
       ...(selected === undefined ? {} : { selected }),

@@ -121,7 +121,16 @@ function end({ family, run, requests }: Observed): Decision {
 function carryOut(observed: Observed, plan: StagedPlan, targets: Targets): Decision {
   const { family, run, request } = observed;
   const acts = plan.move.length + plan.release.length + plan.remove.length === 0 ? [] : actsOf(observed, plan, targets);
-  const asked = [...plan.ask.map((gate) => askFor(family, run, gate)), ...answers(observed, plan.state, plan.accept)];
+  const asked = [
+    ...plan.discard.flatMap((name) => {
+      const found = request(name);
+      return found === undefined
+        ? []
+        : [remove(seen(family.approvalRequests, found), `"${name}" was not asked for by this run`)];
+    }),
+    ...plan.ask.map((gate) => askFor(family, run, gate)),
+    ...answers(observed, plan.state, plan.accept),
+  ];
   const accepted = plan.accept.flatMap((name) => {
     const found = request(name);
     if (found === undefined) return [];

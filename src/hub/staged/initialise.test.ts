@@ -73,9 +73,9 @@ describe('a run', () => {
       'an index that is not there',
       { run: aRun({ resourceSnapshotIndex: '7' }), resourceSnapshots: [aSnapshot('0'), aSnapshot('12')] },
       'user',
-      'there are 0, 12;',
+      'those that exist: 0, 12;',
     ],
-    ['an index written otherwise', { run: aRun({ resourceSnapshotIndex: '00' }) }, 'user', 'there are 0;'],
+    ['an index written otherwise', { run: aRun({ resourceSnapshotIndex: '00' }) }, 'user', 'those that exist: 0;'],
     [
       'index 1 of what was never rolled out',
       { run: aRun({ resourceSnapshotIndex: '1' }), resourceSnapshots: [] },

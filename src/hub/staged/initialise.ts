@@ -231,7 +231,7 @@ function existing(snapshots: readonly HubResourceSnapshot[]): string {
   );
   return indexes.length === 0
     ? 'there are none yet; without resourceSnapshotIndex a run takes the present state'
-    : `there are ${indexes.join(', ')}; without resourceSnapshotIndex a run takes the present state`;
+    : `those that exist: ${indexes.join(', ')}; without resourceSnapshotIndex a run takes the present state`;
 }
 
 /** At once: what a run rolls out is what was there when it began, however short ago that was changed. */

@@ -58,7 +58,15 @@ export interface Observed extends Facts {
 
 /** An object that a verdict for good rests on: before it is said, the server is asked, since a watch may be behind. */
 export interface Rest {
-  readonly of: 'placement' | 'strategy' | 'policySnapshot' | 'resourceSnapshot' | 'binding' | 'member' | 'run';
+  readonly of:
+    | 'placement'
+    | 'strategy'
+    | 'policySnapshot'
+    | 'resourceSnapshot'
+    | 'binding'
+    | 'member'
+    | 'run'
+    | 'approvalRequest';
   readonly name: string;
 }
 

@@ -2,6 +2,7 @@
 // what it rests on, so that this can be looked at once more first.
 import type { Hold } from '../../api/hold.ts';
 import { CLIENT_ERROR_MARKER, masterSnapshotName } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
 import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
 import { byText } from '../../base/compare.ts';
 import { canonicalJson } from '../../base/json.ts';
@@ -50,9 +51,8 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
   const { now } = observed;
   const { generation } = observed.run.metadata;
   const valid = validate(observed, status);
-  if (valid.state === 'pending') {
-    return { state: 'held', status: treeOf(status, generation) as StagedUpdateRunStatus, hold: valid.hold };
-  }
+  if (valid.state === 'pending')
+    return { state: 'held', status: heldBy(observed, status, valid.hold), hold: valid.hold };
   if (valid.state === 'wrong') {
     const tree = treeOf(status, generation);
     const tell = teller(generation, now);
@@ -61,7 +61,8 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
     tell.run(tree, 'Succeeded', 'False', 'UpdateRunFailed', words);
     return { state: 'aborted', status: tree as StagedUpdateRunStatus, rests: valid.rests };
   }
-  const [unbuilt] = unbuiltHolds(observed);
+  // Who is to stop moves nothing anyway.
+  const [unbuilt] = observed.run.spec.state === 'Stop' ? [] : unbuiltHolds(observed);
   if (unbuilt !== undefined) {
     return { state: 'held', status: treeOf(status, generation) as StagedUpdateRunStatus, hold: unbuilt };
   }
@@ -72,8 +73,23 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
     state: status,
     now,
   });
-  const rests = (plan.failure?.rows ?? []).map((name): Rest => ({ of: 'binding', name }));
+  const rests = [
+    ...(plan.failure?.rows ?? []).map((name): Rest => ({ of: 'binding', name })),
+    ...(plan.failure?.requests ?? []).map((name): Rest => ({ of: 'approvalRequest', name })),
+  ];
   return { state: 'planned', plan, targets, rests };
+}
+
+/** That it is to stop is told even while nobody can say what is under way. */
+function heldBy({ run, now }: Observed, status: StagedUpdateRunStatus, { facts }: Hold): StagedUpdateRunStatus {
+  const { generation } = run.metadata;
+  const tree = treeOf(status, generation);
+  const hasStopped = conditionOf(status.conditions, 'Progressing')?.reason === 'UpdateRunStopped';
+  if (run.spec.state === 'Stop' && !hasStopped) {
+    const words = `waits until it is known what is under way: ${facts['message']}`;
+    teller(generation, now).run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', words);
+  }
+  return tree as StagedUpdateRunStatus;
 }
 
 const clustersOf = ({ stagesStatus = [] }: StagedUpdateRunStatus): readonly StageStatus['clusters'][number][] =>
@@ -112,7 +128,7 @@ function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: Stag
     stuckAfterMs,
     ...(after === undefined ? {} : { unreachableAfterMs: after }),
     left,
-    approval: (name, stage) => approvalOf(observed.request(name), { run: run.metadata.name ?? '', stage }),
+    approval: (name, stage) => approvalOf(observed.request(name), run, stage),
     ...(rival === undefined ? {} : { rival: refTo(family.run, rival) }),
     run: refTo(family.run, run),
     placement: {

@@ -193,3 +193,17 @@ describe('a status that contradicts itself ends the run:', () => {
     });
   });
 });
+
+test.each([
+  ['somebody seems to have joined', withBindings('a', 'b', 'c', 'd'), labelled({ d: LABELS['a'] }), 'binding web-d'],
+  ['somebody seems to be gone', withBindings('a', 'b'), {}, 'policySnapshot web-0'],
+] as const)('that %s is looked at once more before it ends a run', (_it, bindings, members, rest) => {
+  const found = validate(observe({ ...bindings, ...members }), begun());
+  expect(found.state).toBe('wrong');
+  expect(found.state === 'wrong' && found.rests.map(({ of, name }) => `${of} ${name}`)).toContain(rest);
+});
+
+test('who comes into another stage is blamed, and not those that stand behind it there', () => {
+  const found = validate(observe(labelled({ a: LABELS['b'] })), begun());
+  expect(found).toMatchObject({ state: 'wrong', message: expect.stringMatching(/in another place: a\)/) });
+});

@@ -80,7 +80,7 @@ function ofGround(
 
 // ---- the clusters
 
-function ofStages(facts: Facts, { updates }: Targets, status: StagedUpdateRunStatus): Verdict | undefined {
+function ofStages(facts: Facts, { updates, policyIndex }: Targets, status: StagedUpdateRunStatus): Verdict | undefined {
   const { stages } = status.stagedUpdateStrategySnapshot as StagedUpdateStrategySpec;
   const clusters = updates.map(({ spec }) => spec.targetCluster);
   // Before the scheduler gives it up: nobody has to change labels.
@@ -110,22 +110,27 @@ function ofStages(facts: Facts, { updates }: Targets, status: StagedUpdateRunSta
   const joined = [...placesNow.keys()].filter((cluster) => !placesBefore.has(cluster));
   const gone = [...placesBefore.keys()].filter((cluster) => !placesNow.has(cluster));
   const isSameSet = joined.length === 0 && gone.length === 0;
-  // One that is after somebody who joined or left has not moved by itself.
-  const moved = [...placesNow].filter(([cluster, { stage, at }]) => {
-    const was = placesBefore.get(cluster);
-    return was !== undefined && (was.stage !== stage || (isSameSet && was.at !== at));
-  });
+  const movedBy = (isElsewhere: (was: Place, is: Place) => boolean) =>
+    [...placesNow].flatMap(([cluster, is]) => {
+      const was = placesBefore.get(cluster);
+      return was !== undefined && isElsewhere(was, is) ? [cluster] : [];
+    });
+  const inAnotherStage = movedBy((was, is) => was.stage !== is.stage);
+  // One that is after somebody who came or went has not moved by itself.
+  const moved = isSameSet && inAnotherStage.length === 0 ? movedBy((was, is) => was.at !== is.at) : inAnotherStage;
   const told = [
     joined.length === 0 ? [] : [`joined: ${named(joined)}`],
     gone.length === 0 ? [] : [`no longer picked: ${named(gone)}`],
-    moved.length === 0 ? [] : [`in another place: ${named(moved.map(([cluster]) => cluster))}`],
+    moved.length === 0 ? [] : [`in another place: ${named(moved)}`],
   ].flat();
   if (told.length === 0) return undefined;
   return internal(
     `the clusters have changed since the run began (${told.join('; ')})`,
-    ...moved.map(([name]): Rest => ({ of: 'member', name })),
+    // It names those that are picked: one whose binding is only not seen is no longer taken for gone.
+    { of: 'policySnapshot', name: `${facts.run.spec.placementName}-${policyIndex}` },
+    ...moved.map((name): Rest => ({ of: 'member', name })),
     ...facts.bindings
-      .filter(({ spec }) => spec.state === 'Unscheduled' && gone.includes(spec.targetCluster))
+      .filter(({ spec }) => joined.includes(spec.targetCluster) || gone.includes(spec.targetCluster))
       .map(({ metadata }): Rest => ({ of: 'binding', name: metadata.name ?? '' })),
   );
 }
