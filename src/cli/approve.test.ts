@@ -81,6 +81,14 @@ async function waiting(family = clusterFamily) {
     ask,
     meddled,
     say: (name: string, status: object, as?: User) => say(family.approvalRequest.plural, name, status, as),
+    sayOfRun: (status: object) => say(family.run.plural, 'r', status),
+    stop: () =>
+      cluster.call({
+        verb: 'patch',
+        at: cluster.at(family.run.plural, namespace, 'r'),
+        patch: { type: 'merge', body: { spec: { state: 'Stop' } } },
+        manager: 'test',
+      }),
     read: async (name: string) =>
       (await cluster.get(family.approvalRequest.plural, namespace, name)) as ApprovalRequest,
     approve: (options: Partial<ApproveRun> = {}, on: typeof server = server) =>
@@ -134,6 +142,19 @@ describe.each(families)('approving a gate of a $run.kind', (family) => {
     const again = it.approve({ when: 'before' });
     await expect(again).rejects.toThrow(given);
     await expect(again).rejects.not.toThrow('not taken');
+  });
+
+  test('of a run that is over is refused, and of one that is stopped waits', async () => {
+    const it = await waiting(family);
+    await it.stop();
+    await it.approve();
+    expect(it.lines.at(-1)).toMatch(/: before stage "prod"; the run is stopped, and takes it when it goes on$/);
+    await it.ask('r-after-prod');
+    await it.sayOfRun({ conditions: [{ ...condition('Succeeded', 'False'), message: 'its ground has changed' }] });
+    await expect(it.approve({ when: 'after' })).rejects.toThrow(
+      `nobody waits for the approval after stage "prod" of ${title} any more: it is over: its ground has changed`,
+    );
+    expect((await it.read('r-after-prod')).status?.conditions ?? []).toEqual([]);
   });
 
   test('in the form of the plugin approves once more without complaint', async () => {

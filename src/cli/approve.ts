@@ -45,7 +45,8 @@ export async function approveRun(server: Server, options: ApproveRun, print: Pri
         ? new UserError('AlreadyApproved', `${what} is given already`)
         : new UserError('NotAsked', `${what} is not asked for yet: ${whyNotAsked(run)}`),
   });
-  print.line(`${refer(target)} approved${signature(approved)}: ${gate.when} stage "${options.stage}"`);
+  const later = run.spec.state === 'Stop' ? '; the run is stopped, and takes it when it goes on' : '';
+  print.line(`${refer(target)} approved${signature(approved)}: ${gate.when} stage "${options.stage}"${later}`);
 }
 
 interface Meant {
@@ -68,6 +69,9 @@ function checkIsAsked(request: ApprovalRequest, { what, gate, target, run, stage
   if (isAccepted || counts) {
     const rest = isAccepted ? '' : '; the hub has not taken it yet';
     throw new UserError('AlreadyApproved', `${what} is given already${signature(request)}${rest}`);
+  }
+  if (conditionOf(run.status?.conditions, 'Succeeded') !== undefined) {
+    throw new UserError('Over', `nobody waits for ${what} any more: ${whyNotAsked(run)}`);
   }
   if (metadata.deletionTimestamp !== undefined) {
     throw new UserError('NotAsked', `${titled(target)} is being deleted: the run asks anew when it is gone`);

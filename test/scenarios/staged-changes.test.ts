@@ -163,6 +163,23 @@ describe('a fleet that changes', () => {
     },
   );
 
+  scenario.for(families)('an annotation that is spoilt on the way is told', OF_FLEET, async (it) => {
+    const run = await prepared(it);
+    await run.run();
+    await it.runs(7000);
+    const annotate = (after: string | null) =>
+      it.fleet.patch(it.family.run.plural, it.namespace, 'r', {
+        metadata: { annotations: { 'flotilla.dev/unreachable-after': after } },
+      });
+    await annotate('ten');
+    await it.runs(1000);
+    const spoilt = { code: 'SpecInvalid', facts: { message: expect.stringContaining('is "ten"') } };
+    expect((await run.status()).holds).toContainEqual(expect.objectContaining(spoilt));
+    await annotate(null);
+    await it.runs(1000);
+    expect((await run.status()).holds).not.toContainEqual(expect.objectContaining({ code: 'SpecInvalid' }));
+  });
+
   scenario.for(families)('21: a strategy that changes or goes changes nothing', OF_FLEET, async (it) => {
     const run = await prepared(it);
     await run.run();

@@ -13,6 +13,7 @@ import { replacing } from '../apply-strategy.ts';
 import { summariseHolds } from '../holds-summary.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import type { StagedPlan } from '../planners/staged-plan.ts';
+import { troubleInAnnotations } from './annotations.ts';
 import { answers, approverOf, askFor } from './approvals.ts';
 import { newsIn } from './news.ts';
 import type { Observed } from './observed.ts';
@@ -92,6 +93,14 @@ const refused = ({ family, run, failure }: Observed): readonly Hold[] =>
         },
       ];
 
+/** An annotation that was spoilt on the way: the run goes on as if it had none, and says so. */
+function misread({ family, run }: Observed): readonly Hold[] {
+  const trouble = troubleInAnnotations(run);
+  if (trouble === undefined) return [];
+  const subject = refTo(family.run, run);
+  return [{ code: 'SpecInvalid', subject, on: subject, facts: { message: trouble }, next: 'mend the annotation' }];
+}
+
 // ---- the end
 
 /** What it has done so far stays as it is. */
@@ -144,6 +153,7 @@ function carryOut(observed: Observed, plan: StagedPlan, targets: Targets): Decis
     status: plan.state,
     holds: [
       ...(acts.length + asked.length === 0 ? [] : refused(observed)),
+      ...(plan.done ? [] : misread(observed)),
       ...plan.gates,
       ...Object.values(plan.holds),
     ],
