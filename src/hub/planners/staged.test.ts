@@ -288,6 +288,15 @@ describe('a run', () => {
     });
   });
 
+  test('counts one that was done before it fell silent', () => {
+    const rows = [
+      moved('a', 'available', { reachable: false, silentSince: T0 - 3_600_000 }),
+      ...['b', 'c', 'd'].map((cluster) => moved(cluster)),
+    ];
+    const done = settled(TWO, rows, { unreachableAfterMs: 600_000 });
+    expect(said(done.state, 'Succeeded')).toMatchObject({ status: 'True', message: 'all stages are done' });
+  });
+
   test('waits for one that keeps it from beginning', () => {
     const plan = settled(
       TWO,
