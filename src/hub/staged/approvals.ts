@@ -36,6 +36,7 @@ export function approvalOf(
   return { state: isApproved(request) ? 'approved' : 'open' };
 }
 
+/** Differs from KubeFleet: there whatever has the name counts, also what an earlier run of the same name was given. */
 const isAskedBy = ({ owners }: HubApprovalRequest, { uid }: HubRun['metadata']): boolean =>
   uid !== undefined && owners.includes(uid);
 
