@@ -115,6 +115,7 @@ function gateWords(stage: StageProgress, gate: RunGate, { now, approve }: Pick<R
   if (state === 'Open') return approvedWords(gate);
   if (state === 'Approved') return `${approvedWords(gate)}; the hub has not taken it yet`;
   if (state === 'Pending') return `asks for ${request}`;
+  if (state === 'Closed') return `nobody waits for ${request} any more`;
   return `waits for ${request}: ${approve(stage.stage, when)}${hint === undefined ? '' : ` (${hint})`}`;
 }
 

@@ -151,6 +151,14 @@ describe('how far a run is', () => {
     expect(stage?.gates).toEqual([{ when: 'after', type: 'Approval', request: 'q', ...gate }]);
   });
 
+  test('knows a gate of a run that is over: nobody waits there', () => {
+    const task = approval('q', 'ApprovalRequestCreated');
+    const stages = [aStage('one', '', [inRun('a')], { afterStageTaskStatus: [task] })];
+    const says = `${INITIALIZED} Succeeded:False:UpdateRunFailed`;
+    const [stage] = progressOf({ says, stages }, aRequest('q', 'one')).stages;
+    expect(stage?.gates).toEqual([{ when: 'after', type: 'Approval', request: 'q', state: 'Closed' }]);
+  });
+
   test.each([
     { it: 'has not come', text: '', holds: [], gate: { state: 'Pending' } },
     {

@@ -72,8 +72,8 @@ export interface RunCluster {
 export interface RunGate {
   readonly when: 'before' | 'after';
   readonly type: 'Approval' | 'TimedWait';
-  /** `Asked`: a person is asked. `Approved`: a person said yes, and the hub has not taken it yet. `Waiting`: time passes. */
-  readonly state: 'Pending' | 'Asked' | 'Approved' | 'Waiting' | 'Open';
+  /** `Asked`: a person is asked. `Approved`: a person said yes, and the hub has not taken it yet. `Waiting`: time passes. `Closed`: the run is over, and nobody waits. */
+  readonly state: 'Pending' | 'Asked' | 'Approved' | 'Waiting' | 'Open' | 'Closed';
   readonly request?: string;
   /** Who opened it; absent = nobody yet, or nobody knows. */
   readonly by?: string;
@@ -231,7 +231,7 @@ function gateOf(
   task: StageTaskStatus,
   around: Around & { readonly when: RunGate['when']; readonly stage: string; readonly spec: Stage | undefined },
 ): RunGate {
-  const { when, stage, spec, holds, requests } = around;
+  const { run, when, stage, spec, holds, requests } = around;
   const said = (type: string) => conditionOf(task.conditions, type);
   const at = (condition: Condition) => moment('at', condition.lastTransitionTime);
   if (task.type === 'TimedWait') {
@@ -253,6 +253,7 @@ function gateOf(
   const base = { when, type: 'Approval', request: name } as const;
   const by = approval === undefined ? {} : { by: approval.user, ...moment('at', approval.time) };
   if (accepted?.status === 'True') return { ...base, state: 'Open', ...at(accepted), ...by };
+  if (conditionOf(run.status?.conditions, 'Succeeded') !== undefined) return { ...base, state: 'Closed' };
   if (request === undefined) {
     return { ...base, state: said('ApprovalRequestCreated')?.status === 'True' ? 'Asked' : 'Pending' };
   }

@@ -20,7 +20,6 @@ import {
   isGoing,
   isOver,
   isPicked,
-  isReleased,
   isSaid,
   isSkipped,
   planOf,
@@ -64,6 +63,8 @@ const BEHIND_MS = 90_000;
 const AT_ONCE_MS = 100;
 /** Times are written in whole ones. */
 const SECOND_MS = 1000;
+/** From a look at the server to the word that rests on it, delays of requests among it. */
+const WORD_MS = 2000;
 
 export function stagedCheckers(story: StagedStory): readonly Checker[] {
   const chronicle = new Chronicle(story.family);
@@ -287,15 +288,9 @@ const blamedIn = (run: StagedUpdateRun | undefined): string | undefined =>
     ?.flatMap(({ clusters }) => clusters)
     .find((each) => conditionOf(each.conditions, 'Succeeded')?.status === 'False')?.clusterName;
 
-const isUntouched = (run: StagedUpdateRun, cluster: string, { chronicle }: Ground): boolean =>
-  chronicle.bindings.some(
-    (each) =>
-      each.spec.targetCluster === cluster &&
-      each.spec.state === 'Bound' &&
-      each.spec.resourceSnapshotName === snapshotOf(run) &&
-      isPicked(each) &&
-      isReleased(each),
-  );
+/** Not only for a moment: others may have put it right between the look and the word. */
+const isUntouched = (run: StagedUpdateRun, cluster: string, { chronicle, now }: Ground): boolean =>
+  chronicle.hasKept(cluster, snapshotOf(run), WORD_MS, now);
 
 function mayBeLeftOut({ run, madeAt }: Told, cluster: string, { chronicle, now, story }: Ground): boolean {
   const notes = run.metadata.annotations ?? {};

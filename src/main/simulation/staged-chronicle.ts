@@ -54,6 +54,8 @@ export class Chronicle {
   readonly #bindings = new Map<string, Binding>();
   /** By `cluster snapshot`: it had it, and worked. */
   readonly #worked = new Map<string, Times>();
+  /** By `cluster snapshot`: it was given it, and told so. */
+  readonly #given = new Map<string, Times>();
   /** By request and what it is about: it stood approved as it should be. */
   readonly #approved = new Map<string, Times>();
   /** By request and what it is about. */
@@ -110,6 +112,14 @@ export class Chronicle {
       (each) => isPicked(each) && each.spec.resourceSnapshotName === snapshot && isAvailable(each),
     );
     timesOf(this.#worked, `${cluster} ${snapshot}`).is(works, now);
+    const isGiven = this.#of(cluster).some(
+      (each) =>
+        isPicked(each) &&
+        each.spec.state === 'Bound' &&
+        each.spec.resourceSnapshotName === snapshot &&
+        isReleased(each),
+    );
+    timesOf(this.#given, `${cluster} ${snapshot}`).is(isGiven, now);
   }
 
   #followSnapshot({ metadata, spec }: ResourceSnapshot): void {
@@ -165,6 +175,11 @@ export class Chronicle {
 
   versionAt(moment: number): number {
     return this.#versions.findLast(({ at }) => at <= moment)?.version ?? -1;
+  }
+
+  /** It has had what it was given for as long as this. */
+  hasKept(cluster: string, snapshot: string, ms: number, now: number): boolean {
+    return this.#given.get(`${cluster} ${snapshot}`)?.lasted(ms, now, now) ?? false;
   }
 
   wasUnpickedSince(cluster: string, since: number): boolean {
