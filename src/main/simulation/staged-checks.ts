@@ -127,7 +127,9 @@ function bindingChanged(now: Binding, before: Binding | undefined, ground: Groun
       : [];
   }
   const had = before?.spec.resourceSnapshotName ?? '';
-  const isMoved = had !== snapshot || (state === 'Bound' && before?.spec.state !== 'Bound');
+  // The scheduler takes back what it had given up, as it was: no run is asked for that.
+  const isTakenBack = before?.spec.state === 'Unscheduled' && had !== '';
+  const isMoved = had !== snapshot || (state === 'Bound' && before?.spec.state !== 'Bound' && !isTakenBack);
   if (!isMoved) return [];
   const what = `${cluster} moves from ${had || 'nothing'} to ${snapshot || 'nothing'}`;
   return best(moversOf(cluster, snapshot, ground), (told) => moveTrouble(told, cluster, ground), what);
