@@ -183,3 +183,26 @@ test('what was refused is a hold as long as there is something to do', () => {
   const bindings = ['a', 'b', 'c'].map((cluster) => onRevision(cluster, '0', 'available'));
   expect(decide({ ...recorded({ bindings }), failure }).holds).toEqual([]);
 });
+
+test('a run that is to stop says so while nobody can tell what is under way, and one that has stopped stays so', () => {
+  const status = (observed: Observed) => {
+    const write = decide(observed)
+      .steps.flat()
+      .find((action) => action.do === 'patch' && action.subresource === 'status');
+    return (write as unknown as { readonly merge: { readonly status: StagedUpdateRunStatus } } | undefined)?.merge
+      .status;
+  };
+  const begun = recorded();
+  const held = {
+    policySnapshots: [],
+    run: aRun({ state: 'Stop' }, { conditions: begun.run.conditions, hasBegun: true }),
+  };
+  const stopping = { type: 'Progressing', status: 'Unknown', reason: 'UpdateRunStopping' };
+  expect(status({ ...begun, ...held })?.conditions).toContainEqual(expect.objectContaining(stopping));
+  expect(decide({ ...begun, ...held }).holds).toMatchObject([{ code: 'SchedulingPending' }]);
+  const conditions = (begun.status?.conditions ?? []).map((each) =>
+    each.type === 'Progressing' ? { ...each, status: 'False' as const, reason: 'UpdateRunStopped' } : each,
+  );
+  const stopped = { ...begun, ...held, status: { ...begun.status, conditions } };
+  expect(status(stopped)?.conditions ?? []).not.toContainEqual(expect.objectContaining(stopping));
+});
