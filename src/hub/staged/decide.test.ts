@@ -5,7 +5,7 @@ import type { Action } from '../../runtime/controller.ts';
 import type { HubApprovalRequest } from '../staged-sources.ts';
 import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
-import { APPLY, aBinding, aRun, NOW, observe, onRevision } from './run.testing.ts';
+import { APPLY, aBinding, aRun, NOW, observe, onRevision, statusIn } from './run.testing.ts';
 
 /** What a step does, in short. */
 function told(action: Action): string {
@@ -26,9 +26,7 @@ const shown = (observed: Observed) => decide(observed).steps.map((step) => step.
 
 /** As it stands after the first write of a run. */
 function recorded(more: Partial<Observed> = {}): Observed {
-  const first = decide(observe(more));
-  const write = first.steps.flat().find((action) => action.do === 'patch' && action.subresource === 'status');
-  const { status } = (write as unknown as { readonly merge: { readonly status: StagedUpdateRunStatus } }).merge;
+  const status = statusIn(decide(observe(more))) as StagedUpdateRunStatus;
   return observe({
     ...more,
     run: aRun({ ...more.run?.spec }, { conditions: status.conditions, hasBegun: true }),
@@ -185,13 +183,7 @@ test('what was refused is a hold as long as there is something to do', () => {
 });
 
 test('a run that is to stop says so while nobody can tell what is under way, and one that has stopped stays so', () => {
-  const status = (observed: Observed) => {
-    const write = decide(observed)
-      .steps.flat()
-      .find((action) => action.do === 'patch' && action.subresource === 'status');
-    return (write as unknown as { readonly merge: { readonly status: StagedUpdateRunStatus } } | undefined)?.merge
-      .status;
-  };
+  const status = (observed: Observed) => statusIn(decide(observed));
   const begun = recorded();
   const held = {
     policySnapshots: [],
@@ -205,4 +197,41 @@ test('a run that is to stop says so while nobody can tell what is under way, and
   );
   const stopped = { ...begun, ...held, status: { ...begun.status, conditions } };
   expect(status(stopped)?.conditions ?? []).not.toContainEqual(expect.objectContaining(stopping));
+});
+
+describe('that it is initialized a run says together with how it is started', () => {
+  const prepared = recorded({ run: aRun({ state: 'Initialize' }) });
+  const initialized = (observed: Observed) =>
+    statusIn(decide(observed))?.conditions?.find(({ type }) => type === 'Initialized');
+  const HOW = `it starts when spec.state becomes Run: kubectl patch clusterstagedupdateruns r --type merge -p '{"spec":{"state":"Run"}}'`;
+  const to = (state: 'Run' | 'Stop', more: Partial<Observed> = {}): Observed => {
+    const run = aRun({ state }, { conditions: prepared.run.conditions });
+    return { ...prepared, now: NOW + 60_000, ...more, run: { ...run, metadata: { ...run.metadata, generation: 2 } } };
+  };
+
+  test('as long as it is not', () => {
+    expect(prepared.status?.conditions).toMatchObject([
+      { type: 'Initialized', message: `ClusterStagedUpdateRun "r" is initialized with revision 0; ${HOW}` },
+    ]);
+  });
+
+  test.each([
+    { it: 'not once it is started', observed: to('Run') },
+    { it: 'not once it is to stop', observed: to('Stop') },
+    {
+      it: 'not once it is held after its start',
+      observed: to('Run', { policySnapshots: [] }),
+    },
+    {
+      it: 'not once it has ended before its start',
+      observed: { ...prepared, placement: undefined },
+    },
+  ])('$it', ({ observed }) => {
+    expect(initialized(observed)).toMatchObject({
+      status: 'True',
+      reason: 'UpdateRunInitializedSuccessfully',
+      message: 'ClusterStagedUpdateRun "r" is initialized with revision 0',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    });
+  });
 });

@@ -18,7 +18,7 @@ import { type HubRun, isInitialized, isOver } from '../staged-sources.ts';
 import { troubleInAnnotations } from './annotations.ts';
 import type { Facts, Observed, Rest, Wrong } from './observed.ts';
 import { stagesOf, troubleIn } from './stages.ts';
-import { teller } from './status-tree.ts';
+import { said, teller } from './status-tree.ts';
 import { type Targets, targetsOf } from './targets.ts';
 
 export type Initialised =
@@ -103,8 +103,7 @@ export function initialise(observed: Observed): Initialised {
     case 'chosen':
       draft.resourceSnapshotIndexUsed = revision.index;
   }
-  tell.run(draft, 'Initialized', 'True', 'UpdateRunInitializedSuccessfully', readyWords(observed, revision.index));
-  return { state: 'ready', status: draft as StagedUpdateRunStatus };
+  return { state: 'ready', status: sayReady(observed, draft as StagedUpdateRunStatus) };
 }
 
 const onMember = (name: string): Rest => ({ of: 'member', name });
@@ -119,11 +118,15 @@ function kept({ status }: Observed, draft: Draft): StagedUpdateRunStatus {
   return { ...draft, conditions } as StagedUpdateRunStatus;
 }
 
-function readyWords({ family, run }: Observed, index: string): string {
-  const what = `${family.run.kind} "${run.metadata.name}" is initialized with revision ${index}`;
-  return run.spec.state === 'Initialize'
-    ? `${what}; it starts when spec.state becomes Run: ${howToStart({ family, run })}`
-    : what;
+/** Says that it is initialized, and how it is started, if it is still to be. */
+export function sayReady({ family, run, now }: Observed, status: StagedUpdateRunStatus): StagedUpdateRunStatus {
+  const { generation, name } = run.metadata;
+  const tree = { ...status, conditions: [...(status.conditions ?? [])] } as Draft;
+  const what = `${family.run.kind} "${name}" is initialized with revision ${status.resourceSnapshotIndexUsed}`;
+  const isToStart = run.spec.state === 'Initialize' && said(status, 'Succeeded') === undefined;
+  const words = isToStart ? `${what}; it starts when spec.state becomes Run: ${howToStart({ family, run })}` : what;
+  teller(generation, now).run(tree, 'Initialized', 'True', 'UpdateRunInitializedSuccessfully', words);
+  return tree as StagedUpdateRunStatus;
 }
 
 /** The command that starts a run, or lets it go on. */

@@ -1,8 +1,10 @@
 // A run and all it depends on, valid unless a test says otherwise: placement `web` on clusters a, b and c, in the stages `first` (a) and `rest`.
 
 import type { Condition } from '../../api/conditions.ts';
+import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { canonicalJson } from '../../base/json.ts';
+import type { Decision } from '../../runtime/controller.ts';
 import { clusterFamily } from '../families.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { HubRun, HubStrategy } from '../staged-sources.ts';
@@ -191,3 +193,12 @@ export const onRevision = (
 };
 
 export const REVISION = { snapshot: 'web-0-snapshot', overrides: '', strategy: canonicalJson(APPLY) };
+
+/** What a decision writes into the status of the run: a merge patch, so of the first one all of it. */
+export function statusIn({ steps }: Pick<Decision, 'steps'>): StagedUpdateRunStatus | undefined {
+  for (const action of steps.flat()) {
+    if (action.do !== 'patch' || action.subresource !== 'status' || action.of.resource !== clusterFamily.run) continue;
+    return (action.merge as { readonly status: object }).status as StagedUpdateRunStatus;
+  }
+  return undefined;
+}

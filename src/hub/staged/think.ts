@@ -14,7 +14,7 @@ import type { StagedLimits, StagedPlan } from '../planners/staged-plan.ts';
 import { type HubRun, isBegun, isInitialized, isOver } from '../staged-sources.ts';
 import { unreachableAfterMs } from './annotations.ts';
 import { approvalOf } from './approvals.ts';
-import { howToStart, type Initialised, initialise, rivalsOf, unbuiltHolds } from './initialise.ts';
+import { howToStart, type Initialised, initialise, rivalsOf, sayReady, unbuiltHolds } from './initialise.ts';
 import type { Observed, Rest } from './observed.ts';
 import { isTrue, teller, treeOf } from './status-tree.ts';
 import type { Targets } from './targets.ts';
@@ -59,12 +59,16 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
     const words = valid.blame === 'user' ? `${CLIENT_ERROR_MARKER}: ${valid.message}` : valid.message;
     tell.run(tree, 'Progressing', 'False', 'UpdateRunFailed', words);
     tell.run(tree, 'Succeeded', 'False', 'UpdateRunFailed', words);
-    return { state: 'aborted', status: tree as StagedUpdateRunStatus, rests: valid.rests };
+    return { state: 'aborted', status: sayReady(observed, tree as StagedUpdateRunStatus), rests: valid.rests };
   }
   // Who is to stop moves nothing anyway.
   const [unbuilt] = observed.run.spec.state === 'Stop' ? [] : unbuiltHolds(observed);
   if (unbuilt !== undefined) {
-    return { state: 'held', status: treeOf(status, generation) as StagedUpdateRunStatus, hold: unbuilt };
+    return {
+      state: 'held',
+      status: sayReady(observed, treeOf(status, generation) as StagedUpdateRunStatus),
+      hold: unbuilt,
+    };
   }
   const { targets } = valid;
   const plan = staged({
@@ -77,11 +81,12 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
     ...(plan.failure?.rows ?? []).map((name): Rest => ({ of: 'binding', name })),
     ...(plan.failure?.requests ?? []).map((name): Rest => ({ of: 'approvalRequest', name })),
   ];
-  return { state: 'planned', plan, targets, rests };
+  return { state: 'planned', plan: { ...plan, state: sayReady(observed, plan.state) }, targets, rests };
 }
 
 /** That it is to stop is told even while nobody can say what is under way. */
-function heldBy({ run, now }: Observed, status: StagedUpdateRunStatus, { facts }: Hold): StagedUpdateRunStatus {
+function heldBy(observed: Observed, status: StagedUpdateRunStatus, { facts }: Hold): StagedUpdateRunStatus {
+  const { run, now } = observed;
   const { generation } = run.metadata;
   const tree = treeOf(status, generation);
   const hasStopped = conditionOf(status.conditions, 'Progressing')?.reason === 'UpdateRunStopped';
@@ -89,7 +94,7 @@ function heldBy({ run, now }: Observed, status: StagedUpdateRunStatus, { facts }
     const words = `waits until it is known what is under way: ${facts['message']}`;
     teller(generation, now).run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', words);
   }
-  return tree as StagedUpdateRunStatus;
+  return sayReady(observed, tree as StagedUpdateRunStatus);
 }
 
 const clustersOf = ({ stagesStatus = [] }: StagedUpdateRunStatus): readonly StageStatus['clusters'][number][] =>
