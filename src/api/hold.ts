@@ -61,7 +61,8 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
   NotAvailable: (facts, on) => `it is not available on ${on} yet (${causeIn(facts)})`,
   NotSupportedYet: (facts, on) => `${on}: ${facts['what'] ?? 'something it uses'} is not supported yet`,
-  OtherRun: (_facts, on) => `${on} is under way on the same placement with another strategy`,
+  OtherRun: (facts, on) =>
+    `${on} is ${facts['state'] === 'Stop' ? 'stopped half-way' : 'under way'} on the same placement with another strategy`,
   PredecessorLeaving: (facts, on) =>
     `the former ${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,
   RemovalPending: (facts, on) => `${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,

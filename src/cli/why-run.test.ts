@@ -216,7 +216,7 @@ describe('why a run does not move', () => {
           {
             code: 'OtherRun',
             on: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterStagedUpdateRun', name: 'other' },
-            next: 'wait for ClusterStagedUpdateRun "other", or delete it',
+            next: 'wait until it is over, or delete it',
             count: 0,
           },
         ],
@@ -224,6 +224,26 @@ describe('why a run does not move', () => {
       more: [aRun({ name: 'other', says: `${INITIALIZED} Progressing:True:UpdateRunProgressing`, message: 'goes on' })],
       says: 'ClusterStagedUpdateRun "r" waits: ClusterStagedUpdateRun "other" is under way on the same placement with another strategy',
       also: ['follows strategy "s"', 'Progressing True (UpdateRunProgressing), for 5m: goes on'],
+    },
+    {
+      it: 'behind another run that is stopped',
+      run: {
+        says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
+        message: 'other first',
+        stages: stages('', ''),
+        holds: [
+          {
+            code: 'OtherRun',
+            on: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterStagedUpdateRun', name: 'other' },
+            facts: { state: 'Stop' },
+            next: 'let it go on (kubectl patch …), or delete it',
+            count: 0,
+          },
+        ],
+      },
+      more: [aRun({ name: 'other', says: `${INITIALIZED} Progressing:False:UpdateRunStopped`, message: 'stopped' })],
+      says: 'ClusterStagedUpdateRun "r" waits: ClusterStagedUpdateRun "other" is stopped half-way on the same placement with another strategy',
+      also: ['Progressing False (UpdateRunStopped), for 5m: stopped', 'let it go on (kubectl patch …), or delete it'],
     },
     {
       it: 'that is under way',

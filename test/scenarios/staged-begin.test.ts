@@ -121,4 +121,46 @@ describe('a run that cannot begin', () => {
       expect(await run.said('early')).toEqual(DONE_RUN);
     },
   );
+
+  scenario.for(families)(
+    'K15: behind one that is stopped names it and says what a person can do, and again when it goes on',
+    { members: { c1: {}, c2: {} } },
+    async (it) => {
+      const run = await prepared(it, [{ name: 'all', ...EVERYBODY, beforeStageTasks: [{ type: 'Approval' }] }]);
+      await run.strategy(AT_ONCE, 'other');
+      await run.run({ stagedRolloutStrategyName: 'other', state: 'Initialize' }, 'early');
+      await run.run();
+      await it.runs(1000);
+      await run.state('Run', 'early');
+      await it.runs(1000);
+      const name = `${it.family.run.kind} "r"`;
+      const goes = `${name} is under way on the same placement with another strategy: wait until it is over, or delete it`;
+      expect(await run.message('Progressing', 'early')).toBe(goes);
+      it.fleet.cut('c1', true);
+      await run.approve('r-before-all');
+      await it.runs(1000);
+      await run.state('Stop');
+      await it.runs(1000);
+      const where = it.namespace === undefined ? '' : ` -n ${it.namespace}`;
+      const how = `kubectl patch ${it.family.run.plural} r${where} --type merge -p '{"spec":{"state":"Run"}}'`;
+      const stopped = `${name} is stopped half-way on the same placement with another strategy`;
+      expect(await run.message('Progressing', 'early')).toBe(`${stopped}: let it go on (${how}), or delete it`);
+      expect((await run.status('early')).holds).toMatchObject([
+        { code: 'OtherRun', on: { name: 'r' }, facts: { state: 'Stop' }, next: `let it go on (${how}), or delete it` },
+      ]);
+      await run.run({ stagedRolloutStrategyName: 'other' }, 'late');
+      await it.runs(1000);
+      expect(await run.said('late')).toEqual(FAILED_TO_BEGIN);
+      expect(await run.message('Initialized', 'late')).toContain(
+        `${stopped}: let it go on (${how}), delete it, or use an equal strategy`,
+      );
+      await run.state('Run');
+      await it.runs(1000);
+      expect(await run.message('Progressing', 'early')).toBe(goes);
+      it.fleet.cut('c1', false);
+      await it.runs(120_000);
+      expect(await run.said()).toEqual(DONE_RUN);
+      expect(await run.said('early')).toEqual(DONE_RUN);
+    },
+  );
 });

@@ -6,7 +6,7 @@ import { kubeTime } from '../../base/clock.ts';
 import { formatDuration } from '../../base/duration.ts';
 import { type ClusterTree, type StageTree, sinceOf } from '../staged/status-tree.ts';
 import type { Row } from './planner.ts';
-import type { Gate, StagedLimits } from './staged-plan.ts';
+import type { Gate, Rival, StagedLimits } from './staged-plan.ts';
 
 const MOST_NAMED = 3;
 export const named = (clusters: readonly string[]): string =>
@@ -37,6 +37,15 @@ export const gateWords = ({ code, on, until, facts }: Hold): string =>
   code === 'TimedWait'
     ? `until ${kubeTime(until ?? 0)}`
     : `for approval of ${on?.kind} "${on?.name}"${facts['hint'] === undefined ? '' : ` (${facts['hint']})`}`;
+
+export const rivalWords = ({ ref: { kind, name }, isStopped }: Rival): string =>
+  `${kind} "${name}" is ${isStopped ? 'stopped half-way' : 'under way'} on the same placement with another strategy`;
+
+/** What a person can do about it. */
+export const waysPast = ({ isStopped, howToStart }: Rival): readonly string[] => [
+  isStopped ? `let it go on (${howToStart})` : 'wait until it is over',
+  'delete it',
+];
 
 interface Used {
   readonly stage: StageTree;
@@ -130,12 +139,12 @@ export const stagedHolds = (limits: StagedLimits) => ({
     next: 'wait',
   }),
 
-  otherRun: (rival: ObjectRef): Hold => ({
+  otherRun: (rival: Rival): Hold => ({
     code: 'OtherRun',
     subject: limits.run,
-    on: rival,
-    facts: {},
-    next: `wait for ${rival.kind} "${rival.name}", or delete it`,
+    on: rival.ref,
+    facts: rival.isStopped ? { state: 'Stop' } : {},
+    next: waysPast(rival).join(', or '),
   }),
 
   removalPending({ key, cluster, reachable }: Row): Hold {

@@ -29,12 +29,20 @@ export interface StagedLimits {
   left(cluster: string): string | undefined;
   approval(name: string, stage: string): Approval;
   /** Another run that keeps this one from beginning. */
-  readonly rival?: ObjectRef;
+  readonly rival?: Rival;
   readonly run: ObjectRef;
   readonly placement: ObjectRef;
   readonly approvalRequest: { readonly group: string; readonly kind: string };
   readonly binding: { readonly group: string; readonly kind: string };
   /** The command that starts it, or lets it go on. */
+  readonly howToStart: string;
+}
+
+export interface Rival {
+  readonly ref: ObjectRef;
+  /** It does not end by itself. */
+  readonly isStopped: boolean;
+  /** The command that lets it go on. */
   readonly howToStart: string;
 }
 

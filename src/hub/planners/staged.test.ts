@@ -301,7 +301,7 @@ describe('a run', () => {
     const plan = settled(
       TWO,
       ['a', 'b', 'c', 'd'].map((cluster) => row(cluster)),
-      { rival: ref('ClusterStagedUpdateRun', 'other') },
+      { rival: { ref: ref('ClusterStagedUpdateRun', 'other'), isStopped: false, howToStart: 'start it' } },
     );
     expect(plan).toMatchObject({ move: [], gates: [{ code: 'OtherRun', on: { name: 'other' } }] });
     expect(progress(plan)).toBe('False/UpdateRunWaiting');

@@ -24,7 +24,7 @@ import {
   treeOf,
 } from '../staged/status-tree.ts';
 import type { Planner, Row } from './planner.ts';
-import { causeOf, gateWords, hasWanted, named, silence, stagedHolds } from './staged-holds.ts';
+import { causeOf, gateWords, hasWanted, named, rivalWords, silence, stagedHolds, waysPast } from './staged-holds.ts';
 import type { Gate, StagedLimits, StagedPlan } from './staged-plan.ts';
 
 type Input = Parameters<Planner<StagedLimits, StagedUpdateRunStatus>>[0];
@@ -374,7 +374,7 @@ function begin({ rows, limits, state, now }: Input) {
     const { rival } = limits;
     if (rival !== undefined) {
       gates.push(say.otherRun(rival));
-      const words = `${rival.kind} "${rival.name}" is under way on the same placement with another strategy`;
+      const words = `${rivalWords(rival)}: ${waysPast(rival).join(', or ')}`;
       tell.run(tree, 'Progressing', 'False', 'UpdateRunWaiting', words);
       return;
     }

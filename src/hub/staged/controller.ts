@@ -349,7 +349,7 @@ const isOnItsWay = (binding: HubBinding): boolean => {
 
 /** What other runs care about. */
 const turnOf = (run: HubRun): string =>
-  [isOver(run), run.hasBegun, run.metadata.deletionTimestamp !== undefined].join(' ');
+  [isOver(run), run.hasBegun, run.spec.state === 'Stop', run.metadata.deletionTimestamp !== undefined].join(' ');
 
 /** Heartbeats are no news. */
 const newsOf = (member: MemberCluster): string => {

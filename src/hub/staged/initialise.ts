@@ -13,6 +13,8 @@ import { refTo } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import { notSupportedHold } from '../not-supported.ts';
 import { type HubResourceSnapshot, isMaster, resourceIndexOf } from '../placement-sources.ts';
+import { rivalWords, waysPast } from '../planners/staged-holds.ts';
+import type { Rival } from '../planners/staged-plan.ts';
 import { latestMaster, planResources, SNAPSHOT_LIMIT } from '../revisions/resource-snapshot.ts';
 import { type HubRun, isInitialized, isOver } from '../staged-sources.ts';
 import { troubleInAnnotations } from './annotations.ts';
@@ -73,10 +75,11 @@ export function initialise(observed: Observed): Initialised {
   if (trouble !== undefined) return user(`${observed.family.strategy.kind} "${name}": ${trouble}`, onStrategy);
   const [rival] = rivalsOf(observed, draft.stagedUpdateStrategySnapshot);
   if (rival !== undefined) {
-    return user(
-      `${observed.family.run.kind} "${rival.metadata.name}" is under way on the same placement with another strategy: wait until it is over, or use an equal strategy`,
-      { of: 'run', name: rival.metadata.name ?? '' },
-    );
+    const told = asRival(observed, rival);
+    return user(`${rivalWords(told)}: ${waysPast(told).join(', ')}, or use an equal strategy`, {
+      of: 'run',
+      name: told.ref.name,
+    });
   }
 
   const staged = stagesOf({
@@ -182,6 +185,12 @@ export function rivalsOf(
       canonicalJson(other.strategy) !== content,
   );
 }
+
+export const asRival = ({ family }: Pick<Facts, 'family'>, run: HubRun): Rival => ({
+  ref: refTo(family.run, run),
+  isStopped: run.spec.state === 'Stop',
+  howToStart: howToStart({ family, run }),
+});
 
 /** It was started, and is neither done nor being deleted. */
 const isUnderWay = (run: HubRun): boolean =>

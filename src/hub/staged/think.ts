@@ -14,7 +14,7 @@ import type { StagedLimits, StagedPlan } from '../planners/staged-plan.ts';
 import { type HubRun, isBegun, isInitialized, isOver } from '../staged-sources.ts';
 import { unreachableAfterMs } from './annotations.ts';
 import { approvalOf } from './approvals.ts';
-import { howToStart, type Initialised, initialise, rivalsOf, sayReady, unbuiltHolds } from './initialise.ts';
+import { asRival, howToStart, type Initialised, initialise, rivalsOf, sayReady, unbuiltHolds } from './initialise.ts';
 import type { Observed, Rest } from './observed.ts';
 import { isTrue, teller, treeOf } from './status-tree.ts';
 import type { Targets } from './targets.ts';
@@ -134,7 +134,7 @@ function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: Stag
     ...(after === undefined ? {} : { unreachableAfterMs: after }),
     left,
     approval: (name, stage) => approvalOf(observed.request(name), run, stage),
-    ...(rival === undefined ? {} : { rival: refTo(family.run, rival) }),
+    ...(rival === undefined ? {} : { rival: asRival(observed, rival) }),
     run: refTo(family.run, run),
     placement: {
       group: family.placement.group,
