@@ -1,7 +1,22 @@
-// What `flotilla up` says to try: the way of the README's first page, up to where it runs on a member.
+// What `flotilla up` says to try: the way of the README's first page, up to where it runs on a member; with a fleet that a walk-through is made
+// for, where that begins.
 import { relative, resolve } from 'node:path';
+import { deepEqual } from '../base/json.ts';
+import { type FleetMember, shippedFleet } from './fleet.ts';
 
-export function firstSteps([member]: readonly { readonly name: string }[]): readonly string[] {
+/** By the fleet that ships: the label that orders its clusters, and the heading in docs/seeds.md. */
+const WALKS: Readonly<Record<string, { readonly order: string; readonly heading: string }>> = {
+  'seed-002-cluster': { order: 'order', heading: 'For the whole fleet' },
+  'seed-002-namespace': { order: 'deployment-order', heading: 'For one namespace' },
+};
+
+export function firstSteps(fleet: readonly FleetMember[]): readonly string[] {
+  // By what it is, since its name is not known any more when it is started again.
+  for (const [name, { order, heading }] of Object.entries(WALKS)) {
+    if (!deepEqual(fleet, shippedFleet(name))) continue;
+    return [`kubectl get memberclusters -L environment,${order}`, `# then, step by step: docs/seeds.md, "${heading}"`];
+  }
+  const [member] = fleet;
   const look = 'kubectl get memberclusters';
   if (member === undefined) return [look];
   return [
