@@ -290,11 +290,24 @@ export function describeStore(subject: Subject): void {
         for (let i = 0; i < 12; i++) revisions.push(await put(store, key(`n${i % 3}`, i % 2 ? 'shop' : 'bank')));
         const floor = revisions[6]!; // the last one that fell out
         expect(store.since(floor - 1, '')).toBe('compacted');
-        expect(store.since(floor - 1, '/secrets/')).toBe('compacted');
+        expect(store.since(floor - 1, '/configmaps/')).toBe('compacted');
         expect((store.since(floor, '') as readonly Change[]).map((c) => c.revision)).toEqual(revisions.slice(7));
         expect((store.since(floor, '/configmaps/shop/') as readonly Change[]).map((c) => c.revision)).toEqual(
           revisions.filter((r, i) => r > floor && i % 2 === 1),
         );
+      });
+
+      test('is compacted only where something was dropped: what is quiet is not forgotten because others are busy', async () => {
+        const store = (await open({ windowChanges: 5 })).store();
+        const first = await put(store, key('first', 'quiet'));
+        const last = await put(store, key('last', 'quiet'));
+        for (let i = 0; i < 50; i++) await put(store, key(`n${i % 3}`, 'busy'));
+        expect(store.since(last, '/configmaps/')).toBe('compacted');
+        expect(store.since(first, '/configmaps/quiet/')).toBe('compacted');
+        expect(store.since(last, '/configmaps/quiet/')).toEqual([]);
+        expect(store.since(first, '/secrets/')).toEqual([]);
+        const again = await put(store, key('last', 'quiet'));
+        expect((store.since(last, '/configmaps/quiet/') as readonly Change[]).map((c) => c.revision)).toEqual([again]);
       });
 
       test('is bounded in bytes as well, but always keeps the newest change', async () => {

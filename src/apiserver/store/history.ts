@@ -1,5 +1,6 @@
 // The window of recent changes, by prefix, so that a reader pays for what it asked for and not for what others wrote.
-// Guarantee: `since(r)` either tells every change after r or says 'compacted'; it never leaves one out.
+// Guarantee: `since(r)` either tells every change after r or says 'compacted'; it never leaves one out. It is compacted only if something under
+// the asked prefix was dropped: who watches what is quiet need not list again because others are busy.
 import type { Change } from './store.ts';
 
 export interface WindowOptions {
@@ -22,6 +23,8 @@ export function prefixesOf(key: string): KeyPrefixes {
 
 const DEFAULT_CHANGES = 100_000;
 const DEFAULT_BYTES = 64 * 1024 * 1024;
+/** For so many prefixes without a change in the window it is known since when there was none. */
+const MOST_QUIET = 20_000;
 
 export class History {
   readonly #maxChanges: number;
@@ -29,11 +32,13 @@ export class History {
   readonly #all = new Bucket();
   readonly #weights: number[] = [];
   readonly #byPrefix = new Map<string, Bucket>();
+  /** Prefixes whose changes were all dropped, in this order. */
+  readonly #quiet = new Set<string>();
   #weightsStart = 0;
   #bytes = 0;
   #floor: number;
 
-  /** `floor`: the revision before which nothing is known. */
+  /** `floor`: the revision before which nothing is known, under any prefix. */
   constructor(floor: number, options: WindowOptions = {}) {
     this.#floor = floor;
     this.#maxChanges = options.windowChanges ?? DEFAULT_CHANGES;
@@ -52,8 +57,8 @@ export class History {
   }
 
   since(revision: number, prefix: string): readonly Change[] | 'compacted' {
-    if (revision < this.#floor) return 'compacted';
     const bucket = prefix === '' ? this.#all : this.#byPrefix.get(prefix);
+    if (revision < Math.max(this.#floor, bucket?.dropped ?? 0)) return 'compacted';
     return bucket?.after(revision) ?? [];
   }
 
@@ -63,12 +68,12 @@ export class History {
       bucket = new Bucket();
       this.#byPrefix.set(prefix, bucket);
     }
+    this.#quiet.delete(prefix);
     return bucket;
   }
 
   #dropOldest(): void {
     const oldest = this.#all.shift();
-    this.#floor = oldest.revision;
     this.#bytes -= this.#weights[this.#weightsStart++]!;
     if (this.#weightsStart > 1024 && this.#weightsStart * 2 > this.#weights.length) {
       this.#weights.splice(0, this.#weightsStart);
@@ -83,7 +88,16 @@ export class History {
   #shiftFrom(prefix: string): void {
     const bucket = this.#byPrefix.get(prefix)!;
     bucket.shift();
-    if (bucket.length === 0) this.#byPrefix.delete(prefix);
+    if (bucket.length > 0) return;
+    this.#quiet.add(prefix);
+    if (this.#quiet.size > MOST_QUIET) this.#forgetQuietest();
+  }
+
+  #forgetQuietest(): void {
+    const [prefix = ''] = this.#quiet;
+    this.#quiet.delete(prefix);
+    this.#floor = Math.max(this.#floor, this.#byPrefix.get(prefix)?.dropped ?? 0);
+    this.#byPrefix.delete(prefix);
   }
 }
 
@@ -91,6 +105,12 @@ export class History {
 class Bucket {
   #items: (Change | undefined)[] = [];
   #start = 0;
+  #dropped = 0;
+
+  /** The revision of the last change that is not known any more. */
+  get dropped(): number {
+    return this.#dropped;
+  }
 
   get length(): number {
     return this.#items.length - this.#start;
@@ -102,6 +122,7 @@ class Bucket {
 
   shift(): Change {
     const oldest = this.#items[this.#start]!;
+    this.#dropped = oldest.revision;
     this.#items[this.#start++] = undefined; // else the object lives on until the next tidying
     if (this.#start > 32 && this.#start * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#start);

@@ -7,14 +7,17 @@ const drained = async () => {
   for (let i = 0; i < 20; i++) await undefined;
 };
 
-function aPulse(probe: Probe = async () => ({ ok: true })) {
+/** Its second beat comes after a whole period, or so much of it. */
+function aPulse(probe: Probe = async () => ({ ok: true }), firstGap = 1) {
   const clock = testClock();
   const start = clock.now();
+  const random = seededRandom(7);
+  const gaps = [firstGap];
   const abort = new AbortController();
   const beats: { at: number; health: Health | undefined }[] = [];
   const pulse = createPulse({
     clock,
-    random: seededRandom(7),
+    random: { ...random, next: () => gaps.shift() ?? random.next() },
     probe,
     signal: abort.signal,
     onBeat: () => beats.push({ at: clock.now() - start, health: pulse.beat?.health }),
@@ -30,18 +33,41 @@ function aPulse(probe: Probe = async () => ({ ok: true })) {
 
 describe('a pulse', () => {
   test('beats at once and then on its period, spread by five percent', async () => {
-    const { pulse, beats, pass } = aPulse();
+    const { pulse, beats, pass } = aPulse(undefined, 0.3);
     pulse.every(60);
     await drained();
     await pass(1200);
-    const gaps = beats.slice(1).map(({ at }, i) => at - (beats[i]?.at ?? 0));
+    const [first = 0, ...gaps] = beats.slice(1).map(({ at }, i) => at - (beats[i]?.at ?? 0));
     expect(beats[0]?.at).toBe(0);
-    expect(gaps.length).toBeGreaterThanOrEqual(19);
+    expect(first).toBe(18_000);
+    expect(gaps.length).toBeGreaterThanOrEqual(18);
     for (const gap of gaps) {
       expect(gap).toBeGreaterThanOrEqual(57_000);
       expect(gap).toBeLessThanOrEqual(63_100);
     }
     expect(new Set(gaps).size).toBeGreaterThan(5);
+  });
+
+  test('that starts with a thousand others is not heard with them for ever', async () => {
+    const clock = testClock();
+    const start = clock.now();
+    const perSecond = Array.from({ length: 60 }, () => 0);
+    const random = seededRandom(1);
+    for (let i = 0; i < 1000; i++) {
+      const { signal } = new AbortController();
+      const onBeat = () => {
+        const second = Math.floor((clock.now() - start) / 1000);
+        if (second >= 120 && second < 180) perSecond[second - 120] = (perSecond[second - 120] ?? 0) + 1;
+      };
+      createPulse({ clock, random, probe: async () => ({ ok: true }), signal, onBeat }).every(60);
+    }
+    for (let second = 0; second < 180; second++) {
+      clock.advance(1000);
+      await drained();
+    }
+    // 17 on average; together they would be hundreds.
+    expect(Math.max(...perSecond)).toBeLessThan(40);
+    expect(Math.min(...perSecond)).toBeGreaterThan(4);
   });
 
   test('keeps its period while the server is ill, and reports the cause', async () => {

@@ -1,7 +1,8 @@
 // The pulse of an agent: on a fixed period it asks its own API server how it is, and then it is time to report.
 //
 // Guarantee: beats come on the period, spread a little, however long an answer takes and whatever becomes of the report. Differs from
-// KubeFleet: there an error moves the next heartbeat, first to a burst and then to gaps of a quarter of an hour.
+// KubeFleet: there an error moves the next heartbeat, first to a burst and then to gaps of a quarter of an hour. And the second beat comes
+// somewhere within the first period: there agents that started together report together ever after, all thousand within a few seconds.
 import { type Clock, kubeTime } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
@@ -58,15 +59,14 @@ export function createPulse({ clock, random, probe, onBeat, signal }: PulseOptio
     round++;
   }
 
-  function arm(period: number, from: number): void {
+  function arm(period: number, from: number, spread = 1 - JITTER + 2 * JITTER * random.next()): void {
     cancel();
-    const spread = 1 - JITTER + 2 * JITTER * random.next();
     cancel = clock.at(Math.max(clock.now(), from + period * spread), 'heartbeat', () => tick(period));
   }
 
-  function tick(period: number): void {
+  function tick(period: number, spread?: number): void {
     lastAt = clock.now();
-    arm(period, lastAt);
+    arm(period, lastAt, spread);
     void ask(period);
   }
 
@@ -111,7 +111,7 @@ export function createPulse({ clock, random, probe, onBeat, signal }: PulseOptio
       if (signal.aborted || period === periodMs) return;
       const isFirst = periodMs === undefined;
       periodMs = period;
-      if (isFirst || lastAt === undefined) tick(period);
+      if (isFirst || lastAt === undefined) tick(period, random.next());
       else arm(period, lastAt);
     },
     rest,
