@@ -88,6 +88,8 @@ async function namespacesOf(kubectl: Kubectl, contexts: readonly string[]): Prom
 async function empty(kubectl: Kubectl, before: Namespaces): Promise<void> {
   const hub = (...args: readonly string[]) => kubectl.ok(['--context', 'hub', ...args, '--timeout=60s']);
   await Promise.all([hub('delete', 'crp', '--all'), hub('delete', 'rp', '--all', '-A')]);
+  // A member that leaves keeps what is still there.
+  await hub('wait', '--for=delete', 'works', '--all', '-A');
   await hub('delete', 'memberclusters', '--all');
   const now = await namespacesOf(kubectl, [...before.keys()]);
   await Promise.all(

@@ -1,7 +1,7 @@
 // What cannot be done is told to whoever asks with kubectl or `flotilla why`, with the object's name; nothing is touched that is not ours; and when
 // the cause is gone the placement goes on by itself.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Fleet, inShort, messageOf, type PlacementStatus, type StartFleet } from './delivery.ts';
+import { type Fleet, hasAnswered, inShort, messageOf, type PlacementStatus, type StartFleet } from './delivery.ts';
 import { definition, namespace } from './delivery-kinds.ts';
 import { flotilla } from './fleet.ts';
 
@@ -34,6 +34,8 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
       });
       return { code, sentence: stdout.split('\n')[0] as string };
     };
+    const hasEverybodyAnswered = ({ placementStatuses = [] }: PlacementStatus) =>
+      placementStatuses.length > 0 && placementStatuses.every(hasAnswered);
     const failuresOn = ({ placementStatuses }: PlacementStatus, cluster: string) =>
       placementStatuses
         ?.find(({ clusterName }) => clusterName === cluster)
@@ -78,9 +80,13 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
         configMap('ours', 'foreign', { from: 'hub' }),
         placement('foreign', { strategy: { applyStrategy: { whenToTakeOver: 'Never' } } }),
       );
-      await fleet.waitForReason('crp/foreign', 'ClusterResourcePlacementApplied', 'ApplyFailed');
-
-      const status = await fleet.status('crp', 'foreign');
+      // The hub may see the placement before it sees all that it selects.
+      const status = await fleet.waitForStatus(
+        ['crp', 'foreign'],
+        (seen) => seen.selectedResources?.length === 3 && hasEverybodyAnswered(seen),
+        'every member has told what became of all three objects',
+      );
+      expect(inShort(status.conditions).at(-1)).toBe('Applied False ApplyFailed');
       expect(failuresOn(status, 'member-1'), JSON.stringify(status.placementStatuses)).toEqual([
         ['ConfigMap theirs', 'NotTakenOver', expect.stringContaining('ConfigMap "foreign/theirs"')],
         ['Namespace foreign', 'NotTakenOver', expect.stringContaining('Namespace "foreign"')],
@@ -91,14 +97,12 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
         sentence: expect.stringMatching(/"member-1".*ConfigMap "foreign\/theirs" was on the member before/),
       });
       expect(await theirs()).toBe(before);
-      const ours = () =>
-        fleet.on('member-1', ['-n', 'foreign', 'get', 'cm', 'ours', '--ignore-not-found', '-o', 'name']);
-      expect(await ours()).toBe('configmap/ours\n');
+      expect(await fleet.on('member-1', ['-n', 'foreign', 'get', 'cm', 'ours', '-o', 'name'])).toBe('configmap/ours\n');
 
-      // Also when the placement goes; what is ours goes with it.
+      // Also when the placement goes; what is ours goes with it. The placement does not wait for that, nor for the member's garbage collector.
       await fleet.hub(['delete', 'crp', 'foreign', '--timeout=60s']);
+      await fleet.on('member-1', ['-n', 'foreign', 'wait', '--for=delete', 'configmap/ours', '--timeout=60s']);
       expect(await theirs()).toBe(before);
-      expect(await ours()).toBe('');
       await fleet.on('member-2', ['wait', '--for=delete', 'namespace/foreign', '--timeout=60s']);
     });
 
@@ -111,11 +115,12 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
         { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'one', namespace: 'gadgets' } },
         placement('gadgets'),
       );
-      await fleet.waitForReason('crp/gadgets', 'ClusterResourcePlacementApplied', 'ApplyFailed');
-      // The placement speaks of the first that fails; each tells its own.
-      const last = '{.status.placementStatuses[?(@.clusterName=="member-3")].failedPlacements[0].condition.reason}';
-      await fleet.hub(['wait', 'crp/gadgets', `--for=jsonpath=${last}=DecodingErred`, '--timeout=50s']);
-      expect(failuresOn(await fleet.status('crp', 'gadgets'), 'member-3')).toEqual([
+      const status = await fleet.waitForStatus(
+        ['crp', 'gadgets'],
+        (seen) => seen.selectedResources?.length === 2 && hasEverybodyAnswered(seen),
+        'every member has told what became of both objects',
+      );
+      expect(failuresOn(status, 'member-3')).toEqual([
         ['Gadget one', 'DecodingErred', expect.stringMatching(/Gadget.*example\.com/)],
       ]);
 
@@ -164,11 +169,12 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
           policy: { placementType: 'PickFixed', clusterNames: ['member-2'] },
         },
       });
-      await fleet.hub([
-        ...['-n', 'team', 'wait', 'rp/settings', '--timeout=60s'],
-        '--for=jsonpath={.status.conditions[?(@.type=="ResourcePlacementApplied")].reason}=ApplyFailed',
-      ]);
-      expect(failuresOn(await fleet.status('rp', 'settings', '-n', 'team'), 'member-2')).toEqual([
+      const status = await fleet.waitForStatus(
+        ['rp', 'settings', '-n', 'team'],
+        (seen) => seen.selectedResources?.length === 1 && hasEverybodyAnswered(seen),
+        'the member has told what became of the ConfigMap',
+      );
+      expect(failuresOn(status, 'member-2')).toEqual([
         [
           'ConfigMap settings',
           'ManifestApplyFailed',

@@ -54,6 +54,15 @@ export const inShort = (conditions: readonly Condition[] = []): readonly string[
     ({ type, status, reason }) => `${type.replace(/^(Cluster)?ResourcePlacement/, '')} ${status} ${reason}`,
   );
 
+/**
+ * Whether the cluster has said what became of the newest content, good or bad. A placement's own reason does not tell: it is ApplyFailed also while
+ * a cluster is still at it.
+ */
+export const hasAnswered = ({ conditions }: ClusterStatus): boolean => {
+  const last = conditions.at(-1);
+  return last?.reason === 'NotAllWorkHaveBeenApplied' || (last?.type === 'Available' && last.status === 'True');
+};
+
 export const messageOf = (conditions: readonly Condition[] = [], type: string): string =>
   conditions.find((each) => each.type.endsWith(type))?.message ?? '';
 
@@ -86,6 +95,12 @@ export interface Fleet extends AsyncDisposable {
   /** Until the placement has this condition with this reason, told for its newest generation. */
   waitForReason(placement: string, type: string, reason: string): Promise<void>;
   waitForAvailable(...placements: readonly string[]): Promise<void>;
+  /** Until the placement's status satisfies; that status. Rejects with the last one when it takes too long. */
+  waitForStatus(
+    placement: readonly string[],
+    satisfied: (status: PlacementStatus) => boolean,
+    what: string,
+  ): Promise<PlacementStatus>;
   record(context: string, args: readonly string[]): Promise<Recording>;
 }
 
@@ -110,6 +125,8 @@ export function fleetOf(kubeconfig: string, stop: () => Promise<void>): Fleet {
     JSON.parse(await kubectl.ok(['--context', context, 'get', ...args, '-o', 'json']));
   const wait = (condition: string, placements: readonly string[]) =>
     hub(['wait', `--for=${condition}`, ...placements, `--timeout=${PATIENCE_MS / 1000}s`]);
+  const follow = (context: string, args: readonly string[]) =>
+    record({ kubeconfig }, home, ['--context', context, ...args]);
   return {
     kubeconfig,
     home,
@@ -127,7 +144,17 @@ export function fleetOf(kubeconfig: string, stop: () => Promise<void>): Fleet {
       const scope = placements.some((each) => each.startsWith('rp/')) ? '' : 'Cluster';
       await wait(`condition=${scope}ResourcePlacementAvailable`, placements);
     },
-    record: (context, args) => record({ kubeconfig }, home, ['--context', context, ...args]),
+    async waitForStatus(placement, satisfied, what) {
+      await using recording = await follow('hub', ['get', ...placement]);
+      const last = () => recording.happenings.at(-1)?.object['status'] as PlacementStatus | undefined;
+      try {
+        await recording.until(() => satisfied(last() ?? { conditions: [] }), what);
+      } catch (error) {
+        throw new Error(`${placement.join(' ')}: ${what}: last seen: ${JSON.stringify(last())}`, { cause: error });
+      }
+      return last() as PlacementStatus;
+    },
+    record: follow,
     async [Symbol.asyncDispose]() {
       await stop();
       rmSync(home, { recursive: true, force: true });
