@@ -3,7 +3,7 @@ import { testClock } from '../../test/cluster.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Transport, WatchEvent, WatchRequest } from '../api/transport.ts';
 import { ApiError, LostError } from '../base/errors.ts';
-import { follow } from './follow.ts';
+import { follow, followLabelled } from './follow.ts';
 
 const at = {
   resource: { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
@@ -19,11 +19,28 @@ const gone = new ApiError(410, 'Expired', 'too old');
 
 type Step = string | Error | readonly WatchEvent[];
 
+/** A clock on which whatever is waited for comes at once. */
+function hurried() {
+  const clock = testClock();
+  const waits: number[] = [];
+  return {
+    waits,
+    clock: {
+      now: clock.now,
+      at(epochMs: number, _name: string, run: () => void) {
+        waits.push(epochMs - clock.now());
+        clock.advance(Math.max(0, epochMs - clock.now()));
+        queueMicrotask(run);
+        return () => {};
+      },
+    },
+  };
+}
+
 /** A server that answers gets and watches with these, in turn; time passes whenever it is waited for. */
 function scripted(steps: readonly { readonly get: string | Error; readonly watch?: readonly Step[] }[]) {
-  const clock = testClock();
+  const { clock, waits } = hurried();
   const asked: WatchRequest[] = [];
-  const waits: number[] = [];
   const lost: string[] = [];
   const left = [...steps];
   const stop = new AbortController();
@@ -46,22 +63,13 @@ function scripted(steps: readonly { readonly get: string | Error; readonly watch
       }
     },
   };
-  const instant = {
-    now: clock.now,
-    at(epochMs: number, _name: string, run: () => void) {
-      waits.push(epochMs - clock.now());
-      clock.advance(Math.max(0, epochMs - clock.now()));
-      queueMicrotask(run);
-      return () => {};
-    },
-  };
   return {
     asked,
     waits,
     lost,
     async all() {
       const seen: (string | undefined)[] = [];
-      const changes = follow(transport, at, { clock: instant, signal: stop.signal, onLost: (text) => lost.push(text) });
+      const changes = follow(transport, at, { clock, signal: stop.signal, onLost: (text) => lost.push(text) });
       for await (const each of changes) seen.push(each?.metadata.resourceVersion);
       return seen.filter((each) => each !== 'last');
     },
@@ -111,5 +119,45 @@ describe('following an object', () => {
   test('does not try again what is forbidden', async () => {
     const server = scripted([{ get: '1', watch: [new ApiError(403, 'Forbidden', 'no')] }]);
     await expect(server.all()).rejects.toThrow('no');
+  });
+});
+
+describe('following objects with labels', () => {
+  const { name: _name, ...collection } = at;
+
+  /** Each list is one watch; when there are no more, nobody listens any longer. */
+  async function heardOf(watches: readonly (readonly Step[])[]) {
+    const { clock, waits } = hurried();
+    const stop = new AbortController();
+    const asked: WatchRequest[] = [];
+    const left = [...watches];
+    const transport: Transport = {
+      call: () => Promise.reject(new Error('only a watch is needed')),
+      async *watch(request) {
+        asked.push(request);
+        const steps = left.shift();
+        if (steps === undefined) stop.abort();
+        for (const step of steps ?? []) {
+          if (step instanceof Error) throw step;
+          yield typeof step === 'string' ? [{ type: 'MODIFIED', object: object(step) }] : step;
+        }
+      },
+    };
+    const seen: string[] = [];
+    const all = followLabelled(transport, { at: collection, labels: 'of=a' }, { clock, signal: stop.signal });
+    for await (const batch of all) seen.push(...batch.map(({ object }) => object.metadata.resourceVersion ?? ''));
+    return { seen, asked, waits };
+  }
+
+  test('tells those that are there and what happens to them, also after a watch has ended or was cut', async () => {
+    const { seen, asked, waits } = await heardOf([['1', '2'], ['2', new LostError('cut')], [gone], ['3']]);
+    expect(seen).toEqual(['1', '2', '2', '3']);
+    expect(asked[0]).toMatchObject({ at: collection, labels: 'of=a' });
+    expect(asked[0]).not.toHaveProperty('revision');
+    expect(waits.slice(0, 3)).toEqual([500, 500, 1000]);
+  });
+
+  test('ends quietly where they may not be watched', async () => {
+    expect((await heardOf([[new ApiError(403, 'Forbidden', 'no')], ['1']])).seen).toEqual([]);
   });
 });

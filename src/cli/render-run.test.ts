@@ -4,9 +4,9 @@ import { renderRun, renderRunChanges } from './render-run.ts';
 import { runProgressOf } from './run-progress.ts';
 import {
   approval,
-  aRequest,
   aRun,
   aStage,
+  askedByR,
   DONE,
   INITIALIZED,
   inRun,
@@ -36,7 +36,7 @@ const waiting: RunParts = {
   ],
   holds: [onRun('TimedWait', { facts: { stage: 'one' }, until: '2026-01-01T12:55:00Z' })],
 };
-const signed = aRequest('r-after-one', 'one', {
+const signed = askedByR('r-after-one', 'one', {
   status: {
     conditions: said('Approved ApprovalAccepted'),
     approval: { user: 'ann', time: '2026-01-01T11:58:00Z', generation: 1 },

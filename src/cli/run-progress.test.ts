@@ -3,9 +3,9 @@ import { BEFORE } from './placement.testing.ts';
 import { runProgressOf } from './run-progress.ts';
 import {
   approval,
-  aRequest,
   aRun,
   aStage,
+  askedByR,
   DONE,
   INITIALIZED,
   inRun,
@@ -18,7 +18,7 @@ import {
 } from './staged-run.testing.ts';
 
 const at = Date.parse(BEFORE);
-const progressOf = (parts: RunParts, ...requests: ReturnType<typeof aRequest>[]) =>
+const progressOf = (parts: RunParts, ...requests: ReturnType<typeof askedByR>[]) =>
   runProgressOf(aRun(parts), new Map(requests.map((each) => [each.metadata.name ?? '', each])));
 
 describe('how far a run is', () => {
@@ -107,7 +107,7 @@ describe('how far a run is', () => {
     {
       it: 'that a person is asked for',
       task: approval('q', 'ApprovalRequestCreated'),
-      request: aRequest('q', 'one'),
+      request: askedByR('q', 'one'),
       gate: { state: 'Asked' },
     },
     {
@@ -119,7 +119,7 @@ describe('how far a run is', () => {
     {
       it: 'with an approval that does not count',
       task: approval('q', 'ApprovalRequestCreated'),
-      request: aRequest('q', 'one', {
+      request: askedByR('q', 'one', {
         status: {
           conditions: [...said('Approved', '', 7), ...said('ApprovalAccepted:False', 'approve again with 1')],
         },
@@ -129,22 +129,34 @@ describe('how far a run is', () => {
     {
       it: 'that is approved and not taken yet',
       task: approval('q', 'ApprovalRequestCreated'),
-      request: aRequest('q', 'one', { status: { ...signed, conditions: said('Approved') } }),
+      request: askedByR('q', 'one', { status: { ...signed, conditions: said('Approved') } }),
       gate: { state: 'Approved', by: 'ann', at: Date.parse(signed.approval.time) },
     },
     {
       it: 'that was opened',
       task: approval('q', APPROVED),
-      request: aRequest('q', 'one', { status: { ...signed, conditions: said('Approved ApprovalAccepted') } }),
+      request: askedByR('q', 'one', { status: { ...signed, conditions: said('Approved ApprovalAccepted') } }),
       gate: { state: 'Open', by: 'ann', at: Date.parse(signed.approval.time) },
     },
     {
       it: 'that was opened by nobody knows whom',
       task: approval('q', APPROVED),
-      request: aRequest('q', 'one', { status: { conditions: said('Approved ApprovalAccepted') } }),
+      request: askedByR('q', 'one', { status: { conditions: said('Approved ApprovalAccepted') } }),
       gate: { state: 'Open', at },
     },
     { it: 'whose request is gone', task: approval('q', APPROVED), request: undefined, gate: { state: 'Open', at } },
+    {
+      it: 'of whose name there is a request that another run of the name has asked for',
+      task: approval('q'),
+      request: askedByR('q', 'one', { owner: 'another', status: { ...signed, conditions: said('Approved') } }),
+      gate: { state: 'Pending' },
+    },
+    {
+      it: 'of whose name somebody has made a request by hand since',
+      task: approval('q', APPROVED),
+      request: askedByR('q', 'one', { owner: undefined, status: { ...signed, conditions: said('Approved') } }),
+      gate: { state: 'Open', at },
+    },
   ])('knows a gate $it', ({ task, request, gate }) => {
     const stages = [aStage('one', '', [inRun('a')], { afterStageTaskStatus: [task] })];
     const [stage] = progressOf({ says: INITIALIZED, stages }, ...(request === undefined ? [] : [request])).stages;
@@ -155,7 +167,7 @@ describe('how far a run is', () => {
     const task = approval('q', 'ApprovalRequestCreated');
     const stages = [aStage('one', '', [inRun('a')], { afterStageTaskStatus: [task] })];
     const says = `${INITIALIZED} Succeeded:False:UpdateRunFailed`;
-    const [stage] = progressOf({ says, stages }, aRequest('q', 'one')).stages;
+    const [stage] = progressOf({ says, stages }, askedByR('q', 'one')).stages;
     expect(stage?.gates).toEqual([{ when: 'after', type: 'Approval', request: 'q', state: 'Closed' }]);
   });
 

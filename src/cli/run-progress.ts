@@ -227,6 +227,12 @@ function clusterProgress({ clusterName: cluster, conditions }: StageClusterStatu
 
 // ---- gates
 
+/** As the hub does: one that an earlier run of the name has asked for, or that was made by hand, opens no gate of this run. */
+function askedBy({ metadata: { uid } }: StagedUpdateRun, request: ApprovalRequest | undefined) {
+  const owners = request?.metadata.ownerReferences ?? [];
+  return uid !== undefined && owners.some((owner) => owner.uid === uid) ? request : undefined;
+}
+
 function gateOf(
   task: StageTaskStatus,
   around: Around & { readonly when: RunGate['when']; readonly stage: string; readonly spec: Stage | undefined },
@@ -247,7 +253,7 @@ function gateOf(
     };
   }
   const name = task.approvalRequestName ?? '';
-  const request = requests.get(name);
+  const request = askedBy(run, requests.get(name));
   const approval = request?.status?.approval;
   const accepted = said('ApprovalRequestApproved');
   const base = { when, type: 'Approval', request: name } as const;

@@ -50,9 +50,17 @@ const over = (text: string): RunParts => ({
 const done = over('Progressing:False:UpdateRunSucceeded Succeeded:True:UpdateRunSucceeded');
 const failed = over('Progressing:False:UpdateRunFailed Succeeded:False:UpdateRunFailed');
 
-async function showing(parts: RunParts, { as = admin }: { readonly as?: User } = {}) {
-  const { subject, write, server } = await serving([aRun(parts), aRequest('r-after-one', 'one')]);
+interface Around {
+  readonly as?: User;
+  /** Somebody has made the request at its gate before the hub could. */
+  readonly isMadeByHand?: boolean;
+}
+
+async function showing(parts: RunParts, { as = admin, isMadeByHand = false }: Around = {}) {
+  const { subject, write, server } = await serving([aRun(parts)]);
   running = subject;
+  const made = await subject.cluster.get('clusterstagedupdateruns', undefined, 'r');
+  await write(aRequest('r-after-one', 'one', isMadeByHand ? {} : { owner: made.metadata.uid }));
   const out: string[] = [];
   const errors: string[] = [];
   const heard: (() => void)[] = [];
@@ -168,12 +176,15 @@ describe('a run', () => {
     const changed = it.told();
     await it.become({ ...waiting, message: 'stage "one" waits, still' });
     await changed;
+    const approved = it.told();
     await it.approve();
+    await approved;
     await it.become(done);
     expect(await watching).toBe(0);
     expect(it.out).toEqual([
       'ClusterStagedUpdateRun "r", revision 1 of placement "web": waits, 1 of 1 cluster done',
       'Waits: stage "one" waits, still',
+      expect.stringMatching(/^gate after one: Approved \(approved by "ann" at .*Z; the hub has not taken it yet\)$/),
       'stage one: Waiting -> Done (1 of 1 done)',
       expect.stringMatching(/^gate after one: Open \(approved by "ann" at .*Z\)$/),
       'ClusterStagedUpdateRun "r", revision 1 of placement "web": succeeded, 1 of 1 cluster done',
@@ -183,7 +194,17 @@ describe('a run', () => {
       'get clusterstagedupdateruns',
       'list clusterapprovalrequests',
       'list clusterapprovalrequests',
+      'list clusterapprovalrequests',
     ]);
+  });
+
+  test('does not take a request that was made by hand, labels and all, for its own', async () => {
+    const it = await showing(waiting, { isMadeByHand: true });
+    await it.approve();
+    expect(await it.show()).toBe(2);
+    expect(it.out.join('\n')).toMatch(
+      /after one +Asked +waits for r-after-one: flotilla approve r --stage one --after/,
+    );
   });
 
   test('watched for programs is one object per line, and ends with 3 when it fails', async () => {

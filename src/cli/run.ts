@@ -2,6 +2,7 @@
 import type { ApprovalRequest } from '../api/approval-request.ts';
 import { labels } from '../api/names.ts';
 import type { StagedUpdateRun } from '../api/staged-update-run.ts';
+import type { WatchEvent } from '../api/transport.ts';
 import { ApiError, LostError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import { createClient } from '../client/client.ts';
@@ -31,11 +32,18 @@ function shownOf(server: Server, which: WhichRun, options: ShowOptions, print: P
     print.warning(`who approved is not known: the requests could not be read: ${message}`),
   );
   const view = () => viewOf(which, options);
+  const { family, name, namespace } = which;
   return {
     at: runTarget(which),
     async look(object) {
       const run = object as StagedUpdateRun;
-      return { run, progress: runProgressOf(run, await requests(run)) };
+      return { run, progress: runProgressOf(run, await requests.at(run)) };
+    },
+    // An approval is given there, and the run says nothing of it before the hub has taken it.
+    beside: {
+      at: { resource: family.approvalRequest, ...within(namespace) },
+      labels: labelledWith(name),
+      hear: requests.hear,
     },
     exit({ progress: { phase, isOver } }) {
       if (!isOver) return EXIT.waiting;
@@ -58,17 +66,26 @@ function viewOf(which: WhichRun, { terminal, watch, clock }: ShowOptions): RunVi
   };
 }
 
-/** Those at the gates of a run, asked for again only when a gate is in another state. */
+const labelledWith = (run: string): string => `${labels.targetUpdateRun}=${run}`;
+
+interface RequestsOf {
+  /** Those at the gates of a run. */
+  at(run: StagedUpdateRun): Promise<Requests>;
+  /** Whether what a watch tells is news. */
+  hear(events: readonly WatchEvent[]): boolean;
+}
+
+/** Asked for again only when a gate is in another state, or one of them has changed. */
 function requestsOf(
   { transport }: Server,
   { family, name, namespace }: WhichRun,
   onRefused: (message: string) => void,
-): (run: StagedUpdateRun) => Promise<Requests> {
+): RequestsOf {
   const client = createClient(transport, 'flotilla');
   let asked = '';
   let isTold = false;
   let known: Requests = new Map();
-  return async ({ status }) => {
+  const at = async ({ status }: StagedUpdateRun): Promise<Requests> => {
     const gates = (status?.stagesStatus ?? []).flatMap(({ beforeStageTaskStatus = [], afterStageTaskStatus = [] }) => [
       ...beforeStageTaskStatus,
       ...afterStageTaskStatus,
@@ -77,7 +94,7 @@ function requestsOf(
     if (!gates.some(({ type }) => type === 'Approval') || state === asked) return known;
     asked = state;
     try {
-      const query = { labels: `${labels.targetUpdateRun}=${name}`, ...within(namespace) };
+      const query = { labels: labelledWith(name), ...within(namespace) };
       const { items } = await client.list(family.approvalRequest, query);
       known = new Map(items.map((each) => [each.metadata.name ?? '', each as ApprovalRequest]));
     } catch (error) {
@@ -88,6 +105,17 @@ function requestsOf(
       isTold ||= error instanceof ApiError;
     }
     return known;
+  };
+  return {
+    at,
+    hear(events) {
+      const isNews = events.some(({ type, object: { metadata } }) => {
+        const before = known.get(metadata.name ?? '')?.metadata.resourceVersion;
+        return type !== 'BOOKMARK' && (type === 'DELETED' ? before !== undefined : before !== metadata.resourceVersion);
+      });
+      if (isNews) asked = '';
+      return isNews;
+    },
   };
 }
 

@@ -1,10 +1,11 @@
 // How far something is, shown once or as it moves: for people on a terminal, in plain lines, or for programs. By a watch, never by asking again.
 import type { KubeObject } from '../api/object.ts';
-import type { Transport } from '../api/transport.ts';
+import type { Target, Transport, WatchEvent } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/duration.ts';
 import { UserError } from '../base/errors.ts';
-import { follow } from './follow.ts';
+import { interleaved } from '../base/interleave.ts';
+import { follow, followLabelled } from './follow.ts';
 import { type Named, titled } from './not-found.ts';
 import type { Print } from './target.ts';
 import type { Terminal } from './terminal.ts';
@@ -29,6 +30,12 @@ export interface ShowOptions {
 export interface Shown<Picture> {
   readonly at: Named;
   look(object: KubeObject): Picture | Promise<Picture>;
+  /** What else belongs to it and changes by itself; `hear` tells whether that is a reason to look again. */
+  readonly beside?: {
+    readonly at: Target;
+    readonly labels: string;
+    hear(events: readonly WatchEvent[]): boolean;
+  };
   /** What the command ends with, were it to end now. Watching goes on while it is `waiting`. */
   exit(picture: Picture): Exit;
   headline(picture: Picture): string;
@@ -62,11 +69,21 @@ async function watch<Picture>(
     timeoutMs === undefined ? () => {} : clock.at(clock.now() + timeoutMs, 'status timeout', () => over.abort());
   const tell = teller(shown, options, print);
   const onLost = (message: string) => print.warning(`${message}; waiting for the server`);
+  const ended = new AbortController();
+  const following = { clock, signal: AbortSignal.any([signal, over.signal, ended.signal]) };
+  const { beside } = shown;
+  let object: KubeObject | undefined;
   let last: Picture | undefined;
   try {
-    const changes = follow(transport, shown.at, { clock, signal: AbortSignal.any([signal, over.signal]), onLost });
-    for await (const object of changes) {
-      if (object === undefined) throw new UserError('Deleted', `${titled(shown.at)} was deleted`);
+    const changes = interleaved(
+      follow(transport, shown.at, { ...following, onLost }),
+      beside === undefined ? nothing() : followLabelled(transport, beside, following),
+    );
+    for await (const change of changes) {
+      if ('main' in change) {
+        object = change.main;
+        if (object === undefined) throw new UserError('Deleted', `${titled(shown.at)} was deleted`);
+      } else if (!beside?.hear(change.side) || object === undefined) continue;
       last = await shown.look(object);
       tell(last);
       const code = shown.exit(last);
@@ -74,12 +91,15 @@ async function watch<Picture>(
     }
   } finally {
     cancel();
+    ended.abort();
   }
   if (!over.signal.aborted) return EXIT.interrupted;
   const far = last === undefined ? titled(shown.at) : shown.headline(last);
   print.error(`not complete after ${formatDuration(timeoutMs ?? 0)}: ${far}`);
   return EXIT.waiting;
 }
+
+async function* nothing(): AsyncGenerator<never, void> {}
 
 /** Tells each picture in the form that was asked for. */
 function teller<Picture>(

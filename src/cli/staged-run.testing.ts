@@ -76,7 +76,13 @@ export function aRun(parts: RunParts = {}): StagedUpdateRun {
   return {
     apiVersion: API,
     kind: namespace === undefined ? 'ClusterStagedUpdateRun' : 'StagedUpdateRun',
-    metadata: { name, generation: 1, ...(namespace === undefined ? {} : { namespace }), ...parts.metadata },
+    metadata: {
+      name,
+      uid: `uid-of-${name}`,
+      generation: 1,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...parts.metadata,
+    },
     spec: { placementName: 'web', stagedRolloutStrategyName: 's', state },
     status: {
       ...(conditions.length === 0 ? {} : { conditions }),
@@ -117,7 +123,7 @@ interface RequestParts {
   readonly when?: 'before' | 'after';
   readonly namespace?: string;
   /** Uid of the run that asks. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
 }
 
 export const aRequest = (
@@ -143,6 +149,10 @@ export const aRequest = (
   spec: { parentStageRollout: 'r', targetStage: stage },
   status,
 });
+
+/** One that run `r` has asked for, as `aRun` makes it; a server gives runs uids of its own. */
+export const askedByR = (name: string, stage: string, parts: RequestParts = {}): ApprovalRequest =>
+  aRequest(name, stage, { owner: 'uid-of-r', ...parts });
 
 // ---- a fleet to make forecasts of
 

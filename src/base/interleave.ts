@@ -1,0 +1,32 @@
+// Two streams as one, in the order in which things come. Guarantees: what one of them says is dealt with before the next is taken; the whole
+// ends when the first ends, whatever the second still has to say; an error of either is thrown.
+
+export type Interleaved<A, B> = { readonly main: A } | { readonly side: B };
+
+/** Whoever stops early must also end the second by other means, such as its signal: it may be waiting for something that never comes. */
+export async function* interleaved<A, B>(
+  main: AsyncIterable<A>,
+  side: AsyncIterable<B>,
+): AsyncGenerator<Interleaved<A, B>, void> {
+  const mains = main[Symbol.asyncIterator]();
+  const sides = side[Symbol.asyncIterator]();
+  const nextMain = async () => ({ of: 'main', result: await mains.next() }) as const;
+  const nextSide = async () => ({ of: 'side', result: await sides.next() }) as const;
+  const waiting: { main: ReturnType<typeof nextMain>; side?: ReturnType<typeof nextSide> } = {
+    main: nextMain(),
+    side: nextSide(),
+  };
+  for (;;) {
+    const next = await Promise.race([waiting.main, ...(waiting.side === undefined ? [] : [waiting.side])]);
+    if (next.of === 'main') {
+      if (next.result.done) return;
+      yield { main: next.result.value };
+      waiting.main = nextMain();
+    } else if (next.result.done) {
+      delete waiting.side;
+    } else {
+      yield { side: next.result.value };
+      waiting.side = nextSide();
+    }
+  }
+}
