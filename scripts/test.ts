@@ -1,33 +1,26 @@
 // Runs the named suites one after the other and ends with one line that sums them: `N passed, N failed, N skipped`.
 //   node --import tsx scripts/test.ts check unit wire judge sim mutants
 // `check` counts types and lint, `sim` scenarios of the simulation, `mutants` what it must notice; every other suite is a project of vitest.
+// Before that line it says why the first of those that failed did, for whoever sees no more than the end of it.
 // A suite that ran nothing has failed, unless all of it was skipped outside of CI: a green run must mean that something was seen to work.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
+import { FAILURES_FILE, type Failure, toldOf } from './failures.ts';
 
 interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Names of those that failed, as far as the suite has any. */
-  readonly red?: readonly string[];
-}
-
-/** The part of vitest's report that is read here. */
-interface Report {
-  readonly testResults?: readonly {
-    readonly name: string;
-    readonly message?: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
-  }[];
+  /** Those that failed, as far as the suite names any. */
+  readonly red?: readonly Failure[];
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'flotilla-test-'));
 
-const run = (program: string, args: readonly string[]): boolean =>
-  spawnSync(program, args, { stdio: 'inherit', env: process.env }).status === 0;
+const run = (program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): boolean =>
+  spawnSync(program, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
 
 const one = (isGreen: boolean): Counts => ({ passed: isGreen ? 1 : 0, failed: isGreen ? 0 : 1, skipped: 0 });
 
@@ -51,15 +44,22 @@ const mutants = (file: string): boolean =>
   run('node', ['--import', 'tsx', 'test/simulation/mutants/run.ts', '--counts', file]);
 
 const vitest = (project: string, file: string): boolean =>
-  run('npx', [
-    'vitest',
-    'run',
-    '--project',
-    project,
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${file}`,
-  ]);
+  run(
+    'npx',
+    [
+      'vitest',
+      'run',
+      '--project',
+      project,
+      '--reporter=default',
+      '--reporter=json',
+      '--reporter=./scripts/failures.ts',
+      `--outputFile.json=${file}`,
+    ],
+    { [FAILURES_FILE]: failuresOf(file) },
+  );
+
+const failuresOf = (file: string): string => `${file}.failures`;
 
 function counted(suite: string): Counts {
   if (suite === 'check') return check();
@@ -78,25 +78,16 @@ function counted(suite: string): Counts {
 
 function countsIn(file: string): Counts {
   try {
-    const result = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number> & Report;
+    const result = JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>;
     return {
       passed: result['numPassedTests'] ?? 0,
       failed: result['numFailedTests'] ?? 0,
       skipped: (result['numPendingTests'] ?? 0) + (result['numTodoTests'] ?? 0),
-      red: redIn(result),
+      red: existsSync(failuresOf(file)) ? JSON.parse(readFileSync(failuresOf(file), 'utf8')) : [],
     };
   } catch {
     return { passed: 0, failed: 0, skipped: 0 };
   }
-}
-
-function redIn({ testResults = [] }: Report): readonly string[] {
-  return testResults.flatMap(({ name, message, assertionResults }) => {
-    const failed = assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
-    const file = relative(process.cwd(), name);
-    if (failed.length === 0 && message) return [`${file}: ${message.split('\n')[0]}`];
-    return failed.map((test) => `${file}: ${test}`);
-  });
 }
 
 try {
@@ -104,8 +95,9 @@ try {
   const results = suites.map((suite) => ({ suite, counts: counted(suite) }));
   for (const { suite, counts } of results) {
     console.log(`suite ${suite}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
-    for (const test of counts.red ?? []) console.log(`  failed: ${test}`);
+    for (const { name } of counts.red ?? []) console.log(`  failed: ${name}`);
   }
+  for (const line of toldOf(results.flatMap(({ counts }) => counts.red ?? []))) console.log(line);
   const total = sum(results.map(({ counts }) => counts));
   console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
   process.exitCode = total.failed > 0 || suites.length === 0 ? 1 : 0;
