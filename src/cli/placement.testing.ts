@@ -5,9 +5,12 @@ import type { HoldEntry } from '../api/holds.ts';
 import { labels } from '../api/names.ts';
 import type { Placement, PlacementSpec } from '../api/placement.ts';
 import type { ClusterPlacementState } from '../api/placement-state.ts';
+import type { Clock } from '../base/clock.ts';
 
 export const NOW = Date.parse('2026-01-01T12:00:00Z');
 export const BEFORE = '2026-01-01T11:55:00Z';
+/** It is always NOW. */
+export const still: Clock = { now: () => NOW, at: () => () => {} };
 
 const STEPS = ['Scheduled', 'RolloutStarted', 'Overridden', 'WorkSynchronized', 'Applied', 'Available'];
 

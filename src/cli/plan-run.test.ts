@@ -1,13 +1,12 @@
 // `flotilla plan run` against the real API server over https. No hub runs, and nothing is written.
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { admin } from '../../test/cluster.ts';
-import type { Subject } from '../../test/conformance/subjects.ts';
 import type { KubeObject, User } from '../api/object.ts';
 import type { StagedUpdateRun } from '../api/staged-update-run.ts';
 import type { Manifest } from './manifests.ts';
-import { NOW } from './placement.testing.ts';
+import { still } from './placement.testing.ts';
 import { plannedByManifests, plannedByName, planRun } from './plan-run.ts';
-import { serving } from './served.testing.ts';
+import { overheard, printing, serving } from './served.testing.ts';
 import {
   aBinding,
   aMember,
@@ -20,12 +19,6 @@ import {
   said,
 } from './staged-run.testing.ts';
 import { whichRun } from './which-run.ts';
-
-let running: Subject | undefined;
-afterEach(async () => {
-  await running?.[Symbol.asyncDispose]();
-  running = undefined;
-});
 
 /** As the server completes it. */
 const namespace: KubeObject = {
@@ -73,32 +66,14 @@ const newRun = (spec: object = {}, name = 'r'): KubeObject => ({
 
 async function planning(objects: readonly KubeObject[], as: User = admin) {
   const { subject, server } = await serving(objects);
-  running = subject;
-  const out: string[] = [];
-  const errors: string[] = [];
+  const { print, out, errors } = printing();
   const writes: string[] = [];
-  const print = {
-    line: (text: string) => out.push(text),
-    warning: (text: string) => errors.push(`Warning: ${text}`),
-    error: (text: string) => errors.push(text),
-  };
-  const own = await server(as);
-  const watched = {
-    ...own,
-    transport: {
-      ...own.transport,
-      call: ((request, signal) => {
-        const isWrite = request.verb !== 'get' && request.verb !== 'list';
-        if (isWrite && !('dryRun' in request && request.dryRun)) writes.push(request.verb);
-        return own.transport.call(request, signal);
-      }) as typeof own.transport.call,
-    },
-  };
-  const head = subject.cluster.store.head;
-  const options = (output?: string) => ({
-    clock: { now: () => NOW, at: () => () => {} },
-    ...(output === undefined ? {} : { output }),
+  const watched = overheard(await server(as), (request) => {
+    const isWrite = request.verb !== 'get' && request.verb !== 'list';
+    if (isWrite && !('dryRun' in request && request.dryRun)) writes.push(request.verb);
   });
+  const head = subject.cluster.store.head;
+  const options = (output?: string) => ({ clock: still, ...(output === undefined ? {} : { output }) });
   const nothingIsWritten = () => {
     expect(writes).toEqual([]);
     expect(subject.cluster.store.head).toBe(head);
@@ -159,7 +134,7 @@ Assumed: clusters work as soon as they have it, and people approve at once. Noth
       await it.byFile([newRun({ resourceSnapshotIndex: '0' }), strategyFile(...all), map('app', '3')], 'json'),
     ).toBe(0);
     expect(it.errors).toEqual([
-      'Warning: only the run and its strategy are taken from -f, all else from the hub; left out: ConfigMap "app"',
+      'only the run and its strategy are taken from -f, all else from the hub; left out: ConfigMap "app"',
     ]);
     expect(JSON.parse(it.out.join('\n'))).toMatchObject({
       name: 'r',
@@ -305,10 +280,8 @@ Assumed: clusters work as soon as they have it, and people approve at once. Noth
       ...aRun({ state: 'Stop' }),
       status: { conditions: said(`${INITIALIZED} Progressing:False:UpdateRunStopped`) },
     } as StagedUpdateRun;
-    const planned = await serving([...fleet(), begun]).then(async ({ subject, server }) => {
-      running = subject;
-      return plannedByName(await server(), whichRun('r'));
-    });
+    const { server } = await serving([...fleet(), begun]);
+    const planned = await plannedByName(await server(), whichRun('r'));
     expect(planned.notes).toEqual(['it has been started: this is what is left']);
   });
 });

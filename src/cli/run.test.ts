@@ -1,11 +1,10 @@
 // `flotilla run` against the real API server over https; the test plays the hub.
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { admin, testClock } from '../../test/cluster.ts';
-import type { Subject } from '../../test/conformance/subjects.ts';
 import type { User } from '../api/object.ts';
 import { wallClock } from '../base/clock.ts';
 import { showRun } from './run.ts';
-import { serving } from './served.testing.ts';
+import { overheard, printing, serving } from './served.testing.ts';
 import type { ShowOptions } from './showing.ts';
 import {
   approval,
@@ -20,12 +19,6 @@ import {
   said,
 } from './staged-run.testing.ts';
 import { whichRun } from './which-run.ts';
-
-let running: Subject | undefined;
-afterEach(async () => {
-  await running?.[Symbol.asyncDispose]();
-  running = undefined;
-});
 
 const WAITING = 'Progressing:False:StageUpdatingWaiting';
 const gate = (text: string) => ({ afterStageTaskStatus: [approval('r-after-one', text)] });
@@ -58,37 +51,16 @@ interface Around {
 
 async function showing(parts: RunParts, { as = admin, isMadeByHand = false }: Around = {}) {
   const { subject, write, server } = await serving([aRun(parts)]);
-  running = subject;
   const made = await subject.cluster.get('clusterstagedupdateruns', undefined, 'r');
   await write(aRequest('r-after-one', 'one', isMadeByHand ? {} : { owner: made.metadata.uid }));
-  const out: string[] = [];
-  const errors: string[] = [];
-  const heard: (() => void)[] = [];
+  const { print, ...printed } = printing();
   const calls: string[] = [];
-  const print = {
-    line: (text: string) => {
-      out.push(text);
-      for (const hear of heard.splice(0)) hear();
-    },
-    warning: (text: string) => errors.push(text),
-    error: (text: string) => errors.push(text),
-  };
   const stop = new AbortController();
-  const own = await server(as);
-  const counted = {
-    ...own,
-    transport: {
-      ...own.transport,
-      call: ((request, signal) => {
-        calls.push(`${request.verb} ${request.at.resource.plural}`);
-        return own.transport.call(request, signal);
-      }) as typeof own.transport.call,
-    },
-  };
+  const counted = overheard(await server(as), ({ verb, at }) => calls.push(`${verb} ${at.resource.plural}`));
   const ann = { name: 'ann', groups: ['system:masters'] };
   return {
-    out,
-    errors,
+    ...printed,
+    cluster: subject.cluster,
     stop,
     calls,
     become: (next: RunParts) => write(aRun(next)),
@@ -102,7 +74,6 @@ async function showing(parts: RunParts, { as = admin, isMadeByHand = false }: Ar
       }),
     remove: () =>
       subject.cluster.call({ verb: 'delete', at: subject.cluster.at('clusterstagedupdateruns', undefined, 'r') }),
-    told: () => new Promise<void>((resolve) => heard.push(resolve)),
     show: (options: Partial<ShowOptions> = {}, which = whichRun('r')) =>
       showRun(counted, which, { clock: wallClock, signal: stop.signal, ...options }, print),
   };
@@ -259,7 +230,6 @@ describe('a run', () => {
     it.stop.abort();
     expect(await watching).toBe(130);
     expect(it.errors).toEqual([]);
-    await running?.[Symbol.asyncDispose]();
     const other = await showing(waiting);
     const again = other.told();
     const deleted = other.show({ watch: true });
@@ -270,11 +240,11 @@ describe('a run', () => {
   test('whose requests may not be read says so once, and shows the rest', async () => {
     const dev: User = { name: 'dev', groups: ['system:authenticated'] };
     const it = await showing(done, { as: dev });
-    await running?.cluster.create('clusterroles', undefined, {
+    await it.cluster.create('clusterroles', undefined, {
       metadata: { name: 'runs' },
       rules: [{ apiGroups: ['placement.kubernetes-fleet.io'], resources: ['clusterstagedupdateruns'], verbs: ['get'] }],
     });
-    await running?.cluster.create('clusterrolebindings', undefined, {
+    await it.cluster.create('clusterrolebindings', undefined, {
       metadata: { name: 'runs' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'runs' },
       subjects: [{ kind: 'User', name: 'dev', apiGroup: 'rbac.authorization.k8s.io' }],

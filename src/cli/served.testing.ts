@@ -1,9 +1,10 @@
-// The real API server over https with some objects on it, status and all, as commands find it. No hub runs.
+// The real API server over https with some objects on it, status and all, as commands find it, and what they print. No hub runs.
+import { onTestFinished } from 'vitest';
 import { admin, theHub } from '../../test/cluster.ts';
 import { http1, type Start, type Subject } from '../../test/conformance/subjects.ts';
 import { hubKinds } from '../api/kinds.ts';
 import { groupVersionOf, type KubeObject, type User } from '../api/object.ts';
-import type { SubresourceName } from '../api/transport.ts';
+import type { Request, SubresourceName, Transport } from '../api/transport.ts';
 import { discover } from '../client/discovery.ts';
 import type { HttpTransport } from '../client/http.ts';
 
@@ -19,11 +20,13 @@ export interface Serving {
   }>;
 }
 
+/** Ends with the test. */
 export async function serving(
   objects: readonly KubeObject[],
   options: Parameters<Start>[0] = { kinds: hubKinds },
 ): Promise<Serving> {
   const subject = await http1(options);
+  onTestFinished(() => subject[Symbol.asyncDispose]());
   const { cluster } = subject;
   const hub = cluster.as(theHub);
   const write = async (object: KubeObject) => {
@@ -51,6 +54,43 @@ export async function serving(
     },
   };
 }
+
+/** Keeps what a command prints. */
+export function printing() {
+  const out: string[] = [];
+  const errors: string[] = [];
+  const heard: (() => void)[] = [];
+  return {
+    out,
+    errors,
+    text: () => out.join('\n'),
+    /** Resolves at the next line that is printed. */
+    told: () => new Promise<void>((resolve) => heard.push(resolve)),
+    print: {
+      line(text: string) {
+        out.push(text);
+        for (const hear of heard.splice(0)) hear();
+      },
+      warning: (text: string) => void errors.push(text),
+      error: (text: string) => void errors.push(text),
+    },
+  };
+}
+
+/** The same server, with an ear on what is asked of it. */
+export const overheard = <S extends { readonly transport: Transport }>(
+  server: S,
+  note: (request: Request) => void,
+): S => ({
+  ...server,
+  transport: {
+    ...server.transport,
+    call: (request, signal) => {
+      note(request);
+      return server.transport.call(request, signal);
+    },
+  } satisfies Transport,
+});
 
 /** The server counts generations: what a test writes about the present one must say its number. */
 function aboutGeneration(status: unknown, generation: number): unknown {

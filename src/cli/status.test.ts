@@ -1,69 +1,28 @@
 // `flotilla status` against the real API server over https; the test plays the hub.
-import { afterEach, describe, expect, test } from 'vitest';
-import { admin, testClock } from '../../test/cluster.ts';
-import { http1, type Subject } from '../../test/conformance/subjects.ts';
-import { hubKinds } from '../api/kinds.ts';
+import { describe, expect, test } from 'vitest';
+import { testClock } from '../../test/cluster.ts';
 import { placement as placements } from '../api/placement.ts';
 import { wallClock } from '../base/clock.ts';
-import { discover } from '../client/discovery.ts';
-import type { HttpTransport } from '../client/http.ts';
 import { aPlacement, budgetUsed, cluster, failed, type PlacementParts } from './placement.testing.ts';
+import { printing, serving as serveObjects } from './served.testing.ts';
 import type { ShowOptions } from './showing.ts';
 import { status } from './status.ts';
 import { whichPlacement } from './which-placement.ts';
 
-let running: Subject | undefined;
-afterEach(async () => {
-  await running?.[Symbol.asyncDispose]();
-  running = undefined;
-});
-
-const resource = placements.cluster;
-
 async function serving(parts: PlacementParts) {
-  const subject = await http1({ kinds: hubKinds });
-  running = subject;
-  const transport = subject.as(admin) as HttpTransport;
-  const server = { transport, catalogue: await discover(transport) };
-  await subject.cluster.call({ verb: 'create', at: { resource }, object: bare(), manager: 'test' });
-  const become = async (next: PlacementParts) => {
-    const at = { resource, name: 'web', subresource: 'status' as const };
-    const { generation } = (await subject.cluster.get('clusterresourceplacements', undefined, 'web')).metadata;
-    const body = JSON.parse(JSON.stringify({ status: { holds: null, ...aPlacement(next).status } }), (key, value) =>
-      key === 'observedGeneration' ? generation : value,
-    );
-    await subject.cluster.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
-  };
-  await become(parts);
-  const out: string[] = [];
-  const errors: string[] = [];
-  const heard: (() => void)[] = [];
-  const print = {
-    line: (text: string) => {
-      out.push(text);
-      for (const hear of heard.splice(0)) hear();
-    },
-    warning: (text: string) => errors.push(text),
-    error: (text: string) => errors.push(text),
-  };
+  const { subject, write, server } = await serveObjects([aPlacement(parts)]);
+  const { print, ...printed } = printing();
   const stop = new AbortController();
+  const own = await server();
   return {
+    ...printed,
     subject,
-    out,
-    errors,
     stop,
-    become,
-    remove: () => subject.cluster.call({ verb: 'delete', at: { resource, name: 'web' } }),
-    /** Resolves at the next line that is printed. */
-    told: () => new Promise<void>((resolve) => heard.push(resolve)),
+    become: (next: PlacementParts) => write(aPlacement(next)),
+    remove: () => subject.cluster.call({ verb: 'delete', at: { resource: placements.cluster, name: 'web' } }),
     show: (options: Partial<ShowOptions> = {}) =>
-      status(server, whichPlacement('placement/web'), { clock: wallClock, signal: stop.signal, ...options }, print),
+      status(own, whichPlacement('placement/web'), { clock: wallClock, signal: stop.signal, ...options }, print),
   };
-}
-
-function bare() {
-  const { status: _status, metadata, ...rest } = aPlacement();
-  return { ...rest, metadata: { name: metadata.name ?? '' } };
 }
 
 const broken = cluster('eu-1', 'TTTTTF', { failedPlacements: [failed('no Pod is ready')] });

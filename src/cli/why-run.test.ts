@@ -1,11 +1,9 @@
 // `flotilla why run/NAME` against the real API server over https. No hub runs: what it says, it says from the API alone.
-import { afterEach, describe, expect, test } from 'vitest';
-import { admin } from '../../test/cluster.ts';
-import type { Subject } from '../../test/conformance/subjects.ts';
+import { describe, expect, test } from 'vitest';
 import { labels } from '../api/names.ts';
 import type { KubeObject, User } from '../api/object.ts';
-import { aPlacement, conditions, failed, NOW, aBinding as placed } from './placement.testing.ts';
-import { serving } from './served.testing.ts';
+import { aPlacement, conditions, failed, aBinding as placed, still } from './placement.testing.ts';
+import { printing, serving } from './served.testing.ts';
 import {
   aMember,
   approval,
@@ -26,12 +24,6 @@ import {
 import { whichRun } from './which-run.ts';
 import { whyRun } from './why.ts';
 
-let running: Subject | undefined;
-afterEach(async () => {
-  await running?.[Symbol.asyncDispose]();
-  running = undefined;
-});
-
 interface Asked {
   readonly as?: User;
   readonly namespace?: string;
@@ -40,13 +32,11 @@ interface Asked {
 }
 
 async function ask(objects: readonly KubeObject[], { as, namespace, ...options }: Asked = {}) {
-  const { subject, server } = await serving(objects);
-  running = subject;
-  const lines: string[] = [];
-  const print = { line: (text: string) => lines.push(text), warning: () => {}, error: () => {} };
-  const clock = { now: () => NOW, at: () => () => {} };
-  const code = await whyRun(await server(as ?? admin), whichRun('run/r', namespace), { ...options, clock }, print);
-  return { code, text: lines.join('\n') };
+  const { server } = await serving(objects);
+  const { print, text } = printing();
+  const which = whichRun('run/r', namespace);
+  const code = await whyRun(await server(as), which, { ...options, clock: still }, print);
+  return { code, text: text() };
 }
 
 const work: KubeObject = {
@@ -100,6 +90,25 @@ const going = (text: string, message: string, more: RunParts = {}): RunParts => 
   ],
   ...more,
 });
+/** It waits before or after stage `one`. */
+const waits = (holds: RunParts['holds'], own: RunParts['stages'] = stages(WAITING, '')): RunParts => ({
+  says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
+  message: 'stage "one" waits',
+  ...(own === undefined ? {} : { stages: own }),
+  ...(holds === undefined ? {} : { holds }),
+});
+const behindOther = (more: object): RunParts =>
+  waits(
+    [
+      {
+        code: 'OtherRun',
+        on: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterStagedUpdateRun', name: 'other' },
+        count: 0,
+        ...more,
+      },
+    ],
+    stages('', ''),
+  );
 const START = 'kubectl patch clusterstagedupdateruns r';
 
 describe('why a run does not move', () => {
@@ -160,28 +169,24 @@ describe('why a run does not move', () => {
     },
     {
       it: 'at a gate that a person opens',
-      run: {
-        says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
-        message: 'stage "one" waits',
-        stages: [
+      run: waits(
+        [onRequest('r-after-one', 'one', 'after')],
+        [
           aStage('one', WAITING, [inRun('a', DONE)], {
             afterStageTaskStatus: [approval('r-after-one', 'ApprovalRequestCreated')],
           }),
         ],
-        holds: [onRequest('r-after-one', 'one', 'after')],
-      },
+      ),
       more: [aRequest('r-after-one', 'one')],
       says: 'ClusterStagedUpdateRun "r" waits: ClusterApprovalRequest "r-after-one" is not approved yet',
       also: ['was asked for', 'approve it: flotilla approve r --stage one --after'],
     },
     {
       it: 'at a gate with an approval that does not count',
-      run: {
-        says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
-        message: 'stage "one" waits',
-        stages: [aStage('one', WAITING, [inRun('a', DONE)])],
-        holds: [onRequest('r-after-one', 'one', 'after', { hint: 'approve again with observedGeneration 1' })],
-      },
+      run: waits(
+        [onRequest('r-after-one', 'one', 'after', { hint: 'approve again with observedGeneration 1' })],
+        [aStage('one', WAITING, [inRun('a', DONE)])],
+      ),
       more: [
         aRequest('r-after-one', 'one', {
           status: {
@@ -194,53 +199,23 @@ describe('why a run does not move', () => {
     },
     {
       it: 'that lets time pass',
-      run: {
-        says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
-        message: 'stage "one" waits',
-        stages: stages(WAITING, ''),
-        holds: [
-          onRun('TimedWait', { facts: { stage: 'one', waitTime: '1h' }, until: '2026-01-01T12:30:00Z', next: 'wait' }),
-          onRun('EarlierStage', { facts: { stage: 'one' }, count: 2, clusters: ['b', 'c'] }),
-        ],
-      },
+      run: waits([
+        onRun('TimedWait', { facts: { stage: 'one', waitTime: '1h' }, until: '2026-01-01T12:30:00Z', next: 'wait' }),
+        onRun('EarlierStage', { facts: { stage: 'one' }, count: 2, clusters: ['b', 'c'] }),
+      ]),
       says: 'ClusterStagedUpdateRun "r" waits: stage "one" of ClusterStagedUpdateRun "r" waits 1h after its last cluster',
       also: ['TimedWait, ends by itself in 30m', '2 clusters wait: b, c'],
     },
     {
       it: 'behind another run',
-      run: {
-        says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
-        message: 'other first',
-        stages: stages('', ''),
-        holds: [
-          {
-            code: 'OtherRun',
-            on: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterStagedUpdateRun', name: 'other' },
-            next: 'wait until it is over, or delete it',
-            count: 0,
-          },
-        ],
-      },
+      run: behindOther({ next: 'wait until it is over, or delete it' }),
       more: [aRun({ name: 'other', says: `${INITIALIZED} Progressing:True:UpdateRunProgressing`, message: 'goes on' })],
       says: 'ClusterStagedUpdateRun "r" waits: ClusterStagedUpdateRun "other" is under way on the same placement with another strategy',
       also: ['follows strategy "s"', 'Progressing True (UpdateRunProgressing), for 5m: goes on'],
     },
     {
       it: 'behind another run that is stopped',
-      run: {
-        says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
-        message: 'other first',
-        stages: stages('', ''),
-        holds: [
-          {
-            code: 'OtherRun',
-            on: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterStagedUpdateRun', name: 'other' },
-            facts: { state: 'Stop' },
-            next: 'let it go on (kubectl patch …), or delete it',
-            count: 0,
-          },
-        ],
-      },
+      run: behindOther({ facts: { state: 'Stop' }, next: 'let it go on (kubectl patch …), or delete it' }),
       more: [aRun({ name: 'other', says: `${INITIALIZED} Progressing:False:UpdateRunStopped`, message: 'stopped' })],
       says: 'ClusterStagedUpdateRun "r" waits: ClusterStagedUpdateRun "other" is stopped half-way on the same placement with another strategy',
       also: ['Progressing False (UpdateRunStopped), for 5m: stopped', 'let it go on (kubectl patch …), or delete it'],
@@ -434,7 +409,6 @@ describe('why a cluster of a run does not move', () => {
     await expect(ask([...fleet, run], { cluster: 'x' })).rejects.toThrow(
       'cluster "x" is in no stage of ClusterStagedUpdateRun "r" (known: a, b, c, d)',
     );
-    await running?.[Symbol.asyncDispose]();
     await expect(ask([...fleet, run], { cluster: '../x' })).rejects.toThrow('cannot be the name of a cluster');
   });
 });

@@ -1,7 +1,7 @@
 // `flotilla why` against the real API server over https. No hub runs: what it says, it says from the API alone.
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { admin } from '../../test/cluster.ts';
-import type { Start, Subject } from '../../test/conformance/subjects.ts';
+import type { Start } from '../../test/conformance/subjects.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import type { Kind } from '../api/kind.ts';
 import { hubKinds } from '../api/kinds.ts';
@@ -9,36 +9,27 @@ import { annotations, labels } from '../api/names.ts';
 import type { KubeObject, User } from '../api/object.ts';
 import type { Placement, PlacementSpec } from '../api/placement.ts';
 import { by } from '../base/compare.ts';
-import { aBinding, aPlacement, BEFORE, budgetUsed, cluster, conditions, failed, NOW } from './placement.testing.ts';
+import { aBinding, aPlacement, BEFORE, budgetUsed, cluster, conditions, failed, still } from './placement.testing.ts';
 import { hasHoldsField } from './readable.ts';
-import { serving as serveObjects } from './served.testing.ts';
+import { printing, serving as serveObjects } from './served.testing.ts';
 import { whichPlacement } from './which-placement.ts';
 import { why } from './why.ts';
 
 const dev: User = { name: 'dev', groups: ['system:authenticated'] };
-let running: Subject | undefined;
-afterEach(async () => {
-  await running?.[Symbol.asyncDispose]();
-  running = undefined;
-});
-
 /** A server that has these objects, with their status. */
 async function serving(objects: readonly KubeObject[], options?: Parameters<Start>[0]) {
   const served = await serveObjects(objects, options);
-  running = served.subject;
   return {
     ...served,
     async ask(
       argument: string,
       { as = admin, ...more }: { as?: User; namespace?: string; cluster?: string; output?: string } = {},
     ) {
-      const lines: string[] = [];
-      const print = { line: (text: string) => lines.push(text), warning: () => {}, error: () => {} };
+      const { print, text } = printing();
       const { namespace, ...options } = more;
-      const clock = { now: () => NOW, at: () => () => {} };
       const server = await served.server(as);
-      const code = await why(server, whichPlacement(argument, namespace), { ...options, clock }, print);
-      return { code, text: lines.join('\n') };
+      const code = await why(server, whichPlacement(argument, namespace), { ...options, clock: still }, print);
+      return { code, text: text() };
     },
   };
 }
