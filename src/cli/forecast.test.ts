@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { annotations } from '../api/names.ts';
 import type { KubeObject } from '../api/object.ts';
-import type { StagedUpdateRun } from '../api/staged-update-run.ts';
+import type { StagedUpdateRun, StagedUpdateRunSpec } from '../api/staged-update-run.ts';
 import { clusterFamily } from '../hub/families.ts';
 import { type Forecast, forecast, type Ground, wavesIn } from './forecast.ts';
 import { NOW } from './placement.testing.ts';
@@ -16,19 +16,18 @@ const STAGES = [
 ];
 const LABELS: Readonly<Record<string, string>> = { a: 'first', b: 'rest', c: 'rest', d: 'rest' };
 
-const aNewRun = (spec: object = {}, metadata: object = {}): StagedUpdateRun =>
-  ({
-    apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
-    kind: 'ClusterStagedUpdateRun',
-    metadata: { name: 'r', ...metadata },
-    spec: {
-      placementName: 'web',
-      stagedRolloutStrategyName: 's',
-      state: 'Initialize',
-      resourceSnapshotIndex: '1',
-      ...spec,
-    },
-  }) as unknown as StagedUpdateRun;
+const aNewRun = (spec: Partial<StagedUpdateRunSpec> = {}, metadata: object = {}): StagedUpdateRun => ({
+  apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+  kind: 'ClusterStagedUpdateRun',
+  metadata: { name: 'r', ...metadata },
+  spec: {
+    placementName: 'web',
+    stagedRolloutStrategyName: 's',
+    state: 'Initialize',
+    resourceSnapshotIndex: '1',
+    ...spec,
+  },
+});
 
 /** Four clusters on revision 0, and revision 1 to come. */
 const ground = (more: Partial<Ground> = {}, stages: readonly object[] = STAGES): Ground => ({

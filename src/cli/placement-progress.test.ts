@@ -127,7 +127,7 @@ describe('a placement', () => {
     {
       it: 'is when none is named',
       said: 'T',
-      spec: { policy: { placementType: 'PickFixed', clusterNames: [] } } as unknown as Partial<PlacementSpec>,
+      spec: { policy: { placementType: 'PickFixed', clusterNames: [] } } as Partial<PlacementSpec>,
       complete: true,
     },
     { it: 'is not before anybody looked', said: '', complete: false, counts: '0/0' },

@@ -58,7 +58,7 @@ export function aPlacement({ said = 'TTTTTT', clusters = [], holds, spec, metada
       resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: 'shop' }],
       policy: { placementType: 'PickAll' },
       ...spec,
-    } as unknown as PlacementSpec,
+    } as PlacementSpec,
     status: {
       conditions: conditions(said, kind) as Condition[],
       observedResourceIndex: '1',

@@ -1,6 +1,6 @@
 // Staged update runs and what belongs to them, as a server has them, written short for tests.
 import type { ApprovalRequest } from '../api/approval-request.ts';
-import type { Binding } from '../api/binding.ts';
+import type { Binding, BindingSpec } from '../api/binding.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import type { MemberCluster } from '../api/member-cluster.ts';
@@ -156,38 +156,39 @@ export const askedByR = (name: string, stage: string, parts: RequestParts = {}):
 
 // ---- a fleet to make forecasts of
 
-export const aMember = (name: string, own: Readonly<Record<string, string>> = {}, isHeard = true): MemberCluster =>
-  ({
-    apiVersion: 'cluster.kubernetes-fleet.io/v1beta1',
-    kind: 'MemberCluster',
-    metadata: { name, uid: `m-${name}`, resourceVersion: '1', labels: own },
-    spec: { identity: { kind: 'User', name: 'agent', apiGroup: 'rbac.authorization.k8s.io' } },
-    status: { conditions: said(`Joined Healthy:${isHeard ? 'True:Fine' : 'Unknown:MemberUnreachable'}`) },
-  }) as unknown as MemberCluster;
+export const aMember = (name: string, own: Readonly<Record<string, string>> = {}, isHeard = true): MemberCluster => ({
+  apiVersion: 'cluster.kubernetes-fleet.io/v1beta1',
+  kind: 'MemberCluster',
+  metadata: { name, uid: `m-${name}`, resourceVersion: '1', labels: own },
+  spec: {
+    identity: { kind: 'User', name: 'agent', apiGroup: 'rbac.authorization.k8s.io' },
+    heartbeatPeriodSeconds: 60,
+  },
+  status: { conditions: said(`Joined Healthy:${isHeard ? 'True:Fine' : 'Unknown:MemberUnreachable'}`) },
+});
 
 /** `index`: the revision that it has, works and all; absent = none yet. */
-export const aBinding = (cluster: string, index?: number, more: object = {}): Binding =>
-  ({
-    apiVersion: API,
-    kind: 'ClusterResourceBinding',
-    metadata: {
-      name: `web-${cluster}`,
-      uid: `b-${cluster}`,
-      resourceVersion: '1',
-      generation: 1,
-      labels: { [labels.parentPlacement]: 'web' },
-    },
-    spec: {
-      state: index === undefined ? 'Scheduled' : 'Bound',
-      targetCluster: cluster,
-      resourceSnapshotName: index === undefined ? '' : `web-${index}-snapshot`,
-      schedulingPolicySnapshotName: 'web-0',
-      clusterDecision: { clusterName: cluster, selected: true, reason: 'picked' },
-      ...(index === undefined ? {} : { applyStrategy: APPLY }),
-      ...more,
-    },
-    ...(index === undefined ? {} : { status: { conditions: said('RolloutStarted Applied Available') } }),
-  }) as unknown as Binding;
+export const aBinding = (cluster: string, index?: number, more: Partial<BindingSpec> = {}): Binding => ({
+  apiVersion: API,
+  kind: 'ClusterResourceBinding',
+  metadata: {
+    name: `web-${cluster}`,
+    uid: `b-${cluster}`,
+    resourceVersion: '1',
+    generation: 1,
+    labels: { [labels.parentPlacement]: 'web' },
+  },
+  spec: {
+    state: index === undefined ? 'Scheduled' : 'Bound',
+    targetCluster: cluster,
+    resourceSnapshotName: index === undefined ? '' : `web-${index}-snapshot`,
+    schedulingPolicySnapshotName: 'web-0',
+    clusterDecision: { clusterName: cluster, selected: true, reason: 'picked' },
+    ...(index === undefined ? {} : { applyStrategy: APPLY }),
+    ...more,
+  },
+  ...(index === undefined ? {} : { status: { conditions: said('RolloutStarted Applied Available') } }),
+});
 
 export const APPLY = {
   type: 'ClientSideApply',

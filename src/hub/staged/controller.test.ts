@@ -1,7 +1,9 @@
 // What ends a run for good is not believed to a watch that may be behind: the server is asked first.
 import { describe, expect, test } from 'vitest';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
-import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { Condition } from '../../api/conditions.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
 import type { Projected, See, Source, WholeRef } from '../../runtime/controller.ts';
 import { isNeed } from '../../runtime/controller.ts';
 import { clusterFamily as family } from '../families.ts';
@@ -25,18 +27,26 @@ import {
 } from './run.testing.ts';
 import type { Thought } from './think.ts';
 
-const catalogue = { preferred: [], byKind: () => undefined, subscribe: () => () => {} } as unknown as LiveCatalogue;
+const catalogue: LiveCatalogue = {
+  preferred: [],
+  byKind: () => undefined,
+  subscribe: () => () => {},
+  refresh: async () => {},
+};
 const member = (name: string) => ({ metadata: { name, labels: LABELS[name] ?? {} }, spec: {}, status: {} });
 
+/** By source. */
+type Known = ReadonlyMap<object, readonly Projected[]>;
+
 /** What a watch has told, unless a test says otherwise: all there is. */
-const told = (more: ReadonlyMap<Source, readonly Projected[]> = new Map()) =>
-  new Map<Source, readonly Projected[]>([
-    [family.placements as Source, [aPlacement()]],
-    [family.strategies as Source, [aStrategy()]],
-    [family.policySnapshots as Source, [aPolicy()]],
-    [family.resourceSnapshots as Source, [aSnapshot('0')]],
-    [family.bindings as Source, ['a', 'b', 'c'].map((cluster) => aBinding(cluster))],
-    [memberClusters as unknown as Source, ['a', 'b', 'c'].map(member) as readonly Projected[]],
+const told = (more: Known = new Map()): Known =>
+  new Map<object, readonly Projected[]>([
+    [family.placements, [aPlacement()]],
+    [family.strategies, [aStrategy()]],
+    [family.policySnapshots, [aPolicy()]],
+    [family.resourceSnapshots, [aSnapshot('0')]],
+    [family.bindings, ['a', 'b', 'c'].map((cluster) => aBinding(cluster))],
+    [memberClusters, ['a', 'b', 'c'].map(member)],
     ...more,
   ]);
 
@@ -47,7 +57,7 @@ interface Looked {
 
 /** One pass. `live`: what the server answers; what is not there does not exist. */
 function look(
-  known: ReadonlyMap<Source, readonly Projected[]>,
+  known: Known,
   {
     run = aRun(),
     status,
@@ -59,19 +69,19 @@ function look(
   } = {},
 ): Looked {
   const asked: string[] = [];
-  const fetched = new Map<string, object | null>();
+  const fetched = new Map<string, KubeObject | null>();
   const textOf = ({ kind, name }: WholeRef) => `${kind} ${name}`;
-  const listOf = (source: Source): readonly Projected[] =>
-    source === (family.runs as Source) ? [run] : (known.get(source) ?? []);
-  const see = {
+  const listOf = <T extends Projected>(source: Source<T>) =>
+    (source === family.runs ? [run] : (known.get(source) ?? [])) as readonly T[];
+  const see: See = {
     now: NOW,
-    get: (source: Source, name: string) => listOf(source).find(({ metadata }) => metadata.name === name),
+    get: (source, name) => listOf(source).find(({ metadata }) => metadata.name === name),
     all: listOf,
-    by: (source: Source, index: string) => (index === 'run' ? [] : listOf(source)),
-    whole: (ref: WholeRef) => fetched.get(textOf(ref)),
+    by: (source, index) => (index === 'run' ? [] : listOf(source)),
+    whole: (ref) => fetched.get(textOf(ref)),
     among: () => [],
     amiss: () => undefined,
-  } as unknown as See;
+  };
   const controller = runController(family, { catalogue, plan: createWatchPlan() });
   for (let round = 0; round < 8; round++) {
     const found = controller.observe(see, 'r');
@@ -80,25 +90,27 @@ function look(
     for (const ref of found.need) {
       const isRun = ref.kind === family.run.kind && ref.name === 'r';
       if (!isRun) asked.push(`${ref.live ? 'live ' : ''}${textOf(ref)}`);
-      fetched.set(textOf(ref), isRun ? { ...run, status } : (live[textOf(ref)] ?? null));
+      const object = isRun ? { ...run, status } : live[textOf(ref)];
+      const whole = { apiVersion: '', kind: ref.kind, metadata: {}, ...object };
+      fetched.set(textOf(ref), object === undefined ? null : whole);
     }
   }
   throw new Error('it asks for ever');
 }
 
-const without = (...sources: readonly unknown[]) => told(new Map(sources.map((source) => [source as Source, []])));
+const without = (...sources: readonly object[]) => told(new Map(sources.map((source) => [source, []])));
 
 describe('a run that begins', () => {
   test('asks nobody when all is well', () => {
     expect(look(told())).toMatchObject({ asked: [], thought: { state: 'planned' } });
   });
 
-  test.each<[string, ReadonlyMap<Source, readonly Projected[]>, string, object]>([
+  test.each<[string, Known, string, object]>([
     ['placement', without(family.placements), 'ClusterResourcePlacement web', aPlacement()],
     ['strategy', without(family.strategies), 'ClusterStagedUpdateStrategy s', aStrategy()],
     [
       'revision',
-      told(new Map([[family.resourceSnapshots as Source, [aSnapshot('7')]]])),
+      told(new Map([[family.resourceSnapshots, [aSnapshot('7')]]])),
       'ClusterResourceSnapshot web-0-snapshot',
       aSnapshot('0'),
     ],
@@ -112,9 +124,7 @@ describe('a run that begins', () => {
 
   test('asks for a cluster whose labels seem to fit no stage', () => {
     const known = told(
-      new Map([
-        [memberClusters as unknown as Source, [member('a'), { ...member('b'), metadata: { name: 'b' } }, member('c')]],
-      ]),
+      new Map([[memberClusters, [member('a'), { ...member('b'), metadata: { name: 'b' } }, member('c')]]]),
     );
     const live = { 'MemberCluster b': member('b'), 'ClusterStagedUpdateStrategy s': aStrategy() };
     expect(look(known, { live }).thought?.state).toBe('planned');
@@ -127,24 +137,24 @@ describe('a run that begins', () => {
 describe('a run under way', () => {
   const begun = initialise(observe());
   if (begun.state !== 'ready') throw new Error('it does not begin');
-  const [first, ...rest] = begun.status.stagesStatus ?? [];
-  const said = (type: string) => ({
+  const [first, ...rest] = begun.status.stagesStatus as [StageStatus, ...StageStatus[]];
+  const said = (type: string): Condition => ({
     type,
     status: 'True',
     reason: 'X',
     message: '',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   });
-  const status = {
+  const status: StagedUpdateRunStatus = {
     ...begun.status,
     conditions: [...(begun.status.conditions ?? []), said('Progressing')],
     stagesStatus: [
       { ...first, conditions: [said('Progressing')], clusters: [{ clusterName: 'a', conditions: [said('Started')] }] },
       ...rest,
     ],
-  } as unknown as StagedUpdateRunStatus;
+  };
   const run = aRun({}, { conditions: status.conditions, hasBegun: true });
-  const bindings = (a: HubBinding) => told(new Map([[family.bindings as Source, [a, aBinding('b'), aBinding('c')]]]));
+  const bindings = (a: HubBinding) => told(new Map([[family.bindings, [a, aBinding('b'), aBinding('c')]]]));
   const asWhole = (binding: HubBinding) => ({
     metadata: binding.metadata,
     spec: binding.spec,
@@ -167,12 +177,10 @@ describe('a run under way', () => {
   test('asks for a placement that seems to be gone or to have changed', () => {
     const known = bindings(onRevision('a', '0'));
     const live = { 'ClusterResourcePlacement web': aPlacement() };
-    const gone = new Map(known).set(family.placements as Source, []);
+    const gone = new Map(known).set(family.placements, []);
     expect(look(gone, { run, status, live }).thought?.state).toBe('planned');
     expect(look(gone, { run, status }).thought?.state).toBe('aborted');
     const other = aPlacement({ strategy: { type: 'External', applyStrategy: { ...APPLY, whenToTakeOver: 'Never' } } });
-    expect(look(new Map(known).set(family.placements as Source, [other]), { run, status, live }).thought?.state).toBe(
-      'planned',
-    );
+    expect(look(new Map(known).set(family.placements, [other]), { run, status, live }).thought?.state).toBe('planned');
   });
 });

@@ -1,11 +1,12 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import type { Condition } from '../../api/conditions.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { runMetrics } from './metrics.ts';
 import { aRun, NOW } from './run.testing.ts';
 
 const at = (seconds: number) => new Date(NOW + seconds * 1000).toISOString();
-const said = (type: string, seconds = 0, reason = 'X', message = '') => ({
+const said = (type: string, seconds = 0, reason = 'X', message = ''): Condition => ({
   type,
   status: 'True',
   reason,
@@ -14,16 +15,15 @@ const said = (type: string, seconds = 0, reason = 'X', message = '') => ({
   lastTransitionTime: at(seconds),
 });
 const run = (...conditions: readonly object[]) => aRun({}, { conditions });
-const status = (cluster: readonly object[], task: readonly object[]) =>
-  ({
-    stagesStatus: [
-      {
-        stageName: 'x',
-        clusters: [{ clusterName: 'a', conditions: cluster }],
-        afterStageTaskStatus: [{ type: 'Approval', approvalRequestName: 'r-after-x', conditions: task }],
-      },
-    ],
-  }) as unknown as StagedUpdateRunStatus;
+const status = (cluster: Condition[], task: Condition[]): StagedUpdateRunStatus => ({
+  stagesStatus: [
+    {
+      stageName: 'x',
+      clusters: [{ clusterName: 'a', conditions: cluster }],
+      afterStageTaskStatus: [{ type: 'Approval', approvalRequestName: 'r-after-x', conditions: task }],
+    },
+  ],
+});
 
 test('tell how far a run is, how long clusters and people take, and go with the run', async () => {
   const registry = new Registry();
