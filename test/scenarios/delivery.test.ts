@@ -377,7 +377,7 @@ describe('a namespace by one placement and what is in it by another', () => {
     expect((await it.status()).selectedResources?.map(({ kind }) => kind)).toEqual(['Namespace']);
     expect(await it.said()).toEqual(DONE);
     for (const cluster of ['c1', 'c2', 'c3']) expect(await it.find(cluster, 'namespaces', SHOP)).toBeDefined();
-    // Members tell of their namespaces with a heartbeat.
+    // What could not be applied for want of the namespace is applied when it comes.
     await it.runs(120_000);
     expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '-' });
     expect(await it.find('c1', 'configmaps', 'unlabelled')).toBeUndefined();
@@ -386,5 +386,21 @@ describe('a namespace by one placement and what is in it by another', () => {
       conditions: { status: string }[];
     };
     expect(status.conditions.map((each) => each.status)).toEqual(Array(6).fill('True'));
+  });
+
+  test('what is in it follows at once, wherever it goes: no heartbeat is waited for', async () => {
+    await using it = await aDelivery(clusterFamily, { heartbeatPeriodSeconds: 600 });
+    const { hub } = it.fleet;
+    await it.give(configMap('1'));
+    await it.place({
+      resourceSelectors: [theNamespace({ selectionScope: 'NamespaceOnly' })],
+      policy: { placementType: 'PickFixed', clusterNames: ['c1', 'c2'] },
+    });
+    await hub.create('resourceplacements', SHOP, {
+      metadata: { name: 'configs' },
+      spec: { resourceSelectors: [CONFIG_MAPS], policy: { placementType: 'PickAll' } },
+    });
+    await it.runs(10_000);
+    expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '-' });
   });
 });

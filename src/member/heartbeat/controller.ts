@@ -1,12 +1,13 @@
 // What the heartbeat watches and how it sees. The probe of the member's API server is the one fact that no watch brings: the pulse asks on the
-// period, and each answer wakes the controller.
+// period, and each answer wakes the controller. Of what the watches bring only the namespaces do: the rest waits for the beat.
 import { memberNamespace } from '../../api/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Controller, Projected, See, Source } from '../../runtime/controller.ts';
 import { busyPods, type HubSources, hubSources, memberNamespaces, nodes } from '../sources.ts';
 import { decide, type Observed } from './decide.ts';
-import type { Facts } from './facts.ts';
+import { type Facts, hasOtherNamespaces } from './facts.ts';
+import { createNews } from './news.ts';
 import { createPulse, type Probe, type Pulse } from './pulse.ts';
 
 export interface HeartbeatOptions {
@@ -24,6 +25,7 @@ export interface HeartbeatOptions {
 export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
   const { cluster, clock, random, probe, reportNamespaces = true, sources = hubSources(options.cluster) } = options;
   let pulse: Pulse | undefined;
+  const news = createNews();
   /** The InternalMemberCluster in which a beat of ours was seen: before that, any stamp may be one of a former life of this agent. */
   let answeredIn: string | undefined;
 
@@ -54,7 +56,7 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
       // A member that is down cannot be listed, and that has to be reported.
       { source: nodes, toKeys: () => [], optional: true },
       { source: busyPods, toKeys: () => [], optional: true },
-      ...(reportNamespaces ? [{ source: memberNamespaces, toKeys: () => [], optional: true as const }] : []),
+      ...(reportNamespaces ? [{ source: memberNamespaces, toKeys: () => [cluster], optional: true as const }] : []),
     ],
 
     begin(wake, signal) {
@@ -73,13 +75,16 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
       const stamp = internal.status?.agentStatus?.find((each) => each.type === 'MemberAgent')?.lastReceivedHeartbeat;
       const isOwn = stamp !== undefined && pulse?.isOwn(stamp) === true;
       if (isOwn) answeredIn = internal.metadata.uid;
+      const known = facts(see);
+      const newsSince = news.since(see.now, () => hasOtherNamespaces(known, internal.status));
       const rival = !isOwn && answeredIn === internal.metadata.uid ? stamp : undefined;
       return {
         internal,
         works: see.all(sources.works),
         ...(pulse?.beat === undefined ? {} : { beat: pulse.beat }),
         ...(rival === undefined ? {} : { rival }),
-        facts: facts(see),
+        facts: known,
+        ...(newsSince === undefined ? {} : { newsSince }),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,
         sources,

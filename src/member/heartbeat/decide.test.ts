@@ -120,7 +120,7 @@ describe('an agent that is to join', () => {
     });
   });
 
-  test('has nothing to write until the next beat, whatever changes on the member', () => {
+  test('has nothing to write until the next beat, whatever else than its namespaces changes', () => {
     const seen = beaten();
     expect(decide(seen).steps).toEqual([]);
     const facts = {
@@ -129,6 +129,45 @@ describe('an agent that is to join', () => {
       namespaces: null,
     };
     expect(decide({ ...seen, facts, now: NOW + 30_000 }).steps).toEqual([]);
+  });
+
+  describe('whose namespaces are others than it has told', () => {
+    const named = (...names: readonly string[]) =>
+      names.map((name) => ({ metadata: { name }, placedBy: '', isTerminating: false }));
+    const rival = beatAt(NOW - 30_000).stamp;
+    const seen = beaten({ facts: { nodes: [], pods: [], namespaces: named('a') }, rival });
+    const { rival: _rival, ...before } = seen;
+    const node = { metadata: {}, capacity: { cpu: 1, memory: 1 }, allocatable: { cpu: 1, memory: 1 } };
+    const facts = { nodes: [node], pods: [], namespaces: named('b', 'a') };
+    const newsSince = NOW + 5000;
+    const news = { ...before, facts, newsSince };
+
+    test('gathers them for a second', () => {
+      expect(decide({ ...news, now: newsSince })).toMatchObject({ steps: [], wakeAt: newsSince + 1000 });
+      expect(decide({ ...news, now: newsSince + 999 })).toMatchObject({ steps: [], wakeAt: newsSince + 1000 });
+    });
+
+    test('then tells them and nothing else: it is no heartbeat', () => {
+      const due = { ...news, now: newsSince + 1000 };
+      expect(words(decide(due))).toEqual(['patch InternalMemberCluster east (status)']);
+      expect(carriedOut(due, decide(due)).status).toEqual({ ...before.internal.status, namespaces: { a: '', b: '' } });
+    });
+
+    test('says when they have become too many to be told', () => {
+      const many = named(...Array.from({ length: 4001 }, (_, n) => `n${n}`));
+      const due = { ...news, facts: { ...facts, namespaces: many }, now: newsSince + 1000 };
+      const { status } = carriedOut(due, decide(due));
+      expect(status?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+        'NamespaceCollectionSucceeded Degraded',
+        'SoleAgent AnotherAgentReports',
+      ]);
+    });
+
+    test('leaves it to a heartbeat that is due', () => {
+      const due = { ...news, now: NOW + 60_000, beat: beatAt(NOW + 60_000) };
+      expect(decide(due).steps.flat()).toHaveLength(1);
+      expect(agentOf(carriedOut(due, decide(due)))?.lastReceivedHeartbeat).toBe(kubeTime(NOW + 60_000));
+    });
   });
 
   test('writes once per beat and tells nothing new', () => {

@@ -1,7 +1,8 @@
 // The heartbeat: while a member is to be part of the fleet, its agent reports on a fixed period; asked to leave, it lets go of its Works, says
 // so, and is silent from then on.
 //
-// Guarantee: one write per beat and none between beats, whatever changes on the member meanwhile. Only the agent's own entry is touched.
+// Guarantee: one write per beat. Between beats only other namespaces are told, at most every second, since somebody may wait to place something
+// there; whatever else changes meanwhile, a member at rest writes nothing. Only the agent's own entry is touched.
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
 import type { MemberStatus } from '../../api/member-status.ts';
 import { finalizers } from '../../api/names.ts';
@@ -12,7 +13,8 @@ import { threeWayPatch } from '../../base/three-way-merge.ts';
 import { patch, patchStatus, seen, type Telling, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import type { AgentWork, HubSources } from '../sources.ts';
-import { areKnown, type Facts, namespacesOf, usageOf } from './facts.ts';
+import { areKnown, type Facts, NAMESPACE_COLLECTION, namespacesOf, usageOf } from './facts.ts';
+import { GATHERING_MS } from './news.ts';
 import type { Beat } from './pulse.ts';
 
 export interface Observed {
@@ -23,6 +25,8 @@ export interface Observed {
   /** The stamp of a heartbeat that somebody else gave under our name. */
   readonly rival?: string;
   readonly facts: Facts;
+  /** Since when the member's namespaces are other than the hub was told. */
+  readonly newsSince?: number;
   readonly failure?: Failure;
   readonly now: number;
   readonly sources: HubSources;
@@ -54,7 +58,7 @@ function report(observed: Observed): Decision {
   const agent = agentOf(internal);
   const joined = conditionOf(agent?.conditions, 'Joined');
   const isAnswered = joined?.status === 'True' && joined.observedGeneration === internal.metadata.generation;
-  if (isAnswered && agent?.lastReceivedHeartbeat === beat.stamp) return idle('the next heartbeat is not due');
+  if (isAnswered && agent?.lastReceivedHeartbeat === beat.stamp) return betweenBeats(observed);
   // Else a new member would be without nodes for a whole period. One that is ill, or that may not be read, is reported as it is.
   const patienceEnds = beat.at + PATIENCE_MS;
   if (agent === undefined && beat.health.ok && !areKnown(observed.facts) && observed.now < patienceEnds) {
@@ -65,6 +69,26 @@ function report(observed: Observed): Decision {
     holds: [],
     because: `reports the heartbeat of ${beat.stamp}`,
   };
+}
+
+/** No heartbeat: nobody has asked the API server how it is. */
+function betweenBeats(observed: Observed): Decision {
+  const { newsSince, now } = observed;
+  if (newsSince === undefined) return idle('the next heartbeat is not due');
+  const due = newsSince + GATHERING_MS;
+  if (now < due) return idle('gathers what else becomes of the namespaces', { wakeAt: due });
+  return { steps: writeStatus(observed, withNamespaces(observed)), holds: [], because: 'has other namespaces' };
+}
+
+function withNamespaces({ internal, facts, now }: Observed): MemberStatus {
+  const before = internal.status;
+  const { namespaces, condition } = namespacesOf(facts, before);
+  const others = (before?.conditions ?? []).filter(({ type }) => type !== NAMESPACE_COLLECTION);
+  const told =
+    condition === undefined
+      ? []
+      : [nextCondition(conditionOf(before?.conditions, condition.type), at(internal, condition), now)];
+  return { ...before, conditions: [...told, ...others], ...(namespaces === undefined ? {} : { namespaces }) };
 }
 
 function heartbeat(observed: Observed, { stamp, health }: Beat): MemberStatus {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { MemberStatus } from '../../api/member-status.ts';
 import { memberNamespaces, nodes } from '../sources.ts';
-import { MOST_NAMESPACES, namespacesOf, usageOf } from './facts.ts';
+import { hasOtherNamespaces, MOST_NAMESPACES, namespacesOf, usageOf } from './facts.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const Gi = 2 ** 30;
@@ -121,4 +121,20 @@ describe('a member tells its namespaces', () => {
       placedBy: by,
     });
   });
+});
+
+test.each<[string, MemberStatus['namespaces'], Parameters<typeof hasOtherNamespaces>[0]['namespaces'], boolean]>([
+  ['the same in another order', { a: '', b: 'w' }, [aNamespace('b', 'w'), aNamespace('a')], false],
+  ['one more', { a: '' }, [aNamespace('a'), aNamespace('b')], true],
+  ['one less', { a: '', b: '' }, [aNamespace('a')], true],
+  ['one that is going', { a: '' }, [aNamespace('a'), aNamespace('b', '', true)], false],
+  ['placed by somebody else', { a: '' }, [aNamespace('a', 'w')], true],
+  ['none told yet', undefined, [aNamespace('a')], true],
+  ['none told and none there', undefined, [], false],
+  ['not to be told', { a: '' }, null, false],
+  ['not known yet', { a: '' }, undefined, false],
+  ['a name that means something else in JavaScript', { a: '' }, [aNamespace('constructor'), aNamespace('a')], true],
+])('whether there are other namespaces than told: %s', (_name, told, namespaces, is) => {
+  const facts = namespaces === undefined ? {} : { namespaces };
+  expect(hasOtherNamespaces(facts, told === undefined ? {} : { namespaces: told })).toBe(is);
 });

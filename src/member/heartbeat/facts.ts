@@ -5,6 +5,7 @@ import { properties } from '../../api/names.ts';
 import type { Finding } from '../../api/next-condition.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { by } from '../../base/compare.ts';
+import { deepEqual } from '../../base/json.ts';
 import { formatAmounts, minus, sum } from '../amounts.ts';
 import type { MemberNamespace, MemberNode, MemberPod } from '../sources.ts';
 
@@ -80,5 +81,12 @@ export function namespacesOf({ namespaces }: Facts, before: MemberStatus | undef
   };
 }
 
-const NAMESPACE_COLLECTION = 'NamespaceCollectionSucceeded';
+/** What is not to be told, or not known, is never news. */
+export function hasOtherNamespaces(facts: Facts, told: MemberStatus | undefined): boolean {
+  if (facts.namespaces === undefined || facts.namespaces === null) return false;
+  const { namespaces = {} } = namespacesOf(facts, told);
+  return !deepEqual(namespaces, told?.namespaces ?? {});
+}
+
+export const NAMESPACE_COLLECTION = 'NamespaceCollectionSucceeded';
 const nameOf = (each: MemberNamespace): string => each.metadata.name ?? '';
