@@ -63,14 +63,12 @@ const SHIPPED: Readonly<Record<string, () => readonly FleetMember[]>> = {
   'seed-001-prod': () => times(4, (number) => member(`cluster-${number}`, { env: 'prod' })),
   'seed-001-loc': () => times(4, (number) => member(`cluster-${number}`, { loc: number <= 2 ? 'west' : 'east' })),
   'seed-002-cluster': () => [...staged('staging', 4), ...staged('canary', 1), ...staged('production', 4, 'order')],
-  // A namespaced placement reaches members that have told of its namespace, which they do with a heartbeat: nobody should wait a minute for that.
-  'seed-002-namespace': () =>
-    [
-      ...staged('development', 3),
-      ...staged('staging', 2),
-      ...staged('canary', 1),
-      ...staged('production', 3, 'deployment-order'),
-    ].map((each) => ({ ...each, heartbeatPeriodSeconds: 3 })),
+  'seed-002-namespace': () => [
+    ...staged('development', 3),
+    ...staged('staging', 2),
+    ...staged('canary', 1),
+    ...staged('production', 3, 'deployment-order'),
+  ],
   'seed-003': () => [
     ...times(3, (number) => member(`kind-cluster-${number}`, { env: 'dev' })),
     ...times(2, (number) => member(`aks-member-${number}`, { env: 'test' })),

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { program as built, kubectlPath, type Result, run, type Server } from './server.ts';
+import { program as built, ended, kubectlPath, type Result, run, type Server, within } from './server.ts';
 
 /** Without the machine's own kubeconfig and home. */
 const plain = (home: string): NodeJS.ProcessEnv => ({ PATH: '/nonexistent', HOME: home });
@@ -65,13 +65,7 @@ export function start(home: string, args: readonly string[], env: NodeJS.Process
   child.stdout.on('data', hear);
   child.stderr.on('data', hear);
   const exited = once(child, 'exit').then(() => child.exitCode);
-  const within = <T>(promise: Promise<T>, ms: number, what: string): Promise<T> => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`${args[0]} ${what} within ${ms} ms; it printed:\n${printed}`)), ms);
-    });
-    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-  };
+  const told = (what: string) => () => `${args.join(' ')} ${what}; it printed:\n${printed}`;
   return {
     process: child,
     output: () => printed,
@@ -83,11 +77,12 @@ export function start(home: string, args: readonly string[], env: NodeJS.Process
         check();
         void exited.then((code) => reject(new Error(`${args[0]} ended with ${code}: ${printed}`)));
       });
-      return within(said, withinMs, `did not say ${pattern}`).finally(() => listeners.delete(check));
+      return within(said, withinMs, told(`did not say ${pattern}`)).finally(() => listeners.delete(check));
     },
-    ends: (withinMs = PATIENCE_MS) => within(exited, withinMs, 'did not end'),
+    ends: (withinMs = PATIENCE_MS) => within(exited, withinMs, told('did not end')),
     async stop(signal = 'SIGTERM') {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await ended(child, exited, told(`did not end by ${signal}`));
       return exited;
     },
     async [Symbol.asyncDispose]() {

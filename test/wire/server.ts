@@ -58,13 +58,20 @@ export async function startServer(options: StartOptions = {}): Promise<Server> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const printed: string[] = [];
   child.stderr.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
-  await new Promise<void>((ready, failed) => {
+  const exited = once(child, 'exit');
+  const ready = new Promise<void>((isReady, failed) => {
     child.stdout.on('data', (chunk: Buffer) => {
       printed.push(chunk.toString());
-      if (printed.join('').includes('KUBECONFIG=')) ready();
+      if (printed.join('').includes('KUBECONFIG=')) isReady();
     });
-    child.once('exit', (code) => failed(new Error(`the server ended with ${code}: ${printed.join('')}`)));
+    void exited.then(() => failed(new Error(`the server ended with ${child.exitCode}: ${printed.join('')}`)));
   });
+  try {
+    await within(ready, READY_WITHIN_MS, () => `the server was not ready; it printed:\n${printed.join('')}`);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
   const caches = mkdtempSync(join(tmpdir(), 'flotilla-cache-'));
   let calls = 0;
   const kubectl = (command: readonly string[], input?: string): Promise<Result> => {
@@ -78,7 +85,7 @@ export async function startServer(options: StartOptions = {}): Promise<Server> {
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill(signal);
-      await once(child, 'exit');
+      await ended(child, exited, () => `the server did not end by ${signal}; it printed:\n${printed.join('')}`);
     }
     return child.exitCode;
   };
@@ -103,6 +110,34 @@ export async function startServer(options: StartOptions = {}): Promise<Server> {
   };
 }
 
+const READY_WITHIN_MS = 120_000;
+const ENDS_WITHIN_MS = 60_000;
+
+/** Rejects with what was waited for if it takes too long: a test that only times out tells nobody. */
+export function within<T>(promise: Promise<T>, ms: number, what: () => string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`within ${ms} ms ${what()}`)), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** Until a process that was told to end has ended; if it does not, it is made to, and that is an error. */
+export async function ended(
+  child: ChildProcess,
+  exited: Promise<unknown>,
+  what: () => string,
+  withinMs = ENDS_WITHIN_MS,
+): Promise<void> {
+  try {
+    await within(exited, withinMs, what);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+}
+
+/** What takes too long is killed, and the result says so. */
 export function run(
   file: string,
   args: readonly string[],
@@ -113,20 +148,23 @@ export function run(
     readonly timeoutMs?: number;
   } = {},
 ): Promise<Result> {
+  const timeout = options.timeoutMs ?? 60_000;
   return new Promise((done) => {
     const child = execFile(
       file,
       [...args],
       {
         encoding: 'utf8',
-        timeout: options.timeoutMs ?? 60_000,
+        timeout,
+        killSignal: 'SIGKILL',
         maxBuffer: 64 * 1024 * 1024,
         ...(options.env ? { env: options.env } : {}),
         ...(options.cwd ? { cwd: options.cwd } : {}),
       },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
-        done({ code, stdout, stderr });
+        const late = error?.killed ? `\n${file} ${args.join(' ')} did not end within ${timeout} ms and was killed` : '';
+        done({ code, stdout, stderr: `${stderr}${late}` });
       },
     );
     child.stdin?.end(options.input ?? '');

@@ -90,7 +90,7 @@ export const describeNamespaceScope = (start: StartFleet, { signs }: ServerTrait
       );
       for (const person of Object.keys(PEOPLE) as Person[]) await arrives(person);
       await fleet.waitForAvailable(`crp/${APP}`, `crp/${OTHER}`);
-      // Members tell of their namespaces with their heartbeats.
+      // Members tell of their namespaces a moment after they have them.
       const haveIt = (name: string, members: readonly string[]) =>
         fleet.hub([
           ...['wait', `--for=jsonpath={.status.namespaces.${name}}`, '--timeout=55s'],
