@@ -5,7 +5,7 @@ import type { StagedUpdateRunStatus } from '../../src/api/staged-update-run.ts';
 import { ApiError, LostError } from '../../src/base/errors.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { families } from '../../src/hub/families.ts';
-import { isTrue } from '../../src/hub/staged/status-tree.ts';
+import { isTrue } from '../../src/hub/planners/staged-tree.ts';
 import { aDelivery, configMap, type Delivery, DONE, deployment } from '../delivery.ts';
 import { DONE_RUN, EXTERNAL, labelled, type Staging, staging } from '../staged.ts';
 

@@ -4,9 +4,9 @@ import { memberCluster } from '../../api/member-cluster.ts';
 import type { ObjectRef } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { formatDuration } from '../../base/duration.ts';
-import { type ClusterTree, type StageTree, sinceOf } from '../staged/status-tree.ts';
 import type { Row } from './planner.ts';
 import type { Gate, Rival, StagedLimits } from './staged-plan.ts';
+import { type ClusterTree, type StageTree, sinceOf } from './staged-tree.ts';
 
 const MOST_NAMED = 3;
 export const named = (clusters: readonly string[]): string =>

@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import type { Stage } from '../../api/staged-update-strategy.ts';
 import { stagesOf } from '../staged/stages.ts';
-import { isTrue, said } from '../staged/status-tree.ts';
 import type { Health, Revision, Row } from './planner.ts';
 import { staged } from './staged.ts';
 import type { Approval, StagedLimits, StagedPlan } from './staged-plan.ts';
+import { isTrue, said } from './staged-tree.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 const WANTED: Revision = { snapshot: 'web-1-snapshot', overrides: '', strategy: '{}' };

@@ -10,9 +10,9 @@ import { create, patchStatus, seen } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { Approval, Gate } from '../planners/staged-plan.ts';
+import { isTrue } from '../planners/staged-tree.ts';
 import type { HubApprovalRequest, HubRun } from '../staged-sources.ts';
 import type { Observed } from './observed.ts';
-import { isTrue } from './status-tree.ts';
 
 const ACCEPTED = 'ApprovalAccepted';
 

@@ -15,12 +15,12 @@ import { notSupportedHold } from '../not-supported.ts';
 import { type HubResourceSnapshot, isMaster, resourceIndexOf } from '../placement-sources.ts';
 import { rivalWords, waysPast } from '../planners/staged-holds.ts';
 import type { Rival } from '../planners/staged-plan.ts';
+import { said, teller } from '../planners/staged-tree.ts';
 import { latestMaster, planResources, SNAPSHOT_LIMIT } from '../revisions/resource-snapshot.ts';
 import { type HubRun, isInitialized, isOver } from '../staged-sources.ts';
 import { troubleInAnnotations } from './annotations.ts';
 import type { Facts, Observed, Rest, Wrong } from './observed.ts';
 import { stagesOf, troubleIn } from './stages.ts';
-import { said, teller } from './status-tree.ts';
 import { type Targets, targetsOf } from './targets.ts';
 
 export type Initialised =

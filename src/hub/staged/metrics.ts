@@ -2,9 +2,9 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { CLIENT_ERROR_MARKER } from '../../api/names.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import { isTrue, said, sinceOf } from '../planners/staged-tree.ts';
 import { registered } from '../registered.ts';
 import type { HubRun } from '../staged-sources.ts';
-import { isTrue, said, sinceOf } from './status-tree.ts';
 
 export interface RunMetrics {
   /** A run as it stands. `askedAt`: when an approval request was made. */

@@ -2,7 +2,7 @@
 import type { Condition } from '../../api/conditions.ts';
 import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
 import type { Telling } from '../../runtime/actions.ts';
-import { isTrue, said } from './status-tree.ts';
+import { isTrue, said } from '../planners/staged-tree.ts';
 
 /** Reasons of Events about runs, besides those of its conditions. */
 export type RunEventReason = 'UpdateRunStarted' | 'UpdateRunResumed' | 'UpdateRunClusterSkipped';

@@ -5,9 +5,9 @@ import type { Labels } from '../../api/object.ts';
 import type { StageStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
 import type { Stage, StageTask } from '../../api/staged-update-strategy.ts';
 import { byText } from '../../base/compare.ts';
-import { parseDuration } from '../../base/duration.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { compileLabelSelector, nothing, type Selector } from '../../base/selector.ts';
+import { waitMs } from '../planners/staged-gates.ts';
 
 export interface StagesInput {
   readonly run: string;
@@ -51,9 +51,6 @@ function troubleInTasks({ beforeStageTasks: before = [], afterStageTasks: after 
   }
   return undefined;
 }
-
-/** NaN = there is no sensible time. */
-export const waitMs = ({ waitTime = '' }: Pick<StageTask, 'waitTime'>): number => parseDuration(waitTime) ?? Number.NaN;
 
 function troubleInSelector({ labelSelector }: Stage): string | undefined {
   try {

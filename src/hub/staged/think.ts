@@ -11,12 +11,12 @@ import type { Revision } from '../planners/planner.ts';
 import { overridesOf, rowsOf } from '../planners/rows.ts';
 import { staged } from '../planners/staged.ts';
 import type { StagedLimits, StagedPlan } from '../planners/staged-plan.ts';
+import { isTrue, teller, treeOf } from '../planners/staged-tree.ts';
 import { type HubRun, isBegun, isInitialized, isOver } from '../staged-sources.ts';
 import { unreachableAfterMs } from './annotations.ts';
 import { approvalOf } from './approvals.ts';
 import { asRival, howToStart, type Initialised, initialise, rivalsOf, sayReady, unbuiltHolds } from './initialise.ts';
 import type { Observed, Rest } from './observed.ts';
-import { isTrue, teller, treeOf } from './status-tree.ts';
 import type { Targets } from './targets.ts';
 import { validate } from './validate.ts';
 

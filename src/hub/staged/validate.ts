@@ -5,10 +5,10 @@ import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update
 import type { StagedUpdateStrategySpec } from '../../api/staged-update-strategy.ts';
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import { deepEqual } from '../../base/json.ts';
+import { isFalse, isTrue, said } from '../planners/staged-tree.ts';
 import { continuesOnChange } from './annotations.ts';
 import type { Facts, Rest, Wrong } from './observed.ts';
 import { isInPlace, stagesOf } from './stages.ts';
-import { isFalse, isTrue, said } from './status-tree.ts';
 import { type Targets, targetsOf } from './targets.ts';
 
 export type Validated =

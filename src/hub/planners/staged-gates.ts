@@ -1,0 +1,77 @@
+// The gates of a run: a person is asked, or time passes. Guarantee: nobody is asked, and nothing is accepted, before the record says that its turn
+// has come; a wait counts from when the last cluster was seen to be done, and is never shorter than asked for.
+import type { Stage, StageTask } from '../../api/staged-update-strategy.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { gateWords } from './staged-holds.ts';
+import { hasCome, type Pass } from './staged-pass.ts';
+import type { Gate } from './staged-plan.ts';
+import { fail, holdLater } from './staged-telling.ts';
+import { isTrue, type StageTree, sinceOf, type TaskTree } from './staged-tree.ts';
+
+interface At {
+  readonly stage: StageTree;
+  readonly when: Gate['when'];
+  readonly mayAct: boolean;
+}
+
+/** Whether it is open. */
+export function isApproved(pass: Pass, task: TaskTree, { stage, when, mayAct }: At): boolean {
+  const { limits, tell, say, found } = pass;
+  if (isTrue(task, 'ApprovalRequestApproved')) return true;
+  const name = task.approvalRequestName ?? '';
+  const approval = limits.approval(name, stage.stageName);
+  if (approval.state === 'foreign') {
+    const message = `${limits.approvalRequest.kind} "${name}" exists and is about something else: delete it, and create a new run`;
+    fail(pass, stage, { blame: 'internal', message, requests: [name] });
+    return false;
+  }
+  if (approval.state === 'absent') {
+    if (mayAct) found.ask.push({ name, stage: stage.stageName, when });
+  } else if (approval.state === 'stale') {
+    if (mayAct && !approval.isGoing) found.discard.push(name);
+  } else {
+    const words = `the approval ${when} the stage is asked for`;
+    tell.task(task, 'ApprovalRequestCreated', 'True', 'StageTaskApprovalRequestCreated', words);
+  }
+  if (approval.state === 'accepted') {
+    const words = `the approval ${when} the stage is given`;
+    tell.task(task, 'ApprovalRequestApproved', 'True', 'StageTaskApprovalRequestApproved', words);
+    return true;
+  }
+  if (approval.state === 'approved' && mayAct) found.accept.push(name);
+  found.gates.push(say.approvalMissing(name, stage, when, 'hint' in approval ? approval.hint : undefined));
+  return false;
+}
+
+/** NaN = there is no sensible time. */
+export const waitMs = ({ waitTime = '' }: Pick<StageTask, 'waitTime'>): number => parseDuration(waitTime) ?? Number.NaN;
+
+interface After {
+  readonly stage: StageTree;
+  readonly spec: Stage | undefined;
+}
+
+/** Whether the wait after the stage is over. */
+export function hasElapsed(pass: Pass, task: TaskTree, { stage, spec }: After): boolean {
+  const { tell, say, found } = pass;
+  if (isTrue(task, 'WaitTimeElapsed')) return true;
+  const wait = spec?.afterStageTasks?.find(({ type }) => type === 'TimedWait');
+  // Times are stored in whole seconds, cut off: to the end of the second, so that no gate opens early.
+  const until = sinceOf(stage, 'Progressing') + waitMs(wait ?? {}) + 999;
+  if (hasCome(pass, until)) {
+    const words = `${wait?.waitTime} have passed since the last cluster`;
+    tell.task(task, 'WaitTimeElapsed', 'True', 'AfterStageTaskWaitTimeElapsed', words);
+    return true;
+  }
+  found.gates.push(say.timedWait(stage, wait?.waitTime ?? '', until));
+  return false;
+}
+
+/** The run stands before or after this stage. */
+export function waitAt(pass: Pass, stage: StageTree): void {
+  const { tree, tell, found } = pass;
+  const words = `stage "${stage.stageName}" waits: ${found.gates.map(gateWords).join(' and ')}`;
+  tell.stage(stage, 'Progressing', 'False', 'StageUpdatingWaiting', words);
+  tell.run(tree, 'Progressing', 'False', 'UpdateRunWaiting', words);
+  holdLater(pass, stage);
+}

@@ -1,0 +1,119 @@
+// One pass over a run: what it sees, the tree that it fills in, and what it gathers on the way. The functions of the pass change nothing but
+// these two, and the plan is made of them at the end. A run that has failed on the way acts no more, whatever was gathered before.
+import type { Hold } from '../../api/hold.ts';
+import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { Planner, Row } from './planner.ts';
+import { stagedHolds } from './staged-holds.ts';
+import type { Gate, StagedLimits, StagedPlan } from './staged-plan.ts';
+import { type ClusterTree, type RunTree, type StageTree, sinceOf, type Teller, teller, treeOf } from './staged-tree.ts';
+
+export type StagedInput = Parameters<Planner<StagedLimits, StagedUpdateRunStatus>>[0];
+
+export interface Pass {
+  readonly limits: StagedLimits;
+  readonly now: number;
+  /** The run's status as it stands recorded. */
+  readonly state: StagedUpdateRunStatus;
+  /** The same on its way to the next one. */
+  readonly tree: RunTree;
+  /** Those of the tree, without the last one. */
+  readonly stages: readonly StageTree[];
+  /** By cluster: picked. */
+  readonly updates: ReadonlyMap<string, Row>;
+  /** By cluster: given up. */
+  readonly removals: ReadonlyMap<string, readonly Row[]>;
+  readonly tell: Teller;
+  readonly say: ReturnType<typeof stagedHolds>;
+  readonly found: Found;
+}
+
+export interface Found {
+  readonly move: string[];
+  readonly release: string[];
+  readonly remove: string[];
+  readonly ask: Gate[];
+  readonly discard: string[];
+  readonly accept: string[];
+  readonly holds: Record<string, Hold>;
+  readonly gates: Hold[];
+  readonly wakes: number[];
+  failure: StagedPlan['failure'];
+  isOver: boolean;
+}
+
+export function begin({ rows, limits, state, now }: StagedInput): Pass {
+  const tree = treeOf(state, limits.generation);
+  const updates = new Map<string, Row>();
+  const removals = new Map<string, Row[]>();
+  for (const row of rows) {
+    if (row.state === 'unscheduled') removals.set(row.cluster, [...(removals.get(row.cluster) ?? []), row]);
+    else if (!row.deleting) updates.set(row.cluster, row);
+  }
+  return {
+    limits,
+    now,
+    state,
+    tree,
+    stages: tree.stagesStatus ?? [],
+    updates,
+    removals,
+    tell: teller(limits.generation, now),
+    say: stagedHolds(limits),
+    found: {
+      move: [],
+      release: [],
+      remove: [],
+      ask: [],
+      discard: [],
+      accept: [],
+      holds: {},
+      gates: [],
+      wakes: [],
+      failure: undefined,
+      isOver: false,
+    },
+  };
+}
+
+export function planOf({ tree, found }: Pass): StagedPlan {
+  const { failure, isOver, holds, gates, wakes, move, release, remove, ask, discard, accept } = found;
+  const acts = failure === undefined;
+  return {
+    move: acts ? move : [],
+    release: acts ? release : [],
+    remove: acts ? remove : [],
+    ask: acts ? ask : [],
+    discard: acts ? discard : [],
+    accept: acts ? accept : [],
+    holds: isOver ? {} : holds,
+    gates: isOver ? [] : gates,
+    state: tree as StagedUpdateRunStatus,
+    ...(wakes.length === 0 || isOver ? {} : { wakeAt: Math.min(...wakes) }),
+    done: isOver,
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+// ---- what is seen, and when to look again
+
+export const isDone = ({ health }: Row): boolean =>
+  health === 'available' || health === 'untracked' || health === 'diffed';
+
+export const rowOf = ({ updates, removals }: Pass, cluster: ClusterTree | undefined): Row | undefined =>
+  cluster && (updates.get(cluster.clusterName) ?? removals.get(cluster.clusterName)?.[0]);
+
+/** Whether that moment has come; if not, the run is looked at again then. */
+export function hasCome({ now, found }: Pass, moment: number): boolean {
+  if (moment > now) found.wakes.push(moment);
+  return now >= moment;
+}
+
+/** Nobody hears it for longer than the run waits for such a cluster. */
+export function isGivenUp(pass: Pass, { reachable, silentSince }: Row): boolean {
+  const { unreachableAfterMs } = pass.limits;
+  if (reachable || unreachableAfterMs === undefined || silentSince === undefined) return false;
+  return hasCome(pass, silentSince + unreachableAfterMs);
+}
+
+export const isStuck = (pass: Pass, cluster: ClusterTree): boolean =>
+  hasCome(pass, sinceOf(cluster, 'Started') + pass.limits.stuckAfterMs);

@@ -1,0 +1,65 @@
+// The last stage of a run: clusters that were given up lose what they have, all at once. Guarantee: nothing is removed before all other stages are
+// done and stand recorded so; a cluster is done when nothing of it is left.
+import { silence } from './staged-holds.ts';
+import { isGivenUp, type Pass } from './staged-pass.ts';
+import { fail, finish, marks, progress, succeed } from './staged-telling.ts';
+import { type ClusterTree, isTrue, type StageTree, said } from './staged-tree.ts';
+
+export function removeLast(pass: Pass): void {
+  const { state, tree, tell, found } = pass;
+  const stage = tree.deletionStageStatus;
+  if (stage === undefined) return;
+  if (isTrue(stage, 'Succeeded')) {
+    succeed(pass);
+    return;
+  }
+  const isReached =
+    (state.stagesStatus ?? []).every((each) => isTrue(each, 'Succeeded')) && said(state, 'Progressing') !== undefined;
+  stage.startTime ??= tell.stamp;
+  tell.stage(stage, 'Progressing', 'True', 'StageUpdatingStarted', 'clusters that were given up are being cleared');
+  const left = clearing(pass, stage, isReached);
+  if (found.isOver) return;
+  if (left.length > 0) {
+    progress(pass, stage, left);
+    return;
+  }
+  finish(pass, stage);
+  succeed(pass);
+}
+
+/** Those that are not gone yet. */
+export function clearing(pass: Pass, stage: StageTree, mayRemove: boolean): readonly ClusterTree[] {
+  const { updates, removals, say, tell, found } = pass;
+  const { started, succeeded, skip } = marks(tell);
+  const left: ClusterTree[] = [];
+  for (const cluster of stage.clusters) {
+    if (isTrue(cluster, 'Succeeded')) continue;
+    const { clusterName } = cluster;
+    const own = removals.get(clusterName) ?? [];
+    const standing = own.filter(({ deleting }) => !deleting);
+    const silent = own.find((row) => isGivenUp(pass, row));
+    if (silent !== undefined) {
+      skip(cluster, silence(silent));
+      continue;
+    }
+    if (own.length === 0) {
+      const back = updates.get(clusterName);
+      if (back !== undefined && !isTrue(cluster, 'Started')) skip(cluster, 'the placement picks it again');
+      else {
+        started(cluster);
+        succeeded(cluster);
+      }
+      continue;
+    }
+    if (standing.length > 0 && isTrue(cluster, 'Started')) {
+      const message = `the binding of cluster "${clusterName}" was to be removed, and stands again`;
+      fail(pass, stage, { blame: 'internal', message, rows: standing });
+      return left;
+    }
+    if (standing.length === 0) started(cluster);
+    else if (mayRemove) found.remove.push(...standing.map(({ key }) => key));
+    left.push(cluster);
+    for (const row of own) found.holds[row.key] = say.removalPending(row);
+  }
+  return left;
+}

@@ -1,0 +1,45 @@
+// A run that is to stop: it starts nothing, watches what is under way, and says when that is done. Gates stay as they are.
+//
+// Differs from KubeFleet: there a run with stuck clusters, or with clusters to remove, never says that it has stopped; and each look at a
+// stopped run moves the times that its waits count from.
+import { causeOf, named } from './staged-holds.ts';
+import { isStuck, type Pass, rowOf } from './staged-pass.ts';
+import { clearing } from './staged-removal.ts';
+import { finish, succeed } from './staged-telling.ts';
+import { isFalse, isTrue, type StageTree } from './staged-tree.ts';
+import { watch } from './staged-walk.ts';
+
+export function stop(pass: Pass): void {
+  const { stages, tree, limits, tell, say, found } = pass;
+  const at = stages.findIndex((each) => !isTrue(each, 'Succeeded'));
+  const stage = at < 0 ? tree.deletionStageStatus : stages[at];
+  if (stage === undefined) return;
+  const before = doneIn(stage);
+  const inFlight =
+    at < 0
+      ? clearing(pass, stage, false).filter((cluster) => isTrue(cluster, 'Started'))
+      : watch(pass, stage, limits.strategy.stages[at]);
+  if (found.isOver) return;
+  if (at < 0 && stage.clusters.every((each) => isTrue(each, 'Succeeded'))) {
+    finish(pass, stage);
+    succeed(pass);
+    return;
+  }
+  // One that was stuck, or not seen, when it was said to have stopped: the wait after the stage counts from now.
+  if (doneIn(stage) > before && isFalse(stage, 'Progressing'))
+    tell.stage(stage, 'Progressing', 'Unknown', 'StageUpdatingStopping', 'a cluster is done');
+  const stuck = inFlight.filter((cluster) => isStuck(pass, cluster));
+  found.gates.push({ code: 'RunStopped', subject: limits.run, on: limits.run, facts: {}, next: limits.howToStart });
+  if (stuck.length < inFlight.length) {
+    const names = named(inFlight.map(({ clusterName }) => clusterName));
+    const words = `waits for what is under way: ${names} (${causeOf(rowOf(pass, inFlight[0]))})`;
+    tell.stage(stage, 'Progressing', 'Unknown', 'StageUpdatingStopping', words);
+    tell.run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', `stage "${stage.stageName}" ${words}`);
+    return;
+  }
+  const words = stuck.length === 0 ? 'nothing is under way' : `stopped with ${say.stuck(stuck, rowOf(pass, stuck[0]))}`;
+  tell.stage(stage, 'Progressing', 'False', 'StageUpdatingStopped', words);
+  tell.run(tree, 'Progressing', 'False', 'UpdateRunStopped', `stage "${stage.stageName}": ${words}`);
+}
+
+const doneIn = ({ clusters }: StageTree): number => clusters.filter((each) => isTrue(each, 'Succeeded')).length;

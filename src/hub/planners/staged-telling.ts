@@ -1,0 +1,95 @@
+// What a pass says of the run, its stages and its clusters in its tree: how they end, and how far they are.
+import { CLIENT_ERROR_MARKER } from '../../api/names.ts';
+import type { Row } from './planner.ts';
+import { named } from './staged-holds.ts';
+import { isStuck, type Pass, rowOf } from './staged-pass.ts';
+import { type ClusterTree, isTrue, type StageTree, skippedIn, type Teller } from './staged-tree.ts';
+
+// ---- clusters
+
+/** What becomes of a cluster. */
+export const marks = (tell: Teller) => ({
+  started(cluster: ClusterTree): void {
+    tell.cluster(cluster, 'Started', 'True', 'ClusterUpdatingStarted', 'the cluster has been given the revision');
+  },
+
+  succeeded(cluster: ClusterTree): void {
+    const words = 'the cluster has the revision, and it works';
+    tell.cluster(cluster, 'Succeeded', 'True', 'ClusterUpdatingSucceeded', words);
+  },
+
+  skip(cluster: ClusterTree, cause: string): void {
+    const words = `the run goes on without the cluster: ${cause}`;
+    tell.cluster(cluster, 'Succeeded', 'True', 'ClusterUpdatingSkipped', words);
+  },
+});
+
+// ---- how it ends
+
+interface Failure {
+  readonly blame: 'user' | 'internal';
+  readonly message: string;
+  /** What this rests on. */
+  readonly rows?: readonly Row[];
+  readonly requests?: readonly string[];
+}
+
+export function fail({ tree, tell, found }: Pass, stage: StageTree, failure: Failure): void {
+  const { blame, message, rows = [], requests } = failure;
+  found.failure = { blame, message, rows: rows.map(({ key }) => key), ...(requests === undefined ? {} : { requests }) };
+  const words = blame === 'user' ? `${CLIENT_ERROR_MARKER}: ${message}` : message;
+  tell.stage(stage, 'Progressing', 'False', 'StageUpdatingFailed', message);
+  tell.stage(stage, 'Succeeded', 'False', 'StageUpdatingFailed', message);
+  stage.endTime = tell.stamp;
+  tell.run(tree, 'Progressing', 'False', 'UpdateRunFailed', words);
+  tell.run(tree, 'Succeeded', 'False', 'UpdateRunFailed', words);
+  found.isOver = true;
+}
+
+export function succeed({ tree, tell, found }: Pass): void {
+  const skipped = skippedIn(tree);
+  const message = `all stages are done${skipped.length === 0 ? '' : `; skipped: ${skipped.length} (${named(skipped)})`}`;
+  tell.run(tree, 'Progressing', 'False', 'UpdateRunSucceeded', message);
+  tell.run(tree, 'Succeeded', 'True', 'UpdateRunSucceeded', message);
+  found.isOver = true;
+}
+
+/** `why`: a stage without clusters has nothing to succeed with. */
+export function finish({ tell }: Pass, stage: StageTree, why: 'succeeded' | 'empty' = 'succeeded'): void {
+  const [reason, words] =
+    why === 'succeeded'
+      ? (['StageUpdatingSucceeded', 'the stage is done'] as const)
+      : (['StageUpdatingSkippedNoClusters', 'no clusters belong to the stage'] as const);
+  tell.stage(stage, 'Progressing', 'False', reason, words);
+  tell.stage(stage, 'Succeeded', 'True', reason, words);
+  stage.startTime ??= tell.stamp;
+  stage.endTime = tell.stamp;
+}
+
+// ---- how far it is
+
+/** `underWay`: clusters of the stage. */
+export function progress(pass: Pass, stage: StageTree, underWay: readonly ClusterTree[]): void {
+  const { tree, tell, say } = pass;
+  const stuck = underWay.filter((cluster) => isTrue(cluster, 'Started') && isStuck(pass, cluster));
+  if (stuck.length > 0) {
+    const words = `stage "${stage.stageName}": ${say.stuck(stuck, rowOf(pass, stuck[0]))}`;
+    tell.run(tree, 'Progressing', 'False', 'UpdateRunStuck', words);
+    return;
+  }
+  const done = stage.clusters.filter((cluster) => isTrue(cluster, 'Succeeded')).length;
+  const names = named(underWay.map(({ clusterName }) => clusterName));
+  const words = `stage "${stage.stageName}": ${done} of ${stage.clusters.length} clusters are done; under way: ${names}`;
+  tell.run(tree, 'Progressing', 'True', 'UpdateRunProgressing', words);
+}
+
+/** Those of later stages wait for this one. */
+export function holdLater({ stages, updates, say, found }: Pass, stage: StageTree): void {
+  for (const later of stages.slice(stages.indexOf(stage) + 1)) {
+    for (const { clusterName } of later.clusters) {
+      const row = updates.get(clusterName);
+      if (row === undefined) continue;
+      found.holds[row.key] = say.earlierStage(row, stage);
+    }
+  }
+}

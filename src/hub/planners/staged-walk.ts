@@ -1,0 +1,134 @@
+// Through the clusters of a stage in their order. Guarantees: never more than `maxConcurrency` are under way, whoever brought them there; one that
+// has been given something else by somebody else ends the run.
+import type { Stage } from '../../api/staged-update-strategy.ts';
+import { countAtLeastOne } from '../../base/int-or-percent.ts';
+import type { Row } from './planner.ts';
+import { hasWanted, silence } from './staged-holds.ts';
+import { isDone, isGivenUp, type Pass } from './staged-pass.ts';
+import { fail, marks } from './staged-telling.ts';
+import { type ClusterTree, isFalse, isTrue, type StageTree } from './staged-tree.ts';
+
+interface Walked {
+  readonly underWay: readonly ClusterTree[];
+  readonly hasFailed: boolean;
+}
+
+interface Walk {
+  readonly spec: Stage | undefined;
+  /** What comes before is done and stands recorded. */
+  readonly mayMove: boolean;
+}
+
+export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Walked {
+  const { limits, updates, tell, say } = pass;
+  const { move, release, holds } = pass.found;
+  const { started, succeeded, skip } = marks(tell);
+  const most = mostAtOnce(stage, spec);
+  const underWay: ClusterTree[] = [];
+  /** Under way, and not looked at yet. */
+  const ahead = new Set(stage.clusters.filter((cluster) => isUnderWay(pass, cluster)));
+  const used = (by: readonly ClusterTree[]) => ({
+    stage,
+    underWay: by,
+    most,
+    first: updates.get(by[0]?.clusterName ?? ''),
+  });
+  const failed = (blame: 'user' | 'internal', message: string, ...rows: readonly Row[]): Walked => {
+    fail(pass, stage, { blame, message, rows });
+    return { underWay, hasFailed: true };
+  };
+  for (const cluster of stage.clusters) {
+    const { clusterName: name } = cluster;
+    ahead.delete(cluster);
+    if (isTrue(cluster, 'Succeeded')) continue;
+    if (isFalse(cluster, 'Succeeded')) return failed('internal', `cluster "${name}" has failed before`);
+    const gone = limits.left(name);
+    if (gone !== undefined) {
+      skip(cluster, gone);
+      continue;
+    }
+    const row = updates.get(name);
+    if (underWay.length >= most) {
+      if (row !== undefined) holds[row.key] = say.concurrencyUsed(row, used(underWay));
+      continue;
+    }
+    if (row === undefined) return failed('internal', `cluster "${name}" has no binding any more`);
+    const isThere = hasWanted(row) && row.released === true;
+    if (!(isThere && isDone(row)) && isGivenUp(pass, row)) {
+      skip(cluster, silence(row));
+      continue;
+    }
+    if (isTrue(cluster, 'Started')) {
+      if (!isThere) {
+        const message = `somebody else has changed what cluster "${name}" is to have: another run, or an edit of its binding`;
+        tell.cluster(cluster, 'Succeeded', 'False', 'ClusterUpdatingFailed', message);
+        return failed('user', message, row);
+      }
+    } else if (isThere) {
+      started(cluster);
+    } else {
+      if (!hasWanted(row) && ahead.size > 0 && underWay.length + ahead.size >= most) {
+        holds[row.key] = say.concurrencyUsed(row, used([...underWay, ...ahead]));
+        continue;
+      }
+      if (mayMove) (hasWanted(row) ? release : move).push(row.key);
+      underWay.push(cluster);
+      holds[row.key] = say.notDone(row);
+      continue;
+    }
+    if (isDone(row)) {
+      // Differs from KubeFleet: one that was up to date before its turn takes no slot.
+      succeeded(cluster);
+      continue;
+    }
+    underWay.push(cluster);
+    holds[row.key] = say.notDone(row);
+  }
+  return { underWay, hasFailed: false };
+}
+
+/** They are only watched: the run is to stop. Those that are not done. */
+export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): readonly ClusterTree[] {
+  const { limits, updates, tell, say } = pass;
+  const { started, succeeded, skip } = marks(tell);
+  const most = mostAtOnce(stage, spec);
+  const inFlight: ClusterTree[] = [];
+  for (const cluster of stage.clusters) {
+    if (isTrue(cluster, 'Succeeded')) continue;
+    const { clusterName } = cluster;
+    const gone = limits.left(clusterName);
+    if (gone !== undefined) {
+      skip(cluster, gone);
+      continue;
+    }
+    const row = updates.get(clusterName);
+    if (!isTrue(cluster, 'Started')) {
+      // It was given the revision, and we died before that was recorded.
+      const isOurs = row !== undefined && hasWanted(row) && row.released === true && !isDone(row);
+      if (!isOurs || inFlight.length >= most) continue;
+      started(cluster);
+    }
+    if (row === undefined) {
+      fail(pass, stage, { blame: 'internal', message: `cluster "${clusterName}" has no binding any more` });
+      return [];
+    }
+    if (hasWanted(row) && isDone(row)) succeeded(cluster);
+    else if (isGivenUp(pass, row)) skip(cluster, silence(row));
+    else {
+      inFlight.push(cluster);
+      pass.found.holds[row.key] = say.notDone(row);
+    }
+  }
+  return inFlight;
+}
+
+const mostAtOnce = ({ clusters }: StageTree, spec: Stage | undefined): number =>
+  countAtLeastOne(spec?.maxConcurrency ?? 1, clusters.length);
+
+/** Another run may have brought it the same revision, in another order. */
+function isUnderWay(pass: Pass, cluster: ClusterTree): boolean {
+  const { updates, limits } = pass;
+  const row = updates.get(cluster.clusterName);
+  if (row === undefined || isTrue(cluster, 'Succeeded') || limits.left(cluster.clusterName) !== undefined) return false;
+  return hasWanted(row) && !isDone(row) && !isGivenUp(pass, row);
+}
