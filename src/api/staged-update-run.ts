@@ -134,6 +134,24 @@ export type StageStatus = Infer<typeof stageStatus>;
 export type StageClusterStatus = Infer<typeof clusterStatus>;
 export type StageTaskStatus = Infer<typeof taskStatus>;
 
+/** All of them, with the last one, which removes. */
+export const stagesIn = <S>({
+  stagesStatus = [],
+  deletionStageStatus: last,
+}: {
+  readonly stagesStatus?: readonly S[];
+  readonly deletionStageStatus?: S;
+}): readonly S[] => (last === undefined ? stagesStatus : [...stagesStatus, last]);
+
+/** The gates of a stage, those before it first. */
+export const tasksOf = <T>({
+  beforeStageTaskStatus = [],
+  afterStageTaskStatus = [],
+}: {
+  readonly beforeStageTaskStatus?: readonly T[];
+  readonly afterStageTaskStatus?: readonly T[];
+}): readonly T[] => [...beforeStageTaskStatus, ...afterStageTaskStatus];
+
 export type RunCondition = 'Initialized' | 'Progressing' | 'Succeeded';
 export type RunReason =
   | 'UpdateRunInitializedSuccessfully'

@@ -64,6 +64,15 @@ const stage = s.object(
 );
 export type Stage = Infer<typeof stage>;
 
+/** The gates of a stage, those before it first. */
+export const tasksIn = <T>({
+  beforeStageTasks = [],
+  afterStageTasks = [],
+}: {
+  readonly beforeStageTasks?: readonly T[];
+  readonly afterStageTasks?: readonly T[];
+}): readonly T[] => [...beforeStageTasks, ...afterStageTasks];
+
 const spec = s.object(
   {
     stages: s.array(stage, {

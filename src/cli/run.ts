@@ -1,7 +1,7 @@
 // `flotilla run RUN`: a staged update run, its stages, clusters and gates, once or until it is over.
 import type { ApprovalRequest } from '../api/approval-request.ts';
 import { labels } from '../api/names.ts';
-import type { StagedUpdateRun } from '../api/staged-update-run.ts';
+import { type StagedUpdateRun, tasksOf } from '../api/staged-update-run.ts';
 import type { WatchEvent } from '../api/transport.ts';
 import { ApiError, LostError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
@@ -86,10 +86,7 @@ function requestsOf(
   let isTold = false;
   let known: Requests = new Map();
   const at = async ({ status }: StagedUpdateRun): Promise<Requests> => {
-    const gates = (status?.stagesStatus ?? []).flatMap(({ beforeStageTaskStatus = [], afterStageTaskStatus = [] }) => [
-      ...beforeStageTaskStatus,
-      ...afterStageTaskStatus,
-    ]);
+    const gates = (status?.stagesStatus ?? []).flatMap(tasksOf);
     const state = canonicalJson([gates, status?.holds?.filter(({ code }) => code === 'ApprovalMissing') ?? []]);
     if (!gates.some(({ type }) => type === 'Approval') || state === asked) return known;
     asked = state;

@@ -6,7 +6,12 @@ import type { Resource } from '../api/kind.ts';
 import { labels } from '../api/names.ts';
 import { conditionOf } from '../api/next-condition.ts';
 import type { ObjectMeta } from '../api/object.ts';
-import type { StagedUpdateRun, StagedUpdateRunSpec, StageStatus } from '../api/staged-update-run.ts';
+import {
+  type StagedUpdateRun,
+  type StagedUpdateRunSpec,
+  type StageStatus,
+  stagesIn,
+} from '../api/staged-update-run.ts';
 import type { StagedUpdateStrategy, StagedUpdateStrategySpec } from '../api/staged-update-strategy.ts';
 import { keyOf } from '../runtime/cache.ts';
 import type { Source } from '../runtime/controller.ts';
@@ -35,17 +40,13 @@ export const runSource = (resource: Resource): Source<HubRun> => ({
   resource,
   project(object) {
     const { metadata, spec, status } = object as StagedUpdateRun;
-    const stages = [
-      ...(status?.stagesStatus ?? []),
-      ...(status?.deletionStageStatus ? [status.deletionStageStatus] : []),
-    ];
     return {
       metadata: only(metadata, 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers', 'annotations'),
       spec,
       conditions: status?.conditions ?? [],
       ...(status?.stagedUpdateStrategySnapshot === undefined ? {} : { strategy: status.stagedUpdateStrategySnapshot }),
       ...(status?.resourceSnapshotIndexUsed === undefined ? {} : { resourceIndex: status.resourceSnapshotIndexUsed }),
-      hasBegun: stages.some(isBegun),
+      hasBegun: stagesIn(status ?? {}).some(isBegun),
     };
   },
   indexes: { placement: (run) => [placementOfRun(run)], strategy: (run) => [strategyOfRun(run)] },

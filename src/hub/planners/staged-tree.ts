@@ -3,19 +3,21 @@
 // look stale.
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
-import type {
-  RunCondition,
-  RunReason,
-  StageClusterCondition,
-  StageClusterReason,
-  StageClusterStatus,
-  StageCondition,
-  StagedUpdateRunStatus,
-  StageReason,
-  StageStatus,
-  StageTaskCondition,
-  StageTaskReason,
-  StageTaskStatus,
+import {
+  type RunCondition,
+  type RunReason,
+  type StageClusterCondition,
+  type StageClusterReason,
+  type StageClusterStatus,
+  type StageCondition,
+  type StagedUpdateRunStatus,
+  type StageReason,
+  type StageStatus,
+  type StageTaskCondition,
+  type StageTaskReason,
+  type StageTaskStatus,
+  stagesIn,
+  tasksOf,
 } from '../../api/staged-update-run.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { type Mutable, mutableCopy } from '../../base/json.ts';
@@ -82,24 +84,12 @@ export function treeOf(status: StagedUpdateRunStatus, generation: number | undef
 }
 
 function partsOf(tree: RunTree): readonly { conditions?: Mutable<Condition>[] }[] {
-  return [
-    tree,
-    ...stagesOf(tree).flatMap((stage) => [
-      stage,
-      ...stage.clusters,
-      ...(stage.beforeStageTaskStatus ?? []),
-      ...(stage.afterStageTaskStatus ?? []),
-    ]),
-  ];
+  return [tree, ...stagesIn(tree).flatMap((stage) => [stage, ...stage.clusters, ...tasksOf(stage)])];
 }
 
-/** With the last one, which removes. */
-const stagesOf = ({ stagesStatus = [], deletionStageStatus }: RunTree): readonly StageTree[] =>
-  deletionStageStatus === undefined ? stagesStatus : [...stagesStatus, deletionStageStatus];
-
-/** How many clusters a run went on without. */
-export const skippedIn = ({ stagesStatus = [], deletionStageStatus }: StagedUpdateRunStatus): readonly string[] =>
-  [...stagesStatus, ...(deletionStageStatus === undefined ? [] : [deletionStageStatus])].flatMap(({ clusters }) =>
+/** The clusters that a run went on without. */
+export const skippedIn = (status: StagedUpdateRunStatus): readonly string[] =>
+  stagesIn(status).flatMap(({ clusters }) =>
     clusters
       .filter((cluster) => said(cluster, 'Succeeded')?.reason === 'ClusterUpdatingSkipped')
       .map(({ clusterName }) => clusterName),

@@ -5,7 +5,7 @@ import type { Condition } from '../../api/conditions.ts';
 import { labels, TASK_TYPES } from '../../api/names.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
-import type { StagedUpdateRunStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
+import { type StagedUpdateRunStatus, tasksOf } from '../../api/staged-update-run.ts';
 import { create, patchStatus, seen } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -85,7 +85,7 @@ export function answers(
   status: StagedUpdateRunStatus,
   accept: readonly string[],
 ): readonly Action[] {
-  return tasksOf(status).flatMap(({ approvalRequestName: name = '', ...task }) => {
+  return (status.stagesStatus ?? []).flatMap(tasksOf).flatMap(({ approvalRequestName: name = '', ...task }) => {
     const found = name === '' ? undefined : request(name);
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return [];
     if (!isAskedBy(found, run.metadata)) return [];
@@ -132,9 +132,3 @@ function answer(
 /** As far as the server tells. */
 export const approverOf = ({ approval }: HubApprovalRequest): string =>
   approval === undefined ? 'an unknown user' : `"${approval.user}"`;
-
-const tasksOf = ({ stagesStatus = [] }: StagedUpdateRunStatus): readonly StageTaskStatus[] =>
-  stagesStatus.flatMap(({ beforeStageTaskStatus = [], afterStageTaskStatus = [] }) => [
-    ...beforeStageTaskStatus,
-    ...afterStageTaskStatus,
-  ]);

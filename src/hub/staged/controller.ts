@@ -1,12 +1,13 @@
 // Staged update runs: what a run watches and how it sees. Begin with think.ts for what becomes of a run, with planners/staged.ts for how it moves,
 // with decide.ts for what is written. Nothing is polled: whatever a run waits for wakes it.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
+import type { Resource } from '../../api/kind.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { placementConditionType } from '../../api/placement.ts';
-import type { StagedUpdateRun, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import { type StagedUpdateRun, type StagedUpdateRunStatus, tasksOf } from '../../api/staged-update-run.ts';
 import { InvariantError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
@@ -165,7 +166,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         if (selected === undefined) stopLooking(key);
         return { ...observed, thought };
       }
-      const refs = unsure.map((rest) => ({ rest, ref: refTo(rest, run.metadata.namespace) }));
+      const refs = unsure.map((rest) => ({ rest, ref: liveRef(rest, run.metadata.namespace) }));
       const need = refs.map(({ ref }) => ref).filter((ref) => see.whole(ref) === undefined);
       if (need.length > 0) return { need };
       for (const { rest, ref } of refs) sure.set(textOf(rest), see.whole(ref) ?? null);
@@ -173,28 +174,21 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     throw new InvariantError(`what becomes of run "${key}" does not come to rest`);
   }
 
-  function refTo({ of, name }: Rest, namespace: string | undefined): WholeRef {
-    const resource = of === 'member' ? memberClusters.resource : family[of];
-    const within = resource.namespaced && namespace !== undefined ? { namespace } : {};
-    return { on: 'hub', resource, group: resource.group, kind: resource.kind, ...within, name, live: true };
-  }
+  const liveRef = ({ of, name }: Rest, namespace: string | undefined): WholeRef => ({
+    ...wholeRef(of === 'member' ? memberClusters.resource : family[of], name, namespace),
+    live: true,
+  });
 
   /** Requests that are not seen yet would be left behind without their run. */
   function observeEnd(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {
     const observed = seeAt(see, key, run, { status, sure: new Map(), selected: undefined, unbuilt: [] });
     const { namespace } = run.metadata;
-    const { approvalRequest: resource, approvalRequests: source } = family;
+    const { approvalRequests: source } = family;
     const known = new Set(observed.requests.map(({ metadata }) => metadata.name));
     const refs = (status?.stagesStatus ?? [])
-      .flatMap(({ beforeStageTaskStatus = [], afterStageTaskStatus = [] }) => [
-        ...beforeStageTaskStatus,
-        ...afterStageTaskStatus,
-      ])
+      .flatMap(tasksOf)
       .flatMap(({ approvalRequestName: name }) => (name === undefined || known.has(name) ? [] : [name]))
-      .map((name): WholeRef => {
-        const within = namespace === undefined ? {} : { namespace };
-        return { on: 'hub', resource, group: resource.group, kind: resource.kind, ...within, name, live: true };
-      });
+      .map((name) => liveRef({ of: 'approvalRequest', name }, namespace));
     const need = refs.filter((ref) => see.whole(ref) === undefined);
     if (need.length > 0) return { need };
     const unseen = refs
@@ -230,9 +224,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         metrics.looked(run, undefined, () => Number.NaN, see.now);
         return undefined;
       }
-      const { run: resource } = family;
-      const within = namespace === undefined ? {} : { namespace };
-      const ref: WholeRef = { on: 'hub', resource, group: resource.group, kind: resource.kind, ...within, name };
+      const ref = wholeRef(family.run, name, namespace);
       const whole = see.whole(ref);
       if (whole === undefined) return { need: [ref] };
       const status = (whole as StagedUpdateRun | null)?.status;
@@ -250,6 +242,11 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
 
     decide,
   };
+}
+
+function wholeRef(resource: Resource, name: string, namespace: string | undefined): WholeRef {
+  const within = resource.namespaced && namespace !== undefined ? { namespace } : {};
+  return { on: 'hub', resource, group: resource.group, kind: resource.kind, ...within, name };
 }
 
 interface Given {

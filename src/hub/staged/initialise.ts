@@ -6,7 +6,7 @@
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { CLIENT_ERROR_MARKER, DELETION_STAGE, labels } from '../../api/names.ts';
 import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
-import type { StagedUpdateStrategySpec } from '../../api/staged-update-strategy.ts';
+import { type StagedUpdateStrategySpec, tasksIn } from '../../api/staged-update-strategy.ts';
 import { byNumber } from '../../base/compare.ts';
 import { canonicalJson, type Mutable, mutableCopy } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
@@ -146,9 +146,7 @@ export const unbuiltHolds = ({ family, run, unbuilt }: Observed): readonly Hold[
 /** Approval tasks of an old strategy may carry a time that means nothing. */
 function withoutStrayTimes(spec: StagedUpdateStrategySpec): Mutable<StagedUpdateStrategySpec> {
   const copy = mutableCopy(spec) as Mutable<StagedUpdateStrategySpec>;
-  for (const { beforeStageTasks = [], afterStageTasks = [] } of copy.stages) {
-    for (const task of [...beforeStageTasks, ...afterStageTasks]) if (task.type === 'Approval') delete task.waitTime;
-  }
+  for (const task of copy.stages.flatMap(tasksIn)) if (task.type === 'Approval') delete task.waitTime;
   return copy;
 }
 

@@ -1,6 +1,6 @@
 // What is told as Events when the status of a run says something new: each turn once.
 import type { Condition } from '../../api/conditions.ts';
-import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
+import { type StagedUpdateRunStatus, type StageStatus, stagesIn } from '../../api/staged-update-run.ts';
 import type { Telling } from '../../runtime/actions.ts';
 import { isTrue, said } from '../planners/staged-tree.ts';
 
@@ -30,7 +30,7 @@ export function newsIn(before: Status, after: StagedUpdateRunStatus): readonly T
   return [
     ...(initialized === undefined ? [] : [asTold(initialized)]),
     ...(progressing?.reason === 'UpdateRunProgressing' ? begun(before, progressing) : []),
-    ...stagesIn(before, after),
+    ...stagesDone(before, after),
     ...skipped(before, after),
     ...(progressing !== undefined && TOLD.includes(progressing.reason)
       ? [asTold(progressing)]
@@ -54,13 +54,10 @@ function begun(before: Status, { message }: Condition): readonly Telling[] {
   return [{ type: 'Normal', reason, message }];
 }
 
-const stagesOf = (status: Status): readonly StageStatus[] => [
-  ...(status?.stagesStatus ?? []),
-  ...(status?.deletionStageStatus === undefined ? [] : [status.deletionStageStatus]),
-];
+const stagesOf = (status: Status): readonly StageStatus[] => stagesIn(status ?? {});
 
 /** The last stage is worth a word only if it had something to do. */
-const stagesIn = (before: Status, after: StagedUpdateRunStatus): readonly Telling[] =>
+const stagesDone = (before: Status, after: StagedUpdateRunStatus): readonly Telling[] =>
   stagesOf(after)
     .filter((stage, at) => isTrue(stage, 'Succeeded') && !isTrue(stagesOf(before)[at], 'Succeeded'))
     .filter((stage) => stage !== after.deletionStageStatus || stage.clusters.length > 0)

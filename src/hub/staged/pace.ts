@@ -1,7 +1,7 @@
 // How often the status of a run is written. Guarantees: at most ten times within any second; what only says that clusters have moved is gathered for
 // 100 ms; a turn (a stage, a gate or the run itself becomes something else) is told as soon as the second allows, since the next stage waits for it.
 import type { Condition } from '../../api/conditions.ts';
-import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import { type StagedUpdateRunStatus, stagesIn, tasksOf } from '../../api/staged-update-run.ts';
 import { deepEqual } from '../../base/json.ts';
 import { STATUS_INTERVAL_MS } from '../status-pace.ts';
 
@@ -52,16 +52,10 @@ export function createRunPace(): RunPace {
 export const isTurn = (before: Status, after: StagedUpdateRunStatus): boolean =>
   before === undefined || turnsOf(before) !== turnsOf(after);
 
-const turnsOf = ({ conditions, stagesStatus = [], deletionStageStatus }: StagedUpdateRunStatus): string =>
-  [
-    saidIn(conditions),
-    ...[...stagesStatus, ...(deletionStageStatus === undefined ? [] : [deletionStageStatus])].flatMap((stage) => [
-      saidIn(stage.conditions),
-      ...[...(stage.beforeStageTaskStatus ?? []), ...(stage.afterStageTaskStatus ?? [])].map((task) =>
-        saidIn(task.conditions),
-      ),
-    ]),
-  ].join('|');
+const turnsOf = (status: StagedUpdateRunStatus): string =>
+  [status, ...stagesIn(status).flatMap((stage) => [stage, ...tasksOf(stage)])]
+    .map(({ conditions }) => saidIn(conditions))
+    .join('|');
 
 const saidIn = (conditions: readonly Condition[] = []): string =>
   conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).join();

@@ -3,7 +3,7 @@
 import { approvalRequestName } from '../../api/names.ts';
 import type { Labels } from '../../api/object.ts';
 import type { StageStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
-import type { Stage, StageTask } from '../../api/staged-update-strategy.ts';
+import { type Stage, type StageTask, tasksIn } from '../../api/staged-update-strategy.ts';
 import { byText } from '../../base/compare.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { compileLabelSelector, nothing, type Selector } from '../../base/selector.ts';
@@ -38,14 +38,15 @@ export function troubleIn(stages: readonly Stage[]): string | undefined {
   return undefined;
 }
 
-function troubleInTasks({ beforeStageTasks: before = [], afterStageTasks: after = [] }: Stage): string | undefined {
+function troubleInTasks(stage: Stage): string | undefined {
+  const { beforeStageTasks: before = [], afterStageTasks: after = [] } = stage;
   if (before.length > 1) return 'beforeStageTasks has more than one task';
   if (after.length > 2) return 'afterStageTasks has more than two tasks';
   if (before.some(({ type }) => type !== 'Approval')) return 'beforeStageTasks takes only tasks of type Approval';
   if (new Set(after.map(({ type }) => type)).size < after.length) {
     return 'afterStageTasks has two tasks of the same type';
   }
-  for (const task of [...before, ...after]) {
+  for (const task of tasksIn(stage)) {
     if (task.type === 'Approval' && task.waitTime !== undefined) return 'an Approval task takes no waitTime';
     if (task.type === 'TimedWait' && !(waitMs(task) > 0)) return 'a TimedWait task needs a waitTime above 0';
   }
