@@ -1,27 +1,28 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
-import { placement } from '../api/placement.ts';
-import type { Request } from '../api/transport.ts';
-import type { Connected } from './connect.ts';
 import { describe } from './describe.ts';
+import { aPlacement } from './placement.testing.ts';
+import { printing, serving } from './served.testing.ts';
 
 test('what happened to an object is told in the order in which it happened', async () => {
+  const { subject, write, server } = await serving([aPlacement()]);
+  const { kind, metadata } = await subject.cluster.get('clusterresourceplacements', undefined, 'web');
   const event = (reason: string, second: number): KubeObject => ({
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: { name: reason },
+    metadata: { name: reason.toLowerCase(), namespace: 'default' },
+    involvedObject: { kind, name: 'web', uid: metadata.uid ?? '' },
     type: 'Normal',
     reason,
     lastTimestamp: `2026-01-01T00:00:0${second}Z`,
   });
-  const object: KubeObject = { apiVersion: 'x/v1', kind: 'Thing', metadata: { name: 'web' } };
-  const items = [event('Third', 3), event('First', 1), event('Second', 2)];
-  const server = {
-    catalogue: { byWord: () => placement.cluster },
-    transport: { call: async ({ verb }: Request) => (verb === 'get' ? { object } : { list: { items } }) },
-  } as unknown as Connected;
-  const lines: string[] = [];
-  const line = (text: string) => void lines.push(text);
-  await describe(server, 'crp', 'web', { line, warning: line, error: line });
-  expect(lines.join('\n').match(/First|Second|Third/g)).toEqual(['First', 'Second', 'Third']);
+  for (const [reason, second] of [
+    ['Alpha', 3],
+    ['Beta', 1],
+    ['Gamma', 2],
+  ] as const)
+    await write(event(reason, second));
+  const { print, text } = printing();
+  await describe(await server(), 'crp', 'web', print);
+  expect(text().match(/Alpha|Beta|Gamma/g)).toEqual(['Beta', 'Gamma', 'Alpha']);
 });

@@ -10,7 +10,9 @@ import { namespaceFor, type Print } from './target.ts';
 
 const EVENTS: Resource = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
 
-export async function describe(server: Connected, word: string, name: string, print: Print): Promise<void> {
+type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
+
+export async function describe(server: Server, word: string, name: string, print: Print): Promise<void> {
   const resource = server.catalogue.byWord(word);
   const at = { resource, name, ...namespaceFor(server, resource) };
   const object = (await server.transport.call({ verb: 'get', at })).object as KubeObject;
@@ -43,7 +45,7 @@ const pairs = (map: Readonly<Record<string, string>> | undefined): string =>
 
 const indent = (text: string): string => text.replace(/^/gm, '  ');
 
-async function eventsAbout(server: Connected, { kind, metadata }: KubeObject): Promise<readonly KubeObject[]> {
+async function eventsAbout(server: Server, { kind, metadata }: KubeObject): Promise<readonly KubeObject[]> {
   const fields = `involvedObject.kind=${kind},involvedObject.name=${metadata.name},involvedObject.uid=${metadata.uid}`;
   const at = { resource: EVENTS, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) };
   const found = (await server.transport.call({ verb: 'list', at, fields })).list?.items ?? [];
