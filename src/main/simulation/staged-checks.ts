@@ -3,20 +3,23 @@
 // run nothing moves; and what a run says that it has done is done.
 import type { ApprovalRequest } from '../../api/approval-request.ts';
 import type { Binding } from '../../api/binding.ts';
-import { annotations } from '../../api/names.ts';
+import { annotations, clusterOfNamespace } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { StagedUpdateRun, StageStatus } from '../../api/staged-update-run.ts';
 import type { Request } from '../../api/transport.ts';
+import { type Work, work } from '../../api/work.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import { isObject } from '../../base/json.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
 import { type Checker, changeChecker, type Happening, type Sight } from '../../sim/check.ts';
 import type { ReadableChange } from '../../sim/server.ts';
+import { Causes, endOf } from './staged-causes.ts';
 import {
   Chronicle,
   isAccepted,
   isApproved,
+  isAvailable,
   isGoing,
   isOver,
   isPicked,
@@ -47,6 +50,7 @@ const RULES = {
   orders: 'nothing moves without a run',
   stopped: 'what is stopped starts nothing',
   words: 'what is said to be done is done',
+  causes: 'nobody gives up without a cause',
   verdicts: 'approvals count for what they are about',
   skips: 'only those are left out that may be',
   newest: 'a run brings what is there',
@@ -63,12 +67,14 @@ const BEHIND_MS = 90_000;
 const AT_ONCE_MS = 100;
 /** Times are written in whole ones. */
 const SECOND_MS = 1000;
-/** From a look at the server to the word that rests on it, delays of requests among it. */
+/** From a look at the server to the word that rests on it. */
 const WORD_MS = 2000;
 
 export function stagedCheckers(story: StagedStory): readonly Checker[] {
-  const chronicle = new Chronicle(story.family);
+  // One that acts alone has written itself how the bindings are. Of two, one may not have heard that a cluster has stopped working.
+  const chronicle = new Chronicle(story.family, story.leaders > 1 ? BEHIND_MS : 0);
   const orders = new Orders(story, chronicle);
+  const causes = new Causes(story.family, story.hubs, chronicle);
   const objections: Objection[] = [];
   const object = (all: readonly Objection[]) => {
     objections.push(...all);
@@ -76,15 +82,18 @@ export function stagedCheckers(story: StagedStory): readonly Checker[] {
   };
   const follow = changeChecker('chronicle', (change, server, sight) => {
     if (server !== 'hub') return undefined;
-    object(judge(change, { story, chronicle, now: sight.now, before: true }));
+    object(judge(change, { story, chronicle, causes, now: sight.now, before: true }));
     chronicle.follow(change, sight.now);
-    return object(judge(change, { story, chronicle, now: sight.now, before: false }));
+    return object(judge(change, { story, chronicle, causes, now: sight.now, before: false }));
   });
   return [
     {
       name: 'chronicle',
       look: (sight) => follow.look?.(sight),
-      hear: (happening, sight) => object(orders.hear(happening, sight)),
+      hear(happening, sight) {
+        causes.hear(happening, sight);
+        return object(orders.hear(happening, sight));
+      },
     },
     ...Object.entries(RULES).map(
       ([rule, name]): Checker => ({ name, look: () => objections.find((each) => each.rule === rule)?.text }),
@@ -100,11 +109,14 @@ interface Ground {
   readonly before: boolean;
 }
 
-function judge(change: ReadableChange, ground: Ground): readonly Objection[] {
+function judge(change: ReadableChange, ground: Ground & { readonly causes: Causes }): readonly Objection[] {
   const { family } = ground.story;
   const [now, before] = [change.stored.object(), change.previous?.object()];
   if (now.kind === family.binding.kind && !change.deleted) {
     return ground.before ? [] : bindingChanged(now as Binding, before as Binding | undefined, ground);
+  }
+  if (now.kind === work.kind && !change.deleted) {
+    return ground.before ? [] : workChanged(now as Work, before as Work | undefined, ground);
   }
   if (now.kind === family.run.kind && !change.deleted) {
     return ground.before ? [] : runChanged(now as StagedUpdateRun, before as StagedUpdateRun | undefined, ground);
@@ -130,6 +142,8 @@ function bindingChanged(now: Binding, before: Binding | undefined, ground: Groun
   // The scheduler takes back what it had given up, as it was: no run is asked for that.
   const isTakenBack = before?.spec.state === 'Unscheduled' && had !== '';
   const isMoved = had !== snapshot || (state === 'Bound' && before?.spec.state !== 'Bound' && !isTakenBack);
+  if (isAvailable(now) && !ground.chronicle.hasAnswered(cluster, snapshot))
+    return [{ rule: 'words', text: `${cluster} is said to work with ${snapshot}, and its member never said so` }];
   if (!isMoved) return [];
   const what = `${cluster} moves from ${had || 'nothing'} to ${snapshot || 'nothing'}`;
   return best(moversOf(cluster, snapshot, ground), (told) => moveTrouble(told, cluster, ground), what);
@@ -237,9 +251,23 @@ function closedAfter(told: Told, at: number, stage: StageStatus, ground: Ground)
   return { rule: 'gates', text: `the wait after stage ${stage.stageName} is not over for ${openFrom - now} ms` };
 }
 
+/** A member is told of what its binding was given, once that was said. */
+function workChanged(now: Work, before: Work | undefined, { chronicle }: Ground): readonly Objection[] {
+  const [snapshot = '', had] = [now, before].map(
+    (each) => each?.metadata.annotations?.[annotations.parentResourceSnapshotName],
+  );
+  const cluster = clusterOfNamespace(now.metadata.namespace ?? '') ?? '';
+  if (snapshot === had || chronicle.mayBeTold(cluster, snapshot)) return [];
+  return [{ rule: 'orders', text: `${cluster} is told of ${snapshot}, and that was not said of its binding` }];
+}
+
 // ---- what runs say
 
-function runChanged(now: StagedUpdateRun, before: StagedUpdateRun | undefined, ground: Ground): readonly Objection[] {
+function runChanged(
+  now: StagedUpdateRun,
+  before: StagedUpdateRun | undefined,
+  ground: Ground & { readonly causes: Causes },
+): readonly Objection[] {
   const told = ground.chronicle.runs.find(({ uid }) => uid === now.metadata.uid);
   if (told === undefined) return [];
   const was = new Map(
@@ -272,6 +300,9 @@ function runChanged(now: StagedUpdateRun, before: StagedUpdateRun | undefined, g
         text: `${told.name} brings version ${has}; when it was made there was ${was}`,
       });
   }
+  const end = endOf(now);
+  const truth = end !== undefined && endOf(before) === undefined ? ground.causes.untruthIn(end, told) : undefined;
+  if (truth !== undefined) objections.push({ rule: 'causes', text: `${told.name} gives up though ${truth}: ${end}` });
   const blamed = blamedIn(now);
   if (blamed !== undefined && blamedIn(before) === undefined && isUntouched(now, blamed, ground))
     objections.push({ rule: 'words', text: `${told.name} says that somebody has changed what ${blamed} is to have` });
@@ -319,10 +350,11 @@ function requestChanged(
   const [was, is] = [before !== undefined && isAccepted(before), isAccepted(now)];
   if (was === is) return [];
   if (was) return [{ rule: 'verdicts', text: `the acceptance of ${name} was taken back` }];
+  const told = chronicle.askerOf(now);
+  if (told === undefined) return [{ rule: 'verdicts', text: `${name} is accepted, and no run has asked for it` }];
   if (before !== undefined && isApproved(before)) return [];
-  const told = chronicle.runNamed(now.spec.parentStageRollout);
-  // Its gate was passed before: who deletes the request and makes it anew by hand does not close it.
-  if (told !== undefined && chronicle.wasAccepted(told, name, now.spec.targetStage)) return [];
+  // Its gate was passed before: who deletes the request does not close it.
+  if (chronicle.wasAccepted(told, name, now.spec.targetStage)) return [];
   return [{ rule: 'verdicts', text: `${name} is accepted, and nobody has approved it as it is` }];
 }
 
@@ -341,7 +373,7 @@ class Orders {
   readonly #story: StagedStory;
   readonly #chronicle: Chronicle;
   /** By hub and run: how the run was when the server answered a question about it. */
-  readonly #executed = new Map<Request, boolean>();
+  readonly #executed = new Map<Request, StagedUpdateRun>();
   readonly #asked = new Map<string, Asked>();
 
   constructor(story: StagedStory, chronicle: Chronicle) {
@@ -353,12 +385,13 @@ class Orders {
     if (!('request' in happening) || !this.#story.hubs.includes(happening.who)) return [];
     const { who, request, what } = happening;
     const { family } = this.#story;
-    const { resource, name = '' } = request.at;
+    const { resource } = request.at;
     if (resource.kind === family.run.kind && request.verb !== 'list') {
-      if (what === 'executed')
-        this.#executed.set(request, mayGo(happening.answer.object as StagedUpdateRun | undefined));
-      if (what === 'acknowledged')
-        this.#asked.set(`${who} ${name}`, { mayGo: this.#executed.get(request) ?? false, at: sight.now });
+      if (what === 'executed' && happening.answer.object !== undefined)
+        this.#executed.set(request, happening.answer.object as StagedUpdateRun);
+      const run = this.#executed.get(request);
+      if (what === 'acknowledged' && run !== undefined)
+        this.#asked.set(`${who} ${run.metadata.uid}`, { mayGo: mayGo(run), at: sight.now });
       if (what === 'acknowledged' || what === 'lost' || what === 'refused') this.#executed.delete(request);
       return [];
     }
@@ -386,7 +419,7 @@ class Orders {
 
   #trouble(who: string, told: Told, sight: Sight): Objection | undefined {
     if (!told.isGone && mayGo(told.run)) return undefined;
-    const asked = this.#asked.get(`${who} ${told.name}`);
+    const asked = this.#asked.get(`${who} ${told.uid}`);
     if (asked?.mayGo && sight.now - asked.at <= AT_ONCE_MS) return undefined;
     const state = told.isGone
       ? 'gone'
@@ -401,11 +434,11 @@ class Orders {
   /** Nobody is asked for what is not due. */
   #askedFor(request: ApprovalRequest, who: string, sight: Sight): readonly Objection[] {
     const { name = '' } = request.metadata;
-    const told = this.#chronicle.runNamed(request.spec.parentStageRollout);
+    const told = this.#chronicle.askerOf(request);
     const at = stagesOf(told?.run ?? ({} as StagedUpdateRun)).findIndex(
       ({ stageName }) => stageName === request.spec.targetStage,
     );
-    if (told === undefined || at < 0) return [];
+    if (told === undefined || told.isGone || at < 0) return [];
     const ground: Ground = { story: this.#story, chronicle: this.#chronicle, now: sight.now, before: false };
     const stage = stagesOf(told.run)[at] as StageStatus;
     const isAfter = requestsOf(stage.afterStageTaskStatus).includes(name);

@@ -5,13 +5,15 @@ import type { ApprovalRequest } from '../../api/approval-request.ts';
 import type { Binding } from '../../api/binding.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
-import { masterSnapshotName } from '../../api/names.ts';
+import { annotations, masterSnapshotName, memberNamespace } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
-import type { KubeObject } from '../../api/object.ts';
+import type { KubeObject, Labels } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import type { StagedUpdateRun, StageStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
 import type { Stage } from '../../api/staged-update-strategy.ts';
+import { type Work, work } from '../../api/work.ts';
 import { parseDuration } from '../../base/duration.ts';
+import { deepEqual } from '../../base/json.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
 import type { ReadableChange } from '../../sim/server.ts';
 import { textIn } from './light-member.ts';
@@ -32,6 +34,17 @@ export class Times {
     return this.#spans.some(({ from, to }) => to >= since && Math.min(to, now) - from >= ms);
   }
 
+  /** Until when it was so; from -Infinity = never to Infinity = it is. */
+  get until(): number {
+    return this.#spans.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Since when it is so; undefined = it is not. */
+  get since(): number | undefined {
+    const last = this.#spans.at(-1);
+    return last?.to === Number.POSITIVE_INFINITY ? last.from : undefined;
+  }
+
   /** When it was so for the first time from then on. */
   firstSince(since: number): number | undefined {
     const span = this.#spans.find(({ to }) => to >= since);
@@ -48,18 +61,33 @@ export interface Told {
   readonly isGone: boolean;
 }
 
+export interface Labelled {
+  /** undefined = it is not in the fleet. */
+  readonly labels: Labels | undefined;
+  readonly since: number;
+}
+
 export class Chronicle {
   readonly #family: PlacementFamily;
+  readonly #behindMs: number;
   readonly #runs = new Map<string, Told>();
   readonly #bindings = new Map<string, Binding>();
   /** By `cluster snapshot`: it had it, and worked. */
   readonly #worked = new Map<string, Times>();
   /** By `cluster snapshot`: it was given it, and told so. */
   readonly #given = new Map<string, Times>();
-  /** By request and what it is about: it stood approved as it should be. */
+  /** `cluster snapshot`: its member may hear of it. */
+  readonly #told = new Set<string>();
+  /** By request and gate: it stood approved as it should be. */
   readonly #approved = new Map<string, Times>();
-  /** By request and what it is about. */
+  /** By request and gate. */
   readonly #accepted = new Map<string, Times>();
+  /** By name of a request: what it was about, whoever made it. */
+  readonly #abouts = new Map<string, Map<string, Times>>();
+  /** `namespace snapshot`: the member has said of an order with it that it works. */
+  readonly #answered = new Set<string>();
+  /** By cluster. */
+  readonly #labelled = new Map<string, Labelled>();
   /** By cluster: nobody heard it. */
   readonly #silent = new Map<string, Times>();
   /** By cluster: no binding picked it. */
@@ -68,8 +96,10 @@ export class Chronicle {
   readonly #versions: { readonly at: number; readonly version: number }[] = [];
   readonly #snapshots = new Map<string, number>();
 
-  constructor(family: PlacementFamily) {
+  /** `behindMs`: how long whoever judges a cluster may not have heard of it. */
+  constructor(family: PlacementFamily, behindMs: number) {
     this.#family = family;
+    this.#behindMs = behindMs;
   }
 
   follow({ key, stored, deleted }: ReadableChange, now: number): void {
@@ -79,11 +109,13 @@ export class Chronicle {
     else if (kind === this.#family.binding.kind) this.#followBinding(key, object as Binding, deleted, now);
     else if (kind === this.#family.approvalRequest.kind) this.#followRequest(object as ApprovalRequest, deleted, now);
     else if (kind === this.#family.resourceSnapshot.kind && !deleted) this.#followSnapshot(object as ResourceSnapshot);
+    else if (kind === work.kind && !deleted) this.#followWork(object as Work);
     else if (kind === 'ConfigMap') this.#versions.push({ at: now, version: versionOf(textIn(object)) });
     else if (kind === memberCluster.kind) {
       const { metadata, status } = object as MemberCluster;
       const isSilent = conditionOf(status?.conditions, 'Healthy')?.reason === 'MemberUnreachable';
       timesOf(this.#silent, metadata.name ?? '').is(isSilent && !deleted, now);
+      this.#followLabels(metadata.name ?? '', deleted ? undefined : (metadata.labels ?? {}), now);
     }
   }
 
@@ -120,6 +152,10 @@ export class Chronicle {
         isReleased(each),
     );
     timesOf(this.#given, `${cluster} ${snapshot}`).is(isGiven, now);
+    const isGivenUp = this.#of(cluster).some(
+      ({ spec }) => spec.state === 'Unscheduled' && spec.resourceSnapshotName === snapshot,
+    );
+    if (isGiven || isGivenUp) this.#told.add(`${cluster} ${snapshot}`);
   }
 
   #followSnapshot({ metadata, spec }: ResourceSnapshot): void {
@@ -128,8 +164,29 @@ export class Chronicle {
     this.#snapshots.set(name, versionOf(text));
   }
 
+  #followLabels(cluster: string, labels: Labels | undefined, now: number): void {
+    const known = this.#labelled.get(cluster);
+    if (known !== undefined && deepEqual(known.labels, labels)) return;
+    this.#labelled.set(cluster, { labels, since: now });
+  }
+
+  #followWork({ metadata, status }: Work): void {
+    const said = conditionOf(status?.conditions, 'Available');
+    if (said?.status !== 'True' || said.observedGeneration !== metadata.generation) return;
+    const snapshot = metadata.annotations?.[annotations.parentResourceSnapshotName];
+    this.#answered.add(`${metadata.namespace} ${snapshot}`);
+  }
+
   #followRequest(request: ApprovalRequest, isGone: boolean, now: number): void {
-    const key = gateKey(request.metadata.name ?? '', request.spec.parentStageRollout, request.spec.targetStage);
+    const { name = '' } = request.metadata;
+    const { parentStageRollout, targetStage } = request.spec;
+    const abouts = this.#abouts.get(name) ?? new Map<string, Times>();
+    this.#abouts.set(name, abouts);
+    timesOf(abouts, aboutText(parentStageRollout, targetStage)).is(!isGone, now);
+    // A name is given again, a uid is not: what an earlier run of that name was given is nothing to this one.
+    const asker = this.askerOf(request);
+    if (asker === undefined) return;
+    const key = gateKey(name, asker.uid, targetStage);
     timesOf(this.#approved, key).is(!isGone && isApproved(request), now);
     timesOf(this.#accepted, key).is(!isGone && isAccepted(request), now);
   }
@@ -145,22 +202,46 @@ export class Chronicle {
     return [...this.#runs.values()];
   }
 
-  runNamed(name: string): Told | undefined {
-    return this.runs.find((each) => each.name === name && !each.isGone);
+  /** The run that asks by this request; undefined = somebody made it by hand. */
+  askerOf({ metadata, spec }: ApprovalRequest): Told | undefined {
+    return (metadata.ownerReferences ?? [])
+      .flatMap(({ uid }) => this.#runs.get(uid) ?? [])
+      .find(({ name }) => name === spec.parentStageRollout);
   }
 
   /** When the cluster had what the run brings, and worked, for the first time in the run's life. */
   doneAt({ run, madeAt }: Told, cluster: string): number | undefined {
-    return this.#worked.get(`${cluster} ${snapshotOf(run)}`)?.firstSince(madeAt);
+    return this.#worked.get(`${cluster} ${snapshotOf(run)}`)?.firstSince(madeAt - this.#behindMs);
   }
 
   /** The gate's request stood approved in the run's life, as it should be. */
-  wasApproved({ name, madeAt }: Told, request: string, stage: string): boolean {
-    return this.#approved.get(gateKey(request, name, stage))?.firstSince(madeAt) !== undefined;
+  wasApproved({ uid, madeAt }: Told, request: string, stage: string): boolean {
+    return this.#approved.get(gateKey(request, uid, stage))?.firstSince(madeAt) !== undefined;
   }
 
-  wasAccepted({ name, madeAt }: Told, request: string, stage: string): boolean {
-    return this.#accepted.get(gateKey(request, name, stage))?.firstSince(madeAt) !== undefined;
+  wasAccepted({ uid, madeAt }: Told, request: string, stage: string): boolean {
+    return this.#accepted.get(gateKey(request, uid, stage))?.firstSince(madeAt) !== undefined;
+  }
+
+  /** Until when there was a request of this name about something else. */
+  foreignUntil({ name }: Told, request: string, stage: string): number {
+    const others = [...(this.#abouts.get(request) ?? [])].filter(([about]) => about !== aboutText(name, stage));
+    return Math.max(...others.map(([, times]) => times.until));
+  }
+
+  /** Its member has said so, of this revision. */
+  hasAnswered(cluster: string, snapshot: string): boolean {
+    return this.#answered.has(`${memberNamespace(cluster)} ${snapshot}`);
+  }
+
+  /** As it is, and since when; without labels = it is not in the fleet. */
+  labelled(cluster: string): Labelled | undefined {
+    return this.#labelled.get(cluster);
+  }
+
+  /** Its member may be told: it was given it at some moment, or given up with it. */
+  mayBeTold(cluster: string, snapshot: string): boolean {
+    return this.#told.has(`${cluster} ${snapshot}`);
   }
 
   /** Nobody heard it for so long, and not long ago. */
@@ -179,7 +260,8 @@ export class Chronicle {
 
   /** It has had what it was given for as long as this. */
   hasKept(cluster: string, snapshot: string, ms: number, now: number): boolean {
-    return this.#given.get(`${cluster} ${snapshot}`)?.lasted(ms, now, now) ?? false;
+    const since = this.#given.get(`${cluster} ${snapshot}`)?.since;
+    return since !== undefined && now - since >= ms;
   }
 
   wasUnpickedSince(cluster: string, since: number): boolean {
@@ -208,7 +290,8 @@ const timesOf = (all: Map<string, Times>, key: string): Times => {
   return times;
 };
 
-const gateKey = (request: string, run: string, stage: string): string => [request, run, stage].join(' ');
+const gateKey = (request: string, uid: string, stage: string): string => [request, uid, stage].join(' ');
+const aboutText = (run: string, stage: string): string => [run, stage].join(' ');
 
 // ---- single objects
 

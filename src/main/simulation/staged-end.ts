@@ -65,11 +65,11 @@ export function unsettled(sight: Sight, family: PlacementFamily): string | undef
   };
   const going = [...end.runs, ...end.requests, ...end.bindings].find(isGoing);
   if (going !== undefined) return `${going.kind} ${going.metadata.name} still goes`;
-  const names = new Set(end.runs.map(({ metadata }) => metadata.name));
-  const orphan = end.requests.find(({ metadata }) => {
-    const of = metadata.labels?.[labels.targetUpdateRun];
-    return of !== undefined && !names.has(of);
-  });
+  const uids = new Set(end.runs.map(({ metadata }) => metadata.uid));
+  const orphan = end.requests.find(
+    ({ metadata: { labels: own, ownerReferences = [] } }) =>
+      own?.[labels.targetUpdateRun] !== undefined && !ownerReferences.some(({ uid }) => uids.has(uid)),
+  );
   if (orphan !== undefined) return `${orphan.metadata.name} is left behind by its run`;
   for (const run of end.runs) {
     const trouble = troubleWith(run, end);

@@ -73,6 +73,10 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
   /** Not as they were in the beginning. */
   const displaced = new Set<string>();
   let isBegun = false;
+  /** Of runs that were deleted: to be given again. */
+  const freed: string[] = [];
+  /** Requests that were made by hand about something else: to be taken back. */
+  const mistaken: string[] = [];
   let versions = 0;
   let runs = 0;
 
@@ -123,7 +127,9 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
         ...(roll(2) === 0 ? { [annotations.membershipChange]: 'Continue' } : {}),
         ...(roll(3) === 0 ? { [annotations.unreachableAfter]: '20s' } : {}),
       };
-      await make(family.run, `r${++runs}`, {
+      // While the other one still goes there is none yet; then there will be when the next one is made.
+      const name = (roll(2) === 0 ? freed.shift() : undefined) ?? `r${++runs}`;
+      await make(family.run, name, {
         metadata: { annotations: notes },
         spec: {
           placementName: APP,
@@ -152,6 +158,17 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
       await patch({ ...at(family.approvalRequest, name), subresource: 'status' }, { status: { conditions: [said] } });
     }
 
+    /** Sometimes it is made anew at once, by hand: then it is not what the run has asked for. */
+    async function removeRequest({ metadata: { name = '' }, spec }: ApprovalRequest): Promise<void> {
+      await remove(at(family.approvalRequest, name));
+      if (roll(2) === 0) await make(family.approvalRequest, name, { spec });
+    }
+
+    async function removeRun(name: string | undefined): Promise<void> {
+      await remove(at(family.run, name));
+      if (name !== undefined) freed.push(name);
+    }
+
     async function changeState(run: StagedUpdateRun): Promise<void> {
       const state = run.spec.state === 'Run' ? 'Stop' : 'Run';
       return patch(at(family.run, run.metadata.name), { spec: { state } });
@@ -168,6 +185,7 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
       const targetStage = how === 0 ? 'elsewhere' : stage.stageName;
       const parentStageRollout = how === 1 ? 'another' : run.metadata.name;
       await make(family.approvalRequest, name, { spec: { parentStageRollout, targetStage } });
+      if (how < 2) mistaken.push(name);
       if (roll(3) === 0) return;
       const said = saying('Approved', 'True', 1);
       return patch({ ...at(family.approvalRequest, name), subresource: 'status' }, { status: { conditions: [said] } });
@@ -207,9 +225,14 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
     if (!isBegun) return begin();
     if (roll(4) === 0) await joinAll();
     const lost = one([...displaced]);
-    if (lost !== undefined && roll(3) === 0) return putBack(lost);
+    if (mistaken.length > 0 && roll(3) === 0) return remove(at(family.approvalRequest, mistaken.shift()));
     const all = await list<StagedUpdateRun>(family.run);
     const unfinished = all.filter((each) => !isEnded(each));
+    if (lost !== undefined && roll(3) === 0) {
+      await putBack(lost);
+      return roll(2) === 0 && unfinished.length < 3 ? createRun(unfinished) : undefined;
+    }
+    if (freed.length > 0 && roll(3) === 0) return createRun(unfinished);
     const run = one(unfinished);
     // Who begins before all are there is begun with fewer: that happens, but not in every world.
     if (all.length === 0 && roll(6) > 0 && (await list(family.binding)).length < members.length) return joinAll();
@@ -227,11 +250,14 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
     if (dice < 93) {
       const request = one(await list<ApprovalRequest>(family.approvalRequest));
       if (request === undefined) return createRun(unfinished);
-      if (roll(3) === 0) return remove(at(family.approvalRequest, request.metadata.name));
-      return remove(at(family.run, request.spec.parentStageRollout));
+      if (roll(3) === 0) return removeRequest(request);
+      return removeRun(request.spec.parentStageRollout);
     }
-    if (dice < 94) return remove(at(family.run, one(all)?.metadata.name));
-    if (dice < 97) return moveCluster(one(members) as string);
+    if (dice < 94) return removeRun(one(all)?.metadata.name);
+    if (dice < 97) {
+      await moveCluster(one(members) as string);
+      return roll(2) === 0 && unfinished.length < 3 ? createRun(unfinished) : undefined;
+    }
     // Means nothing to runs, and is told to whoever watches.
     if (dice < 99)
       return patch(at(family.strategy, roll(2) === 0 ? 's1' : 's2'), {

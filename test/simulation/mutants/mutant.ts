@@ -14,8 +14,6 @@ export interface Mutant {
   readonly caughtBy: string;
   /** Said to be seen by nothing but the simulation: no table, property or scenario turns red. */
   readonly alone?: true;
-  /** The simulation was asked for by name to see it, whatever else does: it does not count when the others are weighed. */
-  readonly named?: true;
 }
 
 /** The broken file. Throws when what is to be replaced is not there once: then the mutant has to follow the program. */

@@ -3,8 +3,7 @@
 // every table, property and scenario: they must stay green. If they do not, each of these is tried by itself to tell whose fault it is.
 //
 // Ends with 1 if a mutant lives, if one has nothing to replace any more, if one is seen by ordinary tests though it is said not to be, or if
-// fewer than half are seen by the simulation alone, not counting those that were asked for by name: what ordinary tests see anyway says little
-// about the simulation.
+// fewer than half are seen by the simulation alone: what ordinary tests see anyway says little about the simulation.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -202,8 +201,7 @@ try {
   console.log(`${chosen.length} mutants, ${caught} caught by the simulation, ${secret} by the simulation alone:`);
   for (const mutant of alone)
     if (!seen.includes(mutant)) console.log(`  all tests green, only the simulation sees it: ${mutant.name}`);
-  const weighed = chosen.filter((mutant) => !mutant.named).length;
-  const isTelling = secret * 2 >= weighed || values.only !== '';
+  const isTelling = secret * 2 >= chosen.length || values.only !== '';
   if (!isTelling) console.log('fewer than half need the simulation: find better mutants');
   const failed = chosen.length - caught + seen.length + (isTelling ? 0 : 1);
   if (values.counts) writeFileSync(values.counts, JSON.stringify({ numPassedTests: caught, numFailedTests: failed }));

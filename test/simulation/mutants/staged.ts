@@ -1,5 +1,5 @@
 // Mutants of staged update runs: what may count as an approval, as done, as under way and as newest, and what is made sure of before a cluster is
-// moved. Most were asked for by name: each is a way in which a rollout reaches clusters that it must not reach.
+// moved. Each is a way in which a rollout reaches clusters that it must not reach, or ends for no cause.
 import type { Mutant } from './mutant.ts';
 
 export const stagedMutants: readonly Mutant[] = [
@@ -11,7 +11,6 @@ export const stagedMutants: readonly Mutant[] = [
     find: "if (hint !== undefined) return { state: 'open', hint };",
     replace: '',
     caughtBy: 'staged',
-    named: true,
   },
   {
     name: 'takes an approval that names no generation for one of this',
@@ -30,16 +29,15 @@ export const stagedMutants: readonly Mutant[] = [
     find: "const mayMove = isReached && (wasBefore === undefined || isTrue(wasBefore, 'ApprovalRequestApproved'));",
     replace: 'const mayMove = isReached || wasBefore !== undefined;',
     caughtBy: 'staged',
-    named: true,
   },
   {
-    name: 'forgets that a wait starts anew',
-    danger: 'The wait counts from when the stage stood at the gate before it, and is over before it has begun.',
-    file: 'src/hub/planners/staged.ts',
-    find: 'if (!isRecordedDone)\n    tell.stage(',
-    replace: "if (!isRecordedDone && said(stage, 'Progressing') === undefined)\n    tell.stage(",
+    name: 'accepts a request that it never asked for',
+    danger: 'Somebody makes one anew by hand after the gate was passed, and it says that the run has taken it.',
+    file: 'src/hub/staged/approvals.ts',
+    find: '    if (!isAskedBy(found, run.metadata)) return [];\n',
+    replace: '',
     caughtBy: 'staged',
-    named: true,
+    alone: true,
   },
   // ---- what is done, and under way
   {
@@ -49,16 +47,6 @@ export const stagedMutants: readonly Mutant[] = [
     find: 'const isThere = hasWanted(row) && row.released === true;\n    if (!(isThere',
     replace: 'const isThere = row.has !== undefined && row.released === true;\n    if (!(isThere',
     caughtBy: 'staged',
-    named: true,
-  },
-  {
-    name: 'takes a cluster for done that was given something else while the run was stopped',
-    danger: 'The run goes on with the next stage on the word of another revision.',
-    file: 'src/hub/planners/staged-walk.ts',
-    find: 'if (hasWanted(row) && isDone(row)) succeeded(cluster);',
-    replace: 'if (isDone(row)) succeeded(cluster);',
-    caughtBy: 'staged',
-    named: true,
   },
   {
     name: 'counts concurrency before the write',
@@ -67,18 +55,46 @@ export const stagedMutants: readonly Mutant[] = [
     find: 'if (mayMove) (hasWanted(row) ? release : move).push(row.key);\n      underWay.push(cluster);',
     replace: 'if (mayMove) (hasWanted(row) ? release : move).push(row.key);\n      else underWay.push(cluster);',
     caughtBy: 'staged',
-    named: true,
   },
   {
-    name: 'takes what is being removed for gone',
-    danger: 'A run has succeeded, and clusters that were given up still run what it was to take away.',
-    file: 'src/hub/planners/staged-removal.ts',
-    find: 'const own = removals.get(clusterName) ?? [];',
-    replace: 'const own = (removals.get(clusterName) ?? []).filter(({ deleting }) => !deleting);',
+    name: 'reports on the orders that are there when it does not know the revision',
+    danger: 'A hub that is behind says of the new revision what was true of the old one, and the run goes on.',
+    file: 'src/hub/work-generator/decide.ts',
+    find: 'if (own.length > 0 && carry.length === own.length) return',
+    replace: 'if (own.length > 0) return',
+    caughtBy: 'staged-two-leaders',
+    alone: true,
+  },
+  {
+    name: 'tells a member before it is said that it may be told',
+    danger: 'Whoever moves a cluster and thinks better of it is too late: what was let go once is let go for ever.',
+    file: 'src/hub/work-generator/decide.ts',
+    find: "({ type, observedGeneration }) => type === 'RolloutStarted' && observedGeneration === metadata.generation,",
+    replace: "({ type }) => type === 'RolloutStarted' && metadata.generation !== undefined,",
     caughtBy: 'staged',
-    named: true,
+    alone: true,
+  },
+  {
+    name: 'counts the silence of a cluster from its last word',
+    danger:
+      'The hub finds out late that nobody hears it, and the run goes on without it at once, however long it was to wait.',
+    file: 'src/hub/planners/rows.ts',
+    find: "const silentSince = Date.parse(conditionOf(member.status?.conditions, 'Healthy')?.lastTransitionTime ?? '');",
+    replace: "const silentSince = Date.parse(member.status?.agentStatus?.[0]?.lastReceivedHeartbeat ?? '');",
+    caughtBy: 'staged',
+    alone: true,
   },
   // ---- what is made sure of
+  {
+    name: 'believes for ever what the server has once said',
+    danger: 'A hub asks, as it should, and goes by the answer long after it was true.',
+    file: 'src/hub/staged/controller.ts',
+    find: '  function consider(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {\n    const sure: Sure = new Map();\n',
+    replace:
+      "  const answers = new Map<string, Sure>();\n  function consider(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {\n    const { uid = '' } = run.metadata;\n    const sure = answers.get(uid) ?? new Map();\n    answers.set(uid, sure);\n",
+    caughtBy: 'staged-two-leaders',
+    alone: true,
+  },
   {
     name: 'keeps acting after Stop',
     danger: 'Who stops a run because the revision is bad watches it reach the next cluster.',
@@ -86,7 +102,6 @@ export const stagedMutants: readonly Mutant[] = [
     find: "else if (input.limits.state === 'Stop') stop(pass);",
     replace: "else if (input.limits.state === 'Stop') run(pass);",
     caughtBy: 'staged',
-    named: true,
   },
   {
     name: 'moves a binding without ascertaining the run',
@@ -95,7 +110,6 @@ export const stagedMutants: readonly Mutant[] = [
     find: 'before: [sure, acts, ',
     replace: 'before: [acts, sure, ',
     caughtBy: 'staged-two-leaders',
-    named: true,
   },
   {
     name: 'blames somebody else by the word of its cache',
@@ -104,15 +118,5 @@ export const stagedMutants: readonly Mutant[] = [
     find: "return failed('user', message, row);",
     replace: "return failed('user', message);",
     caughtBy: 'staged-two-leaders',
-    named: true,
-  },
-  {
-    name: 'rolls out what a watch has told',
-    danger: 'Somebody changes a thing, starts a run, and the run brings what was there before.',
-    file: 'src/hub/staged/controller.ts',
-    find: 'isLive: true,',
-    replace: 'isLive: undefined as never,',
-    caughtBy: 'staged-two-leaders',
-    named: true,
   },
 ];
