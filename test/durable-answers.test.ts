@@ -5,23 +5,27 @@ import { FakeDisk } from '../src/apiserver/store/fake-disk.ts';
 import { openLog } from '../src/apiserver/store/log.ts';
 import { aCluster, type TestCluster } from './cluster.ts';
 
+class SlowDisk extends FakeDisk {
+  let: Promise<void> | undefined;
+
+  override async sync(file: string): Promise<void> {
+    await this.let;
+    return super.sync(file);
+  }
+}
+
 /** A cluster on a log that syncs when it is let. */
 async function slowCluster() {
-  let held: (() => void)[] | undefined;
-  const log = await openLog({
-    disk: new FakeDisk(),
-    defer: (run) => (held === undefined ? setImmediate(run) : held.push(run)),
-  });
+  const disk = new SlowDisk();
+  const log = await openLog({ disk });
   const cluster = await aCluster({ store: log.store('a') });
+  let release = () => {};
   return {
     cluster,
     hold() {
-      held = [];
+      disk.let = new Promise((resolve) => (release = resolve));
     },
-    release() {
-      for (const run of held?.splice(0) ?? []) run();
-      held = undefined;
-    },
+    release: () => release(),
   };
 }
 

@@ -128,6 +128,25 @@ describe('a pending write', () => {
     expect(log.counts()).toMatchObject({ records: 101, syncs: 2 });
   });
 
+  test('that came during a sync is on its way to the disk before anybody is shown what that sync brought', async () => {
+    const told: string[] = [];
+    const disk = new FakeDisk({ onStep: (operation) => void (operation === 'sync' && told.push('disk')) });
+    const log = await open(disk);
+    const store = log.store('a');
+    await put(store, 'first').durable;
+    await turns();
+    told.length = 0;
+    store.subscribe('', () => {
+      told.push(`shown ${store.visible}`);
+    });
+    const one = put(store, 'one');
+    while (told.length === 0) await Promise.resolve();
+    const two = put(store, 'two');
+    await two.durable;
+    // Each sync steps twice.
+    expect(told).toEqual(['disk', 'disk', 'disk', `shown ${one.revision}`, 'disk', `shown ${two.revision}`]);
+  });
+
   test('is part of a batch of bounded size', async () => {
     const log = await open(new FakeDisk());
     await Promise.all(Array.from({ length: 3000 }, (_, i) => put(log.store('a'), `n${i}`).durable));

@@ -1,6 +1,6 @@
 // The durable store: one append-only log for all clusters of a process, their state in memory.
 //
-// Here: group commit. A write is put into the batch that gathers while the one before it is being synced; one fdatasync then makes it
+// Here: group commit. A write is put into the batch that gathers while the one before it is being synced; one sync then makes it
 // durable and visible together with all others, of whatever cluster. Beside it lie record.ts (the bytes), recovery.ts (opening),
 // snapshot.ts (shortening) and log-store.ts (one cluster).
 // Guarantees: nobody sees a write that a crash can undo; a write that was refused does not become visible; revisions that were visible
@@ -68,6 +68,7 @@ const BLOCK_BYTES = 256 * 1024;
 const BATCH_RECORDS = 1024;
 const BATCH_BYTES = 8 * MIB;
 const GATHER_TURNS = 4;
+const FEW = 8;
 
 /** Records that are synced together. */
 class Batch {
@@ -98,6 +99,8 @@ class DiskLog implements Log, RecordSink {
   readonly #options: LogOptions;
   readonly #release: () => Promise<void>;
   readonly #defer: (run: () => void) => void;
+  /** When what is ready at this moment has run. */
+  readonly #atOnce: (run: () => void) => void;
   readonly #clusters = new Map<string, ClusterStore>();
   readonly #dropped: Map<string, number>;
   readonly #dropping = new Set<ClusterStore>();
@@ -127,6 +130,7 @@ class DiskLog implements Log, RecordSink {
     this.#options = options;
     this.#release = release;
     this.#defer = options.defer ?? setImmediate;
+    this.#atOnce = options.defer ?? process.nextTick;
     this.#dropped = recovered.dropped;
     for (const [name, state] of recovered.clusters) this.#clusters.set(name, new ClusterStore(name, state, this));
     this.#segment = recovered.segment;
@@ -203,24 +207,39 @@ class DiskLog implements Log, RecordSink {
   }
 
   async #flush(): Promise<void> {
-    for (await this.#gather(); this.#waiting.length > 0; await this.#gather()) {
-      const batch = this.#waiting.shift()!;
+    await this.#gather();
+    for (let under = this.#begin(); under !== undefined; ) {
+      const { batch, written } = under;
       try {
-        await this.#write(batch);
+        await written;
       } catch (error) {
         await this.#fail(batch, error);
+        await this.#gather();
+        under = this.#begin();
         continue;
       }
+      const mustRotate = this.#bytesSinceSnapshot >= this.#snapshotDueAt && this.#snapshotting === undefined;
+      // Who has come meanwhile has waited long enough: the disk goes on while everybody is shown what it has.
+      under = mustRotate ? undefined : this.#begin();
       this.#show(batch);
-      if (this.#bytesSinceSnapshot >= this.#snapshotDueAt && this.#snapshotting === undefined) await this.#rotate();
+      if (mustRotate) await this.#rotate();
+      if (under !== undefined) continue;
+      await this.#gather();
+      under = this.#begin();
     }
     this.#flushing = undefined;
   }
 
-  // A sync costs more than a turn of the event loop, so a batch waits as long as each turn brings it more, but not for long. A writer
-  // who is alone waits one turn.
+  #begin(): { readonly batch: Batch; readonly written: Promise<void> } | undefined {
+    const batch = this.#waiting.shift();
+    return batch && { batch, written: this.#write(batch) };
+  }
+
+  // What happens at one moment is written together. A sync costs more than a turn of the event loop, so many also wait for more, as long as
+  // each turn brings some, but not for long; a few do not wait, since somebody waits for them.
   async #gather(): Promise<void> {
-    for (let turn = 0, before = this.#gathered; turn < GATHER_TURNS; turn++) {
+    await new Promise<void>((resolve) => this.#atOnce(resolve));
+    for (let turn = 0, before = this.#gathered; before > FEW && turn < GATHER_TURNS; turn++) {
       await this.#pause();
       const now = this.#gathered;
       if (now === before) return;

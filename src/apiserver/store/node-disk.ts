@@ -1,11 +1,17 @@
-// Real files in one directory. What is appended between two syncs becomes one write; write and fdatasync run in the thread pool, so
-// the event loop never waits for the disk.
+// Real files in one directory. What is appended between two syncs becomes one write, which is durable when it has been made; it runs in the
+// thread pool, so the event loop never waits for the disk.
+import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import type { Disk } from './disk.ts';
 import { makeDirectory } from './make-directory.ts';
 import { lockDirectory } from './node-lock.ts';
+
+/** Each write is a sync as well, one trip to the thread pool instead of two; 0 where a system has no such writes. */
+const DURABLY = constants.O_DSYNC ?? 0;
+
+const NEW = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 
 interface OpenFile {
   handle: FileHandle;
@@ -86,7 +92,7 @@ class NodeDisk implements Disk {
       );
       written += bytesWritten;
     }
-    await opened.handle.datasync();
+    if (DURABLY === 0) await opened.handle.datasync();
     if (!opened.named) {
       await syncDirectory(this.place);
       opened.named = true;
@@ -140,11 +146,11 @@ class NodeDisk implements Disk {
 // A file that was found may have been left by a process that died before it synced the directory: no name counts as known yet.
 async function openFile(path: string, missing: 'create' | 'refuse'): Promise<OpenFile> {
   try {
-    const handle = await open(path, 'r+');
+    const handle = await open(path, constants.O_RDWR | DURABLY);
     return { handle, length: (await handle.stat()).size, named: false };
   } catch (error) {
     if (missing === 'refuse' || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return { handle: await open(path, 'wx+', 0o600), length: 0, named: false };
+    return { handle: await open(path, NEW | DURABLY, 0o600), length: 0, named: false };
   }
 }
 
