@@ -80,29 +80,12 @@ export const stagedMutants: readonly Mutant[] = [
       'The hub finds out late that nobody hears it, and the run goes on without it at once, however long it was to wait.',
     file: 'src/hub/planners/rows.ts',
     find: "const silentSince = Date.parse(conditionOf(member.status?.conditions, 'Healthy')?.lastTransitionTime ?? '');",
-    replace: "const silentSince = Date.parse(member.status?.agentStatus?.[0]?.lastReceivedHeartbeat ?? '');",
+    replace:
+      "const silentSince = Date.parse(member.status?.agentStatus?.[0]?.lastReceivedHeartbeat ?? conditionOf(member.status?.conditions, 'Healthy')?.lastTransitionTime ?? '');",
     caughtBy: 'staged',
     alone: true,
   },
   // ---- what is made sure of
-  {
-    name: 'believes for ever what the server has once said',
-    danger: 'A hub asks, as it should, and goes by the answer long after it was true.',
-    file: 'src/hub/staged/controller.ts',
-    find: '  function consider(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {\n    const sure: Sure = new Map();\n',
-    replace:
-      "  const answers = new Map<string, Sure>();\n  function consider(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {\n    const { uid = '' } = run.metadata;\n    const sure = answers.get(uid) ?? new Map();\n    answers.set(uid, sure);\n",
-    caughtBy: 'staged-two-leaders',
-    alone: true,
-  },
-  {
-    name: 'keeps acting after Stop',
-    danger: 'Who stops a run because the revision is bad watches it reach the next cluster.',
-    file: 'src/hub/planners/staged.ts',
-    find: "else if (input.limits.state === 'Stop') stop(pass);",
-    replace: "else if (input.limits.state === 'Stop') run(pass);",
-    caughtBy: 'staged',
-  },
   {
     name: 'moves a binding without ascertaining the run',
     danger: 'A hub that is behind goes on with a run that was stopped long ago.',
