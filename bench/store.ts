@@ -81,7 +81,7 @@ async function tellCommits(folder: string, tell: (row: Row) => void): Promise<vo
     measured<{ perSecond: number; perSync: number }>('./store-worker.mjs', 'commit', join(folder, 'commit'), WRITES),
   );
   const bare = await thrice(() =>
-    measured<{ perSecond: number }>('./baseline/append-fdatasync.mjs', join(folder, 'bare'), WRITES, WRITERS),
+    measured<{ perSecond: number }>('./baseline/append-sync.mjs', join(folder, 'bare'), WRITES, WRITERS),
   );
   const [own, least] = [median(ours.map((each) => each.perSecond)), median(bare.map((each) => each.perSecond))];
   tell({

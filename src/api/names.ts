@@ -50,6 +50,10 @@ export const annotations = {
   trackAvailability: 'flotilla.dev/track-availability',
   membershipChange: 'flotilla.dev/membership-change',
   unreachableAfter: 'flotilla.dev/unreachable-after',
+  /** On a binding that goes because another one, of this name, has the orders for the same cluster. */
+  twinOf: 'flotilla.dev/twin-of',
+  /** On a Work: uid and generation of the binding that ordered it, by whoever wrote it last. */
+  orderedBy: 'flotilla.dev/ordered-by',
 } as const;
 
 export const finalizers = {

@@ -1,5 +1,5 @@
 // A disk in memory that forgets like a real one. Whoever writes through it and survives every crash here keeps its promises on hardware
-// that honours fdatasync. A crash
+// that honours a sync. A crash
 //   - keeps what was synced, and of what was appended since any beginning, perhaps with a stretch of zeros inside (a torn write);
 //   - keeps any of the names made, replaced or removed since the directory was last synced, in any combination;
 //   - leaves the old disk dead: none of its calls ever settles, as if the process were gone.

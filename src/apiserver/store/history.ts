@@ -1,6 +1,7 @@
 // The window of recent changes, by prefix, so that a reader pays for what it asked for and not for what others wrote.
-// Guarantee: `since(r)` either tells every change after r or says 'compacted'; it never leaves one out. It is compacted only if something under
-// the asked prefix was dropped: who watches what is quiet need not list again because others are busy.
+// Guarantee: `since(r)` either tells every change after r or says 'compacted'; it never leaves one out. While this process lives, it is compacted
+// only if something under the asked prefix was dropped: who watches what is quiet need not list again because others are busy. (Only of the
+// quietest among tens of thousands of prefixes this is not known any more.)
 import type { Change } from './store.ts';
 
 export interface WindowOptions {

@@ -8,8 +8,8 @@ import type { Disk } from './disk.ts';
 import { makeDirectory } from './make-directory.ts';
 import { lockDirectory } from './node-lock.ts';
 
-/** Each write is a sync as well, one trip to the thread pool instead of two; 0 where a system has no such writes. */
-const DURABLY = constants.O_DSYNC ?? 0;
+/** Each write is a sync as well, one trip to the thread pool instead of two; 0 where such writes stop at the drive's own cache, or are not known. */
+const DURABLY = process.platform === 'linux' ? constants.O_DSYNC : 0;
 
 const NEW = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 
@@ -92,7 +92,8 @@ class NodeDisk implements Disk {
       );
       written += bytesWritten;
     }
-    if (DURABLY === 0) await opened.handle.datasync();
+    // Without anything new it is about what somebody left there, who died before it was synced.
+    if (DURABLY === 0 || bytes.length === 0) await opened.handle.datasync();
     if (!opened.named) {
       await syncDirectory(this.place);
       opened.named = true;

@@ -27,6 +27,8 @@ export interface StagedLimits {
   readonly unreachableAfterMs?: number;
   /** Why a recorded cluster is no target any more; undefined = it is one. */
   left(cluster: string): string | undefined;
+  /** Whether a row has had the revision because of this run, also if that is not recorded yet; absent = as far as the state tells. */
+  wasGiven?(row: string): boolean;
   approval(name: string, stage: string): Approval;
   /** Another run that keeps this one from beginning. */
   readonly rival?: Rival;

@@ -58,7 +58,9 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
       skip(cluster, silence(row));
       continue;
     }
-    if (isTrue(cluster, 'Started')) {
+    // Else two runs that each find the other's revision before they have recorded their own would move it for ever.
+    const wasTaken = !hasWanted(row) && limits.wasGiven?.(row.key) === true;
+    if (isTrue(cluster, 'Started') || wasTaken) {
       if (!isThere) {
         const message = `somebody else has changed what cluster "${name}" is to have: another run, or an edit of its binding`;
         tell.cluster(cluster, 'Succeeded', 'False', 'ClusterUpdatingFailed', message);
@@ -112,7 +114,9 @@ export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): re
       fail(pass, stage, { blame: 'internal', message: `cluster "${clusterName}" has no binding any more` });
       return [];
     }
-    if (hasWanted(row) && isDone(row)) succeeded(cluster);
+    // Somebody else has given it something else: nothing of ours is under way there. Who lets the run go on learns of it.
+    if (!hasWanted(row)) continue;
+    if (isDone(row)) succeeded(cluster);
     else if (isGivenUp(pass, row)) skip(cluster, silence(row));
     else {
       inFlight.push(cluster);

@@ -423,11 +423,11 @@ describe('to stop', () => {
       'False/UpdateRunStopped',
     ],
     [
-      'does not mind who takes a cluster',
+      'does not wait for a cluster that somebody else has taken',
       [moved('a', 'progressing'), moved('b'), row('c'), row('d')],
       [row('a'), moved('b'), row('c'), row('d')],
       0,
-      'Unknown/UpdateRunStopping',
+      'False/UpdateRunStopped',
     ],
     [
       'counts what was moved and not recorded',
@@ -685,4 +685,20 @@ test('never more move than may, no stage begins before its turn, what is stopped
     }),
     { numRuns: 150 },
   );
+});
+
+describe('a cluster that another run takes before it is recorded that it was given the revision', () => {
+  const rows = [row('a'), row('b'), row('c'), row('d')];
+
+  test('is moved if this program has not given it the revision: a hub may have died in between', () => {
+    expect(settled(TWO, rows).move).toContain('web-a');
+  });
+
+  test('is not moved once more if it has: the two would take it from each other for ever', () => {
+    const { state } = settled(TWO, rows);
+    const plan = staged({ rows, limits: limits(TWO, { wasGiven: (key) => key === 'web-a' }), state, now: T0 });
+    expect(plan.move).toEqual([]);
+    expect(plan.failure).toMatchObject({ blame: 'user', rows: ['web-a'] });
+    expect(plan.failure?.message).toContain('somebody else has changed what cluster "a" is to have');
+  });
 });

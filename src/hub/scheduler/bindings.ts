@@ -1,8 +1,7 @@
 // What the bindings of a placement mean under the policy that is valid now. The first rule that fits decides.
 import type { BindingState } from '../../api/binding.ts';
 import { annotations } from '../../api/names.ts';
-import { by } from '../../base/compare.ts';
-import { UserError } from '../../base/errors.ts';
+import { by, byNumber, byText } from '../../base/compare.ts';
 import type { HubBinding } from '../placement-sources.ts';
 
 export interface Sorted {
@@ -59,33 +58,60 @@ function classOf(
 export const byCluster = (bindings: readonly HubBinding[]): ReadonlyMap<string, HubBinding> =>
   new Map(bindings.map((binding) => [clusterOf(binding), binding]));
 
+/** A binding that was rolled out, and the one that was as well and has the orders from now on. */
+export interface Double {
+  readonly binding: HubBinding;
+  readonly heir: HubBinding;
+}
+
+export interface Parted {
+  /** With one live binding for each cluster. */
+  readonly sorted: Sorted;
+  readonly twins: readonly HubBinding[];
+  readonly doubles: readonly Double[];
+}
+
 /**
  * Two live bindings for one cluster are nobody's decision, but two hubs that both believe to lead can make them: the name of a successor
- * depends on whether its predecessor was still seen. Those that were never rolled out are the twins. If two were, whatever we did about
- * one would also hit the other, and a person must look.
+ * depends on whether its predecessor was still seen. Those that were never rolled out are twins, which are simply given up. Of those that were,
+ * all order the same Work; one keeps it, and the others must go without taking it along.
  */
-export function parted(sorted: Sorted): { readonly sorted: Sorted; readonly twins: readonly HubBinding[] } {
-  const first = new Map<string, HubBinding>();
-  const twins = new Set<HubBinding>();
+export function parted(sorted: Sorted): Parted {
   const { bound, scheduled, obsolete } = sorted;
-  for (const binding of [...bound, ...obsolete.filter(isRolledOut), ...scheduled, ...obsolete]) {
-    const other = first.get(clusterOf(binding));
-    if (other === undefined) first.set(clusterOf(binding), binding);
-    else if (other !== binding && !isRolledOut(binding)) twins.add(binding);
-    else if (other !== binding) {
-      throw new UserError(
-        'TwoBindings',
-        `bindings "${other.metadata.name}" and "${binding.metadata.name}" both point at cluster "${clusterOf(binding)}"; delete one of them`,
-      );
+  const beside = new Map<string, HubBinding[]>();
+  for (const binding of new Set([...bound, ...obsolete.filter(isRolledOut), ...scheduled, ...obsolete])) {
+    const others = beside.get(clusterOf(binding));
+    if (others === undefined) beside.set(clusterOf(binding), [binding]);
+    else others.push(binding);
+  }
+  const twins: HubBinding[] = [];
+  const doubles: Double[] = [];
+  for (const all of beside.values()) {
+    const heir = all.filter(isRolledOut).toSorted(furthest)[0] ?? all[0];
+    for (const binding of all) {
+      if (heir === undefined || binding === heir) continue;
+      if (isRolledOut(binding)) doubles.push({ binding, heir });
+      else twins.push(binding);
     }
   }
-  if (twins.size === 0) return { sorted, twins: [] };
-  const single = (bindings: readonly HubBinding[]) => bindings.filter((binding) => !twins.has(binding));
+  if (twins.length + doubles.length === 0) return { sorted, twins, doubles };
+  const gone = new Set([...twins, ...doubles.map(({ binding }) => binding)]);
+  const single = (bindings: readonly HubBinding[]) => bindings.filter((binding) => !gone.has(binding));
   return {
     sorted: { ...sorted, bound: single(bound), scheduled: single(scheduled), obsolete: single(obsolete) },
-    twins: [...twins],
+    twins,
+    doubles,
   };
 }
+
+/** The newest revision, so that nothing goes back; then the oldest binding. Whoever sees the same bindings finds the same one. */
+const furthest = (a: HubBinding, b: HubBinding): number =>
+  byNumber(revisionOf(b), revisionOf(a)) ||
+  byText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
+  byText(a.metadata.uid ?? '', b.metadata.uid ?? '');
+
+const revisionOf = ({ spec }: HubBinding): number =>
+  Number(/-(\d+)-snapshot$/.exec(spec.resourceSnapshotName ?? '')?.[1] ?? -1);
 
 const isRolledOut = ({ spec }: HubBinding): boolean =>
   spec.state === 'Bound' || (spec.resourceSnapshotName ?? '') !== '';

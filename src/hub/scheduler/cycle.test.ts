@@ -54,7 +54,11 @@ describe('PickAll', () => {
   test('S2 picks a member that gets well', () => {
     const hub = settled(new Hub({ policy: pickAll() }));
     hub.members = theFleet({ c8: { heartbeat: NOW } });
-    expect(hub.pass()).toEqual(['create c8', 'patch ClusterSchedulingPolicySnapshot status']);
+    expect(hub.pass()).toEqual([
+      'patch ClusterSchedulingPolicySnapshot',
+      'create c8',
+      'patch ClusterSchedulingPolicySnapshot status',
+    ]);
     expect(hub.live).toEqual([...ONE_TO_SEVEN, 'c8']);
   });
 

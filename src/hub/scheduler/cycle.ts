@@ -14,7 +14,7 @@ import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { byNumber, byText } from '../../base/compare.ts';
 import { eligibility } from '../eligibility.ts';
 import type { HubBinding } from '../placement-sources.ts';
-import { byCluster, clusterOf, parted, type Sorted, sortBindings } from './bindings.ts';
+import { byCluster, clusterOf, type Double, parted, type Sorted, sortBindings } from './bindings.ts';
 import { filtered, ineligible, named, notFound, notPicked, picked } from './decisions.ts';
 import { nameOf, type Run } from './plugin.ts';
 import { profile } from './profile.ts';
@@ -45,6 +45,8 @@ export interface Outcome {
   readonly sorted: Sorted;
   readonly picks: readonly Picked[];
   readonly unschedule: readonly HubBinding[];
+  /** They go, and what they have placed stays. */
+  readonly doubles: readonly Double[];
   /** Live bindings that stay as they are. */
   readonly kept: readonly HubBinding[];
   /** Why others were not picked, most telling first; undefined = as it was explained before. */
@@ -62,14 +64,17 @@ export function cycle(input: CycleInput): Outcome {
     const member = known.get(cluster);
     return member !== undefined && member.metadata.deletionTimestamp === undefined;
   };
-  const { sorted, twins } = parted(sortBindings({ bindings: input.bindings, snapshot: input.snapshot, isMember }));
+  const sortedAll = sortBindings({ bindings: input.bindings, snapshot: input.snapshot, isMember });
+  const { sorted, twins, doubles } = parted(sortedAll);
   const outcome = pick(input, policy, sorted, known);
-  return twins.length === 0 ? outcome : { ...outcome, unschedule: [...outcome.unschedule, ...twins] };
+  return { ...outcome, unschedule: [...outcome.unschedule, ...twins], doubles };
 }
 
 type Members = ReadonlyMap<string, MemberCluster>;
 
-function pick(input: CycleInput, policy: PlacementPolicy, sorted: Sorted, known: Members): Outcome {
+type Picking = Omit<Outcome, 'doubles'>;
+
+function pick(input: CycleInput, policy: PlacementPolicy, sorted: Sorted, known: Members): Picking {
   switch (policy.placementType) {
     case 'PickFixed':
       return pickFixed(input, new Set(policy.clusterNames), sorted, known);
@@ -103,7 +108,7 @@ const clustersOf = (bindings: readonly HubBinding[]): Set<string> => new Set(bin
 
 // ---- PickAll
 
-function pickAll(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Outcome {
+function pickAll(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Picking {
   const kept = [...sorted.scheduled, ...sorted.bound];
   const panel = sift(runOf(input, policy, sorted), profile);
   const last = judged(panel.candidates, panel.round(clustersOf(kept)));
@@ -120,7 +125,7 @@ const NO_SCORE = Object.freeze({ topology: 0, affinity: 0, obsolete: 0 });
 
 // ---- PickN
 
-function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Outcome {
+function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Picking {
   const { numberOfClusters: wanted } = input;
   const kept = [...sorted.scheduled, ...sorted.bound];
   if (kept.length >= wanted) {
@@ -191,7 +196,7 @@ const worse = (a: HubBinding, b: HubBinding): number => {
 // ---- PickFixed
 
 /** No plugins: who names a cluster means it. Only that it is a member in good health is looked at. */
-function pickFixed({ now }: CycleInput, names: ReadonlySet<string>, sorted: Sorted, known: Members): Outcome {
+function pickFixed({ now }: CycleInput, names: ReadonlySet<string>, sorted: Sorted, known: Members): Picking {
   const kept = [...sorted.scheduled, ...sorted.bound].filter((binding) => names.has(clusterOf(binding)));
   const present = clustersOf(kept);
   const had = clustersOf(sorted.obsolete);

@@ -7,7 +7,7 @@ import { dnsLabelErrors } from '../../base/names.ts';
 import { families } from '../families.ts';
 import { STRANDED_MS } from './decide.ts';
 import { newBindingName } from './names.ts';
-import { aMember, Hub, inWords, long, specOf } from './scheduler.testing.ts';
+import { aMember, Hub, inWords, specOf } from './scheduler.testing.ts';
 
 const message = (hub: Hub) => conditionOf(hub.status?.conditions, 'Scheduled')?.message;
 const stepsOf = (hub: Hub) => hub.decide().steps.map((step) => step.map(inWords));
@@ -62,9 +62,9 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       bindings: { a: {}, c: {} },
     });
     expect(stepsOf(hub)).toEqual([
+      [`patch ${snapshot}`],
       ['create b'],
       [`patch ${binding}`],
-      [`patch ${snapshot}`],
       [`patch ${binding}`],
       [`patch ${snapshot} status`],
     ]);
@@ -141,16 +141,6 @@ describe('nothing is scheduled', () => {
     expect(hub.condition).toContain('False/SchedulingPolicyUnfulfilled');
     expect(message(hub)).toContain(annotation);
   });
-
-  test('while two bindings were rolled out to one cluster, which is named', () => {
-    const hub = new Hub({ bindings: { c1: { state: 'Bound' } } });
-    const [first] = hub.bindings;
-    hub.bindings = [first as KubeObject, { ...(first as KubeObject), metadata: { ...first?.metadata, name: 'twin' } }];
-    hub.settle();
-    expect(hub.bindings).toHaveLength(2);
-    expect(message(hub)).toContain(long('c1'));
-    expect(message(hub)).toContain('"twin"');
-  });
 });
 
 test.each(['Bound', 'Scheduled'] as const)('a twin that was never rolled out is given up: beside %s', (state) => {
@@ -163,6 +153,49 @@ test.each(['Bound', 'Scheduled'] as const)('a twin that was never rolled out is 
   expect(hub.condition).toBe('True/SchedulingPolicyFulfilled 1');
 });
 
+describe('of two bindings that were rolled out to one cluster', () => {
+  const doubled = (first: object, second: object) => {
+    const hub = new Hub({
+      policy: { placementType: 'PickN' },
+      numberOfClusters: 1,
+      bindings: { c1: { state: 'Bound' } },
+    });
+    const known = hub.bindings[0] as KubeObject;
+    const made = (name: string, more: object): KubeObject => ({
+      ...known,
+      metadata: { ...known.metadata, name, uid: name, creationTimestamp: '2026-01-01T00:00:00Z' },
+      spec: { ...specOf(known), ...more },
+    });
+    hub.bindings = [made('a', first), made('b', second)];
+    return hub;
+  };
+  const named = (hub: Hub) => hub.bindings.map(({ metadata }) => metadata.name);
+
+  test('one goes, marked before it is deleted, when it is certain that the other one stands', () => {
+    const hub = doubled({ resourceSnapshotName: 'web-1-snapshot' }, { resourceSnapshotName: 'web-1-snapshot' });
+    expect(hub.pass().slice(0, 2)).toEqual(['patch ClusterResourceBinding', 'patch ClusterResourceBinding']);
+    expect(hub.bindings[1]?.metadata.annotations).toEqual({ [annotations.twinOf]: 'a' });
+    expect(hub.pass().slice(0, 2)).toEqual(['patch ClusterResourceBinding', 'delete ClusterResourceBinding']);
+    hub.settle();
+    expect(named(hub)).toEqual(['a']);
+    expect(hub.condition).toContain('True/SchedulingPolicyFulfilled');
+  });
+
+  test('the one with the newer revision stays', () => {
+    const hub = doubled({ resourceSnapshotName: 'web-9-snapshot' }, { resourceSnapshotName: 'web-10-snapshot' });
+    hub.settle();
+    expect(named(hub)).toEqual(['b']);
+  });
+
+  test('all decide alike, in whatever order they see them', () => {
+    const hub = doubled({ state: 'Bound' }, { state: 'Bound' });
+    const before = hub.bindings;
+    hub.bindings = before.toReversed();
+    hub.settle();
+    expect(named(hub)).toEqual(['a']);
+  });
+});
+
 describe('a step that was refused', () => {
   const refused = { reason: 'Forbidden', message: 'bindings is forbidden' };
 
@@ -171,7 +204,7 @@ describe('a step that was refused', () => {
     hub.failure = refused;
     expect(hub.pass()).toEqual(['patch ClusterSchedulingPolicySnapshot status']);
     expect(message(hub)).toBe('cannot schedule: bindings is forbidden');
-    expect(hub.decide().steps[0]).toHaveLength(7);
+    expect(hub.decide().steps[1]).toHaveLength(7);
     hub.failure = undefined;
     hub.settle();
     expect(hub.condition).toBe('True/SchedulingPolicyFulfilled 7');
@@ -269,6 +302,6 @@ test('a run looks at the facts of each member once, also when a spread takes a h
     numberOfClusters: 100,
   });
   looks = 0;
-  expect(hub.decide().steps[0]).toHaveLength(100);
+  expect(hub.decide().steps[1]).toHaveLength(100);
   expect(looks).toBeLessThanOrEqual(2000); // health, taints
 });

@@ -10,7 +10,7 @@ import { ascertain, create, patch, patchStatus, remove, seen } from '../../runti
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
-import { clusterOf, stateBefore } from './bindings.ts';
+import { clusterOf, type Double, stateBefore } from './bindings.ts';
 import { type CycleInput, cycle, type Outcome, type Picked } from './cycle.ts';
 import { newBindingName } from './names.ts';
 import { reportOf, reportOfTrouble } from './report.ts';
@@ -91,17 +91,37 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
   const { found, wanted } = outcome;
   const because = `${found} of ${wanted} clusters: ${creates.length} new, ${patches.length} taken over, ${unscheduled.length} given up`;
   const hold = held(family, observed.placement);
-  const givenUp = unscheduled.length === 0 ? [] : [certain(family, snapshot), unscheduled];
+  const isNew = hold.length > 0;
+  // Of a new placement the hold makes sure that it is this one.
+  const sure = unscheduled.length + (isNew ? 0 : creates.length) === 0 ? [] : certain(family, snapshot);
   const told = statusStep(family, snapshot, reportOf(outcome, report), because);
+  const ended = outcome.doubles.length === 0 ? [] : doublesEnd(family, outcome.doubles);
   // What a predecessor left is dealt with before the hold, which says that there is none left.
-  const steps =
-    hold.length === 0
-      ? [released, creates, patches, ...givenUp, ...told]
-      : [released, patches, ...givenUp, hold, creates, ...told];
+  const steps = isNew
+    ? [released, ...ended, patches, sure, unscheduled, hold, creates, ...told]
+    : [released, ...ended, sure, creates, patches, unscheduled, ...told];
   return decision(steps, because);
 }
 
-/** Who is behind would give up clusters by a policy that has been replaced. */
+/**
+ * What a double has placed is its heir's, so it is marked before it is deleted: the work generator then lets it go as it stands. Who is behind
+ * would delete the only one that is left.
+ */
+function doublesEnd({ bindings }: PlacementFamily, doubles: readonly Double[]): readonly Step[] {
+  const heirs = [...new Set(doubles.map(({ heir }) => heir))];
+  return [
+    heirs.map((heir) => ascertain(seen(bindings, heir), `makes sure that "${heir.metadata.name}" is still there`)),
+    doubles.map(({ binding, heir }) => {
+      const because = `"${heir.metadata.name}" has the orders for "${clusterOf(binding)}", too`;
+      const mark = { [annotations.twinOf]: heir.metadata.name ?? '' };
+      return binding.metadata.annotations?.[annotations.twinOf] === heir.metadata.name
+        ? remove(seen(bindings, binding), because)
+        : patch(seen(bindings, binding), { metadata: { annotations: mark } }, because);
+    }),
+  ];
+}
+
+/** Who is behind would pick and give up clusters by a policy that has been replaced, or for a placement of this name that is gone. */
 const certain = ({ policySnapshots }: PlacementFamily, snapshot: HubPolicySnapshot): Step => [
   ascertain(seen(policySnapshots, snapshot), 'makes sure that the policy is still this one'),
 ];

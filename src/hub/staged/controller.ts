@@ -75,6 +75,8 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
   const lookers = new Set<string>();
   /** Runs that were not over when they were looked at last. */
   const active = new Set<string>();
+  /** By uid of a run: bindings that this program has given its revision, also while that is not recorded yet. */
+  const given = new Map<string, Set<string>>();
 
   function forget(key: string): void {
     stopLooking(key);
@@ -136,6 +138,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       },
       ...(selected === undefined ? {} : { selected }),
       unbuilt,
+      wasGiven: (binding) => given.get(run.metadata.uid ?? '')?.has(binding) ?? false,
       statusDue: due.progress,
       turnDue: due.turn,
       stuckAfterMs,
@@ -164,6 +167,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       const unsure = restsOf(thought).filter((rest) => !sure.has(textOf(rest)));
       if (unsure.length === 0) {
         if (selected === undefined) stopLooking(key);
+        if (thought.state === 'planned') remember(run, thought.plan.release);
         return { ...observed, thought };
       }
       const refs = unsure.map((rest) => ({ rest, ref: liveRef(rest, run.metadata.namespace) }));
@@ -172,6 +176,11 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       for (const { rest, ref } of refs) sure.set(textOf(rest), see.whole(ref) ?? null);
     }
     throw new InvariantError(`what becomes of run "${key}" does not come to rest`);
+  }
+
+  /** They have the revision, and their members are told now. */
+  function remember({ metadata: { uid = '' } }: HubRun, bindings: readonly string[]): void {
+    if (bindings.length > 0) given.set(uid, new Set([...(given.get(uid) ?? []), ...bindings]));
   }
 
   const liveRef = ({ of, name }: Rest, namespace: string | undefined): WholeRef => ({
@@ -230,13 +239,17 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       const status = (whole as StagedUpdateRun | null)?.status;
       if (run.metadata.deletionTimestamp !== undefined) {
         forget(key);
+        given.delete(run.metadata.uid ?? '');
         return observeEnd(see, key, run, status);
       }
       const askedAt = (request: string) =>
         Date.parse(see.get(family.approvalRequests, request, namespace)?.metadata.creationTimestamp ?? '');
       metrics.looked(run, status, askedAt, see.now);
       if (!isOver(run)) active.add(key);
-      else if (active.delete(key)) pace.forget(key);
+      else if (active.delete(key)) {
+        pace.forget(key);
+        given.delete(run.metadata.uid ?? '');
+      }
       return consider(see, key, run, status);
     },
 

@@ -47,6 +47,8 @@ export interface Observed extends Facts {
   readonly selected?: Selected;
   /** What the placement uses that is not built yet. */
   readonly unbuilt: readonly NotSupported[];
+  /** Whether a binding has had the revision because of this run; absent = as far as the status tells. */
+  wasGiven?(binding: string): boolean;
   /** The earliest moment of the next write of the status. */
   readonly statusDue: number;
   /** The same if it tells a turn; absent = no earlier. */

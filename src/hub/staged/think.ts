@@ -133,6 +133,7 @@ function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: Stag
     stuckAfterMs,
     ...(after === undefined ? {} : { unreachableAfterMs: after }),
     left,
+    ...(observed.wasGiven === undefined ? {} : { wasGiven: observed.wasGiven }),
     approval: (name, stage) => approvalOf(observed.request(name), run, stage),
     ...(rival === undefined ? {} : { rival: asRival(observed, rival) }),
     run: refTo(family.run, run),

@@ -33,7 +33,14 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
     name: `work-generator/${family.placement.kind}`,
     eventSource: family.eventSource,
     watches: [
-      { source: family.bindings, toKeys: (item) => [keyOfBinding(item)] },
+      {
+        source: family.bindings,
+        toKeys: (item) => {
+          const heir = item.metadata.annotations?.[annotations.twinOf];
+          // The heir marks what is on the cluster as its own when nobody else does any more.
+          return [keyOfBinding(item), ...(heir === undefined ? [] : [keyOf(item.metadata.namespace, heir)])];
+        },
+      },
       {
         source: works,
         toKeys(item, see) {
@@ -62,8 +69,11 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
       const binding = see.get(family.bindings, name, namespace);
       if (binding === undefined) return undefined;
       const found = worksOf(see, binding, key);
+      const heir = heirOf(see, binding);
       const unsure =
-        isGoing(binding) && !found.some((each) => isCleanedUpWith(binding, each)) ? workOf(binding) : undefined;
+        isGoing(binding) && heir === undefined && !found.some((each) => isCleanedUpWith(binding, each))
+          ? workOf(binding)
+          : undefined;
       // That nothing is left is not believed to a watch that may be behind: what it does not know would stay for ever. It may also still
       // know the Work of a predecessor, under the same name.
       if (unsure !== undefined && see.whole(unsure) === undefined) return { need: [unsure] };
@@ -77,12 +87,20 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
         works: found,
         group,
         isMemberThere: see.get(memberClusters, binding.spec.targetCluster) !== undefined,
+        ...(heir === undefined ? {} : { heir }),
         now: see.now,
       };
     },
 
     decide,
   };
+
+  /** While it stands: if it goes, too, what is on the cluster goes with the last of them. */
+  function heirOf(see: See, { metadata }: HubBinding): string | undefined {
+    const name = metadata.annotations?.[annotations.twinOf];
+    const heir = name === undefined ? undefined : see.get(family.bindings, name, metadata.namespace);
+    return heir !== undefined && !isGoing(heir) ? name : undefined;
+  }
 
   /** By label, and the one that has the name: it may have lost its labels. */
   function worksOf(see: See, binding: HubBinding, key: string): readonly HubWork[] {

@@ -27,12 +27,15 @@ export interface Observed {
   /** The whole group that the binding names; `missing` = the snapshot is gone, `incomplete` = parts are still to come. */
   readonly group: readonly ResourceSnapshot[] | 'missing' | 'incomplete';
   readonly isMemberThere: boolean;
+  /** Another binding has the orders for its cluster: its Works are not touched. */
+  readonly heir?: string;
   readonly now: number;
 }
 
 export function decide(observed: Observed): Decision {
   const { binding } = observed;
   if (binding.metadata.deletionTimestamp !== undefined) return letGo(observed);
+  if (observed.heir !== undefined) return idle(`"${observed.heir}" has the orders for its cluster`);
   if (binding.spec.state === 'Scheduled') return idle('the rollout has not reached it');
   if (!observed.isMemberThere) return idle('its member is gone; the scheduler deals with that');
   if (!binding.metadata.finalizers?.includes(finalizers.workCleanup)) return hold(observed);
@@ -61,8 +64,8 @@ function hold({ family, binding }: Observed): Decision {
 }
 
 /** Differs from KubeFleet: it waits until the Works are gone, not until they are marked. */
-function letGo({ family, binding, works }: Observed): Decision {
-  const own = works.filter((each) => isCleanedUpWith(binding, each));
+function letGo({ family, binding, works, heir }: Observed): Decision {
+  const own = heir === undefined ? works.filter((each) => isCleanedUpWith(binding, each)) : [];
   const live = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (live.length > 0) {
     const because = `takes ${live.length} Works away`;
@@ -79,7 +82,7 @@ function letGo({ family, binding, works }: Observed): Decision {
   }
   const left = (binding.metadata.finalizers ?? []).filter((each) => each !== finalizers.workCleanup);
   if (left.length === (binding.metadata.finalizers ?? []).length) return idle('somebody else still holds the binding');
-  const because = 'nothing is left on the cluster';
+  const because = heir === undefined ? 'nothing is left on the cluster' : `what is on the cluster is that of "${heir}"`;
   return {
     steps: [
       [patch(seen(family.bindings, binding), { metadata: { finalizers: left.length === 0 ? null : left } }, because)],
@@ -116,7 +119,10 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const byName = new Map(works.map((each) => [each.metadata.name ?? '', each]));
   const going = desired.find(({ name }) => byName.get(name)?.metadata.deletionTimestamp !== undefined);
   if (going !== undefined) return idle(`Work "${going.name}" is still being deleted; it is made anew when it is gone`);
-  const writes = desired.flatMap((each) => write(each, byName.get(each.name)));
+  if (desired.some(({ name }) => isLater(binding, byName.get(name)))) {
+    return idle('a later order of this binding is out already; we hear of it soon');
+  }
+  const writes = desired.flatMap((each) => write(binding, each, byName.get(each.name)));
   const wanted = new Set(desired.map(({ name }) => name));
   const extra = works.filter(
     (each) =>
@@ -137,9 +143,22 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
 const isNewOrder = (action: Action): boolean =>
   action.do === 'create' || (action.do === 'patch' && isObject(action.merge) && action.merge['spec'] !== undefined);
 
-function write(desired: DesiredWork, known: HubWork | undefined): readonly Action[] {
+/** Who is behind would bring back an order that has been replaced. */
+function isLater({ metadata: { uid, generation = 0 } }: HubBinding, known: HubWork | undefined): boolean {
+  const [by, of] = known?.metadata.annotations?.[annotations.orderedBy]?.split('/') ?? [];
+  return by === uid && Number(of) > generation;
+}
+
+function write(
+  { metadata: { uid, generation = 0 } }: HubBinding,
+  desired: DesiredWork,
+  known: HubWork | undefined,
+): readonly Action[] {
   const { name, namespace, manifests, content, strategy } = desired;
-  const marks = { labels: desired.labels, annotations: desired.annotations };
+  const marks = {
+    labels: desired.labels,
+    annotations: { ...desired.annotations, [annotations.orderedBy]: `${uid}/${generation}` },
+  };
   if (known === undefined) {
     const spec = { workload: { manifests }, ...(strategy === undefined ? {} : { applyStrategy: strategy }) };
     const object: KubeObject = {
@@ -152,8 +171,9 @@ function write(desired: DesiredWork, known: HubWork | undefined): readonly Actio
   }
   const isSameContent = known.content === content;
   const isSameStrategy = known.strategy === (strategy === undefined ? '' : canonicalJson(strategy));
+  // The generation alone is not worth a write.
   const isMarked =
-    carries(known.metadata.labels, marks.labels) && carries(known.metadata.annotations, marks.annotations);
+    carries(known.metadata.labels, desired.labels) && carries(known.metadata.annotations, desired.annotations);
   if (isSameContent && isSameStrategy && isMarked) return [];
   const spec = {
     ...(isSameContent ? {} : { workload: { manifests } }),

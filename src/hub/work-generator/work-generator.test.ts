@@ -122,6 +122,21 @@ async function bench(family: PlacementFamily) {
         'status',
       );
     },
+    /** Another one for the same cluster and snapshot; rolled out as well, when something was done first. */
+    async beside(name: string, first: () => Promise<void>) {
+      const { spec } = await get(bindingAt);
+      await cluster.create(family.binding.plural, inNamespace, {
+        metadata: { name, labels: { [labels.parentPlacement]: 'web' } },
+        spec,
+      });
+      await settle();
+      await first();
+      const at = cluster.at(family.binding.plural, inNamespace, name);
+      const started = { type: 'RolloutStarted', status: 'True', reason: 'RolloutStarted', message: '' };
+      const said = { ...started, observedGeneration: 1, lastTransitionTime: now() };
+      await patch(at, { status: { conditions: [said] } }, 'status');
+      return at;
+    },
     /** As the member does it, about the Work's present generation. */
     async report(said: Said, manifestConditions: readonly object[] = []) {
       const { generation } = (await get(workAt)).metadata;
@@ -194,6 +209,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
         [annotations.parentResourceSnapshotName]: 'web-0-snapshot',
         [annotations.parentResourceOverrideSnapshotHash]: none,
         [annotations.parentClusterResourceOverrideSnapshotHash]: none,
+        [annotations.orderedBy]: `${(await it.get(it.bindingAt)).metadata.uid}/1`,
       });
       expect(await it.manifests()).toEqual([configMap('x')]);
       expect(await it.conditions()).toEqual([
@@ -381,6 +397,60 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       expect((await it.get(it.bindingAt)).metadata.deletionTimestamp).toBeDefined();
       await it.patch(it.workAt, { metadata: { finalizers: null } });
       await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
+    });
+
+    test("stay when a binding goes beside which another one has the orders, and are marked as that one's", async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      const { uid } = (await it.get(it.workAt)).metadata;
+      const heir = await it.beside('heir', () =>
+        it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'heir' } } }),
+      );
+      it.forget();
+      // Whatever it wants now, it is not its order any more.
+      await it.snapshot(1, [configMap('x', { a: '2' })]);
+      await it.bind(1);
+      expect(it.writes().filter((each) => each.includes('works'))).toEqual([]);
+      await it.cluster.call({ verb: 'delete', at: it.bindingAt });
+      await it.settle();
+      await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
+      const { metadata } = await it.get(it.workAt);
+      expect(metadata.uid).toBe(uid);
+      expect(metadata.deletionTimestamp).toBeUndefined();
+      expect(metadata.labels?.[labels.parentBinding]).toBe('heir');
+      await it.cluster.call({ verb: 'delete', at: heir });
+      await it.settle();
+      await expect(it.get(it.workAt)).rejects.toThrow('not found');
+    });
+
+    test('go with the last one, also if it was to leave them to one that is gone', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      await it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'heir' } } });
+      await it.cluster.call({ verb: 'delete', at: it.bindingAt });
+      await it.settle();
+      await expect(it.get(it.workAt)).rejects.toThrow('not found');
+      await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
+    });
+
+    test('are not brought back to an order that has been replaced, by a hub that is behind', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      // As the hub that is ahead has written it: by the next generation of this binding.
+      const newer = { workload: { manifests: [configMap('x', { a: '2' })] } };
+      const { uid } = (await it.get(it.bindingAt)).metadata;
+      const mark = {
+        [annotations.orderedBy]: `${uid}/2`,
+        [annotations.parentResourceSnapshotName]: 'web-1-snapshot',
+      };
+      await it.patch(it.workAt, { metadata: { annotations: mark }, spec: newer });
+      expect(await it.manifests()).toEqual([configMap('x', { a: '2' })]);
+      await it.patch(it.bindingAt, { spec: { clusterDecision: { reason: 'again' } } });
+      await it.bind(0);
+      expect(await it.manifests()).toEqual([configMap('x')]);
     });
   },
 );

@@ -183,12 +183,17 @@ function moveTrouble(told: Told, cluster: string, ground: Ground): Objection | u
   if (earlier !== undefined) return earlier;
   const stage = stages[at] as StageStatus;
   const most = countAtLeastOne(planOf(told.run, at)?.maxConcurrency ?? 1, stage.clusters.length);
-  const under = ground.chronicle.inFlight(told, stage).filter((each) => !isGivenUp(told, each, ground));
-  // Others that bring the same revision take what they may at the same moment: each write is about another binding.
-  const others = moversOf(cluster, snapshotOf(told.run), ground).filter(
-    (each) => each.uid !== told.uid && !each.isGone && !isOver(each.run),
+  const skipped = new Set(stage.clusters.filter(isSkipped).map(({ clusterName }) => clusterName));
+  const under = ground.chronicle
+    .inFlight(told, stage)
+    .filter((each) => !skipped.has(each) && !isGivenUp(told, each, ground));
+  // Others that bring the same revision to one of these take what they may at the same moment: each write is about another binding.
+  const others = new Set(
+    under
+      .flatMap((each) => moversOf(each, snapshotOf(told.run), ground))
+      .filter((each) => each.uid !== told.uid && !each.isGone && !isOver(each.run)),
   );
-  if (under.length <= most * (1 + others.length)) return undefined;
+  if (under.length <= most * (1 + others.size)) return undefined;
   return { rule: 'limit', text: `${under.join(', ')} are under way and ${most} may be` };
 }
 

@@ -28,6 +28,8 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
   const news = createNews();
   /** The InternalMemberCluster in which a beat of ours was seen: before that, any stamp may be one of a former life of this agent. */
   let answeredIn: string | undefined;
+  /** The newest of our stamps that was seen there. */
+  let told: string | undefined;
 
   const facts = (see: See): Facts => ({
     ...(isListed(see, nodes) ? { nodes: see.all(nodes) } : {}),
@@ -75,13 +77,14 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
       const stamp = internal.status?.agentStatus?.find((each) => each.type === 'MemberAgent')?.lastReceivedHeartbeat;
       const isOwn = stamp !== undefined && pulse?.isOwn(stamp) === true;
       if (isOwn) answeredIn = internal.metadata.uid;
+      if (isOwn && stamp === pulse?.beat?.stamp) told = stamp;
       const known = facts(see);
       const newsSince = news.since(see.now, () => hasOtherNamespaces(known, internal.status));
       const rival = !isOwn && answeredIn === internal.metadata.uid ? stamp : undefined;
       return {
         internal,
         works: see.all(sources.works),
-        ...(pulse?.beat === undefined ? {} : { beat: pulse.beat }),
+        ...(pulse?.beat === undefined ? {} : { beat: pulse.beat, isTold: pulse.beat.stamp === told }),
         ...(rival === undefined ? {} : { rival }),
         facts: known,
         ...(newsSince === undefined ? {} : { newsSince }),

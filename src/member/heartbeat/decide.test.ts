@@ -170,6 +170,19 @@ describe('an agent that is to join', () => {
     });
   });
 
+  test('does not tell a heartbeat twice because another agent has put its own in its place', () => {
+    const seen = beaten();
+    const rival = kubeTime(NOW + 30_000);
+    const agentStatus = (seen.internal.status?.agentStatus ?? []).map((each) => ({
+      ...each,
+      lastReceivedHeartbeat: rival,
+    }));
+    const internal = { ...seen.internal, status: { ...seen.internal.status, agentStatus } };
+    const taken = { ...seen, internal, rival, now: NOW + 40_000 };
+    expect(decide({ ...taken, isTold: false }).steps).not.toEqual([]);
+    expect(decide({ ...taken, isTold: true }).steps).toEqual([]);
+  });
+
   test('writes once per beat and tells nothing new', () => {
     const seen = beaten();
     const next = { ...seen, now: NOW + 60_000, beat: beatAt(NOW + 60_000) };

@@ -22,6 +22,8 @@ export interface Observed {
   readonly works: readonly AgentWork[];
   /** Absent before the first answer of the member's API server, good or bad. */
   readonly beat?: Beat;
+  /** The hub had it; somebody else may have put another one in its place since. */
+  readonly isTold?: boolean;
   /** The stamp of a heartbeat that somebody else gave under our name. */
   readonly rival?: string;
   readonly facts: Facts;
@@ -58,7 +60,7 @@ function report(observed: Observed): Decision {
   const agent = agentOf(internal);
   const joined = conditionOf(agent?.conditions, 'Joined');
   const isAnswered = joined?.status === 'True' && joined.observedGeneration === internal.metadata.generation;
-  if (isAnswered && agent?.lastReceivedHeartbeat === beat.stamp) return betweenBeats(observed);
+  if (isAnswered && (observed.isTold || agent?.lastReceivedHeartbeat === beat.stamp)) return betweenBeats(observed);
   // Else a new member would be without nodes for a whole period. One that is ill, or that may not be read, is reported as it is.
   const patienceEnds = beat.at + PATIENCE_MS;
   if (agent === undefined && beat.health.ok && !areKnown(observed.facts) && observed.now < patienceEnds) {
