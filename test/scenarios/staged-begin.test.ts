@@ -123,6 +123,22 @@ describe('a run that cannot begin', () => {
   );
 
   scenario.for(families)(
+    'K15: beside many with other stages fails as well, and names the first',
+    { members: { c1: {} } },
+    async (it) => {
+      const run = await prepared(it, [{ name: 'all', ...EVERYBODY, beforeStageTasks: [{ type: 'Approval' }] }]);
+      await run.strategy(AT_ONCE, 'other');
+      const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+      for (const name of many) await run.run({}, name);
+      await it.runs(1000);
+      await run.run({ stagedRolloutStrategyName: 'other' }, 'late');
+      await it.runs(1000);
+      expect(await run.said('late')).toEqual(FAILED_TO_BEGIN);
+      expect(await run.message('Initialized', 'late')).toContain(`${it.family.run.kind} "a" is under way`);
+    },
+  );
+
+  scenario.for(families)(
     'K15: behind one that is stopped names it and says what a person can do, and again when it goes on',
     { members: { c1: {}, c2: {} } },
     async (it) => {

@@ -103,11 +103,16 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       return known === null ? undefined : source.project?.(known);
     };
     const many = <T extends Projected>(of: Rest['of'], source: Source<T>, items: readonly T[]): readonly T[] => {
-      const asked = [...sure].filter(([text]) => text.startsWith(`${of}/`));
-      if (asked.length === 0) return items;
-      const names = new Set(asked.map(([text]) => text.slice(of.length + 1)));
-      const kept = items.filter(({ metadata }) => !names.has(metadata.name ?? ''));
-      return [...kept, ...asked.flatMap(([, object]) => (object === null ? [] : (source.project?.(object) ?? [])))];
+      const asked = new Map([...sure].filter(([text]) => text.startsWith(`${of}/`)));
+      if (asked.size === 0) return items;
+      const project = (object: KubeObject | null | undefined) => (object ? (source.project?.(object) ?? []) : []);
+      // Each in its place: who goes by the first that is in the way would else find another one first each time that one was asked for.
+      const known = items.flatMap((item) => {
+        const text = textOf({ of, name: item.metadata.name ?? '' });
+        const object = asked.get(text);
+        return asked.delete(text) ? project(object) : item;
+      });
+      return [...known, ...[...asked.values()].flatMap(project)];
     };
     const ofPlacement = <T extends Projected>(source: Source<T>) => see.by(source, 'placement', placementKey);
     const placement = one('placement', family.placements, run.spec.placementName);

@@ -275,6 +275,11 @@ export function stagedHelper({ family }: Pick<StagedPersonOptions, 'family'>) {
       ((await api.call({ verb: 'list', at: { resource, ...home } })).list?.items ?? []) as readonly T[];
     const patch = (at: Target, body: object) =>
       api.call({ verb: 'patch', at, patch: { type: 'merge', body: body as never }, manager: 'helper' });
+    // Means nothing to runs, and is told to whoever watches; else there would be hardly anything to tell of strategies in namespaces.
+    if (family.run.namespaced && roll(4) === 0) {
+      const at: Target = { resource: family.strategy, ...home, name: 's1' };
+      return void (await patch(at, { metadata: { labels: { looked: String(roll(1000)) } } }));
+    }
     if (roll(2) === 0) {
       for (const { metadata, status } of await list<ApprovalRequest>(family.approvalRequest)) {
         if (conditionOf(status?.conditions, 'ApprovalAccepted')?.status === 'True') continue;
