@@ -65,7 +65,7 @@ export const mutants: readonly Mutant[] = [
     find: "const metadata = isObject(merge['metadata']) ? merge['metadata'] : {};",
     replace:
       "if (Object.keys(merge).length === 0) return merge;\n  const metadata = isObject(merge['metadata']) ? merge['metadata'] : {};",
-    caughtBy: 'two-leaders',
+    caughtBy: 'staged-two-leaders',
     alone: true,
   },
   // ---- members
