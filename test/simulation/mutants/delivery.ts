@@ -32,15 +32,6 @@ export const deliveryMutants: readonly Mutant[] = [
     caughtBy: 'delivery-two-leaders',
     alone: true,
   },
-  {
-    name: 'makes sure that a snapshot is the newest after it has moved clusters to it',
-    danger: 'Who is behind moves clusters back to what was the newest once, and learns of it too late.',
-    file: 'src/hub/rollout/decide.ts',
-    find: '[certain, moved]',
-    replace: '[moved, certain]',
-    caughtBy: 'delivery-two-leaders',
-    alone: true,
-  },
   // ---- health and budget
   {
     name: 'believes what a binding said of an earlier order',

@@ -94,12 +94,4 @@ export const stagedMutants: readonly Mutant[] = [
     replace: 'before: [acts, sure, ',
     caughtBy: 'staged-two-leaders',
   },
-  {
-    name: 'blames somebody else by the word of its cache',
-    danger: 'A hub that is behind ends a run for good in which nothing is wrong.',
-    file: 'src/hub/planners/staged-walk.ts',
-    find: "return failed('user', message, row);",
-    replace: "return failed('user', message);",
-    caughtBy: 'staged-two-leaders',
-  },
 ];
