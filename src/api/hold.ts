@@ -61,8 +61,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
   NotAvailable: (facts, on) => `it is not available on ${on} yet (${causeIn(facts)})`,
   NotSupportedYet: (facts, on) => `${on}: ${facts['what'] ?? 'something it uses'} is not supported yet`,
-  OtherRun: (facts, on) =>
-    `${on} is ${facts['state'] === 'Stop' ? 'stopped half-way' : 'under way'} on the same placement with another strategy`,
+  OtherRun: (facts, on) => rivalSentence(on, facts['state'] === 'Stop'),
   PredecessorLeaving: (facts, on) =>
     `the former ${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,
   RemovalPending: (facts, on) => `${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,
@@ -109,6 +108,11 @@ function causeWords({ cause = 'not ready' }: Facts): string {
 
 const causeIn = (facts: Facts): string =>
   [causeWords(facts), ...(facts['message'] === undefined ? [] : [facts['message']])].join(': ');
+
+/** `on`: a run that is in the way of another one. */
+export function rivalSentence(on: string, isStopped: boolean): string {
+  return `${on} is ${isStopped ? 'stopped half-way' : 'under way'} on the same placement with another strategy`;
+}
 
 export function sentenceOf(hold: Hold): string {
   const { kind, namespace, name } = hold.on ?? hold.subject;

@@ -1,10 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { configMap } from '../../../test/store/conformance.ts';
 import { History, prefixesOf } from './history.ts';
 import type { Change } from './store.ts';
 
-const change = (revision: number, key: string): Change =>
-  ({ revision, key, deleted: false, previous: undefined, stored: {} }) as unknown as Change;
+const change = (revision: number, key: string): Change => ({
+  revision,
+  key,
+  deleted: false,
+  previous: undefined,
+  stored: { key, revision, object: () => configMap('x'), bytes: () => new Uint8Array() },
+});
 
 describe('the window of recent changes', () => {
   test('tells every change after a revision or says that it cannot, under each prefix', () => {

@@ -68,6 +68,7 @@ const BLOCK_BYTES = 256 * 1024;
 const BATCH_RECORDS = 1024;
 const BATCH_BYTES = 8 * MIB;
 const GATHER_TURNS = 4;
+/** So many writers of one moment may belong to one change that somebody waits for. */
 const FEW = 8;
 
 /** Records that are synced together. */

@@ -1,5 +1,5 @@
 // What a run says of those that wait, and of what it waits for itself: holds, and the sentences of its conditions. Changes nothing.
-import type { Hold } from '../../api/hold.ts';
+import { type Hold, rivalSentence } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { ObjectRef } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -39,7 +39,7 @@ export const gateWords = ({ code, on, until, facts }: Hold): string =>
     : `for approval of ${on?.kind} "${on?.name}"${facts['hint'] === undefined ? '' : ` (${facts['hint']})`}`;
 
 export const rivalWords = ({ ref: { kind, name }, isStopped }: Rival): string =>
-  `${kind} "${name}" is ${isStopped ? 'stopped half-way' : 'under way'} on the same placement with another strategy`;
+  rivalSentence(`${kind} "${name}"`, isStopped);
 
 /** What a person can do about it. */
 export const waysPast = ({ isStopped, howToStart }: Rival): readonly string[] => [

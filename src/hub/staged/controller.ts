@@ -75,12 +75,13 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
   const lookers = new Set<string>();
   /** Runs that were not over when they were looked at last. */
   const active = new Set<string>();
-  /** By uid of a run: bindings that this program has given its revision, also while that is not recorded yet. */
-  const given = new Map<string, Set<string>>();
+  /** Of each run, bindings that this program has given its revision, also while that is not recorded yet. */
+  const brought = new Map<string, { readonly uid: string | undefined; readonly bindings: Set<string> }>();
 
   function forget(key: string): void {
     stopLooking(key);
     active.delete(key);
+    brought.delete(key);
     pace.forget(key);
     metrics.forget(partsOf(key));
   }
@@ -143,7 +144,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       },
       ...(selected === undefined ? {} : { selected }),
       unbuilt,
-      wasGiven: (binding) => given.get(run.metadata.uid ?? '')?.has(binding) ?? false,
+      wasGiven: (binding) => broughtBy(key, run)?.has(binding) ?? false,
       statusDue: due.progress,
       turnDue: due.turn,
       stuckAfterMs,
@@ -172,7 +173,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       const unsure = restsOf(thought).filter((rest) => !sure.has(textOf(rest)));
       if (unsure.length === 0) {
         if (selected === undefined) stopLooking(key);
-        if (thought.state === 'planned') remember(run, thought.plan.release);
+        if (thought.state === 'planned') remember(key, run, thought.plan.release);
         return { ...observed, thought };
       }
       const refs = unsure.map((rest) => ({ rest, ref: liveRef(rest, run.metadata.namespace) }));
@@ -183,9 +184,17 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     throw new InvariantError(`what becomes of run "${key}" does not come to rest`);
   }
 
+  /** A run of the same name may have been there before. */
+  function broughtBy(key: string, { metadata: { uid } }: HubRun): Set<string> | undefined {
+    const known = brought.get(key);
+    return known?.uid === uid ? known?.bindings : undefined;
+  }
+
   /** They have the revision, and their members are told now. */
-  function remember({ metadata: { uid = '' } }: HubRun, bindings: readonly string[]): void {
-    if (bindings.length > 0) given.set(uid, new Set([...(given.get(uid) ?? []), ...bindings]));
+  function remember(key: string, run: HubRun, released: readonly string[]): void {
+    if (released.length === 0) return;
+    const bindings = new Set([...(broughtBy(key, run) ?? []), ...released]);
+    brought.set(key, { uid: run.metadata.uid, bindings });
   }
 
   const liveRef = ({ of, name }: Rest, namespace: string | undefined): WholeRef => ({
@@ -244,7 +253,6 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       const status = (whole as StagedUpdateRun | null)?.status;
       if (run.metadata.deletionTimestamp !== undefined) {
         forget(key);
-        given.delete(run.metadata.uid ?? '');
         return observeEnd(see, key, run, status);
       }
       const askedAt = (request: string) =>
@@ -253,7 +261,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       if (!isOver(run)) active.add(key);
       else if (active.delete(key)) {
         pace.forget(key);
-        given.delete(run.metadata.uid ?? '');
+        brought.delete(key);
       }
       return consider(see, key, run, status);
     },

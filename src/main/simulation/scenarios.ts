@@ -21,6 +21,6 @@ export const scenarios: readonly Scenario[] = [
   // Where two act they undo each other's work, and a run takes more than twice as long.
   deliveryScenario({ name: 'delivery-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
   stagedScenario({ name: 'staged', isLed: true, family: clusterFamily, ciRuns: 250 }),
-  stagedScenario({ name: 'staged-namespaced', isLed: true, family: namespacedFamily, ciRuns: 300 }),
+  stagedScenario({ name: 'staged-namespaced', isLed: true, family: namespacedFamily, ciRuns: 300, relabels: true }),
   stagedScenario({ name: 'staged-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
 ];

@@ -267,16 +267,21 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
   };
 }
 
+export interface HelperOptions {
+  readonly family: PlacementFamily;
+  /** Also puts labels on a strategy now and then: they mean nothing to runs, and are told to whoever watches. */
+  readonly relabels: boolean;
+}
+
 /** Somebody who sees to it that things get done: approves what is asked, and lets go on what stands still. */
-export function stagedHelper({ family }: Pick<StagedPersonOptions, 'family'>) {
+export function stagedHelper({ family, relabels }: HelperOptions) {
   const home = homeOf(family);
   return async (api: Transport, roll: Roll): Promise<void> => {
     const list = async <T extends KubeObject>(resource: Resource): Promise<readonly T[]> =>
       ((await api.call({ verb: 'list', at: { resource, ...home } })).list?.items ?? []) as readonly T[];
     const patch = (at: Target, body: object) =>
       api.call({ verb: 'patch', at, patch: { type: 'merge', body: body as never }, manager: 'helper' });
-    // Means nothing to runs, and is told to whoever watches; else there would be hardly anything to tell of strategies in namespaces.
-    if (family.run.namespaced && roll(4) === 0) {
+    if (relabels && roll(4) === 0) {
       const at: Target = { resource: family.strategy, ...home, name: 's1' };
       return void (await patch(at, { metadata: { labels: { looked: String(roll(1000)) } } }));
     }

@@ -31,9 +31,11 @@ export interface StagedOptions {
   readonly isLed: boolean;
   readonly family: PlacementFamily;
   readonly ciRuns: number;
+  /** Strategies change more often than people change them. */
+  readonly relabels?: boolean;
 }
 
-export const stagedScenario = ({ name, isLed, family, ciRuns }: StagedOptions): Scenario => ({
+export const stagedScenario = ({ name, isLed, family, ciRuns, relabels = false }: StagedOptions): Scenario => ({
   name,
   calmMs: CALM_MS,
   faultMs: FAULT_MS,
@@ -51,7 +53,7 @@ export const stagedScenario = ({ name, isLed, family, ciRuns }: StagedOptions): 
       servers: { hub: { server: 'hub', as: administrator } },
       steady: true,
     });
-    const helps = person({ forMs: FAULT_MS + DAZED_MS, pauseMs: 9_000, deed: stagedHelper({ family }) });
+    const helps = person({ forMs: FAULT_MS + DAZED_MS, pauseMs: 9_000, deed: stagedHelper({ family, relabels }) });
     world.actor('helper', helps, { servers: { hub: { server: 'hub', as: administrator } }, steady: true });
     for (const hub of HUBS) {
       const actor = isLed ? ledHubActor(hub, SETTINGS, kinds) : hubActor(SETTINGS, kinds);
