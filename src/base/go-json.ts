@@ -1,17 +1,19 @@
 // JSON text exactly as Go's encoder writes a map: keys in byte order, no white space, and the characters that could end a script escaped. For
 // hashes and annotations that programs written in Go compare with their own.
-import { isObject } from './json.ts';
 
 export function goJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`;
-  if (isObject(value)) {
-    const parts: string[] = [];
-    for (const key of inOrder(Object.keys(value))) {
-      if (value[key] !== undefined) parts.push(`${goText(key)}:${goJson(value[key])}`);
-    }
-    return `{${parts.join(',')}}`;
+  if (typeof value === 'string') return goText(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${text === '' ? '' : ','}${goJson(item)}`;
+    return `[${text}]`;
   }
-  return typeof value === 'string' ? goText(value) : JSON.stringify(value ?? null);
+  for (const key of inOrder(Object.keys(value))) {
+    const item = (value as Readonly<Record<string, unknown>>)[key];
+    if (item !== undefined) text += `${text === '' ? '' : ','}${goText(key)}:${goJson(item)}`;
+  }
+  return `{${text}}`;
 }
 
 const ESCAPED = /[<>&\u2028\u2029]/g;

@@ -55,13 +55,15 @@ export type Mutable<T> = T extends readonly (infer Item)[]
 
 /** JSON text with sorted keys and no white space: equal data gives equal text, so it can be hashed. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (isObject(value)) {
-    const parts: string[] = [];
-    for (const key of Object.keys(value).sort()) {
-      if (value[key] !== undefined) parts.push(`${JSON.stringify(key)}:${canonicalJson(value[key])}`);
-    }
-    return `{${parts.join(',')}}`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${text === '' ? '' : ','}${canonicalJson(item)}`;
+    return `[${text}]`;
   }
-  return JSON.stringify(value ?? null);
+  for (const key of Object.keys(value).sort()) {
+    const item = (value as Readonly<Record<string, unknown>>)[key];
+    if (item !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(item)}`;
+  }
+  return `{${text}}`;
 }

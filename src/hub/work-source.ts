@@ -25,11 +25,13 @@ export interface HubWork {
 export const works: Source<HubWork> = {
   on: 'hub',
   resource: work,
-  project(object) {
+  project(object, old) {
     const { metadata, spec, status } = object as Work;
+    const isSameOrder = old?.metadata.uid === metadata.uid && old?.metadata.generation === metadata.generation;
     return {
       metadata: only(metadata, 'generation', 'deletionTimestamp', 'finalizers', 'labels', 'annotations'),
-      content: contentOf(spec?.workload?.manifests ?? []),
+      // A member reports on an order more often than it changes.
+      content: isSameOrder && old !== undefined ? old.content : contentOf(spec?.workload?.manifests ?? []),
       strategy: spec?.applyStrategy === undefined ? '' : canonicalJson(spec.applyStrategy),
       conditions: status?.conditions ?? [],
       reports: (status?.manifestConditions ?? []).filter(isWorthTelling),

@@ -9,8 +9,9 @@ import { ADMIN_USER, filesIn, loadOrCreatePki, type Pki, type PkiFiles } from '.
 import { createStaticTokens, parseTokenFile, type StaticTokens } from '../apiserver/auth/static-tokens.ts';
 import { type Listening, serve } from '../apiserver/http/server.ts';
 import { freshMemoryStore, type RunningCluster, startCluster } from '../apiserver/start-cluster.ts';
-import { type Log, openLog } from '../apiserver/store/log.ts';
+import { type Log, type LogOptions, openLog } from '../apiserver/store/log.ts';
 import { openNodeDisk } from '../apiserver/store/node-disk.ts';
+import { oneByOne } from '../apiserver/store/one-by-one.ts';
 import { wallClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
@@ -108,10 +109,11 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
 /** The logs of a data directory, each opened when it is first asked for. */
 function dataIn({ dataDir, inMemory }: EmbeddedOptions) {
   const open = new Map<string, Promise<Log>>();
+  const inTurn = oneByOne();
   return {
     async of(name: 'store' | 'members'): Promise<Log | undefined> {
       if (inMemory) return undefined;
-      const log = open.get(name) ?? openData(join(dataDir, name));
+      const log = open.get(name) ?? openData(join(dataDir, name), inTurn);
       open.set(name, log);
       return log;
     },
@@ -130,9 +132,9 @@ const filesOf = (keys: Keys): PkiFiles => ({
 });
 
 /** In use, unreadable, damaged: whatever stands in the way is for whoever started us to see and mend. */
-async function openData(directory: string): Promise<Log> {
+async function openData(directory: string, inTurn: NonNullable<LogOptions['inTurn']>): Promise<Log> {
   try {
-    return await openLog({ disk: await openNodeDisk(directory) });
+    return await openLog({ disk: await openNodeDisk(directory), inTurn });
   } catch (cause) {
     throw new UserError('DataUnusable', messageOf(cause), { cause });
   }

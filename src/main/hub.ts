@@ -72,7 +72,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
           random: systemRandom,
           servers: { hub: counted(transport, 'hub', metrics) },
           catalogues: { hub: catalogue },
-          afterOthers: afterDisk,
+          afterOthers: afterDisk(),
           log,
         },
         {

@@ -75,7 +75,7 @@ export async function member(options: MemberCommandOptions): Promise<void> {
       log,
       servers,
       catalogues: { member: catalogue },
-      afterOthers: afterDisk,
+      afterOthers: afterDisk(),
     },
     { cluster: options.name, probe: transportProbe(own.transport), metrics, isRemote: true },
   );

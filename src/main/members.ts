@@ -65,6 +65,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
   const { fleet, servers, hubFor, log, metrics } = options;
   const parts: { stop(): Promise<void> }[] = [];
   const shared = { clock: wallClock, random: systemRandom, log };
+  const afterOthers = afterDisk();
   const gate = createGate(AGENTS_STARTING);
   const pace: Pace = async (run) => {
     const leave = await gate.enter(new AbortController().signal, () => new Error('never'));
@@ -86,7 +87,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
       ...shared,
       servers: { hub, member: counted(own, 'member', metrics) },
       catalogues: { member: catalogue },
-      afterOthers: afterDisk,
+      afterOthers,
     };
     parts.push(
       runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }, afterNodes(pretend, pace)),

@@ -83,7 +83,7 @@ export async function up(options: UpOptions): Promise<void> {
       random: systemRandom,
       servers: { hub: counted(admin, 'hub', metrics) },
       catalogues: { hub: hub.catalogue },
-      afterOthers: afterDisk,
+      afterOthers: afterDisk(),
     },
     { ...membershipOf(options), metrics, placements, runs: runsOf(options) },
   );

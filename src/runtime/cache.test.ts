@@ -415,9 +415,11 @@ describe.each([
         let answers: Written[] = [];
         const dead = new Set<string>();
         const newest = new Map<string, string>();
+        const had = new Set<string>();
         const check = () => {
           for (const { metadata } of cache.all()) {
             const { name = '', uid = '', resourceVersion = '' } = metadata;
+            had.add(uid);
             expect(dead.has(uid)).toBe(false);
             expect(byRevision(resourceVersion, newest.get(name) ?? '')).toBeGreaterThanOrEqual(0);
             newest.set(name, resourceVersion);
@@ -437,7 +439,8 @@ describe.each([
           const { uid = '', name = '' } = answer.object.metadata;
           if (answer.type === 'DELETED') {
             cache.gone(name, uid);
-            if (cache.get(name)?.metadata.uid !== uid && cacheOf === source && newest.has(name)) dead.add(uid);
+            // Nobody deletes what the cache never had: a deletion names the object that was seen.
+            if (cache.get(name)?.metadata.uid !== uid && cacheOf === source && had.has(uid)) dead.add(uid);
           } else {
             cache.answered(answer.object);
             // Read your writes: unless the watch or a later answer has overtaken it, this very state is seen now.

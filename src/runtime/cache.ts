@@ -87,8 +87,8 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
   /** The newest thing ever seen, from whatever side. A list that is older than this tells of a server that went back. */
   let newest = '';
 
-  const project = (object: KubeObject): T => {
-    const item = (source.project ? source.project(object) : object) as T;
+  const project = (object: KubeObject, old: T | undefined): T => {
+    const item = (source.project ? source.project(object, old) : object) as T;
     if (!isSameState(item, object)) {
       throw new InvariantError(`the projection of ${source.resource.plural} lost metadata.uid or resourceVersion`);
     }
@@ -97,7 +97,7 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
 
   function put(key: string, object: KubeObject): Change<T> | undefined {
     const old = items.get(key);
-    const item = project(object);
+    const item = project(object, old);
     tombstones.delete(key);
     items.set(key, item);
     if (old === undefined) order.add(key);
@@ -178,7 +178,9 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
     },
     get: (key) => items.get(key),
     all: (namespace) =>
-      namespace === undefined || !source.resource.namespaced ? order.items() : order.itemsUnder(`${namespace}/`),
+      namespace === undefined || namespace === source.namespace || !source.resource.namespaced
+        ? order.items()
+        : order.itemsUnder(`${namespace}/`),
     by(name, value) {
       const index = indexes.find((each) => each.name === name);
       if (index === undefined) throw new InvariantError(`${source.resource.plural} are not indexed by "${name}"`);

@@ -20,8 +20,11 @@ export interface Source<T extends Projected = Projected> {
   readonly fields?: string;
   /** 'metadata' watches PartialObjectMetadata only. */
   readonly view?: 'object' | 'metadata';
-  /** What stays in memory. Absent = the whole object, for small kinds only. Must keep metadata's name, namespace, uid and resourceVersion. */
-  project?(object: KubeObject): T;
+  /**
+   * What stays in memory. Absent = the whole object, for small kinds only. Must keep metadata's name, namespace, uid and resourceVersion. `old`
+   * is what was in memory until now: what cannot have changed since need not be worked out anew.
+   */
+  project?(object: KubeObject, old?: T): T;
   readonly indexes?: Readonly<Record<string, (item: T) => readonly string[]>>;
 }
 

@@ -43,7 +43,9 @@ export function createDemand({ clock, onIdle, lingerMs = 60_000 }: DemandOptions
 
   return {
     set(reader, feeds) {
-      for (const feed of readBy.get(reader) ?? []) if (!feeds.has(feed)) leave(reader, feed);
+      const before = readBy.get(reader) ?? [];
+      if (before.length === feeds.size && before.every((feed) => feeds.has(feed))) return;
+      for (const feed of before) if (!feeds.has(feed)) leave(reader, feed);
       if (feeds.size === 0) readBy.delete(reader);
       else readBy.set(reader, [...feeds]);
       for (const feed of feeds) join(reader, feed);

@@ -26,9 +26,23 @@ export interface Deps {
   readonly afterOthers?: (run: () => void) => void;
 }
 
-/** For a process with a disk: in the first turn what was written sets out for it, in the second it is on its way. */
-export const afterDisk = (run: () => void): void => {
-  setImmediate(() => setImmediate(run));
-};
+/**
+ * For a process with a disk: in the first turn what was written sets out for it, in the second it is on its way. Those who asked in one turn go on
+ * in one turn, so that what they write goes to the disk together.
+ */
+export function afterDisk(): (run: () => void) => void {
+  let asked: (() => void)[] = [];
+  return (run) => {
+    asked.push(run);
+    if (asked.length > 1) return;
+    setImmediate(() => {
+      const runs = asked;
+      asked = [];
+      setImmediate(() => {
+        for (const each of runs) each();
+      });
+    });
+  };
+}
 
 export const silentLog: Log = { info() {}, warn() {}, error() {} };

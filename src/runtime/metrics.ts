@@ -1,6 +1,7 @@
 // What a manager counts. Several managers of one process share a registry: numbers add up.
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Histogram, type Registry } from 'prom-client';
 import type { FailureClass } from './outcome.ts';
+import { tally } from './tally.ts';
 
 export interface RuntimeMetrics {
   reconciled(controller: string, result: 'idle' | 'acted' | 'failed' | 'not-ours', durationMs: number): void;
@@ -22,43 +23,42 @@ export const noMetrics: RuntimeMetrics = {
 };
 
 export function runtimeMetrics(registry: Registry): RuntimeMetrics {
-  const once = <M>(name: string, make: () => M): M => (registry.getSingleMetric(name) as M | undefined) ?? make();
-  const registers = [registry];
-  const counter = (name: string, help: string, labelNames: string[]) =>
-    once(name, () => new Counter({ name, help, labelNames, registers }));
-  const gauge = (name: string, help: string, labelNames: string[]) =>
-    once(name, () => new Gauge({ name, help, labelNames, registers }));
-  const reconciles = counter('flotilla_reconciles_total', 'Passes over a key, by result.', ['controller', 'result']);
-  const errors = counter('flotilla_reconcile_errors_total', 'Failed passes and actions, by class.', [
+  const counter = (name: string, help: string, ...labelNames: string[]) => tally({ registry, name, help, labelNames });
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    tally({ registry, name, help, labelNames, goesDown: true });
+  const reconciles = counter('flotilla_reconciles_total', 'Passes over a key, by result.', 'controller', 'result');
+  const errors = counter(
+    'flotilla_reconcile_errors_total',
+    'Failed passes and actions, by class.',
     'controller',
     'class',
-  ]);
-  const writes = counter('flotilla_writes_total', 'Actions carried out.', ['controller']);
-  const events = counter('flotilla_events_total', 'Events, by what became of them.', ['result']);
-  const depth = gauge('flotilla_queue_depth', 'Keys that wait for a worker.', ['controller']);
-  const watches = gauge('flotilla_watches', 'Watches that are kept open.', []);
-  const seconds = once(
-    'flotilla_reconcile_duration_seconds',
-    () =>
-      new Histogram({
-        name: 'flotilla_reconcile_duration_seconds',
-        help: 'Time of one pass over a key, its writes included.',
-        labelNames: ['controller'],
-        buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-        registers,
-      }),
   );
+  const writes = counter('flotilla_writes_total', 'Actions carried out.', 'controller');
+  const events = counter('flotilla_events_total', 'Events, by what became of them.', 'result');
+  const depth = gauge('flotilla_queue_depth', 'Keys that wait for a worker.', 'controller');
+  const watches = gauge('flotilla_watches', 'Watches that are kept open.');
+  const seconds =
+    (registry.getSingleMetric(DURATION) as Histogram | undefined) ??
+    new Histogram({
+      name: DURATION,
+      help: 'Time of one pass over a key, its writes included.',
+      labelNames: ['controller'],
+      buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
+      registers: [registry],
+    });
   return {
     reconciled(controller, result, durationMs) {
-      reconciles.inc({ controller, result });
+      reconciles([controller, result]);
       seconds.observe({ controller }, durationMs / 1000);
     },
-    failed: (controller, kind) => errors.inc({ controller, class: kind }),
+    failed: (controller, kind) => errors([controller, kind]),
     wrote: (controller, count) => {
-      if (count > 0) writes.inc({ controller }, count);
+      if (count > 0) writes([controller], count);
     },
-    depth: (controller, by) => depth.inc({ controller }, by),
-    watches: (by) => watches.inc(by),
-    events: (result) => events.inc({ result }),
+    depth: (controller, by) => depth([controller], by),
+    watches: (by) => watches([], by),
+    events: (result) => events([result]),
   };
 }
+
+const DURATION = 'flotilla_reconcile_duration_seconds';

@@ -148,7 +148,9 @@ export function createDependents(): Dependents {
       return keysOf.size;
     },
     set(key, places) {
-      for (const place of placesOf.get(key) ?? []) {
+      const before = placesOf.get(key) ?? [];
+      if (before.length === places.size && before.every((place) => places.has(place))) return;
+      for (const place of before) {
         if (places.has(place)) continue;
         const keys = keysOf.get(place);
         keys?.delete(key);

@@ -24,6 +24,8 @@ export interface LogOptions extends StateOptions {
   readonly snapshotMinBytes?: number;
   /** How many bytes of JSON may be kept in parsed form as well. */
   readonly parsedBytes?: number;
+  /** When a batch may be synced, where several logs share a drive; at once unless told. */
+  readonly inTurn?: (sync: () => Promise<void>) => Promise<void>;
 }
 
 /** What has happened since the log was opened. */
@@ -259,7 +261,8 @@ class DiskLog implements Log, RecordSink {
     batch.records.add(this.#writer.write(seal));
     const { bytes } = batch.records;
     batch.records.drain((stretch) => this.#disk.append(file, stretch));
-    await this.#disk.sync(file);
+    const sync = () => this.#disk.sync(file);
+    await (this.#options.inTurn?.(sync) ?? sync());
     this.#segmentBytes += bytes;
     this.#bytesSinceSnapshot += bytes;
     this.#counts.syncs++;

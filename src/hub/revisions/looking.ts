@@ -98,7 +98,7 @@ export function createContents(mostBytes = MOST_BYTES): Contents {
 }
 
 const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((item, index) => item === b[index]);
+  a === b || (a.length === b.length && a.every((item, index) => item === b[index]));
 
 /** `reader` names the placement among all that look. `isLive`: what there is is asked of the server, since a watch may be behind. */
 export function lookAt(
@@ -202,13 +202,13 @@ function readAgain(
     if (plan.sourceFor(resource, resource.namespaced ? part.namespace : undefined, reader) !== source) return undefined;
     const items = see.among(source, part);
     if (items === undefined || !areSelectedAlike(items, read.items)) return undefined;
-    now.push({ ...read, items });
+    now.push(items === read.items ? read : { ...read, items });
   }
   return now;
 }
 
 const areSelectedAlike = (a: readonly Candidate[], b: readonly Candidate[]): boolean =>
-  a.length === b.length && a.every((item, index) => isSelectedAlike(item, b[index] as Candidate));
+  a === b || (a.length === b.length && a.every((item, index) => isSelectedAlike(item, b[index] as Candidate)));
 
 /** All that is known of an object without its content counts when it is selected, but its revision. */
 const isSelectedAlike = (a: Candidate, b: Candidate): boolean =>

@@ -35,12 +35,24 @@ const sourceOf = (resource: Resource, namespace?: string): Source<Candidate> => 
   project: ({ metadata }) => ({ metadata: only(metadata, 'labels', 'deletionTimestamp', 'ownerReferences') }),
 });
 
+/** Resources are the same objects from pass to pass, and a sweep asks for all of them. */
+const ids = new WeakMap<Resource, string>();
+
+function idOf(resource: Resource): string {
+  let id = ids.get(resource);
+  if (id === undefined) {
+    id = `${resource.group}/${resource.version}/${resource.plural}`;
+    ids.set(resource, id);
+  }
+  return id;
+}
+
 export function createWatchPlan(mostNarrow = MOST_NARROW): WatchPlan {
   const plans = new Map<string, Plan>();
   const tellings: ((reader: string) => void)[] = [];
 
   function planOf(resource: Resource): Plan {
-    const id = `${resource.group}/${resource.version}/${resource.plural}`;
+    const id = idOf(resource);
     let plan = plans.get(id);
     if (plan === undefined) {
       plan = { narrow: new Map(), wide: sourceOf(resource), wideReaders: new Set(), isWide: !resource.namespaced };

@@ -22,6 +22,7 @@ import {
   isLatest,
   placementKeyOf,
 } from '../placement-sources.ts';
+import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
 import { isExhausted } from '../rolling-limits.ts';
@@ -40,7 +41,10 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
         // Its status is not our business, and changes all the time.
         toKeys: (item, _see, old) => (old !== undefined && isSameOrder(item, old) ? [] : [ownKey(item)]),
       },
-      { source: family.bindings, toKeys: (item) => [placementKeyOf(item)] },
+      {
+        source: family.bindings,
+        toKeys: (item, _see, old) => (old !== undefined && isNoNews(item, old) ? [] : [placementKeyOf(item)]),
+      },
       { source: family.resourceSnapshots, toKeys: (item) => [placementKeyOf(item)] },
       {
         source: family.policySnapshots,

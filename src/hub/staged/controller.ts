@@ -15,7 +15,7 @@ import type { Controller, Need, Projected, See, Source, WholeRef } from '../../r
 import type { PlacementFamily } from '../families.ts';
 import { clusterOverrides, namespacedOverrides } from '../not-supported.ts';
 import { type HubBinding, type HubPlacement, isLatest, placementKeyOf } from '../placement-sources.ts';
-import { judge } from '../planners/health.ts';
+import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
 import { createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
@@ -318,8 +318,10 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
     },
     {
       source: family.bindings,
-      toKeys: (item: HubBinding, see: See, old?: HubBinding) =>
-        old !== undefined && isNoNews(item, old) ? [] : runsOn(see, placementKeyOf(item)),
+      toKeys(item: HubBinding, see: See, old?: HubBinding) {
+        const runs = runsOn(see, placementKeyOf(item));
+        return runs.length === 0 || (old !== undefined && isNoNews(item, old)) ? [] : runs;
+      },
     },
     { source: family.policySnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item)) },
     { source: family.resourceSnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item), isNew) },
@@ -354,21 +356,6 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
     })),
   ];
 }
-
-/** Who else holds a binding is not our business, nor how far its member is with what it was told, before it is done or fails. */
-const isNoNews = (a: HubBinding, b: HubBinding): boolean =>
-  a.metadata.uid === b.metadata.uid &&
-  a.metadata.generation === b.metadata.generation &&
-  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
-  (deepEqual(a.conditions, b.conditions) ||
-    (isOnItsWay(a) &&
-      isOnItsWay(b) &&
-      deepEqual(conditionOf(a.conditions, 'RolloutStarted'), conditionOf(b.conditions, 'RolloutStarted'))));
-
-const isOnItsWay = (binding: HubBinding): boolean => {
-  const { health } = judge(binding);
-  return health === 'unknown' || health === 'progressing';
-};
 
 /** What other runs care about. */
 const turnOf = (run: HubRun): string =>

@@ -2,6 +2,7 @@
 import {
   annotations,
   clusterOfNamespace,
+  finalizers,
   labels,
   masterWorkName,
   memberNamespace,
@@ -35,7 +36,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
     watches: [
       {
         source: family.bindings,
-        toKeys: (item) => {
+        toKeys: (item, _see, other) => {
+          if (other !== undefined && isAboutToBeReleased(item, other)) return [];
           const heir = item.metadata.annotations?.[annotations.twinOf];
           // The heir marks what is on the cluster as its own when nobody else does any more.
           return [keyOfBinding(item), ...(heir === undefined ? [] : [keyOf(item.metadata.namespace, heir)])];
@@ -141,6 +143,19 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
     if (wholes.some(({ whole }) => whole === null)) return 'missing';
     return wholes.map(({ whole }) => whole as ResourceSnapshot);
   }
+}
+
+/** The rollout has moved it and says so next, which is when there is something to do. Either of the two may be the newer one. */
+function isAboutToBeReleased(a: HubBinding, b: HubBinding): boolean {
+  const newer = (a.metadata.generation ?? 0) > (b.metadata.generation ?? 0) ? a : b;
+  return (
+    a.metadata.uid === b.metadata.uid &&
+    newer.spec.state === 'Bound' &&
+    !isGoing(newer) &&
+    !isReleased(newer) &&
+    (newer.metadata.finalizers ?? []).includes(finalizers.workCleanup) &&
+    [a, b].every(({ metadata }) => metadata.annotations?.[annotations.twinOf] === undefined)
+  );
 }
 
 const isGoing = ({ metadata }: HubBinding): boolean => metadata.deletionTimestamp !== undefined;

@@ -1,0 +1,23 @@
+// What of a binding a planner must look at again.
+import { conditionOf } from '../../api/next-condition.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { HubBinding } from '../placement-sources.ts';
+import { judge } from './health.ts';
+
+/** Who else holds a binding is no planner's business, nor how far its member is with what it was told, before it is done or fails. */
+export const isNoNews = (a: HubBinding, b: HubBinding): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  a.metadata.generation === b.metadata.generation &&
+  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+  deepEqual(a.metadata.labels, b.metadata.labels) &&
+  (saysTheSame(a, b) || (isOnItsWay(a) && isOnItsWay(b) && deepEqual(startOf(a), startOf(b))));
+
+const saysTheSame = (a: HubBinding, b: HubBinding): boolean =>
+  deepEqual(a.conditions, b.conditions) && deepEqual(a.failedPlacements, b.failedPlacements);
+
+const startOf = ({ conditions }: HubBinding) => conditionOf(conditions, 'RolloutStarted');
+
+const isOnItsWay = (binding: HubBinding): boolean => {
+  const { health } = judge(binding);
+  return health === 'unknown' || health === 'progressing';
+};
