@@ -81,6 +81,12 @@ function membersProcess() {
   const child = fork(process.argv[1], [...process.argv.slice(2), 'members']);
   const said = () => new Promise((told) => child.once('message', told));
   process.once('disconnect', () => child.kill());
+  // Before the hub that it watches is gone, which it would call a failure.
+  process.once('SIGTERM', () => {
+    child.removeAllListeners('exit');
+    child.kill('SIGKILL');
+    process.exit();
+  });
   child.once('exit', () => process.exit(1));
   return {
     said,
