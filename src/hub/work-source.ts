@@ -27,11 +27,11 @@ export const works: Source<HubWork> = {
   resource: work,
   project(object, old) {
     const { metadata, spec, status } = object as Work;
-    const isSameOrder = old?.metadata.uid === metadata.uid && old?.metadata.generation === metadata.generation;
+    // A member reports on an order more often than it changes.
+    const known = old !== undefined && isSameOrder(metadata, old.metadata) ? old.content : undefined;
     return {
       metadata: only(metadata, 'generation', 'deletionTimestamp', 'finalizers', 'labels', 'annotations'),
-      // A member reports on an order more often than it changes.
-      content: isSameOrder && old !== undefined ? old.content : contentOf(spec?.workload?.manifests ?? []),
+      content: known ?? contentOf(spec?.workload?.manifests ?? []),
       strategy: spec?.applyStrategy === undefined ? '' : canonicalJson(spec.applyStrategy),
       conditions: status?.conditions ?? [],
       reports: (status?.manifestConditions ?? []).filter(isWorthTelling),
@@ -44,6 +44,9 @@ export const works: Source<HubWork> = {
     },
   },
 };
+
+const isSameOrder = (a: ObjectMeta, b: ObjectMeta): boolean =>
+  a.generation !== undefined && a.generation === b.generation && a.uid === b.uid;
 
 const isWorthTelling = ({ conditions, driftDetails, diffDetails }: ManifestCondition): boolean =>
   driftDetails !== undefined ||

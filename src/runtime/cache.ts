@@ -95,9 +95,10 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
     return item;
   };
 
-  function put(key: string, object: KubeObject): Change<T> | undefined {
+  /** `isAnew`: what was known of it is void. */
+  function put(key: string, object: KubeObject, isAnew = false): Change<T> | undefined {
     const old = items.get(key);
-    const item = project(object, old);
+    const item = project(object, isAnew ? undefined : old);
     tombstones.delete(key);
     items.set(key, item);
     if (old === undefined) order.add(key);
@@ -207,7 +208,7 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
             seen.add(key);
             const known = items.get(key);
             const isNew = wentBack ? known === undefined || !isSameState(known, object) : isNews(key, object);
-            const change = isNew ? put(key, object) : undefined;
+            const change = isNew ? put(key, object, wentBack) : undefined;
             if (change !== undefined) changes.push(change);
           }
           return changes;

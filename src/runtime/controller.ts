@@ -22,7 +22,7 @@ export interface Source<T extends Projected = Projected> {
   readonly view?: 'object' | 'metadata';
   /**
    * What stays in memory. Absent = the whole object, for small kinds only. Must keep metadata's name, namespace, uid and resourceVersion. `old`
-   * is what was in memory until now: what cannot have changed since need not be worked out anew.
+   * is what was in memory until now: what cannot have changed since need not be worked out anew. It changes nothing of what comes out.
    */
   project?(object: KubeObject, old?: T): T;
   readonly indexes?: Readonly<Record<string, (item: T) => readonly string[]>>;

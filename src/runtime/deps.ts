@@ -27,8 +27,8 @@ export interface Deps {
 }
 
 /**
- * For a process with a disk: in the first turn what was written sets out for it, in the second it is on its way. Those who asked in one turn go on
- * in one turn, so that what they write goes to the disk together.
+ * For a process with a disk: in the first turn what was written sets out for it, in the second it is on its way. Those who asked about the same
+ * time go on in the same turn, so that what they write goes to the disk together; who came last of them waits one turn less.
  */
 export function afterDisk(): (run: () => void) => void {
   let asked: (() => void)[] = [];

@@ -11,7 +11,7 @@ import { AbortError, messageOf } from '../base/errors.ts';
 import type { Change } from './cache.ts';
 import { keyOf } from './cache.ts';
 import { createContents } from './content.ts';
-import type { Controller, Projected, Source, WatchRule, Worker } from './controller.ts';
+import type { Controller, Projected, See, Source, WatchRule, Worker } from './controller.ts';
 import { createDemand } from './demand.ts';
 import type { Deps } from './deps.ts';
 import { createEchoes } from './echoes.ts';
@@ -141,6 +141,7 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
       }),
       feeds: [...new Set(needed)],
       see: createSee(controller, feeds),
+      view: undefined,
       holds: new Map(),
       unsettled: new Map(),
       dependents: createDependents(),
@@ -223,7 +224,9 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     rule: WatchRule,
     { item, old }: Pick<Change<Projected>, 'item' | 'old'>,
   ): readonly string[] {
-    const see = of.see(clock.now());
+    const now = clock.now();
+    if (of.view?.now !== now) of.view = of.see(now);
+    const see = of.view as See;
     try {
       if (item === undefined) return old === undefined ? [] : rule.toKeys(old, see);
       if (old === undefined) return rule.toKeys(item, see);

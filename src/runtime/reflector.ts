@@ -181,9 +181,10 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
       .watch({ ...asked, revision: cache.revision, bookmarks: true, timeoutSeconds }, stop.signal)
       [Symbol.asyncIterator]();
     let heard = false;
+    const next = nextUnless(batches, stop.signal);
     try {
       for (;;) {
-        const batch = await nextUnless(batches, stop.signal);
+        const batch = await next();
         if (batch === undefined) break;
         heard = true;
         quietSince = clock.now();
@@ -253,20 +254,14 @@ const isRevisionRefused = (error: ApiError): boolean =>
   (error.details?.causes ?? []).some((cause) => cause.reason === 'ResourceVersionTooLarge') ||
   error.message.includes('Too large resource version');
 
-/** The next value; undefined at the end or when the signal fires, even if the iterator itself never notices. */
-function nextUnless<V>(iterator: AsyncIterator<V>, signal: AbortSignal): Promise<V | undefined> {
-  if (signal.aborted) return Promise.resolve(undefined);
-  return new Promise((resolve, reject) => {
-    const settle = onAbort(signal, () => resolve(undefined));
-    iterator.next().then(
-      (result) => {
-        settle();
-        resolve(result.done ? undefined : result.value);
-      },
-      (error) => {
-        settle();
-        reject(error);
-      },
-    );
-  });
+/** Each call: the next value; undefined at the end or when the signal fires, even if the iterator itself never notices. */
+function nextUnless<V>(iterator: AsyncIterator<V>, signal: AbortSignal): () => Promise<V | undefined> {
+  let giveUp = () => {};
+  onAbort(signal, () => giveUp());
+  return () =>
+    new Promise((resolve, reject) => {
+      giveUp = () => resolve(undefined);
+      if (signal.aborted) giveUp();
+      else iterator.next().then((result) => resolve(result.done ? undefined : result.value), reject);
+    });
 }

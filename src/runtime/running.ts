@@ -1,6 +1,6 @@
 // One controller while its manager runs: what waits for it, what it looks at, and what its last passes left behind.
 import type { Hold } from '../api/hold.ts';
-import type { Controller, Failure, Worker } from './controller.ts';
+import type { Controller, Failure, See, Worker } from './controller.ts';
 import type { Feed } from './feeds.ts';
 import type { Place } from './place.ts';
 import type { Queue } from './queue.ts';
@@ -13,6 +13,8 @@ export interface Running {
   /** Those that it waits for. */
   readonly feeds: readonly Feed[];
   readonly see: SeeAt;
+  /** For whoever asks whom a change concerns: the same for all changes of a moment. */
+  view: See | undefined;
   readonly holds: Map<string, readonly Hold[]>;
   readonly unsettled: Map<string, Map<string, Place>>;
   readonly dependents: Dependents;

@@ -16,25 +16,22 @@ export type Tally = (values: readonly string[], by?: number) => void;
 
 /** By the labels' values, which have no bar in them. */
 type Counts = Map<string, number>;
-const known = new WeakMap<Registry, Map<string, Counts>>();
+/** What hangs on a metric until it is read. */
+const countsOf = new WeakMap<object, Counts>();
 
 export function tally(options: TallyOptions): Tally {
-  const counts = countsOf(options);
+  const { registry, name } = options;
+  const counts = countsOf.get(registry.getSingleMetric(name) ?? make(options)) as Counts;
   return (values, by = 1) => {
     const key = values.join('|');
     counts.set(key, (counts.get(key) ?? 0) + by);
   };
 }
 
-function countsOf({ registry, name, help, labelNames, goesDown }: TallyOptions): Counts {
-  const tallies = known.get(registry) ?? new Map<string, Counts>();
-  known.set(registry, tallies);
-  const before = tallies.get(name);
-  if (before !== undefined) return before;
+function make({ registry, name, help, labelNames, goesDown }: TallyOptions): object {
   const counts: Counts = new Map();
-  tallies.set(name, counts);
   const Metric = goesDown ? Gauge : Counter;
-  new Metric({
+  const metric = new Metric({
     name,
     help,
     labelNames: [...labelNames],
@@ -47,5 +44,6 @@ function countsOf({ registry, name, help, labelNames, goesDown }: TallyOptions):
       }
     },
   });
-  return counts;
+  countsOf.set(metric, counts);
+  return metric;
 }

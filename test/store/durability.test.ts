@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { FakeDisk } from '../../src/apiserver/store/fake-disk.ts';
 import { type Log, type LogOptions, openLog } from '../../src/apiserver/store/log.ts';
+import { oneByOne } from '../../src/apiserver/store/one-by-one.ts';
 import { type Change, RevisionMismatch, type Store, StoreUnavailable } from '../../src/apiserver/store/store.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { configMap } from './conformance.ts';
@@ -126,6 +127,26 @@ describe('a pending write', () => {
     await gate.letThrough();
     await Promise.all(gathered);
     expect(log.counts()).toMatchObject({ records: 101, syncs: 2 });
+  });
+
+  test('waits for the log beside it on the drive, and all that come until then go with it', async () => {
+    const inTurn = oneByOne();
+    const gate = gated();
+    const beside = await open(gate.disk, { inTurn });
+    const log = await open(new FakeDisk(), { inTurn });
+    gate.hold();
+    const other = put(beside.store('a'), 'other').durable;
+    await turns();
+    const store = log.store('a');
+    const first = put(store, 'first').durable;
+    await turns();
+    const second = put(store, 'second').durable;
+    await turns();
+    expect(log.counts()).toMatchObject({ records: 0, syncs: 0 });
+    expect(store.get(key('first'))).toBeUndefined();
+    await gate.letThrough();
+    await Promise.all([other, first, second]);
+    expect(log.counts()).toMatchObject({ records: 2, syncs: 1 });
   });
 
   test('that came during a sync is on its way to the disk before anybody is shown what that sync brought', async () => {

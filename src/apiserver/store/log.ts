@@ -24,8 +24,8 @@ export interface LogOptions extends StateOptions {
   readonly snapshotMinBytes?: number;
   /** How many bytes of JSON may be kept in parsed form as well. */
   readonly parsedBytes?: number;
-  /** When a batch may be synced, where several logs share a drive; at once unless told. */
-  readonly inTurn?: (sync: () => Promise<void>) => Promise<void>;
+  /** When a batch may be written and synced, where several logs share a drive; at once unless told. */
+  readonly inTurn?: (write: () => Promise<void>) => Promise<void>;
 }
 
 /** What has happened since the log was opened. */
@@ -234,8 +234,14 @@ class DiskLog implements Log, RecordSink {
   }
 
   #begin(): { readonly batch: Batch; readonly written: Promise<void> } | undefined {
-    const batch = this.#waiting.shift();
-    return batch && { batch, written: this.#write(batch) };
+    const [batch] = this.#waiting;
+    if (batch === undefined) return undefined;
+    // It gathers until its turn comes.
+    const write = () => {
+      this.#waiting.shift();
+      return this.#write(batch);
+    };
+    return { batch, written: this.#options.inTurn?.(write) ?? write() };
   }
 
   // What happens at one moment is written together. A sync costs more than a turn of the event loop, so many also wait for more, as long as
@@ -261,8 +267,7 @@ class DiskLog implements Log, RecordSink {
     batch.records.add(this.#writer.write(seal));
     const { bytes } = batch.records;
     batch.records.drain((stretch) => this.#disk.append(file, stretch));
-    const sync = () => this.#disk.sync(file);
-    await (this.#options.inTurn?.(sync) ?? sync());
+    await this.#disk.sync(file);
     this.#segmentBytes += bytes;
     this.#bytesSinceSnapshot += bytes;
     this.#counts.syncs++;

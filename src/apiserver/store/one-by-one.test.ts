@@ -14,11 +14,11 @@ test('what shares a drive runs one by one, in the order of the calls, and a fail
       return name;
     });
   const all = Promise.allSettled([sync('a'), sync('b', true), sync('c')]);
+  expect(happened).toEqual(['a begins']);
   for (let turn = 0; turn < 3; turn++) {
-    while (ends.length === 0) await Promise.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
     expect(ends).toHaveLength(1);
     ends.pop()?.();
-    await Promise.resolve();
   }
   expect((await all).map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message))).toEqual([
     'a',

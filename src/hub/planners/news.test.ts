@@ -1,4 +1,4 @@
-// What a planner need not look at again must not change what it plans.
+// What a planner need not look at again must not change what it plans. Holds may say more than before; whoever writes a status looks for itself.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BindingState } from '../../api/binding.ts';
@@ -34,6 +34,9 @@ interface Shape {
   readonly snapshot?: string;
   readonly isGoing?: boolean;
   readonly holder?: string;
+  readonly label?: string;
+  /** Of a Deployment, why it is not available. */
+  readonly because?: string;
 }
 
 const binding = (cluster: string, shape: Shape): HubBinding => ({
@@ -44,6 +47,7 @@ const binding = (cluster: string, shape: Shape): HubBinding => ({
     generation: shape.generation ?? 2,
     ...(shape.isGoing ? { deletionTimestamp: AT } : {}),
     ...(shape.holder === undefined ? {} : { finalizers: [shape.holder] }),
+    ...(shape.label === undefined ? {} : { labels: { of: shape.label } }),
   },
   spec: {
     state: shape.state ?? 'Bound',
@@ -53,10 +57,19 @@ const binding = (cluster: string, shape: Shape): HubBinding => ({
     clusterDecision: { clusterName: cluster, selected: true, reason: '' },
   },
   conditions: shape.told.map(condition),
+  ...(shape.because === undefined ? {} : { failedPlacements: [failed(shape.because)] }),
+});
+
+const failed = (reason: string): NonNullable<HubBinding['failedPlacements']>[number] => ({
+  version: 'v1',
+  kind: 'Deployment',
+  name: 'web',
+  condition: { type: 'Available', status: 'False', reason, message: '', lastTransitionTime: AT },
 });
 
 const STARTED: Told = { type: 'RolloutStarted' };
 const SYNCED: Told = { type: 'WorkSynchronized' };
+const DOWN: Told = { type: 'Available', status: 'False', reason: 'NotAllWorkAreAvailable' };
 const UNDER_WAY: Told = { type: 'Applied', status: 'False', reason: 'ApplyInProgress' };
 
 describe('of a binding', () => {
@@ -81,6 +94,13 @@ describe('of a binding', () => {
       b: { told: [STARTED, { type: 'Applied', status: 'False', reason: 'NotAllWorkHaveBeenApplied' }] },
       is: false,
     },
+    {
+      it: 'that it has given up starting',
+      a: { told: [STARTED, DOWN], because: 'NotAvailableYet' },
+      b: { told: [STARTED, DOWN], because: 'Failed' },
+      is: false,
+    },
+    { it: 'whose it is', a: { told: [STARTED], label: 'web' }, b: { told: [STARTED], label: 'api' }, is: false },
     { it: 'that it was moved', a: { told: [STARTED] }, b: { told: [STARTED], generation: 3 }, is: false },
     { it: 'that it goes', a: { told: [STARTED] }, b: { told: [STARTED], isGoing: true }, is: false },
   ])('$it: no news is $is', ({ a, b, is }) => {
@@ -92,7 +112,7 @@ describe('of a binding', () => {
 
   test('what is no news changes no plan, whatever the others are', () => {
     const told = fc.record({
-      type: fc.constantFrom('RolloutStarted', 'WorkSynchronized', 'Applied', 'Available'),
+      type: fc.constantFrom('RolloutStarted', 'Overridden', 'WorkSynchronized', 'Applied', 'Available', 'DiffReported'),
       status: fc.constantFrom<Condition['status']>('True', 'False'),
       reason: fc.constantFrom('Yes', 'ApplyInProgress', 'NotAllWorkAreAvailable', 'NotAllWorkAreAvailabilityTrackable'),
       of: fc.constantFrom(1, 2),
@@ -102,6 +122,7 @@ describe('of a binding', () => {
       state: fc.constantFrom<BindingState>('Bound', 'Bound', 'Scheduled', 'Unscheduled'),
       generation: fc.constantFrom(2, 2, 2, 3),
       snapshot: fc.constantFrom('web-0-snapshot', 'web-1-snapshot'),
+      because: fc.constantFrom('NotAvailableYet', 'Failed'),
       isGoing: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     });
     let quiet = 0;
@@ -113,7 +134,8 @@ describe('of a binding', () => {
         fc.constantFrom(0, 1, '50%'),
         (others, one, next, maxUnavailable) => {
           // A generation is that of one spec.
-          const after: Shape = one.generation === next.generation ? { ...one, told: next.told } : next;
+          const after: Shape =
+            one.generation === next.generation ? { ...one, told: next.told, because: next.because } : next;
           const [a, b] = [binding('c0', one), binding('c0', after)];
           if (!isNoNews(a, b)) return;
           quiet++;

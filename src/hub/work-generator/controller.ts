@@ -37,7 +37,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
       {
         source: family.bindings,
         toKeys: (item, _see, other) => {
-          if (other !== undefined && isAboutToBeReleased(item, other)) return [];
+          if (other !== undefined && waitsForRelease(item, other)) return [];
           const heir = item.metadata.annotations?.[annotations.twinOf];
           // The heir marks what is on the cluster as its own when nobody else does any more.
           return [keyOfBinding(item), ...(heir === undefined ? [] : [keyOf(item.metadata.namespace, heir)])];
@@ -145,8 +145,11 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
   }
 }
 
-/** The rollout has moved it and says so next, which is when there is something to do. Either of the two may be the newer one. */
-function isAboutToBeReleased(a: HubBinding, b: HubBinding): boolean {
+/**
+ * It was moved; whoever moved it says when it may be ordered, and until then there is nothing to do. Either of the two may be the newer one. A
+ * server that went back reads the other way round: then the Works, which change too, bring us here.
+ */
+function waitsForRelease(a: HubBinding, b: HubBinding): boolean {
   const newer = (a.metadata.generation ?? 0) > (b.metadata.generation ?? 0) ? a : b;
   return (
     a.metadata.uid === b.metadata.uid &&

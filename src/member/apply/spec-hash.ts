@@ -4,8 +4,20 @@ import type { KubeObject, Labels } from '../../api/object.ts';
 import { goJson } from '../../base/go-json.ts';
 import { sha256 } from '../../base/hash.ts';
 import { isObject } from '../../base/json.ts';
+import { createLru } from '../../base/lru.ts';
 
-export const specHash = (manifest: KubeObject): string => sha256(goJson(comparable(manifest)));
+/** By the manifest's JSON: an order has mostly what the one before it had, and what others in this process are ordered. */
+const known = createLru<string, string>(256);
+const MOST_REMEMBERED = 16 * 1024;
+
+export function specHash(manifest: KubeObject): string {
+  const text = JSON.stringify(manifest);
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const hash = sha256(goJson(comparable(manifest)));
+  if (text.length <= MOST_REMEMBERED) known.set(text, hash);
+  return hash;
+}
 
 const OURS = ['kubernetes.io/', 'k8s.io/', 'kubernetes-fleet.io/'];
 
