@@ -33,18 +33,14 @@ export function onAbort(signal: AbortSignal, run: () => void): () => void {
 }
 
 /** The promise's outcome, or `instead()` thrown as soon as the signal fires. */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, instead: () => Error): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const forget = onAbort(signal, () => reject(instead()));
-    promise.then(
-      (value) => {
-        forget();
-        resolve(value);
-      },
-      (error) => {
-        forget();
-        reject(error);
-      },
-    );
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, instead: () => Error): Promise<T> {
+  let forget = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    forget = onAbort(signal, () => reject(instead()));
   });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    forget();
+  }
 }
