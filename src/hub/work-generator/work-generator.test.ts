@@ -72,7 +72,6 @@ async function bench(family: PlacementFamily) {
     get,
     base,
     writes: asked.writes,
-    passes: () => manager.state().controllers[0]?.passes ?? 0,
     forget: () => void asked.calls.splice(0),
     async snapshot(index: number, resources: readonly object[]) {
       await cluster.create(family.resourceSnapshot.plural, inNamespace, {
@@ -245,21 +244,6 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       it.forget();
       await it.report(DONE);
       expect(it.writes()).toEqual([]);
-    });
-
-    test('are not thought of when the binding has moved, only when the rollout says so', async () => {
-      await using it = await bench(family);
-      await it.snapshot(0, [configMap('one')]);
-      await it.bind(0);
-      await it.snapshot(1, [configMap('two')]);
-      const before = it.passes();
-      await it.patch(it.bindingAt, { spec: { resourceSnapshotName: 'web-1-snapshot' } });
-      expect(it.passes()).toBe(before);
-      await it.bind(1);
-      expect(it.passes()).toBeGreaterThan(before);
-      expect((await it.get(it.workAt)).metadata.annotations?.[annotations.parentResourceSnapshotName]).toBe(
-        'web-1-snapshot',
-      );
     });
 
     test('are put right when somebody edits them', async () => {
