@@ -62,6 +62,8 @@ export interface WatchRequest {
   readonly revision?: string;
   readonly bookmarks?: boolean;
   readonly timeoutSeconds?: number;
+  /** The server has accepted the watch; what it tells may be long in coming. */
+  onOpen?(): void;
 }
 
 /**

@@ -126,6 +126,7 @@ async function* follow(
   const at = locate(cluster, request.at, 'watch');
   const starting = verbs.watch(cluster, at, request);
   const feed = starting instanceof Promise ? await starting : starting;
+  request.onOpen?.();
   const cancels = new Map<'feed' | 'timeout' | 'bookmark' | 'abort', () => void>();
   let wake = () => {};
   let isOver = false;

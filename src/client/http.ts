@@ -137,6 +137,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
       const outgoing = outgoingForWatch(request);
       const opened = await openWatch(outgoing, signal);
       if (opened === undefined) return;
+      request.onOpen?.();
       const incoming = cutBy(opened, signal);
       const { timeoutSeconds } = request;
       const cancel =

@@ -41,6 +41,8 @@ export interface See {
   /** In key order. */
   all<T extends Projected>(source: Source<T>, namespace?: string): readonly T[];
   by<T extends Projected>(source: Source<T>, index: string, value: string): readonly T[];
+  /** How often this server has come back after it had given no answer for a while: what failed before that may succeed now. */
+  returns?(on: ServerName): number;
   /** Whether the first list of a source has come in. Only optional ones can be without. */
   isListed?<T extends Projected>(source: Source<T>): boolean;
   /** A whole object that an earlier pass asked for with Need; undefined = not fetched (ask), null = known to be absent. */

@@ -23,11 +23,14 @@ export interface CountedHands extends Hands {
   readonly writes: number;
   /** Objects that must be seen before the next pass: we do not know what became of our write. */
   readonly unsettled: readonly Place[];
+  /** Some call got no answer. */
+  readonly isUnanswered: boolean;
 }
 
 export function createHands({ deps, feeds, mayWrite, record, reading, writing }: HandsOptions): CountedHands {
   const unsettled: Place[] = [];
   let writes = 0;
+  let isUnanswered = false;
 
   function placeOf(on: ServerName, request: Request): Place | undefined {
     const { resource, namespace, name = nameIn(request), subresource } = request.at;
@@ -49,6 +52,9 @@ export function createHands({ deps, feeds, mayWrite, record, reading, writing }:
       return writes;
     },
     unsettled,
+    get isUnanswered() {
+      return isUnanswered;
+    },
     async call(on, request) {
       const isDry = 'dryRun' in request && request.dryRun === true;
       const isWrite = request.verb !== 'get' && request.verb !== 'list' && !isDry;
@@ -63,7 +69,10 @@ export function createHands({ deps, feeds, mayWrite, record, reading, writing }:
         revision = objectIn(answer)?.metadata.resourceVersion;
         return answer;
       } catch (error) {
-        if (isWrite && place !== undefined && error instanceof LostError) unsettled.push(place);
+        if (error instanceof LostError) {
+          isUnanswered = true;
+          if (isWrite && place !== undefined) unsettled.push(place);
+        }
         throw error;
       } finally {
         end?.(revision);

@@ -4,6 +4,7 @@ import { aCluster, admin, type TestCluster } from '../../test/cluster.ts';
 import { copying, copySources } from '../../test/runtime/copying.ts';
 import { type Counted, counted } from '../../test/runtime/counted.ts';
 import { faulty } from '../../test/runtime/faulty.ts';
+import { switched } from '../../test/runtime/switched.ts';
 import { turns } from '../../test/runtime/turns.ts';
 import type { Hold } from '../api/hold.ts';
 import type { Resource } from '../api/kind.ts';
@@ -415,6 +416,39 @@ describe('a manager', () => {
     expect(passes.length).toBe(2);
     expect(asked.writes()).toEqual(['create secrets made']);
     expect(manager.state().controllers[0]).toMatchObject({ blocked: 0, failing: 0 });
+  });
+
+  test('tries again what got no answer as soon as the server answers anybody', async () => {
+    await using cluster = await aCluster();
+    await aMap(cluster, 'a');
+    await aMap(cluster, 'b');
+    const hub = switched(cluster.as(admin));
+    const { controller, passes } = told((map) =>
+      dataOf(map)['mark'] === dataOf(map)['wish'] ? idle('fine') : act([mark(map, dataOf(map)['wish'] ?? '')]),
+    );
+    const { manager } = await managing(cluster, [controller], { transport: hub });
+    await touch(cluster, 'a', { data: { wish: 'x' } });
+    hub.isAway = true;
+    await turns();
+    for (let second = 0; second < 3600; second++) {
+      cluster.clock.advance(1000);
+      await turns(1);
+    }
+    expect(hub.missed).toBeLessThan(300);
+    hub.isAway = false;
+    const before = passes.length;
+    // The reflector, or the key itself, whoever asks first. Without the other's word each of them would wait for up to a minute.
+    let waitedMs = 0;
+    for (; dataOf(await cluster.get('configmaps', 'default', 'a'))['mark'] !== 'x'; waitedMs += 100) {
+      cluster.clock.advance(100);
+      await turns();
+    }
+    expect(waitedMs).toBeLessThanOrEqual(30_000);
+    expect(manager.state().sources[0]?.phase).toBe('watching');
+    expect(new Set(passes.slice(before))).toEqual(new Set(['a']));
+    await touch(cluster, 'b', { data: { wish: 'y' } });
+    await turns();
+    expect(dataOf(await cluster.get('configmaps', 'default', 'b'))['mark']).toBe('y');
   });
 
   test('leaves what a user must mend until the object changes', async () => {

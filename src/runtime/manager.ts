@@ -11,7 +11,7 @@ import { AbortError, messageOf } from '../base/errors.ts';
 import type { Change } from './cache.ts';
 import { keyOf } from './cache.ts';
 import { createContents } from './content.ts';
-import type { Controller, Projected, See, Source, WatchRule, Worker } from './controller.ts';
+import type { Controller, Projected, See, ServerName, Source, WatchRule, Worker } from './controller.ts';
 import { createDemand } from './demand.ts';
 import type { Deps } from './deps.ts';
 import { createEchoes } from './echoes.ts';
@@ -22,6 +22,7 @@ import { noMetrics, runtimeMetrics } from './metrics.ts';
 import { createPace } from './pace.ts';
 import { createPasses } from './pass.ts';
 import { collectionText, placeText } from './place.ts';
+import { createPresence } from './presence.ts';
 import { createQueue, type Next, type WorkClass } from './queue.ts';
 import type { Running } from './running.ts';
 import { createSee } from './see.ts';
@@ -67,7 +68,9 @@ interface Author {
 const TEN_HOURS_MS = 36_000_000;
 const WALK_CHUNK = 256;
 
-export function startManager(deps: Deps, options: ManagerOptions): Manager {
+export function startManager(given: Deps, options: ManagerOptions): Manager {
+  const presence = createPresence(given, retryUnanswered);
+  const deps: Deps = { ...given, servers: presence.servers };
   const { clock, log } = deps;
   const { workers = 8, resyncMs = TEN_HOURS_MS, sideBySide = 8, manager = 'flotilla', stopGraceMs = 10_000 } = options;
   const metrics = options.metrics === undefined ? noMetrics : runtimeMetrics(options.metrics);
@@ -115,6 +118,8 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
   const echoes = createEchoes<Author>();
   /** What is being told to whom it concerns. */
   let news: { readonly place: string; readonly revision: string | undefined } | undefined;
+  /** How often a server came back. */
+  let returns = 0;
   /** Promises of ours that `stop` waits for. */
   const owned = new Set<Promise<void>>();
 
@@ -140,13 +145,14 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
         ...(deps.afterOthers === undefined ? {} : { afterOthers: deps.afterOthers }),
       }),
       feeds: [...new Set(needed)],
-      see: createSee(controller, feeds),
+      see: createSee(controller, feeds, presence.returns),
       view: undefined,
       holds: new Map(),
       unsettled: new Map(),
       dependents: createDependents(),
       busy: new Map(),
       failures: new Map(),
+      unanswered: new Set(),
       early: new Set(),
       isReady: false,
       passes: 0,
@@ -244,6 +250,17 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     }
   }
 
+  /** A server answers again that did not for a while. A pass that runs finds out by itself; see `pass`. */
+  function retryUnanswered(on: ServerName): void {
+    returns++;
+    if (isStopping) return;
+    for (const { source, reflector } of feeds.all) if (source.on === on) reflector?.retryNow();
+    for (const each of running) {
+      for (const key of each.unanswered) if (!each.busy.has(key)) each.queue.retryNow(key);
+      countDepth(each);
+    }
+  }
+
   function wakeFromOutside(of: Running, key: string): void {
     if (isStopping) return;
     if (of.isReady) wake(of, key, 'fresh');
@@ -317,8 +334,10 @@ export function startManager(deps: Deps, options: ManagerOptions): Manager {
     of.passes++;
     of.busy.set(key, clock.now());
     countDepth(of);
+    const before = returns;
     const next = await reconcile(of, key);
     of.busy.delete(key);
+    if (returns !== before && of.unanswered.has(key)) of.queue.retryNow(key);
     return next;
   }
 

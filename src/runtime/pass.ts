@@ -1,7 +1,7 @@
 // One pass over a key: look, as often as more is needed; decide, or let a worker work; perform; say what came of it and when to look again.
 // Guarantees: nothing is decided while a lost write of the key has not been looked up; whatever was looked at wakes the key from before the
 // first wait on; a pass that ends because we stop leaves nothing behind.
-import { ApiError, messageOf } from '../base/errors.ts';
+import { ApiError, LostError, messageOf } from '../base/errors.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import type { Contents } from './content.ts';
 import {
@@ -59,6 +59,8 @@ interface Looked {
   /** What time it was. */
   readonly at?: number;
   readonly performed?: Performed;
+  /** A worker got no answer to some call, whatever it made of that. */
+  readonly isUnanswered?: true;
   /** Something that it wanted to read and may not, and went on without: it is tried again. */
   readonly refused?: ApiError;
 }
@@ -88,12 +90,13 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
     const startedAt = clock.now();
     let decision: Decision | undefined;
     let performed: Performed | undefined;
+    let seen: Looked | undefined;
     let next: Next;
     let error: unknown;
     let refused: ApiError | undefined;
     try {
       await settle(of, key);
-      const seen = await look(of, key);
+      seen = await look(of, key);
       if (reading.aborted) return { next: 'rest' };
       decision = seen?.decision;
       performed = seen?.performed;
@@ -113,6 +116,12 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       error === undefined
         ? performed?.failures[0]
         : { error, class: isWorker(controller) ? classOf(error) : classOfRead(error) };
+    const isUnanswered =
+      seen?.isUnanswered === true ||
+      error instanceof LostError ||
+      performed?.failures.some((each) => each.error instanceof LostError) === true;
+    if (isUnanswered) of.unanswered.add(key);
+    else of.unanswered.delete(key);
     if (failure !== undefined && OUTCOMES[failure.class].isWorthTelling) of.failures.set(key, told(failure));
     else if (failure === undefined) of.failures.delete(key);
     // A refusal that the pass went on from was seen by the controller already; the log hears of it here.
@@ -206,6 +215,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       return {
         decision: { steps: [], ...rest },
         performed: { done: hands.writes, changed: false, failures: [], unsettled: hands.unsettled },
+        ...(hands.isUnanswered ? { isUnanswered: true } : {}),
       };
     } catch (error) {
       note(of, key, wholes);

@@ -47,6 +47,8 @@ export interface Queue {
   addBy(key: string, epochMs: number): void;
   /** Replaces what an earlier decision asked for; undefined = no wake-up. `lookedAt`: what time it was for the decision. */
   wakeAt(key: string, epochMs: number | undefined, lookedAt?: number): void;
+  /** What stood in its way is gone: it runs now, and its failures so far are forgotten. */
+  retryNow(key: string): void;
   /** Starts nothing any more; resolves when what runs is done. */
   stop(): Promise<void>;
 }
@@ -285,6 +287,14 @@ export function createQueue(options: QueueOptions): Queue {
       const isAsked = epochMs !== undefined && epochMs > (lookedAt ?? now);
       if (epochMs === undefined) wakes.clear(key);
       else wakes.set(key, isAsked ? Math.max(epochMs, now) : now + QUIET_MS);
+    },
+    retryNow(key) {
+      if (isStopped) return;
+      const entry = entryOf(key);
+      entry.failures = 0;
+      entry.hurries = 0;
+      entry.quietUntil = 0;
+      enqueue(entry, 'fresh');
     },
     stop() {
       isStopped = true;

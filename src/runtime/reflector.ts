@@ -4,7 +4,7 @@ import type { KubeObject } from '../api/object.ts';
 import type { Target, Transport, WatchEvent } from '../api/transport.ts';
 import { onAbort } from '../base/abort.ts';
 import { type Clock, until } from '../base/clock.ts';
-import { ApiError, messageOf } from '../base/errors.ts';
+import { ApiError, LostError, messageOf } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import { type BackOff, backOffMs } from './back-off.ts';
 import type { Cache, Change } from './cache.ts';
@@ -52,6 +52,8 @@ export interface ReflectorState {
 
 export interface Reflector {
   state(): ReflectorState;
+  /** The server answers again: who waits because it did not goes on now. */
+  retryNow(): void;
   /** Resolves after the signal fired. Never rejects. */
   readonly done: Promise<void>;
 }
@@ -84,6 +86,8 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
   /** The next attempt has a reason to fare better, so it goes out at once. */
   let isCured = false;
   let notBefore = 0;
+  let isUnanswered = false;
+  let endRest = () => {};
 
   const tell = (changes: readonly Change<T>[]) => {
     if (changes.length > 0) options.onChanges(changes);
@@ -112,6 +116,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
     lastReason = error instanceof ApiError ? error.reason : undefined;
     failures++;
     notBefore = clock.now() + retryAfterMs(error);
+    isUnanswered = error instanceof LostError;
     if (isNew) options.onTrouble?.();
     if (!(error instanceof ApiError)) return;
     // Whatever the server holds against our revision (too old, too new, unknown) is cured by a list. So is the rare server that keeps
@@ -128,7 +133,12 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
     }
     phase = 'waiting';
     const wakeAt = Math.max(notBefore, clock.now() + backOffMs(backOff, failures, random));
-    await until(clock, wakeAt, `${options.name} back-off`, signal);
+    const ending = new AbortController();
+    const forget = onAbort(signal, () => ending.abort());
+    endRest = () => ending.abort();
+    await until(clock, wakeAt, `${options.name} back-off`, ending.signal);
+    endRest = () => {};
+    forget();
   }
 
   async function list(): Promise<void> {
@@ -241,6 +251,11 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
       ...(lastError === undefined ? {} : { lastError }),
       ...(lastError === undefined || lastReason === undefined ? {} : { lastReason }),
     }),
+    retryNow() {
+      if (phase !== 'waiting' || !isUnanswered) return;
+      failures = 1;
+      endRest();
+    },
     done: run(),
   };
 }

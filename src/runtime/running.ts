@@ -22,6 +22,8 @@ export interface Running {
   readonly busy: Map<string, number>;
   /** What stopped the last pass over a key. */
   readonly failures: Map<string, Failure>;
+  /** Keys whose last pass did not get an answer to something that it asked a server. */
+  readonly unanswered: Set<string>;
   /** Woken from outside before it was ready. */
   readonly early: Set<string>;
   isReady: boolean;

@@ -9,7 +9,11 @@ import { FIRST_LIST, namespacePart, WHOLE_COLLECTION, type Wholes } from './whol
 /** Makes the view of one controller at one moment. Without `wholes` (in toKeys) no whole object is known. */
 export type SeeAt = (now: number, wholes?: Wholes, failure?: Failure) => See;
 
-export function createSee(controller: Pick<Controller, 'name' | 'watches'>, feeds: Feeds): SeeAt {
+export function createSee(
+  controller: Pick<Controller, 'name' | 'watches'>,
+  feeds: Feeds,
+  returns: NonNullable<See['returns']>,
+): SeeAt {
   const watched = new Map<Source, Feed>(
     controller.watches.map(({ source }) => [source as Source, feeds.of(source as Source)]),
   );
@@ -27,6 +31,7 @@ export function createSee(controller: Pick<Controller, 'name' | 'watches'>, feed
       feedOf(source).cache.all(namespace) as readonly T[],
     by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
       feedOf(source).cache.by(index, value) as readonly T[],
+    returns,
     isListed: (source) => feedOf(source).isSynced,
     amiss(source) {
       const feed = feeds.opened(source as Source);

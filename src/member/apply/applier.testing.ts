@@ -1,6 +1,7 @@
 // A hub with one member and its applier, on a clock that the test holds, for tests of the applier as it really runs.
 
 import { aCluster, admin, type TestClock, type TestCluster, testClock } from '../../../test/cluster.ts';
+import { type Switched, switched } from '../../../test/runtime/switched.ts';
 import { hubKinds, memberKinds } from '../../api/kinds.ts';
 import { memberNamespace } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -32,6 +33,8 @@ export interface Rig extends AsyncDisposable {
   meddle: Meddle | undefined;
   /** Lists, and so watches, of the member that are refused. */
   refuseLists: ((plural: string) => Error | undefined) | undefined;
+  /** The member's server as the agent reaches it. */
+  readonly link: Switched;
   start(options?: Partial<ApplierOptions>): Promise<Manager>;
   stop(): Promise<void>;
   settles(): Promise<void>;
@@ -62,6 +65,7 @@ export async function aRig(): Promise<Rig> {
   const member = await aCluster({ kinds: memberKinds, clock, seed: 2 });
   const writes: string[] = [];
   const gets: string[] = [];
+  const link = switched(member.as(admin));
   let manager: Manager | undefined;
 
   const spied = (inner: Transport, who: 'hub' | 'member'): Transport => ({
@@ -108,13 +112,14 @@ export async function aRig(): Promise<Rig> {
     gets,
     meddle: undefined,
     refuseLists: undefined,
+    link,
     async start(options = {}) {
       const catalogue = member.running.catalogue;
       manager = startManager(
         {
           clock,
           random: seededRandom(7),
-          servers: { hub: spied(hub.as(admin), 'hub'), member: spied(member.as(admin), 'member') },
+          servers: { hub: spied(hub.as(admin), 'hub'), member: spied(link, 'member') },
           log: silentLog,
         },
         { controllers: [applierWorker({ cluster: CLUSTER, catalogue, random: seededRandom(8), ...options })] },

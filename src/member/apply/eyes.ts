@@ -9,8 +9,8 @@ import { stateOf } from './one.ts';
 export interface Eyes {
   /** `uid@resourceVersion` or `absent`; undefined = not watched, now or for good. */
   known(resource: Resource, identifier: Identifier): string | undefined;
-  /** Uid of a namespace, or `absent`. */
-  namespace(name: string | undefined): string;
+  /** What else can make a difference to what failed in a namespace: its uid or `absent`, and how often the member's server has come back. */
+  surroundings(namespace: string | undefined): string;
   /** Collections that were asked for and are not listed yet, though nothing stands in the way. */
   readonly missing: readonly Source[];
   /** Collections that cannot be watched. */
@@ -52,10 +52,11 @@ export function eyesOf(see: See, collectionOf: Collections): Eyes {
       const found = look(resource, namespace, name);
       return found === undefined ? undefined : stateOf(found[0]);
     },
-    namespace(name) {
-      if (name === undefined) return '';
-      const found = look(namespaceResource, undefined, name);
-      return found === undefined ? 'unknown' : (found[0]?.metadata.uid ?? 'absent');
+    surroundings(namespace) {
+      const returns = see.returns?.('member') ?? 0;
+      if (namespace === undefined) return `${returns}`;
+      const found = look(namespaceResource, undefined, namespace);
+      return `${returns} ${found === undefined ? 'unknown' : (found[0]?.metadata.uid ?? 'absent')}`;
     },
     get missing() {
       return [...missing];

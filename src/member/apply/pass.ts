@@ -196,7 +196,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     strategy: { whenToTakeOver, allowCoOwnership },
     isForsaken: input.isForsaken,
     known: eyes.known(resource, identifier),
-    surroundings: eyes.namespace(identifier.namespace),
+    surroundings: eyes.surroundings(identifier.namespace),
     before: memory.get(identityOf(identifier)),
     now: input.now,
     random: input.random,

@@ -559,6 +559,22 @@ describe('trouble', () => {
     expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ a: '1' });
   });
 
+  test('a member that was away for long gets what it missed as soon as it is back', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('settings', { a: '1' })]);
+    await rig.settles();
+    rig.link.isAway = true;
+    await rig.order('web-work', [aNamespace('shop'), aConfigMap('settings', { a: '2' })]);
+    await rig.pass(14_400_000, 10_000);
+    expect(await rig.messageOf('web-work', 1)).toContain('ECONNREFUSED');
+    rig.link.isAway = false;
+    // At most until the next attempt to open a watch.
+    await rig.pass(30_000);
+    expect((await rig.find('configmaps', 'shop', 'settings'))?.['data']).toEqual({ a: '2' });
+    expect(await rig.verdict('web-work')).toBe('Applied=True/AllManifestsApplied Available=True/AllManifestsAvailable');
+  });
+
   test('a status that somebody changed by hand is put right', async () => {
     await using rig = await aRig();
     await rig.start();

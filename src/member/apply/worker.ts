@@ -87,7 +87,7 @@ export function applierWorker(options: ApplierOptions): Worker {
       if (resource === undefined || manifest === undefined) continue;
       if (resource.namespaced && identifier.namespace === undefined) continue;
       eyes.known(resource, placed(identifier, resource));
-      if (resource.namespaced) eyes.namespace(identifier.namespace);
+      if (resource.namespaced) eyes.surroundings(identifier.namespace);
     }
     if (eyes.missing.length > 0) return { need: [], watch: eyes.missing };
 

@@ -44,8 +44,8 @@ export const mutants: readonly Mutant[] = [
     name: 'decides before it has looked what became of a lost write',
     danger: 'A write that did happen is taken for one that did not: two clusters are updated where one may be.',
     file: 'src/runtime/pass.ts',
-    find: 'await settle(of, key);\n      const seen = await look(of, key);',
-    replace: 'const seen = await look(of, key);\n      await settle(of, key);',
+    find: 'await settle(of, key);\n      seen = await look(of, key);',
+    replace: 'seen = await look(of, key);\n      await settle(of, key);',
     caughtBy: 'turns',
   },
   {
