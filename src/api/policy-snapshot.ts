@@ -7,6 +7,9 @@ import { BETA, placementGroup, V1 } from './groups.ts';
 import { frozenSnapshot } from './immutable.ts';
 import { recordedPolicy } from './placement-policy.ts';
 
+/** As many decisions as a status names at most. */
+export const MOST_DECISIONS = 1000;
+
 const spec = s.object(
   {
     policy: s.optional(recordedPolicy),
@@ -21,7 +24,7 @@ const status = s.object(
       doc: 'Generation of the placement that the scheduler has dealt with.',
       format: 'int64',
     }),
-    targetClusters: s.optional(s.array(clusterDecision, { doc: 'The decisions.', maxItems: 1000 })),
+    targetClusters: s.optional(s.array(clusterDecision, { doc: 'The decisions.', maxItems: MOST_DECISIONS })),
     conditions: s.optional(conditionsByType('Whether the policy could be fulfilled.')),
   },
   { doc: 'What the scheduler decided.' },

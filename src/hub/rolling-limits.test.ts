@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { HubPolicySnapshot } from './placement-sources.ts';
-import { isExhausted } from './rolling-limits.ts';
+import { foundOnly } from './rolling-limits.ts';
 
 const said = (status: 'True' | 'False', observedGeneration: number): HubPolicySnapshot => ({
   metadata: { name: 'web-0', generation: 2 },
   spec: { policyHash: '' },
   status: {
     observedCRPGeneration: 1,
+    targetClusters: [
+      { clusterName: 'c1', selected: true, reason: 'picked' },
+      { clusterName: 'c2', selected: false, reason: 'not picked' },
+    ],
     conditions: [
       {
         type: 'Scheduled',
@@ -22,10 +26,10 @@ const said = (status: 'True' | 'False', observedGeneration: number): HubPolicySn
 
 describe('that no more clusters can be found', () => {
   test.each([
-    { it: 'holds when the scheduler says so of this snapshot', of: said('False', 2), is: true },
-    { it: 'does not hold when it said so of an older state', of: said('False', 1), is: false },
-    { it: 'does not hold when it found all', of: said('True', 2), is: false },
+    { it: 'holds when the scheduler says so of this snapshot', of: said('False', 2), is: ['c1'] },
+    { it: 'does not hold when it said so of an older state', of: said('False', 1), is: undefined },
+    { it: 'does not hold when it found all', of: said('True', 2), is: undefined },
   ])('$it', ({ of, is }) => {
-    expect(isExhausted(of)).toBe(is);
+    expect(foundOnly(of)).toEqual(is);
   });
 });

@@ -11,10 +11,11 @@ export interface LimitsInput {
   readonly policySnapshot: HubPolicySnapshot | undefined;
 }
 
-/** The scheduler has said, of this very snapshot, that it cannot find more clusters. */
-export function isExhausted({ metadata, status }: HubPolicySnapshot): boolean {
+/** The clusters that the scheduler has found, if it has said, of this very snapshot, that it cannot find more. */
+export function foundOnly({ metadata, status }: HubPolicySnapshot): readonly string[] | undefined {
   const scheduled = conditionOf(status?.conditions, 'Scheduled');
-  return scheduled?.status === 'False' && scheduled.observedGeneration === metadata.generation;
+  if (scheduled?.status !== 'False' || scheduled.observedGeneration !== metadata.generation) return undefined;
+  return (status?.targetClusters ?? []).filter(({ selected }) => selected).map(({ clusterName }) => clusterName);
 }
 
 export function rollingLimitsOf({ family, spec, policySnapshot }: LimitsInput): RollingLimits {
@@ -24,7 +25,7 @@ export function rollingLimitsOf({ family, spec, policySnapshot }: LimitsInput): 
     maxSurge: limits?.maxSurge ?? '25%',
     unavailablePeriodMs: (limits?.unavailablePeriodSeconds ?? 60) * 1000,
     target: targetOf(spec.policy),
-    isExhausted: policySnapshot !== undefined && isExhausted(policySnapshot),
+    foundOnly: policySnapshot && foundOnly(policySnapshot),
     binding: { group: family.binding.group, kind: family.binding.kind },
   };
 }

@@ -155,7 +155,6 @@ describe('of a binding', () => {
                 maxSurge: 1,
                 unavailablePeriodMs: 60_000,
                 target: undefined,
-                isExhausted: false,
                 binding: clusterFamily.binding,
               },
               state: undefined,

@@ -55,20 +55,23 @@ interface Limits {
   readonly mu?: number | string;
   readonly ms?: number | string;
   readonly period?: number;
-  readonly exhausted?: true;
+  /** What the scheduler says that it has found, and no more; true = all that are picked. */
+  readonly found?: true | string;
 }
 
-const limitsOf = ({ n, mu = '25%', ms = '25%', period = 60, exhausted }: Limits): RollingLimits => ({
+const limitsOf = ({ n, mu = '25%', ms = '25%', period = 60, found }: Limits, rows: readonly Row[]): RollingLimits => ({
   maxUnavailable: mu,
   maxSurge: ms,
   unavailablePeriodMs: period * 1000,
   target: n,
-  isExhausted: exhausted ?? false,
+  foundOnly: found === true ? rows.map(({ cluster }) => cluster) : found?.split(' ').filter((name) => name !== ''),
   binding: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourceBinding' },
 });
 
-const planOf = (rows: string | readonly Row[], limits: Limits, now = NOW) =>
-  rolling({ rows: typeof rows === 'string' ? bindings(rows) : rows, limits: limitsOf(limits), state: undefined, now });
+const planOf = (of: string | readonly Row[], limits: Limits, now = NOW) => {
+  const rows = typeof of === 'string' ? bindings(of) : of;
+  return rolling({ rows, limits: limitsOf(limits, rows), state: undefined, now });
+};
 
 interface Trace extends Limits {
   readonly it: string;
@@ -206,13 +209,40 @@ const traces: readonly Trace[] = [
     it: 'T14 1 PickN 5, three exist',
     of: 'B ro c1 c2 c3',
     n: 5,
-    exhausted: true,
+    found: true,
     figures: '3/1/2/2 3/0/3 1/4',
     move: 'c1',
     stale: 'c2 c3',
   },
-  { it: 'T14 2 PickFixed, one missing', of: 'B ro c1 c2', n: 3, exhausted: true, move: 'c1', stale: 'c2' },
-  { it: 'T14 3 PickN 4, 50 %', of: 'B ro c1 c2', n: 4, mu: '50%', exhausted: true, move: 'c1', stale: 'c2' },
+  { it: 'T14 2 PickFixed, one missing', of: 'B ro c1 c2', n: 3, found: true, move: 'c1', stale: 'c2' },
+  { it: 'T14 3 PickN 4, 50 %', of: 'B ro c1 c2', n: 4, mu: '50%', found: true, move: 'c1', stale: 'c2' },
+  {
+    it: 'T14 when what the scheduler said names one that it has given up since',
+    of: 'B ro c1 c2; U r c3',
+    n: 4,
+    mu: 1,
+    found: 'c1 c2 c3',
+    stale: 'c1 c2',
+  },
+  {
+    it: 'T14 when it has picked one since',
+    of: 'U r c2; S c4',
+    n: 3,
+    mu: 1,
+    found: 'c2',
+    move: 'c4',
+  },
+  {
+    it: 'T14 when it has said so of that one, too',
+    of: 'U r c2; S c4',
+    n: 3,
+    mu: 1,
+    found: 'c4',
+    move: 'c4',
+    remove: 'c2',
+  },
+  { it: 'T14 with one that goes, which it may name', of: 'B ro c1; B d c2', n: 3, mu: 1, found: 'c1 c2', stale: 'c1' },
+  { it: 'T14 with one that goes, or not', of: 'B ro c1; B d c2', n: 3, mu: 1, found: 'c1', stale: 'c1' },
   {
     it: 'T14 while the scheduler still looks',
     of: 'B ro c1 c2 c3',
@@ -358,10 +388,7 @@ describe('a rolling update', () => {
     const at = (seconds: number) => planOf(rows, { n: 2, mu: 1 }, NOW + seconds * 1000);
     expect(at(25)).toMatchObject({ move: [], wakeAt: NOW + 60_001, figures: { ready: 1, maxRemove: 0 } });
     expect(at(60)).toMatchObject({ move: [], wakeAt: NOW + 60_001 });
-    expect(rolling({ rows, limits: limitsOf({ n: 2, mu: 1 }), state: undefined, now: NOW + 60_001 })).toMatchObject({
-      move: ['c2'],
-      figures: { ready: 2 },
-    });
+    expect(planOf(rows, { n: 2, mu: 1 }, NOW + 60_001)).toMatchObject({ move: ['c2'], figures: { ready: 2 } });
   });
 
   test('T17 moves only those whose overrides changed', () => {

@@ -2,6 +2,7 @@
 // Guarantees: because of us, never more than `maxUnavailable` clusters lack an available copy (one at a time where that is 0 and content
 // changes in place), and never more than `maxSurge` clusters beyond the target have one. What is already down may always be mended.
 import type { Hold } from '../../api/hold.ts';
+import { MOST_DECISIONS } from '../../api/policy-snapshot.ts';
 import { countRoundedUp, type IntOrPercent } from '../../base/int-or-percent.ts';
 import { gatesOf, readyAt } from './gates.ts';
 import { isOutdated, type Plan, type Planner, type Row } from './planner.ts';
@@ -13,8 +14,8 @@ export interface RollingLimits {
   readonly unavailablePeriodMs: number;
   /** How many clusters the policy asks for; undefined = as many as were picked. */
   readonly target: number | undefined;
-  /** The scheduler cannot find more clusters than it has. */
-  readonly isExhausted: boolean;
+  /** The scheduler has said that it can find these clusters and no more; undefined = it has not. */
+  readonly foundOnly?: readonly string[] | undefined;
   /** The binding kind, for what names a binding. */
   readonly binding: { readonly group: string; readonly kind: string };
 }
@@ -54,7 +55,8 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   // Differs from KubeFleet: clusters that nobody can find do not use up the budget of those that exist.
   const picked = scheduled.length + bound.length;
   const target = limits.target ?? picked;
-  const within = limits.isExhausted ? Math.min(target, picked) : target;
+  const isExhausted = limits.foundOnly !== undefined && isWordOf(limits.foundOnly, [...scheduled, ...bound]);
+  const within = isExhausted ? Math.min(target, picked) : target;
   const maxUnavailable = countRoundedUp(limits.maxUnavailable, within);
   const maxSurge = countRoundedUp(limits.maxSurge, target);
   const ready = present.filter(isReady).length;
@@ -146,4 +148,15 @@ function split<T>(items: readonly T[], fits: (item: T) => boolean): readonly [re
   const no: T[] = [];
   for (const item of items) (fits(item) ? yes : no).push(item);
   return [yes, no];
+}
+
+/**
+ * What the scheduler said last is about those that are picked now. Else it is old, and it may well find more: clusters that it counts on must not
+ * be taken away on its former word. A word of as many as it can name at most may leave some out.
+ */
+function isWordOf(named: readonly string[], picked: readonly Row[]): boolean {
+  const names = new Set(named);
+  const clusters = new Set(picked.map(({ cluster }) => cluster));
+  const isKnown = ({ cluster, deleting }: Row) => deleting || names.has(cluster) || names.size >= MOST_DECISIONS;
+  return named.every((name) => clusters.has(name)) && picked.every(isKnown);
 }

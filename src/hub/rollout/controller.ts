@@ -2,6 +2,7 @@
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
+import { deepEqual } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import { type Controller, isNeed, type Need, type See, type WholeRef } from '../../runtime/controller.ts';
@@ -25,7 +26,7 @@ import {
 import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
-import { isExhausted } from '../rolling-limits.ts';
+import { foundOnly } from '../rolling-limits.ts';
 import { isSameOrder } from '../same-order.ts';
 import { memberClusters } from '../sources.ts';
 import { decide, type Observed } from './decide.ts';
@@ -49,7 +50,7 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
       {
         source: family.policySnapshots,
         toKeys: (item, _see, old) =>
-          old !== undefined && isExhausted(item) === isExhausted(old) ? [] : [placementKeyOf(item)],
+          old !== undefined && deepEqual(foundOnly(item), foundOnly(old)) ? [] : [placementKeyOf(item)],
       },
       // An override that is not built yet stops whatever it matches.
       ...[clusterOverrides, namespacedOverrides].map((source) => ({

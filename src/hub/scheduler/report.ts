@@ -1,14 +1,13 @@
 // What the policy snapshot says after a run: who was picked, why others were not, and whether that is what the policy asks for.
 import type { ClusterDecision } from '../../api/cluster-decision.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
-import type { PolicySnapshotReason, PolicySnapshotStatus } from '../../api/policy-snapshot.ts';
+import { MOST_DECISIONS, type PolicySnapshotReason, type PolicySnapshotStatus } from '../../api/policy-snapshot.ts';
 import { by } from '../../base/compare.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { HubPolicySnapshot } from '../placement-sources.ts';
 import type { Outcome } from './cycle.ts';
 import { FILTERED } from './decisions.ts';
 
-const MOST_DECISIONS = 1000;
 const MOST_EXPLAINED = 20;
 const SCHEDULED = 'Scheduled';
 

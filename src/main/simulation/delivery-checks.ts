@@ -9,7 +9,6 @@ import { labels, masterWorkName, memberNamespace, workBaseName } from '../../api
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Placement } from '../../api/placement.ts';
-import type { PolicySnapshot } from '../../api/policy-snapshot.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { work } from '../../api/work.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
@@ -139,33 +138,11 @@ export function budgetIsKept({ family, isMoving, leaders }: Story): Checker {
     if (!isTakenOut || store === undefined || !isPlaced(store, family)) return undefined;
     // What was placed on a member that is gone serves nobody.
     if (!isMember(store, now.spec.targetCluster)) return undefined;
-    const said = lastWordIn(store, family);
-    const picked = bindingsIn(store, family).filter(
-      (each) =>
-        !isGoing(each) &&
-        (each.spec.state === 'Bound' ||
-          (each.spec.state === 'Scheduled' && said?.has(each.spec.targetCluster) !== false)),
-    );
+    const picked = bindingsIn(store, family).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled');
     if (standing.size >= Math.min(TARGET, picked.length) - MAX_UNAVAILABLE) return undefined;
     return `${now.spec.targetCluster} was taken out, and only ${standing.size} of ${picked.length} have a copy`;
   });
 }
-
-/**
- * The clusters that the scheduler has named, if it has said that there are no more; else undefined. One that it picks after that is not missed
- * before it has said so: whoever takes another out meanwhile goes by what was said.
- */
-function lastWordIn(store: Readable, { policySnapshot }: PlacementFamily): ReadonlySet<string> | undefined {
-  const last = inAll<PolicySnapshot>(store, policySnapshot)
-    .toSorted((a, b) => indexOf(a) - indexOf(b))
-    .at(-1);
-  const scheduled = conditionOf(last?.status?.conditions, 'Scheduled');
-  if (scheduled?.status !== 'False' || scheduled.observedGeneration !== last?.metadata.generation) return undefined;
-  const named = last?.status?.targetClusters ?? [];
-  return new Set(named.filter(({ selected }) => selected).map(({ clusterName }) => clusterName));
-}
-
-const indexOf = ({ metadata }: PolicySnapshot): number => Number(metadata.labels?.[labels.policyIndex]);
 
 const isMember = (store: Readable, name: string): boolean =>
   store.get(`${memberCluster.group}/${memberCluster.plural}//${name}`) !== undefined;
