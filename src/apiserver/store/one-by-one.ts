@@ -1,6 +1,9 @@
 // Syncs of several logs on one drive. Side by side each takes about as long as both, and it is the first that somebody waits for.
 
-/** Runs one after the other, in the order of the calls, the first at once; a failure is told to its caller and stops nobody. */
+/**
+ * Runs one after the other, in the order of the calls, the first at once; a failure is told to its caller and stops nobody. Whoever is next lets
+ * those go first who have waited for the one that ended: what they write now goes along with it, instead of waiting for one more sync.
+ */
 export function oneByOne(): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let isBusy = false;
@@ -13,7 +16,14 @@ export function oneByOne(): <T>(run: () => Promise<T>) => Promise<T> {
       // Whoever is next takes over: nobody comes in between.
       const next = waiting.shift();
       if (next === undefined) isBusy = false;
-      else next();
+      else afterTurns(TURNS, next);
     }
   };
+}
+
+/** In the first turn of the event loop they hear of it, in the second they have written. */
+const TURNS = 2;
+
+function afterTurns(count: number, run: () => void): void {
+  setImmediate(() => (count === 1 ? run() : afterTurns(count - 1, run)));
 }
