@@ -35,11 +35,11 @@ export function onAbort(signal: AbortSignal, run: () => void): () => void {
 /** The promise's outcome, or `instead()` thrown as soon as the signal fires. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, instead: () => Error): Promise<T> {
   let forget = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    forget = onAbort(signal, () => reject(instead()));
-  });
   try {
-    return await Promise.race([promise, aborted]);
+    return await new Promise<T>((resolve, reject) => {
+      forget = onAbort(signal, () => reject(instead()));
+      promise.then(resolve, reject);
+    });
   } finally {
     forget();
   }

@@ -53,11 +53,13 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
       // Which snapshot a binding names is on the binding; that one of them appears late or goes early is what is looked for here.
       {
         source: family.resourceSnapshots,
-        toKeys: (item, see) =>
-          see
-            .by(family.bindings, 'placement', placementKeyOf(item))
-            .filter(({ spec }) => spec.resourceSnapshotName === item.metadata.name)
-            .map(keyOfBinding),
+        toKeys: (item, see, other) =>
+          other?.metadata.uid === item.metadata.uid
+            ? []
+            : see
+                .by(family.bindings, 'placement', placementKeyOf(item))
+                .filter(({ spec }) => spec.resourceSnapshotName === item.metadata.name)
+                .map(keyOfBinding),
       },
       {
         source: memberClusters,
