@@ -301,6 +301,23 @@ describe('a cache', () => {
     expect(cache.watched('DELETED', object('a', 24))?.isSame).toBe(false);
   });
 
+  test('shows a projection what it made before, but not if that was of a server that went back', () => {
+    const shownTo: (string | undefined)[] = [];
+    const cache = filled(5, [object('a', 5)], {
+      on: 'hub',
+      resource,
+      project(each, old) {
+        shownTo.push(old?.metadata.resourceVersion);
+        return each;
+      },
+    });
+    take(cache, ['watch', 'MODIFIED', object('a', 7)]);
+    take(cache, ['answer', object('a', 8)]);
+    take(cache, ['list', 3, [object('a', 3)]]);
+    expect(shownTo).toEqual([undefined, '5', '7', undefined]);
+    expect(shown(cache)).toEqual(['a a-uid 3']);
+  });
+
   test('refuses a projection that forgets which state it is of', () => {
     const cache = createCache({
       ...source,

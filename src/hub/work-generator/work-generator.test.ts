@@ -72,6 +72,7 @@ async function bench(family: PlacementFamily) {
     get,
     base,
     writes: asked.writes,
+    passes: () => manager.state().controllers[0]?.passes ?? 0,
     forget: () => void asked.calls.splice(0),
     async snapshot(index: number, resources: readonly object[]) {
       await cluster.create(family.resourceSnapshot.plural, inNamespace, {
@@ -244,6 +245,21 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       it.forget();
       await it.report(DONE);
       expect(it.writes()).toEqual([]);
+    });
+
+    test('are not thought of because a binding that must wait has moved, nor because its snapshot is not the latest any more', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('one')]);
+      await it.bind(0);
+      await it.patch(it.bindingAt, { status: { conditions: [] } }, 'status');
+      await it.snapshot(1, [configMap('two')]);
+      const before = it.passes();
+      const first = it.cluster.at(family.resourceSnapshot.plural, it.bindingAt.namespace, 'web-0-snapshot');
+      await it.patch(first, { metadata: { labels: { [labels.isLatestSnapshot]: 'false' } } });
+      await it.patch(it.bindingAt, { spec: { resourceSnapshotName: 'web-1-snapshot' } });
+      expect(it.passes()).toBe(before);
+      await it.bind(1);
+      expect(it.passes()).toBeGreaterThan(before);
     });
 
     test('are put right when somebody edits them', async () => {
