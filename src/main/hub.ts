@@ -7,7 +7,7 @@ import { systemRandom } from '../base/random.ts';
 import { type ConnectOptions, connect } from '../cli/connect.ts';
 import { createIfAbsent } from '../cli/create-if-absent.ts';
 import { createLiveCatalogue } from '../client/live-catalogue.ts';
-import { afterDisk } from '../runtime/deps.ts';
+import { besideDisk } from '../runtime/deps.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
 import { type Leading, runWhileLeading } from './leading.ts';
@@ -72,7 +72,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
           random: systemRandom,
           servers: { hub: counted(transport, 'hub', metrics) },
           catalogues: { hub: catalogue },
-          afterOthers: afterDisk(),
+          ...besideDisk(),
           log,
         },
         {

@@ -8,7 +8,7 @@ import { systemRandom } from '../base/random.ts';
 import { type Connected, type ConnectOptions, connect } from '../cli/connect.ts';
 import { createLiveCatalogue } from '../client/live-catalogue.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
-import { afterDisk } from '../runtime/deps.ts';
+import { besideDisk } from '../runtime/deps.ts';
 import { type Agent, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
@@ -75,7 +75,7 @@ export async function member(options: MemberCommandOptions): Promise<void> {
       log,
       servers,
       catalogues: { member: catalogue },
-      afterOthers: afterDisk(),
+      ...besideDisk(),
     },
     { cluster: options.name, probe: transportProbe(own.transport), metrics, isRemote: true },
   );

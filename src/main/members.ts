@@ -12,7 +12,7 @@ import { mapLimit } from '../base/map-limit.ts';
 import { systemRandom } from '../base/random.ts';
 import { createGate } from '../client/gate.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
-import { afterDisk, type Log } from '../runtime/deps.ts';
+import { besideDisk, type Log } from '../runtime/deps.ts';
 import type { Pretend } from '../sim/pretend/start.ts';
 import { type Pace, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
@@ -65,7 +65,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
   const { fleet, servers, hubFor, log, metrics } = options;
   const parts: { stop(): Promise<void> }[] = [];
   const shared = { clock: wallClock, random: systemRandom, log };
-  const afterOthers = afterDisk();
+  const pacing = besideDisk();
   const gate = createGate(AGENTS_STARTING);
   const pace: Pace = async (run) => {
     const leave = await gate.enter(new AbortController().signal, () => new Error('never'));
@@ -87,7 +87,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
       ...shared,
       servers: { hub, member: counted(own, 'member', metrics) },
       catalogues: { member: catalogue },
-      afterOthers,
+      ...pacing,
     };
     parts.push(
       runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }, afterNodes(pretend, pace)),

@@ -10,7 +10,7 @@ import { directTransport } from '../apiserver/direct.ts';
 import { wallClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
-import { afterDisk } from '../runtime/deps.ts';
+import { besideDisk } from '../runtime/deps.ts';
 import type { Manager } from '../runtime/manager.ts';
 import { counted } from './counted.ts';
 import { type Embedded, type EmbeddedOptions, HOST, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
@@ -83,7 +83,7 @@ export async function up(options: UpOptions): Promise<void> {
       random: systemRandom,
       servers: { hub: counted(admin, 'hub', metrics) },
       catalogues: { hub: hub.catalogue },
-      afterOthers: afterDisk(),
+      ...besideDisk(),
     },
     { ...membershipOf(options), metrics, placements, runs: runsOf(options) },
   );

@@ -4,6 +4,7 @@ import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { ServerName } from './controller.ts';
+import { Fifo } from './fifo.ts';
 
 export interface Log {
   /** One line: a constant message and variable fields. */
@@ -24,6 +25,8 @@ export interface Deps {
    * Where nothing takes time, as in a simulated world, a microtask, unless told.
    */
   readonly afterOthers?: (run: () => void) => void;
+  /** Runs what nobody waits for, so that what somebody waits for can come in between. At once unless told. */
+  readonly oneATurn?: (run: () => void) => void;
 }
 
 /**
@@ -44,5 +47,34 @@ export function afterDisk(): (run: () => void) => void {
     });
   };
 }
+
+/**
+ * One in each turn of the event loop. A write that has reached the disk meanwhile is heard of after the next of them, not after the last. Of many
+ * several go together, and so do their own writes.
+ */
+export function oneATurn(): (run: () => void) => void {
+  const line = new Fifo<() => void>();
+  let isMoving = false;
+  const move = () => {
+    isMoving = line.size > 0;
+    if (!isMoving) return;
+    setImmediate(move);
+    for (let count = Math.ceil(line.size / MOST_TURNS); count > 0; count--) line.shift()?.();
+  };
+  return (run) => {
+    line.push(run);
+    if (isMoving) return;
+    isMoving = true;
+    setImmediate(move);
+  };
+}
+
+const MOST_TURNS = 8;
+
+/** For a process with a disk. */
+export const besideDisk = (): Required<Pick<Deps, 'afterOthers' | 'oneATurn'>> => ({
+  afterOthers: afterDisk(),
+  oneATurn: oneATurn(),
+});
 
 export const silentLog: Log = { info() {}, warn() {}, error() {} };

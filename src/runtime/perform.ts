@@ -78,10 +78,11 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
 const isReport = (action: Action): boolean => action.do === 'patch' && action.subresource === 'status';
 
 /** Whoever waits for what was written goes before the report on it: first they look, then what they write is on its way to the disk. */
-async function othersActed({ afterOthers }: Deps): Promise<void> {
+async function othersActed({ afterOthers, oneATurn }: Deps): Promise<void> {
   if (afterOthers === undefined) return;
   await new Promise<void>(afterOthers);
   await new Promise<void>(afterOthers);
+  if (oneATurn !== undefined) await new Promise<void>(oneATurn);
 }
 
 /** True when the server has something else now than before. */
