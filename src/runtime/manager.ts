@@ -3,7 +3,7 @@
 // a controller decides nothing before all it watches is known; after `stop` no write goes out.
 //
 // Begin with pass.ts. The parts: feeds.ts (what is known), queue.ts (what must be looked at), perform.ts (what is done), outcome.ts (what
-// is done about failures), wholes.ts (objects that a decision needs in full).
+// is done about failures), wholes.ts (objects that a decision needs in full), presence.ts (when a server is back).
 import { setMaxListeners } from 'node:events';
 import type { Registry } from 'prom-client';
 import type { Hold } from '../api/hold.ts';
