@@ -173,20 +173,13 @@ async function ofHolds(story: Story): Promise<Answer> {
   const isSilent = first?.code === 'Unreachable' && progress.phase === 'Running';
   const lead = isSilent ? undefined : LEADS[progress.phase];
   const says = IN_HUBS_WORDS.includes(progress.phase) && progress.says !== '' ? progress.says : undefined;
-  const overtaken = run.spec.state === 'Stop' ? await overtakenBy(story) : undefined;
   const next = [
     ...(progress.phase === 'Prepared' ? [`see what it would do: flotilla plan run ${typed(whichRun)}`] : []),
-    ...(overtaken === undefined ? [] : insteadOfResuming(whichRun, overtaken)),
-    ...(overtaken === undefined && progress.holds.some(isBroken)
-      ? waysOut({ which: whichRun, run, revisions: await revisionsOf(story) })
-      : []),
+    ...(await waysPast(story, progress.holds)),
   ];
   const sentence = says ?? first?.sentence ?? (progress.says || 'its status does not say why');
   const whole = `${runTitle} ${lead ?? 'waits'}: ${sentence}`;
-  if (first !== undefined) {
-    const isOpen = ({ code }: Cause) => overtaken === undefined || code !== 'RunStopped';
-    return answer(whole, { causes: causes.map((each) => (isOpen(each) ? each : withoutNext(each))), next });
-  }
+  if (first !== undefined) return answer(whole, { causes, next });
 
   // Without holds: what the conditions say, and what happened.
   const stage = progress.stages.find(({ state }) => state !== 'Done' && state !== 'Empty');
@@ -209,15 +202,22 @@ async function ofHolds(story: Story): Promise<Answer> {
   });
 }
 
-const withoutNext = ({ next: _next, ...cause }: Cause): Cause => cause;
-
 /** Nothing that a person waits for: what was brought there does not work. */
 const isBroken = ({ code, facts }: HoldEntry): boolean =>
   code === 'NotAvailable' && ['failed', 'starting', 'diff-failed'].includes(String(facts?.['cause']));
 
-/** undefined = nobody has, as far as the caller may see. */
+/** What can be done besides what the holds say. */
+async function waysPast(story: Story, holds: readonly HoldEntry[]): Promise<readonly string[]> {
+  const { whichRun: which, run } = story;
+  const overtaken = await overtakenBy(story);
+  if (overtaken !== undefined) return insteadOfResuming(which, overtaken);
+  return holds.some(isBroken) ? waysOut({ which, run, revisions: await revisionsOf(story) }) : [];
+}
+
+/** Only of a run that is stopped; undefined = nobody has, as far as the caller may see. */
 async function overtakenBy(story: Story): Promise<Overtaken | undefined> {
   const { run, reader } = story;
+  if (run.spec.state !== 'Stop') return undefined;
   const { resourceSnapshotIndexUsed: index, stagesStatus = [] } = run.status ?? {};
   const own = masterSnapshotName(run.spec.placementName, Number(index));
   const carried = new Map((ifRead(await reader.bindings()) ?? []).map(({ spec }) => [spec.targetCluster, spec]));
@@ -247,23 +247,29 @@ const refOf = ({ whichRun: { family, name, namespace } }: Story): ObjectRef => (
   ...(namespace === undefined ? {} : { namespace }),
 });
 
-/** What the command does that stands with a hold. */
-const COMMANDS: Readonly<Record<string, string>> = { RunNotStarted: 'start it', RunStopped: 'let it go on' };
+/** What a command does that stands alone with a hold; nothing of one that is no way out. */
+async function nextOf(story: Story, code: string, next: string): Promise<string | undefined> {
+  if (code === 'RunNotStarted') return `start it: ${next}`;
+  if (code !== 'RunStopped') return next;
+  return (await overtakenBy(story)) === undefined ? `let it go on: ${next}` : undefined;
+}
 
 /** With what requests and other runs say, which only runs wait for. */
 async function causeOf(story: Story, entry: HoldEntry): Promise<Cause> {
-  const cause = await causeOfEntry(story, entry, refOf(story));
+  const { next: can, ...cause } = await causeOfEntry(story, entry, refOf(story));
   const { facts = {}, on, code } = entry;
   const { stage, when } = facts;
   const isGate =
     code === 'ApprovalMissing' &&
     story.progress.stages.some((each) => each.stage === stage) &&
     (when === 'before' || when === 'after');
+  const next = isGate
+    ? `approve it: ${approveCommand(story.whichRun, String(stage), when)}`
+    : can && (await nextOf(story, code, can));
   return {
     ...cause,
     evidence: [...(await said(story, on)), ...cause.evidence],
-    ...(isGate ? { next: `approve it: ${approveCommand(story.whichRun, String(stage), when)}` } : {}),
-    ...(Object.hasOwn(COMMANDS, code) && cause.next !== undefined ? { next: `${COMMANDS[code]}: ${cause.next}` } : {}),
+    ...(next === undefined ? {} : { next }),
   };
 }
 
@@ -347,8 +353,6 @@ async function ofClusterInRun(story: Story, cluster: string): Promise<Answer> {
   const own = await clusterChain(story, cluster);
   return answer(`${where} waits: ${cause.sentence}`, {
     causes: [{ ...cause, evidence: [...cause.evidence, ...own] }, ...rest],
-    next: isBroken(entry)
-      ? waysOut({ which: story.whichRun, run: story.run, revisions: await revisionsOf(story) })
-      : [],
+    next: await waysPast(story, [entry]),
   });
 }

@@ -65,7 +65,8 @@ export interface StageProgress {
 
 export interface RunCluster {
   readonly cluster: string;
-  readonly state: 'Pending' | 'Updating' | 'Unreachable' | 'Done' | 'Skipped' | 'Failed';
+  /** `Stopped`: it was given the revision, did not come up with it, and the run is stopped. */
+  readonly state: 'Pending' | 'Updating' | 'Stopped' | 'Unreachable' | 'Done' | 'Skipped' | 'Failed';
   readonly since?: number;
   readonly message: string;
 }
@@ -220,7 +221,7 @@ function clusterProgress({ clusterName: cluster, conditions }: StageClusterStatu
   if (started?.status !== 'True' && !isSilent) return { cluster, state: 'Pending', message: '' };
   return {
     cluster,
-    state: isSilent ? 'Unreachable' : 'Updating',
+    state: isSilent ? 'Unreachable' : phaseOf(run) === 'Stopped' ? 'Stopped' : 'Updating',
     ...since(started),
     message: own === undefined || own.code === 'ConcurrencyUsed' ? '' : inWords(own, run),
   };
