@@ -2,6 +2,7 @@
 import { conditionOf } from '../api/next-condition.ts';
 import type { StagedUpdateRun, StageTaskStatus } from '../api/staged-update-run.ts';
 import { UserError } from '../base/errors.ts';
+import { withoutMarker } from './plain-text.ts';
 
 export type When = 'before' | 'after';
 
@@ -24,7 +25,7 @@ export function gateOf({ status }: StagedUpdateRun, title: string, { stage, when
   const { stagesStatus = [], conditions } = status ?? {};
   if (stagesStatus.length === 0) {
     const why = conditionOf(conditions, 'Initialized')?.message ?? 'the hub has not looked at it';
-    throw new UserError('NotReady', `${title} has no stages yet: ${why}`);
+    throw new UserError('NotReady', `${title} has no stages yet: ${withoutMarker(why)}`);
   }
   const found = stagesStatus.find(({ stageName }) => stageName === stage);
   if (found === undefined) {
@@ -53,7 +54,7 @@ const gatesIn = (when: When, tasks: readonly StageTaskStatus[] = []): readonly G
 /** Why a run does not ask for something yet, as far as it says. */
 export function whyNotAsked({ spec, status }: StagedUpdateRun): string {
   const succeeded = conditionOf(status?.conditions, 'Succeeded');
-  if (succeeded !== undefined) return `it is over: ${succeeded.message}`;
+  if (succeeded !== undefined) return `it is over: ${withoutMarker(succeeded.message)}`;
   if (spec.state === 'Initialize') return 'it is not started; set spec.state to Run';
   return conditionOf(status?.conditions, 'Progressing')?.message || 'it has not begun';
 }
