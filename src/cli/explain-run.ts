@@ -202,9 +202,9 @@ async function ofHolds(story: Story): Promise<Answer> {
   });
 }
 
-/** Nothing that a person waits for: what was brought there does not work. */
+/** It has been given what the run brings, and does not work with it. How it fares may be out of date: no status is written for that alone. */
 const isBroken = ({ code, facts }: HoldEntry): boolean =>
-  code === 'NotAvailable' && ['failed', 'starting', 'diff-failed'].includes(String(facts?.['cause']));
+  code === 'NotAvailable' && !['moving', 'untracked'].includes(String(facts?.['cause']));
 
 /** What can be done besides what the holds say. */
 async function waysPast(story: Story, holds: readonly HoldEntry[]): Promise<readonly string[]> {

@@ -27,7 +27,7 @@ export function wayBack({ run, revisions }: Omit<Asked, 'which'>): readonly stri
   const last = earlier.at(-1);
   if (last === undefined) return [];
   const rest = earlier.slice(-1 - MOST_NAMED, -1);
-  const also = rest.length === 0 ? '' : `, or one of ${rest.join(', ')}`;
+  const also = rest.length === 0 ? '' : ` (also kept: ${rest.join(', ')})`;
   return [`to go back, create a new run with resourceSnapshotIndex: "${last}"${also}`];
 }
 
