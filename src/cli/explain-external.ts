@@ -151,12 +151,24 @@ export async function ofExternalCluster(looking: Looking, state: ClusterProgress
 
 // ---- beside an answer that nothing holds it
 
+const noRunNotes = (looking: Looking, last: StagedUpdateRun | undefined): readonly string[] => [
+  `a change of what is placed waits for a run, since ${ONLY_RUNS}`,
+  ...howToMakeOne(looking.which, last?.spec.stagedRolloutStrategyName).slice(0, 1),
+];
+
+async function newer({ progress, reader }: Looking): Promise<readonly string[]> {
+  const newest = revisionsIn(ifRead(await reader.resourceSnapshots()) ?? []).at(-1);
+  return newest === undefined || progress.revision === '' || newest <= Number(progress.revision)
+    ? []
+    : [`the newest revision is ${newest}, and clusters carry ${progress.revision}`];
+}
+
 /** Who changes what is placed waits for a run, also where all is well. */
 export async function besideExternal(looking: Looking): Promise<readonly string[]> {
   const runs = ifRead(await looking.reader.runs());
   if (runs === undefined) return [];
   const open = openRuns(runs);
-  if (open.length === 0) return [`a change of what is placed waits for a run: ${ONLY_RUNS}`];
+  if (open.length === 0) return [...(await newer(looking)), ...noRunNotes(looking, lastRun(runs))];
   const notes: string[] = [];
   for (const run of open.slice(0, MOST_CHAINS)) {
     notes.push(`${(await told(looking, run)).sentence} (flotilla why run/${typed(whichOf(looking, run))})`);

@@ -171,7 +171,15 @@ describe('why a placement that waits for runs does not move', () => {
       it: 'that is complete',
       objects: [external({ clusters: [cluster('a', 'TTTTTT')] }), aRun(over)],
       says: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)',
-      also: [`a change of what is placed waits for a run: ${NOT_BY_ITSELF}`],
+      also: [`a change of what is placed waits for a run, since ${NOT_BY_ITSELF}`, MAKE_ONE],
+      not: ['the newest revision'],
+      code: 0,
+    },
+    {
+      it: 'that is complete with a revision that is not the newest',
+      objects: [external({ clusters: [cluster('a', 'TTTTTT')] }), ...snapshots, aSnapshot(2), aRun(over)],
+      says: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)',
+      also: ['the newest revision is 2, and clusters carry 1'],
       code: 0,
     },
     {
