@@ -97,6 +97,8 @@ async function waiting(family = clusterFamily) {
         { run: 'r', stage: 'prod', clock, ...(namespace === undefined ? {} : { namespace }), ...options },
         print,
       ),
+    approveTheOne: () =>
+      approveRun(server, { run: 'r', clock, ...(namespace === undefined ? {} : { namespace }) }, print),
     approveNamed: (name: string, on: typeof server = server) =>
       approveRequest(
         on,
@@ -115,6 +117,17 @@ async function waiting(family = clusterFamily) {
 describe.each(families)('approving a gate of a $run.kind', (family) => {
   const { kind } = family.approvalRequest;
   const title = family.run.namespaced ? 'StagedUpdateRun "team/r"' : 'ClusterStagedUpdateRun "r"';
+
+  test('needs no stage where one gate waits, and says which it was', async () => {
+    const it = await waiting(family);
+    await expect(it.approveTheOne()).rejects.toThrow(
+      `no gate of ${title} waits for an approval now: waits for an approval; those still to come: --stage prod --before, --stage prod --after`,
+    );
+    const before = { ...gate('r-before-prod'), conditions: [condition('ApprovalRequestCreated', 'True')] };
+    await it.sayOfRun({ stagesStatus: [{ stageName: 'prod', clusters: [], beforeStageTaskStatus: [before] }] });
+    await it.approveTheOne();
+    expect(it.lines).toEqual([expect.stringMatching(/r-before-prod approved by "ann" at .*Z: before stage "prod"$/)]);
+  });
 
   test('says so with the words of the person, for the generation that there is, and tells who did', async () => {
     const it = await waiting(family);

@@ -1,4 +1,4 @@
-// `flotilla approve RUN --stage S` and `kubectl fleet approve KIND --name NAME`: opens a gate. Guarantee: what else stands on the request is kept, also
+// `flotilla approve RUN [--stage S]` and `kubectl fleet approve KIND --name NAME`: opens a gate. Guarantee: what else stands on the request is kept, also
 // when somebody writes there at the same moment, and the approval speaks of the request as it was read.
 import type { ApprovalRequest } from '../api/approval-request.ts';
 import type { Condition } from '../api/conditions.ts';
@@ -11,7 +11,7 @@ import type { Json } from '../base/json.ts';
 import type { Connected } from './connect.ts';
 import { getOr404, type Named, titled } from './not-found.ts';
 import { type Print, refer } from './target.ts';
-import { type Asked, type Gate, gateOf, whyNotAsked } from './which-gate.ts';
+import { type Asked, type Gate, gateAsked, gateOf, whyNotAsked } from './which-gate.ts';
 import { NAME } from './which-placement.ts';
 import { checkNamespace, familyIn, getRun, runTarget, whichRun, within } from './which-run.ts';
 
@@ -21,8 +21,10 @@ const bad = (message: string): UserError => new UserError('BadArgument', message
 
 // ---- by run and stage
 
-export interface ApproveRun extends Asked {
+export interface ApproveRun extends Omit<Asked, 'stage'> {
   readonly run: string;
+  /** Absent = the one that waits for a person. */
+  readonly stage?: string;
   readonly namespace?: string;
   readonly message?: string;
   readonly clock: Clock;
@@ -33,20 +35,25 @@ export async function approveRun(server: Server, options: ApproveRun, print: Pri
   const which = whichRun(options.run, namespace);
   const at = runTarget(which);
   const run = await getRun(server, which);
-  const gate = gateOf(run, titled(at), options);
-  const what = `the approval ${gate.when} stage "${options.stage}" of ${titled(at)}`;
+  const asked =
+    options.stage === undefined
+      ? gateAsked(run, titled(at), options.when)
+      : { stage: options.stage, ...(options.when === undefined ? {} : { when: options.when }) };
+  const { stage } = asked;
+  const gate = gateOf(run, titled(at), asked);
+  const what = `the approval ${gate.when} stage "${stage}" of ${titled(at)}`;
   const target: Named = { resource: which.family.approvalRequest, name: gate.request, ...within(namespace) };
   const approved = await setApproved(server, target, {
     message,
     clock,
-    check: (request) => checkIsAsked(request, { what, gate, target, run, stage: options.stage }),
+    check: (request) => checkIsAsked(request, { what, gate, target, run, stage }),
     absent: () =>
       gate.isOpen
         ? new UserError('AlreadyApproved', `${what} is given already`)
         : new UserError('NotAsked', `${what} is not asked for yet: ${whyNotAsked(run)}`),
   });
   const later = run.spec.state === 'Stop' ? '; the run is stopped, and takes it when it goes on' : '';
-  print.line(`${refer(target)} approved${signature(approved)}: ${gate.when} stage "${options.stage}"${later}`);
+  print.line(`${refer(target)} approved${signature(approved)}: ${gate.when} stage "${stage}"${later}`);
 }
 
 interface Meant {

@@ -7,6 +7,7 @@ import { holdOf } from '../hub/holds-summary.ts';
 import { isReachable } from '../hub/reachable.ts';
 import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
 import { bindingsOf, clusterChain, clusterRef, type Looking } from './evidence-chain.ts';
+import { isExternal, ofExternalCluster } from './explain-external.ts';
 import { ofDeletion, whyRefused } from './explain-placement.ts';
 import { memberEvidence } from './explanation.ts';
 import { holdNow } from './plan-now.ts';
@@ -31,6 +32,7 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
     const what = progress.isReport ? 'is compared' : 'is there and available';
     return answer(`nothing holds cluster "${cluster}": ${title} ${what}${at}`, { isWaiting: false });
   }
+  if (state !== undefined && isExternal(looking.placement)) return ofExternalCluster(looking, state);
   if (state !== undefined) {
     const cause = await causeOfStage(looking, state);
     return answer(cause.sentence, { causes: [cause], next: cause.next === undefined ? [HUB_RUNS] : [] });

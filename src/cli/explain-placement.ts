@@ -4,6 +4,7 @@ import { ageText } from '../base/age.ts';
 import type { HubPolicySnapshot } from '../hub/placement-sources.ts';
 import { type Answer, answer, causeOfEntry, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
 import { clusterChain, type Looking, MOST_CHAINS } from './evidence-chain.ts';
+import { isExternal, ofExternal } from './explain-external.ts';
 import { type Cause, type Evidence, eventEvidence } from './explanation.ts';
 import { ifRead } from './readable.ts';
 
@@ -31,7 +32,8 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     const { generation } = progress.outdated;
     return answer(`${title} waits: the hub has not dealt with generation ${generation} yet`, { next: [HUB_RUNS] });
   }
-  return progress.nobody === undefined ? ofConditions(looking) : ofNobody(looking, progress.nobody);
+  if (progress.nobody !== undefined) return ofNobody(looking, progress.nobody);
+  return isExternal(looking.placement) ? ofExternal(looking) : ofConditions(looking);
 }
 
 /** All clusters that fit have it, and that is nobody. What keeps each of them out is what a person wants to know then. */

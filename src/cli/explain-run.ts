@@ -2,11 +2,11 @@
 // there are none, what its conditions say.
 import type { ApprovalRequest } from '../api/approval-request.ts';
 import type { HoldEntry } from '../api/holds.ts';
-import { CLIENT_ERROR_MARKER } from '../api/names.ts';
+import { masterSnapshotName } from '../api/names.ts';
 import { conditionOf } from '../api/next-condition.ts';
 import type { ObjectRef } from '../api/object.ts';
 import type { Placement } from '../api/placement.ts';
-import type { StagedUpdateRun } from '../api/staged-update-run.ts';
+import type { StageClusterStatus, StagedUpdateRun } from '../api/staged-update-run.ts';
 import { ageText } from '../base/age.ts';
 import { UserError } from '../base/errors.ts';
 import {
@@ -21,8 +21,11 @@ import {
 } from './answer.ts';
 import { type Chain, clusterChain, MOST_CHAINS } from './evidence-chain.ts';
 import { type Cause, type Evidence, type Explanation, eventEvidence, sayCondition } from './explanation.ts';
+import { withoutMarker } from './plain-text.ts';
 import { ifRead, type Reader } from './readable.ts';
+import { insteadOfResuming, type Overtaken, seeOther, wayBack, waysOut } from './run-advice.ts';
 import { type RunProgress, runProgressOf, type StageProgress } from './run-progress.ts';
+import { othersUnderWay, revisionsIn } from './runs-of-placement.ts';
 import { NAME, titleOf } from './which-placement.ts';
 import { approveCommand, titleOfRun, typed, type WhichRun } from './which-run.ts';
 
@@ -46,6 +49,11 @@ export async function explainRun(of: RunCase, cluster?: string): Promise<Explana
   if (cluster !== undefined && !NAME.test(cluster)) {
     throw new UserError('BadFlag', `"${cluster}" cannot be the name of a cluster`);
   }
+  return concluded(titleOfRun(of.which), await answerAboutRun(of, cluster), of.reader.unread());
+}
+
+/** The same as a part of what is told of its placement. `cluster`: one that is in a stage of it. */
+export async function answerAboutRun(of: RunCase, cluster?: string): Promise<Answer> {
   const { which: whichRun, run, placement, reader, now } = of;
   const which = { ...whichRun, name: run.spec.placementName };
   const story: Story = {
@@ -62,11 +70,8 @@ export async function explainRun(of: RunCase, cluster?: string): Promise<Explana
   };
   const found = cluster === undefined ? await ofRun(story) : await ofClusterInRun(story, cluster);
   const isOfThePast = story.progress.isOver || story.progress.phase === 'Deleting';
-  return concluded(story.runTitle, found, [...(isOfThePast ? [] : outdatedNote(story.progress)), ...reader.unread()]);
+  return { ...found, notes: [...found.notes, ...(isOfThePast ? [] : outdatedNote(story.progress))] };
 }
-
-/** For people: who is to blame stands in the sentence. */
-const plain = (message: string): string => message.replace(`${CLIENT_ERROR_MARKER}: `, '');
 
 async function ofRun(story: Story): Promise<Answer> {
   const { progress, runTitle: title, run, now } = story;
@@ -111,7 +116,7 @@ function ofSuccess({ progress, runTitle }: Story): Answer {
 async function ofFailure(story: Story): Promise<Answer> {
   const { progress, runTitle, run } = story;
   const hasBegun = conditionOf(run.status?.conditions, 'Initialized')?.status === 'True';
-  const why = plain(progress.says);
+  const why = progress.says;
   if (!hasBegun) {
     return answer(`${runTitle} could not begin: ${why}`, {
       next: ['mend that, then create a new run: this one stays as it is'],
@@ -127,13 +132,25 @@ async function ofFailure(story: Story): Promise<Answer> {
       });
     }
   }
+  const others = await othersOf(story);
   return answer(`${runTitle} has failed: ${why}`, {
     causes,
-    next: [
-      `create a new run: clusters that have been updated (${progress.done} of ${progress.total}) stay as they are, and it passes over them`,
-      'to go back, create one with an earlier resourceSnapshotIndex',
-    ],
+    next:
+      others.length > 0
+        ? others.map(seeOther)
+        : [
+            `create a new run: clusters that have been updated (${progress.done} of ${progress.total}) stay as they are, and it passes over them`,
+            ...wayBack({ run, revisions: await revisionsOf(story) }),
+          ],
   });
+}
+
+const othersOf = async ({ reader, run, whichRun }: Story): Promise<readonly WhichRun[]> =>
+  othersUnderWay(ifRead(await reader.runs()) ?? [], run).map(({ metadata: { name = '' } }) => ({ ...whichRun, name }));
+
+async function revisionsOf({ reader }: Story): Promise<readonly number[] | undefined> {
+  const snapshots = ifRead(await reader.resourceSnapshots());
+  return snapshots && revisionsIn(snapshots);
 }
 
 // ---- it is not over
@@ -156,7 +173,10 @@ async function ofHolds(story: Story): Promise<Answer> {
   const isSilent = first?.code === 'Unreachable' && progress.phase === 'Running';
   const lead = isSilent ? undefined : LEADS[progress.phase];
   const says = IN_HUBS_WORDS.includes(progress.phase) && progress.says !== '' ? progress.says : undefined;
-  const next = progress.phase === 'Prepared' ? [`see what it would do: flotilla plan run ${typed(whichRun)}`] : [];
+  const next = [
+    ...(progress.phase === 'Prepared' ? [`see what it would do: flotilla plan run ${typed(whichRun)}`] : []),
+    ...(await waysPast(story, progress.holds)),
+  ];
   const sentence = says ?? first?.sentence ?? (progress.says || 'its status does not say why');
   const whole = `${runTitle} ${lead ?? 'waits'}: ${sentence}`;
   if (first !== undefined) return answer(whole, { causes, next });
@@ -182,6 +202,41 @@ async function ofHolds(story: Story): Promise<Answer> {
   });
 }
 
+/** It has been given what the run brings, and does not work with it. How it fares may be out of date: no status is written for that alone. */
+const isBroken = ({ code, facts }: HoldEntry): boolean =>
+  code === 'NotAvailable' && !['moving', 'untracked'].includes(String(facts?.['cause']));
+
+/** What can be done besides what the holds say. */
+async function waysPast(story: Story, holds: readonly HoldEntry[]): Promise<readonly string[]> {
+  const { whichRun: which, run } = story;
+  const overtaken = await overtakenBy(story);
+  if (overtaken !== undefined) return insteadOfResuming(which, overtaken);
+  return holds.some(isBroken) ? waysOut({ which, run, revisions: await revisionsOf(story) }) : [];
+}
+
+/** Only of a run that is stopped; undefined = nobody has, as far as the caller may see. */
+async function overtakenBy(story: Story): Promise<Overtaken | undefined> {
+  const { run, reader } = story;
+  if (run.spec.state !== 'Stop') return undefined;
+  const { resourceSnapshotIndexUsed: index, stagesStatus = [] } = run.status ?? {};
+  const own = masterSnapshotName(run.spec.placementName, Number(index));
+  const carried = new Map((ifRead(await reader.bindings()) ?? []).map(({ spec }) => [spec.targetCluster, spec]));
+  const isTrue = (cluster: StageClusterStatus, type: string) =>
+    conditionOf(cluster.conditions, type)?.status === 'True';
+  const taken = stagesStatus
+    .flatMap(({ clusters }) => clusters)
+    .filter((each) => isTrue(each, 'Started'))
+    .map((each) => ({
+      cluster: each.clusterName,
+      carries: carried.get(each.clusterName)?.resourceSnapshotName ?? own,
+      isDone: isTrue(each, 'Succeeded'),
+    }))
+    .filter(({ carries }) => carries !== own)
+    .toSorted((a, b) => Number(a.isDone) - Number(b.isDone))[0];
+  const others = await othersOf(story);
+  return taken === undefined && others.length === 0 ? undefined : { others, ...(taken === undefined ? {} : { taken }) };
+}
+
 const approving = ({ whichRun }: Story, stage: StageProgress | undefined, when: 'before' | 'after'): string =>
   `approve it: ${approveCommand(whichRun, stage?.stage ?? '', when)}`;
 
@@ -192,19 +247,29 @@ const refOf = ({ whichRun: { family, name, namespace } }: Story): ObjectRef => (
   ...(namespace === undefined ? {} : { namespace }),
 });
 
+/** What a command does that stands alone with a hold; nothing of one that is no way out. */
+async function nextOf(story: Story, code: string, next: string): Promise<string | undefined> {
+  if (code === 'RunNotStarted') return `start it: ${next}`;
+  if (code !== 'RunStopped') return next;
+  return (await overtakenBy(story)) === undefined ? `let it go on: ${next}` : undefined;
+}
+
 /** With what requests and other runs say, which only runs wait for. */
 async function causeOf(story: Story, entry: HoldEntry): Promise<Cause> {
-  const cause = await causeOfEntry(story, entry, refOf(story));
+  const { next: can, ...cause } = await causeOfEntry(story, entry, refOf(story));
   const { facts = {}, on, code } = entry;
   const { stage, when } = facts;
   const isGate =
     code === 'ApprovalMissing' &&
     story.progress.stages.some((each) => each.stage === stage) &&
     (when === 'before' || when === 'after');
+  const next = isGate
+    ? `approve it: ${approveCommand(story.whichRun, String(stage), when)}`
+    : can && (await nextOf(story, code, can));
   return {
     ...cause,
     evidence: [...(await said(story, on)), ...cause.evidence],
-    ...(isGate ? { next: `approve it: ${approveCommand(story.whichRun, String(stage), when)}` } : {}),
+    ...(next === undefined ? {} : { next }),
   };
 }
 
@@ -227,7 +292,7 @@ async function said(
   const far = conditionOf(status?.conditions, 'Progressing') ?? conditionOf(status?.conditions, 'Initialized');
   const says = [
     `follows strategy "${spec.stagedRolloutStrategyName}"`,
-    ...(far === undefined ? [] : [sayCondition(far, now)]),
+    ...(far === undefined ? [] : [sayCondition({ ...far, message: withoutMarker(far.message) }, now)]),
   ];
   return [{ about, says }];
 }
@@ -288,5 +353,6 @@ async function ofClusterInRun(story: Story, cluster: string): Promise<Answer> {
   const own = await clusterChain(story, cluster);
   return answer(`${where} waits: ${cause.sentence}`, {
     causes: [{ ...cause, evidence: [...cause.evidence, ...own] }, ...rest],
+    next: await waysPast(story, [entry]),
   });
 }

@@ -4,6 +4,7 @@ import { UserError } from '../base/errors.ts';
 import { concluded, outdatedNote } from './answer.ts';
 import type { Looking } from './evidence-chain.ts';
 import { ofCluster } from './explain-cluster.ts';
+import { besideExternal, isExternal } from './explain-external.ts';
 import { ofPlacement } from './explain-placement.ts';
 import type { Explanation } from './explanation.ts';
 import { progressOf } from './placement-progress.ts';
@@ -23,8 +24,10 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
   }
   const looking: Looking = { ...of, progress: progressOf(of.placement), title: titleOf(of.which), told: new Set() };
   const found = cluster === undefined ? await ofPlacement(looking) : await ofCluster(looking, cluster);
+  const isAtRest = isExternal(of.placement) && !found.isWaiting;
   return concluded(looking.title, found, [
     ...outdatedNote(looking.progress.isDeleting ? {} : looking.progress),
+    ...(isAtRest ? await besideExternal(looking) : []),
     ...of.reader.unread(),
   ]);
 }

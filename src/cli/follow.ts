@@ -56,15 +56,16 @@ export async function* follow(
   });
 }
 
-/** What happens to objects with these labels; those that are there already come first. Ends when the signal fires, or with what may not be watched. */
+/** What happens to objects, perhaps only those with these labels; those that are there already come first. Ends when the signal fires, or with what may not be watched. */
 export async function* followLabelled(
   transport: Transport,
-  { at, labels }: { readonly at: Target; readonly labels: string },
+  { at, labels }: { readonly at: Target; readonly labels?: string },
   options: FollowOptions,
 ): AsyncIterable<readonly WatchEvent[]> {
   try {
     yield* persistently<readonly WatchEvent[]>(options, async function* (heard) {
-      yield* heard(transport.watch({ at, labels, timeoutSeconds: WATCH_SECONDS }, options.signal));
+      const request = { at, timeoutSeconds: WATCH_SECONDS, ...(labels === undefined ? {} : { labels }) };
+      yield* heard(transport.watch(request, options.signal));
       return 'ended';
     });
   } catch (error) {

@@ -20,6 +20,7 @@ import { decide } from '../hub/staged/decide.ts';
 import { DEFAULT_STUCK_AFTER_MS, NO_OVERRIDES, type Observed } from '../hub/staged/observed.ts';
 import { type Thought, think } from '../hub/staged/think.ts';
 import { isOver } from '../hub/staged-sources.ts';
+import { withoutMarker } from './plain-text.ts';
 import { createPretence, type Pretence } from './pretence.ts';
 
 /** What it starts from, as the hub has it. */
@@ -66,7 +67,7 @@ export interface ExpectedGate {
 export interface Forecast {
   /** `looks`: what the placement selects must be known first. `waits`: it would wait for something that only others can give. */
   readonly end: 'succeeds' | 'fails' | 'cannot begin' | 'waits' | 'looks';
-  /** What the hub would say then. */
+  /** What the hub would say then, to people. */
   readonly message: string;
   readonly holds: readonly Hold[];
   /** Waves and gates in the order in which they come. */
@@ -111,7 +112,8 @@ export function forecast(ground: Ground): Forecast {
       tookMs: now - begin,
     });
     if (thought.state === 'looks') return ended('looks', observed.status ?? {});
-    if (thought.state === 'wrong') return ended('cannot begin', thought.status);
+    // Its condition would say besides that a new run is needed: this one is not there yet.
+    if (thought.state === 'wrong') return { ...ended('cannot begin', thought.status), message: thought.message };
     if (thought.state === 'waits') return ended('waits', thought.status, thought.holds);
     if (thought.state === 'held') return ended('waits', thought.status, [thought.hold]);
     const decision = decide({ ...observed, thought });
@@ -150,7 +152,7 @@ const runIn = (world: Pretence, { family, run }: Ground): StagedUpdateRun =>
 
 const STEPS = ['Succeeded', 'Progressing', 'Initialized'] as const;
 const sayingOf = ({ conditions }: StagedUpdateRunStatus): string =>
-  STEPS.map((type) => conditionOf(conditions, type)).find((each) => each !== undefined)?.message ?? '';
+  withoutMarker(STEPS.map((type) => conditionOf(conditions, type)).find((each) => each !== undefined)?.message ?? '');
 
 // ---- what the hub would see
 

@@ -180,13 +180,13 @@ Assumed: clusters work as soon as they have it, and people approve at once. Noth
       it: 'no strategy',
       objects: fleet([]),
       code: 3,
-      says: 'failed to process the request due to a client error: ClusterStagedUpdateStrategy "s" does not exist; create a new run when it is mended',
+      says: 'the run could not begin: ClusterStagedUpdateStrategy "s" does not exist',
     },
     {
       it: 'no placement',
       run: newRun({ placementName: 'nope' }),
       code: 3,
-      says: 'failed to process the request due to a client error: ClusterResourcePlacement "nope" does not exist; create a new run when it is mended',
+      says: 'the run could not begin: ClusterResourcePlacement "nope" does not exist',
     },
     {
       it: 'a placement that is not External',
@@ -194,13 +194,13 @@ Assumed: clusters work as soon as they have it, and people approve at once. Noth
         each.kind === 'ClusterResourcePlacement' ? anExternal({ strategy: { type: 'RollingUpdate' } }) : each,
       ),
       code: 3,
-      says: 'failed to process the request due to a client error: ClusterResourcePlacement "web" has strategy type RollingUpdate: runs work on placements with type External; create a new run when it is mended',
+      says: 'the run could not begin: ClusterResourcePlacement "web" has strategy type RollingUpdate: runs work on placements with type External',
     },
     {
       it: 'a cluster in no stage',
       objects: fleet([STAGES[0] as object]),
       code: 3,
-      says: 'failed to process the request due to a client error: 2 picked clusters belong to no stage: "b", "c": change their labels or the selectors; create a new run when it is mended',
+      says: 'the run could not begin: 2 picked clusters belong to no stage: "b", "c": change their labels or the selectors',
     },
     {
       it: 'a placement that is not scheduled',
@@ -247,12 +247,20 @@ Assumed: clusters work as soon as they have it, and people approve at once. Noth
       says: `${INITIALIZED} Succeeded:True:UpdateRunSucceeded`,
       message: 'all is done',
     });
-    const it = await planning([...fleet(), over]);
+    const failed = aRun({
+      name: 'failed',
+      says: `${INITIALIZED} Succeeded:False:UpdateRunFailed`,
+      message: 'failed to process the request due to a client error: it was not to be',
+    });
+    const it = await planning([...fleet(), over, failed]);
     await expect(it.byName('done')).rejects.toThrow(
       'ClusterStagedUpdateRun "done" is over, and nothing more will come of it: all is done',
     );
+    await expect(it.byName('failed')).rejects.toThrow(
+      'ClusterStagedUpdateRun "failed" is over, and nothing more will come of it: it was not to be',
+    );
     await expect(it.byFile([newRun({}, 'done')])).rejects.toThrow('is over, and nothing more will come of it');
-    await expect(it.byName('nope')).rejects.toThrow('there is no ClusterStagedUpdateRun "nope" (known: done)');
+    await expect(it.byName('nope')).rejects.toThrow('there is no ClusterStagedUpdateRun "nope" (known: done, failed)');
   });
 
   test('is made for who may only read, and says what was not checked', async () => {

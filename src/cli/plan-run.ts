@@ -18,6 +18,7 @@ import { approversOf } from './approvers.ts';
 import type { Connected } from './connect.ts';
 import { type Forecast, forecast, type Ground } from './forecast.ts';
 import type { Manifest } from './manifests.ts';
+import { withoutMarker } from './plain-text.ts';
 import { renderPlan } from './render-plan.ts';
 import { objectsIn, readContents, readGround } from './run-ground.ts';
 import { planOf } from './run-plan.ts';
@@ -56,7 +57,10 @@ function standingOf(which: WhichRun, { metadata, status }: StagedUpdateRun): rea
   const said = (type: string) => conditionOf(status?.conditions, type);
   const over = said('Succeeded') ?? (said('Initialized')?.status === 'False' ? said('Initialized') : undefined);
   if (over !== undefined) {
-    throw new UserError('Over', `${titleOfRun(which)} is over, and nothing more will come of it: ${over.message}`);
+    throw new UserError(
+      'Over',
+      `${titleOfRun(which)} is over, and nothing more will come of it: ${withoutMarker(over.message)}`,
+    );
   }
   return said('Progressing') === undefined ? [] : ['it has been started: this is what is left'];
 }
@@ -171,7 +175,7 @@ export async function planRun(
     );
   }
   if (foreseen.end === 'succeeds') return EXIT.complete;
-  print.error(foreseen.message);
+  print.error(`${foreseen.end === 'cannot begin' ? 'the run could not begin: ' : ''}${foreseen.message}`);
   return foreseen.end === 'waits' ? EXIT.waiting : EXIT.failed;
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../hub/placement-sources.ts';
 import type { Connected } from './connect.ts';
 import type { WhichPlacement } from './which-placement.ts';
+import { within } from './which-run.ts';
 
 export type Readable<T> = { readonly value: T } | { readonly unreadable: string };
 
@@ -36,6 +37,8 @@ export interface Reader {
   placement(): Promise<Readable<Placement | undefined>>;
   /** Of the placement's namespace, if it is in one. */
   run(name: string): Promise<Readable<StagedUpdateRun | undefined>>;
+  /** All of the placement. */
+  runs(): Promise<Readable<readonly StagedUpdateRun[]>>;
   approvalRequest(name: string): Promise<Readable<ApprovalRequest | undefined>>;
   /** Whether the server's CRD has the field `status.holds`; undefined = nobody can tell. */
   hasHolds(kind?: string): Promise<boolean | undefined>;
@@ -119,6 +122,12 @@ export function createReader({ transport }: Pick<Connected, 'transport'>, which:
       ),
     placement: lazy(() => attempt(`${family.placement.kind} "${name}"`, () => one<Placement>(family.placement, name))),
     run: (run) => attempt(`${family.run.kind} "${run}"`, () => one<StagedUpdateRun>(family.run, run)),
+    runs: lazy(() =>
+      attempt(`the ${family.run.kind}s`, async () => {
+        const items = (await all(family.run, within(namespace))) as readonly StagedUpdateRun[];
+        return items.filter(({ spec }) => spec.placementName === name);
+      }),
+    ),
     approvalRequest: (request) =>
       attempt(`${family.approvalRequest.kind} "${request}"`, () =>
         one<ApprovalRequest>(family.approvalRequest, request),

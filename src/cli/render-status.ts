@@ -11,6 +11,8 @@ export interface StatusView {
   readonly more: string;
   /** What the first hold says. */
   readonly waiting?: string;
+  /** What shows the run that moves it, such as `flotilla run r`. */
+  readonly run?: string;
   /** Draw a bar this wide. */
   readonly bar?: number;
   /** Show no more clusters than this, those that are not done first. */
@@ -35,6 +37,7 @@ export function renderStatus(progress: Progress, view: StatusView): string {
     ...(shown.length === 0 ? [] : ['', ...table(shown, view.now)]),
     ...(left === 0 ? [] : [`… and ${left} more ${left === 1 ? 'cluster' : 'clusters'}`]),
     ...(progress.isComplete ? [] : ['', `Why: ${view.more}`]),
+    ...(view.run === undefined ? [] : [...(progress.isComplete ? [''] : []), `Run: ${view.run}`]),
   ]
     .map(plainText)
     .join('\n');

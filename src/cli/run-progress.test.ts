@@ -100,6 +100,22 @@ describe('how far a run is', () => {
     expect(stage?.clusters.map(({ state }) => state)).toEqual(['Unreachable', 'Unreachable']);
   });
 
+  test.each([
+    { reason: 'Unknown:UpdateRunStopping', is: 'Updating' },
+    { reason: 'False:UpdateRunStopped', is: 'Stopped' },
+  ])('shows a cluster that did not come up as $is, of a run with Progressing $reason', ({ reason, is }) => {
+    const stages = [aStage('one', '', [inRun('a'), inRun('b', STARTED), inRun('c', DONE)])];
+    const [stage] = progressOf({ says: `${INITIALIZED} Progressing:${reason}`, state: 'Stop', stages }).stages;
+    expect(stage?.clusters.map(({ state }) => state)).toEqual(['Pending', is, 'Done']);
+  });
+
+  test('leaves out of what the hub says the words that only programs need', () => {
+    const message = 'failed to process the request due to a client error: it was not to be';
+    expect(progressOf({ says: `${INITIALIZED} Succeeded:False:UpdateRunFailed`, message }).says).toBe(
+      'it was not to be',
+    );
+  });
+
   const APPROVED = 'ApprovalRequestCreated ApprovalRequestApproved';
   const signed = { approval: { user: 'ann', time: '2026-01-01T11:50:00Z', generation: 1 } };
   test.each([

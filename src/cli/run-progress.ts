@@ -7,6 +7,7 @@ import { conditionOf } from '../api/next-condition.ts';
 import type { StageClusterStatus, StagedUpdateRun, StageStatus, StageTaskStatus } from '../api/staged-update-run.ts';
 import type { Stage } from '../api/staged-update-strategy.ts';
 import { inWords } from './placement-progress.ts';
+import { withoutMarker } from './plain-text.ts';
 
 export type RunPhase =
   /** The hub has not looked at it. */
@@ -64,7 +65,8 @@ export interface StageProgress {
 
 export interface RunCluster {
   readonly cluster: string;
-  readonly state: 'Pending' | 'Updating' | 'Unreachable' | 'Done' | 'Skipped' | 'Failed';
+  /** `Stopped`: it was given the revision, did not come up with it, and the run is stopped. */
+  readonly state: 'Pending' | 'Updating' | 'Stopped' | 'Unreachable' | 'Done' | 'Skipped' | 'Failed';
   readonly since?: number;
   readonly message: string;
 }
@@ -123,7 +125,7 @@ const STEPS = ['Succeeded', 'Progressing', 'Initialized'] as const;
 
 /** Of the furthest condition. */
 const sayingOf = (conditions: readonly Condition[] | undefined): string =>
-  STEPS.map((type) => conditionOf(conditions, type)).find((each) => each !== undefined)?.message ?? '';
+  withoutMarker(STEPS.map((type) => conditionOf(conditions, type)).find((each) => each !== undefined)?.message ?? '');
 
 const PHASES: Readonly<Record<string, RunPhase>> = {
   UpdateRunProgressing: 'Running',
@@ -133,7 +135,7 @@ const PHASES: Readonly<Record<string, RunPhase>> = {
   UpdateRunStopped: 'Stopped',
 };
 
-function phaseOf({ metadata, spec, status }: StagedUpdateRun): RunPhase {
+export function phaseOf({ metadata, spec, status }: StagedUpdateRun): RunPhase {
   const said = (type: string) => conditionOf(status?.conditions, type);
   const succeeded = said('Succeeded')?.status;
   const initialized = said('Initialized')?.status;
@@ -219,7 +221,7 @@ function clusterProgress({ clusterName: cluster, conditions }: StageClusterStatu
   if (started?.status !== 'True' && !isSilent) return { cluster, state: 'Pending', message: '' };
   return {
     cluster,
-    state: isSilent ? 'Unreachable' : 'Updating',
+    state: isSilent ? 'Unreachable' : phaseOf(run) === 'Stopped' ? 'Stopped' : 'Updating',
     ...since(started),
     message: own === undefined || own.code === 'ConcurrencyUsed' ? '' : inWords(own, run),
   };

@@ -33,7 +33,8 @@ export interface Shown<Picture> {
   /** What else belongs to it and changes by itself; `hear` tells whether that is a reason to look again. */
   readonly beside?: {
     readonly at: Target;
-    readonly labels: string;
+    /** Absent = all that are there. */
+    readonly labels?: string;
     hear(events: readonly WatchEvent[]): boolean;
   };
   /** What the command ends with, were it to end now. Watching goes on while it is `waiting`. */

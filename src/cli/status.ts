@@ -1,8 +1,10 @@
 // `flotilla status placement/NAME`: how far it is, once or until it is complete.
 import type { Placement } from '../api/placement.ts';
 import type { Connected } from './connect.ts';
+import { isExternal } from './explain-external.ts';
 import { inWords, type Progress, progressOf } from './placement-progress.ts';
 import { headline, renderChanges, renderStatus, type StatusView } from './render-status.ts';
+import { type RunsBeside, runsBeside } from './runs-beside.ts';
 import { EXIT, type Shown, type ShowOptions, show } from './showing.ts';
 import type { Print } from './target.ts';
 import { argumentOf, getPlacement, placementTarget, type WhichPlacement } from './which-placement.ts';
@@ -15,7 +17,8 @@ export async function status(
   print: Print,
 ): Promise<number> {
   const now = await getPlacement(server, which);
-  return show(server.transport, shownOf(which, options), { now, options, print });
+  const runs = isExternal(now) ? runsBeside(server, which, options) : undefined;
+  return show(server.transport, shownOf(which, options, runs), { now, options, print });
 }
 
 interface Picture {
@@ -24,18 +27,31 @@ interface Picture {
   readonly view: StatusView;
 }
 
-const shownOf = (which: WhichPlacement, options: ShowOptions): Shown<Picture> => ({
+const shownOf = (which: WhichPlacement, options: ShowOptions, runs?: RunsBeside): Shown<Picture> => ({
   at: placementTarget(which),
-  look(object) {
+  async look(object) {
     const placement = object as Placement;
     const progress = progressOf(placement);
-    return { placement, progress, view: viewOf(which, placement, progress, options) };
+    const { waiting, run } = (await runs?.inView()) ?? {};
+    const view = {
+      ...(waiting === undefined || progress.open?.step !== 'RolloutStarted' ? {} : { waiting }),
+      ...(run === undefined ? {} : { run }),
+      ...viewOf(which, placement, progress, options),
+    };
+    return { placement, progress, view };
   },
+  ...(runs === undefined ? {} : { beside: runs.beside }),
   exit: ({ progress }) => (progress.isComplete ? EXIT.complete : EXIT.waiting),
   headline: ({ progress }) => headline(progress),
   text: ({ progress, view }) => renderStatus(progress, view),
-  changes: (before, { progress, view }) => renderChanges(before?.progress, progress, view),
-  json: ({ progress, placement }) => jsonOf(progress, placement),
+  changes: (before, { progress, view }) => [
+    ...renderChanges(before?.progress, progress, view),
+    ...(view.run === undefined || view.run === before?.view.run ? [] : [`Run: ${view.run}`]),
+  ],
+  json: ({ progress, placement, view: { run } }) => ({
+    ...jsonOf(progress, placement),
+    ...(run === undefined ? {} : { run }),
+  }),
 });
 
 /** Lines around the table: headline, bar, remark, two blanks, header, "more", why. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StagedUpdateRun, StagedUpdateRunStatus } from '../api/staged-update-run.ts';
-import { type Asked, gateOf, whyNotAsked } from './which-gate.ts';
+import { type Asked, gateAsked, gateOf, whyNotAsked } from './which-gate.ts';
 
 const condition = (type: string, status: string, message = '') => ({
   type,
@@ -105,4 +105,53 @@ test.each<{ it: string; of: StagedUpdateRun; is: string }>([
   },
 ])('a run that $it says so', ({ of, is }) => {
   expect(whyNotAsked(of)).toBe(is);
+});
+
+describe('the gate that is meant without a stage', () => {
+  const asked = (name: string) => ({ ...gate(name), conditions: [condition('ApprovalRequestCreated', 'True')] });
+  const stage = (stageName: string, before: object[], after: object[] = []) => ({
+    stageName,
+    clusters: [],
+    beforeStageTaskStatus: before,
+    afterStageTaskStatus: after,
+  });
+  const opened = {
+    ...gate('o'),
+    conditions: [condition('ApprovalRequestCreated', 'True'), condition('ApprovalRequestApproved', 'True')],
+  };
+  const waits = [condition('Progressing', 'False', 'a wait is not over')];
+
+  test('is the only one that waits for a person', () => {
+    const stagesStatus = [stage('one', [opened]), stage('two', [opened], [asked('a')]), stage('three', [gate('b')])];
+    expect(gateAsked(run({ stagesStatus }), 'run "r"')).toEqual({ stage: 'two', when: 'after' });
+  });
+
+  test('is the only one on the side that is asked for', () => {
+    const stagesStatus = [stage('one', [asked('b')]), stage('two', [], [asked('a')])];
+    expect(gateAsked(run({ stagesStatus }), 'run "r"', 'before')).toEqual({ stage: 'one', when: 'before' });
+  });
+
+  test.each<{ it: string; status?: object; says: string }>([
+    {
+      it: 'several wait',
+      status: { stagesStatus: [stage('one', [asked('b')]), stage('two', [], [asked('a')])] },
+      says: 'name one with --stage: 2 gates of run "r" wait for an approval: --stage one --before, --stage two --after',
+    },
+    {
+      it: 'none waits yet',
+      status: { stagesStatus: [stage('one', [opened], [gate('a')]), stage('two', [gate('b')])], conditions: waits },
+      says: 'no gate of run "r" waits for an approval now: a wait is not over; those still to come: --stage one --after, --stage two --before',
+    },
+    {
+      it: 'the run is over',
+      status: {
+        stagesStatus: [stage('one', [asked('b')])],
+        conditions: [condition('Succeeded', 'False', 'it failed')],
+      },
+      says: 'no gate of run "r" waits for an approval now: it is over: it failed',
+    },
+    { it: 'there are no stages yet', says: 'run "r" has no stages yet: the hub has not looked at it' },
+  ])('is not known where $it', ({ status, says }) => {
+    expect(() => gateAsked(run(status), 'run "r"')).toThrow(says);
+  });
 });

@@ -9,6 +9,7 @@ import {
   approval,
   aRequest,
   aRun,
+  aSnapshot,
   aStage,
   DONE,
   INITIALIZED,
@@ -65,6 +66,8 @@ const fleet: readonly KubeObject[] = [
   { ...aPlacement({ said: 'TF' }), spec: { ...aPlacement().spec, strategy: { type: 'External' } } } as KubeObject,
   placed('b', 'TTTTF', { more: { failedPlacements: [failed('no Pod is ready')] } }),
   work,
+  aSnapshot(0, [], false),
+  aSnapshot(1),
 ];
 
 const WAITING = 'Progressing:False:StageUpdatingWaiting';
@@ -237,7 +240,12 @@ describe('why a run does not move', () => {
       it: 'that is stuck',
       run: going('Progressing:False:UpdateRunStuck', 'stage "two": cluster "b" not done after 5m0s: no Pod is ready'),
       says: 'ClusterStagedUpdateRun "r" is stuck: stage "two": cluster "b" not done after 5m0s: no Pod is ready',
-      also: ['Work "fleet-member-b/web-work"'],
+      also: [
+        'Work "fleet-member-b/web-work"',
+        'to bring a fix, create a new run, since the content of a run is fixed; without resourceSnapshotIndex it takes the newest state',
+        'to go back, create a new run with resourceSnapshotIndex: "0"',
+        `before that, stop this one: ${START} --type merge -p '{"spec":{"state":"Stop"}}'`,
+      ],
     },
     {
       it: 'whose cluster nobody hears',
@@ -257,7 +265,7 @@ describe('why a run does not move', () => {
         ],
       }),
       says: 'ClusterStagedUpdateRun "r" is stopping: stage "two" waits for what is under way: b (not up yet)',
-      also: ['Work "fleet-member-b/web-work"', 'mend cluster "b"', START],
+      also: ['Work "fleet-member-b/web-work"', 'mend cluster "b"', `let it go on: ${START}`],
     },
     {
       it: 'that was stopped',
@@ -285,7 +293,7 @@ describe('why a run does not move', () => {
         'cluster "b" of stage "two": an edit of its binding',
         'ClusterResourceBinding "web-b-1"',
         'create a new run: clusters that have been updated (1 of 2) stay as they are',
-        'earlier resourceSnapshotIndex',
+        'to go back, create a new run with resourceSnapshotIndex: "0"',
       ],
     },
     {
@@ -308,6 +316,92 @@ describe('why a run does not move', () => {
     expect(found.text.split('\n')[0]).toBe(says);
     for (const each of also) expect(found.text).toContain(each);
     expect(found.code).toBe(code);
+  });
+
+  const stopped: RunParts = going('Progressing:False:UpdateRunStopped', 'stage "two": nothing is under way', {
+    state: 'Stop',
+    holds: [onRun('RunStopped', { next: `${START} …` })],
+  });
+  const goes = (name: string) =>
+    aRun({ name, says: `${INITIALIZED} Progressing:True:UpdateRunProgressing`, message: 'goes on' });
+  const overtaken = [
+    ...fleet.filter(({ kind }) => kind !== 'ClusterResourceBinding'),
+    placed('b', 'TTTTT', { index: 2 }),
+  ];
+
+  test.each<{
+    it: string;
+    run?: RunParts;
+    objects: readonly KubeObject[];
+    says: readonly string[];
+    not: readonly string[];
+  }>([
+    {
+      it: 'whose cluster carries something else by now',
+      objects: overtaken,
+      says: [
+        'leave it stopped, or delete it (kubectl delete clusterstagedupdateruns r): set to Run it would end at once, since cluster "b" carries web-2-snapshot by now',
+        'create a new run for what is left',
+      ],
+      not: ['"state":"Run"', 'let it go on'],
+    },
+    {
+      it: 'whose cluster another run has taken',
+      objects: [...overtaken, goes('other')],
+      says: [
+        'set to Run it would end at once, since cluster "b" carries web-2-snapshot by now',
+        'see what ClusterStagedUpdateRun "other" does on the same placement: flotilla why run/other',
+      ],
+      not: ['let it go on', 'create a new run'],
+    },
+    {
+      it: 'beside another run',
+      objects: [...fleet, goes('other')],
+      says: [
+        'leave it stopped, or delete it (kubectl delete clusterstagedupdateruns r): it and ClusterStagedUpdateRun "other" would take clusters from each other',
+        'flotilla why run/other',
+      ],
+      not: ['let it go on'],
+    },
+    {
+      it: 'that has failed beside another run',
+      run: {
+        says: `${INITIALIZED} Progressing:False:UpdateRunFailed Succeeded:False:UpdateRunFailed`,
+        message: 'somebody else has changed cluster "b"',
+        stages: stages(ONE_DONE, UPDATING),
+      },
+      objects: [...overtaken, goes('other')],
+      says: ['flotilla why run/other'],
+      not: ['create a new run'],
+    },
+    {
+      it: 'beside one that waits for it',
+      objects: [
+        ...fleet,
+        aRun({
+          name: 'other',
+          says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
+          holds: [onRun('OtherRun', { facts: { state: 'Stop' } })],
+        }),
+      ],
+      says: [`let it go on: ${START}`],
+      not: ['run/other'],
+    },
+    {
+      it: 'beside one that is over, one that is only prepared and one of another placement',
+      objects: [
+        ...fleet,
+        aRun({ name: 'over', says: `${INITIALIZED} Succeeded:True:UpdateRunSucceeded` }),
+        aRun({ name: 'prepared', says: INITIALIZED, state: 'Initialize' }),
+        { ...goes('elsewhere'), spec: { ...goes('elsewhere').spec, placementName: 'api' } } as KubeObject,
+      ],
+      says: [`let it go on: ${START}`],
+      not: ['flotilla why run/'],
+    },
+  ])('is not advised to go on where that is no way out: one $it', async ({ run = stopped, objects, says, not }) => {
+    const { text } = await ask([...objects, aRun(run)]);
+    for (const each of says) expect(text).toContain(each);
+    for (const each of not) expect(text).not.toContain(each);
   });
 
   test('in a namespace is told of the one there, with its own commands', async () => {

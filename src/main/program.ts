@@ -489,7 +489,7 @@ function addApproveRun(root: Command): void {
   hubCommand(root.command('approve'))
     .description('open a gate of a staged update run')
     .argument('<run>', 'NAME or run/NAME')
-    .requiredOption('--stage <name>', 'the stage whose gate it is')
+    .option('--stage <name>', 'the stage whose gate it is (without: the one gate that waits for an approval)')
     .addOption(new Option('--before', 'the gate before the stage').conflicts('after'))
     .option('--after', 'the gate after the stage (without either: the one that is closed)')
     .option('-m, --message <text>', 'kept with the approval, for whoever asks later')
@@ -498,6 +498,7 @@ function addApproveRun(root: Command): void {
       'after',
       `
 Examples:
+  flotilla approve example-run
   flotilla approve example-run --stage canary --after
   flotilla approve example-run -n team --stage prod --before -m "the numbers of canary look good"`,
     )
@@ -508,8 +509,8 @@ Examples:
         server,
         {
           run,
-          stage,
           clock: wallClock,
+          ...(stage === undefined ? {} : { stage }),
           ...(namespace === undefined ? {} : { namespace }),
           ...(before ? { when: 'before' } : after ? { when: 'after' } : {}),
           ...(message === undefined ? {} : { message }),
@@ -519,7 +520,7 @@ Examples:
     });
 }
 
-type ApproveRunFlags = ConnectOptions & { stage: string; before?: boolean; after?: boolean; message?: string };
+type ApproveRunFlags = ConnectOptions & { stage?: string; before?: boolean; after?: boolean; message?: string };
 
 const FIVE_MINUTES = 5 * 60_000;
 

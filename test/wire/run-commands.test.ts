@@ -162,7 +162,11 @@ describe.each(scopes)('the commands about $it', ({ prefix, flags, title, objects
     await apply(bad);
     const why = await until(({ stdout }) => stdout.includes('could not begin'), 'why', 'run/bad', ...flags);
     expect(why.code).toBe(2);
-    expect(plan.stderr).toBe(`error: ${await conditionOf('bad', 'Initialized')}\n`);
+    const [, words] =
+      /^failed to process the request due to a client error: (.*); create a new run when it is mended$/.exec(
+        await conditionOf('bad', 'Initialized'),
+      ) ?? [];
+    expect(plan.stderr).toBe(`error: the run could not begin: ${words}\n`);
     expect(await does('run', 'bad', ...flags)).toMatchObject({ code: 3 });
     expect(await does('run', 'nope', ...flags)).toMatchObject({
       code: 1,

@@ -124,7 +124,7 @@ describe.skipIf(skipsKubectl)('section 10 of seed 003', () => {
     const why = await flotilla(fleet.home, ['why', 'run/example-run'], { KUBECONFIG: fleet.kubeconfig });
     const named = /kubectl patch .*/.exec(messageOf(status?.conditions, 'Initialized'))?.[0] as string;
     expect(named).toContain('"state":"Run"');
-    expect(why).toMatchObject({ code: 2, stdout: expect.stringContaining(`\n  - ${named}\n`) });
+    expect(why).toMatchObject({ code: 2, stdout: expect.stringContaining(`\n  - start it: ${named}\n`) });
     expect(await inShell(named)).toMatchObject({ code: 0, stdout: expect.stringContaining('example-run patched\n') });
     await fleet.waitForReason('csur/example-run', 'Progressing', 'UpdateRunWaiting');
     // An hour, as printed.

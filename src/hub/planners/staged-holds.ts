@@ -63,6 +63,16 @@ export const stagedHolds = (limits: StagedLimits) => ({
     return `${clusters.length === 1 ? 'cluster' : 'clusters'} ${names} not done after ${formatDuration(limits.stuckAfterMs)}: ${causeOf(first)}; see ${kind} "${name}"`;
   },
 
+  /** Of those that have been given something else than this run gave them, and by whom. The first is the example. */
+  taken(rows: readonly Row[]): string {
+    const names = named(rows.map(({ cluster }) => `"${cluster}"`));
+    const [what, whose] =
+      rows.length === 1 ? [`cluster ${names} is`, 'its binding'] : [`clusters ${names} are`, 'their bindings'];
+    const { has, wants } = rows[0] ?? {};
+    const by = has === undefined || has.snapshot === wants?.snapshot ? undefined : limits.bringerOf?.(has.snapshot);
+    return `somebody else has changed what ${what} to have: ${by ?? `another run, or an edit of ${whose}`}`;
+  },
+
   notDone(row: Row): Hold {
     const on = clusterRef(row.cluster);
     if (!row.reachable) {

@@ -29,6 +29,8 @@ export interface StagedLimits {
   left(cluster: string): string | undefined;
   /** Whether a row has had the revision because of this run, also if that is not recorded yet; absent = as far as the state tells. */
   wasGiven?(row: string): boolean;
+  /** Another run that is about this snapshot, in words; undefined = nobody knows of one. */
+  bringerOf?(snapshot: string): string | undefined;
   approval(name: string, stage: string): Approval;
   /** Another run that keeps this one from beginning. */
   readonly rival?: Rival;

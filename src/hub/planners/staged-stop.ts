@@ -15,9 +15,9 @@ export function stop(pass: Pass): void {
   const stage = at < 0 ? tree.deletionStageStatus : stages[at];
   if (stage === undefined) return;
   const before = doneIn(stage);
-  const inFlight =
+  const { inFlight, taken } =
     at < 0
-      ? clearing(pass, stage, false).filter((cluster) => isTrue(cluster, 'Started'))
+      ? { inFlight: clearing(pass, stage, false).filter((cluster) => isTrue(cluster, 'Started')), taken: [] }
       : watch(pass, stage, limits.strategy.stages[at]);
   if (found.isOver) return;
   if (at < 0 && stage.clusters.every((each) => isTrue(each, 'Succeeded'))) {
@@ -37,7 +37,8 @@ export function stop(pass: Pass): void {
     tell.run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', `stage "${stage.stageName}" ${words}`);
     return;
   }
-  const words = stuck.length === 0 ? 'nothing is under way' : `stopped with ${say.stuck(stuck, rowOf(pass, stuck[0]))}`;
+  const rest = stuck.length === 0 ? 'nothing is under way' : `stopped with ${say.stuck(stuck, rowOf(pass, stuck[0]))}`;
+  const words = taken.length === 0 ? rest : `${rest}; ${say.taken(taken)}`;
   tell.stage(stage, 'Progressing', 'False', 'StageUpdatingStopped', words);
   tell.run(tree, 'Progressing', 'False', 'UpdateRunStopped', `stage "${stage.stageName}": ${words}`);
 }

@@ -62,7 +62,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
     const wasTaken = !hasWanted(row) && limits.wasGiven?.(row.key) === true;
     if (isTrue(cluster, 'Started') || wasTaken) {
       if (!isThere) {
-        const message = `somebody else has changed what cluster "${name}" is to have: another run, or an edit of its binding`;
+        const message = say.taken([row]);
         tell.cluster(cluster, 'Succeeded', 'False', 'ClusterUpdatingFailed', message);
         return failed('user', message, row);
       }
@@ -89,12 +89,20 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
   return { underWay, hasFailed: false };
 }
 
-/** They are only watched: the run is to stop. Those that are not done. */
-export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): readonly ClusterTree[] {
+interface Watched {
+  /** Those that are not done. */
+  readonly inFlight: readonly ClusterTree[];
+  /** Somebody else has given them something else. */
+  readonly taken: readonly Row[];
+}
+
+/** They are only watched: the run is to stop. */
+export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): Watched {
   const { limits, updates, tell, say } = pass;
   const { started, succeeded, skip } = marks(tell);
   const most = mostAtOnce(stage, spec);
   const inFlight: ClusterTree[] = [];
+  const taken: Row[] = [];
   for (const cluster of stage.clusters) {
     if (isTrue(cluster, 'Succeeded')) continue;
     const { clusterName } = cluster;
@@ -112,18 +120,18 @@ export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): re
     }
     if (row === undefined) {
       fail(pass, stage, { blame: 'internal', message: `cluster "${clusterName}" has no binding any more` });
-      return [];
+      return { inFlight: [], taken: [] };
     }
-    // Somebody else has given it something else: nothing of ours is under way there. Who lets the run go on learns of it.
-    if (!hasWanted(row)) continue;
-    if (isDone(row)) succeeded(cluster);
+    // Nothing of ours is under way there. Who lets the run go on learns of it.
+    if (!hasWanted(row)) taken.push(row);
+    else if (isDone(row)) succeeded(cluster);
     else if (isGivenUp(pass, row)) skip(cluster, silence(row));
     else {
       inFlight.push(cluster);
       pass.found.holds[row.key] = say.notDone(row);
     }
   }
-  return inFlight;
+  return { inFlight, taken };
 }
 
 const mostAtOnce = ({ clusters }: StageTree, spec: Stage | undefined): number =>

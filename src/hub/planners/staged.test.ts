@@ -473,6 +473,23 @@ describe('to stop', () => {
     );
   });
 
+  test.each([
+    {
+      it: 'names those that somebody else has taken',
+      given: STOP,
+      says: 'stage "x": nothing is under way; somebody else has changed what clusters "a", "b" are to have: another run, or an edit of their bindings',
+    },
+    {
+      it: 'names the run that has taken them, where it is known',
+      given: { ...STOP, bringerOf: (snapshot: string) => (snapshot === OLD.snapshot ? 'run "o"' : undefined) },
+      says: 'stage "x": nothing is under way; somebody else has changed what clusters "a", "b" are to have: run "o"',
+    },
+  ])('$it', ({ given, says }) => {
+    const before = [moved('a', 'progressing'), moved('b', 'progressing'), row('c'), row('d')];
+    const plan = settled(TWO, [row('a'), row('b'), row('c'), row('d')], given, settled(TWO, before).state);
+    expect(said(plan.state, 'Progressing')?.message).toBe(says);
+  });
+
   test('before clusters are removed is to be stopped, and one without any is done', () => {
     const fleet: Fleet = { stages: [stage('x')], clusters: { x: ['a'] }, removals: ['b'] };
     const rows = [moved('a'), row('b', { state: 'unscheduled' })];
@@ -699,6 +716,16 @@ describe('a cluster that another run takes before it is recorded that it was giv
     const plan = staged({ rows, limits: limits(TWO, { wasGiven: (key) => key === 'web-a' }), state, now: T0 });
     expect(plan.move).toEqual([]);
     expect(plan.failure).toMatchObject({ blame: 'user', rows: ['web-a'] });
-    expect(plan.failure?.message).toContain('somebody else has changed what cluster "a" is to have');
+    expect(plan.failure?.message).toBe(
+      'somebody else has changed what cluster "a" is to have: another run, or an edit of its binding',
+    );
+  });
+
+  test('names the other run, where it is known', () => {
+    const { state } = settled(TWO, rows);
+    const own = limits(TWO, { wasGiven: () => true, bringerOf: () => 'run "o"' });
+    expect(staged({ rows, limits: own, state, now: T0 }).failure?.message).toBe(
+      'somebody else has changed what cluster "a" is to have: run "o"',
+    );
   });
 });

@@ -235,3 +235,43 @@ describe('that it is initialized a run says together with how it is started', ()
     });
   });
 });
+
+describe('a run whose cluster has been given something else', () => {
+  const over = [{ type: 'Succeeded', status: 'True' as const, reason: 'r', message: '', lastTransitionTime: '' }];
+  const other = (name: string, resourceIndex: string, more: object = {}, at = '2026-01-01T00:00:00Z') => {
+    const run = aRun({}, { hasBegun: true, resourceIndex, ...more }, name);
+    return { ...run, metadata: { ...run.metadata, creationTimestamp: at } };
+  };
+
+  test.each([
+    {
+      it: 'names the run that brings it',
+      others: [other('o', '1')],
+      says: 'ClusterStagedUpdateRun "o", with revision 1',
+    },
+    {
+      it: 'names the one that is not over of several',
+      others: [other('new', '1', { conditions: over }, '2026-01-02T00:00:00Z'), other('o', '1')],
+      says: 'ClusterStagedUpdateRun "o", with revision 1',
+    },
+    {
+      it: 'names the newest of those that are over',
+      others: [other('o', '1', { conditions: over }), other('new', '1', { conditions: over }, '2026-01-02T00:00:00Z')],
+      says: 'ClusterStagedUpdateRun "new", with revision 1',
+    },
+    {
+      it: 'names none that is about something else, or has moved nothing',
+      others: [other('o', '2'), other('p', '1', { hasBegun: false })],
+      says: 'another run, or an edit of its binding',
+    },
+  ])('$it', ({ others, says }) => {
+    const begun = recorded();
+    const given = decide({ ...begun, bindings: [onRevision('a', '0'), aBinding('b'), aBinding('c')] });
+    const status = { ...begun.status, ...statusIn(given) } as StagedUpdateRunStatus;
+    const taken = [onRevision('a', '1'), aBinding('b'), aBinding('c')];
+    const failed = statusIn(decide({ ...begun, status, bindings: taken, others }));
+    expect(failed?.conditions?.find(({ type }) => type === 'Succeeded')?.message).toBe(
+      `failed to process the request due to a client error: somebody else has changed what cluster "a" is to have: ${says}`,
+    );
+  });
+});

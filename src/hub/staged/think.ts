@@ -134,6 +134,7 @@ function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: Stag
     ...(after === undefined ? {} : { unreachableAfterMs: after }),
     left,
     ...(observed.wasGiven === undefined ? {} : { wasGiven: observed.wasGiven }),
+    bringerOf: (snapshot) => bringerOf(observed, snapshot),
     approval: (name, stage) => approvalOf(observed.request(name), run, stage),
     ...(rival === undefined ? {} : { rival: asRival(observed, rival) }),
     run: refTo(family.run, run),
@@ -155,6 +156,18 @@ function keepsBack(run: HubRun, status: StagedUpdateRunStatus): (other: HubRun) 
   if (clustersOf(status).some((cluster) => isTrue(cluster, 'Started'))) return () => false;
   if (deletionStageStatus !== undefined && isBegun(deletionStageStatus)) return () => false;
   return stagesStatus.some(isBegun) ? (other) => isOlder(other, run) : () => true;
+}
+
+/** The one that is not over, else the newest that has been: a revision says what a cluster was given, not by whom. */
+function bringerOf({ family, run: { spec }, others }: Observed, snapshot: string): string | undefined {
+  const about = others.filter(
+    ({ hasBegun, resourceIndex }) =>
+      hasBegun &&
+      resourceIndex !== undefined &&
+      masterSnapshotName(spec.placementName, Number(resourceIndex)) === snapshot,
+  );
+  const [found] = about.toSorted((a, b) => Number(isOver(a)) - Number(isOver(b)) || (isOlder(a, b) ? 1 : -1));
+  return found && `${family.run.kind} "${found.metadata.name}", with revision ${found.resourceIndex}`;
 }
 
 const isOlder = ({ metadata: a }: HubRun, { metadata: b }: HubRun): boolean =>
