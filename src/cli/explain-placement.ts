@@ -15,7 +15,9 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     held.push(await causeOfEntry(looking, entry, refOf(looking)));
   const causes = [...held, ...(await unscheduled(looking))];
   const [first] = causes;
-  if (progress.isComplete) {
+  const { isComplete, nothing, open, nobody } = progress;
+  // That it selects nothing is said elsewhere; nothing else holds it then.
+  if (isComplete || (nothing !== undefined && first === undefined && open === undefined && nobody === undefined)) {
     const { total, revision, isReport } = progress;
     if (total === 0) {
       const sentence = `nothing holds ${title}: its policy asks for no cluster`;

@@ -1,7 +1,7 @@
 // From what a placement's status says, and what else the caller may read, to an explanation: of the placement as a whole, or of one cluster.
 import type { Placement } from '../api/placement.ts';
 import { UserError } from '../base/errors.ts';
-import { concluded, outdatedNote } from './answer.ts';
+import { type Answer, concluded, outdatedNote } from './answer.ts';
 import type { Looking } from './evidence-chain.ts';
 import { ofCluster } from './explain-cluster.ts';
 import { ofPlacement } from './explain-placement.ts';
@@ -23,8 +23,21 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
   }
   const looking: Looking = { ...of, progress: progressOf(of.placement), title: titleOf(of.which), told: new Set() };
   const found = cluster === undefined ? await ofPlacement(looking) : await ofCluster(looking, cluster);
-  return concluded(looking.title, found, [
+  const { nothing } = looking.progress;
+  const led = nothing === undefined ? found : selectsNothing(looking.title, nothing, found);
+  return concluded(looking.title, led, [
     ...outdatedNote(looking.progress.isDeleting ? {} : looking.progress),
     ...of.reader.unread(),
   ]);
+}
+
+/** Whatever else there is to say, nobody gets anything, and that is what a person must hear first. */
+function selectsNothing(title: string, nothing: string, { sentence, isWaiting, causes, next, notes }: Answer): Answer {
+  return {
+    sentence: `${title} selects nothing: ${nothing}`,
+    isWaiting: true,
+    causes: isWaiting ? [{ sentence, evidence: [] }, ...causes] : causes,
+    next: ['correct the resourceSelectors of the placement, or create on the hub what they ask for', ...next],
+    notes,
+  };
 }

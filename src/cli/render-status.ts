@@ -40,12 +40,18 @@ export function renderStatus(progress: Progress, view: StatusView): string {
     .join('\n');
 }
 
-export function headline({ kind, namespace, name, revision, done, total, isComplete, isReport }: Progress): string {
+export function headline(progress: Progress): string {
+  const { kind, namespace, name, revision, isComplete } = progress;
   const title = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
-  const what = isReport ? 'compared' : 'available';
-  const state =
-    total === 0 ? 'no cluster is picked' : `${what} on ${done} of ${total} ${total === 1 ? 'cluster' : 'clusters'}`;
-  return `${title}${revision === '' ? '' : `, revision ${revision}`}: ${state}${isComplete ? ', complete' : ''}`;
+  return `${title}${revision === '' ? '' : `, revision ${revision}`}: ${stateOf(progress)}${isComplete ? ', complete' : ''}`;
+}
+
+function stateOf({ done, total, earlier, isReport, nothing }: Progress): string {
+  if (nothing !== undefined) return `selects nothing: ${nothing}`;
+  if (total === 0) return 'no cluster is picked';
+  const there = `${isReport ? 'compared' : 'available'} on ${done} of ${total} ${total === 1 ? 'cluster' : 'clusters'}`;
+  // They serve what they have: that the newest is nowhere yet is no outage.
+  return earlier === 0 ? there : `${there}, ${earlier} still ${earlier === 1 ? 'has' : 'have'} an earlier revision`;
 }
 
 export const outdatedWords = ({ generation, observed }: NonNullable<Progress['outdated']>): string =>
@@ -68,7 +74,7 @@ function remarks(
 }
 
 function table(clusters: readonly ClusterProgress[], now: number): readonly string[] {
-  // With a rolling update all speak of the newest revision, and saying so on every line helps nobody.
+  // Most often all have the newest revision, and saying so on every line helps nobody.
   const picked = clusters.filter(({ stage }) => stage !== 'NotPicked');
   const differ = new Set(picked.map(({ revision }) => revision)).size > 1;
   const row = ({ cluster, stage, since, revision, message }: ClusterProgress) => [

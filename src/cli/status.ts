@@ -1,5 +1,6 @@
 // `flotilla status placement/NAME`: how far it is, once or until it is complete.
 import type { Placement } from '../api/placement.ts';
+import { carriedOf } from './carried.ts';
 import type { Connected } from './connect.ts';
 import { inWords, type Progress, progressOf } from './placement-progress.ts';
 import { headline, renderChanges, renderStatus, type StatusView } from './render-status.ts';
@@ -15,7 +16,7 @@ export async function status(
   print: Print,
 ): Promise<number> {
   const now = await getPlacement(server, which);
-  return show(server.transport, shownOf(which, options), { now, options, print });
+  return show(server.transport, shownOf(server, which, options), { now, options, print });
 }
 
 interface Picture {
@@ -24,19 +25,22 @@ interface Picture {
   readonly view: StatusView;
 }
 
-const shownOf = (which: WhichPlacement, options: ShowOptions): Shown<Picture> => ({
-  at: placementTarget(which),
-  look(object) {
-    const placement = object as Placement;
-    const progress = progressOf(placement);
-    return { placement, progress, view: viewOf(which, placement, progress, options) };
-  },
-  exit: ({ progress }) => (progress.isComplete ? EXIT.complete : EXIT.waiting),
-  headline: ({ progress }) => headline(progress),
-  text: ({ progress, view }) => renderStatus(progress, view),
-  changes: (before, { progress, view }) => renderChanges(before?.progress, progress, view),
-  json: ({ progress, placement }) => jsonOf(progress, placement),
-});
+function shownOf(server: Pick<Connected, 'transport'>, which: WhichPlacement, options: ShowOptions): Shown<Picture> {
+  const carried = carriedOf(server, which);
+  return {
+    at: placementTarget(which),
+    async look(object) {
+      const placement = object as Placement;
+      const progress = progressOf(placement, await carried(placement));
+      return { placement, progress, view: viewOf(which, placement, progress, options) };
+    },
+    exit: ({ progress }) => (progress.isComplete ? EXIT.complete : EXIT.waiting),
+    headline: ({ progress }) => headline(progress),
+    text: ({ progress, view }) => renderStatus(progress, view),
+    changes: (before, { progress, view }) => renderChanges(before?.progress, progress, view),
+    json: ({ progress, placement }) => jsonOf(progress, placement),
+  };
+}
 
 /** Lines around the table: headline, bar, remark, two blanks, header, "more", why. */
 const AROUND = 9;

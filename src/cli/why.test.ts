@@ -248,12 +248,38 @@ Evidence:
     });
   });
 
+  describe('of one that selects nothing', () => {
+    const note = 'selector v1 Namespace "shoop" matches nothing';
+    const empty = aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], isEmpty: true, note });
+    const says = `ClusterResourcePlacement "web" selects nothing: ${note}`;
+    const next =
+      'What you can do:\n  - correct the resourceSelectors of the placement, or create on the hub what they ask for';
+
+    test('says so first, and what to do', async () => {
+      const { ask } = await serving([empty]);
+      expect(await ask('placement/web')).toEqual({ code: 2, text: `${says}\n\n${next}` });
+    });
+
+    test('says so first of a cluster that has nothing of it, too', async () => {
+      const { ask } = await serving([empty, member('eu-1')]);
+      expect(await ask('placement/web', { cluster: 'eu-1' })).toEqual({ code: 2, text: `${says}\n\n${next}` });
+    });
+
+    test('then says what holds it besides', async () => {
+      const { ask } = await serving([empty, member('us-1')]);
+      const { code, text } = await ask('placement/web', { cluster: 'us-1' });
+      expect(code).toBe(2);
+      expect(text.split('\n')[0]).toBe(says);
+      expect(text).toContain(
+        'Evidence:\n  1. cluster "us-1" is not picked by ClusterResourcePlacement "web": the scheduler gives no reason\n',
+      );
+      expect(text).toContain(`${next}\n  - change the policy`);
+    });
+  });
+
   test('says of one that is complete what it does not send', async () => {
-    const placement = aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] });
-    const [scheduled, ...others] = placement.status?.conditions ?? [];
-    const message = 'found all clusters: 1; selector v1 Namespace "shop" matches nothing';
-    const conditions = [{ ...scheduled, message }, ...others];
-    const { ask } = await serving([{ ...placement, status: { ...placement.status, conditions } } as typeof placement]);
+    const note = 'selector v1 Namespace "shop" matches nothing';
+    const { ask } = await serving([aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], note })]);
     expect(await ask('placement/web')).toEqual({
       code: 0,
       text: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)\n\nNote:\n  - selector v1 Namespace "shop" matches nothing',
