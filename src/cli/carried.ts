@@ -1,5 +1,6 @@
 // Which revision a cluster has that the newest one has not reached: its binding carries it, and a placement's status does not tell. Read only
 // while somebody waits, and once for each revision: until it is reached, a cluster keeps what it has.
+import { masterSnapshotName } from '../api/names.ts';
 import type { Placement } from '../api/placement.ts';
 import { LostError } from '../base/errors.ts';
 import type { Connected } from './connect.ts';
@@ -7,7 +8,11 @@ import { type Carried, progressOf } from './placement-progress.ts';
 import { createReader, ifRead } from './readable.ts';
 import type { WhichPlacement } from './which-placement.ts';
 
-const INDEX = /-(\d+)-snapshot$/;
+/** A binding carries the first snapshot of a group, and whose it is is known: this name has only one index in it. */
+function indexIn(snapshot: string, placement: string): string {
+  const index = snapshot.slice(placement.length + 1, -'-snapshot'.length);
+  return snapshot === masterSnapshotName(placement, Number(index)) ? index : '';
+}
 
 /** undefined = nobody waits, or the bindings may not be read. */
 export function carriedOf(
@@ -39,7 +44,7 @@ async function read(server: Pick<Connected, 'transport'>, which: WhichPlacement)
     new Map(
       bindings
         .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-        .map(({ spec }) => [spec.targetCluster, INDEX.exec(spec.resourceSnapshotName)?.[1] ?? '']),
+        .map(({ spec }) => [spec.targetCluster, indexIn(spec.resourceSnapshotName, which.name)]),
     )
   );
 }
