@@ -1,6 +1,7 @@
 // From what a placement's status says, and what else the caller may read, to an explanation: of the placement as a whole, or of one cluster.
 import type { Placement } from '../api/placement.ts';
 import { UserError } from '../base/errors.ts';
+import { adviceFor } from './advice.ts';
 import { type Answer, concluded, outdatedNote } from './answer.ts';
 import type { Looking } from './evidence-chain.ts';
 import { ofCluster } from './explain-cluster.ts';
@@ -25,10 +26,14 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
   const found = cluster === undefined ? await ofPlacement(looking) : await ofCluster(looking, cluster);
   const { nothing } = looking.progress;
   const led = nothing === undefined ? found : selectsNothing(looking.title, nothing, found);
-  return concluded(looking.title, led, [
+  const about = cluster === undefined ? undefined : [...looking.told].map((key) => key.replace(/^MemberCluster /, ''));
+  const advice = led.isWaiting && !looking.progress.isDeleting ? adviceFor(of.placement, about) : [];
+  const explanation = concluded(looking.title, led, [
     ...outdatedNote(looking.progress.isDeleting ? {} : looking.progress),
     ...of.reader.unread(),
   ]);
+  // What helps with one object comes before what helps with any.
+  return { ...explanation, next: [...advice, ...explanation.next] };
 }
 
 /** Whatever else there is to say, nobody gets anything, and that is what a person must hear first. */

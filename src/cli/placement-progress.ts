@@ -236,7 +236,7 @@ function failureIn({ failedPlacements = [] }: ClusterPlacementState): string | u
   const more = failedPlacements.length === 1 ? '' : ` (and ${failedPlacements.length - 1} more)`;
   const object = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
   const what = condition.message || condition.reason;
-  return `${what.startsWith(object) ? '' : `${object}: `}${what}${more}`;
+  return `${what.includes(object) ? '' : `${object}: `}${what}${more}`;
 }
 
 /** All that fit are wanted, and hardly anybody means none by that; who wants none says so. */
