@@ -674,7 +674,13 @@ What you can do:
       it: 'there is none in the namespace',
       argument: 'placement/web',
       namespace: 'team',
-      says: /^there is no ResourcePlacement "team\/web" \(none at all\)$/,
+      says: /^there is no ResourcePlacement "team\/web" \(none at all\); there is a ClusterResourcePlacement "web": leave -n away$/,
+    },
+    {
+      it: 'there is none in the namespace, nor elsewhere',
+      argument: 'placement/wub',
+      namespace: 'team',
+      says: /^there is no ResourcePlacement "team\/wub" \(none at all\)$/,
     },
     {
       it: 'there is no such cluster',

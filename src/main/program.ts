@@ -433,7 +433,7 @@ Examples:
         ...(output === undefined ? {} : { output }),
       };
       const which = namesRun(argument) ? whichRun(argument, namespace) : undefined;
-      const placement = which === undefined ? whichPlacement(argument, namespace) : undefined;
+      const placement = which === undefined ? whichPlacement(argument, namespace, 'or run') : undefined;
       using server = await connect(toHub(options));
       if (which !== undefined) process.exitCode = await whyRun(server, which, asked, print);
       if (placement !== undefined) process.exitCode = await why(server, placement, asked, print);
