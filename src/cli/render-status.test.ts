@@ -33,6 +33,29 @@ Why: flotilla why placement/web`.slice(1),
     );
   });
 
+  test('on a narrow terminal wraps what it waits for instead of cutting the cause off', () => {
+    const waiting = 'MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay';
+    const lines = renderStatus(midway, { ...view, waiting, columns: 60 }).split('\n');
+    expect(lines.slice(0, 5)).toEqual([
+      'ClusterResourcePlacement "web", revision 1: available on 1',
+      '  of 3 clusters, 1 still has an earlier revision',
+      'Waits: MemberCluster "eu-1" uses the budget up (failed: no',
+      '  Pod is ready): 2 ready, 2 must stay',
+      '',
+    ]);
+  });
+
+  test('on a low terminal makes room for what was wrapped', () => {
+    const waiting = Array.from({ length: 40 }, () => 'word').join(' ');
+    const many = Array.from({ length: 30 }, (_, at) => cluster(`c${at}`, 'TF'));
+    const progress = progressOf(aPlacement({ said: 'TF', clusters: many }));
+    const rows = (columns: number) =>
+      renderStatus(progress, { ...view, waiting, columns, rows: 20 }).split('\n').length;
+    expect(rows(40)).toBeLessThanOrEqual(20);
+    expect(rows(200)).toBeLessThanOrEqual(20);
+    expect(rows(200)).toBeGreaterThan(15);
+  });
+
   test('that is complete says no more than that', () => {
     expect(renderStatus(complete, view)).toBe(
       `
@@ -125,7 +148,7 @@ Why: flotilla why placement/web`.slice(1),
 
   test('with more clusters than fit shows those that are not done', () => {
     const many = Array.from({ length: 30 }, (_, at) => cluster(`c${at}`, at === 29 ? 'TF' : 'TTTTTT'));
-    const text = renderStatus(progressOf(aPlacement({ said: 'TF', clusters: many })), { ...view, most: 3 });
+    const text = renderStatus(progressOf(aPlacement({ said: 'TF', clusters: many })), { ...view, rows: 9 });
     expect(
       text
         .split('\n')

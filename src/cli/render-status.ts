@@ -3,7 +3,7 @@ import { shortDuration } from '../base/age.ts';
 import { bar, percent } from './bar.ts';
 import { align } from './format-table.ts';
 import type { ClusterProgress, Progress } from './placement-progress.ts';
-import { plainText } from './plain-text.ts';
+import { plainText, wrapped } from './plain-text.ts';
 
 export interface StatusView {
   readonly now: number;
@@ -13,32 +13,43 @@ export interface StatusView {
   readonly waiting?: string;
   /** Draw a bar this wide. */
   readonly bar?: number;
-  /** Show no more clusters than this, those that are not done first. */
-  readonly most?: number;
+  /** Lines longer than this are wrapped, those of the table left as they are. */
+  readonly columns?: number;
+  /** Show no more lines than this, if at all possible: of clusters those that are not done first. */
+  readonly rows?: number;
 }
 
 export function renderStatus(progress: Progress, view: StatusView): string {
   const { clusters, unlisted, unlistedOpen } = progress;
   const open = clusters.filter(({ isDone }) => !isDone);
-  const shown =
-    view.most !== undefined && clusters.length > view.most
-      ? [...open, ...clusters.filter(({ isDone }) => isDone)].slice(0, view.most)
-      : clusters;
-  const left = clusters.length - shown.length + unlisted + unlistedOpen;
-  return [
+  const above = [
     headline(progress),
     ...(view.bar === undefined || progress.total === 0
       ? []
       : [`${bar(progress.done, progress.total, view.bar)} ${percent(progress.done, progress.total)}`]),
     ...remarks(progress, view),
     ...progress.notes.map((note) => `Note: ${note}`),
+  ].flatMap((line) => wrapped(plainText(line), (view.columns ?? Number.POSITIVE_INFINITY) - 1));
+  const below = progress.isComplete ? [] : ['', `Why: ${view.more}`];
+  const most =
+    view.rows === undefined ? clusters.length : Math.max(FEWEST, view.rows - above.length - below.length - AROUND);
+  const shown =
+    clusters.length > most ? [...open, ...clusters.filter(({ isDone }) => isDone)].slice(0, most) : clusters;
+  const left = clusters.length - shown.length + unlisted + unlistedOpen;
+  return [
+    ...above,
     ...(shown.length === 0 ? [] : ['', ...table(shown, view.now)]),
     ...(left === 0 ? [] : [`… and ${left} more ${left === 1 ? 'cluster' : 'clusters'}`]),
-    ...(progress.isComplete ? [] : ['', `Why: ${view.more}`]),
+    ...below,
   ]
     .map(plainText)
     .join('\n');
 }
+
+/** Clusters that are shown however low the terminal is. */
+const FEWEST = 3;
+/** Lines around the table: a blank one, the header, "more", the one that the cursor is in. */
+const AROUND = 4;
 
 export function headline(progress: Progress): string {
   const { kind, namespace, name, revision, isComplete } = progress;

@@ -5,7 +5,7 @@ import type { KubeObject } from '../api/object.ts';
 import { placement as placements } from '../api/placement.ts';
 import type { Request } from '../api/transport.ts';
 import { wallClock } from '../base/clock.ts';
-import { aBinding, aPlacement, budgetUsed, cluster, failed, type PlacementParts } from './placement.testing.ts';
+import { aBinding, aPlacement, budgetUsed, cluster, failed, NOW, type PlacementParts } from './placement.testing.ts';
 import { overheard, printing, serving as serveObjects } from './served.testing.ts';
 import type { ShowOptions } from './showing.ts';
 import { status } from './status.ts';
@@ -63,7 +63,7 @@ describe('status', () => {
       done: 0,
       total: 2,
       clusters: [
-        { cluster: 'eu-1', stage: 'NotAvailable', since: '2026-01-01T11:55:00.000Z' },
+        { cluster: 'eu-1', stage: 'NotAvailable', since: '2026-01-01T11:55:00Z' },
         { cluster: 'us-1', stage: 'Waiting' },
       ],
       holds: [{ code: 'BudgetUsed', sentence: expect.stringContaining('uses the budget up') }],
@@ -128,13 +128,42 @@ describe('status', () => {
       pictures.push(text);
       drawn();
     };
-    const terminal = { columns: 60, rows: 24, draw };
+    const terminal = { columns: 100, rows: 24, draw };
     const watching = show({ watch: true, terminal });
     await first;
     await become(done);
     expect(await watching).toBe(0);
     expect(out).toEqual([]);
     expect(pictures.map((text) => text.split('\n')[1])).toEqual([`[${'-'.repeat(40)}] 0%`, `[${'#'.repeat(40)}] 100%`]);
+  });
+
+  test('watched on a terminal counts on while nothing happens', async () => {
+    const clock = testClock(NOW);
+    const { show, become } = await serving(midway);
+    const pictures: string[] = [];
+    let drawn = () => {};
+    const first = new Promise<void>((resolve) => {
+      drawn = resolve;
+    });
+    const draw = (text: string) => {
+      pictures.push(text);
+      drawn();
+    };
+    const terminal = { columns: 100, rows: 24, draw };
+    const watching = show({ watch: true, terminal, clock });
+    await first;
+    for (let seconds = 0; seconds < 3; seconds++) clock.advance(1000);
+    await become(done);
+    expect(await watching).toBe(0);
+    const count = pictures.length;
+    clock.advance(5000);
+    expect(pictures).toHaveLength(count);
+    expect(pictures.slice(0, 4).map((text) => /NotAvailable.* (5m\d*s?) /.exec(text)?.[1])).toEqual([
+      '5m',
+      '5m1s',
+      '5m2s',
+      '5m3s',
+    ]);
   });
 
   test('watched for too long says how far it came', async () => {

@@ -1,5 +1,6 @@
 // `flotilla status placement/NAME`: how far it is, once or until it is complete.
 import type { Placement } from '../api/placement.ts';
+import { kubeTime } from '../base/clock.ts';
 import { carriedOf } from './carried.ts';
 import type { Connected } from './connect.ts';
 import { inWords, type Progress, progressOf } from './placement-progress.ts';
@@ -22,28 +23,25 @@ export async function status(
 interface Picture {
   readonly placement: Placement;
   readonly progress: Progress;
-  readonly view: StatusView;
 }
 
 function shownOf(server: Pick<Connected, 'transport'>, which: WhichPlacement, options: ShowOptions): Shown<Picture> {
   const carried = carriedOf(server, which);
+  // Of the moment in which it is looked at: the same picture is drawn again as time passes.
+  const view = ({ placement, progress }: Picture) => viewOf(which, placement, progress, options);
   return {
     at: placementTarget(which),
     async look(object) {
       const placement = object as Placement;
-      const progress = progressOf(placement, await carried(placement));
-      return { placement, progress, view: viewOf(which, placement, progress, options) };
+      return { placement, progress: progressOf(placement, await carried(placement)) };
     },
     exit: ({ progress }) => (progress.isComplete ? EXIT.complete : EXIT.waiting),
     headline: ({ progress }) => headline(progress),
-    text: ({ progress, view }) => renderStatus(progress, view),
-    changes: (before, { progress, view }) => renderChanges(before?.progress, progress, view),
+    text: (picture) => renderStatus(picture.progress, view(picture)),
+    changes: (before, picture) => renderChanges(before?.progress, picture.progress, view(picture)),
     json: ({ progress, placement }) => jsonOf(progress, placement),
   };
 }
-
-/** Lines around the table: headline, bar, remark, two blanks, header, "more", why. */
-const AROUND = 9;
 
 function viewOf(
   which: WhichPlacement,
@@ -57,7 +55,7 @@ function viewOf(
     more: `flotilla why ${argumentOf(which)}`,
     ...(first === undefined ? {} : { waiting: inWords(first, placement) }),
     ...(terminal === undefined ? {} : { bar: Math.max(10, Math.min(40, terminal.columns - 10)) }),
-    ...(terminal === undefined || !watch ? {} : { most: Math.max(3, terminal.rows - AROUND) }),
+    ...(terminal === undefined || !watch ? {} : { columns: terminal.columns, rows: terminal.rows }),
   };
 }
 
@@ -68,7 +66,7 @@ function jsonOf(progress: Progress, placement: Placement) {
     ...rest,
     clusters: clusters.map(({ since, ...each }) => ({
       ...each,
-      ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
+      ...(since === undefined ? {} : { since: kubeTime(since) }),
     })),
     holds: holds.map((entry) => ({ ...entry, sentence: inWords(entry, placement) })),
   };

@@ -275,6 +275,8 @@ What you can do:
     expect(code).toBe(0);
     expect(text.includes('UntrackedPeriod')).toBe(says !== undefined);
     expect(text).toContain(says ?? 'nothing holds');
+    const { causes } = JSON.parse((await ask('placement/web', { output: 'json' })).text);
+    expect(causes.map((each: { until?: string }) => each.until)).toEqual(says === undefined ? [] : [until]);
   });
 
   test('goes on without what the caller may not read, and says so', async () => {
@@ -303,7 +305,10 @@ Evidence:
     expect(JSON.parse(text)).toMatchObject({
       about: 'ClusterResourcePlacement "web"',
       isWaiting: true,
-      causes: [{ code: 'BudgetUsed', waiting: { count: 1, clusters: ['us-1'] }, evidence: expect.any(Array) }],
+      since: BEFORE,
+      causes: [
+        { code: 'BudgetUsed', since: BEFORE, waiting: { count: 1, clusters: ['us-1'] }, evidence: expect.any(Array) },
+      ],
       next: [expect.stringContaining('kubectl --context eu-1'), expect.stringContaining('mend what failed')],
       notes: [],
     });
