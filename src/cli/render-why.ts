@@ -5,7 +5,7 @@ import { plainText } from './plain-text.ts';
 
 export function renderWhy({ sentence, since, causes, next, notes }: Explanation, now: number): string {
   return [
-    [sentence, ...[lasting(since, now)].filter((each) => each !== '')].join(', '),
+    `${sentence}${lasting(since, now) === '' ? '' : ` (${lasting(since, now)})`}`,
     ...section(
       'Evidence',
       causes.flatMap((cause, at) => causeLines(cause, at + 1, sentence, now)),

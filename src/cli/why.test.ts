@@ -155,7 +155,7 @@ describe('why', () => {
     expect(await ask('placement/web')).toEqual({
       code: 2,
       text: `
-ClusterResourcePlacement "web" waits: MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay, for 5m
+ClusterResourcePlacement "web" waits: MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay (for 5m)
 
 Evidence:
   1. BudgetUsed, for 5m
@@ -217,7 +217,7 @@ What you can do:
     const { ask } = await serving([placement, ...names.map((name) => member(name)), ...bindings]);
     expect((await ask('placement/web')).text).toBe(
       `
-ClusterResourcePlacement "web" waits: it is not available on MemberClusters "eu-1", "eu-2", "us-1" yet (failed: Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set), for 5m
+ClusterResourcePlacement "web" waits: it is not available on MemberClusters "eu-1", "eu-2", "us-1" yet (failed: Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set) (for 5m)
 
 Evidence:
   1. NotAvailable, for 5m
@@ -456,7 +456,7 @@ What you can do:
     {
       name: 'eu-1',
       code: 2,
-      says: 'cluster "eu-1" waits: it is not available on MemberCluster "eu-1" yet (not up yet: Available is not reached), for 5m',
+      says: 'cluster "eu-1" waits: it is not available on MemberCluster "eu-1" yet (not up yet: Available is not reached) (for 5m)',
     },
   ])('of $name, which no hold names', async ({ name, code, says, also = '' }) => {
     const { ask } = await serving(world);
@@ -482,10 +482,10 @@ What you can do:
       await ask('placement/web', { cluster: 'c29' }),
     ];
     expect(first.text.split('\n')[0]).toBe(
-      'cluster "c08" waits: MemberCluster "c00" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay, for 5m',
+      'cluster "c08" waits: MemberCluster "c00" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay (for 5m)',
     );
     expect(last.text.split('\n')[0]).toBe(
-      'cluster "c29" waits: MemberCluster "c00" uses the budget up (not up yet: Available is not reached): 22 ready, 22 must stay, for 5m',
+      'cluster "c29" waits: MemberCluster "c00" uses the budget up (not up yet: Available is not reached): 22 ready, 22 must stay (for 5m)',
     );
     expect((await ask('placement/web')).text).toContain(
       `22 clusters wait: ${names.slice(8, 28).join(', ')}, and 2 more`,
@@ -624,7 +624,7 @@ What you can do:
     const { code, text } = await ask('placement/web');
     expect({ code, first: text.split('\n')[0] }).toEqual({
       code: 2,
-      first: `ClusterResourcePlacement "web" ${says}, for 5m`,
+      first: `ClusterResourcePlacement "web" ${says} (for 5m)`,
     });
     expect(text).toContain(next);
     if (said.length > 1) expect(text).toContain('us-1: tainted');
