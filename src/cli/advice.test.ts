@@ -23,24 +23,24 @@ describe('what to do', () => {
     {
       it: 'about a foreign owner',
       message: 'Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set',
-      says: 'share Deployment "shop/web" with ConfigMap "own": set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of its metadata.ownerReferences on cluster "eu-1"',
+      says: 'share Deployment "shop/web" with ConfigMap "own": set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on cluster "eu-1"',
     },
     {
       it: 'about what was there before',
       message: 'Deployment "shop/web" was on the member before, owned by Foo "x", and whenToTakeOver is Never',
-      says: 'let the placement take over Deployment "shop/web": set its spec.strategy.applyStrategy.whenToTakeOver to Always; or delete it on cluster "eu-1", and it is created anew',
+      says: 'let the placement take over Deployment "shop/web": set its spec.strategy.applyStrategy.whenToTakeOver to Always; or delete that on cluster "eu-1", and it is created anew',
     },
     {
       it: 'about what another placement has placed',
       message:
         'Deployment "shop/web" is already placed by another placement, ClusterResourcePlacement "shop" (AppliedWork "shop-work"): let only one of them select it',
-      says: 'take Deployment "shop/web" out of the resourceSelectors of this placement, or of ClusterResourcePlacement "shop": only one of them may place it',
+      says: 'take Deployment "shop/web" out of the resourceSelectors of this placement, or of ClusterResourcePlacement "shop": only one of them may place an object',
     },
     {
       it: 'about what a placement has placed that nobody can name',
       message:
         'Deployment "shop/web" is already placed by another placement (AppliedWork "shop-work"): let only one of them select it',
-      says: 'take Deployment "shop/web" out of the resourceSelectors of this placement, or of the other placement: only one of them may place it',
+      says: 'take Deployment "shop/web" out of the resourceSelectors of this placement, or of the other placement: only one of them may place an object',
     },
     { it: 'about a refusal that says it itself', message: 'cannot change Deployment "shop/web": …', says: undefined },
   ])('$it', ({ message, says }) => {
@@ -64,6 +64,10 @@ describe('what to do', () => {
     ]);
     expect(advice({ 'eu-1': [failed('x')], 'eu-2': [failed('x')] })).toEqual([
       expect.stringMatching(/ get pods` \(the same on eu-2\)$/),
+    ]);
+    const other = { ...owned, kind: 'Service', name: 'api' };
+    expect(advice({ 'eu-1': [owned, other], 'eu-2': [owned, other] })).toEqual([
+      expect.stringMatching(/^share Deployment "shop\/web", Service "shop\/api" with .* on clusters eu-1, eu-2$/),
     ]);
     expect(advice({ 'eu-1': [owned], 'eu-2': [owned] }, ['eu-2'])).toEqual([
       expect.stringMatching(/ownerReferences on cluster "eu-2"$/),

@@ -10,7 +10,8 @@ type Failed = NonNullable<ClusterPlacementState['failedPlacements']>[number];
 interface Advice {
   /** Equal for those that can be said together. */
   readonly what: string;
-  say(clusters: readonly string[]): string;
+  readonly object: string;
+  say(clusters: readonly string[], objects: string): string;
 }
 
 /** More than that nobody reads; `why --cluster` has the rest. */
@@ -18,16 +19,25 @@ const MOST = 5;
 
 /** `about`: only these clusters; absent = all. */
 export function adviceFor(placement: Placement | undefined, about?: readonly string[]): readonly string[] {
-  const found = new Map<string, { readonly advice: Advice; readonly clusters: string[] }>();
+  const found = new Map<string, Group>();
   for (const { clusterName = '', failedPlacements = [] } of placement?.status?.placementStatuses ?? []) {
     if (!NAME.test(clusterName) || (about !== undefined && !about.includes(clusterName))) continue;
     for (const advice of failedPlacements.flatMap((each) => adviceOn(each) ?? [])) {
-      const alike = found.get(advice.what) ?? { advice, clusters: [] };
-      alike.clusters.push(clusterName);
+      const alike = found.get(advice.what) ?? { advice, clusters: new Set(), objects: new Set() };
+      alike.clusters.add(clusterName);
+      alike.objects.add(advice.object);
       found.set(advice.what, alike);
     }
   }
-  return [...found.values()].slice(0, MOST).map(({ advice, clusters }) => advice.say(clusters));
+  return [...found.values()]
+    .slice(0, MOST)
+    .map(({ advice, clusters, objects }) => advice.say([...clusters], listed([...objects], MOST_OBJECTS)));
+}
+
+interface Group {
+  readonly advice: Advice;
+  readonly clusters: Set<string>;
+  readonly objects: Set<string>;
 }
 
 const OWNED = /is owned by (.+), and allowCoOwnership is not set$/;
@@ -41,25 +51,28 @@ function adviceOn(failed: Failed): Advice | undefined {
   const [, owners] = OWNED.exec(message) ?? [];
   if (owners !== undefined) {
     return {
-      what: `${object} of ${owners}`,
-      say: (clusters) =>
-        `share ${object} with ${owners}: set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of its metadata.ownerReferences on ${named(clusters)}`,
+      what: `owned by ${owners}`,
+      object,
+      say: (clusters, objects) =>
+        `share ${objects} with ${owners}: set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on ${named(clusters)}`,
     };
   }
   if (FOUND.test(message)) {
     return {
-      what: `${object} was there`,
-      say: (clusters) =>
-        `let the placement take over ${object}: set its spec.strategy.applyStrategy.whenToTakeOver to Always; or delete it on ${named(clusters)}, and it is created anew`,
+      what: 'was there',
+      object,
+      say: (clusters, objects) =>
+        `let the placement take over ${objects}: set its spec.strategy.applyStrategy.whenToTakeOver to Always; or delete that on ${named(clusters)}, and it is created anew`,
     };
   }
   const placed = PLACED.exec(message);
   if (placed === null) return undefined;
   const other = placed[1] ?? 'the other placement';
   return {
-    what: `${object} of ${other}`,
-    say: () =>
-      `take ${object} out of the resourceSelectors of this placement, or of ${other}: only one of them may place it`,
+    what: `placed by ${other}`,
+    object,
+    say: (_clusters, objects) =>
+      `take ${objects} out of the resourceSelectors of this placement, or of ${other}: only one of them may place an object`,
   };
 }
 
@@ -73,6 +86,7 @@ function lookAt({ group = '', kind, namespace, name }: Failed): Advice | undefin
   const typed = `${kind.toLowerCase()}${group === '' || group === 'apps' || group === 'batch' ? '' : `.${group}`}/${name}`;
   return {
     what: `${object} does not work`,
+    object,
     say([first = '', ...others]) {
       const kubectl = `kubectl --context ${first}${namespace === undefined ? '' : ` -n ${namespace}`}`;
       const pods = WITH_PODS.includes(kind) ? ` and \`${kubectl} get pods\`` : '';
@@ -83,10 +97,11 @@ function lookAt({ group = '', kind, namespace, name }: Failed): Advice | undefin
 }
 
 const MOST_NAMES = 10;
+const MOST_OBJECTS = 3;
 
-const listed = (clusters: readonly string[]): string => {
-  const more = clusters.length - MOST_NAMES;
-  return `${clusters.slice(0, MOST_NAMES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+const listed = (names: readonly string[], most = MOST_NAMES): string => {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
 const named = (clusters: readonly string[]): string =>

@@ -63,6 +63,9 @@ describe('the stage of a cluster', () => {
         clusters: [
           cluster('c1', 'TTTTTF', { failedPlacements: [failed('no Pod is ready'), failed('x')] }),
           cluster('c2', 'TTTTTF', { failedPlacements: [failed('Deployment "shop/web" is not ready')] }),
+          cluster('c2b', 'TTTTTF', {
+            failedPlacements: [failed('cannot change Deployment "shop/web": spec.selector')],
+          }),
           cluster('c3', 'TF'),
           cluster('c4', 'TF'),
         ],
@@ -72,6 +75,7 @@ describe('the stage of a cluster', () => {
     expect(clusters.map(({ message }) => message)).toEqual([
       'Deployment "shop/web": no Pod is ready (and 1 more)',
       'Deployment "shop/web" is not ready',
+      'cannot change Deployment "shop/web": spec.selector',
       'for MemberCluster "c1" (BudgetUsed)',
       'RolloutStarted is not reached',
     ]);

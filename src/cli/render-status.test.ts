@@ -90,6 +90,12 @@ Why: flotilla why placement/web`.slice(1),
     ]);
     expect(two).toMatch(/: available on 0 of 3 clusters, 2 still have an earlier revision\n/);
     expect(two).toMatch(/\neu-1 +NotAvailable +1 .*\neu-2 +Waiting +0 /);
+    const nobody = aPlacement({ said: 'TF', clusters: [cluster('eu-1', 'TF'), cluster('eu-2', 'TF')] });
+    const all = new Map([
+      ['eu-1', '0'],
+      ['eu-2', '0'],
+    ]);
+    expect(renderStatus(progressOf(nobody, all), view)).toMatch(/\neu-1 +Waiting +0 .*\neu-2 +Waiting +0 /);
     expect(say([['eu-2', '0']])).toMatch(/: available on 0 of 3 clusters, 1 still has an earlier revision\n/);
     expect(say([])).toMatch(/: available on 0 of 3 clusters\n/);
     expect(say([])).toMatch(/\neu-2 +Waiting +- /);

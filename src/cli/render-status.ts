@@ -38,7 +38,7 @@ export function renderStatus(progress: Progress, view: StatusView): string {
   const left = clusters.length - shown.length + unlisted + unlistedOpen;
   return [
     ...above,
-    ...(shown.length === 0 ? [] : ['', ...table(shown, view.now)]),
+    ...(shown.length === 0 ? [] : ['', ...table(shown, progress.revision, view.now)]),
     ...(left === 0 ? [] : [`… and ${left} more ${left === 1 ? 'cluster' : 'clusters'}`]),
     ...below,
   ]
@@ -84,10 +84,12 @@ function remarks(
   return open === undefined ? [] : [`${open.step} is ${open.status} (${open.reason}): ${open.message}`];
 }
 
-function table(clusters: readonly ClusterProgress[], now: number): readonly string[] {
+/** `newest`: the revision that the placement speaks of; empty = of none. */
+function table(clusters: readonly ClusterProgress[], newest: string, now: number): readonly string[] {
   // Most often all have the newest revision, and saying so on every line helps nobody.
   const picked = clusters.filter(({ stage }) => stage !== 'NotPicked');
-  const differ = new Set(picked.map(({ revision }) => revision)).size > 1;
+  const isEarlier = ({ revision }: ClusterProgress) => newest !== '' && revision !== '' && revision !== newest;
+  const differ = new Set(picked.map(({ revision }) => revision)).size > 1 || picked.some(isEarlier);
   const row = ({ cluster, stage, since, revision, message }: ClusterProgress) => [
     cluster === '' ? '<none>' : cluster,
     stage,

@@ -231,7 +231,7 @@ Evidence:
      the same of eu-2, us-1
 
 What you can do:
-  - share Deployment "shop/web" with ConfigMap "own": set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of its metadata.ownerReferences on clusters eu-1, eu-2, us-1
+  - share Deployment "shop/web" with ConfigMap "own": set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on clusters eu-1, eu-2, us-1
   - mend what failed on clusters "eu-1", "eu-2", "us-1" (a fix moves on by itself)`.slice(1),
     );
   });
