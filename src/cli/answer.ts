@@ -1,9 +1,9 @@
 // The pieces of an answer: a cause from a hold, a cause from how far a cluster is.
 import { type Hold, sentenceOf } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
-import { memberCluster } from '../api/member-cluster.ts';
 import type { ObjectRef } from '../api/object.ts';
 import { holdOf } from '../hub/holds-summary.ts';
+import { type Alike, isItself, ofAll } from './alike.ts';
 import { type Chain, chainFrom, clusterChain, isTold } from './evidence-chain.ts';
 import type { Cause, Explanation } from './explanation.ts';
 import type { ClusterProgress, Progress } from './placement-progress.ts';
@@ -48,13 +48,34 @@ export const causeOfHold = async (chain: Chain, hold: Hold): Promise<Cause> => (
 
 /** Of an entry in a status; `subject` is what the status is of. */
 export async function causeOfEntry(chain: Chain, entry: HoldEntry, subject: ObjectRef): Promise<Cause> {
-  const { count = 0, clusters = [], on } = entry;
-  const isItself = count === 1 && on?.kind === memberCluster.kind && on.name === clusters[0];
+  const { count = 0, clusters = [] } = entry;
   return {
     ...(await causeOfHold(chain, holdOf(entry, subject))),
-    ...(count === 0 || isItself ? {} : { waiting: { count, clusters } }),
+    ...(count === 0 || isItself(entry) ? {} : { waiting: { count, clusters } }),
   };
 }
+
+/** Of entries that say the same of one cluster each: the story of the first stands for all. */
+export async function causeOfAlike(chain: Chain, entries: Alike, subject: ObjectRef): Promise<Cause> {
+  const [first, ...others] = entries;
+  const cause = await causeOfEntry(chain, first, subject);
+  if (others.length === 0) return cause;
+  const names = entries.map(({ on }) => on?.name ?? '');
+  const since = entries.map((each) => Date.parse(each.since ?? '')).filter((each) => !Number.isNaN(each));
+  const { next, evidence } = cause;
+  return {
+    ...cause,
+    sentence: ofAll(cause.sentence, names),
+    ...(since.length === 0 ? {} : { since: Math.min(...since) }),
+    ...(next === undefined ? {} : { next: ofAll(next, names) }),
+    evidence: evidence.length === 0 ? [] : [...evidence, { about: sameOf(names.slice(1)), says: [] }],
+  };
+}
+
+const sameOf = (names: readonly string[]): string => {
+  const more = names.length - MOST_CLUSTERS;
+  return `the same of ${names.slice(0, MOST_CLUSTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+};
 
 /** Time alone ends it, and nobody writes a status for that alone. */
 export const isNotOver =

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { findConnection } from './connect.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'flotilla-connect-'));
@@ -27,5 +27,31 @@ describe('a command that is for the hub', () => {
 
   test('is the only one: others take the current context', () => {
     expect(findConnection({ kubeconfig: config('member-1', 'hub') }).server).toBe('https://127.0.0.1:1');
+  });
+});
+
+describe('a kubeconfig that is not there', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  });
+  const none = join(folder, 'none');
+
+  test('is named once, in words', () => {
+    expect(() => findConnection({ kubeconfig: none })).toThrow(
+      new RegExp(`^cannot read the kubeconfig ${none}: there is no such file$`),
+    );
+    expect(() => findConnection({ kubeconfig: folder })).toThrow(/: it is a folder$/);
+  });
+
+  test('and was not asked for by name comes with what can be done', () => {
+    vi.stubEnv('KUBECONFIG', none);
+    expect(() => findConnection({})).toThrow(/: there is no such file; name the right one with --kubeconfig$/);
+    vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    mkdirSync(join(folder, '.flotilla'));
+    writeFileSync(join(folder, '.flotilla', 'kubeconfig'), '{}');
+    expect(() => findConnection({})).toThrow(
+      /name the right one with --kubeconfig, or with `export KUBECONFIG=\$PWD\/.flotilla\/kubeconfig`$/,
+    );
   });
 });

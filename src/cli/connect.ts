@@ -9,6 +9,7 @@ import { type Catalogue, discover } from '../client/discovery.ts';
 import { type HttpOptions, type HttpTransport, httpTransport } from '../client/http.ts';
 import { inClusterConnection } from '../client/in-cluster.ts';
 import { connectionFrom, contextsIn } from '../client/kubeconfig.ts';
+import { whyUnreadable } from './unreadable.ts';
 
 export interface ConnectOptions {
   readonly kubeconfig?: string;
@@ -76,7 +77,7 @@ export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'con
   }
   const files = (paths.length === 0 ? [usualPath()] : paths).map((path) => ({
     path,
-    text: readText(path, 'kubeconfig'),
+    text: options.kubeconfig === undefined ? readUnasked(path) : readText(path, 'kubeconfig'),
     folder: dirname(resolve(path)),
     readFile: (file: string) => readText(resolve(dirname(path), file), 'file'),
   }));
@@ -98,10 +99,25 @@ function kubeconfigPaths(asked: string | undefined): readonly string[] {
   return existsSync(usualPath()) ? [usualPath()] : [];
 }
 
+/** Where `flotilla up` puts it, as seen from where it was started. */
+const OF_UP = join('.flotilla', 'kubeconfig');
+
+/** Whoever did not name it may not know how to. */
+function readUnasked(path: string): string {
+  try {
+    return readText(path, 'kubeconfig');
+  } catch (error) {
+    const isNear = existsSync(resolve(OF_UP)) && resolve(OF_UP) !== resolve(path);
+    const near = isNear ? `, or with \`export KUBECONFIG=$PWD/${OF_UP}\`` : '';
+    const message = `${messageOf(error)}; name the right one with --kubeconfig${near}`;
+    throw new UserError('Unreadable', message, { cause: error });
+  }
+}
+
 export function readText(path: string, what: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new UserError('Unreadable', `cannot read the ${what} ${path}: ${messageOf(cause)}`, { cause });
+    throw new UserError('Unreadable', `cannot read the ${what} ${path}: ${whyUnreadable(cause)}`, { cause });
   }
 }

@@ -8,8 +8,8 @@ import {
   bindingEvidence,
   type Evidence,
   memberEvidence,
-  objectName,
   sayCondition,
+  sayFailed,
   workEvidence,
 } from './explanation.ts';
 import type { Progress } from './placement-progress.ts';
@@ -106,9 +106,7 @@ function reported({ placement, title, now }: Chain, cluster: string): readonly E
   const { conditions = [], failedPlacements = [] } = state;
   const says = [
     ...conditions.filter(({ status }) => status !== 'True').map((each) => sayCondition(each, now)),
-    ...failedPlacements
-      .slice(0, MOST_CHAINS)
-      .map((each) => `${objectName(each)}: ${sayCondition(each.condition, now)}`),
+    ...failedPlacements.slice(0, MOST_CHAINS).map((each) => sayFailed(each, now)),
   ];
   return says.length === 0 ? [] : [{ about: `${title} on cluster "${cluster}"`, says }];
 }

@@ -8,7 +8,7 @@ import { isReachable } from '../hub/reachable.ts';
 import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
 import { bindingsOf, clusterChain, clusterRef, type Looking } from './evidence-chain.ts';
 import { isExternal, ofExternalCluster } from './explain-external.ts';
-import { ofDeletion, whyRefused } from './explain-placement.ts';
+import { ofDeletion, waiting, whyRefused } from './explain-placement.ts';
 import { memberEvidence } from './explanation.ts';
 import { holdNow } from './plan-now.ts';
 import { ifRead } from './readable.ts';
@@ -22,9 +22,8 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
     // What holds it first; its own story after that, unless it is the same.
     const cause = await causeOfHold(looking, hold);
     const own = await clusterChain(looking, cluster);
-    return answer(`cluster "${cluster}" waits: ${cause.sentence}`, {
-      causes: [{ ...cause, evidence: [...cause.evidence, ...own] }],
-    });
+    const first = { ...cause, evidence: [...cause.evidence, ...own] };
+    return waiting(looking, { who: `cluster "${cluster}"`, first, on: hold.on });
   }
   if (progress.isDeleting) return ofDeletion(looking);
   if (state?.isDone) {

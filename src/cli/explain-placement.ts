@@ -1,22 +1,27 @@
 // Why a placement as a whole does not move: its holds first; where there are none, or the CRD has no such field, its conditions and Events.
+import { memberCluster } from '../api/member-cluster.ts';
 import type { ObjectRef } from '../api/object.ts';
 import { ageText } from '../base/age.ts';
 import type { HubPolicySnapshot } from '../hub/placement-sources.ts';
-import { type Answer, answer, causeOfEntry, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
+import { alike } from './alike.ts';
+import { type Answer, answer, causeOfAlike, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
 import { clusterChain, type Looking, MOST_CHAINS } from './evidence-chain.ts';
 import { isExternal, ofExternal } from './explain-external.ts';
-import { type Cause, type Evidence, eventEvidence } from './explanation.ts';
+import { type Cause, type Evidence, eventEvidence, farewellOf } from './explanation.ts';
 import { ifRead } from './readable.ts';
+import { NAME } from './which-placement.ts';
 
 export async function ofPlacement(looking: Looking): Promise<Answer> {
   const { progress, title } = looking;
   if (progress.isDeleting) return ofDeletion(looking);
   const held: Cause[] = [];
-  for (const entry of progress.holds.filter(isNotOver(looking.now)))
-    held.push(await causeOfEntry(looking, entry, refOf(looking)));
+  const groups = alike(progress.holds.filter(isNotOver(looking.now)));
+  for (const group of groups) held.push(await causeOfAlike(looking, group, refOf(looking)));
   const causes = [...held, ...(await unscheduled(looking))];
   const [first] = causes;
-  if (progress.isComplete) {
+  const { isComplete, nothing, open, nobody } = progress;
+  // That it selects nothing is said elsewhere; nothing else holds it then.
+  if (isComplete || (nothing !== undefined && first === undefined && open === undefined && nobody === undefined)) {
     const { total, revision, isReport } = progress;
     if (total === 0) {
       const sentence = `nothing holds ${title}: its policy asks for no cluster`;
@@ -27,13 +32,34 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     const sentence = `nothing holds ${title}: ${clusters}, ${isReport ? 'compared' : 'available'}${at}`;
     return answer(sentence, { isWaiting: false, causes, notes: looking.progress.notes });
   }
-  if (first !== undefined) return answer(`${title} waits: ${first.sentence}`, { causes });
+  if (first !== undefined)
+    return waiting(looking, { who: title, first, others: causes.slice(1), on: groups[0]?.[0].on });
   if (progress.outdated !== undefined) {
     const { generation } = progress.outdated;
     return answer(`${title} waits: the hub has not dealt with generation ${generation} yet`, { next: [HUB_RUNS] });
   }
   if (progress.nobody !== undefined) return ofNobody(looking, progress.nobody);
   return isExternal(looking.placement) ? ofExternal(looking) : ofConditions(looking);
+}
+
+interface Waiting {
+  readonly who: string;
+  readonly first: Cause;
+  readonly others?: readonly Cause[];
+  /** What the first cause is about. */
+  readonly on: Pick<ObjectRef, 'kind' | 'name'> | undefined;
+}
+
+/** That a member is leaving, and until when it is waited for, says more than what it uses up meanwhile. */
+export async function waiting({ reader }: Looking, { who, first, others = [], on }: Waiting): Promise<Answer> {
+  const name = on?.kind === memberCluster.kind && NAME.test(on.name) ? on.name : undefined;
+  const farewell = name === undefined ? undefined : farewellOf(ifRead(await reader.member(name)), name);
+  if (farewell === undefined) {
+    const since = first.since === undefined ? {} : { since: first.since };
+    return answer(`${who} waits: ${first.sentence}`, { ...since, causes: [first, ...others] });
+  }
+  const next = `wait until cluster "${name}" has left the fleet${first.code === 'BudgetUsed' ? ', or raise maxUnavailable' : ''}; if its agent comes back, it leaves sooner`;
+  return answer(`${who} waits: MemberCluster "${name}" ${farewell}`, { causes: [{ ...first, next }, ...others] });
 }
 
 /** All clusters that fit have it, and that is nobody. What keeps each of them out is what a person wants to know then. */

@@ -1,7 +1,8 @@
 // From what a placement's status says, and what else the caller may read, to an explanation: of the placement as a whole, or of one cluster.
 import type { Placement } from '../api/placement.ts';
 import { UserError } from '../base/errors.ts';
-import { concluded, outdatedNote } from './answer.ts';
+import { adviceFor } from './advice.ts';
+import { type Answer, concluded, outdatedNote } from './answer.ts';
 import type { Looking } from './evidence-chain.ts';
 import { ofCluster } from './explain-cluster.ts';
 import { besideExternal, isExternal } from './explain-external.ts';
@@ -25,9 +26,26 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
   const looking: Looking = { ...of, progress: progressOf(of.placement), title: titleOf(of.which), told: new Set() };
   const found = cluster === undefined ? await ofPlacement(looking) : await ofCluster(looking, cluster);
   const isAtRest = isExternal(of.placement) && !found.isWaiting;
-  return concluded(looking.title, found, [
+  const { nothing } = looking.progress;
+  const led = nothing === undefined ? found : selectsNothing(looking.title, nothing, found);
+  const about = cluster === undefined ? undefined : [...looking.told].map((key) => key.replace(/^MemberCluster /, ''));
+  const advice = led.isWaiting && !looking.progress.isDeleting ? adviceFor(of.placement, about) : [];
+  const explanation = concluded(looking.title, led, [
     ...outdatedNote(looking.progress.isDeleting ? {} : looking.progress),
     ...(isAtRest ? await besideExternal(looking) : []),
     ...of.reader.unread(),
   ]);
+  // What helps with one object comes before what helps with any.
+  return { ...explanation, next: [...advice, ...explanation.next] };
+}
+
+/** Whatever else there is to say, nobody gets anything, and that is what a person must hear first. */
+function selectsNothing(title: string, nothing: string, { sentence, isWaiting, causes, next, notes }: Answer): Answer {
+  return {
+    sentence: `${title} selects nothing: ${nothing}`,
+    isWaiting: true,
+    causes: isWaiting ? [{ sentence, evidence: [] }, ...causes] : causes,
+    next: ['correct the resourceSelectors of the placement, or create on the hub what they ask for', ...next],
+    notes,
+  };
 }

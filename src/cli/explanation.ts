@@ -12,6 +12,8 @@ export interface Explanation {
   readonly about: string;
   readonly isWaiting: boolean;
   readonly sentence: string;
+  /** Since when what the sentence says is so, epoch ms. What is slow and what is broken differ in nothing else at first. */
+  readonly since?: number;
   readonly causes: readonly Cause[];
   /** What a person can do. */
   readonly next: readonly string[];
@@ -52,19 +54,26 @@ export const sayCondition = (
 
 // ---- MemberCluster
 
+/** What a member that is on its way out says about that, after its name: also until when it is waited for at most, if it is not heard. */
+export function farewellOf(member: MemberCluster | undefined, cluster: string): string | undefined {
+  if (member?.metadata.deletionTimestamp === undefined) return undefined;
+  const said = conditionOf(member.status?.conditions, 'ReadyToJoin');
+  const words = said?.status === 'False' ? said.message.replace(`MemberCluster "${cluster}" `, '') : '';
+  return words || 'is leaving the fleet';
+}
+
 export function memberEvidence(member: MemberCluster | undefined, cluster: string, now: number): Evidence {
   const about = `MemberCluster "${cluster}"`;
   if (member === undefined) return { about, says: ['does not exist any more'] };
   const { conditions, agentStatus = [] } = member.status ?? {};
   const beat = agentStatus.find(({ type }) => type === 'MemberAgent')?.lastReceivedHeartbeat;
-  const isLeaving = member.metadata.deletionTimestamp !== undefined;
   const told = ['Joined', 'Healthy'].flatMap((type) => conditionOf(conditions, type) ?? []);
-  const farewell = isLeaving ? conditionOf(conditions, 'ReadyToJoin')?.message : undefined;
+  const farewell = farewellOf(member, cluster);
   const bad = told.filter(({ status }) => status !== 'True');
   return {
     about,
     says: [
-      ...(isLeaving ? [farewell?.replace(`${about} `, '') || 'is leaving the fleet'] : []),
+      ...(farewell === undefined ? [] : [farewell]),
       ...bad.map((each) => sayCondition(each, now)),
       ...(bad.length === 0 && told.length === 2 ? ['joined and healthy'] : []),
       beat === undefined ? 'no heartbeat was ever received' : `last heartbeat ${ageText(Date.parse(beat), now)} ago`,
@@ -91,9 +100,15 @@ export function bindingEvidence(kind: string, binding: HubBinding, now: number):
       ...deletion(metadata, now),
       ...open.map((each) => sayCondition(each, now, said)),
       ...(fresh.length === 0 ? ['nothing is reported about its present generation yet'] : []),
-      ...listed(failedPlacements, (each) => `${objectName(each)}: ${sayCondition(each.condition, now)}`),
+      ...listed(failedPlacements, (each) => sayFailed(each, now)),
     ],
   };
+}
+
+/** An object, and what is wrong with it; its name once. */
+export function sayFailed(failed: NonNullable<HubBinding['failedPlacements']>[number], now: number): string {
+  const object = objectName(failed);
+  return `${failed.condition.message.includes(object) ? '' : `${object}: `}${sayCondition(failed.condition, now)}`;
 }
 
 const deletion = ({ deletionTimestamp, finalizers = [] }: ObjectMeta, now: number): readonly string[] => {

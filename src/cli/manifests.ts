@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubeObject } from '../api/object.ts';
-import { messageOf, UserError } from '../base/errors.ts';
+import { UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { parseYamlDocuments, YamlError } from '../base/yaml.ts';
+import { whyUnreadable } from './unreadable.ts';
 
 export interface Manifest {
   readonly object: KubeObject;
@@ -45,7 +46,7 @@ function filesOf(path: string): readonly string[] {
       .sort()
       .map((name) => join(path, name));
   } catch (cause) {
-    throw new UserError('Unreadable', `cannot read ${path}: ${messageOf(cause)}`, { cause });
+    throw new UserError('Unreadable', `cannot read ${path}: ${whyUnreadable(cause)}`, { cause });
   }
 }
 
@@ -53,6 +54,6 @@ function textOf(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (cause) {
-    throw new UserError('Unreadable', `cannot read ${file}: ${messageOf(cause)}`, { cause });
+    throw new UserError('Unreadable', `cannot read ${file}: ${whyUnreadable(cause)}`, { cause });
   }
 }

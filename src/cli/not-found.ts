@@ -12,16 +12,29 @@ export type Named = Target & { readonly name: string };
 export const titled = ({ resource, name, namespace }: Named): string =>
   `${resource.kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
 
+/** Looked for only when it is needed. */
+type Hint = string | (() => Promise<string>);
+
 /** The object, or a UserError that names others of its kind. `hint` follows them. */
-export async function getOr404(server: Server, at: Named, hint = '', signal?: AbortSignal): Promise<KubeObject> {
+export async function getOr404(server: Server, at: Named, hint: Hint = '', signal?: AbortSignal): Promise<KubeObject> {
   checkServed(server, at.resource);
   try {
     return (await server.transport.call({ verb: 'get', at }, signal)).object as KubeObject;
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 404)) throw error;
-    throw new UserError('NotFound', `there is no ${titled(at)}${await knownNames(server, at)}${hint}`, {
-      cause: error,
-    });
+    const known = await knownNames(server, at);
+    const besides = typeof hint === 'string' ? hint : await hint();
+    throw new UserError('NotFound', `there is no ${titled(at)}${known}${besides}`, { cause: error });
+  }
+}
+
+/** Whether something is there that might have been meant; what may not be read is not. */
+export async function isThere({ transport }: Server, at: Named): Promise<boolean> {
+  try {
+    return (await transport.call({ verb: 'get', at, view: 'metadata' })).object !== undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
   }
 }
 

@@ -63,6 +63,9 @@ describe('the stage of a cluster', () => {
         clusters: [
           cluster('c1', 'TTTTTF', { failedPlacements: [failed('no Pod is ready'), failed('x')] }),
           cluster('c2', 'TTTTTF', { failedPlacements: [failed('Deployment "shop/web" is not ready')] }),
+          cluster('c2b', 'TTTTTF', {
+            failedPlacements: [failed('cannot change Deployment "shop/web": spec.selector')],
+          }),
           cluster('c3', 'TF'),
           cluster('c4', 'TF'),
         ],
@@ -72,6 +75,7 @@ describe('the stage of a cluster', () => {
     expect(clusters.map(({ message }) => message)).toEqual([
       'Deployment "shop/web": no Pod is ready (and 1 more)',
       'Deployment "shop/web" is not ready',
+      'cannot change Deployment "shop/web": spec.selector',
       'for MemberCluster "c1" (BudgetUsed)',
       'RolloutStarted is not reached',
     ]);
@@ -130,11 +134,72 @@ describe('a placement', () => {
       spec: { policy: { placementType: 'PickFixed', clusterNames: [] } } as Partial<PlacementSpec>,
       complete: true,
     },
+    { it: 'is not when it selects nothing', clusters: done, isEmpty: true, complete: false, counts: '1/1' },
     { it: 'is not before anybody looked', said: '', complete: false, counts: '0/0' },
   ])('$it', ({ it: _it, complete, counts, ...parts }) => {
     const progress = progressOf(aPlacement(parts));
     expect(progress.isComplete).toBe(complete);
     if (counts !== undefined) expect(`${progress.done}/${progress.total}`).toBe(counts);
+  });
+
+  test.each<PlacementParts & { it: string; is: string | undefined }>([
+    {
+      it: 'by a name that is not there',
+      isEmpty: true,
+      note: 'selector v1 Namespace "shoop" matches nothing',
+      is: 'selector v1 Namespace "shoop" matches nothing',
+    },
+    { it: 'by labels that nobody has', isEmpty: true, is: 'no object is as its resourceSelectors ask' },
+    { it: 'with one of two selectors', note: 'selector v1 Namespace "shoop" matches nothing', is: undefined },
+    { it: 'as its former generation asked', isEmpty: true, metadata: { name: 'web', generation: 3 }, is: undefined },
+    { it: 'since it is going', isEmpty: true, metadata: { name: 'web', deletionTimestamp: BEFORE }, is: undefined },
+    { it: 'before it is scheduled', isEmpty: true, said: 'U', is: undefined },
+    {
+      it: 'because runs have not brought anything yet',
+      isEmpty: true,
+      spec: { strategy: { type: 'External' } } as Partial<PlacementSpec>,
+      is: undefined,
+    },
+  ])('selects nothing $it: $is', ({ it: _it, is, ...parts }) => {
+    const { nothing, notes } = progressOf(aPlacement({ clusters: done, ...parts }));
+    expect(nothing).toBe(is);
+    expect(notes).toEqual(is === undefined && parts.note !== undefined ? [parts.note] : []);
+  });
+
+  describe('of which clusters have an earlier revision', () => {
+    const waiting = (holds: PlacementParts['holds'] = []): PlacementParts => ({
+      said: 'TF',
+      clusters: [cluster('c1', 'TTTTTF'), cluster('c2', 'TF'), cluster('c3', 'TF'), cluster('c4', 'TU')],
+      holds,
+    });
+
+    test('names the one that each has, as far as that is known', () => {
+      const carried = new Map([
+        ['c2', '0'],
+        ['c3', ''],
+      ]);
+      const { clusters, earlier } = progressOf(aPlacement(waiting()), carried);
+      expect(clusters.map(({ revision }) => revision)).toEqual(['1', '0', '', '']);
+      expect(earlier).toBe(1);
+    });
+
+    test.each<{ it: string; holds: NonNullable<PlacementParts['holds']>; earlier: number }>([
+      { it: 'those that wait for a budget have one', holds: [budgetUsed('c1', ['c2', 'c3'])], earlier: 2 },
+      { it: 'not more than there are', holds: [budgetUsed('c1', ['c2', 'c3'], 40)], earlier: 3 },
+      { it: 'those that wait for room have none', holds: [{ code: 'SurgeUsed', count: 3 }], earlier: 0 },
+      { it: 'nobody knows', holds: [], earlier: 0 },
+    ])('counts them by what holds them where it is not: $it', ({ holds, earlier }) => {
+      const progress = progressOf(aPlacement(waiting(holds)));
+      expect(progress.earlier).toBe(earlier);
+      expect(progress.clusters.map(({ revision }) => revision)).toEqual(['1', '', '', '']);
+    });
+
+    test('believes a placement that runs roll out', () => {
+      const spec = { strategy: { type: 'External' } } as Partial<PlacementSpec>;
+      const clusters = [cluster('c1', 'TF', { observedResourceIndex: '0' })];
+      const progress = progressOf(aPlacement({ said: 'TU', spec, clusters }));
+      expect(progress).toMatchObject({ earlier: 0, clusters: [{ revision: '0' }] });
+    });
   });
 
   test('without any status is waited for', () => {

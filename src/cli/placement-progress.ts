@@ -1,4 +1,4 @@
-// How far a placement is, from its status alone: each cluster's stage, how many are there, whether all is done. Pure.
+// How far a placement is, from its status: each cluster's stage, how many are there, whether all is done. Pure.
 import type { Condition } from '../api/conditions.ts';
 import { sentenceOf } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
@@ -34,6 +34,7 @@ export interface ClusterProgress {
   readonly isDone: boolean;
   /** Since when it is in this stage, epoch ms. */
   readonly since?: number;
+  /** The one that it has; empty = none, or nobody knows. */
   readonly revision: string;
   /** Why it is not done; empty when it is. */
   readonly message: string;
@@ -50,13 +51,17 @@ export interface Progress {
   readonly isComplete: boolean;
   readonly done: number;
   readonly total: number;
+  /** Of those that are not done: how many still have an earlier revision, as far as that is known. */
+  readonly earlier: number;
   /** Clusters that are done and stand in no list, because the status would be too large. */
   readonly unlisted: number;
   /** Clusters that are not done and stand in no list either. */
   readonly unlistedOpen: number;
   /** What the scheduler says when no cluster fits, although some are asked for. */
   readonly nobody?: string;
-  /** What the hub adds to a schedule that is well, such as a selector that matches nothing: complete may then mean that nothing was sent. */
+  /** Why there is nothing to bring anywhere, if that is so: in the API all is well then, and hardly anybody means that. */
+  readonly nothing?: string;
+  /** What else the hub adds to a schedule that is well, such as one selector of several that matches nothing. */
   readonly notes: readonly string[];
   readonly isReport: boolean;
   readonly clusters: readonly ClusterProgress[];
@@ -92,7 +97,10 @@ const stageAt: Readonly<Record<Step, (condition: Condition | undefined) => Stage
 const isFailed = (condition: Condition | undefined): boolean =>
   condition?.status === 'False' && !UNDER_WAY.includes(condition.reason);
 
-export function progressOf(placement: Placement): Progress {
+/** The revision of each cluster that the newest one has not reached; empty = none. With RollingUpdate a status does not tell it. */
+export type Carried = ReadonlyMap<string, string>;
+
+export function progressOf(placement: Placement, carried?: Carried): Progress {
   const { kind, metadata, spec, status } = placement;
   const isReport = spec.strategy?.applyStrategy?.type === 'ReportDiff';
   const steps = isReport ? TO_REPORT : TO_APPLY;
@@ -100,7 +108,14 @@ export function progressOf(placement: Placement): Progress {
   const holds = status?.holds ?? [];
   const said = (step: PlacementCondition) => conditionOf(status?.conditions, placementConditionType({ kind }, step));
   const observed = said('Scheduled')?.observedGeneration ?? 0;
-  const clusters = (status?.placementStatuses ?? []).map((each) => clusterProgress(each, { steps, holds }));
+  const isExternal = spec.strategy?.type === 'External';
+  const revision = status?.observedResourceIndex ?? '';
+  const clusters = (status?.placementStatuses ?? []).map((each) => {
+    const progress = clusterProgress(each, { steps, holds });
+    return isExternal || progress.stage !== 'Waiting'
+      ? progress
+      : { ...progress, revision: carried?.get(progress.cluster) ?? '' };
+  });
   const { unlisted, unlistedOpen } = unlistedIn(status?.conditions ?? []);
   const total = unlisted + unlistedOpen + clusters.filter(({ stage }) => stage !== 'NotPicked').length;
   const isTrue = (step: PlacementCondition) => {
@@ -111,25 +126,36 @@ export function progressOf(placement: Placement): Progress {
   const isDeleting = metadata.deletionTimestamp !== undefined;
   const step = steps.find((each) => said(each) !== undefined && said(each)?.status !== 'True');
   const open = step && said(step);
+  const notes = said('Scheduled')?.status === 'True' ? (said('Scheduled')?.message ?? '').split('; ').slice(1) : [];
+  // What runs roll out is another story: before the first of them nothing is there, whatever is selected.
+  const isEmpty =
+    !isDeleting &&
+    !isExternal &&
+    revision !== '' &&
+    isTrue('Scheduled') &&
+    (status?.selectedResources ?? []).length === 0;
   const isNobody = total === 0 && isTrue('Scheduled') && open === undefined && !asksForNobody(spec.policy);
   return {
     kind,
     name: metadata.name ?? '',
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-    revision: status?.observedResourceIndex ?? '',
+    revision,
     isDeleting,
     ...(observed < generation ? { outdated: { generation, observed } } : {}),
     isComplete:
       !isDeleting &&
       isTrue('Scheduled') &&
       (total === 0 ? open === undefined && !isNobody : isTrue(last)) &&
+      !isEmpty &&
       !holds.some(isInTheWay),
     done: unlisted + clusters.filter(({ isDone }) => isDone).length,
     total,
+    earlier: isReport || isExternal ? 0 : earlierIn(clusters, { revision, holds, carried }),
     unlisted,
     unlistedOpen,
     ...(isNobody ? { nobody: said('Scheduled')?.message ?? '' } : {}),
-    notes: said('Scheduled')?.status === 'True' ? (said('Scheduled')?.message ?? '').split('; ').slice(1) : [],
+    ...(isEmpty ? { nothing: notes.join('; ') || 'no object is as its resourceSelectors ask' } : {}),
+    notes: isEmpty ? [] : notes,
     isReport,
     clusters,
     holds,
@@ -139,6 +165,25 @@ export function progressOf(placement: Placement): Progress {
 
 /** That nobody can tell whether it works holds up the clusters after it, not the cluster itself: all has arrived. */
 const isInTheWay = ({ code }: HoldEntry): boolean => code !== 'UntrackedPeriod';
+
+/** Where it is not known what each has: only what was there before waits for a budget; what is new waits for room. */
+function earlierIn(
+  clusters: readonly ClusterProgress[],
+  {
+    revision,
+    holds,
+    carried,
+  }: {
+    readonly revision: string;
+    readonly holds: readonly HoldEntry[];
+    readonly carried: Carried | undefined;
+  },
+): number {
+  const waiting = clusters.filter(({ stage }) => stage === 'Waiting');
+  if (carried !== undefined) return waiting.filter((each) => each.revision !== '' && each.revision !== revision).length;
+  const held = holds.filter(({ code }) => code === 'BudgetUsed').reduce((sum, { count = 0 }) => sum + count, 0);
+  return Math.min(held, waiting.length);
+}
 
 interface Around {
   readonly steps: readonly Step[];
@@ -191,7 +236,7 @@ function failureIn({ failedPlacements = [] }: ClusterPlacementState): string | u
   const more = failedPlacements.length === 1 ? '' : ` (and ${failedPlacements.length - 1} more)`;
   const object = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
   const what = condition.message || condition.reason;
-  return `${what.startsWith(object) ? '' : `${object}: `}${what}${more}`;
+  return `${what.includes(object) ? '' : `${object}: `}${what}${more}`;
 }
 
 /** All that fit are wanted, and hardly anybody means none by that; who wants none says so. */

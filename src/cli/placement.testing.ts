@@ -46,9 +46,14 @@ export interface PlacementParts {
   readonly holds?: readonly HoldEntry[];
   readonly spec?: Partial<PlacementSpec>;
   readonly metadata?: Placement['metadata'];
+  /** What the hub adds to its word on the schedule. */
+  readonly note?: string;
+  /** Whether anything is selected. */
+  readonly isEmpty?: true;
 }
 
-export function aPlacement({ said = 'TTTTTT', clusters = [], holds, spec, metadata }: PlacementParts = {}): Placement {
+export function aPlacement(parts: PlacementParts = {}): Placement {
+  const { said = 'TTTTTT', clusters = [], holds, spec, metadata, note, isEmpty } = parts;
   const kind = metadata?.namespace === undefined ? 'ClusterResourcePlacement' : 'ResourcePlacement';
   return {
     apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
@@ -60,8 +65,11 @@ export function aPlacement({ said = 'TTTTTT', clusters = [], holds, spec, metada
       ...spec,
     } as PlacementSpec,
     status: {
-      conditions: conditions(said, kind) as Condition[],
+      conditions: conditions(said, kind).map((each, at) =>
+        at === 0 && note !== undefined ? { ...each, message: `found all: 1; ${note}` } : each,
+      ) as Condition[],
       observedResourceIndex: '1',
+      ...(isEmpty ? {} : { selectedResources: [{ version: 'v1', kind: 'Namespace', name: 'shop' }] }),
       placementStatuses: [...clusters],
       ...(holds === undefined ? {} : { holds: [...holds] }),
     },

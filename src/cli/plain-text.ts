@@ -6,6 +6,22 @@ const LONGEST = 1000;
 
 export const plainText = (text: string): string => shortened(text.replace(UNSEEN, ' ').trimEnd(), LONGEST);
 
+/** In lines of at most `width`, broken between words where that can be; those after the first are indented. */
+export function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (rest.length > width && width > INDENT.length * 2) {
+    const indent = lines.length === 0 ? 0 : INDENT.length;
+    const blank = rest.lastIndexOf(' ', width);
+    const at = blank > indent ? blank : width;
+    lines.push(rest.slice(0, at).trimEnd());
+    rest = `${INDENT}${rest.slice(at).trimStart()}`;
+  }
+  return [...lines, rest];
+}
+
+const INDENT = '  ';
+
 /** At most so many characters; what is cut off leaves a mark. */
 export const shortened = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, Math.max(0, most - 1))}…`;

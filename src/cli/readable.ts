@@ -75,6 +75,12 @@ export function createReader({ transport }: Pick<Connected, 'transport'>, which:
   const members = lazy(() =>
     attempt('MemberClusters', () => all(memberCluster, {}) as Promise<readonly MemberCluster[]>),
   );
+  const byName = new Map<string, Promise<Readable<MemberCluster | undefined>>>();
+  const readMember = (cluster: string) =>
+    attempt(
+      `MemberCluster "${cluster}"`,
+      () => client.find(memberCluster, { name: cluster }) as Promise<MemberCluster | undefined>,
+    );
   return {
     bindings: lazy(() =>
       attempt(`the ${family.binding.kind}s`, async () => projected(family.bindings, await ours(family.binding))),
@@ -91,11 +97,11 @@ export function createReader({ transport }: Pick<Connected, 'transport'>, which:
       ),
     ),
     members,
-    member: (cluster) =>
-      attempt(
-        `MemberCluster "${cluster}"`,
-        () => client.find(memberCluster, { name: cluster }) as Promise<MemberCluster | undefined>,
-      ),
+    member(cluster) {
+      const known = byName.get(cluster) ?? readMember(cluster);
+      byName.set(cluster, known);
+      return known;
+    },
     worksOf({ metadata, spec }) {
       const inNamespace = memberNamespace(spec.targetCluster);
       const selector = [

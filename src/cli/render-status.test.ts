@@ -12,6 +12,7 @@ const midway = progressOf(
     clusters: [bad, cluster('eu-2', 'TTTTTT'), cluster('us-1', 'TF')],
     holds: [budgetUsed('eu-1', ['us-1'])],
   }),
+  new Map([['us-1', '0']]),
 );
 const complete = progressOf(aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] }));
 
@@ -19,17 +20,40 @@ describe('a status', () => {
   test('is a headline, a bar where there is a terminal, and a line per cluster', () => {
     expect(renderStatus(midway, { ...view, waiting: 'MemberCluster "eu-1" uses the budget up', bar: 10 })).toBe(
       `
-ClusterResourcePlacement "web", revision 1: available on 1 of 3 clusters
+ClusterResourcePlacement "web", revision 1: available on 1 of 3 clusters, 1 still has an earlier revision
 [###-------] 33%
 Waits: MemberCluster "eu-1" uses the budget up
 
-CLUSTER   STAGE          FOR   MESSAGE
-eu-1      NotAvailable   5m    Deployment "shop/web": no Pod is ready
-eu-2      Available      5m
-us-1      Waiting        5m    for MemberCluster "eu-1" (BudgetUsed)
+CLUSTER   STAGE          REVISION   FOR   MESSAGE
+eu-1      NotAvailable   1          5m    Deployment "shop/web": no Pod is ready
+eu-2      Available      1          5m
+us-1      Waiting        0          5m    for MemberCluster "eu-1" (BudgetUsed)
 
 Why: flotilla why placement/web`.slice(1),
     );
+  });
+
+  test('on a narrow terminal wraps what it waits for instead of cutting the cause off', () => {
+    const waiting = 'MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay';
+    const lines = renderStatus(midway, { ...view, waiting, columns: 60 }).split('\n');
+    expect(lines.slice(0, 5)).toEqual([
+      'ClusterResourcePlacement "web", revision 1: available on 1',
+      '  of 3 clusters, 1 still has an earlier revision',
+      'Waits: MemberCluster "eu-1" uses the budget up (failed: no',
+      '  Pod is ready): 2 ready, 2 must stay',
+      '',
+    ]);
+  });
+
+  test('on a low terminal makes room for what was wrapped', () => {
+    const waiting = Array.from({ length: 40 }, () => 'word').join(' ');
+    const many = Array.from({ length: 30 }, (_, at) => cluster(`c${at}`, 'TF'));
+    const progress = progressOf(aPlacement({ said: 'TF', clusters: many }));
+    const rows = (columns: number) =>
+      renderStatus(progress, { ...view, waiting, columns, rows: 20 }).split('\n').length;
+    expect(rows(40)).toBeLessThanOrEqual(20);
+    expect(rows(200)).toBeLessThanOrEqual(20);
+    expect(rows(200)).toBeGreaterThan(15);
   });
 
   test('that is complete says no more than that', () => {
@@ -42,12 +66,44 @@ eu-1      Available   5m`.slice(1),
     );
   });
 
+  test('of what selects nothing says that first, and not that all is well', () => {
+    const note = 'selector v1 Namespace "shoop" matches nothing';
+    const progress = progressOf(aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], isEmpty: true, note }));
+    expect(renderStatus(progress, view)).toBe(
+      `
+ClusterResourcePlacement "web", revision 1: selects nothing: selector v1 Namespace "shoop" matches nothing
+
+CLUSTER   STAGE       FOR   MESSAGE
+eu-1      Available   5m
+
+Why: flotilla why placement/web`.slice(1),
+    );
+  });
+
+  test('says who still has an earlier revision, for that is no outage', () => {
+    const parts = { said: 'TF', clusters: [bad, cluster('eu-2', 'TF'), cluster('us-1', 'TF')] };
+    const say = (carried: readonly [string, string][]) =>
+      renderStatus(progressOf(aPlacement(parts), new Map(carried)), view);
+    const two = say([
+      ['eu-2', '0'],
+      ['us-1', '0'],
+    ]);
+    expect(two).toMatch(/: available on 0 of 3 clusters, 2 still have an earlier revision\n/);
+    expect(two).toMatch(/\neu-1 +NotAvailable +1 .*\neu-2 +Waiting +0 /);
+    const nobody = aPlacement({ said: 'TF', clusters: [cluster('eu-1', 'TF'), cluster('eu-2', 'TF')] });
+    const all = new Map([
+      ['eu-1', '0'],
+      ['eu-2', '0'],
+    ]);
+    expect(renderStatus(progressOf(nobody, all), view)).toMatch(/\neu-1 +Waiting +0 .*\neu-2 +Waiting +0 /);
+    expect(say([['eu-2', '0']])).toMatch(/: available on 0 of 3 clusters, 1 still has an earlier revision\n/);
+    expect(say([])).toMatch(/: available on 0 of 3 clusters\n/);
+    expect(say([])).toMatch(/\neu-2 +Waiting +- /);
+  });
+
   test('says what was not sent, complete or not', () => {
-    const placement = aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] });
-    const [scheduled, ...others] = placement.status?.conditions ?? [];
-    const message = 'found all: 1; selector v1 Namespace "shop" matches nothing';
-    const conditions = [{ ...scheduled, message }, ...others];
-    const progress = progressOf({ ...placement, status: { ...placement.status, conditions } } as typeof placement);
+    const note = 'selector v1 Namespace "shop" matches nothing';
+    const progress = progressOf(aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], note }));
     expect(renderStatus(progress, view)).toContain('complete\nNote: selector v1 Namespace "shop" matches nothing\n');
   });
 
@@ -98,7 +154,7 @@ eu-1      Available   5m`.slice(1),
 
   test('with more clusters than fit shows those that are not done', () => {
     const many = Array.from({ length: 30 }, (_, at) => cluster(`c${at}`, at === 29 ? 'TF' : 'TTTTTT'));
-    const text = renderStatus(progressOf(aPlacement({ said: 'TF', clusters: many })), { ...view, most: 3 });
+    const text = renderStatus(progressOf(aPlacement({ said: 'TF', clusters: many })), { ...view, rows: 9 });
     expect(
       text
         .split('\n')
@@ -122,7 +178,7 @@ describe('what changed', () => {
       'eu-1: NotAvailable (Deployment "shop/web": no Pod is ready)',
       'eu-2: Available',
       'us-1: Waiting (for MemberCluster "eu-1" (BudgetUsed))',
-      'ClusterResourcePlacement "web", revision 1: available on 1 of 3 clusters',
+      'ClusterResourcePlacement "web", revision 1: available on 1 of 3 clusters, 1 still has an earlier revision',
       'Waits: for eu-1',
     ]);
     expect(renderChanges(midway, midway, view)).toEqual([]);

@@ -3,7 +3,7 @@ import { shortDuration } from '../base/age.ts';
 import { bar, percent } from './bar.ts';
 import { align } from './format-table.ts';
 import type { ClusterProgress, Progress } from './placement-progress.ts';
-import { plainText } from './plain-text.ts';
+import { plainText, wrapped } from './plain-text.ts';
 
 export interface StatusView {
   readonly now: number;
@@ -15,40 +15,60 @@ export interface StatusView {
   readonly run?: string;
   /** Draw a bar this wide. */
   readonly bar?: number;
-  /** Show no more clusters than this, those that are not done first. */
-  readonly most?: number;
+  /** Lines longer than this are wrapped, those of the table left as they are. */
+  readonly columns?: number;
+  /** Show no more lines than this, if at all possible: of clusters those that are not done first. */
+  readonly rows?: number;
 }
 
 export function renderStatus(progress: Progress, view: StatusView): string {
   const { clusters, unlisted, unlistedOpen } = progress;
   const open = clusters.filter(({ isDone }) => !isDone);
-  const shown =
-    view.most !== undefined && clusters.length > view.most
-      ? [...open, ...clusters.filter(({ isDone }) => isDone)].slice(0, view.most)
-      : clusters;
-  const left = clusters.length - shown.length + unlisted + unlistedOpen;
-  return [
+  const above = [
     headline(progress),
     ...(view.bar === undefined || progress.total === 0
       ? []
       : [`${bar(progress.done, progress.total, view.bar)} ${percent(progress.done, progress.total)}`]),
     ...remarks(progress, view),
     ...progress.notes.map((note) => `Note: ${note}`),
-    ...(shown.length === 0 ? [] : ['', ...table(shown, view.now)]),
+  ].flatMap((line) => wrapped(plainText(line), (view.columns ?? Number.POSITIVE_INFINITY) - 1));
+  const pointers = [
+    ...(progress.isComplete ? [] : [`Why: ${view.more}`]),
+    ...(view.run === undefined ? [] : [`Run: ${view.run}`]),
+  ];
+  const below = pointers.length === 0 ? [] : ['', ...pointers];
+  const most =
+    view.rows === undefined ? clusters.length : Math.max(FEWEST, view.rows - above.length - below.length - AROUND);
+  const shown =
+    clusters.length > most ? [...open, ...clusters.filter(({ isDone }) => isDone)].slice(0, most) : clusters;
+  const left = clusters.length - shown.length + unlisted + unlistedOpen;
+  return [
+    ...above,
+    ...(shown.length === 0 ? [] : ['', ...table(shown, progress.revision, view.now)]),
     ...(left === 0 ? [] : [`… and ${left} more ${left === 1 ? 'cluster' : 'clusters'}`]),
-    ...(progress.isComplete ? [] : ['', `Why: ${view.more}`]),
-    ...(view.run === undefined ? [] : [...(progress.isComplete ? [''] : []), `Run: ${view.run}`]),
+    ...below,
   ]
     .map(plainText)
     .join('\n');
 }
 
-export function headline({ kind, namespace, name, revision, done, total, isComplete, isReport }: Progress): string {
+/** Clusters that are shown however low the terminal is. */
+const FEWEST = 3;
+/** Lines around the table: a blank one, the header, "more", the one that the cursor is in. */
+const AROUND = 4;
+
+export function headline(progress: Progress): string {
+  const { kind, namespace, name, revision, isComplete } = progress;
   const title = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
-  const what = isReport ? 'compared' : 'available';
-  const state =
-    total === 0 ? 'no cluster is picked' : `${what} on ${done} of ${total} ${total === 1 ? 'cluster' : 'clusters'}`;
-  return `${title}${revision === '' ? '' : `, revision ${revision}`}: ${state}${isComplete ? ', complete' : ''}`;
+  return `${title}${revision === '' ? '' : `, revision ${revision}`}: ${stateOf(progress)}${isComplete ? ', complete' : ''}`;
+}
+
+function stateOf({ done, total, earlier, isReport, nothing }: Progress): string {
+  if (nothing !== undefined) return `selects nothing: ${nothing}`;
+  if (total === 0) return 'no cluster is picked';
+  const there = `${isReport ? 'compared' : 'available'} on ${done} of ${total} ${total === 1 ? 'cluster' : 'clusters'}`;
+  // They serve what they have: that the newest is nowhere yet is no outage.
+  return earlier === 0 ? there : `${there}, ${earlier} still ${earlier === 1 ? 'has' : 'have'} an earlier revision`;
 }
 
 export const outdatedWords = ({ generation, observed }: NonNullable<Progress['outdated']>): string =>
@@ -70,10 +90,12 @@ function remarks(
   return open === undefined ? [] : [`${open.step} is ${open.status} (${open.reason}): ${open.message}`];
 }
 
-function table(clusters: readonly ClusterProgress[], now: number): readonly string[] {
-  // With a rolling update all speak of the newest revision, and saying so on every line helps nobody.
+/** `newest`: the revision that the placement speaks of; empty = of none. */
+function table(clusters: readonly ClusterProgress[], newest: string, now: number): readonly string[] {
+  // Most often all have the newest revision, and saying so on every line helps nobody.
   const picked = clusters.filter(({ stage }) => stage !== 'NotPicked');
-  const differ = new Set(picked.map(({ revision }) => revision)).size > 1;
+  const isEarlier = ({ revision }: ClusterProgress) => newest !== '' && revision !== '' && revision !== newest;
+  const differ = new Set(picked.map(({ revision }) => revision)).size > 1 || picked.some(isEarlier);
   const row = ({ cluster, stage, since, revision, message }: ClusterProgress) => [
     cluster === '' ? '<none>' : cluster,
     stage,

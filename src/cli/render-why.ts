@@ -3,9 +3,9 @@ import { shortDuration } from '../base/age.ts';
 import { type Cause, type Explanation, lasting } from './explanation.ts';
 import { plainText } from './plain-text.ts';
 
-export function renderWhy({ sentence, causes, next, notes }: Explanation, now: number): string {
+export function renderWhy({ sentence, since, causes, next, notes }: Explanation, now: number): string {
   return [
-    sentence,
+    `${sentence}${lasting(since, now) === '' ? '' : ` (${lasting(since, now)})`}`,
     ...section(
       'Evidence',
       causes.flatMap((cause, at) => causeLines(cause, at + 1, sentence, now)),

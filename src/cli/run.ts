@@ -3,6 +3,7 @@ import type { ApprovalRequest } from '../api/approval-request.ts';
 import { labels } from '../api/names.ts';
 import { type StagedUpdateRun, tasksOf } from '../api/staged-update-run.ts';
 import type { WatchEvent } from '../api/transport.ts';
+import { kubeTime } from '../base/clock.ts';
 import { ApiError, LostError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import { createClient } from '../client/client.ts';
@@ -116,9 +117,8 @@ function requestsOf(
   };
 }
 
-const iso = (ms: number): string => new Date(ms).toISOString();
 const timed = <Name extends string>(name: Name, ms: number | undefined) =>
-  ms === undefined ? {} : ({ [name]: iso(ms) } as Record<Name, string>);
+  ms === undefined ? {} : ({ [name]: kubeTime(ms) } as Record<Name, string>);
 
 /** For programs: the same facts. Times as in the API. */
 function jsonOf({ stages, holds, ...rest }: RunProgress, run: StagedUpdateRun) {

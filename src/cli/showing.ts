@@ -69,6 +69,7 @@ async function watch<Picture>(
   const cancel =
     timeoutMs === undefined ? () => {} : clock.at(clock.now() + timeoutMs, 'status timeout', () => over.abort());
   const tell = teller(shown, options, print);
+  let stopDrawing = () => {};
   const onLost = (message: string) => print.warning(`${message}; waiting for the server`);
   const ended = new AbortController();
   const following = { clock, signal: AbortSignal.any([signal, over.signal, ended.signal]) };
@@ -87,10 +88,13 @@ async function watch<Picture>(
       } else if (!beside?.hear(change.side) || object === undefined) continue;
       last = await shown.look(object);
       tell(last);
+      stopDrawing();
+      stopDrawing = drawnAgain(shown, last, options);
       const code = shown.exit(last);
       if (code !== EXIT.waiting) return code;
     }
   } finally {
+    stopDrawing();
     cancel();
     ended.abort();
   }
@@ -98,6 +102,23 @@ async function watch<Picture>(
   const far = last === undefined ? titled(shown.at) : shown.headline(last);
   print.error(`not complete after ${formatDuration(timeoutMs ?? 0)}: ${far}`);
   return EXIT.waiting;
+}
+
+const EVERY_MS = 1000;
+
+/** On a terminal time is seen to pass: what is for how long is counted on while nothing happens. Ends when the result is called. */
+function drawnAgain<Picture>(shown: Shown<Picture>, picture: Picture, { output, terminal, clock }: ShowOptions) {
+  if (terminal === undefined || output === 'json') return () => {};
+  let drawn = shown.text(picture);
+  const next = () => clock.at(clock.now() + EVERY_MS, 'draw again', again);
+  let cancel = next();
+  function again(): void {
+    const text = shown.text(picture);
+    if (text !== drawn) terminal?.draw(text);
+    drawn = text;
+    cancel = next();
+  }
+  return () => cancel();
 }
 
 async function* nothing(): AsyncGenerator<never, void> {}

@@ -1,5 +1,7 @@
 // `flotilla status placement/NAME`: how far it is, once or until it is complete.
 import type { Placement } from '../api/placement.ts';
+import { kubeTime } from '../base/clock.ts';
+import { carriedOf } from './carried.ts';
 import type { Connected } from './connect.ts';
 import { isExternal } from './explain-external.ts';
 import { inWords, type Progress, progressOf } from './placement-progress.ts';
@@ -18,44 +20,50 @@ export async function status(
 ): Promise<number> {
   const now = await getPlacement(server, which);
   const runs = isExternal(now) ? runsBeside(server, which, options) : undefined;
-  return show(server.transport, shownOf(which, options, runs), { now, options, print });
+  return show(server.transport, shownOf(server, which, options, runs), { now, options, print });
 }
 
 interface Picture {
   readonly placement: Placement;
   readonly progress: Progress;
-  readonly view: StatusView;
+  /** What the run waits for that moves it, and how to see that run. */
+  readonly waiting?: string;
+  readonly run?: string;
 }
 
-const shownOf = (which: WhichPlacement, options: ShowOptions, runs?: RunsBeside): Shown<Picture> => ({
-  at: placementTarget(which),
-  async look(object) {
-    const placement = object as Placement;
-    const progress = progressOf(placement);
-    const { waiting, run } = (await runs?.inView()) ?? {};
-    const view = {
-      ...(waiting === undefined || progress.open?.step !== 'RolloutStarted' ? {} : { waiting }),
-      ...(run === undefined ? {} : { run }),
-      ...viewOf(which, placement, progress, options),
-    };
-    return { placement, progress, view };
-  },
-  ...(runs === undefined ? {} : { beside: runs.beside }),
-  exit: ({ progress }) => (progress.isComplete ? EXIT.complete : EXIT.waiting),
-  headline: ({ progress }) => headline(progress),
-  text: ({ progress, view }) => renderStatus(progress, view),
-  changes: (before, { progress, view }) => [
-    ...renderChanges(before?.progress, progress, view),
-    ...(view.run === undefined || view.run === before?.view.run ? [] : [`Run: ${view.run}`]),
-  ],
-  json: ({ progress, placement, view: { run } }) => ({
-    ...jsonOf(progress, placement),
+function shownOf(
+  server: Pick<Connected, 'transport'>,
+  which: WhichPlacement,
+  options: ShowOptions,
+  runs?: RunsBeside,
+): Shown<Picture> {
+  const carried = carriedOf(server, which);
+  // Of the moment in which it is looked at: the same picture is drawn again as time passes.
+  const view = ({ placement, progress, waiting, run }: Picture): StatusView => ({
+    ...(waiting === undefined || progress.open?.step !== 'RolloutStarted' ? {} : { waiting }),
     ...(run === undefined ? {} : { run }),
-  }),
-});
-
-/** Lines around the table: headline, bar, remark, two blanks, header, "more", why. */
-const AROUND = 9;
+    ...viewOf(which, placement, progress, options),
+  });
+  return {
+    at: placementTarget(which),
+    async look(object) {
+      const placement = object as Placement;
+      return { placement, progress: progressOf(placement, await carried(placement)), ...(await runs?.inView()) };
+    },
+    ...(runs === undefined ? {} : { beside: runs.beside }),
+    exit: ({ progress }) => (progress.isComplete ? EXIT.complete : EXIT.waiting),
+    headline: ({ progress }) => headline(progress),
+    text: (picture) => renderStatus(picture.progress, view(picture)),
+    changes: (before, picture) => [
+      ...renderChanges(before?.progress, picture.progress, view(picture)),
+      ...(picture.run === undefined || picture.run === before?.run ? [] : [`Run: ${picture.run}`]),
+    ],
+    json: ({ progress, placement, run }) => ({
+      ...jsonOf(progress, placement),
+      ...(run === undefined ? {} : { run }),
+    }),
+  };
+}
 
 function viewOf(
   which: WhichPlacement,
@@ -69,7 +77,7 @@ function viewOf(
     more: `flotilla why ${argumentOf(which)}`,
     ...(first === undefined ? {} : { waiting: inWords(first, placement) }),
     ...(terminal === undefined ? {} : { bar: Math.max(10, Math.min(40, terminal.columns - 10)) }),
-    ...(terminal === undefined || !watch ? {} : { most: Math.max(3, terminal.rows - AROUND) }),
+    ...(terminal === undefined || !watch ? {} : { columns: terminal.columns, rows: terminal.rows }),
   };
 }
 
@@ -80,7 +88,7 @@ function jsonOf(progress: Progress, placement: Placement) {
     ...rest,
     clusters: clusters.map(({ since, ...each }) => ({
       ...each,
-      ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
+      ...(since === undefined ? {} : { since: kubeTime(since) }),
     })),
     holds: holds.map((entry) => ({ ...entry, sentence: inWords(entry, placement) })),
   };

@@ -38,4 +38,10 @@ describe('which placement is meant', () => {
   ])('not $given', ({ given, namespace, says }) => {
     expect(() => whichPlacement(given, namespace)).toThrow(says);
   });
+
+  test('nor a run, where one could be', () => {
+    expect(() => whichPlacement('foo/nope', undefined, 'or run')).toThrow(
+      '"foo/nope" names neither a placement nor a run: write placement/NAME or run/NAME, such as placement/web',
+    );
+  });
 });

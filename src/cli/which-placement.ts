@@ -3,7 +3,7 @@ import type { Placement } from '../api/placement.ts';
 import { UserError } from '../base/errors.ts';
 import { clusterFamily, namespacedFamily, type PlacementFamily } from '../hub/families.ts';
 import type { Connected } from './connect.ts';
-import { getOr404, titled } from './not-found.ts';
+import { getOr404, isThere, titled } from './not-found.ts';
 
 export interface WhichPlacement {
   readonly family: PlacementFamily;
@@ -18,16 +18,16 @@ const NARROW = wordsOf('resourceplacement', 'rp');
 /** Of objects, namespaces and clusters: anything else would not be a name in a path, but a path. */
 export const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
-/** `namespace`: what was asked for by name, not what the kubeconfig happens to say. */
-export function whichPlacement(argument: string, namespace?: string): WhichPlacement {
+/** `namespace`: what was asked for by name, not what the kubeconfig happens to say. `orRun`: a run could have been named as well. */
+export function whichPlacement(argument: string, namespace?: string, orRun?: 'or run'): WhichPlacement {
   const [given = '', name = '', ...rest] = argument.split('/');
   const [word = ''] = given.toLowerCase().split('.');
   const isKnown = [...EITHER, ...WIDE, ...NARROW].includes(word);
   if (!isKnown || name === '' || rest.length > 0) {
     const meant = isKnown || name !== '' ? 'web' : given.toLowerCase();
-    throw bad(
-      `"${argument}" names no placement: write placement/NAME, such as placement/${NAME.test(meant) ? meant : 'web'}`,
-    );
+    const nothing = orRun === undefined ? 'no placement' : 'neither a placement nor a run';
+    const write = orRun === undefined ? 'placement/NAME' : 'placement/NAME or run/NAME';
+    throw bad(`"${argument}" names ${nothing}: write ${write}, such as placement/${NAME.test(meant) ? meant : 'web'}`);
   }
   if (!NAME.test(name))
     throw bad(`"${name}" cannot be the name of a placement: write placement/NAME, such as placement/web`);
@@ -56,12 +56,17 @@ export const placementTarget = ({ family, name, namespace }: WhichPlacement) => 
   ...(namespace === undefined ? {} : { namespace }),
 });
 
-export const getPlacement = async (
-  server: Pick<Connected, 'transport' | 'catalogue'>,
-  which: WhichPlacement,
-): Promise<Placement> =>
+type Server = Pick<Connected, 'transport' | 'catalogue'>;
+
+export const getPlacement = async (server: Server, which: WhichPlacement): Promise<Placement> =>
   (await getOr404(
     server,
     placementTarget(which),
-    which.namespace === undefined ? '; a ResourcePlacement needs its namespace: -n' : '',
+    which.namespace === undefined ? '; a ResourcePlacement needs its namespace: -n' : () => namesake(server, which),
   )) as Placement;
+
+/** Of one in a namespace: the one in none that may have been meant. */
+async function namesake(server: Server, { name }: WhichPlacement): Promise<string> {
+  const wide = placementTarget({ family: clusterFamily, name });
+  return (await isThere(server, wide)) ? `; there is a ${titled(wide)}: leave -n away` : '';
+}

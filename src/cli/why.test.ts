@@ -155,7 +155,7 @@ describe('why', () => {
     expect(await ask('placement/web')).toEqual({
       code: 2,
       text: `
-ClusterResourcePlacement "web" waits: MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay
+ClusterResourcePlacement "web" waits: MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay (for 5m)
 
 Evidence:
   1. BudgetUsed, for 5m
@@ -173,6 +173,7 @@ Evidence:
        manifest 1, Deployment "shop/web": Available False (NotFine), for 5m
 
 What you can do:
+  - look at Deployment "shop/web" on cluster "eu-1": \`kubectl --context eu-1 -n shop describe deployment/web\` and \`kubectl --context eu-1 -n shop get pods\`
   - mend what failed on cluster "eu-1", or raise maxUnavailable`.slice(1),
     });
   });
@@ -190,10 +191,78 @@ What you can do:
     const { text } = await ask('placement/web');
     expect(text.match(/ClusterResourceBinding "web-eu-1-1"/g)).toHaveLength(1);
     expect(text).toContain(
-      '\n  2. it is not available on MemberCluster "eu-1" yet (failed: no Pod is ready)\n     NotAvailable, for 5m\n\nWhat you can do:\n  - mend',
+      '\n  2. it is not available on MemberCluster "eu-1" yet (failed: no Pod is ready)\n     NotAvailable, for 5m\n\nWhat you can do:\n  - look at',
     );
     expect(text).not.toContain('look at failedPlacements');
     expect(text).not.toContain('api-work');
+  });
+
+  test('tells once what is so on several clusters, with their names', async () => {
+    const failure = failed('Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set');
+    const refused = { ...failure, condition: { ...failure.condition, type: 'Applied', reason: 'FailedToTakeOver' } };
+    const own = (name: string): HoldEntry => ({
+      ...budgetUsed(name, [name]),
+      code: 'NotAvailable',
+      facts: { cause: 'failed', message: refused.condition.message },
+      next: `mend what failed on cluster "${name}" (a fix moves on by itself)`,
+    });
+    const names = ['eu-1', 'eu-2', 'us-1'];
+    const placement = aPlacement({
+      said: 'TTTTF',
+      clusters: names.map((name) => cluster(name, 'TTTTF', { failedPlacements: [refused] })),
+      holds: names.map(own),
+    });
+    const more = { failedPlacements: [refused] };
+    const bindings = names.map((name) => aBinding(name, 'TTTF', { more }));
+    const { ask } = await serving([placement, ...names.map((name) => member(name)), ...bindings]);
+    expect((await ask('placement/web')).text).toBe(
+      `
+ClusterResourcePlacement "web" waits: it is not available on MemberClusters "eu-1", "eu-2", "us-1" yet (failed: Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set) (for 5m)
+
+Evidence:
+  1. NotAvailable, for 5m
+     MemberCluster "eu-1"
+       joined and healthy
+       last heartbeat 10s ago
+     ClusterResourceBinding "web-eu-1-1"
+       carries web-1-snapshot
+       Applied False (NotFine), for 5m: Applied is not reached
+       Applied False (FailedToTakeOver), for 5m: Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set
+     the same of eu-2, us-1
+
+What you can do:
+  - share Deployment "shop/web" with ConfigMap "own": set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on clusters eu-1, eu-2, us-1
+  - mend what failed on clusters "eu-1", "eu-2", "us-1" (a fix moves on by itself)`.slice(1),
+    );
+  });
+
+  test('says first that a member is leaving, and until when it is waited for at most', async () => {
+    const farewell =
+      'is leaving: 1 work remains; its agent is not heard, so the member goes without it at 2026-01-01T12:15:00Z';
+    const dead = member('eu-1', false);
+    const leaving = {
+      ...dead,
+      metadata: { name: 'eu-1', finalizers: ['flotilla.dev/test'] },
+      status: {
+        ...(dead.status as object),
+        conditions: [{ ...conditions('ReadyToJoin:F', '', 1)[0], message: `MemberCluster "eu-1" ${farewell}` }],
+      },
+    };
+    const others = world.filter(({ kind, metadata }) => kind !== 'MemberCluster' || metadata.name !== 'eu-1');
+    const { ask, subject } = await serving([...others, leaving]);
+    await subject.cluster.call({ verb: 'delete', at: subject.cluster.at('memberclusters', undefined, 'eu-1') });
+    for (const [who, more] of [
+      ['ClusterResourcePlacement "web"', {}],
+      ['cluster "us-1"', { cluster: 'us-1' }],
+    ] as const) {
+      const { text } = await ask('placement/web', more);
+      expect(text.split('\n')[0]).toBe(`${who} waits: MemberCluster "eu-1" ${farewell}`);
+      expect(text).toContain('  1. MemberCluster "eu-1" uses the budget up (failed: no Pod is ready)');
+      expect(text).toContain(
+        '- wait until cluster "eu-1" has left the fleet, or raise maxUnavailable; if its agent comes back, it leaves sooner',
+      );
+      expect(text).not.toContain('mend what failed');
+    }
   });
 
   test.each([
@@ -206,6 +275,8 @@ What you can do:
     expect(code).toBe(0);
     expect(text.includes('UntrackedPeriod')).toBe(says !== undefined);
     expect(text).toContain(says ?? 'nothing holds');
+    const { causes } = JSON.parse((await ask('placement/web', { output: 'json' })).text);
+    expect(causes.map((each: { until?: string }) => each.until)).toEqual(says === undefined ? [] : [until]);
   });
 
   test('goes on without what the caller may not read, and says so', async () => {
@@ -234,8 +305,11 @@ Evidence:
     expect(JSON.parse(text)).toMatchObject({
       about: 'ClusterResourcePlacement "web"',
       isWaiting: true,
-      causes: [{ code: 'BudgetUsed', waiting: { count: 1, clusters: ['us-1'] }, evidence: expect.any(Array) }],
-      next: [expect.any(String)],
+      since: BEFORE,
+      causes: [
+        { code: 'BudgetUsed', since: BEFORE, waiting: { count: 1, clusters: ['us-1'] }, evidence: expect.any(Array) },
+      ],
+      next: [expect.stringContaining('kubectl --context eu-1'), expect.stringContaining('mend what failed')],
       notes: [],
     });
   });
@@ -248,12 +322,38 @@ Evidence:
     });
   });
 
+  describe('of one that selects nothing', () => {
+    const note = 'selector v1 Namespace "shoop" matches nothing';
+    const empty = aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], isEmpty: true, note });
+    const says = `ClusterResourcePlacement "web" selects nothing: ${note}`;
+    const next =
+      'What you can do:\n  - correct the resourceSelectors of the placement, or create on the hub what they ask for';
+
+    test('says so first, and what to do', async () => {
+      const { ask } = await serving([empty]);
+      expect(await ask('placement/web')).toEqual({ code: 2, text: `${says}\n\n${next}` });
+    });
+
+    test('says so first of a cluster that has nothing of it, too', async () => {
+      const { ask } = await serving([empty, member('eu-1')]);
+      expect(await ask('placement/web', { cluster: 'eu-1' })).toEqual({ code: 2, text: `${says}\n\n${next}` });
+    });
+
+    test('then says what holds it besides', async () => {
+      const { ask } = await serving([empty, member('us-1')]);
+      const { code, text } = await ask('placement/web', { cluster: 'us-1' });
+      expect(code).toBe(2);
+      expect(text.split('\n')[0]).toBe(says);
+      expect(text).toContain(
+        'Evidence:\n  1. cluster "us-1" is not picked by ClusterResourcePlacement "web": the scheduler gives no reason\n',
+      );
+      expect(text).toContain(`${next}\n  - change the policy`);
+    });
+  });
+
   test('says of one that is complete what it does not send', async () => {
-    const placement = aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] });
-    const [scheduled, ...others] = placement.status?.conditions ?? [];
-    const message = 'found all clusters: 1; selector v1 Namespace "shop" matches nothing';
-    const conditions = [{ ...scheduled, message }, ...others];
-    const { ask } = await serving([{ ...placement, status: { ...placement.status, conditions } } as typeof placement]);
+    const note = 'selector v1 Namespace "shop" matches nothing';
+    const { ask } = await serving([aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], note })]);
     expect(await ask('placement/web')).toEqual({
       code: 0,
       text: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)\n\nNote:\n  - selector v1 Namespace "shop" matches nothing',
@@ -356,7 +456,7 @@ What you can do:
     {
       name: 'eu-1',
       code: 2,
-      says: 'cluster "eu-1" waits: it is not available on MemberCluster "eu-1" yet (not up yet: Available is not reached)',
+      says: 'cluster "eu-1" waits: it is not available on MemberCluster "eu-1" yet (not up yet: Available is not reached) (for 5m)',
     },
   ])('of $name, which no hold names', async ({ name, code, says, also = '' }) => {
     const { ask } = await serving(world);
@@ -382,10 +482,10 @@ What you can do:
       await ask('placement/web', { cluster: 'c29' }),
     ];
     expect(first.text.split('\n')[0]).toBe(
-      'cluster "c08" waits: MemberCluster "c00" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay',
+      'cluster "c08" waits: MemberCluster "c00" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay (for 5m)',
     );
     expect(last.text.split('\n')[0]).toBe(
-      'cluster "c29" waits: MemberCluster "c00" uses the budget up (not up yet: Available is not reached): 22 ready, 22 must stay',
+      'cluster "c29" waits: MemberCluster "c00" uses the budget up (not up yet: Available is not reached): 22 ready, 22 must stay (for 5m)',
     );
     expect((await ask('placement/web')).text).toContain(
       `22 clusters wait: ${names.slice(8, 28).join(', ')}, and 2 more`,
@@ -522,7 +622,10 @@ What you can do:
       policy([{ clusterName: 'us-1', selected: false, reason: 'tainted' }]),
     ]);
     const { code, text } = await ask('placement/web');
-    expect({ code, first: text.split('\n')[0] }).toEqual({ code: 2, first: `ClusterResourcePlacement "web" ${says}` });
+    expect({ code, first: text.split('\n')[0] }).toEqual({
+      code: 2,
+      first: `ClusterResourcePlacement "web" ${says} (for 5m)`,
+    });
     expect(text).toContain(next);
     if (said.length > 1) expect(text).toContain('us-1: tainted');
     else expect(text).not.toContain('Evidence');
@@ -576,7 +679,13 @@ What you can do:
       it: 'there is none in the namespace',
       argument: 'placement/web',
       namespace: 'team',
-      says: /^there is no ResourcePlacement "team\/web" \(none at all\)$/,
+      says: /^there is no ResourcePlacement "team\/web" \(none at all\); there is a ClusterResourcePlacement "web": leave -n away$/,
+    },
+    {
+      it: 'there is none in the namespace, nor elsewhere',
+      argument: 'placement/wub',
+      namespace: 'team',
+      says: /^there is no ResourcePlacement "team\/wub" \(none at all\)$/,
     },
     {
       it: 'there is no such cluster',

@@ -1,6 +1,6 @@
 // `flotilla why placement/NAME` and `flotilla why run/NAME`, perhaps with `--cluster C`: why it does not move. Reads the API and nothing else, with
 // the caller's rights, so it answers while the hub is down and on any Kubernetes API server.
-import type { Clock } from '../base/clock.ts';
+import { type Clock, kubeTime } from '../base/clock.ts';
 import type { Connected } from './connect.ts';
 import { explain } from './explain.ts';
 import { explainRun } from './explain-run.ts';
@@ -48,6 +48,25 @@ export async function whyRun(
 }
 
 function tell(explanation: Explanation, { output, clock }: Omit<WhyOptions, 'cluster'>, print: Print): number {
-  print.line(output === 'json' ? JSON.stringify(explanation, undefined, 2) : renderWhy(explanation, clock.now()));
+  print.line(
+    output === 'json' ? JSON.stringify(jsonOf(explanation), undefined, 2) : renderWhy(explanation, clock.now()),
+  );
   return explanation.isWaiting ? EXIT.waiting : EXIT.complete;
 }
+
+/** For programs: the same facts. Times as in the API. */
+function jsonOf({ since, causes, ...rest }: Explanation) {
+  return {
+    ...rest,
+    ...timed('since', since),
+    causes: causes.map(({ since: began, until, ...cause }) => ({
+      ...cause,
+      ...timed('since', began),
+      ...timed('until', until),
+    })),
+  };
+}
+
+/** A stamp that did not parse is none. */
+const timed = <Name extends string>(name: Name, ms: number | undefined) =>
+  ms === undefined || Number.isNaN(ms) ? {} : ({ [name]: kubeTime(ms) } as Record<Name, string>);

@@ -9,6 +9,7 @@ import { ADMIN_USER, filesIn, loadOrCreatePki, type Pki, type PkiFiles } from '.
 import { createStaticTokens, parseTokenFile, type StaticTokens } from '../apiserver/auth/static-tokens.ts';
 import { type Listening, serve } from '../apiserver/http/server.ts';
 import { freshMemoryStore, type RunningCluster, startCluster } from '../apiserver/start-cluster.ts';
+import { DiskInUse } from '../apiserver/store/disk.ts';
 import { type Log, type LogOptions, openLog } from '../apiserver/store/log.ts';
 import { openNodeDisk } from '../apiserver/store/node-disk.ts';
 import { oneByOne } from '../apiserver/store/one-by-one.ts';
@@ -136,7 +137,8 @@ async function openData(directory: string, inTurn: NonNullable<LogOptions['inTur
   try {
     return await openLog({ disk: await openNodeDisk(directory), inTurn });
   } catch (cause) {
-    throw new UserError('DataUnusable', messageOf(cause), { cause });
+    const elsewhere = cause instanceof DiskInUse ? ': stop that one, or give another directory with --data-dir' : '';
+    throw new UserError('DataUnusable', `${messageOf(cause)}${elsewhere}`, { cause });
   }
 }
 

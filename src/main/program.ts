@@ -334,7 +334,7 @@ Stages of a cluster:
 Exit codes:
   0  complete: every picked cluster has the newest revision, and all of it is available
   1  it could not be found out: no such placement, no server, no right
-  2  not complete, or not within --timeout
+  2  not complete, or not within --timeout; also when it selects nothing
   130  stopped by Ctrl-C
 
 Examples:
@@ -417,7 +417,7 @@ the end, and the answer does without it.
 Exit codes:
   0  nothing holds it; of a run: it has succeeded
   1  it could not be found out: no such placement, run or cluster, no server, no right
-  2  something holds it, the run has failed, or the cluster is not picked
+  2  something holds it, it selects nothing, the run has failed, or the cluster is not picked
 
 Examples:
   flotilla why placement/web
@@ -433,7 +433,7 @@ Examples:
         ...(output === undefined ? {} : { output }),
       };
       const which = namesRun(argument) ? whichRun(argument, namespace) : undefined;
-      const placement = which === undefined ? whichPlacement(argument, namespace) : undefined;
+      const placement = which === undefined ? whichPlacement(argument, namespace, 'or run') : undefined;
       using server = await connect(toHub(options));
       if (which !== undefined) process.exitCode = await whyRun(server, which, asked, print);
       if (placement !== undefined) process.exitCode = await why(server, placement, asked, print);

@@ -2,7 +2,7 @@
 import { type AppliedWork, appliedWork } from '../api/applied-work.ts';
 import { type InternalMemberCluster, internalMemberCluster } from '../api/internal-member-cluster.ts';
 import type { Resource } from '../api/kind.ts';
-import { memberNamespace } from '../api/names.ts';
+import { labels, memberNamespace } from '../api/names.ts';
 import { groupVersionOf, type KubeObject, type ObjectMeta } from '../api/object.ts';
 import { namespaceResource, nodeResource, podResource } from '../api/resources.ts';
 import { work } from '../api/work.ts';
@@ -18,7 +18,7 @@ const identity = ({ name, namespace, uid, resourceVersion }: ObjectMeta): Object
 
 // ---- on the hub, in the agent's own namespace
 
-/** Its generation, finalizers and deletion; the manifests come whole, when they are needed. */
+/** Its generation, finalizers and deletion, and whose it is; the manifests come whole, when they are needed. */
 export interface AgentWork {
   readonly metadata: ObjectMeta;
 }
@@ -50,10 +50,23 @@ export const hubSources = (cluster: string): HubSources => ({
         ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
         ...(metadata.finalizers === undefined ? {} : { finalizers: metadata.finalizers }),
         ...(metadata.deletionTimestamp === undefined ? {} : { deletionTimestamp: metadata.deletionTimestamp }),
+        ...placementLabels(metadata),
       },
     }),
   },
 });
+
+/** Whose order it is, for people. */
+function placementLabels({ labels: all = {} }: ObjectMeta): Pick<ObjectMeta, 'labels'> {
+  const { [labels.parentPlacement]: name, [labels.parentPlacementNamespace]: within } = all;
+  if (name === undefined) return {};
+  return {
+    labels: {
+      [labels.parentPlacement]: name,
+      ...(within === undefined ? {} : { [labels.parentPlacementNamespace]: within }),
+    },
+  };
+}
 
 // ---- on the member
 

@@ -216,7 +216,7 @@ describe("somebody else's object", () => {
       await it.place({}, 'second');
       await it.runs();
       expect((await it.failedOn('c1', 'second')).join('\n')).toMatch(
-        /ConfigMap app: .*already placed by another placement.*AppliedWork "(shop\.)?first-work"/,
+        /ConfigMap app: .*already placed by another placement, (ClusterResourcePlacement "first"|ResourcePlacement "shop\/first") \(AppliedWork "(shop\.)?first-work"/,
       );
       expect(await it.said('first')).toEqual(DONE);
       await it.unplace('first');

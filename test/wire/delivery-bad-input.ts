@@ -220,7 +220,9 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
       );
       await fleet.waitForAvailable('crp/later');
       const { stdout } = await flotilla(fleet.home, ['why', 'placement/later'], { KUBECONFIG: fleet.kubeconfig });
-      expect(stdout).toMatch(/^nothing holds.*\n\nNote:\n {2}- selector v1 Namespace "later" matches nothing\n$/);
+      expect(stdout).toMatch(
+        /^ClusterResourcePlacement "later" selects nothing: selector v1 Namespace "later" matches nothing\n\nWhat you can do:\n {2}- correct the resourceSelectors/,
+      );
       await fleet.apply(namespace('later'));
       await fleet.on('member-3', ['wait', '--for=create', 'namespace/later', '--timeout=60s']);
     });

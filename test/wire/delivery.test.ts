@@ -15,7 +15,7 @@ function commandsOf(section: string): readonly string[] {
   return [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) => (block as string).trim().split('\n'));
 }
 
-const flotilla = 'node dist/main/flotilla.js';
+const ALIAS = 'alias flotilla="node $PWD/dist/main/flotilla.js"';
 
 describe.skipIf(skipsKubectl)('a newcomer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'flotilla-newcomer-'));
@@ -26,7 +26,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
   });
 
   const shell = (command: string): Promise<Result> =>
-    run('/bin/sh', ['-c', command], {
+    run('/bin/sh', ['-c', `${ALIAS}\n${command}`], {
       cwd: root,
       env: {
         PATH: `${folder}:${dirname(process.execPath)}:${process.env['PATH']}`,
@@ -69,18 +69,18 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
       sees: ({ stdout }) => expect(stdout).toBe('deployment.apps/web image updated\n'),
     },
     {
-      command: `${flotilla} status placement/shop`,
+      command: 'flotilla status placement/shop',
       once: `kubectl wait crp/shop --timeout=60s '--for=jsonpath={.status.holds[?(@.code=="NotAvailable")].facts.cause}=starting'`,
       sees({ code, stdout }) {
         expect(code).toBe(2);
         expect(stdout).toMatch(culprit);
         expect(stdout).toMatch(
-          /^member-1 +NotAvailable .*Deployment "shop\/web".*\nmember-2 +Waiting .*\nmember-3 +Waiting /m,
+          /^member-1 +NotAvailable +1 .*Deployment "shop\/web".*\nmember-2 +Waiting +0 .*\nmember-3 +Waiting +0 /m,
         );
       },
     },
     {
-      command: `${flotilla} why placement/shop`,
+      command: 'flotilla why placement/shop',
       async sees({ code, stdout }) {
         expect(code).toBe(2);
         const [sentence, , evidence] = stdout.split('\n');
@@ -90,7 +90,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
         expect(stdout).toMatch(/2 clusters wait: member-2, member-3/);
         expect(stdout).toMatch(/Work "fleet-member-member-1\/shop-work"/);
         expect(stdout).toMatch(
-          /\nWhat you can do:\n {2}- wait for cluster "member-1", or mend what does not come up there/,
+          /\nWhat you can do:\n {2}- look at Deployment .*`kubectl --context member-1 -n shop get pods`\n {2}- wait for cluster "member-1", or mend what does not come up there/,
         );
         expect(await images()).toEqual(['web:bad', 'web:1', 'web:1']);
       },
@@ -104,7 +104,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
       sees: ({ stdout }) => expect(stdout).toBe('deployment.apps/web image updated\n'),
     },
     {
-      command: `${flotilla} status placement/shop --watch --timeout 60s`,
+      command: 'flotilla status placement/shop --watch --timeout 60s',
       async sees({ code, stdout }) {
         expect({ code, stdout }).toEqual({
           code: 0,
@@ -117,10 +117,11 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
   const others = [
     'npm ci && npm start',
     'export KUBECONFIG=$PWD/.flotilla/kubeconfig',
+    ALIAS,
     // The thin client; test/wire/cli.test.ts has it.
-    `${flotilla} get memberclusters`,
-    `${flotilla} apply -f my-placement.yaml`,
-    `${flotilla} describe crp my-placement`,
+    'flotilla get memberclusters',
+    'flotilla apply -f examples/shop.yaml -f examples/placement.yaml',
+    'flotilla describe crp shop',
   ];
 
   test('has a step here for every command of the page, in its order', () => {
@@ -149,6 +150,6 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
     await server?.[Symbol.asyncDispose]();
     server = await startServer({ folder, command: 'up' });
     expect([await everything(), await running()]).toEqual(before);
-    expect(await ok(`${flotilla} why placement/shop`)).toContain('nothing holds ClusterResourcePlacement "shop"');
+    expect(await ok('flotilla why placement/shop')).toContain('nothing holds ClusterResourcePlacement "shop"');
   });
 });

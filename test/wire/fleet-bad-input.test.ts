@@ -243,7 +243,7 @@ describe.skipIf(skipsKubectl)('one sentence and an exit code', () => {
     {
       it: 'a data directory in use',
       args: () => ['up', '--port', '0', '--data-dir', join(fleet.folder, 'data')],
-      says: /data is in use by process \d+|data directory .* is in use/,
+      says: /data directory .* is in use by process \d+.*--data-dir/,
     },
     {
       it: 'a fleet that nobody knows',

@@ -460,6 +460,7 @@ describe('what holds a cluster', () => {
       code: 'BudgetUsed',
       on: { name: 'c1' },
       facts: { cause: 'unreachable', ready: 1, minAvailable: 1 },
+      next: 'bring cluster "c1" back, or let it leave the fleet (kubectl delete membercluster c1), or raise maxUnavailable',
     });
   });
 });

@@ -61,9 +61,22 @@ function aCase({
           } as KubeObject),
     owner,
     isForsaken: (reference) => reference.uid === 'dead',
+    placementOf: ({ name }) => (name === 'other-work' ? 'ClusterResourcePlacement "other"' : undefined),
     strategy: { whenToTakeOver: 'Always', allowCoOwnership: false, ...strategy },
   };
 }
+
+test('what another placement has placed names it, if that is known', () => {
+  const refusal = (owners: readonly OwnerReference[]) => judge(aCase({ live: {}, owners }));
+  expect(refusal([otherWork])).toMatchObject({
+    message:
+      'ConfigMap "shop/a" is already placed by another placement, ClusterResourcePlacement "other" (AppliedWork "other-work"): let only one of them select it',
+  });
+  expect(refusal([ownerReferenceTo('third-work', 'third')])).toMatchObject({
+    message:
+      'ConfigMap "shop/a" is already placed by another placement (AppliedWork "third-work"): let only one of them select it',
+  });
+});
 
 describe('what is to be done about a manifest', () => {
   const one = manifest({ a: '1' });

@@ -32,6 +32,8 @@ export interface Case {
   readonly owner: OwnerReference;
   /** Of references to AppliedWorks: nobody stands behind it any more. */
   isForsaken(reference: OwnerReference): boolean;
+  /** Of references to AppliedWorks: the placement behind it, if it can be told. */
+  placementOf(reference: OwnerReference): string | undefined;
   readonly strategy: Pick<ApplyStrategy, 'whenToTakeOver' | 'allowCoOwnership'>;
 }
 
@@ -58,7 +60,7 @@ const refuse = (reason: Refusal['reason'], message: string): Operation => ({ do:
 
 /** Why we may not touch it. */
 function objection(
-  { identifier, strategy }: Case,
+  { identifier, strategy, placementOf }: Case,
   live: KubeObject,
   { isOurs, others }: Owners,
 ): Operation | undefined {
@@ -70,9 +72,11 @@ function objection(
   const reason = isOurs ? 'ManifestApplyFailed' : 'FailedToTakeOver';
   const works = others.filter(namesAppliedWork);
   if (works.length > 0) {
+    const placements = works.flatMap((each) => placementOf(each) ?? []);
+    const which = placements.length === 0 ? '' : `, ${placements.join(', ')}`;
     return refuse(
       reason,
-      `${what} is already placed by another placement (${nameOwners(works)}): let only one of them select it`,
+      `${what} is already placed by another placement${which} (${nameOwners(works)}): let only one of them select it`,
     );
   }
   if (others.length > 0 && !strategy.allowCoOwnership) {

@@ -28,6 +28,7 @@ export interface One {
   readonly owner: OwnerReference;
   readonly strategy: Pick<ApplyStrategy, 'whenToTakeOver' | 'allowCoOwnership'>;
   isForsaken(reference: OwnerReference): boolean;
+  placementOf(reference: OwnerReference): string | undefined;
   /** The live object as the watch knows it: `uid@resourceVersion` or `absent`; undefined = it does not know. */
   readonly known: string | undefined;
   readonly surroundings: string;

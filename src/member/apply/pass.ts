@@ -46,6 +46,7 @@ export interface PassInput {
   readonly record: AppliedWork | undefined;
   /** Of references to other AppliedWorks. */
   isForsaken(reference: OwnerReference): boolean;
+  placementOf(reference: OwnerReference): string | undefined;
   readonly now: number;
   readonly isRecheck: boolean;
   /** Whether to ask the server for kinds that are not known. */
@@ -195,6 +196,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     owner,
     strategy: { whenToTakeOver, allowCoOwnership },
     isForsaken: input.isForsaken,
+    placementOf: input.placementOf,
     known: eyes.known(resource, identifier),
     surroundings: eyes.surroundings(identifier.namespace),
     before: memory.get(identityOf(identifier)),

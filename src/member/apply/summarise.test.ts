@@ -86,6 +86,17 @@ describe('the status of a Work', () => {
     ]);
   });
 
+  test('says the numbers of the moment when it gave up, and no others after that', () => {
+    const gaveUp = (detail: string, why = 'it broke'): Outcome => ok(0, { is: 'failed', why, detail });
+    const messageIn = (status: WorkStatus) => status.manifestConditions?.[0]?.conditions.at(-1)?.message;
+    const first = summary([gaveUp('1 of 2')], summary([ok(0, wait)]));
+    expect(messageIn(first)).toBe('ConfigMap "shop/c0" is not available: it broke: 1 of 2');
+    expect(summary([gaveUp('0 of 2')], first)).toEqual(first);
+    expect(messageIn(summary([gaveUp('0 of 2', 'it hangs')], first))).toContain('it hangs: 0 of 2');
+    const again = summary([{ ...gaveUp('0 of 2'), generation: 4 }], first);
+    expect(messageIn(again)).toContain('it broke: 0 of 2');
+  });
+
   test('names what failed and what waits, a few of them', () => {
     expect(summary([ok(0), bad(1)]).conditions?.[0]?.message).toBe('1 of 2 manifests are not applied: c1 is bad');
     expect(summary([0, 1, 2, 3, 4].map((n) => ok(n, wait))).conditions?.[1]?.message).toBe(

@@ -46,14 +46,26 @@ export function summarise({ outcomes, kept = [], refusal, previous, generation, 
 }
 
 function entryOf(outcome: Outcome, before: ManifestCondition | undefined, now: number): ManifestCondition {
-  const conditions = manifestFindings(outcome).map((finding) =>
-    nextCondition(
-      conditionOf(before?.conditions, finding.type),
-      { ...finding, observedGeneration: outcome.generation },
-      now,
-    ),
-  );
+  const conditions = manifestFindings(outcome).map((finding) => {
+    const last = conditionOf(before?.conditions, finding.type);
+    return nextCondition(last, { ...withDetail(finding, outcome, last), observedGeneration: outcome.generation }, now);
+  });
   return { identifier: outcome.identifier, conditions };
+}
+
+/** A detail is told with what is told anyway: by itself it would be a write for every replica that comes or goes. */
+function withDetail(
+  finding: ManifestFinding,
+  { verdict, generation }: Outcome,
+  last: Condition | undefined,
+): ManifestFinding {
+  if (verdict?.is !== 'failed' || verdict.detail === undefined || finding.status !== 'False') return finding;
+  const isTold =
+    last?.status === finding.status &&
+    last.reason === finding.reason &&
+    last.observedGeneration === generation &&
+    last.message.startsWith(finding.message);
+  return { ...finding, message: isTold ? last.message : clipped(`${finding.message}: ${verdict.detail}`) };
 }
 
 function manifestFindings({ refusal, verdict, identifier }: Outcome): readonly ManifestFinding[] {

@@ -5,7 +5,7 @@
 import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
-import { memberNamespace } from '../../api/names.ts';
+import { labels, memberNamespace } from '../../api/names.ts';
 import type { OwnerReference } from '../../api/object.ts';
 import { type Work, work } from '../../api/work.ts';
 import type { Random } from '../../base/random.ts';
@@ -79,6 +79,16 @@ export function applierWorker(options: ApplierOptions): Worker {
     return see.get(sources.works, reference.name, namespace) === undefined;
   };
 
+  /** Told by the Work on the hub that the record is of. */
+  const placementBehind = (see: See) => (reference: OwnerReference) => {
+    const isOfThisHub = see.get(appliedWorks, reference.name)?.spec.workNamespace === namespace;
+    const known = isOfThisHub ? see.get(sources.works, reference.name, namespace)?.metadata.labels : undefined;
+    const name = known?.[labels.parentPlacement];
+    const within = known?.[labels.parentPlacementNamespace];
+    if (name === undefined) return undefined;
+    return within === undefined ? `ClusterResourcePlacement "${name}"` : `ResourcePlacement "${within}/${name}"`;
+  };
+
   async function apply(see: See, key: string, hands: Hands, whole: Work): Promise<Rest | Need> {
     const kept = keptFor(key, whole.metadata.uid ?? '', see.now);
     const eyes = eyesOf(see, collectionOf);
@@ -103,6 +113,7 @@ export function applierWorker(options: ApplierOptions): Worker {
       work: whole,
       record,
       isForsaken: forsaken(see, key),
+      placementOf: placementBehind(see),
       now: see.now,
       isRecheck,
       asksForKinds: isRecheck || kept.askedAt !== generation,

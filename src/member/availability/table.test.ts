@@ -109,7 +109,31 @@ describe('a Deployment', () => {
   test('that missed its deadline says so', () => {
     const conditions = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }];
     const verdict = verdictOf(resource('apps/v1/deployments'), live({ status: { observedGeneration: 2, conditions } }));
-    expect(verdict).toEqual({ is: 'failed', why: 'it made no progress within its deadline' });
+    expect(verdict).toEqual({
+      is: 'failed',
+      why: 'it made no progress within its deadline',
+      detail: '0 of 1 replicas are updated, 0 of 1 are available',
+    });
+  });
+
+  test('that missed its deadline says how far it came, and what its own controller says', () => {
+    const conditions = [
+      { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'it has timed out.' },
+      { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'pods "web-1" is forbidden: quota' },
+    ];
+    const status = { observedGeneration: 2, updatedReplicas: 1, availableReplicas: 2, conditions };
+    expect(verdictOf(resource('apps/v1/deployments'), live({ spec: { replicas: 3 }, status }))).toMatchObject({
+      detail: '1 of 3 replicas are updated, 2 of 3 are available; it has timed out; pods "web-1" is forbidden: quota',
+    });
+  });
+
+  test.each([
+    { replicas: 1, why: 'its replica is not up to date and available yet' },
+    { replicas: 2, why: 'not all of its 2 replicas are up to date and available yet' },
+    { replicas: 0, why: 'not all of its replicas are up to date and available yet' },
+  ])('says how many replicas it wants: $replicas', ({ replicas, why }) => {
+    expect(verdictOf(resource('apps/v1/deployments'), live({ spec: { replicas } }))).toEqual({ is: 'not-yet', why });
+    expect(verdictOf(resource('apps/v1/statefulsets'), live({ spec: { replicas } }))).toEqual({ is: 'not-yet', why });
   });
 
   test('says the same however many replicas it waits for', () => {

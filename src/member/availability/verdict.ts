@@ -7,8 +7,8 @@ export type Verdict =
   | { readonly is: 'available' }
   /** `why` must not count things: every other text is another write on the hub. */
   | { readonly is: 'not-yet'; readonly why: string }
-  /** It has tried and given up: waiting alone will not help. */
-  | { readonly is: 'failed'; readonly why: string }
+  /** It has tried and given up: waiting alone will not help. `detail` is of that moment, and may count things: later ones are not told. */
+  | { readonly is: 'failed'; readonly why: string; readonly detail?: string }
   | { readonly is: 'untracked' };
 
 /** Pure: a live object → what it says. */
@@ -18,7 +18,11 @@ export const available: Verdict = { is: 'available' };
 export const untracked: Verdict = { is: 'untracked' };
 export const notYet = (why: string): Verdict => ({ is: 'not-yet', why });
 
-export const failed = (why: string): Verdict => ({ is: 'failed', why });
+export const failed = (why: string, detail?: string): Verdict => ({
+  is: 'failed',
+  why,
+  ...(detail === undefined ? {} : { detail }),
+});
 
 export const isWaitedFor = (verdict: Verdict | undefined): boolean =>
   verdict?.is === 'not-yet' || verdict?.is === 'failed';

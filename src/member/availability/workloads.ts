@@ -1,5 +1,6 @@
 // Deployments, StatefulSets and DaemonSets: available when every wanted replica runs the newest template and is available. Counting only replicas
 // that exist would call a crashing update available.
+import type { KubeObject } from '../../api/object.ts';
 import {
   available,
   conditionIn,
@@ -12,7 +13,11 @@ import {
   wantedReplicas,
 } from './verdict.ts';
 
-const WAITS = 'not all of its replicas are up to date and available yet';
+/** How many it wants changes only with its spec; how many are there changes all the time. */
+const waits = (wanted: number): string =>
+  wanted === 1
+    ? 'its replica is not up to date and available yet'
+    : `not all of its ${wanted === 0 ? '' : `${wanted} `}replicas are up to date and available yet`;
 
 export const deployment: Rule = (live) => {
   const status = fieldsOf(live.status);
@@ -26,17 +31,31 @@ export const deployment: Rule = (live) => {
   const progressing = conditionIn(live, 'Progressing');
   const isStuck =
     isObserved(live) && progressing?.status === 'False' && progressing.reason === 'ProgressDeadlineExceeded';
-  return isStuck ? failed('it made no progress within its deadline') : notYet(WAITS);
+  return isStuck ? failed('it made no progress within its deadline', howFar(live)) : notYet(waits(wanted));
 };
+
+/** How far it came, and what its own controller says. */
+function howFar(live: KubeObject): string {
+  const status = fieldsOf(live.status);
+  const wanted = wantedReplicas(live);
+  const counted = (name: string) => `${count(status, name)} of ${wanted}`;
+  const failure = conditionIn(live, 'ReplicaFailure');
+  const said = [conditionIn(live, 'Progressing'), failure?.status === 'True' ? failure : undefined];
+  return [
+    `${counted('updatedReplicas')} replicas are updated, ${counted('availableReplicas')} are available`,
+    ...said.flatMap((each) => (each?.message ? [each.message.replace(/\.$/, '')] : [])),
+  ].join('; ');
+}
 
 export const statefulSet: Rule = (live) => {
   const status = fieldsOf(live.status);
+  const wanted = wantedReplicas(live);
   const isThere =
     isObserved(live) &&
-    count(status, 'availableReplicas') === wantedReplicas(live) &&
+    count(status, 'availableReplicas') === wanted &&
     count(status, 'currentReplicas') === count(status, 'updatedReplicas') &&
     status['currentRevision'] === status['updateRevision'];
-  return isThere ? available : notYet(WAITS);
+  return isThere ? available : notYet(waits(wanted));
 };
 
 export const daemonSet: Rule = (live) => {

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { adviceFor } from './advice.ts';
+import { aPlacement, cluster, failed } from './placement.testing.ts';
+
+type Failed = ReturnType<typeof failed>;
+
+const refused = (message: string, more: Partial<Failed> = {}): Failed => {
+  const base = failed(message);
+  return { ...base, condition: { ...base.condition, type: 'Applied', reason: 'FailedToTakeOver' }, ...more };
+};
+const advice = (where: Readonly<Record<string, readonly Failed[]>>, about?: readonly string[]) =>
+  adviceFor(
+    aPlacement({
+      clusters: Object.entries(where).map(([name, failedPlacements]) =>
+        cluster(name, 'TTTTF', { failedPlacements: [...failedPlacements] }),
+      ),
+    }),
+    about,
+  );
+
+describe('what to do', () => {
+  test.each([
+    {
+      it: 'about a foreign owner',
+      message: 'Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set',
+      says: 'share Deployment "shop/web" with ConfigMap "own": set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on cluster "eu-1"',
+    },
+    {
+      it: 'about what was there before',
+      message: 'Deployment "shop/web" was on the member before, owned by Foo "x", and whenToTakeOver is Never',
+      says: 'let the placement take over Deployment "shop/web": set its spec.strategy.applyStrategy.whenToTakeOver to Always; or delete that on cluster "eu-1", and it is created anew',
+    },
+    {
+      it: 'about what another placement has placed',
+      message:
+        'Deployment "shop/web" is already placed by another placement, ClusterResourcePlacement "shop" (AppliedWork "shop-work"): let only one of them select it',
+      says: 'take Deployment "shop/web" out of the resourceSelectors of this placement, or of ClusterResourcePlacement "shop": only one of them may place an object',
+    },
+    {
+      it: 'about what a placement has placed that nobody can name',
+      message:
+        'Deployment "shop/web" is already placed by another placement (AppliedWork "shop-work"): let only one of them select it',
+      says: 'take Deployment "shop/web" out of the resourceSelectors of this placement, or of the other placement: only one of them may place an object',
+    },
+    { it: 'about a refusal that says it itself', message: 'cannot change Deployment "shop/web": …', says: undefined },
+  ])('$it', ({ message, says }) => {
+    expect(advice({ 'eu-1': [refused(message)] })).toEqual(says === undefined ? [] : [says]);
+  });
+
+  test('about what does not work is to look, with commands to copy', () => {
+    const deployment =
+      'look at Deployment "shop/web" on cluster "eu-1": `kubectl --context eu-1 -n shop describe deployment/web` and `kubectl --context eu-1 -n shop get pods`';
+    expect(advice({ 'eu-1': [failed('no Pod is ready')] })).toEqual([deployment]);
+    const widget = { ...failed('no'), group: 'example.com', kind: 'Widget', name: 'w' };
+    expect(advice({ 'eu-1': [widget] })).toEqual([
+      'look at Widget "shop/w" on cluster "eu-1": `kubectl --context eu-1 -n shop describe widget.example.com/w`',
+    ]);
+  });
+
+  test('is said once for several clusters', () => {
+    const owned = refused('Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set');
+    expect(advice({ 'eu-1': [owned], 'eu-2': [owned] })).toEqual([
+      expect.stringMatching(/ownerReferences on clusters eu-1, eu-2$/),
+    ]);
+    expect(advice({ 'eu-1': [failed('x')], 'eu-2': [failed('x')] })).toEqual([
+      expect.stringMatching(/ get pods` \(the same on eu-2\)$/),
+    ]);
+    const other = { ...owned, kind: 'Service', name: 'api' };
+    expect(advice({ 'eu-1': [owned, other], 'eu-2': [owned, other] })).toEqual([
+      expect.stringMatching(/^share Deployment "shop\/web", Service "shop\/api" with .* on clusters eu-1, eu-2$/),
+    ]);
+    expect(advice({ 'eu-1': [owned], 'eu-2': [owned] }, ['eu-2'])).toEqual([
+      expect.stringMatching(/ownerReferences on cluster "eu-2"$/),
+    ]);
+  });
+
+  test('puts nothing into a command that is no name', () => {
+    expect(advice({ 'eu-1': [{ ...failed('x'), name: 'a; rm -rf ~' }] })).toEqual([]);
+    expect(advice({ 'eu-1': [{ ...failed('x'), kind: 'A`b`' }] })).toEqual([]);
+    expect(advice({ '$(reboot)': [failed('x')] })).toEqual([]);
+  });
+});

@@ -1,0 +1,108 @@
+// What a person can do about objects that were refused on a member, or do not work there. Pure, from what a placement's status says of them; the
+// words of the refusals are the agent's (member/apply/judge.ts). What several clusters have in common is said once.
+import type { Placement } from '../api/placement.ts';
+import type { ClusterPlacementState } from '../api/placement-state.ts';
+import { objectName } from './explanation.ts';
+import { NAME } from './which-placement.ts';
+
+type Failed = NonNullable<ClusterPlacementState['failedPlacements']>[number];
+
+interface Advice {
+  /** Equal for those that can be said together. */
+  readonly what: string;
+  readonly object: string;
+  say(clusters: readonly string[], objects: string): string;
+}
+
+/** More than that nobody reads; `why --cluster` has the rest. */
+const MOST = 5;
+
+/** `about`: only these clusters; absent = all. */
+export function adviceFor(placement: Placement | undefined, about?: readonly string[]): readonly string[] {
+  const found = new Map<string, Group>();
+  for (const { clusterName = '', failedPlacements = [] } of placement?.status?.placementStatuses ?? []) {
+    if (!NAME.test(clusterName) || (about !== undefined && !about.includes(clusterName))) continue;
+    for (const advice of failedPlacements.flatMap((each) => adviceOn(each) ?? [])) {
+      const alike = found.get(advice.what) ?? { advice, clusters: new Set(), objects: new Set() };
+      alike.clusters.add(clusterName);
+      alike.objects.add(advice.object);
+      found.set(advice.what, alike);
+    }
+  }
+  return [...found.values()]
+    .slice(0, MOST)
+    .map(({ advice, clusters, objects }) => advice.say([...clusters], listed([...objects], MOST_OBJECTS)));
+}
+
+interface Group {
+  readonly advice: Advice;
+  readonly clusters: Set<string>;
+  readonly objects: Set<string>;
+}
+
+const OWNED = /is owned by (.+), and allowCoOwnership is not set$/;
+const PLACED = /is already placed by another placement(?:, (.+))? \(AppliedWork /;
+const FOUND = /, and whenToTakeOver is Never$/;
+
+function adviceOn(failed: Failed): Advice | undefined {
+  const { type, message } = failed.condition;
+  const object = objectName(failed);
+  if (type === 'Available') return lookAt(failed);
+  const [, owners] = OWNED.exec(message) ?? [];
+  if (owners !== undefined) {
+    return {
+      what: `owned by ${owners}`,
+      object,
+      say: (clusters, objects) =>
+        `share ${objects} with ${owners}: set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on ${named(clusters)}`,
+    };
+  }
+  if (FOUND.test(message)) {
+    return {
+      what: 'was there',
+      object,
+      say: (clusters, objects) =>
+        `let the placement take over ${objects}: set its spec.strategy.applyStrategy.whenToTakeOver to Always; or delete that on ${named(clusters)}, and it is created anew`,
+    };
+  }
+  const placed = PLACED.exec(message);
+  if (placed === null) return undefined;
+  const other = placed[1] ?? 'the other placement';
+  return {
+    what: `placed by ${other}`,
+    object,
+    say: (_clusters, objects) =>
+      `take ${objects} out of the resourceSelectors of this placement, or of ${other}: only one of them may place an object`,
+  };
+}
+
+const WITH_PODS: readonly string[] = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job'];
+
+/** With commands to copy: what stands in a status may have been written by anybody, so only what can be a name gets into one. */
+function lookAt({ group = '', kind, namespace, name }: Failed): Advice | undefined {
+  if (![name, ...(namespace === undefined ? [] : [namespace])].every((each) => NAME.test(each))) return undefined;
+  if (!/^[A-Za-z]+$/.test(kind) || (group !== '' && !NAME.test(group))) return undefined;
+  const object = objectName({ kind, name, ...(namespace === undefined ? {} : { namespace }) });
+  const typed = `${kind.toLowerCase()}${group === '' || group === 'apps' || group === 'batch' ? '' : `.${group}`}/${name}`;
+  return {
+    what: `${object} does not work`,
+    object,
+    say([first = '', ...others]) {
+      const kubectl = `kubectl --context ${first}${namespace === undefined ? '' : ` -n ${namespace}`}`;
+      const pods = WITH_PODS.includes(kind) ? ` and \`${kubectl} get pods\`` : '';
+      const also = others.length === 0 ? '' : ` (the same on ${listed(others)})`;
+      return `look at ${object} on cluster "${first}": \`${kubectl} describe ${typed}\`${pods}${also}`;
+    },
+  };
+}
+
+const MOST_NAMES = 10;
+const MOST_OBJECTS = 3;
+
+const listed = (names: readonly string[], most = MOST_NAMES): string => {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+};
+
+const named = (clusters: readonly string[]): string =>
+  clusters.length === 1 ? `cluster "${clusters[0]}"` : `clusters ${listed(clusters)}`;

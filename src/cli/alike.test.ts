@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import type { HoldEntry } from '../api/holds.ts';
+import { alike, ofAll } from './alike.ts';
+import { budgetUsed } from './placement.testing.ts';
+
+const own = (cluster: string, message = 'it broke'): HoldEntry => ({
+  ...budgetUsed(cluster, [cluster]),
+  code: 'NotAvailable',
+  facts: { cause: 'failed', message },
+});
+
+describe('holds', () => {
+  test('that clusters have of themselves are one if they say the same', () => {
+    const groups = alike([own('a'), budgetUsed('a', ['d']), own('b'), own('c', 'it hangs')]);
+    expect(groups.map((group) => group.map(({ code, on }) => `${code} ${on?.name}`))).toEqual([
+      ['NotAvailable a', 'NotAvailable b'],
+      ['BudgetUsed a'],
+      ['NotAvailable c'],
+    ]);
+  });
+
+  test('are never one because others wait for the same', () => {
+    expect(alike([budgetUsed('a', ['d']), budgetUsed('a', ['d'])])).toHaveLength(2);
+  });
+});
+
+test.each([
+  { names: ['a'], says: 'mend cluster "a" of MemberCluster "a"' },
+  { names: ['a', 'b$&'], says: 'mend clusters "a", "b$&" of MemberClusters "a", "b$&"' },
+])('what is said of $names', ({ names, says }) => {
+  expect(ofAll('mend cluster "a" of MemberCluster "a"', names)).toBe(says);
+});
+
+test('of very many not all are named', () => {
+  const names = Array.from({ length: 22 }, (_, at) => `c${at}`);
+  expect(ofAll('cluster "c0"', names)).toMatch(/"c19" and 2 more$/);
+});
