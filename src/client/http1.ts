@@ -20,7 +20,10 @@ export interface Http1 {
 /** More calls at once than this wait for each other: a thousand TLS handshakes help nobody. */
 const MOST_CONNECTIONS = 32;
 
-export function http1(dial: () => Promise<Socket>): Http1 {
+/** API servers close what was idle for 90 seconds; a write that meets that on its way may have been done or not. So we let go first. */
+const IDLE_MS = 60_000;
+
+export function http1(dial: () => Promise<Socket>, idleMs = IDLE_MS): Http1 {
   const spare: Socket[] = [];
   const connect = (): Promise<Socket> => {
     for (let socket = spare.pop(); socket; socket = spare.pop()) if (!socket.destroyed) return Promise.resolve(socket);
@@ -28,7 +31,7 @@ export function http1(dial: () => Promise<Socket>): Http1 {
   };
   // Node's own limit does not count connections that are still being opened.
   const gate = createGate(MOST_CONNECTIONS);
-  const calls = agentOver(connect, { keepAlive: true });
+  const calls = agentOver(connect, { keepAlive: true, timeout: idleMs });
   const watches = agentOver(connect, { keepAlive: false });
   return {
     async send(packet, signal) {
