@@ -62,8 +62,6 @@ export interface WatchRequest {
   readonly revision?: string;
   readonly bookmarks?: boolean;
   readonly timeoutSeconds?: number;
-  /** The server has accepted the watch; what it tells may be long in coming. */
-  onOpen?(): void;
 }
 
 /**
@@ -86,7 +84,7 @@ export interface Transport {
   call(request: Request, signal?: AbortSignal): Promise<Answer>;
   /**
    * Batches: one await per burst, not per event. Ends when the server ends it or the signal fires; throws ApiError (410: too old) or
-   * LostError.
+   * LostError. `onOpen`: the server has accepted it; what it tells may be long in coming. Not every transport says so.
    */
-  watch(request: WatchRequest, signal: AbortSignal): AsyncIterable<readonly WatchEvent[]>;
+  watch(request: WatchRequest, signal: AbortSignal, onOpen?: () => void): AsyncIterable<readonly WatchEvent[]>;
 }

@@ -30,9 +30,9 @@ export function directTransport(cluster: Cluster, user: User): Transport {
         throw error instanceof StoreUnavailable ? unavailable(error) : error;
       }
     },
-    async *watch(request, signal) {
+    async *watch(request, signal, onOpen) {
       authorize(cluster, user, 'watch', request.at);
-      yield* follow(cluster, request, signal);
+      yield* follow(cluster, request, signal, onOpen);
     },
   };
 }
@@ -119,6 +119,7 @@ async function* follow(
   cluster: Cluster,
   request: WatchRequest,
   signal: AbortSignal,
+  onOpen?: () => void,
 ): AsyncIterable<readonly WatchEvent[]> {
   if (signal.aborted) return;
   const { clock } = cluster;
@@ -126,7 +127,7 @@ async function* follow(
   const at = locate(cluster, request.at, 'watch');
   const starting = verbs.watch(cluster, at, request);
   const feed = starting instanceof Promise ? await starting : starting;
-  request.onOpen?.();
+  onOpen?.();
   const cancels = new Map<'feed' | 'timeout' | 'bookmark' | 'abort', () => void>();
   let wake = () => {};
   let isOver = false;

@@ -133,11 +133,11 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
   return {
     call: async (request, signal) =>
       answered(outgoingFor(request), signal, (incoming, body) => answerFrom(request, parsed(body), incoming)),
-    async *watch(request, signal) {
+    async *watch(request, signal, onOpen) {
       const outgoing = outgoingForWatch(request);
       const opened = await openWatch(outgoing, signal);
       if (opened === undefined) return;
-      request.onOpen?.();
+      onOpen?.();
       const incoming = cutBy(opened, signal);
       const { timeoutSeconds } = request;
       const cancel =

@@ -24,9 +24,9 @@ export function counted(transport: Transport, server: 'hub' | 'member', registry
         throw error;
       }
     },
-    watch(request, signal) {
+    watch(request, signal, onOpen) {
       count('watch', request.at, '');
-      return transport.watch(request, signal);
+      return transport.watch(request, signal, onOpen);
     },
   };
 }

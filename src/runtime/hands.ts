@@ -5,7 +5,7 @@ import type { Hands, ServerName } from './controller.ts';
 import type { Deps } from './deps.ts';
 import { transportOf } from './feeds.ts';
 import { type Folds, foldDeleted, foldWritten, objectIn } from './fold-answer.ts';
-import { FencedError } from './outcome.ts';
+import { FencedError, isNoAnswer } from './outcome.ts';
 import type { EventAction } from './perform.ts';
 import type { Place } from './place.ts';
 
@@ -23,14 +23,14 @@ export interface CountedHands extends Hands {
   readonly writes: number;
   /** Objects that must be seen before the next pass: we do not know what became of our write. */
   readonly unsettled: readonly Place[];
-  /** Some call got no answer. */
-  readonly isUnanswered: boolean;
+  /** Those that gave no answer to some call. */
+  readonly unanswered: ReadonlySet<ServerName>;
 }
 
 export function createHands({ deps, feeds, mayWrite, record, reading, writing }: HandsOptions): CountedHands {
   const unsettled: Place[] = [];
   let writes = 0;
-  let isUnanswered = false;
+  const unanswered = new Set<ServerName>();
 
   function placeOf(on: ServerName, request: Request): Place | undefined {
     const { resource, namespace, name = nameIn(request), subresource } = request.at;
@@ -52,9 +52,7 @@ export function createHands({ deps, feeds, mayWrite, record, reading, writing }:
       return writes;
     },
     unsettled,
-    get isUnanswered() {
-      return isUnanswered;
-    },
+    unanswered,
     async call(on, request) {
       const isDry = 'dryRun' in request && request.dryRun === true;
       const isWrite = request.verb !== 'get' && request.verb !== 'list' && !isDry;
@@ -69,10 +67,8 @@ export function createHands({ deps, feeds, mayWrite, record, reading, writing }:
         revision = objectIn(answer)?.metadata.resourceVersion;
         return answer;
       } catch (error) {
-        if (error instanceof LostError) {
-          isUnanswered = true;
-          if (isWrite && place !== undefined) unsettled.push(place);
-        }
+        if (isNoAnswer(error)) unanswered.add(on);
+        if (isWrite && place !== undefined && error instanceof LostError) unsettled.push(place);
         throw error;
       } finally {
         end?.(revision);

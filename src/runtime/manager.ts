@@ -118,8 +118,6 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   const echoes = createEchoes<Author>();
   /** What is being told to whom it concerns. */
   let news: { readonly place: string; readonly revision: string | undefined } | undefined;
-  /** How often a server came back. */
-  let returns = 0;
   /** Promises of ours that `stop` waits for. */
   const owned = new Set<Promise<void>>();
 
@@ -152,7 +150,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
       dependents: createDependents(),
       busy: new Map(),
       failures: new Map(),
-      unanswered: new Set(),
+      unanswered: new Map(),
       early: new Set(),
       isReady: false,
       passes: 0,
@@ -252,11 +250,12 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
 
   /** A server answers again that did not for a while. A pass that runs finds out by itself; see `pass`. */
   function retryUnanswered(on: ServerName): void {
-    returns++;
     if (isStopping) return;
     for (const { source, reflector } of feeds.all) if (source.on === on) reflector?.retryNow();
     for (const each of running) {
-      for (const key of each.unanswered) if (!each.busy.has(key)) each.queue.retryNow(key);
+      for (const [key, servers] of each.unanswered) {
+        if (servers.has(on) && !each.busy.has(key)) each.queue.retryNow(key);
+      }
       countDepth(each);
     }
   }
@@ -318,6 +317,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     mayWrite,
     reading: reading.signal,
     writing: writing.signal,
+    silentIn: presence.silentIn,
     isLookedAt: (place) => running.some(({ dependents }) => dependents.has(placeText(place))),
     signed(of, key, fold) {
       author = { of, key };
@@ -334,10 +334,10 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     of.passes++;
     of.busy.set(key, clock.now());
     countDepth(of);
-    const before = returns;
+    const before = { hub: presence.returns('hub'), member: presence.returns('member') };
     const next = await reconcile(of, key);
     of.busy.delete(key);
-    if (returns !== before && of.unanswered.has(key)) of.queue.retryNow(key);
+    for (const on of of.unanswered.get(key) ?? []) if (presence.returns(on) !== before[on]) of.queue.retryNow(key);
     return next;
   }
 

@@ -73,6 +73,12 @@ export function classOfRead(error: unknown): FailureClass {
   return found === 'lost' ? 'other' : found;
 }
 
+const GATEWAY_CODES: readonly number[] = [502, 503, 504];
+
+/** The server itself has not answered: nobody has, or somebody who stands before it. */
+export const isNoAnswer = (error: unknown): boolean =>
+  error instanceof LostError || (error instanceof ApiError && GATEWAY_CODES.includes(error.code));
+
 /** Seconds that the server asked us to stay away, in ms. */
 export const retryAfterMs = (error: unknown): number =>
   error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0;

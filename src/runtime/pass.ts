@@ -1,7 +1,7 @@
 // One pass over a key: look, as often as more is needed; decide, or let a worker work; perform; say what came of it and when to look again.
 // Guarantees: nothing is decided while a lost write of the key has not been looked up; whatever was looked at wakes the key from before the
 // first wait on; a pass that ends because we stop leaves nothing behind.
-import { ApiError, LostError, messageOf } from '../base/errors.ts';
+import { ApiError, messageOf } from '../base/errors.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import type { Contents } from './content.ts';
 import {
@@ -12,6 +12,7 @@ import {
   isWorker,
   type Need,
   type See,
+  type ServerName,
   type Source,
   type Worker,
 } from './controller.ts';
@@ -49,6 +50,8 @@ export interface PassOptions {
   isLookedAt(place: Place): boolean;
   /** What `fold` brings about is the doing of this pass. */
   signed(of: Running, key: string, fold: () => void): void;
+  /** Which server it was that gave no answer; undefined = the error is an answer, or of another kind. */
+  silentIn(error: unknown): ServerName | undefined;
   /** This pass begins a write. */
   writes(of: Running, key: string, place: Place): EndWrite;
 }
@@ -59,8 +62,8 @@ interface Looked {
   /** What time it was. */
   readonly at?: number;
   readonly performed?: Performed;
-  /** A worker got no answer to some call, whatever it made of that. */
-  readonly isUnanswered?: true;
+  /** Those that gave a worker no answer to some call, whatever it made of that. */
+  readonly unanswered?: ReadonlySet<ServerName>;
   /** Something that it wanted to read and may not, and went on without: it is tried again. */
   readonly refused?: ApiError;
 }
@@ -116,12 +119,12 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       error === undefined
         ? performed?.failures[0]
         : { error, class: isWorker(controller) ? classOf(error) : classOfRead(error) };
-    const isUnanswered =
-      seen?.isUnanswered === true ||
-      error instanceof LostError ||
-      performed?.failures.some((each) => each.error instanceof LostError) === true;
-    if (isUnanswered) of.unanswered.add(key);
-    else of.unanswered.delete(key);
+    const silent = [error, ...(performed?.failures ?? []).map((each) => each.error)].flatMap(
+      (each) => options.silentIn(each) ?? [],
+    );
+    const unanswered = silent.length === 0 ? seen?.unanswered : new Set([...silent, ...(seen?.unanswered ?? [])]);
+    if (unanswered === undefined || unanswered.size === 0) of.unanswered.delete(key);
+    else of.unanswered.set(key, unanswered);
     if (failure !== undefined && OUTCOMES[failure.class].isWorthTelling) of.failures.set(key, told(failure));
     else if (failure === undefined) of.failures.delete(key);
     // A refusal that the pass went on from was seen by the controller already; the log hears of it here.
@@ -215,7 +218,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       return {
         decision: { steps: [], ...rest },
         performed: { done: hands.writes, changed: false, failures: [], unsettled: hands.unsettled },
-        ...(hands.isUnanswered ? { isUnanswered: true } : {}),
+        unanswered: hands.unanswered,
       };
     } catch (error) {
       note(of, key, wholes);

@@ -4,6 +4,7 @@ import { type Switched, switched } from '../../test/runtime/switched.ts';
 import { turns } from '../../test/runtime/turns.ts';
 import type { Resource } from '../api/kind.ts';
 import type { Transport } from '../api/transport.ts';
+import { ApiError, LostError } from '../base/errors.ts';
 import type { ServerName } from './controller.ts';
 import { createPresence } from './presence.ts';
 
@@ -25,6 +26,7 @@ describe('a server that gave no answer is back', () => {
     const { cluster, hub, back, returns, ...calls } = await present();
     await using _ = cluster;
     hub.isAway = true;
+    await calls.list();
     cluster.clock.advance(5000);
     await calls.list();
     expect(back).toEqual([]);
@@ -45,8 +47,8 @@ describe('a server that gave no answer is back', () => {
       manager: 'test',
     });
     hub.isAway = true;
-    cluster.clock.advance(60_000);
     await list();
+    cluster.clock.advance(60_000);
     hub.isAway = false;
     const stop = new AbortController();
     const revision = object?.metadata.resourceVersion ?? '';
@@ -62,7 +64,10 @@ describe('a server that gave no answer is back', () => {
     const { cluster, hub, back, list } = await present();
     await using _ = cluster;
     for (let i = 0; i < 20; i++) {
-      hub.isAway = i % 2 === 0;
+      hub.isAway = true;
+      cluster.clock.advance(60_000);
+      await list();
+      hub.isAway = false;
       cluster.clock.advance(2000);
       await list();
     }
@@ -75,5 +80,30 @@ describe('a server that gave no answer is back', () => {
     cluster.clock.advance(3_600_000);
     await list();
     expect(back).toEqual([]);
+  });
+
+  test('and what stands before it does not speak for it', async () => {
+    const cluster = await aCluster();
+    await using _ = cluster;
+    let error: Error | undefined = new LostError('connection reset');
+    const inner = cluster.as(admin);
+    const hub: Transport = { ...inner, call: (...args) => (error ? Promise.reject(error) : inner.call(...args)) };
+    const back: ServerName[] = [];
+    const presence = createPresence({ servers: { hub }, clock: cluster.clock }, (on) => void back.push(on));
+    const list = () => presence.servers.hub?.call({ verb: 'list', at: { resource: configMaps } }).catch((e) => e);
+    expect(presence.silentIn(await list())).toBe('hub');
+    cluster.clock.advance(10_000);
+    error = new ApiError(503, 'ServiceUnavailable', 'no backend');
+    expect(presence.silentIn(await list())).toBe('hub');
+    expect(back).toEqual([]);
+    error = new ApiError(403, 'Forbidden', 'no');
+    expect(presence.silentIn(await list())).toBe(undefined);
+    expect(back).toEqual(['hub']);
+    error = new ApiError(503, 'ServiceUnavailable', 'no backend');
+    await list();
+    cluster.clock.advance(10_000);
+    error = undefined;
+    await list();
+    expect(back).toEqual(['hub']);
   });
 });

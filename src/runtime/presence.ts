@@ -5,14 +5,17 @@ import type { Clock } from '../base/clock.ts';
 import { ApiError, LostError } from '../base/errors.ts';
 import type { ServerName } from './controller.ts';
 import type { Deps } from './deps.ts';
+import { isNoAnswer } from './outcome.ts';
 
 export interface Presence {
   readonly servers: Deps['servers'];
   /** How often this server has come back. */
   returns(on: ServerName): number;
+  /** Which server it was that this error tells of; undefined = all have answered. */
+  silentIn(error: unknown): ServerName | undefined;
 }
 
-/** A server is away once this long has passed since its last answer; one that loses some calls and answers others is not. */
+/** A server was away if this long has passed between the first lost call and the next answer; one that loses some and answers others is not. */
 const AWAY_MS = 5000;
 
 export function createPresence(
@@ -20,30 +23,42 @@ export function createPresence(
   onBack: (on: ServerName) => void,
 ): Presence {
   const returns = new Map<ServerName, number>();
-  const notice = (on: ServerName) => () => {
-    returns.set(on, (returns.get(on) ?? 0) + 1);
-    onBack(on);
-  };
+  const silent = new WeakMap<object, ServerName>();
   const noticed = Object.entries(servers).map(([name, transport]) => {
     const on = name as ServerName;
-    return [on, noticing(transport, clock, notice(on))];
+    const hears: Hears = {
+      back() {
+        returns.set(on, (returns.get(on) ?? 0) + 1);
+        onBack(on);
+      },
+      nothing: (error) => void silent.set(error, on),
+    };
+    return [on, noticing(transport, clock, hears)];
   });
-  return { servers: Object.fromEntries(noticed), returns: (on) => returns.get(on) ?? 0 };
+  return {
+    servers: Object.fromEntries(noticed),
+    returns: (on) => returns.get(on) ?? 0,
+    silentIn: (error) => (error instanceof Error ? silent.get(error) : undefined),
+  };
 }
 
-function noticing(inner: Transport, clock: Clock, onBack: () => void): Transport {
-  let heardAt = clock.now();
-  let isLost = false;
+interface Hears {
+  back(): void;
+  nothing(error: Error): void;
+}
+
+function noticing(inner: Transport, clock: Clock, hears: Hears): Transport {
+  let lostAt: number | undefined;
   const heard = () => {
-    const now = clock.now();
-    const isBack = isLost && now - heardAt >= AWAY_MS;
-    heardAt = now;
-    isLost = false;
-    if (isBack) onBack();
+    const isBack = lostAt !== undefined && clock.now() - lostAt >= AWAY_MS;
+    lostAt = undefined;
+    if (isBack) hears.back();
   };
   const failed = (error: unknown) => {
-    if (error instanceof LostError) isLost = true;
-    else if (error instanceof ApiError) heard();
+    if (isNoAnswer(error)) hears.nothing(error as Error);
+    // Who stands before the server may refuse one kind of call for good: that tells neither that it is away nor that it is back.
+    if (error instanceof LostError) lostAt ??= clock.now();
+    else if (error instanceof ApiError && !isNoAnswer(error)) heard();
   };
   return {
     // The very promises of the transport: whoever waits for them does not wait a moment longer.
@@ -52,12 +67,12 @@ function noticing(inner: Transport, clock: Clock, onBack: () => void): Transport
       answer.then(heard, failed);
       return answer;
     },
-    watch(request, signal) {
-      const onOpen = () => {
-        request.onOpen?.();
+    watch(request, signal, onOpen) {
+      const opened = () => {
+        onOpen?.();
         heard();
       };
-      const batches = inner.watch({ ...request, onOpen }, signal)[Symbol.asyncIterator]();
+      const batches = inner.watch(request, signal, opened)[Symbol.asyncIterator]();
       const next = () => {
         const batch = batches.next();
         batch.then(({ done }) => done || heard(), failed);

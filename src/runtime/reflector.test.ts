@@ -256,6 +256,38 @@ describe('a reflector', () => {
     expect(reflector.state().failures).toBe(0);
   });
 
+  test('tries again at once when it is told that the server answers, also if that was told during an attempt that fails', async () => {
+    const script = new Script();
+    script.listError = new LostError('connection refused');
+    const { clock, log, reflector } = await reflecting(script);
+    const away = async () => {
+      for (let i = 0; i < 120; i++) {
+        clock.advance(1000);
+        await turns(1);
+      }
+      log();
+    };
+    await away();
+    reflector.retryNow();
+    await turns();
+    expect(log()).toEqual(['list']);
+    await away();
+    // Told while its list is under way, which began before and is lost all the same.
+    let fail: (error: Error) => void = () => {};
+    const call = script.call.bind(script);
+    script.call = () => new Promise((_, reject) => (fail = reject));
+    clock.advance(30_000);
+    await turns();
+    reflector.retryNow();
+    fail(new LostError('timed out'));
+    script.call = call;
+    script.listError = undefined;
+    await turns();
+    clock.advance(500);
+    await turns();
+    expect(reflector.state()).toMatchObject({ synced: true, phase: 'watching' });
+  });
+
   test('falls back to a list when watches are refused for a reason of their own', async () => {
     const script = new Script();
     script.watchError = new ApiError(500, 'InternalError', 'no');

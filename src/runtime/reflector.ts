@@ -4,13 +4,13 @@ import type { KubeObject } from '../api/object.ts';
 import type { Target, Transport, WatchEvent } from '../api/transport.ts';
 import { onAbort } from '../base/abort.ts';
 import { type Clock, until } from '../base/clock.ts';
-import { ApiError, LostError, messageOf } from '../base/errors.ts';
+import { ApiError, messageOf } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import { type BackOff, backOffMs } from './back-off.ts';
 import type { Cache, Change } from './cache.ts';
 import type { Projected } from './controller.ts';
 import type { Log } from './deps.ts';
-import { retryAfterMs } from './outcome.ts';
+import { isNoAnswer, retryAfterMs } from './outcome.ts';
 import type { Pace } from './pace.ts';
 import { byRevision } from './revision.ts';
 
@@ -88,6 +88,8 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
   let notBefore = 0;
   let isUnanswered = false;
   let endRest = () => {};
+  /** Told to try again while an attempt was under way, which may have begun before the server was back. */
+  let isHurried = false;
 
   const tell = (changes: readonly Change<T>[]) => {
     if (changes.length > 0) options.onChanges(changes);
@@ -95,6 +97,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
+      isHurried = false;
       try {
         if (mustList) await list();
         else await follow();
@@ -114,9 +117,9 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
     if (isNew) log.warn('watch interrupted', { source: options.name, error: text });
     lastError = text;
     lastReason = error instanceof ApiError ? error.reason : undefined;
-    failures++;
+    isUnanswered = isNoAnswer(error);
+    failures = isHurried && isUnanswered ? 1 : failures + 1;
     notBefore = clock.now() + retryAfterMs(error);
-    isUnanswered = error instanceof LostError;
     if (isNew) options.onTrouble?.();
     if (!(error instanceof ApiError)) return;
     // Whatever the server holds against our revision (too old, too new, unknown) is cured by a list. So is the rare server that keeps
@@ -252,6 +255,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
       ...(lastError === undefined || lastReason === undefined ? {} : { lastReason }),
     }),
     retryNow() {
+      isHurried = true;
       if (phase !== 'waiting' || !isUnanswered) return;
       failures = 1;
       endRest();

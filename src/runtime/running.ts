@@ -1,6 +1,6 @@
 // One controller while its manager runs: what waits for it, what it looks at, and what its last passes left behind.
 import type { Hold } from '../api/hold.ts';
-import type { Controller, Failure, See, Worker } from './controller.ts';
+import type { Controller, Failure, See, ServerName, Worker } from './controller.ts';
 import type { Feed } from './feeds.ts';
 import type { Place } from './place.ts';
 import type { Queue } from './queue.ts';
@@ -22,8 +22,8 @@ export interface Running {
   readonly busy: Map<string, number>;
   /** What stopped the last pass over a key. */
   readonly failures: Map<string, Failure>;
-  /** Keys whose last pass did not get an answer to something that it asked a server. */
-  readonly unanswered: Set<string>;
+  /** Keys whose last pass did not get an answer to something that it asked of these servers. */
+  readonly unanswered: Map<string, ReadonlySet<ServerName>>;
   /** Woken from outside before it was ready. */
   readonly early: Set<string>;
   isReady: boolean;

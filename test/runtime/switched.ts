@@ -32,10 +32,10 @@ export function switched(inner: Transport): Switched {
       if (isAway) throw lost(request.verb);
       return inner.call(request, signal);
     },
-    async *watch(request, signal) {
+    async *watch(request, signal, onOpen) {
       if (isAway) throw lost('watch');
       const { signal: off } = cut;
-      yield* inner.watch(request, AbortSignal.any([signal, off]));
+      yield* inner.watch(request, AbortSignal.any([signal, off]), onOpen);
       if (off.aborted) throw new LostError('the watch broke off');
     },
   };

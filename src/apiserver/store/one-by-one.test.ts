@@ -1,6 +1,21 @@
 import { expect, test } from 'vitest';
 import { oneByOne } from './one-by-one.ts';
 
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+test('whoever is next lets those act first who have waited for the one that ended', async () => {
+  const inTurn = oneByOne();
+  const happened: string[] = [];
+  let end = () => {};
+  const first = inTurn(() => new Promise<void>((resolve) => (end = resolve)));
+  const next = inTurn(async () => void happened.push('the next is synced'));
+  // They hear of it, look in the next turn of the loop, and write.
+  const acting = first.then(turn).then(() => void happened.push('who waited for the first has written'));
+  end();
+  await Promise.all([acting, next]);
+  expect(happened).toEqual(['who waited for the first has written', 'the next is synced']);
+});
+
 test('what shares a drive runs one by one, in the order of the calls, and a failure is its own', async () => {
   const inTurn = oneByOne();
   const happened: string[] = [];
@@ -15,8 +30,8 @@ test('what shares a drive runs one by one, in the order of the calls, and a fail
     });
   const all = Promise.allSettled([sync('a'), sync('b', true), sync('c')]);
   expect(happened).toEqual(['a begins']);
-  for (let turn = 0; turn < 3; turn++) {
-    await new Promise((resolve) => setImmediate(resolve));
+  for (let ended = 0; ended < 3; ended++) {
+    for (let turns = 0; ends.length === 0 && turns < 4; turns++) await turn();
     expect(ends).toHaveLength(1);
     ends.pop()?.();
   }

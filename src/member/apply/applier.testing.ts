@@ -83,7 +83,7 @@ export async function aRig(): Promise<Rig> {
       if (fate?.after !== undefined) throw fate.after;
       return answer;
     },
-    watch: (request, signal) => inner.watch(request, signal),
+    watch: (request, signal, onOpen) => inner.watch(request, signal, onOpen),
   });
 
   await hub.create('namespaces', undefined, { metadata: { name: PLACE } });
