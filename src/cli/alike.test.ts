@@ -19,6 +19,12 @@ describe('holds', () => {
     ]);
   });
 
+  test('of clusters that are not heard stay apart: what helps names each of them', () => {
+    const silent = (cluster: string): HoldEntry => ({ ...own(cluster), code: 'Unreachable', facts: {} });
+    expect(alike([silent('a'), silent('b')])).toHaveLength(2);
+    expect(alike([own('a'), own('b')].map((each) => ({ ...each, facts: { cause: 'unreachable' } })))).toHaveLength(2);
+  });
+
   test('are never one because others wait for the same', () => {
     expect(alike([budgetUsed('a', ['d']), budgetUsed('a', ['d'])])).toHaveLength(2);
   });

@@ -15,7 +15,9 @@ export function alike(entries: readonly HoldEntry[]): readonly Alike[] {
   const groups = new Map<string, [HoldEntry, ...HoldEntry[]]>();
   for (const [at, entry] of entries.entries()) {
     const { code, facts = {} } = entry;
-    const key = isItself(entry) ? canonicalJson([code, facts]) : String(at);
+    // What to do about a cluster that is not heard names it, and more than once.
+    const isSilent = code === 'Unreachable' || facts['cause'] === 'unreachable';
+    const key = isItself(entry) && !isSilent ? canonicalJson([code, facts]) : String(at);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [entry]);
     else group.push(entry);

@@ -9,6 +9,8 @@ import type { Placement } from '../api/placement.ts';
 import type { StageClusterStatus, StagedUpdateRun } from '../api/staged-update-run.ts';
 import { ageText } from '../base/age.ts';
 import { UserError } from '../base/errors.ts';
+import type { HubBinding } from '../hub/placement-sources.ts';
+import { judge } from '../hub/planners/health.ts';
 import {
   type Answer,
   answer,
@@ -202,16 +204,33 @@ async function ofHolds(story: Story): Promise<Answer> {
   });
 }
 
-/** It has been given what the run brings, and does not work with it. How it fares may be out of date: no status is written for that alone. */
-const isBroken = ({ code, facts }: HoldEntry): boolean =>
-  code === 'NotAvailable' && !['moving', 'untracked'].includes(String(facts?.['cause']));
+const BROKEN: readonly string[] = ['failed', 'starting', 'diff-failed'];
+
+/** It has been given what the run brings, and does not work with it. No status is written for how it fares alone, so the binding is looked at, too. */
+async function isBroken({ reader }: Story, { code, facts, on }: HoldEntry): Promise<boolean> {
+  if (code !== 'NotAvailable') return false;
+  if (BROKEN.includes(String(facts?.['cause']))) return true;
+  const binding = bindingsIn(ifRead(await reader.bindings())).get(on?.name ?? '');
+  return binding !== undefined && BROKEN.includes(judge(binding).health);
+}
+
+/** By cluster: what goes is on its way out, and says nothing of what is there. */
+const bindingsIn = (bindings: readonly HubBinding[] | undefined): ReadonlyMap<string, HubBinding> =>
+  new Map(
+    (bindings ?? [])
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map((each) => [each.spec.targetCluster, each]),
+  );
 
 /** What can be done besides what the holds say. */
 async function waysPast(story: Story, holds: readonly HoldEntry[]): Promise<readonly string[]> {
   const { whichRun: which, run } = story;
   const overtaken = await overtakenBy(story);
   if (overtaken !== undefined) return insteadOfResuming(which, overtaken);
-  return holds.some(isBroken) ? waysOut({ which, run, revisions: await revisionsOf(story) }) : [];
+  for (const hold of holds) {
+    if (await isBroken(story, hold)) return waysOut({ which, run, revisions: await revisionsOf(story) });
+  }
+  return [];
 }
 
 /** Only of a run that is stopped; undefined = nobody has, as far as the caller may see. */
@@ -220,7 +239,7 @@ async function overtakenBy(story: Story): Promise<Overtaken | undefined> {
   if (run.spec.state !== 'Stop') return undefined;
   const { resourceSnapshotIndexUsed: index, stagesStatus = [] } = run.status ?? {};
   const own = masterSnapshotName(run.spec.placementName, Number(index));
-  const carried = new Map((ifRead(await reader.bindings()) ?? []).map(({ spec }) => [spec.targetCluster, spec]));
+  const carried = bindingsIn(ifRead(await reader.bindings()));
   const isTrue = (cluster: StageClusterStatus, type: string) =>
     conditionOf(cluster.conditions, type)?.status === 'True';
   const taken = stagesStatus
@@ -228,7 +247,7 @@ async function overtakenBy(story: Story): Promise<Overtaken | undefined> {
     .filter((each) => isTrue(each, 'Started'))
     .map((each) => ({
       cluster: each.clusterName,
-      carries: carried.get(each.clusterName)?.resourceSnapshotName ?? own,
+      carries: carried.get(each.clusterName)?.spec.resourceSnapshotName ?? own,
       isDone: isTrue(each, 'Succeeded'),
     }))
     .filter(({ carries }) => carries !== own)

@@ -28,7 +28,8 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
   const isAtRest = isExternal(of.placement) && !found.isWaiting;
   const { nothing } = looking.progress;
   const led = nothing === undefined ? found : selectsNothing(looking.title, nothing, found);
-  const about = cluster === undefined ? undefined : [...looking.told].map((key) => key.replace(/^MemberCluster /, ''));
+  const told = [...looking.told].map((key) => key.replace(/^MemberCluster /, ''));
+  const about = cluster === undefined ? undefined : [cluster, ...told];
   const advice = led.isWaiting && !looking.progress.isDeleting ? adviceFor(of.placement, about) : [];
   const explanation = concluded(looking.title, led, [
     ...outdatedNote(looking.progress.isDeleting ? {} : looking.progress),

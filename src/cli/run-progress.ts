@@ -123,9 +123,11 @@ export function runProgressOf(run: StagedUpdateRun, requests: Requests): RunProg
 
 const STEPS = ['Succeeded', 'Progressing', 'Initialized'] as const;
 
-/** Of the furthest condition. */
-const sayingOf = (conditions: readonly Condition[] | undefined): string =>
-  withoutMarker(STEPS.map((type) => conditionOf(conditions, type)).find((each) => each !== undefined)?.message ?? '');
+/** Of the furthest condition, as it stands there. */
+export const messageIn = (conditions: readonly Condition[] | undefined): string =>
+  STEPS.map((type) => conditionOf(conditions, type)).find((each) => each !== undefined)?.message ?? '';
+
+const sayingOf = (conditions: readonly Condition[] | undefined): string => withoutMarker(messageIn(conditions));
 
 const PHASES: Readonly<Record<string, RunPhase>> = {
   UpdateRunProgressing: 'Running',

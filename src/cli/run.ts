@@ -10,7 +10,7 @@ import { createClient } from '../client/client.ts';
 import type { Connected } from './connect.ts';
 import { inWords } from './placement-progress.ts';
 import { type RunView, renderRun, renderRunChanges, runHeadline } from './render-run.ts';
-import { type Requests, type RunProgress, runProgressOf } from './run-progress.ts';
+import { messageIn, type Requests, type RunProgress, runProgressOf } from './run-progress.ts';
 import { EXIT, type Shown, type ShowOptions, show } from './showing.ts';
 import type { Print } from './target.ts';
 import { approveCommand, getRun, runTarget, typed, type WhichRun, within } from './which-run.ts';
@@ -124,6 +124,8 @@ const timed = <Name extends string>(name: Name, ms: number | undefined) =>
 function jsonOf({ stages, holds, ...rest }: RunProgress, run: StagedUpdateRun) {
   return {
     ...rest,
+    // With the words by which programs tell whose mistake it is.
+    says: messageIn(run.status?.conditions),
     stages: stages.map(({ clusters, gates, started, ended, ...stage }) => ({
       ...stage,
       ...timed('started', started),

@@ -59,7 +59,7 @@ export function oneATurn(): (run: () => void) => void {
     isMoving = line.size > 0;
     if (!isMoving) return;
     setImmediate(move);
-    for (let count = Math.ceil(line.size / MOST_TURNS); count > 0; count--) line.shift()?.();
+    for (let count = Math.ceil(line.size * SHARE); count > 0; count--) line.shift()?.();
   };
   return (run) => {
     line.push(run);
@@ -69,7 +69,8 @@ export function oneATurn(): (run: () => void) => void {
   };
 }
 
-const MOST_TURNS = 8;
+/** Of a long line, in one turn. */
+const SHARE = 1 / 8;
 
 /** For a process with a disk. */
 export const besideDisk = (): Required<Pick<Deps, 'afterOthers' | 'oneATurn'>> => ({

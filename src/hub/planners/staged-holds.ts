@@ -63,13 +63,15 @@ export const stagedHolds = (limits: StagedLimits) => ({
     return `${clusters.length === 1 ? 'cluster' : 'clusters'} ${names} not done after ${formatDuration(limits.stuckAfterMs)}: ${causeOf(first)}; see ${kind} "${name}"`;
   },
 
-  /** Of those that have been given something else than this run gave them, and by whom. The first is the example. */
+  /** Of those that have been given something else than this run gave them, and by whom, if that is the same for all. */
   taken(rows: readonly Row[]): string {
     const names = named(rows.map(({ cluster }) => `"${cluster}"`));
     const [what, whose] =
       rows.length === 1 ? [`cluster ${names} is`, 'its binding'] : [`clusters ${names} are`, 'their bindings'];
     const { has, wants } = rows[0] ?? {};
-    const by = has === undefined || has.snapshot === wants?.snapshot ? undefined : limits.bringerOf?.(has.snapshot);
+    const isKnown =
+      has !== undefined && has.snapshot !== wants?.snapshot && rows.every((row) => row.has?.snapshot === has.snapshot);
+    const by = isKnown ? limits.bringerOf?.(has.snapshot) : undefined;
     return `somebody else has changed what ${what} to have: ${by ?? `another run, or an edit of ${whose}`}`;
   },
 

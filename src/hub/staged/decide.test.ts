@@ -260,6 +260,11 @@ describe('a run whose cluster has been given something else', () => {
       says: 'ClusterStagedUpdateRun "new", with revision 1',
     },
     {
+      it: 'names none that was over before it was made',
+      others: [other('o', '1', { conditions: over }, '2025-12-31T00:00:00Z')],
+      says: 'another run, or an edit of its binding',
+    },
+    {
       it: 'names none that is about something else, or has moved nothing',
       others: [other('o', '2'), other('p', '1', { hasBegun: false })],
       says: 'another run, or an edit of its binding',
@@ -269,7 +274,9 @@ describe('a run whose cluster has been given something else', () => {
     const given = decide({ ...begun, bindings: [onRevision('a', '0'), aBinding('b'), aBinding('c')] });
     const status = { ...begun.status, ...statusIn(given) } as StagedUpdateRunStatus;
     const taken = [onRevision('a', '1'), aBinding('b'), aBinding('c')];
-    const failed = statusIn(decide({ ...begun, status, bindings: taken, others }));
+    const { metadata } = begun.run;
+    const run = { ...begun.run, metadata: { ...metadata, creationTimestamp: '2025-12-31T12:00:00Z' } };
+    const failed = statusIn(decide({ ...begun, run, status, bindings: taken, others }));
     expect(failed?.conditions?.find(({ type }) => type === 'Succeeded')?.message).toBe(
       `failed to process the request due to a client error: somebody else has changed what cluster "a" is to have: ${says}`,
     );

@@ -158,13 +158,17 @@ function keepsBack(run: HubRun, status: StagedUpdateRunStatus): (other: HubRun) 
   return stagesStatus.some(isBegun) ? (other) => isOlder(other, run) : () => true;
 }
 
-/** The one that is not over, else the newest that has been: a revision says what a cluster was given, not by whom. */
-function bringerOf({ family, run: { spec }, others }: Observed, snapshot: string): string | undefined {
+/**
+ * The one that is not over, else the newest that was made after this one: a revision says what a cluster was given, not by whom, and one that was
+ * over before has given nothing since.
+ */
+function bringerOf({ family, run, others }: Observed, snapshot: string): string | undefined {
   const about = others.filter(
-    ({ hasBegun, resourceIndex }) =>
-      hasBegun &&
-      resourceIndex !== undefined &&
-      masterSnapshotName(spec.placementName, Number(resourceIndex)) === snapshot,
+    (other) =>
+      other.hasBegun &&
+      other.resourceIndex !== undefined &&
+      (!isOver(other) || isOlder(run, other)) &&
+      masterSnapshotName(run.spec.placementName, Number(other.resourceIndex)) === snapshot,
   );
   const [found] = about.toSorted((a, b) => Number(isOver(a)) - Number(isOver(b)) || (isOlder(a, b) ? 1 : -1));
   return found && `${family.run.kind} "${found.metadata.name}", with revision ${found.resourceIndex}`;

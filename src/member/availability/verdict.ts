@@ -5,7 +5,7 @@ import { isObject } from '../../base/json.ts';
 
 export type Verdict =
   | { readonly is: 'available' }
-  /** `why` must not count things: every other text is another write on the hub. */
+  /** `why` must not count what changes by itself: every other text is another write on the hub. */
   | { readonly is: 'not-yet'; readonly why: string }
   /** It has tried and given up: waiting alone will not help. `detail` is of that moment, and may count things: later ones are not told. */
   | { readonly is: 'failed'; readonly why: string; readonly detail?: string }
