@@ -80,4 +80,6 @@ export type ApprovalCondition = 'Approved' | 'ApprovalAccepted';
 export type ApprovalReason =
   | 'ApprovalRequestApprovalAccepted'
   /** Ours, with status False: Approved speaks of another generation. */
-  | 'ApprovalRequestGenerationMismatch';
+  | 'ApprovalRequestGenerationMismatch'
+  /** Ours, with status False: somebody else has made the request, or an earlier run of the same name. */
+  | 'ApprovalRequestNotAskedFor';

@@ -1,5 +1,6 @@
 // Who lets a run go on: people who approve, and whoever sets its state. Numbers are those of the acceptance scenarios.
 import { describe, expect } from 'vitest';
+import { labels } from '../../src/api/names.ts';
 import { families } from '../../src/hub/families.ts';
 import { configMap, deployment, scenario } from '../delivery.ts';
 import {
@@ -161,6 +162,26 @@ describe('an approval', () => {
       expect(asked?.status?.conditions ?? []).toEqual([]);
     },
   );
+
+  scenario.for(families)('that nobody has asked for is told so, long before its turn', OF_FLEET, async (it) => {
+    const run = await prepared(it);
+    await run.run({ state: 'Initialize' });
+    await it.runs(5000);
+    await it.fleet.hub.create(it.family.approvalRequest.plural, it.namespace, {
+      metadata: { name: 'r-after-canary', labels: { [labels.targetUpdateRun]: 'r' } },
+      spec: { parentStageRollout: 'r', targetStage: 'canary' },
+    });
+    await run.approve('r-after-canary');
+    await it.runs(2000);
+    const said = async () =>
+      (await run.request('r-after-canary'))?.status?.conditions?.find(({ type }) => type === 'ApprovalAccepted');
+    expect(await said()).toMatchObject({
+      status: 'False',
+      reason: 'ApprovalRequestNotAskedFor',
+      message:
+        'the run has not asked for this request: when the turn of stage "canary" comes, it is removed and asked for anew',
+    });
+  });
 
   scenario.for(families)('of something else that has the name ends the run', OF_FLEET, async (it) => {
     const run = await prepared(it);

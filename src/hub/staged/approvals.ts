@@ -88,11 +88,25 @@ export function answers(
   return (status.stagesStatus ?? []).flatMap(tasksOf).flatMap(({ approvalRequestName: name = '', ...task }) => {
     const found = name === '' ? undefined : request(name);
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return [];
-    if (!isAskedBy(found, run.metadata)) return [];
+    if (!isAskedBy(found, run.metadata)) return uncalledFor(family, run, found, now);
     // A client that replaces the whole list of conditions may have taken our word away.
     const isAccepted = accept.includes(name) || isTrue(task, 'ApprovalRequestApproved');
     return answer(family, found, isAccepted, now);
   });
+}
+
+/** Whoever approves what was never asked for hears of it before the gate's turn comes, which may be long. */
+function uncalledFor(
+  family: PlacementFamily,
+  { metadata }: HubRun,
+  request: HubApprovalRequest,
+  now: number,
+): readonly Action[] {
+  const { parentStageRollout, targetStage } = request.spec;
+  const isTaken = conditionOf(request.conditions, ACCEPTED)?.status === 'True';
+  if (parentStageRollout !== metadata.name || !isApproved(request) || isTaken) return [];
+  const message = `the run has not asked for this request: when the turn of stage "${targetStage}" comes, it is removed and asked for anew`;
+  return say(family, request, { status: 'False', reason: 'ApprovalRequestNotAskedFor', message }, now);
 }
 
 function answer(
@@ -104,29 +118,34 @@ function answer(
   const old = conditionOf(request.conditions, ACCEPTED);
   if (old?.status === 'True') return [];
   const hint = hintFor(request);
-  const others = request.conditions.filter(({ type }) => type !== ACCEPTED);
-  const say = (status: 'True' | 'False', reason: ApprovalReason, message: string): readonly Action[] => {
-    const { generation } = request.metadata;
-    const finding = {
-      type: ACCEPTED,
-      status,
-      reason,
-      message,
-      ...(generation === undefined ? {} : { observedGeneration: generation }),
-    };
-    if (old?.status === status && old.message === message) return [];
-    const conditions: readonly Condition[] = [...others, nextCondition(old, finding, now)];
-    return [patchStatus(seen(family.approvalRequests, request), { conditions }, message)];
-  };
-  if (isAccepted)
-    return say(
-      'True',
-      'ApprovalRequestApprovalAccepted',
-      `the run has accepted the approval of ${approverOf(request)}`,
-    );
-  if (hint !== undefined) return say('False', 'ApprovalRequestGenerationMismatch', hint);
+  if (isAccepted) {
+    const message = `the run has accepted the approval of ${approverOf(request)}`;
+    return say(family, request, { status: 'True', reason: 'ApprovalRequestApprovalAccepted', message }, now);
+  }
+  if (hint !== undefined) {
+    const reason = 'ApprovalRequestGenerationMismatch';
+    return say(family, request, { status: 'False', reason, message: hint }, now);
+  }
   if (old === undefined) return [];
-  return [patchStatus(seen(family.approvalRequests, request), { conditions: others }, 'the hint is out of date')];
+  const conditions = request.conditions.filter(({ type }) => type !== ACCEPTED);
+  return [patchStatus(seen(family.approvalRequests, request), { conditions }, 'the hint is out of date')];
+}
+
+interface Word {
+  readonly status: 'True' | 'False';
+  readonly reason: ApprovalReason;
+  readonly message: string;
+}
+
+/** Nothing if it is said already. */
+function say(family: PlacementFamily, request: HubApprovalRequest, word: Word, now: number): readonly Action[] {
+  const old = conditionOf(request.conditions, ACCEPTED);
+  if (old?.status === word.status && old.message === word.message) return [];
+  const { generation } = request.metadata;
+  const finding = { type: ACCEPTED, ...word, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+  const others = request.conditions.filter(({ type }) => type !== ACCEPTED);
+  const conditions: readonly Condition[] = [...others, nextCondition(old, finding, now)];
+  return [patchStatus(seen(family.approvalRequests, request), { conditions }, word.message)];
 }
 
 /** As far as the server tells. */
