@@ -163,7 +163,7 @@ describe('an approval', () => {
     },
   );
 
-  scenario.for(families)('that nobody has asked for is told so, long before its turn', OF_FLEET, async (it) => {
+  scenario.for(families)('of another generation that nobody has asked for is told so, long before its turn', OF_FLEET, async (it) => {
     const run = await prepared(it);
     await run.run({ state: 'Initialize' });
     await it.runs(5000);
@@ -171,7 +171,7 @@ describe('an approval', () => {
       metadata: { name: 'r-after-canary', labels: { [labels.targetUpdateRun]: 'r' } },
       spec: { parentStageRollout: 'r', targetStage: 'canary' },
     });
-    await run.approve('r-after-canary');
+    await run.approve('r-after-canary', 7);
     await it.runs(2000);
     const said = async () =>
       (await run.request('r-after-canary'))?.status?.conditions?.find(({ type }) => type === 'ApprovalAccepted');

@@ -95,7 +95,10 @@ export function answers(
   });
 }
 
-/** Whoever approves what was never asked for hears of it before the gate's turn comes, which may be long. */
+/**
+ * Whoever approves a former state of what was never asked for hears of it before the gate's turn comes, which may be long. An approval of its
+ * present state is told when it is asked for anew.
+ */
 function uncalledFor(
   family: PlacementFamily,
   { metadata }: HubRun,
@@ -104,7 +107,7 @@ function uncalledFor(
 ): readonly Action[] {
   const { parentStageRollout, targetStage } = request.spec;
   const isTaken = conditionOf(request.conditions, ACCEPTED)?.status === 'True';
-  if (parentStageRollout !== metadata.name || !isApproved(request) || isTaken) return [];
+  if (parentStageRollout !== metadata.name || hintFor(request) === undefined || isTaken) return [];
   const message = `the run has not asked for this request: when the turn of stage "${targetStage}" comes, it is removed and asked for anew`;
   return say(family, request, { status: 'False', reason: 'ApprovalRequestNotAskedFor', message }, now);
 }
