@@ -163,25 +163,29 @@ describe('an approval', () => {
     },
   );
 
-  scenario.for(families)('of another generation that nobody has asked for is told so, long before its turn', OF_FLEET, async (it) => {
-    const run = await prepared(it);
-    await run.run({ state: 'Initialize' });
-    await it.runs(5000);
-    await it.fleet.hub.create(it.family.approvalRequest.plural, it.namespace, {
-      metadata: { name: 'r-after-canary', labels: { [labels.targetUpdateRun]: 'r' } },
-      spec: { parentStageRollout: 'r', targetStage: 'canary' },
-    });
-    await run.approve('r-after-canary', 7);
-    await it.runs(2000);
-    const said = async () =>
-      (await run.request('r-after-canary'))?.status?.conditions?.find(({ type }) => type === 'ApprovalAccepted');
-    expect(await said()).toMatchObject({
-      status: 'False',
-      reason: 'ApprovalRequestNotAskedFor',
-      message:
-        'the run has not asked for this request: when the turn of stage "canary" comes, it is removed and asked for anew',
-    });
-  });
+  scenario.for(families)(
+    'of another generation that nobody has asked for is told so, long before its turn',
+    OF_FLEET,
+    async (it) => {
+      const run = await prepared(it);
+      await run.run({ state: 'Initialize' });
+      await it.runs(5000);
+      await it.fleet.hub.create(it.family.approvalRequest.plural, it.namespace, {
+        metadata: { name: 'r-after-canary', labels: { [labels.targetUpdateRun]: 'r' } },
+        spec: { parentStageRollout: 'r', targetStage: 'canary' },
+      });
+      await run.approve('r-after-canary', 7);
+      await it.runs(125_000);
+      const said = async () =>
+        (await run.request('r-after-canary'))?.status?.conditions?.find(({ type }) => type === 'ApprovalAccepted');
+      expect(await said()).toMatchObject({
+        status: 'False',
+        reason: 'ApprovalRequestNotAskedFor',
+        message:
+          'the run has not asked for this request: when the turn of stage "canary" comes, it is removed and asked for anew',
+      });
+    },
+  );
 
   scenario.for(families)('of something else that has the name ends the run', OF_FLEET, async (it) => {
     const run = await prepared(it);

@@ -95,21 +95,36 @@ export function answers(
   });
 }
 
-/**
- * Whoever approves a former state of what was never asked for hears of it before the gate's turn comes, which may be long. An approval of its
- * present state is told when it is asked for anew.
- */
+/** Most gates have their turn soon, and then what was not asked for goes. */
+const WORTH_TELLING_AFTER_MS = 120_000;
+
+/** When it is to be told that an approval of a former state is of something that was never asked for; undefined = never. */
+function tellUncalledAt({ metadata }: HubRun, request: HubApprovalRequest): number | undefined {
+  const isTaken = conditionOf(request.conditions, ACCEPTED)?.status === 'True';
+  if (request.spec.parentStageRollout !== metadata.name || hintFor(request) === undefined || isTaken) return undefined;
+  const since = Date.parse(conditionOf(request.conditions, 'Approved')?.lastTransitionTime ?? '');
+  return Number.isNaN(since) ? 0 : since + WORTH_TELLING_AFTER_MS;
+}
+
 function uncalledFor(
   family: PlacementFamily,
-  { metadata }: HubRun,
+  run: HubRun,
   request: HubApprovalRequest,
   now: number,
 ): readonly Action[] {
-  const { parentStageRollout, targetStage } = request.spec;
-  const isTaken = conditionOf(request.conditions, ACCEPTED)?.status === 'True';
-  if (parentStageRollout !== metadata.name || hintFor(request) === undefined || isTaken) return [];
-  const message = `the run has not asked for this request: when the turn of stage "${targetStage}" comes, it is removed and asked for anew`;
+  const at = tellUncalledAt(run, request);
+  if (at === undefined || now < at) return [];
+  const message = `the run has not asked for this request: when the turn of stage "${request.spec.targetStage}" comes, it is removed and asked for anew`;
   return say(family, request, { status: 'False', reason: 'ApprovalRequestNotAskedFor', message }, now);
+}
+
+/** When there is next something to be said on a request, unless something happens before. */
+export function nextWordAt({ run, requests, now }: Pick<Observed, 'run' | 'requests' | 'now'>): number | undefined {
+  const moments = requests
+    .filter((request) => !isAskedBy(request, run.metadata))
+    .flatMap((request) => tellUncalledAt(run, request) ?? [])
+    .filter((moment) => moment > now);
+  return moments.length === 0 ? undefined : Math.min(...moments);
 }
 
 function answer(

@@ -14,7 +14,7 @@ import { summariseHolds } from '../holds-summary.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import type { StagedPlan } from '../planners/staged-plan.ts';
 import { troubleInAnnotations } from './annotations.ts';
-import { answers, approverOf, askFor } from './approvals.ts';
+import { answers, approverOf, askFor, nextWordAt } from './approvals.ts';
 import { newsIn } from './news.ts';
 import type { Observed } from './observed.ts';
 import { isTurn } from './pace.ts';
@@ -61,6 +61,7 @@ export function decide(observed: Observed & { readonly thought?: Thought }): Dec
         status: thought.status,
         holds: [thought.hold],
         before: [answers(observed, thought.status, [])],
+        ...earliest(nextWordAt(observed)),
         because: `the run is held: ${thought.hold.code}`,
       });
     case 'aborted':
@@ -160,9 +161,14 @@ function carryOut(observed: Observed, plan: StagedPlan, targets: Targets): Decis
     before: [sure, acts, asked, accepted],
     // What has moved is still to be told to its member: that comes first.
     hasMoved: plan.move.length > 0 && observed.failure === undefined,
-    ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
+    ...earliest(plan.wakeAt, nextWordAt(observed)),
     because: `${plan.move.length} move, ${plan.release.length} are told, ${plan.remove.length} go, ${plan.ask.length} approvals are asked for`,
   });
+}
+
+function earliest(...moments: readonly (number | undefined)[]): { readonly wakeAt?: number } {
+  const known = moments.filter((moment) => moment !== undefined);
+  return known.length === 0 ? {} : { wakeAt: Math.min(...known) };
 }
 
 function actsOf(observed: Observed, plan: StagedPlan, { updates, removals }: Targets): readonly Action[] {
