@@ -34,7 +34,7 @@ export const stagedMutants: readonly Mutant[] = [
     name: 'accepts a request that it never asked for',
     danger: 'Somebody makes one anew by hand after the gate was passed, and it says that the run has taken it.',
     file: 'src/hub/staged/approvals.ts',
-    find: '    if (!isAskedBy(found, run.metadata)) return [];\n',
+    find: '    if (!isAskedBy(found, run.metadata)) return uncalledFor(family, run, found, now);\n',
     replace: '',
     caughtBy: 'staged',
     alone: true,
