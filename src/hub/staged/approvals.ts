@@ -106,7 +106,8 @@ function tellUncalledAt({ metadata }: HubRun, request: HubApprovalRequest): numb
   return Number.isNaN(since) ? 0 : since + WORTH_TELLING_AFTER_MS;
 }
 
-function uncalledFor(
+/** What is written on a request that this run has not asked for. */
+export function uncalledFor(
   family: PlacementFamily,
   run: HubRun,
   request: HubApprovalRequest,

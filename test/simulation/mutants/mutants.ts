@@ -24,6 +24,14 @@ export const mutants: readonly Mutant[] = [
     alone: true,
   },
   {
+    name: 'hears of a deletion once more and forgets what came after it',
+    danger: 'A server that tells again what it told before makes a living object vanish.',
+    file: 'src/runtime/cache.ts',
+    find: 'return isOver ? drop(key) : undefined;',
+    replace: 'return drop(key);',
+    caughtBy: 'copies',
+  },
+  {
     name: 'never notices that a watch has died',
     danger: 'The controller stands still for ever and says that all is well.',
     file: 'src/runtime/reflector.ts',
@@ -39,6 +47,15 @@ export const mutants: readonly Mutant[] = [
     find: 'await settle(of, key);\n      seen = await look(of, key);',
     replace: 'seen = await look(of, key);\n      await settle(of, key);',
     caughtBy: 'turns',
+  },
+  {
+    name: 'looks at one of several lost writes',
+    danger: 'The others are decided about as if they had never been sent.',
+    file: 'src/runtime/pass.ts',
+    find: 'await mapLimit([...places], LOOKS_AT_A_TIME,',
+    replace: 'await mapLimit([...places].slice(0, 1), LOOKS_AT_A_TIME,',
+    caughtBy: 'two-leaders',
+    alone: true,
   },
   // ---- two at once
   {
