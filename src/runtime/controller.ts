@@ -56,7 +56,7 @@ export interface See {
   among<T extends Projected>(source: Source<T>, part?: Part): readonly T[] | undefined;
   /** Why the first list of a collection on demand does not come in; undefined = no trouble, or already listed. */
   amiss<T extends Projected>(source: Source<T>): Failure | undefined;
-  /** Whether this pass has asked the server for a part of a collection on demand (Need.ask). */
+  /** Whether this pass has asked the server for a part of a collection (Need.ask). */
   wasAsked?<T extends Projected>(source: Source<T>, part: Part): boolean;
 }
 
@@ -92,7 +92,7 @@ export interface Need {
   /** Sources made on the way: two with equal server, resource, namespace, labels, fields and view are one, and must project alike. */
   // biome-ignore lint/suspicious/noExplicitAny: sources with different projections stand in one list.
   readonly watch?: readonly Source<any>[];
-  /** Parts of collections on demand that the server is asked for now, since their watch may be behind; what it says is folded in. */
+  /** Parts of collections that the server is asked for now, since their watch may be behind; what it says is folded in. */
   readonly ask?: readonly Asked[];
 }
 

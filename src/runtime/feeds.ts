@@ -53,7 +53,7 @@ export interface Feeds {
   foldEnded(place: Place, object: KubeObject): void;
   /** Gets the object and folds in what is there, or that nothing is. */
   look(place: Place, signal: AbortSignal): Promise<KubeObject | null>;
-  /** Lists a part of a collection on demand and folds in what is there; what is gone is left to the watch. */
+  /** Lists a part of a collection and folds in what is there; what is gone is left to the watch. */
   ask(asked: Asked, signal: AbortSignal): Promise<void>;
 }
 
@@ -195,7 +195,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
           },
           askSignal,
         );
-        const feed = onDemand.get(nameOf(source));
+        const feed = bySource.get(source) ?? onDemand.get(nameOf(source));
         if (feed === undefined || list === undefined) return;
         for (const object of list.items) emit(feed, feed.cache.answered(object));
         token = list.metadata.continue === '' ? undefined : list.metadata.continue;
@@ -219,7 +219,7 @@ export const metadataOnly = (object: KubeObject): KubeObject => ({
 /** Sources are the same objects from pass to pass, and their names are asked for at every look. */
 const names = new WeakMap<Source, string>();
 
-function nameOf(source: Source): string {
+export function nameOf(source: Source): string {
   let name = names.get(source);
   if (name === undefined) {
     name = madeName(source);

@@ -4,7 +4,7 @@ import { ApiError } from '../base/errors.ts';
 import { keyOf } from './cache.ts';
 import type { Contents } from './content.ts';
 import type { Asked, Failure, WholeRef } from './controller.ts';
-import type { Feed, Feeds } from './feeds.ts';
+import { type Feed, type Feeds, nameOf } from './feeds.ts';
 import { type Place, placeText } from './place.ts';
 import { byRevision } from './revision.ts';
 
@@ -46,7 +46,7 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
   const read = new Set<Feed>();
   const asked = new Set<string>();
   const askedText = ({ source, part: { namespace = '', name = '' } }: Asked): string =>
-    `${feeds.opened(source)?.name} ${namespace}/${name}`;
+    `${nameOf(source)} ${namespace}/${name}`;
   return {
     used,
     read,

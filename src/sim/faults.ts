@@ -15,6 +15,8 @@ export type Fate =
   | { readonly refuse: ApiError }
   | 'lose-request'
   | 'lose-reply'
+  /** The connection breaks: of nothing that is under way on it does the caller hear again. */
+  | 'lose-all'
   | 'crash-before'
   | 'crash-after'
   /** A list that allows it is answered from an older state. */
@@ -41,7 +43,8 @@ export interface Crowd {
 }
 
 export interface Faults {
-  call(who: string, request: Request, now: number): Fate;
+  /** `besides`: how many other writes are under way on the same connection. */
+  call(who: string, request: Request, now: number, besides?: number): Fate;
   watch(who: string, request: WatchRequest, batch: readonly WatchEvent[], now: number): WatchFate;
   mishap(crowd: Crowd, now: number): Mishap | undefined;
   /** How long a dead connection stays unnoticed by whoever does not look after it. */
@@ -62,6 +65,7 @@ export const callFaults = [
   'conflict',
   'lose-request',
   'lose-reply',
+  'lose-all',
   'crash-before',
   'crash-after',
 ] as const;
@@ -94,6 +98,7 @@ export const usualRates: Rates = {
     conflict: 0.02,
     'lose-request': 0.02,
     'lose-reply': 0.03,
+    'lose-all': 0.01,
     'crash-before': 0.01,
     'crash-after': 0.01,
   },
@@ -120,6 +125,9 @@ export const noFaults: Faults = {
 /** How many of a kind are the first ones, and how often they meet a fault in a world that is hard on them. */
 const FIRSTS = 4;
 const HIT_FIRSTS = { write: 0.4, batch: 0.2 };
+/** A connection likes to break when much is under way on it: that several writes of one step are lost would else hardly ever be. */
+const CROWDED = 4;
+const MOST_CROWDED = 12;
 
 export interface FaultOptions {
   readonly random: Random;
@@ -150,7 +158,7 @@ export function randomFaults({ random, startsAt = 0, endsAt, rates = usualRates 
   };
   const one = <T>(items: readonly T[]): T | undefined => items[Math.floor(random.next() * items.length)];
   return {
-    call(_who, request, now) {
+    call(_who, request, now, besides = 0) {
       if (isCalm(now)) return 'deliver';
       if (request.verb === 'list' && request.revision !== undefined && hit(mixed.staleList)) return 'rewind';
       const isWrite = request.verb !== 'get' && request.verb !== 'list';
@@ -162,7 +170,8 @@ export function randomFaults({ random, startsAt = 0, endsAt, rates = usualRates 
       let thrown = random.next();
       for (const fault of callFaults) {
         if (!canHit(request.verb, fault)) continue;
-        const rate = mixed.call[fault] * (isWrite ? 1 : 0.5);
+        const often = fault === 'lose-all' ? Math.min(1 + besides * CROWDED, MOST_CROWDED) : 1;
+        const rate = mixed.call[fault] * (isWrite ? often : 0.5);
         if (thrown < rate) return fateOf(fault, request, span);
         thrown -= rate;
       }

@@ -54,11 +54,14 @@ export interface Line {
   readonly user: User;
 }
 
-export const linkOf = (field: Field, line: Line): Transport => ({
-  call: (request, signal) =>
-    line.life.isAlive ? new Call(field, line, request).send(signal) : new Promise<never>(() => {}),
-  watch: (request, signal) => ({ [Symbol.asyncIterator]: () => new Watch(field, line, request, signal) }),
-});
+export function linkOf(field: Field, line: Line): Transport {
+  const underWay = new Set<Call>();
+  return {
+    call: (request, signal) =>
+      line.life.isAlive ? new Call(field, line, request, underWay).send(signal) : new Promise<never>(() => {}),
+    watch: (request, signal) => ({ [Symbol.asyncIterator]: () => new Watch(field, line, request, signal) }),
+  };
+}
 
 const isWrite = (request: Request): boolean => request.verb !== 'get' && request.verb !== 'list';
 
@@ -74,14 +77,18 @@ class Call {
   readonly #request: Request;
   readonly #text: string;
   readonly #called: { readonly who: string; readonly server: string; readonly request: Request };
+  /** All that are sent on this connection and not answered yet. */
+  readonly #underWay: Set<Call>;
   #resolve!: (answer: Answer) => void;
   #reject!: (error: unknown) => void;
+  #isLost = false;
   #isOver = false;
 
-  constructor(field: Field, line: Line, request: Request) {
+  constructor(field: Field, line: Line, request: Request, underWay: Set<Call>) {
     this.#field = field;
     this.#line = line;
     this.#request = request;
+    this.#underWay = underWay;
     this.#called = { who: line.life.name, server: line.server, request };
     const { at } = request;
     // A create without a name in its path has one in its object.
@@ -103,6 +110,7 @@ class Call {
         settled();
         reject(error);
       };
+      this.#underWay.add(this);
       this.#field.tell({ what: 'sent', ...this.#called });
       this.#field.soon({ life: this.#line.life, text: this.#text, run: () => this.#leave(), isSent: true });
     });
@@ -111,12 +119,18 @@ class Call {
   /** The request sets out: its fate is thrown. */
   #leave(): void {
     const { life } = this.#line;
-    const fate: Fate =
-      life.steady || !life.isAlive ? 'deliver' : this.#field.faults.call(life.name, this.#request, this.#field.now);
+    if (this.#isLost) {
+      if (this.#field.dice.next() < 0.5) this.#arrive('deliver');
+      return;
+    }
+    const { faults, now } = this.#field;
+    const besides = [...this.#underWay].filter((call) => call !== this && isWrite(call.#request)).length;
+    const fate: Fate = life.steady || !life.isAlive ? 'deliver' : faults.call(life.name, this.#request, now, besides);
     if (isWrite(this.#request) && !life.steady)
       this.#field.matrix.count(rowOf(this.#request.verb, this.#request.at), nameOf(fate));
     if (fate === 'deliver' || fate === 'lose-reply' || fate === 'crash-after' || fate === 'rewind') this.#arrive(fate);
     else if (fate === 'lose-request') this.#lose('lose-request');
+    else if (fate === 'lose-all') for (const call of [...this.#underWay]) call.#lose('lose-all');
     else if (fate === 'crash-before') this.#field.crashAndRestart(life);
     else if ('refuse' in fate) this.#answer('refused', () => this.#refuse(fate.refuse));
     else if (this.#field.dice.next() < 0.5) {
@@ -181,8 +195,11 @@ class Call {
 
   #answer(text: string, run: () => void, delayMs = 0): void {
     const { life } = this.#line;
-    if (!life.isAlive) return;
-    this.#field.later(delayMs, { life, text: `${this.#text} -> ${text}`, run: () => this.#end(run) });
+    if (!life.isAlive || this.#isLost) return;
+    const heard = () => {
+      if (!this.#isLost) this.#end(run);
+    };
+    this.#field.later(delayMs, { life, text: `${this.#text} -> ${text}`, run: heard });
   }
 
   #refuse(error: unknown): void {
@@ -192,7 +209,8 @@ class Call {
 
   #lose(why: string): void {
     const { life } = this.#line;
-    if (!life.isAlive) return;
+    if (!life.isAlive || this.#isLost) return;
+    this.#isLost = true;
     const text = `${this.#text} -> lost (${why})`;
     const run = () =>
       this.#end(() => {
@@ -205,6 +223,7 @@ class Call {
   #end(run: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#underWay.delete(this);
     run();
   }
 }

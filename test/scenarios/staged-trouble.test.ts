@@ -1,23 +1,27 @@
 // Runs that meet trouble: rivals, clusters that do not come up, hubs that die. Numbers are those of the acceptance scenarios.
 import { describe, expect, test } from 'vitest';
 import type { Binding } from '../../src/api/binding.ts';
+import type { Transport, WatchEvent } from '../../src/api/transport.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { families } from '../../src/hub/families.ts';
 import { startHub } from '../../src/main/parts.ts';
 import { silentLog } from '../../src/runtime/deps.ts';
 import { theHub } from '../cluster.ts';
-import { aDelivery, DONE, deployment, SHOP, scenario } from '../delivery.ts';
+import { aDelivery, configMap, DONE, deployment, SHOP, scenario } from '../delivery.ts';
 import {
   ABORTED,
+  AT_ONCE,
   CANARY_FIRST,
   DONE_CLUSTER,
   DONE_RUN,
   DONE_STAGE,
+  EXTERNAL,
   labelled,
   OF_FLEET,
   prepared,
   SLOW,
+  staging,
   UNDER_WAY,
   underWay,
 } from '../staged.ts';
@@ -230,5 +234,74 @@ describe('two hubs at once', () => {
     } finally {
       await second.stop();
     }
+  });
+});
+
+describe('a hub that is behind', () => {
+  scenario.for(families)('on runs keeps the revision that one of them needs', { members: { c1: {} } }, async (it) => {
+    const run = staging(it);
+    await it.give(configMap('0'));
+    await it.place({ ...EXTERNAL, revisionHistoryLimit: 2 });
+    await run.strategy(AT_ONCE);
+    await it.runs(1000);
+    for (const value of ['0', '1', '2']) {
+      await it.give(configMap(value));
+      await run.run({}, `r${value}`);
+      await it.runs();
+    }
+    expect(await run.snapshots()).toEqual(['web-1-snapshot', 'web-2-snapshot']);
+    await it.fleet.stopHub();
+    const { hub, clock } = it.fleet;
+    const heard = hub.as(theHub);
+    let mayCapture = true;
+    let isMute = false;
+    const { run: runs, resourceSnapshot } = it.family;
+    const deaf: Transport = {
+      call: (request, signal) =>
+        !mayCapture && request.verb === 'create' && request.at.resource === resourceSnapshot
+          ? Promise.reject(new ApiError(500, 'InternalError', 'not now'))
+          : heard.call(request, signal),
+      watch: (request, signal) =>
+        request.at.resource === runs ? until(heard.watch(request, signal)) : heard.watch(request, signal),
+    };
+    /** Says nothing more from then on, and does not end. */
+    async function* until(batches: AsyncIterable<readonly WatchEvent[]>): AsyncGenerator<readonly WatchEvent[]> {
+      for await (const batch of batches) {
+        if (isMute) await new Promise<never>(() => {});
+        yield batch;
+      }
+    }
+    const behind = startHub({
+      clock,
+      random: seededRandom(12),
+      servers: { hub: deaf },
+      catalogues: { hub: hub.running.catalogue },
+      log: silentLog,
+    });
+    try {
+      await behind.synced;
+      mayCapture = false;
+      await it.give(configMap('3'));
+      await run.run({}, 'r3');
+      await it.runs(1000);
+      isMute = true;
+      await run.run({ state: 'Initialize', resourceSnapshotIndex: '1' }, 'unheard');
+      mayCapture = true;
+      await it.runs();
+      expect(await run.snapshots()).toEqual(['web-1-snapshot', 'web-2-snapshot', 'web-3-snapshot']);
+    } finally {
+      await behind.stop();
+    }
+  });
+});
+
+describe('a revision', () => {
+  scenario.for(families)('that somebody deletes ends the run that still needs it', SLOW, async (it) => {
+    const run = await underWay(it);
+    const at = it.fleet.hub.at(it.family.resourceSnapshot.plural, it.namespace, 'web-0-snapshot');
+    await it.fleet.hub.call({ verb: 'delete', at });
+    await it.runs(1000);
+    expect(await run.said()).toEqual(ABORTED);
+    expect(await run.message('Succeeded')).toContain('its revision is gone: resource snapshot "web-0-snapshot"');
   });
 });

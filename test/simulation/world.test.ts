@@ -330,6 +330,38 @@ describe('a fault', () => {
     expect(await outcomeOf(fate)).toEqual({ heard, isThere });
   });
 
+  test('that breaks a connection lets nothing be heard of all that is under way on it, whether it arrives or not', async () => {
+    const outcomes = new Set<string>();
+    for (let seed = 1; seed <= 20; seed++) {
+      const besides: number[] = [];
+      const call: Faults['call'] = (_who, _request, _now, others = 0) => {
+        besides.push(others);
+        return besides.length === 1 ? 'lose-all' : 'deliver';
+      };
+      const world = await aWorld({ seed, faults: { call } });
+      const heard: string[] = [];
+      const names = ['one', 'two', 'three'];
+      const start = (name: string) => (deps: Deps) => {
+        for (const each of name === 'worker' ? names : ['other']) {
+          void create(transportOf(deps), each).then(
+            () => heard.push(`${each} ok`),
+            (error: unknown) => heard.push(`${each} ${(error as Error).name}`),
+          );
+        }
+        return undefined;
+      };
+      world.actor('worker', start('worker'), hub);
+      await world.run(() => besides.length > 0, enough);
+      world.actor('other', start('other'), hub);
+      await world.run(() => false, enough);
+      expect(heard.sort()).toEqual(['one LostError', 'other ok', 'three LostError', 'two LostError']);
+      expect(besides[0]).toBe(2);
+      const isThere = (name: string) => world.store('hub')?.get(`/configmaps/default/${name}`) !== undefined;
+      outcomes.add(String(names.filter(isThere).length));
+    }
+    expect([...outcomes].sort()).toEqual(['0', '1', '2']);
+  });
+
   const watched = async (fate: WatchFate): Promise<readonly string[]> => {
     let batches = 0;
     const world = await aWorld({ faults: { watch: () => (++batches === 3 ? fate : 'deliver') } });

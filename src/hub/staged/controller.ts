@@ -14,7 +14,13 @@ import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, Projected, See, Source, WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { clusterOverrides, namespacedOverrides } from '../not-supported.ts';
-import { type HubBinding, type HubPlacement, isLatest, placementKeyOf } from '../placement-sources.ts';
+import {
+  type HubBinding,
+  type HubPlacement,
+  type HubResourceSnapshot,
+  isLatest,
+  placementKeyOf,
+} from '../placement-sources.ts';
 import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
@@ -56,6 +62,9 @@ const unsigned = ({ approval: _approval, ...request }: HubApprovalRequest): HubA
 type Seen = Observed & { readonly thought?: Thought };
 /** By `of/name`: what the server said just now; null = there is none. */
 type Sure = Map<string, KubeObject | null>;
+
+const cutsHistory = (thought: Thought): boolean =>
+  thought.state === 'captures' && thought.steps.some((step) => step.some((action) => action.do === 'delete'));
 
 const textOf = ({ of, name }: Rest): string => `${of}/${name}`;
 const MOST_ROUNDS = 6;
@@ -169,6 +178,11 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         if (isMissing(found)) return found;
         selected = found;
         continue;
+      }
+      if (cutsHistory(thought)) {
+        // A revision that another run is about to use must not go because its watch is behind.
+        const part = run.metadata.namespace === undefined ? {} : { namespace: run.metadata.namespace };
+        if (see.wasAsked?.(family.runs, part) === false) return { need: [], ask: [{ source: family.runs, part }] };
       }
       const unsure = restsOf(thought).filter((rest) => !sure.has(textOf(rest)));
       if (unsure.length === 0) {
@@ -324,7 +338,15 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
       },
     },
     { source: family.policySnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item)) },
-    { source: family.resourceSnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item), isNew) },
+    {
+      source: family.resourceSnapshots,
+      toKeys(item: HubResourceSnapshot, see: See) {
+        const { name = '', namespace } = item.metadata;
+        // One that comes is for those that begin; one that goes may be missed by any.
+        const isThere = see.get(family.resourceSnapshots, name, namespace) !== undefined;
+        return runsOn(see, placementKeyOf(item), isThere ? isNew : undefined);
+      },
+    },
     {
       source: family.placements,
       toKeys(placement: HubPlacement, see: See, old?: HubPlacement) {

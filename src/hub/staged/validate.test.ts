@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { initialise } from './initialise.ts';
 import type { Observed } from './observed.ts';
-import { APPLY, aBinding, aPlacement, aPolicy, aRun, LABELS, observe, STAGES } from './run.testing.ts';
+import { APPLY, aBinding, aPlacement, aPolicy, aRun, aSnapshot, LABELS, observe, STAGES } from './run.testing.ts';
 import { validate } from './validate.ts';
 
 const begun = (): StagedUpdateRunStatus => {
@@ -47,6 +47,18 @@ const CHANGES: readonly (readonly [string, Partial<Observed>, 'user' | 'internal
     { placement: aPlacement({ strategy: { type: 'External', applyStrategy: { ...APPLY, whenToTakeOver: 'Never' } } }) },
     'user',
     /apply strategy/,
+  ],
+  [
+    'the revision is gone',
+    { resourceSnapshots: [aSnapshot('1')] },
+    'internal',
+    /its revision is gone: resource snapshot "web-0-snapshot" does not exist/,
+  ],
+  [
+    'the first part of the revision is gone',
+    { resourceSnapshots: [{ metadata: { ...aSnapshot('0').metadata, annotations: {} } }] },
+    'internal',
+    /its revision is gone/,
   ],
   [
     'the policy is another',
@@ -108,6 +120,17 @@ for (const [what, more, blame, words, kind] of CHANGES) {
     });
   });
 }
+
+test('one that has brought its revision to all does not need it any more', () => {
+  const done = begun();
+  const succeeded = { type: 'Succeeded', status: 'True', reason: 'x', message: '', lastTransitionTime: '' } as const;
+  const stagesStatus = done.stagesStatus?.map((stage) => ({
+    ...stage,
+    clusters: stage.clusters.map((cluster) => ({ ...cluster, conditions: [succeeded] })),
+  }));
+  const status = { ...done, ...(stagesStatus === undefined ? {} : { stagesStatus }) };
+  expect(validate(observe({ resourceSnapshots: [] }), status).state).toBe('valid');
+});
 
 test('what the scheduler has not settled is waited for', () => {
   for (const more of [

@@ -1,10 +1,12 @@
 // Whether a run may take its next step: what it was begun with is compared with what is there now. A run whose ground has changed ends, and says
 // what changed; or, where its annotation says so, goes on with those of its clusters that are left.
 import type { Hold } from '../../api/hold.ts';
+import { labels, masterSnapshotName } from '../../api/names.ts';
 import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
 import type { StagedUpdateStrategySpec } from '../../api/staged-update-strategy.ts';
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import { deepEqual } from '../../base/json.ts';
+import { isMaster } from '../placement-sources.ts';
 import { isFalse, isTrue, said } from '../planners/staged-tree.ts';
 import { continuesOnChange } from './annotations.ts';
 import type { Facts, Rest, Wrong } from './observed.ts';
@@ -31,6 +33,7 @@ export function validate(facts: Facts, status: StagedUpdateRunStatus): Validated
   const verdict =
     ofGround(facts, targets, status) ??
     ofTree(status) ??
+    ofRevision(facts, status) ??
     (goesOn ? undefined : (ofStages(facts, targets, status) ?? ofRemovals(targets, status)));
   if (verdict !== undefined) return { state: 'wrong', rests: [], ...verdict };
   const picked = new Set(targets.updates.map(({ spec }) => spec.targetCluster));
@@ -76,6 +79,24 @@ function ofGround(
     );
   }
   return undefined;
+}
+
+// ---- the revision
+
+/** History keeps what runs need; somebody may have deleted it all the same, or it went just before the run wrote down that it needs it. */
+function ofRevision({ run, resourceSnapshots }: Facts, status: StagedUpdateRunStatus): Verdict | undefined {
+  const { resourceSnapshotIndexUsed: index = '', stagesStatus: stages = [] } = status;
+  const isNeeded = stages.some(({ clusters }) => clusters.some((cluster) => !isTrue(cluster, 'Succeeded')));
+  if (
+    !isNeeded ||
+    resourceSnapshots.some((each) => isMaster(each) && each.metadata.labels?.[labels.resourceIndex] === index)
+  )
+    return undefined;
+  const name = masterSnapshotName(run.spec.placementName, Number(index));
+  return internal(
+    `its revision is gone: resource snapshot "${name}" does not exist any more, and clusters still need it; create a new run`,
+    { of: 'resourceSnapshot', name },
+  );
 }
 
 // ---- the clusters

@@ -14,7 +14,7 @@ import { namespaceResource } from '../../api/resources.ts';
 import type { Target, Transport } from '../../api/transport.ts';
 import { work } from '../../api/work.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
-import { conditionsAreOfTheirObject, noWriteLost } from '../../sim/check.ts';
+import { conditionsAreOfTheirObject, looksAfterLoss, noWriteLost } from '../../sim/check.ts';
 import { usualRates } from '../../sim/faults.ts';
 import type { Scenario } from '../../sim/scenario.ts';
 import { administrator, apiServer } from './api-server.ts';
@@ -98,6 +98,7 @@ export const deliveryScenario = ({ name, isLed, family, ciRuns }: DeliveryOption
     }
     world.check(noWriteLost());
     world.check(conditionsAreOfTheirObject());
+    world.check(looksAfterLoss([...(isLed ? [] : HUBS), ...story.members.map((name) => `${name}-agent`)], 'creates'));
     world.check(budgetIsKept(story));
     if (isMoving) world.check(surgeIsKept(story));
     world.check(healthIsOfTheRevision(story));

@@ -54,7 +54,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/runtime/pass.ts',
     find: 'await mapLimit([...places], LOOKS_AT_A_TIME,',
     replace: 'await mapLimit([...places].slice(0, 1), LOOKS_AT_A_TIME,',
-    caughtBy: 'two-leaders',
+    caughtBy: 'delivery-two-leaders',
     alone: true,
   },
   // ---- two at once
