@@ -75,9 +75,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
       const found = worksOf(see, binding, key);
       const heir = heirOf(see, binding);
       const unsure =
-        isGoing(binding) && heir === undefined && !found.some((each) => isCleanedUpWith(binding, each))
-          ? workOf(binding)
-          : undefined;
+        isGoing(binding) && !found.some((each) => isCleanedUpWith(binding, each)) ? workOf(binding) : undefined;
       // That nothing is left is not believed to a watch that may be behind: what it does not know would stay for ever. It may also still
       // know the Work of a predecessor, under the same name.
       if (unsure !== undefined && see.whole(unsure) === undefined) return { need: [unsure] };

@@ -65,6 +65,14 @@ function hold({ family, binding }: Observed): Decision {
 
 /** Differs from KubeFleet: it waits until the Works are gone, not until they are marked. */
 function letGo({ family, binding, works, heir }: Observed): Decision {
+  if (heir !== undefined) {
+    // It may not have been told yet what to do with them: nothing may be on the cluster that no binding answers for.
+    const inherited = works.filter((each) => isOf(binding, each));
+    const because = `"${heir}" answers for ${inherited.length} Works`;
+    const change = { metadata: { labels: { [labels.parentBinding]: heir } } };
+    const handed = inherited.map((each) => patch(seen(workSource, each), change, because));
+    if (handed.length > 0) return { steps: [handed], holds: [], because };
+  }
   const own = heir === undefined ? works.filter((each) => isCleanedUpWith(binding, each)) : [];
   const live = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (live.length > 0) {

@@ -440,6 +440,22 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await expect(it.get(it.workAt)).rejects.toThrow('not found');
     });
 
+    test('are marked as those of the other one before the binding goes, also while that one may not order yet', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      const heir = await it.beside('heir', () =>
+        it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'heir' } } }),
+      );
+      // The rollout has said nothing of this generation.
+      await it.patch(heir, { spec: { clusterDecision: { reason: 'again' } } });
+      await it.patch(it.workAt, { metadata: { labels: { [labels.parentBinding]: NAME } } });
+      await it.cluster.call({ verb: 'delete', at: it.bindingAt });
+      await it.settle();
+      await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
+      expect((await it.get(it.workAt)).metadata.labels?.[labels.parentBinding]).toBe('heir');
+    });
+
     test('go with the last one, also if it was to leave them to one that is gone', async () => {
       await using it = await bench(family);
       await it.snapshot(0, [configMap('x')]);

@@ -5,7 +5,7 @@
 // first, with everything in a namespace. What must hold is in staged-checks.ts.
 import { hubKinds } from '../../api/kinds.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
-import { conditionsAreOfTheirObject, looksAfterLoss, noWriteLost } from '../../sim/check.ts';
+import { conditionsAreOfTheirObject, noWriteLost } from '../../sim/check.ts';
 import { usualRates } from '../../sim/faults.ts';
 import type { Scenario } from '../../sim/scenario.ts';
 import { administrator, apiServer } from './api-server.ts';
@@ -66,7 +66,6 @@ export const stagedScenario = ({ name, isLed, family, ciRuns, relabels = false }
     }
     world.check(noWriteLost());
     world.check(conditionsAreOfTheirObject());
-    if (!isLed) world.check(looksAfterLoss(HUBS, 'creates'));
     const story = { family, hubs: HUBS, skewMs: SKEW_MS, leaders: isLed ? 1 : HUBS.length };
     for (const checker of stagedCheckers(story)) world.check(checker);
     return () => unsettled(world, family);
