@@ -102,7 +102,8 @@ export function placementController(family: PlacementFamily, options: PlacementO
 
   function pendingOf(key: string, selected: Selected, latest: HubResourceSnapshot | undefined, now: number) {
     const hash = selected.state === 'selected' ? selected.content.hash : undefined;
-    if (hash !== undefined && latest !== undefined && hashOf(latest) !== hash) return changes.seen(key, hash, now);
+    if (hash !== undefined && latest !== undefined && hashOf(latest) !== hash)
+      return changes.seen(key, hash, latest.metadata.name ?? '', now);
     changes.none(key);
     return undefined;
   }
@@ -120,8 +121,9 @@ export function placementController(family: PlacementFamily, options: PlacementO
       {
         source: family.bindings,
         toKeys: ofPlacement,
-        // They are many and change often; nothing but the status, and what history keeps, depends on them.
-        notBefore: (key, now) => Math.min(pace.due(key), now + STATUS_INTERVAL_MS),
+        // They are many and change often; nothing but the status, and what history keeps, depends on them. So one look for many changes, and
+        // none while those have work to do who bring about what is told.
+        notBefore: (_key, now) => now + STATUS_INTERVAL_MS,
       },
       memberRule(family),
       overrideRule(family, clusterOverrides),

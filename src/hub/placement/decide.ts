@@ -10,6 +10,7 @@ import { notSupportedHold } from '../not-supported.ts';
 import type { Content } from '../revisions/content.ts';
 import { latestMaster, planResources, type ResourcesPlan, SNAPSHOT_LIMIT } from '../revisions/resource-snapshot.ts';
 import { rollingLimitsOf } from '../rolling-limits.ts';
+import { STATUS_INTERVAL_MS } from '../status-pace.ts';
 import { boundStatus } from './bound-status.ts';
 import type { Living, Observed } from './observed.ts';
 import { latestPolicy, policySteps } from './policy-snapshot.ts';
@@ -31,25 +32,27 @@ export function decide(observed: Observed): Decision {
       : policySteps({ family, placement, snapshots: observed.policySnapshots, bindings: living.bindings }),
     plan?.state === 'too-large' ? [] : (plan?.steps ?? []),
   );
-  const holds = holdsOf(observed, living, { plan, isMaking: snapshots.length > 0 });
   const waitsUntil = plan?.state === 'waits' ? plan.until : Number.POSITIVE_INFINITY;
 
-  // The status speaks of what is there, so it is written when there is nothing left to make; or when the making fails, to say so.
-  const isTold = snapshots.length === 0 || (failure !== undefined && guarded.length === 0);
+  // The status speaks of what is there, so it is written when there is nothing left to make; or when the making fails, to say so. What history
+  // does not keep is in nobody's way.
+  const isMaking = snapshots.some((step) => step.some((action) => action.do !== 'delete'));
+  const holds = holdsOf(observed, living, { plan, isMaking });
+  const isTold = !isMaking || (failure !== undefined && guarded.length === 0);
   const status = isTold && guarded.length === 0 ? statusSteps(observed, living, holds) : NOTHING_TOLD;
   const waking = (moment: number) => (Number.isFinite(moment) ? { wakeAt: moment } : {});
   if (status.isLater) {
     const because = 'the status was written a moment ago';
     return { steps: snapshots, holds, ...waking(waitsUntil), coalesceUntil: living.statusDue, because };
   }
-  // What is left after the snapshots is the status, which may not be written yet, and what history does not keep.
-  if (snapshots.length > 0 && guarded.length === 0 && !isTold && observed.now < living.statusDue) {
+  // What is left after the snapshots is the status, and what history does not keep: nobody waits for that, and others wait for the snapshots.
+  if (guarded.length === 0 && !isTold) {
     const because = snapshots[0]?.[0]?.because ?? '';
     return {
       steps: snapshots,
       holds,
       ...waking(waitsUntil),
-      coalesceUntil: living.statusDue,
+      coalesceUntil: Math.max(living.statusDue, observed.now + STATUS_INTERVAL_MS),
       again: 'later',
       because,
     };

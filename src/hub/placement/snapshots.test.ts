@@ -238,13 +238,14 @@ describe('resource snapshots', () => {
 
   test('what was seen of changes: the first and the last of each burst', () => {
     const changes = createChanges();
-    expect(changes.seen('web', 'a', 100)).toMatchObject({ firstSeen: 100, lastSeen: 100 });
-    expect(changes.seen('web', 'a', 150)).toMatchObject({ firstSeen: 100, lastSeen: 100 });
-    expect(changes.seen('web', 'b', 200)).toMatchObject({ firstSeen: 100, lastSeen: 200 });
-    expect(changes.seen('web', 'b', 50)).toMatchObject({ firstSeen: 50, lastSeen: 50 });
+    expect(changes.seen('web', 'a', 'web-0', 100)).toMatchObject({ firstSeen: 100, lastSeen: 100 });
+    expect(changes.seen('web', 'a', 'web-0', 150)).toMatchObject({ firstSeen: 100, lastSeen: 100 });
+    expect(changes.seen('web', 'b', 'web-0', 200)).toMatchObject({ firstSeen: 100, lastSeen: 200 });
+    expect(changes.seen('web', 'b', 'web-0', 50)).toMatchObject({ firstSeen: 50, lastSeen: 50 });
+    expect(changes.seen('web', 'c', 'web-1', 60)).toMatchObject({ firstSeen: 60, lastSeen: 60 });
     changes.none('web');
     expect(changes.size).toBe(0);
-    expect(changes.seen('web', 'c', 300)).toMatchObject({ firstSeen: 300, lastSeen: 300 });
+    expect(changes.seen('web', 'c', 'web-1', 300)).toMatchObject({ firstSeen: 300, lastSeen: 300 });
   });
 });
 

@@ -46,22 +46,22 @@ export function dueAt(pending: Pending, latest: HubResourceSnapshot, throttle: T
 
 /** What was seen of each placement's selected resources and status, and since when. In memory: after a restart the count begins anew. */
 export interface Changes {
-  /** Notes what is there now, which differs from what the snapshot has. */
-  seen(key: string, hash: string, now: number): Pending;
+  /** Notes what is there now, which differs from what this snapshot has. */
+  seen(key: string, hash: string, snapshot: string, now: number): Pending;
   /** The snapshot has what is there. */
   none(key: string): void;
   readonly size: number;
 }
 
 export function createChanges(): Changes {
-  const noted = new Map<string, Pending & { readonly hash: string }>();
+  const noted = new Map<string, Pending & { readonly hash: string; readonly snapshot: string }>();
   return {
-    seen(key, hash, now) {
+    seen(key, hash, snapshot, now) {
       const last = noted.get(key);
-      // If the clock was set back, the count begins anew instead of lasting for hours.
-      const isUsable = last !== undefined && last.lastSeen <= now;
+      // What came before the snapshot is in it. If the clock was set back, the count begins anew instead of lasting for hours.
+      const isUsable = last !== undefined && last.snapshot === snapshot && last.lastSeen <= now;
       if (isUsable && last.hash === hash) return last;
-      const pending = { hash, firstSeen: isUsable ? last.firstSeen : now, lastSeen: now };
+      const pending = { hash, snapshot, firstSeen: isUsable ? last.firstSeen : now, lastSeen: now };
       noted.set(key, pending);
       return pending;
     },

@@ -15,9 +15,10 @@ import { replacing } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubBinding } from '../placement-sources.ts';
+import { STATUS_INTERVAL_MS } from '../status-pace.ts';
 import { type HubWork, works as workSource } from '../work-source.ts';
 import { type DesiredWork, desiredWorks } from './desired.ts';
-import { type Said, type Summary, summarise } from './summary.ts';
+import { type Said, type Summary, summarise, UNANSWERED } from './summary.ts';
 
 export interface Observed {
   readonly family: PlacementFamily;
@@ -142,10 +143,22 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const sure = writes.some((each) => each.do === 'create')
     ? [ascertain(seen(observed.family.bindings, binding), 'makes sure that the binding is still there')]
     : [];
-  const decision = report(observed, writes.length > 0 ? undefined : present, [sure, writes, taken]);
+  const steps = [sure, writes, taken].filter((step) => step.length > 0);
+  const isNew = writes.every(isNewOrder);
+  // Nothing is said of this generation yet that would be wrong now. That the member has not answered is told when it takes its time: most answer
+  // before anybody could read that.
+  if (writes.length > 0 && isNew && !hasSpoken(binding)) {
+    const because = writes[0]?.because ?? '';
+    return { steps, holds: [], wakeAt: observed.now + STATUS_INTERVAL_MS, again: 'later', because };
+  }
+  const decision = report(observed, writes.length > 0 ? undefined : present, steps);
   // All is ordered and said. What comes next is the member's answer, unless the order is the one that it has answered already.
-  return decision.steps.length > 0 && writes.every(isNewOrder) ? { ...decision, again: 'later' } : decision;
+  return decision.steps.length > 0 && isNew ? { ...decision, again: 'later' } : decision;
 }
+
+/** Of the binding's present generation. */
+const hasSpoken = ({ metadata, conditions }: HubBinding): boolean =>
+  conditions.some(({ type, observedGeneration }) => OURS.includes(type) && observedGeneration === metadata.generation);
 
 /** Not only marked anew. */
 const isNewOrder = (action: Action): boolean =>
@@ -215,22 +228,7 @@ function report(
   present: readonly HubWork[] | undefined,
   steps: readonly (readonly Action[])[],
 ): Decision {
-  const summary: Summary =
-    present === undefined
-      ? {
-          said: [
-            {
-              type: 'Applied',
-              status: 'False',
-              reason: 'ApplyInProgress',
-              message: bindingSentence('ApplyInProgress'),
-            },
-          ],
-          failedPlacements: [],
-          driftedPlacements: [],
-          diffedPlacements: [],
-        }
-      : summarise(present);
+  const summary = present === undefined ? UNANSWERED : summarise(present);
   return tell(observed, { ...summary, said: [synced('AllWorkSynced', 'WorkSynchronized'), ...summary.said] }, steps);
 }
 
@@ -272,12 +270,9 @@ function tell({ family, binding, now }: Observed, summary: Summary, steps: reado
   };
 }
 
-/**
- * What was available before this order says nothing of it. It is gone from the binding by the time that the member answers, unless the hub died
- * in between; then the time of a cluster of which nobody can tell would count from the order before.
- */
+/** What was so before this order says nothing of it: since when it is so counts from this one. */
 const isOfAnotherOrder = ({ metadata, spec }: HubBinding, { type, observedGeneration }: Condition): boolean =>
-  type === 'Available' && spec.state === 'Bound' && observedGeneration !== metadata.generation;
+  (type === 'Applied' || type === 'Available') && spec.state === 'Bound' && observedGeneration !== metadata.generation;
 
 const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list);
 

@@ -30,8 +30,7 @@ const MOST = 100;
 export function summarise(works: readonly HubWork[]): Summary {
   const applied = works.map((work) => fresh(work, 'Applied'));
   if (applied.some((each) => each === undefined)) {
-    // Differs from KubeFleet: as long as the member has not answered it stays with ApplyInProgress, which no reader takes for a failure.
-    return { ...nothing, said: [no('Applied', 'ApplyInProgress', bindingSentence('ApplyInProgress'))] };
+    return UNANSWERED;
   }
   if (applied.some((each) => each?.status === 'False')) {
     const failed = failures(works);
@@ -87,6 +86,12 @@ const no = (type: BindingCondition, reason: BindingReason, message: string): Sai
   reason,
   message,
 });
+
+/** Differs from KubeFleet: as long as the member has not answered it stays with ApplyInProgress, which no reader takes for a failure. */
+export const UNANSWERED: Summary = {
+  ...nothing,
+  said: [no('Applied', 'ApplyInProgress', bindingSentence('ApplyInProgress'))],
+};
 
 const fresh = ({ metadata, conditions }: HubWork, type: string): Condition | undefined => {
   const condition = conditionOf(conditions, type);
