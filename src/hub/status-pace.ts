@@ -8,8 +8,6 @@ export const STATUS_INTERVAL_MS = 100;
 export interface StatusPace<Status> {
   /** Notes what is there now; returns the earliest moment of the next write. */
   seen(key: string, status: Status | undefined, now: number): number;
-  /** Not before this moment, by what was noted last. */
-  due(key: string): number;
   forget(key: string): void;
   readonly size: number;
 }
@@ -26,7 +24,6 @@ export function createStatusPace<Status>(): StatusPace<Status> {
       noted.set(key, { status, due });
       return due;
     },
-    due: (key) => noted.get(key)?.due ?? 0,
     forget: (key) => {
       noted.delete(key);
     },

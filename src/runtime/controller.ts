@@ -144,7 +144,7 @@ export interface Decision {
   readonly steps: readonly (readonly Action[])[];
   readonly holds: readonly Hold[];
   readonly wakeAt?: number;
-  /** There is something to write that was written a moment ago: then it is, with what comes until then. */
+  /** There is something to write that nobody waits for: then it is, with what comes until then, unless the steps fail. */
   readonly coalesceUntil?: number;
   /**
    * When to look again once the steps are done: `at once` = more is to be done; `later` = not before these moments, unless somebody else does

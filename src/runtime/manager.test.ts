@@ -313,6 +313,32 @@ describe('a manager', () => {
     },
   );
 
+  test('does not come back sooner for what was to follow a step that failed', async () => {
+    await using cluster = await aCluster();
+    await aMap(cluster, 'a');
+    const refused = new ApiError(500, 'InternalError', 'not today');
+    const direct = cluster.as(admin);
+    const transport: Transport = {
+      call: (request, signal) => (request.verb === 'patch' ? Promise.reject(refused) : direct.call(request, signal)),
+      watch: direct.watch,
+    };
+    const { controller, passes } = told((map, { now }) => ({
+      steps: [[patch(seen(maps, map), { data: { done: 'yes' } }, 'does it')]],
+      holds: [],
+      coalesceUntil: now + 100,
+      again: 'later',
+      because: 'does it',
+    }));
+    const { manager } = await managing(cluster, [controller], { transport });
+    for (let ms = 0; ms < 60_000; ms += 100) {
+      cluster.clock.advance(100);
+      await turns();
+    }
+    expect(passes.length).toBeGreaterThan(3);
+    expect(passes.length).toBeLessThan(30);
+    await manager.stop();
+  });
+
   test('looks once at what changes often, when a rule says that it is early enough', async () => {
     await using cluster = await aCluster();
     await aMap(cluster, 'a');

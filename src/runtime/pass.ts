@@ -105,6 +105,9 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       performed = seen?.performed;
       remember(of, key, decision, seen?.at);
       if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
+      // Who failed is tried again after a while, and decides anew: what was to follow its steps must not come before that.
+      const hasFailed = (performed?.failures.length ?? 0) > 0;
+      if (decision?.coalesceUntil !== undefined && !hasFailed) of.queue.addBy(key, decision.coalesceUntil);
       next = performed === undefined ? { next: 'rest' } : after(of, performed, decision?.again);
       refused = seen?.refused;
       if (refused !== undefined) next = afterRefusal(of, next);
@@ -234,7 +237,6 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
 
   function remember(of: Running, key: string, decision: Decision | undefined, lookedAt: number | undefined): void {
     of.queue.wakeAt(key, decision?.wakeAt, lookedAt);
-    if (decision?.coalesceUntil !== undefined) of.queue.addBy(key, decision.coalesceUntil);
     if (decision === undefined || decision.holds.length === 0) of.holds.delete(key);
     else of.holds.set(key, decision.holds);
   }

@@ -84,8 +84,8 @@ const ROWS: readonly Row[] = [
     writes: () => ({
       ...REVISION,
       bindingSpec: 1,
-      // RolloutStarted; applied and available.
-      bindingStatus: 2,
+      // RolloutStarted; synchronised and ApplyInProgress; applied and available.
+      bindingStatus: 3,
       work: 1,
       // What will be there; what is there.
       workStatus: 2,
@@ -99,7 +99,7 @@ const ROWS: readonly Row[] = [
     writes: () => ({
       ...REVISION,
       bindingSpec: 1,
-      bindingStatus: 3,
+      bindingStatus: 4,
       work: 1,
       workStatus: 3,
       deployment: 1,
@@ -170,7 +170,7 @@ describe('in several clusters', () => {
     await it.give(deployment('web:2'));
     await it.runs(30_000);
     const { bindingSpec, bindingStatus, work } = counted(it);
-    expect({ bindingSpec, bindingStatus, work }).toEqual({ bindingSpec: 3, bindingStatus: 3 * 3 + 2, work: 3 });
+    expect({ bindingSpec, bindingStatus, work }).toEqual({ bindingSpec: 3, bindingStatus: 4 * 3 + 2, work: 3 });
     for (const cluster of ['c1', 'c2', 'c3']) {
       expect(it.writes()[`${cluster} patch works/status`]).toBe(3);
       expect(it.writes()[`${cluster} at home patch deployments`]).toBe(1);
@@ -187,10 +187,10 @@ describe('in several clusters', () => {
     const before = passes() ?? 0;
     await it.give(configMap('2'));
     await it.runs();
-    // For its content, its snapshots and its status; not for every one of twelve binding writes.
+    // For its content, its snapshots and its status; not for every one of sixteen binding writes.
     expect((passes() ?? 0) - before).toBe(5);
     const { bindingSpec, bindingStatus, work, placementStatus = 0, ...rest } = counted(it);
-    expect({ bindingSpec, bindingStatus, work }).toEqual({ bindingSpec: 4, bindingStatus: 8, work: 4 });
+    expect({ bindingSpec, bindingStatus, work }).toEqual({ bindingSpec: 4, bindingStatus: 12, work: 4 });
     expect(rest).toMatchObject({ ...REVISION, workStatus: 2, configMap: 1 });
     expect(placementStatus).toBeLessThanOrEqual(2);
   });
@@ -206,5 +206,29 @@ describe('in several clusters', () => {
     expect(touched).toEqual([]);
     expect(counted(it)).toMatchObject({ binding: 1, bindingSpec: 2, workMade: 1 });
     expect(counted(it)['work']).toBeUndefined();
+  });
+});
+
+describe('Events', () => {
+  scenario.for(families)('tell of every revision, however quick it is', { members: 2 }, async (it) => {
+    const events = async () => {
+      const at = it.fleet.hub.at('events', it.namespace ?? 'default');
+      const { list } = await it.fleet.hub.call({ verb: 'list', at });
+      const told = (list?.items ?? []).filter(({ reason }) => String(reason).startsWith('Placement'));
+      const times = (event: (typeof told)[number]) => Number(event['count'] ?? 1);
+      return Object.fromEntries(told.map((event) => [String(event['reason']), times(event)]));
+    };
+    await it.give(configMap('1'));
+    await it.place(atOnce);
+    await it.runs(60_000);
+    const first = await events();
+    expect(Object.keys(first)).toEqual(
+      expect.arrayContaining(['PlacementRolloutStarted', 'PlacementAvailable', 'PlacementRolloutCompleted']),
+    );
+    await it.give(configMap('2'));
+    await it.runs(60_000);
+    const second = await events();
+    for (const reason of ['PlacementRolloutStarted', 'PlacementAvailable', 'PlacementRolloutCompleted'])
+      expect([reason, second[reason]]).toEqual([reason, (first[reason] ?? 0) + 1]);
   });
 });

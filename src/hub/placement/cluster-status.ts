@@ -80,9 +80,12 @@ function stateOf(input: PlacementStatusInput, { stamp, cluster, reason, binding,
   const { generation } = input.placement.metadata;
   const found: Finding[] = [{ type: 'Scheduled', status: 'True', reason: 'Scheduled', message: reason }];
   found.push(...stepsOf(input, binding));
+  const index = indexOf(input, binding);
+  const isSameRevision = (before?.observedResourceIndex ?? '') === index;
   const conditions = found.map(({ type, status, reason: why, message }): Condition => {
     const last = conditionOf(before?.conditions, type);
-    const lastTransitionTime = last?.status === status ? last.lastTransitionTime : stamp;
+    const isSame = last?.status === status && (isSameRevision || type === 'Scheduled');
+    const lastTransitionTime = isSame ? last.lastTransitionTime : stamp;
     // In one go: a status of a thousand clusters has six thousand of them, and copies are what it costs.
     return generation === undefined
       ? { type, status, reason: why, message, lastTransitionTime }
@@ -91,7 +94,6 @@ function stateOf(input: PlacementStatusInput, { stamp, cluster, reason, binding,
   const said = (step: Step) => conditionOf(conditions, step)?.status;
   const { clusterResourceOverrideSnapshots: wide = [], resourceOverrideSnapshots: narrow = [] } = binding?.spec ?? {};
   const isOverridden = said('RolloutStarted') === 'True' && wide.length + narrow.length > 0;
-  const index = indexOf(input, binding);
   return {
     cluster,
     isOverridden,

@@ -35,7 +35,7 @@ export function decide(observed: Observed): Decision {
   const waitsUntil = plan?.state === 'waits' ? plan.until : Number.POSITIVE_INFINITY;
 
   // The status speaks of what is there, so it is written when there is nothing left to make; or when the making fails, to say so. What history
-  // does not keep is in nobody's way.
+  // does not keep is in nobody's way, and who may not delete it reads so in the log.
   const isMaking = snapshots.some((step) => step.some((action) => action.do !== 'delete'));
   const holds = holdsOf(observed, living, { plan, isMaking });
   const isTold = !isMaking || (failure !== undefined && guarded.length === 0);
@@ -52,7 +52,7 @@ export function decide(observed: Observed): Decision {
       steps: snapshots,
       holds,
       ...waking(waitsUntil),
-      coalesceUntil: Math.max(living.statusDue, observed.now + STATUS_INTERVAL_MS),
+      coalesceUntil: observed.now + STATUS_INTERVAL_MS,
       again: 'later',
       because,
     };

@@ -244,6 +244,18 @@ describe('the status of a placement', () => {
     expect(times).toMatchObject({ Applied: '2026-01-01T12:00:00Z', Available: '2026-01-01T12:01:00Z' });
   });
 
+  test('counts the time of what is about a revision from that revision, also if it was never seen otherwise', () => {
+    const first = placementStatus(input({ bindings: [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')] }));
+    const next = { latestSnapshot: snapshot(2), resourceSnapshots: [snapshot(1), snapshot(2)] };
+    const bindings = [binding('c1', 'TTTTT', { index: 2 }), binding('c2', 'TTTTT', { index: 2 })];
+    const later = placementStatus(input({ ...next, bindings, previous: first, now: NOW + 60_000 }));
+    const timesIn = (conditions: readonly Condition[] = []) =>
+      Object.fromEntries(conditions.map(({ type, lastTransitionTime }) => [type.slice(-9), lastTransitionTime]));
+    const [THEN, LATER] = ['2026-01-01T12:00:00Z', '2026-01-01T12:01:00Z'];
+    expect(timesIn(later.conditions)).toMatchObject({ Scheduled: THEN, Available: LATER });
+    expect(timesIn(later.placementStatuses?.[0]?.conditions)).toMatchObject({ Scheduled: THEN, Available: LATER });
+  });
+
   test('lists what failed on a cluster, and only while it fails', () => {
     const failedPlacements = [
       { version: 'v1', kind: 'ConfigMap', name: 'x', condition: binding('c1', 'T').conditions[0] as Condition },

@@ -43,7 +43,7 @@ export function placementStatus(input: PlacementStatusInput): PlacementStatus {
   const rollout = isExternal ? external(input, selected) : { index: indexOf(input), told: aggregate(input, selected) };
   const conditions = selected.length === 0 ? [scheduled] : [scheduled, ...rollout.told.map(withCulprit(input, holds))];
   return pruned({
-    conditions: [...only(input, conditions)],
+    conditions: [...only(input, conditions, rollout.index)],
     observedResourceIndex: rollout.index,
     selectedResources: isExternal && rollout.index === '' ? [] : [...(input.delivered?.resources ?? [])],
     placementStatuses: [...selected, ...unpickedStates(input, selected.length)].map(({ state }) => state),
@@ -76,16 +76,19 @@ function finding({ kind, placement }: PlacementStatusInput, { condition, status,
   };
 }
 
-const next = (input: PlacementStatusInput, each: Told) => {
+const next = (input: PlacementStatusInput, each: Told, previous = input.previous) => {
   const found = finding(input, each);
-  return nextCondition(conditionOf(input.previous?.conditions, found.type), found, input.now);
+  return nextCondition(conditionOf(previous?.conditions, found.type), found, input.now);
 };
 
-/** These and no others, but for the mirror's, which somebody else writes. */
-function only(input: PlacementStatusInput, all: readonly Told[]) {
+/** These and no others, but for the mirror's, which somebody else writes. Since when each is so counts from the revision that it is about. */
+function only(input: PlacementStatusInput, all: readonly Told[], index: string) {
+  const { previous } = input;
   const mirror = placementConditionType(input.kind, 'StatusSynced');
-  const kept = (input.previous?.conditions ?? []).filter(({ type }) => type === mirror);
-  return [...all.map((each) => next(input, each)), ...kept];
+  const kept = (previous?.conditions ?? []).filter(({ type }) => type === mirror);
+  const ofRevision = (previous?.observedResourceIndex ?? '') === index ? previous : { conditions: [] };
+  const told = all.map((each) => next(input, each, each.condition === 'Scheduled' ? previous : ofRevision));
+  return [...told, ...kept];
 }
 
 /** These in place of their predecessors; the others stay, and their older generation tells that they do. */

@@ -55,6 +55,12 @@ describe('what is told', () => {
       ],
     ],
     [
+      'all of it again with the next revision, however quick it was',
+      { ...status([...SCHEDULED], ['RolloutStarted', 'True'], ['Available', 'True']), observedResourceIndex: '0' },
+      { ...status([...SCHEDULED], ['RolloutStarted', 'True'], ['Available', 'True']), observedResourceIndex: '1' },
+      ['PlacementRolloutStarted', 'PlacementAvailable', 'PlacementRolloutCompleted'],
+    ],
+    [
       'available but not scheduled is not complete',
       status(['Applied', 'True']),
       status(['Applied', 'True'], ['Available', 'True']),

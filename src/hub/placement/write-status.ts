@@ -109,8 +109,11 @@ export function newsIn(
 ): readonly Telling[] {
   const of = (status: PlacementStatus | undefined, condition: PlacementCondition): Condition | undefined =>
     conditionOf(status?.conditions, placementConditionType(kind, condition));
+  // With a quick one nobody ever sees that it was not so in between.
+  const isNewRevision = before?.observedResourceIndex !== after.observedResourceIndex;
   const turned = TOLD.filter(
-    ({ condition }) => of(after, condition)?.status === 'True' && of(before, condition)?.status !== 'True',
+    ({ condition }) =>
+      of(after, condition)?.status === 'True' && (isNewRevision || of(before, condition)?.status !== 'True'),
   ).map(({ reason, message }): Telling => ({ type: 'Normal', reason, message }));
   const isComplete = (status: PlacementStatus | undefined) =>
     of(status, 'Scheduled')?.status === 'True' && LAST.some((last) => of(status, last)?.status === 'True');
@@ -121,7 +124,7 @@ export function newsIn(
     ...(isBadNews ? [{ type: 'Warning' as const, reason: verdict.reason, message: verdict.message }] : []),
     ...newsOfHolder(kind, before, after),
     ...turned,
-    ...(isComplete(after) && !isComplete(before)
+    ...(isComplete(after) && (isNewRevision || !isComplete(before))
       ? [
           {
             type: 'Normal' as const,

@@ -104,7 +104,7 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
 }
 
 /**
- * What a double has placed is its heir's, so it is marked before it is deleted: the work generator then lets it go as it stands. Who is behind
+ * What a double has placed is its heir's, so it is marked before it is deleted: the work generator then hands that over and lets it go. Who is behind
  * would delete the only one that is left.
  */
 function doublesEnd({ bindings }: PlacementFamily, doubles: readonly Double[]): readonly Step[] {

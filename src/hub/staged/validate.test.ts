@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Condition } from '../../api/conditions.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { initialise } from './initialise.ts';
 import type { Observed } from './observed.ts';
@@ -130,6 +131,25 @@ test('one that has brought its revision to all does not need it any more', () =>
   }));
   const status = { ...done, ...(stagesStatus === undefined ? {} : { stagesStatus }) };
   expect(validate(observe({ resourceSnapshots: [] }), status).state).toBe('valid');
+});
+
+test('one whose clusters all have their orders waits for them without it', () => {
+  const synced = (generation: number): Condition => ({
+    type: 'WorkSynchronized',
+    status: 'True',
+    reason: 'AllWorkSynced',
+    message: '',
+    observedGeneration: generation,
+    lastTransitionTime: '',
+  });
+  const ordered = (cluster: string, of = 2) => {
+    const binding = aBinding(cluster, { resourceSnapshotName: 'web-0-snapshot' });
+    return { ...binding, metadata: { ...binding.metadata, generation: 2 }, conditions: [synced(of)] };
+  };
+  const stateWith = (...bindings: Observed['bindings']) =>
+    validate(observe({ resourceSnapshots: [], bindings }), begun()).state;
+  expect(stateWith(ordered('a'), ordered('b'), ordered('c'))).toBe('valid');
+  expect(stateWith(ordered('a'), ordered('b'), ordered('c', 1))).toBe('wrong');
 });
 
 test('what the scheduler has not settled is waited for', () => {

@@ -6,7 +6,7 @@ import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update
 import type { StagedUpdateStrategySpec } from '../../api/staged-update-strategy.ts';
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import { deepEqual } from '../../base/json.ts';
-import { isMaster } from '../placement-sources.ts';
+import { type HubBinding, isMaster } from '../placement-sources.ts';
 import { isFalse, isTrue, said } from '../planners/staged-tree.ts';
 import { continuesOnChange } from './annotations.ts';
 import type { Facts, Rest, Wrong } from './observed.ts';
@@ -83,21 +83,36 @@ function ofGround(
 
 // ---- the revision
 
-/** History keeps what runs need; somebody may have deleted it all the same, or it went just before the run wrote down that it needs it. */
-function ofRevision({ run, resourceSnapshots }: Facts, status: StagedUpdateRunStatus): Verdict | undefined {
+/**
+ * History keeps what runs need; somebody may have deleted it all the same, or it went just before the run wrote down that it needs it.
+ * Differs from KubeFleet: there such a run waits for ever.
+ */
+function ofRevision({ run, resourceSnapshots, bindings }: Facts, status: StagedUpdateRunStatus): Verdict | undefined {
   const { resourceSnapshotIndexUsed: index = '', stagesStatus: stages = [] } = status;
-  const isNeeded = stages.some(({ clusters }) => clusters.some((cluster) => !isTrue(cluster, 'Succeeded')));
-  if (
-    !isNeeded ||
-    resourceSnapshots.some((each) => isMaster(each) && each.metadata.labels?.[labels.resourceIndex] === index)
-  )
-    return undefined;
+  const isThere = resourceSnapshots.some(
+    (each) => isMaster(each) && each.metadata.labels?.[labels.resourceIndex] === index,
+  );
+  if (isThere) return undefined;
   const name = masterSnapshotName(run.spec.placementName, Number(index));
+  const ordered = new Set(bindings.filter((each) => isOrdered(each, name)).map(({ spec }) => spec.targetCluster));
+  const lacking = stages
+    .flatMap(({ clusters }) => clusters)
+    .filter((cluster) => !isTrue(cluster, 'Succeeded') && !ordered.has(cluster.clusterName))
+    .map(({ clusterName }) => clusterName);
+  if (lacking.length === 0) return undefined;
   return internal(
-    `its revision is gone: resource snapshot "${name}" does not exist any more, and clusters still need it; create a new run`,
+    `its revision is gone: resource snapshot "${name}" does not exist any more, and it was to be brought to ${named(lacking)}; create a new run`,
     { of: 'resourceSnapshot', name },
   );
 }
+
+/** Its Works carry the revision: nobody asks for the snapshot any more. */
+const isOrdered = ({ metadata, spec, conditions }: HubBinding, snapshot: string): boolean =>
+  spec.resourceSnapshotName === snapshot &&
+  conditions.some(
+    ({ type, status, observedGeneration }) =>
+      type === 'WorkSynchronized' && status === 'True' && observedGeneration === metadata.generation,
+  );
 
 // ---- the clusters
 
@@ -190,7 +205,8 @@ const hasResult = (stage: StageStatus): boolean => isTrue(stage, 'Succeeded') ||
 /** Nobody but us writes it; where it contradicts itself nobody knows what was done. */
 function ofTree(status: StagedUpdateRunStatus): Verdict | undefined {
   const { stagesStatus: stages, deletionStageStatus: removal, stagedUpdateStrategySnapshot: strategy } = status;
-  if (strategy === undefined || stages === undefined || removal === undefined) {
+  const { resourceSnapshotIndexUsed: index = '' } = status;
+  if (strategy === undefined || stages === undefined || removal === undefined || !/^\d+$/.test(index)) {
     return internal('the status of the run has lost what it was begun with');
   }
   if (

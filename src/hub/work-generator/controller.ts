@@ -98,10 +98,10 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
   };
 
   /** While it stands: if it goes, too, what is on the cluster goes with the last of them. */
-  function heirOf(see: See, { metadata }: HubBinding): string | undefined {
+  function heirOf(see: See, { metadata }: HubBinding): HubBinding | undefined {
     const name = metadata.annotations?.[annotations.twinOf];
     const heir = name === undefined ? undefined : see.get(family.bindings, name, metadata.namespace);
-    return heir !== undefined && !isGoing(heir) ? name : undefined;
+    return heir === undefined || isGoing(heir) ? undefined : heir;
   }
 
   /** By label, and the one that has the name: it may have lost its labels. */

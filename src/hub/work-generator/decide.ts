@@ -15,10 +15,9 @@ import { replacing } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubBinding } from '../placement-sources.ts';
-import { STATUS_INTERVAL_MS } from '../status-pace.ts';
 import { type HubWork, works as workSource } from '../work-source.ts';
 import { type DesiredWork, desiredWorks } from './desired.ts';
-import { type Said, type Summary, summarise, UNANSWERED } from './summary.ts';
+import { type Said, type Summary, summarise } from './summary.ts';
 
 export interface Observed {
   readonly family: PlacementFamily;
@@ -28,18 +27,18 @@ export interface Observed {
   /** The whole group that the binding names; `missing` = the snapshot is gone, `incomplete` = parts are still to come. */
   readonly group: readonly ResourceSnapshot[] | 'missing' | 'incomplete';
   readonly isMemberThere: boolean;
-  /** Another binding has the orders for its cluster: its Works are not touched. */
-  readonly heir?: string;
+  /** Another binding has the orders for its cluster: its Works are not touched but to hand them over. */
+  readonly heir?: HubBinding;
   readonly now: number;
 }
 
 export function decide(observed: Observed): Decision {
   const { binding } = observed;
   if (binding.metadata.deletionTimestamp !== undefined) return letGo(observed);
-  if (observed.heir !== undefined) return idle(`"${observed.heir}" has the orders for its cluster`);
+  if (observed.heir !== undefined) return idle(`"${observed.heir.metadata.name}" has the orders for its cluster`);
   if (binding.spec.state === 'Scheduled') return idle('the rollout has not reached it');
   if (!observed.isMemberThere) return idle('its member is gone; the scheduler deals with that');
-  if (!binding.metadata.finalizers?.includes(finalizers.workCleanup)) return hold(observed);
+  if (!hasHold(binding)) return hold(observed);
   if (binding.spec.state === 'Bound' && !isReleased(binding))
     return idle('the rollout has not said yet what it may do');
   if (observed.group === 'incomplete') return idle('parts of its snapshot are still to come');
@@ -54,25 +53,23 @@ export const isReleased = ({ metadata, conditions }: HubBinding): boolean =>
     ({ type, observedGeneration }) => type === 'RolloutStarted' && observedGeneration === metadata.generation,
   );
 
-function hold({ family, binding }: Observed): Decision {
+const hasHold = ({ metadata }: HubBinding): boolean => metadata.finalizers?.includes(finalizers.workCleanup) ?? false;
+
+function holdOn({ bindings }: PlacementFamily, binding: HubBinding): Action {
   const all = [...(binding.metadata.finalizers ?? []), finalizers.workCleanup];
-  const because = 'will have Works to clean up';
-  return {
-    steps: [[patch(seen(family.bindings, binding), { metadata: { finalizers: all } }, because)]],
-    holds: [],
-    because,
-  };
+  return patch(seen(bindings, binding), { metadata: { finalizers: all } }, 'will have Works to clean up');
+}
+
+function hold({ family, binding }: Observed): Decision {
+  const held = holdOn(family, binding);
+  return { steps: [[held]], holds: [], because: held.because };
 }
 
 /** Differs from KubeFleet: it waits until the Works are gone, not until they are marked. */
 function letGo({ family, binding, works, heir }: Observed): Decision {
   if (heir !== undefined) {
-    // It may not have been told yet what to do with them: nothing may be on the cluster that no binding answers for.
     const inherited = works.filter((each) => isOf(binding, each));
-    const because = `"${heir}" answers for ${inherited.length} Works`;
-    const change = { metadata: { labels: { [labels.parentBinding]: heir } } };
-    const handed = inherited.map((each) => patch(seen(workSource, each), change, because));
-    if (handed.length > 0) return { steps: [handed], holds: [], because };
+    if (inherited.length > 0) return handOver(family, heir, inherited);
   }
   const own = heir === undefined ? works.filter((each) => isCleanedUpWith(binding, each)) : [];
   const live = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -91,11 +88,29 @@ function letGo({ family, binding, works, heir }: Observed): Decision {
   }
   const left = (binding.metadata.finalizers ?? []).filter((each) => each !== finalizers.workCleanup);
   if (left.length === (binding.metadata.finalizers ?? []).length) return idle('somebody else still holds the binding');
-  const because = heir === undefined ? 'nothing is left on the cluster' : `what is on the cluster is that of "${heir}"`;
+  const because =
+    heir === undefined ? 'nothing is left on the cluster' : `what is on the cluster is that of "${heir.metadata.name}"`;
   return {
     steps: [
       [patch(seen(family.bindings, binding), { metadata: { finalizers: left.length === 0 ? null : left } }, because)],
     ],
+    holds: [],
+    because,
+  };
+}
+
+/**
+ * Nothing may be on the cluster that no binding answers for: the heir may not have been told yet what to do, or even that it will have something to
+ * clean up.
+ */
+function handOver(family: PlacementFamily, heir: HubBinding, inherited: readonly HubWork[]): Decision {
+  const because = `"${heir.metadata.name}" answers for ${inherited.length} Works from now on`;
+  const change = { metadata: { labels: { [labels.parentBinding]: heir.metadata.name } } };
+  const held = hasHold(heir)
+    ? ascertain(seen(family.bindings, heir), `makes sure that "${heir.metadata.name}" is still there`)
+    : holdOn(family, heir);
+  return {
+    steps: [[held], inherited.map((each) => patch(seen(workSource, each), change, because))],
     holds: [],
     because,
   };
@@ -143,22 +158,10 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const sure = writes.some((each) => each.do === 'create')
     ? [ascertain(seen(observed.family.bindings, binding), 'makes sure that the binding is still there')]
     : [];
-  const steps = [sure, writes, taken].filter((step) => step.length > 0);
-  const isNew = writes.every(isNewOrder);
-  // Nothing is said of this generation yet that would be wrong now. That the member has not answered is told when it takes its time: most answer
-  // before anybody could read that.
-  if (writes.length > 0 && isNew && !hasSpoken(binding)) {
-    const because = writes[0]?.because ?? '';
-    return { steps, holds: [], wakeAt: observed.now + STATUS_INTERVAL_MS, again: 'later', because };
-  }
-  const decision = report(observed, writes.length > 0 ? undefined : present, steps);
+  const decision = report(observed, writes.length > 0 ? undefined : present, [sure, writes, taken]);
   // All is ordered and said. What comes next is the member's answer, unless the order is the one that it has answered already.
-  return decision.steps.length > 0 && isNew ? { ...decision, again: 'later' } : decision;
+  return decision.steps.length > 0 && writes.every(isNewOrder) ? { ...decision, again: 'later' } : decision;
 }
-
-/** Of the binding's present generation. */
-const hasSpoken = ({ metadata, conditions }: HubBinding): boolean =>
-  conditions.some(({ type, observedGeneration }) => OURS.includes(type) && observedGeneration === metadata.generation);
 
 /** Not only marked anew. */
 const isNewOrder = (action: Action): boolean =>
@@ -228,7 +231,22 @@ function report(
   present: readonly HubWork[] | undefined,
   steps: readonly (readonly Action[])[],
 ): Decision {
-  const summary = present === undefined ? UNANSWERED : summarise(present);
+  const summary: Summary =
+    present === undefined
+      ? {
+          said: [
+            {
+              type: 'Applied',
+              status: 'False',
+              reason: 'ApplyInProgress',
+              message: bindingSentence('ApplyInProgress'),
+            },
+          ],
+          failedPlacements: [],
+          driftedPlacements: [],
+          diffedPlacements: [],
+        }
+      : summarise(present);
   return tell(observed, { ...summary, said: [synced('AllWorkSynced', 'WorkSynchronized'), ...summary.said] }, steps);
 }
 
@@ -270,9 +288,12 @@ function tell({ family, binding, now }: Observed, summary: Summary, steps: reado
   };
 }
 
-/** What was so before this order says nothing of it: since when it is so counts from this one. */
+/**
+ * What was available before this order says nothing of it. It is gone from the binding by the time that the member answers, unless the hub died
+ * in between; then the time of a cluster of which nobody can tell would count from the order before.
+ */
 const isOfAnotherOrder = ({ metadata, spec }: HubBinding, { type, observedGeneration }: Condition): boolean =>
-  (type === 'Applied' || type === 'Available') && spec.state === 'Bound' && observedGeneration !== metadata.generation;
+  type === 'Available' && spec.state === 'Bound' && observedGeneration !== metadata.generation;
 
 const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list);
 

@@ -30,7 +30,8 @@ const MOST = 100;
 export function summarise(works: readonly HubWork[]): Summary {
   const applied = works.map((work) => fresh(work, 'Applied'));
   if (applied.some((each) => each === undefined)) {
-    return UNANSWERED;
+    // Differs from KubeFleet: as long as the member has not answered it stays with ApplyInProgress, which no reader takes for a failure.
+    return { ...nothing, said: [no('Applied', 'ApplyInProgress', bindingSentence('ApplyInProgress'))] };
   }
   if (applied.some((each) => each?.status === 'False')) {
     const failed = failures(works);
@@ -86,12 +87,6 @@ const no = (type: BindingCondition, reason: BindingReason, message: string): Sai
   reason,
   message,
 });
-
-/** Differs from KubeFleet: as long as the member has not answered it stays with ApplyInProgress, which no reader takes for a failure. */
-export const UNANSWERED: Summary = {
-  ...nothing,
-  said: [no('Applied', 'ApplyInProgress', bindingSentence('ApplyInProgress'))],
-};
 
 const fresh = ({ metadata, conditions }: HubWork, type: string): Condition | undefined => {
   const condition = conditionOf(conditions, type);
