@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { BINDINGS, type Fleet, type Side, wiresFrom } from './deliver-fleet.ts';
 import { legsOf, plainLegs } from './deliver-legs.ts';
 import { listen, send, type Wire } from './deliver-wire.ts';
+import { vitalsFlags } from './fleet-process.ts';
 import { start } from './processes.ts';
 
 export interface Relayed {
@@ -26,7 +27,8 @@ export async function startRelay(folder: string, fleet: Fleet, relayed: Relayed)
   const legsFile = join(folder, 'legs.json');
   writeFileSync(legsFile, JSON.stringify(legs));
   const where = isOwn ? ['up', data] : ['kube', fleet.kubeconfig as string];
-  const worker = start('bench/relay-process.mjs', [...where, String(members), legsFile]);
+  // What watches over the fleet while it is measured watches over this, too: it costs both the same.
+  const worker = start('bench/relay-process.mjs', [...where, String(members), legsFile], { flags: vitalsFlags });
   await worker.firstLine;
   const wire = isOwn ? wiresFrom(data).hub : fleet.wire;
   const arrivals = countTo(members);

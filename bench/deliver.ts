@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Counted, type Fleet, startFleet } from './deliver-fleet.ts';
 import { type Relayed, startFileRelay, startRelay } from './deliver-relays.ts';
@@ -39,11 +40,18 @@ interface Size {
 
 const sizeOf = (members: number): Size => ({
   members,
-  changes: members <= 10 ? 200 : members <= 200 ? 15 : 5,
+  // Of a few hundred changes of a small fleet the median is off by 5 % now and then, on a machine that is not ours alone.
+  changes: members <= 10 ? 800 : members <= 200 ? 15 : 5,
   warmUps: members <= 10 ? 400 : members <= 200 ? 20 : 2,
 });
 /** Of the warm-ups of a small fleet, those that count as its first. */
 const FIRST = 20;
+/** After the last change, for what is still to be told of it. */
+const TAIL_MS = 3000;
+/** How long a fleet is left alone, to see what it takes then: every member has its heartbeat once. */
+const REST_SECONDS = 60;
+/** From so many members on growth is told. */
+const MANY = 50;
 type StartFleet = (folder: string, members: number, debounce: string) => Promise<Fleet>;
 
 interface Measured extends Size {
@@ -53,7 +61,10 @@ interface Measured extends Size {
   readonly first: Times;
   readonly statusMs: number;
   readonly loop: Vitals['loop'];
+  /** For a change, with what the fleet takes meanwhile for its heartbeats. */
   readonly cpuMs: number;
+  /** The same without that; only of those whose growth is told. */
+  readonly ownCpuMs?: number;
   readonly counted: Counted;
 }
 
@@ -74,7 +85,7 @@ export async function rows(tell: (row: Row) => void): Promise<void> {
       const measured = await measure(folder, sizeOf(members), begin);
       tellSize(measured, tell);
       if (members <= 200) await tellUsual(folder, measured, begin, tell);
-      if (before !== undefined && before.members >= 50) tellGrowth(before, measured, tell);
+      if (before !== undefined && Math.min(before.members, members) >= MANY) tellGrowth(before, measured, tell);
       before = measured;
     }
   } finally {
@@ -102,6 +113,7 @@ async function measure(folder: string, size: Size, begin: StartFleet): Promise<M
     await files.change();
   }
   const first = await fleet.vitals();
+  const began = performance.now();
   for (let round = 0; round < changes; round++) {
     const { each, toldMs } = await settled(fleet, () => fleet.change());
     done.ours.push(each);
@@ -109,8 +121,11 @@ async function measure(folder: string, size: Size, begin: StartFleet): Promise<M
     done.bare.push(await relay.change());
     done.files.push(await files.change());
   }
+  await sleep(TAIL_MS);
   const last = await fleet.vitals();
-  const cpu = (all: readonly Vitals[], of: (each: Vitals) => number) => all.reduce((sum, each) => sum + of(each), 0);
+  const seconds = (performance.now() - began) / 1000;
+  const cpuMs = cpuBetween(first, last) / changes;
+  const rest = members < MANY ? undefined : await restCpuMs(fleet, last);
   return {
     ...size,
     ours: timesOf(done.ours),
@@ -122,9 +137,22 @@ async function measure(folder: string, size: Size, begin: StartFleet): Promise<M
       p99: Math.max(...last.map(({ loop }) => loop.p99)),
       max: Math.max(...last.map(({ loop }) => loop.max)),
     },
-    cpuMs: (cpu(last, ({ cpuMs }) => cpuMs) - cpu(first, ({ cpuMs, collectMs }) => cpuMs + collectMs)) / changes,
+    cpuMs,
+    ...(rest === undefined ? {} : { ownCpuMs: cpuMs - (rest * seconds) / changes }),
     counted: await fleet.count(),
   };
+}
+
+/** In a second in which nothing is changed. */
+async function restCpuMs(fleet: Fleet, before: readonly Vitals[]): Promise<number> {
+  await sleep(REST_SECONDS * 1000);
+  return cpuBetween(before, await fleet.vitals()) / REST_SECONDS;
+}
+
+function cpuBetween(before: readonly Vitals[], after: readonly Vitals[]): number {
+  const sum = (all: readonly Vitals[], of: (each: Vitals) => number) =>
+    all.reduce((total, each) => total + of(each), 0);
+  return sum(after, ({ cpuMs }) => cpuMs) - sum(before, ({ cpuMs, collectMs }) => cpuMs + collectMs);
 }
 
 /** The next change begins when nothing of this one is under way any more. */
@@ -235,7 +263,8 @@ function tellGrowth(small: Measured, large: Measured, tell: (row: Row) => void):
   const ms = (value: number) => `${value.toFixed(2)} ms`;
   growth('time to all', ({ ours }) => ours.all, ms, false);
   growth('time of the relay', ({ bare }) => bare.all, ms, false);
-  growth('processor time', ({ cpuMs }) => cpuMs, ms);
+  growth('processor time without that at rest', ({ ownCpuMs = Number.NaN }) => ownCpuMs, ms);
+  growth('processor time, all of it,', ({ cpuMs }) => cpuMs, ms, false);
   growth(
     'writes',
     ({ counted }) => writesIn(counted),

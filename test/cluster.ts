@@ -1,5 +1,5 @@
 // A cluster in memory for tests: the real API server without sockets, on a clock and a random stream that the test holds.
-import type { Kind, Resource } from '../src/api/kind.ts';
+import type { Admission, Kind, Resource } from '../src/api/kind.ts';
 import { HUB_USER_NAME } from '../src/api/names.ts';
 import type { KubeObject, User } from '../src/api/object.ts';
 import type { Answer, Request, Target, Transport } from '../src/api/transport.ts';
@@ -84,6 +84,7 @@ export interface TestCluster extends AsyncDisposable {
 export async function aCluster(
   options: {
     readonly kinds?: readonly Kind[];
+    readonly admissions?: readonly Admission[];
     readonly store?: Store;
     /** Clusters of one fleet share their time. */
     readonly clock?: TestClock;
@@ -102,6 +103,7 @@ export async function aCluster(
     signingKey: key,
     caCertificate: 'CA',
     kinds,
+    ...(options.admissions === undefined ? {} : { admissions: options.admissions }),
     onError: (error) => errors.push(error),
   });
   await running.settled();

@@ -14,7 +14,6 @@ const text = 'x'.repeat(Number(bytes));
 const all = Array.from({ length: Number(count) }, (_, member) => member);
 const reading = (input, use) => createInterface({ input }).on('line', (line) => use(JSON.parse(line)));
 const lineOf = (write) => `${JSON.stringify({ ...write, text })}\n`;
-
 async function openLog(name, tell) {
   const handle = await open(`${folder}/${name}`, 'w');
   const gathering = [];
@@ -62,8 +61,9 @@ async function hub() {
     else reading(request, (write) => onHub(write, () => response.end('{}')));
   });
   const port = await new Promise((told) => server.listen(0, '127.0.0.1', () => told(server.address().port)));
-  if (act) console.log(port);
-  else fork(process.argv[1], [...process.argv.slice(2, 9), String(port)]).once('message', () => console.log(port));
+  if (act) return console.log(port);
+  const child = fork(process.argv[1], process.argv.slice(2, 9).concat(port)).once('message', () => console.log(port));
+  process.once('SIGTERM', () => process.exit(child.kill('SIGKILL') ? 0 : 1)); // it would take our end for a failure
 }
 
 async function members(port) {

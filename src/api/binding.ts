@@ -70,14 +70,13 @@ export type Binding = WithSpec<BindingSpec, BindingStatus>;
 export type BindingState = BindingSpec['state'];
 
 export type BindingCondition = Exclude<PlacementCondition, 'Scheduled' | 'StatusSynced'>;
-/** A binding never says Unknown, so the reasons for it are not written there. */
+/** A binding says Unknown of its Works alone, while one of them is being deleted: the other reasons for it are not written there. */
 export type BindingReason = Exclude<
   ClusterReason,
   | 'Scheduled'
   | 'ScheduleFailed'
   | 'RolloutStartedUnknown'
   | 'OverriddenPending'
-  | 'WorkSynchronizedUnknown'
   | 'ApplyPending'
   | 'ResourceAvailableUnknown'
   | 'DiffReportingPending'

@@ -18,6 +18,7 @@ export type HoldCode =
   | 'OtherRun'
   | 'PredecessorLeaving'
   | 'RemovalPending'
+  | 'RevisionPending'
   | 'RunNotStarted'
   | 'RunStopped'
   | 'SchedulingPending'
@@ -29,6 +30,14 @@ export type HoldCode =
   | 'TimedWait'
   | 'Unreachable'
   | 'UntrackedPeriod';
+
+/** What keeps a placement as a whole from moving, until somebody does something about it. */
+export const BLOCKING: readonly string[] = [
+  'NotSupportedYet',
+  'SelectionPending',
+  'SnapshotTooLarge',
+  'StepRefused',
+] satisfies readonly HoldCode[];
 
 export interface Hold {
   readonly code: HoldCode;
@@ -60,11 +69,17 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   NamespaceTerminating: (facts, on) =>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
   NotAvailable: (facts, on) => `it is not available on ${on} yet (${causeIn(facts)})`,
-  NotSupportedYet: (facts, on) => `${on}: ${facts['what'] ?? 'something it uses'} is not supported yet`,
+  NotSupportedYet: ({ what = 'something it uses' }, on) =>
+    `${on}: ${what} ${String(what).includes(', ') ? 'are' : 'is'} not supported yet`,
   OtherRun: (facts, on) => rivalSentence(on, facts['state'] === 'Stop'),
   PredecessorLeaving: (facts, on) =>
     `the former ${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,
-  RemovalPending: (facts, on) => `${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,
+  RemovalPending: (facts, on) =>
+    facts['cluster'] === undefined
+      ? `${on} still has, or removes, what it should have no longer${facts['cause'] === undefined ? '' : ` (${causeWords(facts)})`}`
+      : `${on} is still being removed from cluster "${facts['cluster']}"`,
+  RevisionPending: (_facts, on) =>
+    `what ${on} selects has changed; the hub still collects changes before it makes a revision`,
   RunNotStarted: (_facts, on) => `${on} is prepared and has not been started`,
   RunStopped: (_facts, on) => `${on} is stopped`,
   SchedulingPending: (facts, on) =>

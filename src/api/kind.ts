@@ -45,6 +45,9 @@ export interface Kind<Spec = unknown, Status = unknown> extends Resource {
   admit?(request: AdmitRequest<Spec, Status>): Admitted;
 }
 
+/** What one cluster does beyond the schema with objects of a kind that every server has. */
+export type Admission = Pick<Kind, 'group' | 'kind'> & Required<Pick<Kind, 'admit'>>;
+
 export type FieldCause = StatusCause & { readonly field: string };
 
 export type Admitted =

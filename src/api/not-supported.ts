@@ -1,6 +1,9 @@
 // What is accepted and stored, but not acted upon yet: the one list. Whoever writes such a thing is warned; a placement that uses it does
 // not move (hub/not-supported.ts). A row goes when its behaviour is built.
-import type { AdmitRequest, Admitted, Kind } from './kind.ts';
+import { isEnvelopeConfigMap, isMarkedConfigMap } from './envelope-config-map.ts';
+import type { Admission, AdmitRequest, Admitted, Kind } from './kind.ts';
+import { annotations } from './names.ts';
+import type { KubeObject } from './object.ts';
 import type { Placement, PlacementSpec } from './placement.ts';
 import type { PlacementPolicy } from './placement-policy.ts';
 
@@ -9,6 +12,8 @@ interface FieldRow {
   readonly field: string;
   /** What in particular, if not every value. */
   readonly value?: string;
+  /** What follows besides. */
+  readonly consequence?: string;
   isUsed(spec: PlacementSpec): boolean;
 }
 
@@ -19,6 +24,14 @@ const preferencesOf = (policy: PlacementPolicy | undefined) =>
 
 const REQUIRED = 'spec.policy.affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'spec.policy.affinity.clusterAffinity.preferredDuringSchedulingIgnoredDuringExecution';
+
+/**
+ * What it has placed is to stay when it goes. Whoever asks for that must not lose it because nobody knows how: until it is built, such a placement
+ * is not taken down. Differs from KubeFleet, where it is ignored.
+ */
+export function isAbandoning({ strategy }: PlacementSpec): boolean {
+  return strategy?.deleteStrategy?.propagationPolicy === 'Abandon';
+}
 
 const FIELDS: readonly FieldRow[] = [
   { field: PREFERRED, isUsed: ({ policy }) => preferencesOf(policy).length > 0 },
@@ -48,7 +61,9 @@ const FIELDS: readonly FieldRow[] = [
   {
     field: 'spec.strategy.deleteStrategy.propagationPolicy',
     value: 'Abandon',
-    isUsed: ({ strategy }) => strategy?.deleteStrategy?.propagationPolicy === 'Abandon',
+    consequence:
+      'as long as it says so, its deletion waits and clusters keep what they have, unless the namespace that it is in is deleted',
+    isUsed: isAbandoning,
   },
   {
     field: 'spec.strategy.reportBackStrategy.type',
@@ -78,14 +93,20 @@ const NONE: readonly string[] = [];
 export function notSupportedFields(spec: PlacementSpec): readonly string[] {
   const known = used.get(spec);
   if (known !== undefined) return known;
-  const fields = FIELDS.filter(({ isUsed }) => isUsed(spec)).map(({ field, value }) =>
-    value === undefined ? field : `${field}: ${value}`,
-  );
+  const fields = FIELDS.filter(({ isUsed }) => isUsed(spec)).map(nameOf);
   const found = fields.length === 0 ? NONE : fields;
   // A spec that can still change must not be remembered by its identity.
   if (Object.isFrozen(spec)) used.set(spec, found);
   return found;
 }
+
+const nameOf = ({ field, value }: FieldRow): string => (value === undefined ? field : `${field}: ${value}`);
+
+const warningOf = (row: FieldRow): string =>
+  [
+    `${nameOf(row)} is not supported yet: the placement does not move`,
+    ...(row.consequence === undefined ? [] : [row.consequence]),
+  ].join('; ');
 
 /** For placements: stored, with a warning for every field that is not acted upon. */
 export function admitPlacement({
@@ -99,9 +120,7 @@ export function admitPlacement({
   return {
     ok: true,
     object: (object ?? old) as Placement,
-    warnings: isJudged
-      ? notSupportedFields(spec).map((field) => `${field} is not supported yet: the placement does not move`)
-      : NONE,
+    warnings: isJudged ? FIELDS.filter(({ isUsed }) => isUsed(spec)).map(warningOf) : NONE,
   };
 }
 
@@ -119,3 +138,23 @@ export function warnedOf(kind: Kind): Kind {
     }),
   } satisfies Kind);
 }
+
+const MARK = `annotation ${annotations.envelopeConfigMap}`;
+
+/** Kubernetes' own kinds, on a hub: stored as they are, with a warning for what is not acted upon. */
+export const hubAdmissions: readonly Admission[] = [
+  {
+    group: '',
+    kind: 'ConfigMap',
+    admit: ({ verb, object, old }): Admitted => ({
+      ok: true,
+      object: (object ?? old) as NonNullable<typeof object>,
+      warnings: verb === 'delete' || object === undefined || !isMarkedConfigMap(object) ? NONE : [warningAbout(object)],
+    }),
+  },
+];
+
+const warningAbout = (marked: KubeObject): string =>
+  isEnvelopeConfigMap(marked)
+    ? `ConfigMap with ${MARK} is not supported yet: ${KINDS['ResourceEnvelope']}`
+    : `${MARK} has no effect: not each value of data is one object with apiVersion, kind and name; it is placed as any ConfigMap`;

@@ -288,5 +288,7 @@ export type PlacementEventReason =
   | 'PlacementDiffReported'
   | 'PlacementRolloutCompleted'
   | 'PlacementRolloutHeld'
+  | 'PlacementApplyFailed'
   | 'PlacementUpdatesOneByOne'
+  | 'PlacementApplyStrategyChanged'
   | 'PlacementCleanupFinalizerRemoved';

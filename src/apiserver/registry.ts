@@ -79,7 +79,7 @@ export interface ServedResource {
   /** Further subresources with their own handlers: token, binding, finalize, eviction, approval … */
   readonly subresources: readonly Subresource[];
   readonly behaviour: Behaviour;
-  /** Our own kinds: admission beyond the schema, called in process. */
+  /** Admission beyond the schema, called in process: of our own kinds, and of built-in ones where a cluster has some. */
   readonly admit?: Kind['admit'];
   /** Where its objects are kept when it shows those of another resource: events of events.k8s.io are the core ones. */
   readonly keptAs?: { readonly group: string; readonly plural: string };

@@ -2,7 +2,7 @@
 
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import { crdOf } from '../api/crd.ts';
-import type { Kind } from '../api/kind.ts';
+import type { Admission, Kind } from '../api/kind.ts';
 import { groupVersionOf, type KubeObject } from '../api/object.ts';
 import { type Clock, kubeTime } from '../base/clock.ts';
 import { deepEqual } from '../base/json.ts';
@@ -20,6 +20,7 @@ import { startHousekeeping } from './housekeeping/start.ts';
 import type { HttpCluster } from './http/http-cluster.ts';
 import { catalogueOf } from './live-catalogue.ts';
 import { createRegistry } from './live-registry.ts';
+import type { ServedResource } from './registry.ts';
 import { createMemoryStore } from './store/memory.ts';
 import { keyOf, type Store } from './store/store.ts';
 import type { Image } from './store/visible-state.ts';
@@ -34,6 +35,8 @@ export interface StartOptions {
   readonly caCertificate: string;
   /** Kinds of ours that this cluster serves: their CRDs are installed, their admission is called in process. */
   readonly kinds: readonly Kind[];
+  /** Of built-in kinds on this cluster: called in process, too. */
+  readonly admissions?: readonly Admission[];
   readonly staticTokens?: StaticTokens;
   onError(error: unknown, what: string): void;
 }
@@ -48,7 +51,7 @@ export interface RunningCluster extends AsyncDisposable {
 
 export async function startCluster(options: StartOptions): Promise<RunningCluster> {
   const { name, store, clock, random, signingKey, caCertificate } = options;
-  const registry = createRegistry(builtinResources());
+  const registry = createRegistry(admitting(builtinResources(), options.admissions ?? []));
   const tokens = createTokens({ key: signingKey, issuer: issuerOf(name), lookup: lookupIn(store), clock, random });
   const authenticator = createAuthenticator({
     clock,
@@ -128,6 +131,15 @@ export async function freshMemoryStore(options: Pick<StartOptions, 'kinds' | 'cl
 const rethrow = (error: unknown): never => {
   throw error;
 };
+
+/** All clusters that admit nothing of their own share the list, and what is indexed by it. */
+function admitting(resources: readonly ServedResource[], admissions: readonly Admission[]): readonly ServedResource[] {
+  if (admissions.length === 0) return resources;
+  return resources.map((resource) => {
+    const found = admissions.find(({ group, kind }) => group === resource.group && kind === resource.kind);
+    return found === undefined ? resource : Object.freeze({ ...resource, admit: found.admit });
+  });
+}
 
 const admitters = (kinds: readonly Kind[]) => (group: string, kind: string) =>
   kinds.find((each) => each.group === group && each.kind === kind)?.admit;

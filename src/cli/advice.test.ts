@@ -42,9 +42,42 @@ describe('what to do', () => {
         'Deployment "shop/web" is already placed by another placement (AppliedWork "shop-work"): let only one of them select it',
       says: 'take Deployment "shop/web" out of the resourceSelectors of this placement, or of the other placement: only one of them may place an object',
     },
-    { it: 'about a refusal that says it itself', message: 'cannot change Deployment "shop/web": …', says: undefined },
+    {
+      it: 'about what cannot be changed',
+      message:
+        'cannot change Deployment "shop/web": spec.selector cannot be changed on an existing object (…); change it back, …',
+      says: 'change Deployment "shop/web" back on the hub, or give it another name; or delete it on cluster "eu-1", and it is created anew: `kubectl --context eu-1 -n shop delete deployment/web`',
+    },
+    {
+      it: 'about a kind that is missing',
+      message: 'the member serves no kind Widget in example.com/v1; if it is a custom one, …',
+      says: 'install the CustomResourceDefinition of Deployment "shop/web" on cluster "eu-1", or let a placement bring it; the rest follows by itself',
+    },
+    {
+      it: 'about a namespace that is missing',
+      message: 'cannot create Deployment "shop/web": the member has no namespace "shop": …',
+      says: 'bring namespace "shop" to cluster "eu-1": a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that',
+    },
+    {
+      it: 'about what is too large',
+      message: 'Deployment "shop/web" is too large for client-side apply: its annotations, …',
+      says: 'make Deployment "shop/web" smaller, or split it: an object may take about 256 KiB',
+    },
+    {
+      it: 'about a refusal that says it itself',
+      message: 'the member refused Deployment "shop/web": …',
+      says: undefined,
+    },
   ])('$it', ({ message, says }) => {
     expect(advice({ 'eu-1': [refused(message)] })).toEqual(says === undefined ? [] : [says]);
+  });
+
+  test('about what cannot be changed offers no command that could lose something', () => {
+    const message = 'cannot change X: spec cannot be changed on an existing object (…)';
+    const [claim] = advice({ 'eu-1': [refused(message, { group: '', kind: 'PersistentVolumeClaim', name: 'disk' })] });
+    expect(claim).toMatch(/; or delete it on cluster "eu-1", if nothing is lost with that, and it is created anew$/);
+    const [two] = advice({ 'eu-1': [refused(message), refused(message, { name: 'other' })] });
+    expect(two).not.toContain('kubectl');
   });
 
   test('about what does not work is to look, with commands to copy', () => {

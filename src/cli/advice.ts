@@ -3,6 +3,7 @@
 import type { Placement } from '../api/placement.ts';
 import type { ClusterPlacementState } from '../api/placement-state.ts';
 import { objectName } from './explanation.ts';
+import { hasPods } from './pods-evidence.ts';
 import { NAME } from './which-placement.ts';
 
 type Failed = NonNullable<ClusterPlacementState['failedPlacements']>[number];
@@ -44,6 +45,54 @@ const OWNED = /is owned by (.+), and allowCoOwnership is not set$/;
 const PLACED = /is already placed by another placement(?:, (.+))? \(AppliedWork /;
 const FOUND = /, and whenToTakeOver is Never$/;
 
+interface Refusal {
+  readonly clusters: readonly string[];
+  readonly objects: string;
+  readonly failed: Failed;
+}
+
+/** With these nothing goes that does not come back: no data, and nothing that others put there. */
+const MADE_ANEW: readonly string[] = [
+  'Deployment',
+  'DaemonSet',
+  'ReplicaSet',
+  'Job',
+  'ConfigMap',
+  'Service',
+  'RoleBinding',
+];
+
+/** What a member's API server refuses, by the words that the agent has for it (member/apply/outcome.ts, manifest.ts, judge.ts). */
+const REFUSALS: readonly { readonly words: RegExp; readonly what: string; say(of: Refusal): string }[] = [
+  {
+    words: /cannot be changed on an existing object/,
+    what: 'cannot be changed',
+    say({ clusters, objects, failed }) {
+      const typed = MADE_ANEW.includes(failed.kind) && objects === objectName(failed) ? typedName(failed) : undefined;
+      const command = typed === undefined ? '' : `: \`${kubectlOn(clusters[0] ?? '', failed)} delete ${typed}\``;
+      const unless = typed === undefined ? ', if nothing is lost with that' : '';
+      return `change ${objects} back on the hub, or give it another name; or delete it on ${named(clusters)}${unless}, and it is created anew${command}`;
+    },
+  },
+  {
+    words: /^the member serves no kind /,
+    what: 'unknown kind',
+    say: ({ clusters, objects }) =>
+      `install the CustomResourceDefinition of ${objects} on ${named(clusters)}, or let a placement bring it; the rest follows by itself`,
+  },
+  {
+    words: /the member has no namespace /,
+    what: 'no namespace',
+    say: ({ clusters, failed }) =>
+      `bring namespace "${failed.namespace ?? ''}" to ${named(clusters)}: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
+  },
+  {
+    words: /is too large for client-side apply/,
+    what: 'too large',
+    say: ({ objects }) => `make ${objects} smaller, or split it: an object may take about 256 KiB`,
+  },
+];
+
 function adviceOn(failed: Failed): Advice | undefined {
   const { type, message } = failed.condition;
   const object = objectName(failed);
@@ -65,6 +114,12 @@ function adviceOn(failed: Failed): Advice | undefined {
         `let the placement take over ${objects}: set its spec.strategy.applyStrategy.whenToTakeOver to Always; or delete that on ${named(clusters)}, and it is created anew`,
     };
   }
+  const known = REFUSALS.find(({ words }) => words.test(message));
+  if (known !== undefined) {
+    const { what, say } = known;
+    const within = `${what} ${failed.namespace ?? ''}`;
+    return { what: within, object, say: (clusters, objects) => say({ clusters, objects, failed }) };
+  }
   const placed = PLACED.exec(message);
   if (placed === null) return undefined;
   const other = placed[1] ?? 'the other placement';
@@ -76,20 +131,27 @@ function adviceOn(failed: Failed): Advice | undefined {
   };
 }
 
-const WITH_PODS: readonly string[] = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job'];
-
-/** With commands to copy: what stands in a status may have been written by anybody, so only what can be a name gets into one. */
-function lookAt({ group = '', kind, namespace, name }: Failed): Advice | undefined {
+/** For commands to copy: what stands in a status may have been written by anybody, so only what can be a name gets into one. */
+function typedName({ group = '', kind, namespace, name }: Failed): string | undefined {
   if (![name, ...(namespace === undefined ? [] : [namespace])].every((each) => NAME.test(each))) return undefined;
   if (!/^[A-Za-z]+$/.test(kind) || (group !== '' && !NAME.test(group))) return undefined;
+  return `${kind.toLowerCase()}${group === '' || group === 'apps' || group === 'batch' ? '' : `.${group}`}/${name}`;
+}
+
+const kubectlOn = (cluster: string, { namespace }: Failed): string =>
+  `kubectl --context ${cluster}${namespace === undefined ? '' : ` -n ${namespace}`}`;
+
+function lookAt(failed: Failed): Advice | undefined {
+  const { kind, namespace, name } = failed;
+  const typed = typedName(failed);
+  if (typed === undefined) return undefined;
   const object = objectName({ kind, name, ...(namespace === undefined ? {} : { namespace }) });
-  const typed = `${kind.toLowerCase()}${group === '' || group === 'apps' || group === 'batch' ? '' : `.${group}`}/${name}`;
   return {
     what: `${object} does not work`,
     object,
     say([first = '', ...others]) {
-      const kubectl = `kubectl --context ${first}${namespace === undefined ? '' : ` -n ${namespace}`}`;
-      const pods = WITH_PODS.includes(kind) ? ` and \`${kubectl} get pods\`` : '';
+      const kubectl = kubectlOn(first, failed);
+      const pods = hasPods(kind) ? ` and \`${kubectl} get pods\`` : '';
       const also = others.length === 0 ? '' : ` (the same on ${listed(others)})`;
       return `look at ${object} on cluster "${first}": \`${kubectl} describe ${typed}\`${pods}${also}`;
     },

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { findConnection } from './connect.ts';
+import { connectionIfThere, findConnection } from './connect.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'flotilla-connect-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,5 +53,13 @@ describe('a kubeconfig that is not there', () => {
     expect(() => findConnection({})).toThrow(
       /name the right one with --kubeconfig, or with `export KUBECONFIG=\$PWD\/.flotilla\/kubeconfig`$/,
     );
+  });
+});
+
+describe('the way to a member', () => {
+  test('is the context of its name, if there is one', () => {
+    const kubeconfig = config('hub', 'eu-1');
+    expect(connectionIfThere({ kubeconfig, context: 'eu-1' })?.server).toBe('https://127.0.0.1:2');
+    expect(connectionIfThere({ kubeconfig, context: 'eu-2' })).toBeUndefined();
   });
 });

@@ -75,16 +75,26 @@ export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'con
     const own = inClusterConnection(process.env, (file) => readText(file, 'file'));
     if (own) return own;
   }
-  const files = (paths.length === 0 ? [usualPath()] : paths).map((path) => ({
-    path,
-    text: options.kubeconfig === undefined ? readUnasked(path) : readText(path, 'kubeconfig'),
-    folder: dirname(resolve(path)),
-    readFile: (file: string) => readText(resolve(dirname(path), file), 'file'),
-  }));
+  const files = filesAt(paths, options);
   const { context, usualContext } = options;
   const usual = context === undefined && usualContext !== undefined && contextsIn(files).includes(usualContext);
   return connectionFrom(files, usual ? usualContext : context);
 }
+
+/** That of a context, if there is such a one. */
+export function connectionIfThere(options: { readonly kubeconfig?: string; readonly context: string }) {
+  const paths = kubeconfigPaths(options.kubeconfig);
+  const files = paths.length === 0 ? [] : filesAt(paths, options);
+  return contextsIn(files).includes(options.context) ? connectionFrom(files, options.context) : undefined;
+}
+
+const filesAt = (paths: readonly string[], { kubeconfig }: Pick<ConnectOptions, 'kubeconfig'>) =>
+  (paths.length === 0 ? [usualPath()] : paths).map((path) => ({
+    path,
+    text: kubeconfig === undefined ? readUnasked(path) : readText(path, 'kubeconfig'),
+    folder: dirname(resolve(path)),
+    readFile: (file: string) => readText(resolve(dirname(path), file), 'file'),
+  }));
 
 const usualPath = (): string => join(homedir(), '.kube', 'config');
 

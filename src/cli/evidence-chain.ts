@@ -1,4 +1,5 @@
-// The chain behind a cause, as far as the caller may read it: the object that holds -> its member -> its binding -> its Works.
+// The chain behind a cause, as far as the caller may read it: the object that holds -> its member -> its binding -> its Works -> what the member
+// itself says of what does not come up, or does not go.
 import { memberCluster } from '../api/member-cluster.ts';
 import type { ObjectRef } from '../api/object.ts';
 import type { Placement } from '../api/placement.ts';
@@ -53,7 +54,7 @@ export async function chainFrom(chain: Chain, on: ObjectRef): Promise<readonly E
   }
   if (on.kind === work.kind && on.namespace !== undefined) {
     const found = ifRead(await reader.work(on.namespace, on.name));
-    return found === undefined ? [] : [workEvidence(found, now)];
+    return found === undefined ? [] : [workEvidence(found, now), ...(await reader.behind(found, now))];
   }
   if (on.kind === family.placement.kind) {
     const open = (placement?.status?.conditions ?? []).filter(({ status }) => status !== 'True');
@@ -96,7 +97,9 @@ async function bindingChain({ which, reader, now }: Chain, binding: HubBinding):
   const works = ifRead(await reader.worksOf(binding)) ?? [];
   const own = bindingEvidence(which.family.binding.kind, binding, now);
   const said = new Set((binding.failedPlacements ?? []).map(({ condition }) => condition.message));
-  return [own, ...works.map((each) => workEvidence(each, now, said))];
+  const links = [own];
+  for (const each of works) links.push(workEvidence(each, now, said), ...(await reader.behind(each, now)));
+  return links;
 }
 
 /** What the placement repeats of a binding that may not be read. */

@@ -6,10 +6,11 @@ import { UserError } from '../base/errors.ts';
 import { holdOf } from '../hub/holds-summary.ts';
 import { isReachable } from '../hub/reachable.ts';
 import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
+import { askedLabels, ownLabels } from './asked-labels.ts';
 import { bindingsOf, clusterChain, clusterRef, type Looking } from './evidence-chain.ts';
 import { isExternal, ofExternalCluster } from './explain-external.ts';
-import { ofDeletion, waiting, whyRefused } from './explain-placement.ts';
-import { memberEvidence } from './explanation.ts';
+import { bringNamespace, hearsay, ofDeletion, waiting, whyRefused } from './explain-placement.ts';
+import { type Evidence, memberEvidence } from './explanation.ts';
 import { holdNow } from './plan-now.ts';
 import { ifRead } from './readable.ts';
 
@@ -23,13 +24,17 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
     const cause = await causeOfHold(looking, hold);
     const own = await clusterChain(looking, cluster);
     const first = { ...cause, evidence: [...cause.evidence, ...own] };
-    return waiting(looking, { who: `cluster "${cluster}"`, first, on: hold.on });
+    const bindings = await bindingsOf(looking, cluster);
+    const isGivenUp = bindings.length > 0 && bindings.every(({ spec }) => spec.state === 'Unscheduled');
+    const who = `cluster "${cluster}"${isGivenUp ? ', which is no longer picked,' : ''}`;
+    return waiting(looking, { who, first, on: hold.on });
   }
   if (progress.isDeleting) return ofDeletion(looking);
   if (state?.isDone) {
     const at = state.revision === '' ? '' : ` (revision ${state.revision})`;
     const what = progress.isReport ? 'is compared' : 'is there and available';
-    return answer(`nothing holds cluster "${cluster}": ${title} ${what}${at}`, { isWaiting: false });
+    const notes = await hearsay(looking, [cluster]);
+    return answer(`nothing holds cluster "${cluster}": ${title} ${what}${at}`, { isWaiting: false, notes });
   }
   if (state !== undefined && isExternal(looking.placement)) return ofExternalCluster(looking, state);
   if (state !== undefined) {
@@ -79,12 +84,21 @@ async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
     throw new UserError('NotFound', `there is no MemberCluster "${cluster}" (${known})`);
   }
   const why = decision === undefined ? unexplained(looking, cluster) : whyRefused(decision);
+  const known = (member: MemberCluster) => [memberEvidence(member, cluster, now), ...labelled(looking, member)];
   return answer(`cluster "${cluster}" is not picked by ${title}: ${why}`, {
-    causes:
-      found === undefined ? [] : [{ sentence: 'what is known of it', evidence: [memberEvidence(found, cluster, now)] }],
-    next: [nextFor(looking, cluster, found)],
+    causes: found === undefined ? [] : [{ sentence: 'what is known of it', evidence: known(found) }],
+    next: [
+      ...bringNamespace(looking, decision === undefined ? [] : [decision]),
+      nextFor(looking, cluster, found),
+    ].slice(0, 1),
   });
 }
+
+const labelled = ({ placement }: Looking, member: MemberCluster): readonly Evidence[] =>
+  askedLabels(placement).map(({ about, says }) => ({
+    about,
+    says: [...says, `it has ${ownLabels(placement, member)}`],
+  }));
 
 /** The scheduler explains only those that it looked at. */
 function unexplained({ placement }: Looking, cluster: string): string {

@@ -1,14 +1,18 @@
 // Why a placement as a whole does not move: its holds first; where there are none, or the CRD has no such field, its conditions and Events.
 import { memberCluster } from '../api/member-cluster.ts';
+import { conditionOf } from '../api/next-condition.ts';
 import type { ObjectRef } from '../api/object.ts';
 import { ageText } from '../base/age.ts';
 import type { HubPolicySnapshot } from '../hub/placement-sources.ts';
+import { isReachable } from '../hub/reachable.ts';
 import { alike } from './alike.ts';
 import { type Answer, answer, causeOfAlike, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
+import { askedLabels, ownLabels } from './asked-labels.ts';
 import { clusterChain, type Looking, MOST_CHAINS } from './evidence-chain.ts';
 import { isExternal, ofExternal } from './explain-external.ts';
 import { type Cause, type Evidence, eventEvidence, farewellOf } from './explanation.ts';
 import { ifRead } from './readable.ts';
+import { untrackedNotes } from './untracked.ts';
 import { NAME } from './which-placement.ts';
 
 export async function ofPlacement(looking: Looking): Promise<Answer> {
@@ -30,7 +34,12 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     const clusters = total === 1 ? 'its cluster has it' : `all ${total} clusters have it`;
     const at = revision === '' ? '' : ` (revision ${revision})`;
     const sentence = `nothing holds ${title}: ${clusters}, ${isReport ? 'compared' : 'available'}${at}`;
-    return answer(sentence, { isWaiting: false, causes, notes: looking.progress.notes });
+    const silent = await hearsay(
+      looking,
+      progress.clusters.map(({ cluster }) => cluster),
+    );
+    const notes = [...looking.progress.notes, ...(await untrackedNotes(looking)), ...silent];
+    return answer(sentence, { isWaiting: false, causes, notes });
   }
   if (first !== undefined)
     return waiting(looking, { who: title, first, others: causes.slice(1), on: groups[0]?.[0].on });
@@ -40,6 +49,25 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   }
   if (progress.nobody !== undefined) return ofNobody(looking, progress.nobody);
   return isExternal(looking.placement) ? ofExternal(looking) : ofConditions(looking);
+}
+
+/** What is told of a member that nobody hears is what it said last. */
+export async function hearsay({ reader, now }: Looking, clusters: readonly string[]): Promise<readonly string[]> {
+  const names = new Set(clusters);
+  const silent = (ifRead(await reader.members()) ?? []).filter(
+    (member) => names.has(member.metadata.name ?? '') && !isReachable(member),
+  );
+  if (silent.length === 0) return [];
+  const said = silent.slice(0, MOST_CLUSTERS).map((member) => {
+    const name = member.metadata.name ?? '';
+    const beat = conditionOf(member.status?.conditions, 'Healthy')?.lastTransitionTime;
+    return `"${name}"${beat === undefined ? '' : ` (for ${ageText(Date.parse(beat), now)})`}`;
+  });
+  const more = silent.length > said.length ? ` and ${silent.length - said.length} more` : '';
+  const who = silent.length === 1 ? 'cluster' : 'clusters';
+  return [
+    `${who} ${said.join(', ')}${more} ${silent.length === 1 ? 'is' : 'are'} not heard: this is what was said last`,
+  ];
 }
 
 interface Waiting {
@@ -67,11 +95,11 @@ async function ofNobody(looking: Looking, said: string): Promise<Answer> {
   const { title, reader } = looking;
   const policy = ifRead(await reader.policySnapshot());
   const members = ifRead(await reader.members())?.length;
-  const refused = (policy?.status?.targetClusters ?? []).filter(({ selected }) => !selected);
+  const refused = refusedIn(policy);
   const count = Math.max(members ?? 0, refused.length);
   const why =
     policy === undefined ? said : members === 0 ? 'the fleet has no members' : `none of ${count} is as its policy asks`;
-  const evidence = lookedAt(policy, members);
+  const evidence = await lookedAt(looking, policy, members);
   return answer(`no cluster fits ${title}: ${why}`, {
     causes: evidence.length === 0 ? [] : [{ sentence: why, evidence }],
     next:
@@ -86,7 +114,7 @@ async function ofNobody(looking: Looking, said: string): Promise<Answer> {
 }
 
 /** What is placed into a namespace does not bring it along. */
-function bringNamespace({ which: { namespace } }: Looking, refused: readonly { readonly reason: string }[]) {
+export function bringNamespace({ which: { namespace } }: Looking, refused: readonly { readonly reason: string }[]) {
   if (namespace === undefined || !refused.some(({ reason }) => reason.includes('does not have namespace'))) return [];
   return [
     `bring namespace "${namespace}" to the clusters: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
@@ -101,31 +129,50 @@ const refOf = ({ which: { family, name, namespace } }: Looking): ObjectRef => ({
 });
 
 /** The user's mistake, or fewer clusters than the policy asks for. */
-async function unscheduled({ progress: { open }, reader }: Looking): Promise<readonly Cause[]> {
+async function unscheduled(looking: Looking): Promise<readonly Cause[]> {
+  const { open } = looking.progress;
   if (open?.step !== 'Scheduled' || open.status !== 'False') return [];
   const { reason, message } = open;
   const since = Date.parse(open.lastTransitionTime);
   if (reason === 'InvalidResourceSelectors') {
     return [{ sentence: message, since, evidence: [], next: 'correct the resourceSelectors of the placement' }];
   }
-  const evidence = lookedAt(ifRead(await reader.policySnapshot()));
+  const policy = ifRead(await looking.reader.policySnapshot());
+  const evidence = await lookedAt(looking, policy);
+  const [bring] = bringNamespace(looking, refusedIn(policy));
   return [
     {
       sentence: `not enough clusters fit the policy: ${message}`,
       since,
       evidence,
-      next: 'let more clusters join or fit the policy, or ask for fewer',
+      next: bring ?? 'let more clusters join or fit the policy, or ask for fewer',
     },
   ];
 }
 
-/** `members`: how many there are, if that is known and none of them was picked. */
-function lookedAt(policy: HubPolicySnapshot | undefined, members = 0): readonly Evidence[] {
-  const refused = (policy?.status?.targetClusters ?? []).filter(({ selected }) => !selected).slice(0, MOST_CLUSTERS);
+const refusedIn = (policy: HubPolicySnapshot | undefined) =>
+  (policy?.status?.targetClusters ?? []).filter(({ selected }) => !selected);
+
+/** `count`: how many members there are, if that is known and none of them was picked. */
+async function lookedAt(
+  { placement, reader }: Looking,
+  policy: HubPolicySnapshot | undefined,
+  count = 0,
+): Promise<readonly Evidence[]> {
+  const refused = refusedIn(policy).slice(0, MOST_CLUSTERS);
   if (refused.length === 0) return [];
-  const more = members - refused.length;
-  const says = [...refused.map(sayRefused), ...(more > 0 ? [`and ${more} more`] : [])];
-  return [{ about: 'Clusters that were looked at', says }];
+  const asked = askedLabels(placement);
+  const known = new Map((ifRead(await reader.members()) ?? []).map((each) => [each.metadata.name, each]));
+  const has = (cluster: string) => {
+    const member = asked.length === 0 ? undefined : known.get(cluster);
+    return member === undefined ? '' : ` (it has ${ownLabels(placement, member)})`;
+  };
+  const more = count - refused.length;
+  const says = refused.map((each) => `${sayRefused(each)}${has(each.clusterName)}`);
+  return [
+    ...asked,
+    { about: 'Clusters that were looked at', says: [...says, ...(more > 0 ? [`and ${more} more`] : [])] },
+  ];
 }
 
 /** Why a cluster was not picked, without the scheduler's own word for that. */

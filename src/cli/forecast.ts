@@ -176,7 +176,7 @@ function observe(ground: Ground, world: Pretence, now: number): Observed {
   const whole = runIn(world, ground);
   const run = projected(family.runs, whole);
   const placement = ground.placement && projected(family.placements, ground.placement);
-  const resources = selected?.state === 'selected' ? selected.content.resources : [];
+  const content = selected?.state === 'selected' ? selected.content : undefined;
   const byName = new Map(members.map((each) => [each.metadata.name ?? '', each]));
   const requests = all(family.approvalRequests, world.all(family.approvalRequest.kind));
   return {
@@ -197,7 +197,7 @@ function observe(ground: Ground, world: Pretence, now: number): Observed {
     requests,
     request: (name) => requests.find(({ metadata }) => metadata.name === name),
     ...(selected === undefined ? {} : { selected }),
-    unbuilt: placement === undefined ? [] : notSupported(placement, resources, overrides),
+    unbuilt: placement === undefined ? [] : notSupported(placement, content?.resources, overrides, content?.envelopes),
     statusDue: 0,
     stuckAfterMs: DEFAULT_STUCK_AFTER_MS,
     now,

@@ -3,6 +3,7 @@ import type { Condition } from '../api/conditions.ts';
 import { sentenceOf } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import { conditionOf } from '../api/next-condition.ts';
+import { isAbandoning } from '../api/not-supported.ts';
 import type { KubeObject } from '../api/object.ts';
 import {
   type ClusterCondition,
@@ -15,6 +16,7 @@ import { holdOf } from '../hub/holds-summary.ts';
 
 export type Stage =
   | 'NotPicked'
+  | 'Leaving'
   | 'Waiting'
   | 'Starting'
   | 'OverrideFailed'
@@ -65,6 +67,8 @@ export interface Progress {
   readonly notes: readonly string[];
   readonly isReport: boolean;
   readonly clusters: readonly ClusterProgress[];
+  /** Clusters that are no longer picked and still have something, as far as something holds them. */
+  readonly leaving: readonly ClusterProgress[];
   readonly holds: readonly HoldEntry[];
   /** The first condition of the placement that is not True. */
   readonly open?: Condition & { readonly step: PlacementCondition };
@@ -123,7 +127,8 @@ export function progressOf(placement: Placement, carried?: Carried): Progress {
     return condition?.status === 'True' && condition.observedGeneration === generation;
   };
   const last = steps.at(-1) as Step;
-  const isDeleting = metadata.deletionTimestamp !== undefined;
+  // One that must not be deleted yet is explained as any other that does not move.
+  const isDeleting = metadata.deletionTimestamp !== undefined && !isAbandoning(spec);
   const step = steps.find((each) => said(each) !== undefined && said(each)?.status !== 'True');
   const open = step && said(step);
   const notes = said('Scheduled')?.status === 'True' ? (said('Scheduled')?.message ?? '').split('; ').slice(1) : [];
@@ -158,13 +163,18 @@ export function progressOf(placement: Placement, carried?: Carried): Progress {
     notes: isEmpty ? [] : notes,
     isReport,
     clusters,
+    // Before it is scheduled nobody is listed.
+    leaving: unlisted + unlistedOpen === 0 && said('Scheduled')?.status !== 'Unknown' ? leavingIn(clusters, holds) : [],
     holds,
     ...(step === undefined || open === undefined ? {} : { open: { ...open, step } }),
   };
 }
 
-/** That nobody can tell whether it works holds up the clusters after it, not the cluster itself: all has arrived. */
-const isInTheWay = ({ code }: HoldEntry): boolean => code !== 'UntrackedPeriod';
+/**
+ * That nobody can tell whether it works holds up the clusters after it, not the cluster itself: all has arrived. And what a cluster should have
+ * no longer is in nobody's way.
+ */
+const isInTheWay = ({ code }: HoldEntry): boolean => code !== 'UntrackedPeriod' && code !== 'RemovalPending';
 
 /** Where it is not known what each has: only what was there before waits for a budget; what is new waits for room. */
 function earlierIn(
@@ -212,6 +222,19 @@ function clusterProgress(state: ClusterPlacementState, { steps, holds }: Around)
       ? ''
       : (failureIn(state) ?? (stage === 'Waiting' && hold ? inShort(hold) : condition?.message) ?? ''),
   };
+}
+
+/** A status lists those that are picked; of others only what holds them tells. */
+function leavingIn(listed: readonly ClusterProgress[], holds: readonly HoldEntry[]): readonly ClusterProgress[] {
+  const known = new Set(listed.map(({ cluster }) => cluster));
+  const found = new Map<string, string>();
+  for (const hold of holds.filter(({ code }) => code === 'BudgetUsed' || code === 'RemovalPending')) {
+    const isGoing = hold.code === 'RemovalPending';
+    const message = isGoing ? 'what it has is being removed' : `keeps what it has: waits ${inShort(hold)}`;
+    for (const cluster of hold.clusters ?? [])
+      if (!known.has(cluster)) found.set(cluster, `no longer picked; ${message}`);
+  }
+  return [...found].map(([cluster, message]) => ({ cluster, stage: 'Leaving', isDone: false, revision: '', message }));
 }
 
 /** Many clusters wait for one thing: the whole sentence stands above them once. */

@@ -2,12 +2,12 @@
 import type { ApprovalRequest } from '../api/approval-request.ts';
 import type { Resource } from '../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
-import { labels, memberNamespace } from '../api/names.ts';
+import { clusterOfNamespace, labels, memberNamespace } from '../api/names.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Placement } from '../api/placement.ts';
 import type { StagedUpdateRun } from '../api/staged-update-run.ts';
 import { type Work, work } from '../api/work.ts';
-import { ApiError } from '../base/errors.ts';
+import { ApiError, messageOf } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
 import { createClient, type ListQuery } from '../client/client.ts';
@@ -18,6 +18,10 @@ import {
   isLatest,
 } from '../hub/placement-sources.ts';
 import type { Connected } from './connect.ts';
+import type { Evidence } from './explanation.ts';
+import type { Members } from './members.ts';
+import { downIn, podsEvidence } from './pods-evidence.ts';
+import { remnantsEvidence } from './remnants.ts';
 import type { WhichPlacement } from './which-placement.ts';
 import { within } from './which-run.ts';
 
@@ -33,6 +37,8 @@ export interface Reader {
   member(name: string): Promise<Readable<MemberCluster | undefined>>;
   worksOf(binding: HubBinding): Promise<Readable<readonly Work[]>>;
   work(namespace: string, name: string): Promise<Readable<Work | undefined>>;
+  /** What its member says of workloads of it that do not come up, or do not go; of a member that the caller has no way to, nothing. */
+  behind(work: Work, now: number): Promise<readonly Evidence[]>;
   events(about: KubeObject): Promise<Readable<readonly KubeObject[]>>;
   placement(): Promise<Readable<Placement | undefined>>;
   /** Of the placement's namespace, if it is in one. */
@@ -48,7 +54,11 @@ export interface Reader {
 
 const EVENTS: Resource = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
 
-export function createReader({ transport }: Pick<Connected, 'transport'>, which: WhichPlacement): Reader {
+export function createReader(
+  { transport }: Pick<Connected, 'transport'>,
+  which: WhichPlacement,
+  waysIn?: Pick<Members, 'at'>,
+): Reader {
   const { family, name, namespace } = which;
   const client = createClient(transport, 'flotilla');
   const unread = new Set<string>();
@@ -118,6 +128,24 @@ export function createReader({ transport }: Pick<Connected, 'transport'>, which:
         `Work "${inNamespace}/${workName}"`,
         () => client.find(work, { namespace: inNamespace, name: workName }) as Promise<Work | undefined>,
       ),
+    async behind(found, now) {
+      const cluster = clusterOfNamespace(found.metadata.namespace ?? '');
+      const isGoing = found.metadata.deletionTimestamp !== undefined;
+      const down = isGoing ? [] : downIn(found);
+      if (cluster === undefined || (down.length === 0 && !isGoing)) return [];
+      const seen: Evidence[] = [];
+      try {
+        const member = waysIn?.at(cluster);
+        if (member === undefined) return [];
+        if (isGoing) return await remnantsEvidence({ cluster, member }, found, now);
+        for (const each of down) seen.push(...(await podsEvidence({ cluster, member }, found, each)));
+      } catch (error) {
+        // It stands in another place, often behind a wall; what the hub has is told all the same.
+        const what = isGoing ? 'what is left' : 'what does not come up';
+        unread.add(`${what} on cluster "${cluster}" could not be read there: ${messageOf(error)}`);
+      }
+      return seen;
+    },
     events: ({ kind, metadata }) =>
       attempt('Events', () =>
         all(EVENTS, {

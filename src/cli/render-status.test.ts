@@ -107,6 +107,27 @@ Why: flotilla why placement/web`.slice(1),
     expect(renderStatus(progress, view)).toContain('complete\nNote: selector v1 Namespace "shop" matches nothing\n');
   });
 
+  test('tells of clusters that are no longer picked and still have something', () => {
+    const holds = [
+      budgetUsed('eu-1', ['us-1']),
+      {
+        ...budgetUsed('us-2', ['us-2']),
+        code: 'RemovalPending',
+        on: { kind: 'ClusterResourceBinding', name: 'web-us-2' },
+      },
+    ];
+    const progress = progressOf(aPlacement({ clusters: [cluster('eu-1', 'TTTTTF')], said: 'TTTTTF', holds }));
+    expect(progress).toMatchObject({ total: 1, done: 0 });
+    expect(renderStatus(progress, view).split('\n').slice(3, 7)).toEqual([
+      expect.stringMatching(/^CLUSTER +STAGE +FOR +MESSAGE$/),
+      expect.stringMatching(/^eu-1 +NotAvailable /),
+      expect.stringMatching(
+        /^us-1 +Leaving +- +no longer picked; keeps what it has: waits for MemberCluster "eu-1" \(BudgetUsed\)$/,
+      ),
+      expect.stringMatching(/^us-2 +Leaving +- +no longer picked; what it has is being removed$/),
+    ]);
+  });
+
   test('does not speak of revisions because a place is empty', () => {
     const clusters = [cluster('eu-1', 'TTTTTT'), { conditions: cluster('', 'F').conditions ?? [] }];
     expect(renderStatus(progressOf(aPlacement({ said: 'F', clusters })), view)).not.toContain('REVISION');
@@ -132,6 +153,16 @@ Why: flotilla why placement/web`.slice(1),
       it: 'without holds',
       parts: { said: 'TF' },
       says: '\nRolloutStarted is False (NotFine): RolloutStarted is not reached',
+    },
+    {
+      it: 'of something that is not built yet',
+      parts: { said: 'U', holds: [{ code: 'NotSupportedYet' }] },
+      says: 'revision 1: does not move; clusters keep what they have\n',
+    },
+    {
+      it: 'of something that is too large',
+      parts: { said: 'U', clusters: [cluster('eu-1', 'TTTTTT')], holds: [{ code: 'SnapshotTooLarge' }] },
+      says: 'revision 1: available on 1 of 1 cluster\nScheduled is Unknown',
     },
     {
       it: 'of nobody that fits',

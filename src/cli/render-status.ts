@@ -1,4 +1,5 @@
 // The progress of a placement as people read it: a headline, a bar where there is a terminal, a line per cluster. Pure.
+import { BLOCKING } from '../api/hold.ts';
 import { shortDuration } from '../base/age.ts';
 import { bar, percent } from './bar.ts';
 import { align } from './format-table.ts';
@@ -22,7 +23,8 @@ export interface StatusView {
 }
 
 export function renderStatus(progress: Progress, view: StatusView): string {
-  const { clusters, unlisted, unlistedOpen } = progress;
+  const { unlisted, unlistedOpen } = progress;
+  const clusters = [...progress.clusters, ...progress.leaving];
   const open = clusters.filter(({ isDone }) => !isDone);
   const above = [
     headline(progress),
@@ -63,8 +65,11 @@ export function headline(progress: Progress): string {
   return `${title}${revision === '' ? '' : `, revision ${revision}`}: ${stateOf(progress)}${isComplete ? ', complete' : ''}`;
 }
 
-function stateOf({ done, total, earlier, isReport, nothing }: Progress): string {
+function stateOf({ done, total, earlier, isReport, nothing, holds }: Progress): string {
   if (nothing !== undefined) return `selects nothing: ${nothing}`;
+  // Which clusters have it is not told then.
+  if (total === 0 && holds.some(({ code }) => BLOCKING.includes(code)))
+    return 'does not move; clusters keep what they have';
   if (total === 0) return 'no cluster is picked';
   const there = `${isReport ? 'compared' : 'available'} on ${done} of ${total} ${total === 1 ? 'cluster' : 'clusters'}`;
   // They serve what they have: that the newest is nowhere yet is no outage.
@@ -93,7 +98,7 @@ function remarks(
 /** `newest`: the revision that the placement speaks of; empty = of none. */
 function table(clusters: readonly ClusterProgress[], newest: string, now: number): readonly string[] {
   // Most often all have the newest revision, and saying so on every line helps nobody.
-  const picked = clusters.filter(({ stage }) => stage !== 'NotPicked');
+  const picked = clusters.filter(({ stage }) => stage !== 'NotPicked' && stage !== 'Leaving');
   const isEarlier = ({ revision }: ClusterProgress) => newest !== '' && revision !== '' && revision !== newest;
   const differ = new Set(picked.map(({ revision }) => revision)).size > 1 || picked.some(isEarlier);
   const row = ({ cluster, stage, since, revision, message }: ClusterProgress) => [

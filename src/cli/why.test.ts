@@ -9,11 +9,12 @@ import { annotations, labels } from '../api/names.ts';
 import type { KubeObject, User } from '../api/object.ts';
 import type { Placement, PlacementSpec } from '../api/placement.ts';
 import { by } from '../base/compare.ts';
+import { LostError } from '../base/errors.ts';
 import { aBinding, aPlacement, BEFORE, budgetUsed, cluster, conditions, failed, still } from './placement.testing.ts';
 import { hasHoldsField } from './readable.ts';
 import { printing, serving as serveObjects } from './served.testing.ts';
 import { whichPlacement } from './which-placement.ts';
-import { why } from './why.ts';
+import { type WhyOptions, why } from './why.ts';
 
 const dev: User = { name: 'dev', groups: ['system:authenticated'] };
 /** A server that has these objects, with their status. */
@@ -23,7 +24,7 @@ async function serving(objects: readonly KubeObject[], options?: Parameters<Star
     ...served,
     async ask(
       argument: string,
-      { as = admin, ...more }: { as?: User; namespace?: string; cluster?: string; output?: string } = {},
+      { as = admin, ...more }: { as?: User; namespace?: string } & Partial<Omit<WhyOptions, 'clock'>> = {},
     ) {
       const { print, text } = printing();
       const { namespace, ...options } = more;
@@ -299,6 +300,110 @@ Evidence:
     ]);
   });
 
+  describe('where the caller has a way to the member', () => {
+    const deployment = (owner: string): KubeObject => ({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: {
+        name: 'web',
+        namespace: 'shop',
+        ownerReferences: [
+          { apiVersion: 'placement.kubernetes-fleet.io/v1beta1', kind: 'AppliedWork', name: owner, uid: 'x' },
+        ],
+      },
+      spec: {
+        selector: { matchLabels: { app: 'web' } },
+        template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:bad' }] } },
+      },
+    });
+    const pod = (name: string, app: string): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace: 'shop', labels: { app } },
+      spec: { containers: [{ name: 'web', image: 'web:bad' }] },
+      status: {
+        phase: 'Pending',
+        containerStatuses: [
+          {
+            name: 'web',
+            image: 'web:bad',
+            imageID: '',
+            ready: false,
+            restartCount: 0,
+            state: { waiting: { reason: 'ErrImagePull', message: `no such image for ${name}` } },
+          },
+        ],
+      },
+    });
+    const account = { ...core('ServiceAccount', 'default'), metadata: { name: 'default', namespace: 'shop' } };
+    const onMember = (owner: string) =>
+      [core('Namespace', 'shop'), account, deployment(owner), pod('web-1', 'web'), pod('other-1', 'other')] as const;
+
+    test.each([
+      { it: 'says why Pods do not come up', owner: 'web-work', told: ['web-1'] },
+      { it: 'does not speak of what is not from here', owner: 'other-work', told: [] },
+    ])('$it', async ({ owner, told }) => {
+      const { ask } = await serving(world);
+      const { transport } = await (await serveObjects(onMember(owner), {})).server();
+      const members = { at: (name: string) => (name === 'eu-1' ? transport : undefined) };
+      const { text } = await ask('placement/web', { members });
+      expect(text.match(/Pod "shop\/.*" on cluster "eu-1"\n.*/g) ?? []).toEqual(
+        told.map(
+          (name) =>
+            `Pod "shop/${name}" on cluster "eu-1"\n       container "web" (web:bad): ErrImagePull: no such image for ${name}`,
+        ),
+      );
+    });
+
+    test('says what does not let itself be deleted there', async () => {
+      const { metadata, ...order } = work('eu-1', 'fine');
+      const going = { ...order, metadata: { ...metadata, finalizers: ['example.com/held'] } };
+      const identified = JSON.parse(
+        JSON.stringify(going).replace('"kind":"Deployment"', '"kind":"Deployment","resource":"deployments"'),
+      );
+      const { ask, subject } = await serving([...world.filter(({ kind }) => kind !== 'Work'), identified]);
+      const { cluster: hub } = subject;
+      await hub.call({ verb: 'delete', at: hub.at('works', 'fleet-member-eu-1', 'web-work') });
+      const left = deployment('web-work');
+      const held = { ...left, metadata: { ...left.metadata, finalizers: ['example.com/mine'] } };
+      const onSide = await serveObjects([core('Namespace', 'shop'), held], {});
+      const { cluster: there } = onSide.subject;
+      await there.call({ verb: 'delete', at: there.at('deployments', 'shop', 'web') });
+      const { transport } = await onSide.server();
+      const { text } = await ask('placement/web', { members: { at: () => transport } });
+      expect(text).toMatch(
+        /Deployment "shop\/web" on cluster "eu-1"\n +is being deleted for .*, held by example.com\/mine\n/,
+      );
+    });
+
+    test('is asked for nothing but what can be a name', async () => {
+      const { metadata, ...order } = work('eu-1', 'fine');
+      const odd = { version: 'v1/namespaces/x/services/y/proxy?', resource: 'deployments' };
+      const going = { ...order, metadata: { ...metadata, finalizers: ['example.com/held'] } };
+      const forged = JSON.parse(JSON.stringify(going), (key, value) =>
+        key === 'identifier' ? { ...value, ...odd } : value,
+      );
+      const { ask, subject } = await serving([...world.filter(({ kind }) => kind !== 'Work'), forged]);
+      const at = subject.cluster.at('works', 'fleet-member-eu-1', 'web-work');
+      await subject.cluster.call({ verb: 'delete', at });
+      const nobody = { call: () => expect.unreachable(), watch: () => expect.unreachable() };
+      const { text } = await ask('placement/web', { members: { at: () => nobody } });
+      expect(text).not.toContain('could not be read there');
+    });
+
+    test('goes on without it where it leads nowhere, and says so', async () => {
+      const { ask } = await serving(world);
+      const away = {
+        call: () => Promise.reject(new LostError('no answer', { sent: false })),
+        watch: () => expect.unreachable(),
+      };
+      const { code, text } = await ask('placement/web', { members: { at: () => away } });
+      expect(code).toBe(2);
+      expect(text).toContain('manifest 1, Deployment "shop/web"');
+      expect(text).toMatch(/- what does not come up on cluster "eu-1" could not be read there: no answer$/);
+    });
+  });
+
   test('is for programs, too', async () => {
     const { ask } = await serving(world);
     const { text } = await ask('placement/web', { output: 'json' });
@@ -312,6 +417,50 @@ Evidence:
       next: [expect.stringContaining('kubectl --context eu-1'), expect.stringContaining('mend what failed')],
       notes: [],
     });
+  });
+
+  test('says of what counts as available that nobody can tell', async () => {
+    const order = work('eu-1', '');
+    const [told, silent] = [conditions('Available:T', '', 1)[0], conditions('Applied:T', '', 1)];
+    const job = { ordinal: 1, group: 'batch', version: 'v1', kind: 'Job', namespace: 'shop', name: 'mig' };
+    const manifestConditions = [{ identifier: job, conditions: [...silent, { ...told, reason: 'NotTrackable' }] }];
+    const reported = cluster('eu-1', 'TTTTTT');
+    const state = {
+      ...reported,
+      conditions: reported.conditions?.map((each) =>
+        each.type === 'Available' ? { ...each, reason: 'NotAllWorkAreAvailabilityTrackable' } : each,
+      ),
+    };
+    const { ask } = await serving([
+      aPlacement({
+        clusters: [state as typeof reported],
+      }),
+      member('eu-1'),
+      core('Namespace', 'fleet-member-eu-1'),
+      aBinding('eu-1', 'TTTTT'),
+      { ...order, status: { conditions: conditions('Applied:T Available:T', '', 1), manifestConditions } },
+    ]);
+    expect(await ask('placement/web')).toEqual({
+      code: 0,
+      text: `
+nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)
+
+Note:
+  - nobody can tell whether Job "shop/mig" works on cluster "eu-1": it counts as available after a while; a Job is looked at if it, or the placement, has the annotation flotilla.dev/track-availability: "true"`.trim(),
+    });
+  });
+
+  test('says of a member that is not heard that it told so before', async () => {
+    const { ask } = await serving([
+      aPlacement({ clusters: [cluster('eu-1', 'TTTTTT'), cluster('us-2', 'TTTTTT')] }),
+      member('eu-1'),
+      member('us-2', false),
+      member('us-3', false),
+    ]);
+    const note = 'Note:\n  - cluster "us-2" (for 5m) is not heard: this is what was said last';
+    expect(await ask('placement/web')).toEqual({ code: 0, text: expect.stringContaining(note) });
+    expect(await ask('placement/web', { cluster: 'us-2' })).toEqual({ code: 0, text: expect.stringContaining(note) });
+    expect((await ask('placement/web', { cluster: 'eu-1' })).text).not.toContain('not heard');
   });
 
   test('finds nothing when all is there', async () => {
@@ -382,16 +531,51 @@ What you can do:
     });
   });
 
-  test('says where the namespace that it needs comes from', async () => {
+  describe('of a policy that asks for labels', () => {
+    const terms = [
+      { labelSelector: { matchLabels: { env: 'prod', region: 'eu' } } },
+      { labelSelector: { matchExpressions: [{ key: 'env', operator: 'In', values: ['canary', 'test'] }] } },
+    ];
+    const clusterAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms: terms } };
+    const spec = { policy: { placementType: 'PickAll', affinity: { clusterAffinity } } } as Partial<PlacementSpec>;
+    const staging = member('us-1');
+    const asking = () =>
+      serving([
+        aPlacement({ said: 'T', spec }),
+        policy([{ clusterName: 'us-1', selected: false, reason: 'ClusterUnschedulable, no term fits' }]),
+        { ...staging, metadata: { ...staging.metadata, labels: { env: 'staging', order: '1' } } },
+      ]);
+    const asks = 'Labels that the policy asks for\n       env=prod,region=eu, or env in (canary,test)';
+
+    test('says which, and what each cluster has of them', async () => {
+      const { ask } = await asking();
+      expect((await ask('placement/web')).text).toContain(`
+  1. ${asks}
+     Clusters that were looked at
+       us-1: no term fits (it has env=staging, no region)
+`);
+    });
+
+    test('says so of one cluster, too', async () => {
+      const { ask } = await asking();
+      const { text } = await ask('placement/web', { cluster: 'us-1' });
+      expect(text).toContain(`     ${asks}\n       it has env=staging, no region\n`);
+    });
+  });
+
+  test.each([
+    { it: 'no cluster has', said: 'T', says: /^no cluster fits ResourcePlacement "team\/web": none of 1 / },
+    { it: 'too few clusters have', said: 'F', says: /^ResourcePlacement "team\/web" waits: not enough clusters fit/ },
+  ])('says where the namespace comes from that $it', async ({ said, says }) => {
     const { ask } = await serving([
       core('Namespace', 'team'),
-      aPlacement({ said: 'T', metadata: { name: 'web', namespace: 'team' } }),
+      aPlacement({ said, metadata: { name: 'web', namespace: 'team' } }),
       policy([{ clusterName: 'us-1', selected: false, reason: 'cluster does not have namespace "team"' }], 'team'),
       member('us-1'),
     ]);
     const { code, text } = await ask('placement/web', { namespace: 'team' });
     expect(code).toBe(2);
-    expect(text).toMatch(/^no cluster fits ResourcePlacement "team\/web": none of 1 /);
+    expect(text).toMatch(says);
     expect(text).toContain('us-1: cluster does not have namespace "team"');
     expect(text).toContain('- bring namespace "team" to the clusters: a ClusterResourcePlacement that selects it');
   });
@@ -500,6 +684,7 @@ What you can do:
     test.each<{
       it: string;
       spec?: Partial<PlacementSpec>;
+      namespace?: string;
       decisions: readonly object[];
       about: string;
       why: string;
@@ -530,6 +715,14 @@ What you can do:
         next: 'change the policy of the placement, or the labels and taints of cluster "us-1"',
       },
       {
+        it: 'because it lacks what would be in it',
+        namespace: 'team',
+        decisions: [refusal('us-1', 'cluster does not have namespace "team"')],
+        about: 'us-1',
+        why: 'cluster does not have namespace "team"',
+        next: 'bring namespace "team" to the clusters: a ClusterResourcePlacement that selects it',
+      },
+      {
         it: 'because its agent never came',
         decisions: [refusal('us-2', 'ClusterUnschedulable, member agent not online yet')],
         about: 'us-2',
@@ -543,13 +736,15 @@ What you can do:
         why: 'no recent heartbeat',
         next: 'bring cluster "us-3" back: its agent is not heard',
       },
-    ])('$it', async ({ spec = {}, decisions, about, why, next }) => {
-      const own = aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], spec });
+    ])('$it', async ({ spec = {}, namespace, decisions, about, why, next }) => {
+      const within = namespace === undefined ? {} : { namespace };
+      const metadata = { name: 'web', ...within };
+      const own = aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], spec, metadata });
       const members = [member('us-1'), silent('us-2'), member('us-3', false)];
-      const { ask } = await serving([own, policy(decisions), ...members]);
-      const { code, text } = await ask('placement/web', { cluster: about });
+      const { ask } = await serving([core('Namespace', 'team'), own, policy(decisions, namespace), ...members]);
+      const { code, text } = await ask('placement/web', { cluster: about, ...within });
       expect(code).toBe(2);
-      expect(text).toMatch(`cluster "${about}" is not picked by ClusterResourcePlacement "web": ${why}\n`);
+      expect(text).toMatch(new RegExp(`cluster "${about}" is not picked by \\w+ "(?:team/)?web": ${why}\n`));
       expect(text).toContain(`What you can do:\n  - ${next}`);
     });
   });

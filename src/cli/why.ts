@@ -1,10 +1,11 @@
-// `flotilla why placement/NAME` and `flotilla why run/NAME`, perhaps with `--cluster C`: why it does not move. Reads the API and nothing else, with
-// the caller's rights, so it answers while the hub is down and on any Kubernetes API server.
+// `flotilla why placement/NAME` and `flotilla why run/NAME`, perhaps with `--cluster C`: why it does not move. Reads the hub's API, and the members'
+// where the caller has a way there, with the caller's rights, so it answers while the hub is down and on any Kubernetes API server.
 import { type Clock, kubeTime } from '../base/clock.ts';
 import type { Connected } from './connect.ts';
 import { explain } from './explain.ts';
 import { explainRun } from './explain-run.ts';
 import type { Explanation } from './explanation.ts';
+import type { Members } from './members.ts';
 import { createReader, ifRead } from './readable.ts';
 import { renderWhy } from './render-why.ts';
 import { EXIT } from './showing.ts';
@@ -16,6 +17,7 @@ export interface WhyOptions {
   readonly cluster?: string;
   readonly output?: string;
   readonly clock: Clock;
+  readonly members?: Pick<Members, 'at'>;
 }
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
@@ -24,30 +26,34 @@ type Server = Pick<Connected, 'transport' | 'catalogue'>;
 export async function why(
   server: Server,
   which: WhichPlacement,
-  { cluster, ...options }: WhyOptions,
+  { cluster, members, ...options }: WhyOptions,
   print: Print,
 ): Promise<number> {
   const placement = await getPlacement(server, which);
   const now = options.clock.now();
-  return tell(await explain({ which, placement, reader: createReader(server, which), now }, cluster), options, print);
+  return tell(
+    await explain({ which, placement, reader: createReader(server, which, members), now }, cluster),
+    options,
+    print,
+  );
 }
 
 /** Returns the exit code. */
 export async function whyRun(
   server: Server,
   which: WhichRun,
-  { cluster, ...options }: WhyOptions,
+  { cluster, members, ...options }: WhyOptions,
   print: Print,
 ): Promise<number> {
   const run = await getRun(server, which);
   const now = options.clock.now();
   const { placementName } = run.spec;
-  const reader = createReader(server, { ...which, name: placementName });
+  const reader = createReader(server, { ...which, name: placementName }, members);
   const placement = NAME.test(placementName) ? ifRead(await reader.placement()) : undefined;
   return tell(await explainRun({ which, run, placement, reader, now }, cluster), options, print);
 }
 
-function tell(explanation: Explanation, { output, clock }: Omit<WhyOptions, 'cluster'>, print: Print): number {
+function tell(explanation: Explanation, { output, clock }: Pick<WhyOptions, 'output' | 'clock'>, print: Print): number {
   print.line(
     output === 'json' ? JSON.stringify(jsonOf(explanation), undefined, 2) : renderWhy(explanation, clock.now()),
   );

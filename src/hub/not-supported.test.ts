@@ -1,18 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import { aCluster } from '../../test/cluster.ts';
 import { sentenceOf } from '../api/hold.ts';
+import type { HoldEntry } from '../api/holds.ts';
 import { hubKinds } from '../api/kinds.ts';
-import { notSupportedFields } from '../api/not-supported.ts';
+import { annotations } from '../api/names.ts';
+import { hubAdmissions, notSupportedFields } from '../api/not-supported.ts';
+import type { KubeObject } from '../api/object.ts';
 import { override } from '../api/override.ts';
-import type { PlacementSpec } from '../api/placement.ts';
+import { type PlacementSpec, placement as placementKinds } from '../api/placement.ts';
 import type { ResourceIdentifier } from '../api/selected-resource.ts';
+import { summariseHolds } from './holds-summary.ts';
 import {
   clusterOverrides,
   type HubOverride,
   namespacedOverrides,
   notSupported,
   notSupportedHold,
+  notSupportedIn,
 } from './not-supported.ts';
+import { placementSource } from './placement-sources.ts';
 
 const spec = (more: object = {}): PlacementSpec =>
   ({ resourceSelectors: [], revisionHistoryLimit: 10, ...more }) as unknown as PlacementSpec;
@@ -69,6 +75,52 @@ describe('fields that are not built yet', () => {
     ],
   ])('not: %s', (_name, more) => {
     expect(notSupportedFields(spec(more))).toEqual([]);
+  });
+});
+
+describe('a placement that uses several fields that are not built yet', () => {
+  const subject = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' };
+  const first = 'spec.strategy.applyStrategy.type: ServerSideApply';
+  const second = 'spec.strategy.applyStrategy.whenToApply: IfNotDrifted';
+  const third = 'spec.statusReportingScope: NamespaceAccessible';
+  const whole = {
+    metadata: { name: 'web' },
+    spec: spec({
+      ...apply({ type: 'ServerSideApply', whenToApply: 'IfNotDrifted' }),
+      statusReportingScope: 'NamespaceAccessible',
+    }),
+  };
+
+  test('has one hold that names them all', () => {
+    const holds = notSupported(whole).map((each) => notSupportedHold(subject, each));
+    expect(holds).toEqual([
+      {
+        code: 'NotSupportedYet',
+        subject,
+        on: subject,
+        facts: { what: `${first}, ${second}, ${third}` },
+        next: `remove ${first}, ${second}, ${third} from the placement`,
+      },
+    ]);
+    expect(holds.map(sentenceOf)).toEqual([
+      `ClusterResourcePlacement "web": ${first}, ${second}, ${third} are not supported yet`,
+    ]);
+  });
+
+  test('and one for each object', () => {
+    const envelope = (name: string): ResourceIdentifier => ({
+      group: 'placement.kubernetes-fleet.io',
+      version: 'v1beta1',
+      kind: 'ResourceEnvelope',
+      namespace: 'shop',
+      name,
+    });
+    const holds = notSupported(whole, [envelope('a'), envelope('b')]).map((each) => notSupportedHold(subject, each));
+    expect(summariseHolds(holds).map(({ on, facts }) => [on?.name, facts?.['what']])).toEqual([
+      ['web', `${first}, ${second}, ${third}`],
+      ['a', 'ResourceEnvelope'],
+      ['b', 'ResourceEnvelope'],
+    ]);
   });
 });
 
@@ -135,6 +187,37 @@ describe('objects that are not built yet', () => {
     expect(second && sentenceOf(notSupportedHold(subject, second))).toContain('ClusterResourceOverride "cro"');
   });
 
+  const HELD = { code: 'NotSupportedYet', facts: { what: 'x' } };
+  const wrap = { group: 'placement.kubernetes-fleet.io', kind: 'ResourceEnvelope', namespace: 'shop', name: 'wrap' };
+  test.each<[string, readonly HoldEntry[] | undefined, object | undefined]>([
+    ['nothing', undefined, undefined],
+    ['another hold', [{ code: 'SelectionPending', on: wrap }], undefined],
+    [
+      'a field, which may be gone by now',
+      [{ ...HELD, on: { kind: 'ClusterResourcePlacement', name: 'web' } }],
+      undefined,
+    ],
+    ['an object', [{ code: 'BudgetUsed' }, { ...HELD, on: wrap }], { what: 'x', object: wrap }],
+    ['an object without facts', [{ code: HELD.code, on: wrap }], { what: 'ResourceEnvelope', object: wrap }],
+  ])('of a status that tells of %s', (_name, holds, found) => {
+    const kind = placementKinds.cluster;
+    expect(notSupportedIn(holds, kind)).toEqual(found);
+    const object = { apiVersion: 'x', kind: kind.kind, ...crp, status: { holds } } as KubeObject;
+    expect(placementSource(kind).project?.(object).unbuilt).toEqual(found);
+  });
+
+  test('a ConfigMap that is an envelope is named by what makes it one', () => {
+    const wrap: ResourceIdentifier = { version: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'wrap' };
+    const all = [...selected, wrap];
+    expect(notSupported(crp, all)).toEqual([]);
+    const subject = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' };
+    const holds = notSupported(crp, all, [], [wrap]).map((each) => notSupportedHold(subject, each));
+    expect(holds.map(sentenceOf)).toEqual([
+      'ConfigMap "shop/wrap": annotation kubernetes-fleet.io/envelope-configmap is not supported yet',
+    ]);
+    expect(holds).toMatchObject([{ next: 'remove the annotation, or do not select it' }]);
+  });
+
   test('a projection keeps what matters of an override', () => {
     const object = {
       apiVersion: 'x',
@@ -192,5 +275,70 @@ describe('whoever writes what is not built yet is warned', () => {
     expect(created.warnings).toEqual([
       expect.stringContaining('ClusterResourcePlacementDisruptionBudget is not supported yet'),
     ]);
+  });
+
+  describe('about a ConfigMap that is an envelope', () => {
+    const OBJECT = 'apiVersion: v1\nkind: Secret\nmetadata:\n  name: inner\n';
+    const MARK = { [annotations.envelopeConfigMap]: 'true' };
+    const configMap = (data: object, marks: object = MARK) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'wrap', annotations: marks },
+      data,
+    });
+    const created = async (object: object, admissions = hubAdmissions) => {
+      const cluster = await aCluster({ kinds: hubKinds, admissions });
+      await cluster.create('namespaces', undefined, { metadata: { name: 'shop' } });
+      const at = cluster.at('configmaps', 'shop');
+      const { warnings = [] } = await cluster.call({
+        verb: 'create',
+        at,
+        object: object as KubeObject,
+        manager: 'test',
+      });
+      return { cluster, warnings, at: { ...at, name: 'wrap' } };
+    };
+    const IS_ENVELOPE =
+      'ConfigMap with annotation kubernetes-fleet.io/envelope-configmap is not supported yet: placements that select it do not move';
+    const IS_NONE =
+      'annotation kubernetes-fleet.io/envelope-configmap has no effect: not each value of data is one object with apiVersion, kind and name; it is placed as any ConfigMap';
+
+    test.each<[string, object, readonly string[]]>([
+      ['it is one', configMap({ a: OBJECT }), [IS_ENVELOPE]],
+      ['it holds something else', configMap({ a: OBJECT, b: 'words' }), [IS_NONE]],
+      ['nobody calls it so', configMap({ a: OBJECT }, {}), []],
+    ])('%s', async (_what, object, expected) => {
+      const { cluster, warnings } = await created(object);
+      await using _ = cluster;
+      expect(warnings).toEqual(expected);
+    });
+
+    test('when it becomes one, and not when it goes; other kinds are nobody’s business', async () => {
+      const { cluster, at } = await created(configMap({ a: OBJECT }, {}));
+      await using _ = cluster;
+      const body = { metadata: { annotations: MARK } };
+      const patched = await cluster.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
+      expect(patched.warnings).toEqual([IS_ENVELOPE]);
+      const secret = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'x', annotations: MARK },
+        stringData: { a: OBJECT },
+      } as unknown as KubeObject;
+      const other = await cluster.call({
+        verb: 'create',
+        at: cluster.at('secrets', 'shop'),
+        object: secret,
+        manager: 'test',
+      });
+      expect(other.warnings ?? []).toEqual([]);
+      expect((await cluster.call({ verb: 'delete', at })).warnings ?? []).toEqual([]);
+    });
+
+    test('on the hub alone', async () => {
+      const { cluster, warnings } = await created(configMap({ a: OBJECT }), []);
+      await using _ = cluster;
+      expect(warnings).toEqual([]);
+    });
   });
 });

@@ -1,21 +1,26 @@
 // Whether a placement uses something that is not built yet: a field of its spec, an envelope among what it selects, or an override that
 // matches what it selects. Such a placement does not move. What is meant stands in api/not-supported.ts.
+import { isEnvelopeConfigMap } from '../api/envelope-config-map.ts';
 import type { Hold } from '../api/hold.ts';
+import type { HoldEntry } from '../api/holds.ts';
 import type { Resource } from '../api/kind.ts';
+import { annotations } from '../api/names.ts';
 import { notSupportedFields } from '../api/not-supported.ts';
 import type { KubeObject, ObjectMeta, ObjectRef } from '../api/object.ts';
 import { override } from '../api/override.ts';
 import type { PlacementSpec } from '../api/placement.ts';
-import type { ResourceIdentifier } from '../api/selected-resource.ts';
+import { identifierOf, type ResourceIdentifier } from '../api/selected-resource.ts';
 import { refTo } from '../runtime/actions.ts';
 import type { Source } from '../runtime/controller.ts';
 import { only } from './only.ts';
 
 export interface NotSupported {
-  /** A field of the placement, or the kind of the object. */
+  /** Fields of the placement, the kind of the object, or what makes it one that is not built. */
   readonly what: string;
   /** The envelope or the override; absent = the placement itself. */
   readonly object?: ObjectRef;
+  /** What to do about the object, unless it is simply to go. */
+  readonly remedy?: string;
 }
 
 interface Placed {
@@ -23,28 +28,57 @@ interface Placed {
   readonly spec: PlacementSpec;
 }
 
-/** What of it is not built yet; empty = it may move. `selected` is what it selects, or what its snapshot holds. */
+/**
+ * What of it is not built yet; empty = it may move. `selected` is what it selects, or what its snapshot holds; `envelopes` are those among them,
+ * as far as their kinds tell if nobody has looked at them.
+ */
 export function notSupported(
   placement: Placed,
   selected: readonly ResourceIdentifier[] = [],
   overrides: readonly HubOverride[] = [],
+  envelopes: readonly ResourceIdentifier[] = selected.filter(isOfEnvelopeKind),
 ): readonly NotSupported[] {
+  const fields = notSupportedFields(placement.spec);
   return [
-    ...notSupportedFields(placement.spec).map((what) => ({ what })),
-    ...selected.filter(isEnvelope).map((each) => ({ what: each.kind, object: refOf(each) })),
+    // One for all of them: they hold the same thing, and whoever removes but the first has not helped it.
+    ...(fields.length === 0 ? [] : [{ what: fields.join(', ') }]),
+    ...envelopes.map(notSupportedEnvelope),
     ...overrides
       .filter((each) => matchesPlacement(each, placement.metadata) && selected.some((object) => matches(each, object)))
       .map((each) => ({ what: each.resource.kind, object: refTo(each.resource, each) })),
   ];
 }
 
-export const notSupportedHold = (subject: ObjectRef, { what, object }: NotSupported): Hold => ({
+const notSupportedEnvelope = (envelope: ResourceIdentifier): NotSupported => ({
+  object: refOf(envelope),
+  ...(isOfEnvelopeKind(envelope)
+    ? { what: envelope.kind }
+    : { what: `annotation ${annotations.envelopeConfigMap}`, remedy: 'remove the annotation' }),
+});
+
+export const notSupportedHold = (subject: ObjectRef, { what, object, remedy }: NotSupported): Hold => ({
   code: 'NotSupportedYet',
   subject,
   on: object ?? subject,
   facts: { what },
-  next: object === undefined ? `remove ${what} from the placement` : `delete the ${object.kind}, or do not select it`,
+  next:
+    object === undefined
+      ? `remove ${what} from the placement`
+      : `${remedy ?? `delete the ${object.kind}`}, or do not select it`,
 });
+
+/**
+ * What a placement's own controller has found and its status says: an object, which only that controller sees. Fields are left out: everybody
+ * reads those in the spec, and the status may speak of an earlier one.
+ */
+export function notSupportedIn(holds: readonly HoldEntry[] = [], placement: Resource): NotSupported | undefined {
+  const held = holds.find(
+    ({ code, on }) =>
+      code === ('NotSupportedYet' satisfies Hold['code']) && on !== undefined && on.kind !== placement.kind,
+  );
+  if (held?.on === undefined) return undefined;
+  return { what: String(held.facts?.['what'] ?? held.on.kind), object: { ...held.on, group: held.on.group ?? '' } };
+}
 
 const refOf = ({ group = '', kind, namespace, name }: ResourceIdentifier): ObjectRef => ({
   group,
@@ -54,8 +88,12 @@ const refOf = ({ group = '', kind, namespace, name }: ResourceIdentifier): Objec
 });
 
 const ENVELOPES: ReadonlySet<string> = new Set(['ClusterResourceEnvelope', 'ResourceEnvelope']);
-export const isEnvelope = ({ group = '', kind }: ResourceIdentifier): boolean =>
+const isOfEnvelopeKind = ({ group = '', kind }: ResourceIdentifier): boolean =>
   group === 'placement.kubernetes-fleet.io' && ENVELOPES.has(kind);
+
+/** It stands for the objects in it. */
+export const isEnvelope = (object: KubeObject): boolean =>
+  isOfEnvelopeKind(identifierOf(object)) || isEnvelopeConfigMap(object);
 
 // ---- overrides
 

@@ -10,6 +10,7 @@ import type { PolicySnapshot } from '../api/policy-snapshot.ts';
 import { keyOf } from '../runtime/cache.ts';
 import type { Source } from '../runtime/controller.ts';
 import { shared } from './binding-sentences.ts';
+import { type NotSupported, notSupportedIn } from './not-supported.ts';
 import { only } from './only.ts';
 
 /** The key of the placement that an object was made for: `name`, or `namespace/name`. */
@@ -27,6 +28,8 @@ export interface HubPlacement {
   /** Of the placement itself; those of its clusters stand in the whole object only. */
   readonly conditions: readonly Condition[];
   readonly observedResourceIndex: string;
+  /** An object that it selects, or that matches what it selects, and that is not built yet: as long as its status says so, nothing of it moves. */
+  readonly unbuilt?: NotSupported;
 }
 
 export const placementSource = (resource: Resource): Source<HubPlacement> => ({
@@ -34,11 +37,13 @@ export const placementSource = (resource: Resource): Source<HubPlacement> => ({
   resource,
   project(object) {
     const { metadata, spec, status } = object as Placement;
+    const unbuilt = notSupportedIn(status?.holds, resource);
     return {
       metadata: only(metadata, 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers', 'annotations'),
       spec: spec as PlacementSpec,
       conditions: status?.conditions ?? [],
       observedResourceIndex: status?.observedResourceIndex ?? '',
+      ...(unbuilt === undefined ? {} : { unbuilt }),
     };
   },
 });

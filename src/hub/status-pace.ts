@@ -4,26 +4,40 @@ import { deepEqual } from '../base/json.ts';
 /** At most one write in this time, per object. */
 export const STATUS_INTERVAL_MS = 100;
 
+/**
+ * A status that tells of a thousand clusters is as much larger: it is written once a second, or its writes would cost more than what they tell of.
+ * There is no most: the time it takes to work it out has none either.
+ */
+export const statusIntervalMs = (clusters: number): number => Math.max(STATUS_INTERVAL_MS, clusters);
+
 /** Since when each status stands as it does. In memory: after a restart it may be written at once. */
 export interface StatusPace<Status> {
   /** Notes what is there now; returns the earliest moment of the next write. */
-  seen(key: string, status: Status | undefined, now: number): number;
+  seen(key: string, status: Status | undefined, now: number, intervalMs: number): number;
+  /** That moment, as it was returned last. */
+  due(key: string, now: number): number;
   forget(key: string): void;
   readonly size: number;
 }
 
 export function createStatusPace<Status>(): StatusPace<Status> {
-  const noted = new Map<string, { readonly status: Status | undefined; readonly due: number }>();
+  const noted = new Map<
+    string,
+    { readonly status: Status | undefined; readonly due: number; readonly mostMs: number }
+  >();
+  const due = (key: string, now: number): number => {
+    const last = noted.get(key);
+    // If the clock was set back, nothing has to wait for hours.
+    return last === undefined ? now : Math.min(last.due, now + last.mostMs);
+  };
   return {
-    seen(key, status, now) {
+    seen(key, status, now, intervalMs) {
       const last = noted.get(key);
-      const isSame = last !== undefined && (last.status === status || deepEqual(last.status ?? {}, status ?? {}));
-      // If the clock was set back, nothing has to wait for hours.
-      const due =
-        last === undefined ? now : isSame ? Math.min(last.due, now + STATUS_INTERVAL_MS) : now + STATUS_INTERVAL_MS;
-      noted.set(key, { status, due });
-      return due;
+      const isSame = last === undefined || last.status === status || deepEqual(last.status ?? {}, status ?? {});
+      noted.set(key, { status, due: isSame ? due(key, now) : now + intervalMs, mostMs: intervalMs });
+      return due(key, now);
     },
+    due,
     forget: (key) => {
       noted.delete(key);
     },

@@ -16,6 +16,8 @@ export interface HubWork {
   readonly content: string;
   /** Canonical JSON of the apply strategy, or empty. */
   readonly strategy: string;
+  /** It says how to report back; true or absent. */
+  readonly reportsBack?: true;
   readonly conditions: readonly Condition[];
   /** Manifests that are not well, drifted or differ; all others are left out. */
   readonly reports: readonly ManifestCondition[];
@@ -33,6 +35,7 @@ export const works: Source<HubWork> = {
       metadata: only(metadata, 'generation', 'deletionTimestamp', 'finalizers', 'labels', 'annotations'),
       content: known ?? contentOf(spec?.workload?.manifests ?? []),
       strategy: spec?.applyStrategy === undefined ? '' : canonicalJson(spec.applyStrategy),
+      ...(spec?.reportBackStrategy === undefined ? {} : { reportsBack: true as const }),
       conditions: status?.conditions ?? [],
       reports: (status?.manifestConditions ?? []).filter(isWorthTelling),
     };

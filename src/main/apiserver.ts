@@ -1,5 +1,6 @@
 // `flotilla apiserver`: one embedded API server on this machine, durable unless told otherwise.
 import { hubKinds, memberKinds } from '../api/kinds.ts';
+import { hubAdmissions } from '../api/not-supported.ts';
 import { type EmbeddedOptions, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
 import { firstSignal } from './signals.ts';
 
@@ -10,7 +11,7 @@ export interface ApiserverOptions extends EmbeddedOptions {
 export async function apiserver(options: ApiserverOptions): Promise<void> {
   const stopped = firstSignal();
   await using embedded = await openEmbedded(options);
-  await embedded.start(HUB, [...hubKinds, ...memberKinds]);
+  await embedded.start(HUB, [...hubKinds, ...memberKinds], hubAdmissions);
   await using listening = await embedded.listen();
   const kubeconfig = kubeconfigFile(options);
   await embedded.writeKubeconfig(kubeconfig, listening.port);

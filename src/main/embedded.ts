@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Kind } from '../api/kind.ts';
+import type { Admission, Kind } from '../api/kind.ts';
 import { type Kubeconfig, serverUrl, writeKubeconfig } from '../apiserver/auth/kubeconfig.ts';
 import { ADMIN_USER, filesIn, loadOrCreatePki, type Pki, type PkiFiles } from '../apiserver/auth/pki.ts';
 import { createStaticTokens, parseTokenFile, type StaticTokens } from '../apiserver/auth/static-tokens.ts';
@@ -49,7 +49,7 @@ export interface Embedded extends AsyncDisposable {
   /** Kept in memory alone. */
   readonly keys: Keys | undefined;
   /** Starts a cluster, or finds it again in the data directory. */
-  start(name: string, kinds: readonly Kind[]): Promise<RunningCluster>;
+  start(name: string, kinds: readonly Kind[], admissions?: readonly Admission[]): Promise<RunningCluster>;
   listen(): Promise<Listening>;
   /** Writes a kubeconfig with a context for each cluster, started here or elsewhere with the same keys, as the administrator of all. */
   writeKubeconfig(file: string, port: number, elsewhere?: Elsewhere): Promise<void>;
@@ -74,11 +74,12 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
     return {
       pki,
       keys,
-      async start(name, kinds) {
+      async start(name, kinds, admissions = []) {
         const shared = { clock: wallClock, signingKey: pki.signingKey, kinds };
         const log = await logs.of(name === HUB ? 'store' : 'members');
         const cluster = await startCluster({
           ...shared,
+          admissions,
           name,
           store: log?.store(name) ?? (await freshMemoryStore(shared)),
           random: systemRandom,

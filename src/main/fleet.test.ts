@@ -103,6 +103,7 @@ describe('a fleet that is started again', () => {
   test.each([
     { it: 'as it was', before: 3, now: 3, says: undefined },
     { it: 'larger', before: 2, now: 3, says: undefined },
+    { it: 'without one', before: 3, now: 2, says: /^1 former member has no agent any more \(member-3\): / },
     {
       it: 'with fewer members',
       before: 4,

@@ -106,7 +106,8 @@ export function farewellTo(before: readonly FleetMember[], now: readonly FleetMe
   const gone = before.map(({ name }) => name).filter((name) => !stay.has(name));
   if (gone.length === 0) return undefined;
   const names = `${gone.slice(0, 3).join(', ')}${gone.length > 3 ? ' …' : ''}`;
-  return `${gone.length} former members have no agent any more (${names}): "kubectl delete membercluster NAME" lets one go`;
+  const who = gone.length === 1 ? '1 former member has' : `${gone.length} former members have`;
+  return `${who} no agent any more (${names}): "kubectl delete membercluster NAME" lets one go`;
 }
 
 // ---- files

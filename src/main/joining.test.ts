@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { aCluster, admin } from '../../test/cluster.ts';
+import { turns } from '../../test/runtime/turns.ts';
 import { hubKinds } from '../api/kinds.ts';
 import { accountUserName } from '../apiserver/auth/service-account.ts';
 import { usualFleet } from './fleet.ts';
@@ -30,4 +31,32 @@ test('whoever stops while members join is not told that all is ready', async () 
   const fleet = usualFleet(1);
   await joinFleet(hub.as(admin), fleet);
   expect(await allJoined(hub.as(admin), fleet, Promise.resolve())).toBe(false);
+});
+
+test('a member that is still leaving joins anew when it has left', async () => {
+  await using hub = await aCluster({ kinds: hubKinds });
+  const fleet = usualFleet(1);
+  await joinFleet(hub.as(admin), fleet);
+  const at = hub.at('memberclusters', undefined, 'member-1');
+  const patch = (body: object, to = at) =>
+    hub.call({ verb: 'patch', at: to, patch: { type: 'merge', body: body as never }, manager: 'test' });
+  const joined = {
+    type: 'Joined',
+    status: 'True',
+    reason: 'Test',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+  const join = () => patch({ status: { conditions: [joined] } }, { ...at, subresource: 'status' });
+  await patch({ metadata: { finalizers: ['test/leaving'] } });
+  await join();
+  const { uid } = (await hub.get('memberclusters', undefined, 'member-1')).metadata;
+  await hub.call({ verb: 'delete', at });
+  const waiting = allJoined(hub.as(admin), fleet, new Promise(() => {}));
+  await turns();
+  await patch({ metadata: { finalizers: null } });
+  await turns(5);
+  expect((await hub.get('memberclusters', undefined, 'member-1')).metadata.uid).not.toBe(uid);
+  await join();
+  expect(await waiting).toBe(true);
 });

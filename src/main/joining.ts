@@ -82,8 +82,8 @@ const PARTS_TOLD = 4;
 const WORTH_TELLING = 50;
 
 /**
- * Waits until every member is Joined, telling how many are; gives up waiting after a while, not on the members. False when it was stopped
- * before.
+ * Waits until every member is Joined, telling how many are; one that was still leaving joins anew when it has left. Gives up waiting after a while, not
+ * on the members. False when it was stopped before.
  */
 export async function allJoined(
   hub: Transport,
@@ -103,7 +103,14 @@ export async function allJoined(
   try {
     for await (const batch of hub.watch({ at: { resource: memberCluster } }, ending.signal)) {
       const before = waiting.size;
-      for (const { object } of batch) if (isJoined(object)) waiting.delete(object.metadata.name ?? '');
+      for (const { type, object } of batch) {
+        const { name = '', deletionTimestamp } = object.metadata;
+        const left = type === 'DELETED' ? fleet.find((member) => member.name === name) : undefined;
+        if (left !== undefined) {
+          waiting.add(name);
+          await joinMember(hub, left);
+        } else if (isJoined(object) && deletionTimestamp === undefined) waiting.delete(name);
+      }
       if (waiting.size !== before) progress.tell(fleet.length - waiting.size);
       if (waiting.size === 0) break;
     }

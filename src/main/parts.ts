@@ -8,6 +8,7 @@ import { type PlacementOptions, placementController } from '../hub/placement/con
 import { noPlacementMetrics, placementMetrics } from '../hub/placement/metrics.ts';
 import { createWatchPlan } from '../hub/revisions/watch-plan.ts';
 import { rolloutController } from '../hub/rollout/controller.ts';
+import { createLookPace } from '../hub/rollout/look-pace.ts';
 import { schedulerController } from '../hub/scheduler/controller.ts';
 import { type RunOptions, runController } from '../hub/staged/controller.ts';
 import { noRunMetrics, runMetrics } from '../hub/staged/metrics.ts';
@@ -68,7 +69,7 @@ function delivery(
   return families.flatMap((family) => [
     placementController(family, { ...placements, catalogue, plan, metrics }),
     schedulerController(family),
-    rolloutController(family),
+    rolloutController(family, createLookPace(placements?.weight)),
     runController(family, ofRuns),
     workGenerator(family),
   ]);

@@ -62,6 +62,7 @@ describe('flags about placements', () => {
       throttle: usual,
       propagation: { allowedApis: 'v1' },
     });
+    expect(parsed('--enable-workload')).toEqual({ throttle: usual, propagation: { enableWorkload: true } });
   });
 
   test('lists that name nothing, or exclude each other, are refused', () => {

@@ -14,6 +14,7 @@ export interface PlacementFlags {
   readonly allowedPropagatingApis?: string;
   readonly skippedPropagatingApis?: string;
   readonly skippedPropagatingNamespaces?: string;
+  readonly enableWorkload?: boolean;
 }
 
 const APIS = 'group;group/version;group/version/Kind,Kind';
@@ -41,6 +42,10 @@ export const placing = (command: Command): Command =>
     .option(
       '--skipped-propagating-namespaces <names>',
       'namespaces that are not placed, separated by commas, besides those of the system',
+    )
+    .option(
+      '--enable-workload',
+      'workloads run on the hub itself, so its PersistentVolumeClaims are its own: they are not placed, and clusters that have them lose them',
     );
 
 function durationUpTo(most: number) {
@@ -63,7 +68,7 @@ function apis(text: string): string {
 }
 
 export function placementsOf(flags: PlacementFlags): NonNullable<HubOptions['placements']> {
-  const { allowedPropagatingApis, skippedPropagatingApis, skippedPropagatingNamespaces } = flags;
+  const { allowedPropagatingApis, skippedPropagatingApis, skippedPropagatingNamespaces, enableWorkload } = flags;
   if (allowedPropagatingApis !== undefined && skippedPropagatingApis !== undefined) {
     throw new UserError('BadFlag', 'give --allowed-propagating-apis or --skipped-propagating-apis, not both');
   }
@@ -77,6 +82,7 @@ export function placementsOf(flags: PlacementFlags): NonNullable<HubOptions['pla
       ...(allowedPropagatingApis === undefined ? {} : { allowedApis: allowedPropagatingApis }),
       ...(skippedPropagatingApis === undefined ? {} : { skippedApis: skippedPropagatingApis }),
       ...(skippedPropagatingNamespaces === undefined ? {} : { skippedNamespaces: skippedPropagatingNamespaces }),
+      ...(enableWorkload === undefined ? {} : { enableWorkload }),
     },
   };
 }

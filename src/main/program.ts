@@ -14,6 +14,7 @@ import { describe } from '../cli/describe.ts';
 import { type GetOptions, get } from '../cli/get.ts';
 import { join } from '../cli/join.ts';
 import { readManifests } from '../cli/manifests.ts';
+import { membersFrom } from '../cli/members.ts';
 import { plannedByManifests, plannedByName, planRun } from '../cli/plan-run.ts';
 import { policies } from '../cli/policies.ts';
 import { ROLE_TARGETS, type RoleTarget, roles } from '../cli/roles.ts';
@@ -411,8 +412,8 @@ function addWhy(root: Command): void {
     .addHelpText(
       'after',
       `
-It reads what you may read on the hub's API server and nothing else: it answers while the hub is down. What you may not read is named at
-the end, and the answer does without it.
+It reads what you may read on the hub's API server: it answers while the hub is down. Where your kubeconfig has a context of a cluster's name, it
+also looks there, as you, at the Pods of what does not come up and at what does not let itself be deleted. What you may not read is named at the end, and the answer does without it.
 
 Exit codes:
   0  nothing holds it; of a run: it has succeeded
@@ -427,8 +428,10 @@ Examples:
     )
     .action(async (argument: string, options: AskOptions & { cluster?: string }) => {
       const { cluster, output, namespace } = options;
+      using members = membersFrom(options);
       const asked = {
         clock: wallClock,
+        members,
         ...(cluster === undefined ? {} : { cluster }),
         ...(output === undefined ? {} : { output }),
       };

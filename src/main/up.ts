@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { Registry } from 'prom-client';
 import { hubKinds } from '../api/kinds.ts';
 import { HUB_USER_NAME, memberServiceAccount, SYSTEM_NAMESPACE } from '../api/names.ts';
+import { hubAdmissions } from '../api/not-supported.ts';
 import type { User } from '../api/object.ts';
 import { ALL_AUTHENTICATED, accountGroups, accountUserName, MASTERS } from '../apiserver/auth/service-account.ts';
 import { directTransport } from '../apiserver/direct.ts';
@@ -65,7 +66,7 @@ export async function up(options: UpOptions): Promise<void> {
   if (isLarge) checkRoomFor(fleet.length, options);
   const log = jsonLog(options.logLevel, {});
   const metrics = new Registry();
-  const hub = await embedded.start(HUB, hubKinds);
+  const hub = await embedded.start(HUB, hubKinds, hubAdmissions);
   const servers = isLarge ? undefined : await startServers(embedded, fleet);
   await using listening = await embedded.listen();
   const url = embedded.url(listening.port);
@@ -92,7 +93,7 @@ export async function up(options: UpOptions): Promise<void> {
   // From here on nothing stands in the way: what was asked for becomes what this directory has.
   await keepFleet(options, fleet);
   console.log(
-    `flotilla: hub at ${url}, ${fleet.length} members are joining${isLarge ? ' from a process of their own' : ''}`,
+    `flotilla: hub at ${url}, ${fleet.length === 1 ? '1 member is' : `${fleet.length} members are`} joining${isLarge ? ' from a process of their own' : ''}`,
   );
   const farewell = farewellTo(kept ?? [], fleet);
   if (farewell !== undefined) console.log(`flotilla: ${farewell}`);

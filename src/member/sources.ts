@@ -18,14 +18,14 @@ const identity = ({ name, namespace, uid, resourceVersion }: ObjectMeta): Object
 
 // ---- on the hub, in the agent's own namespace
 
-/** Its generation, finalizers and deletion, and whose it is; the manifests come whole, when they are needed. */
+/** Its generation, finalizers and deletion, and whose it is; the manifests stay with the whole object. */
 export interface AgentWork {
   readonly metadata: ObjectMeta;
 }
 
 export interface HubSources {
   readonly internal: Source<InternalMemberCluster>;
-  /** Without their manifests. */
+  /** Kept without their manifests. */
   readonly works: Source<AgentWork>;
 }
 
@@ -43,7 +43,8 @@ export const hubSources = (cluster: string): HubSources => ({
     on: 'hub',
     resource: work,
     namespace: memberNamespace(cluster),
-    view: 'metadata',
+    // Whoever has to ask for its order first has it a round trip later. The price: what we say of it comes back with the order once more.
+    isReadWhole: true,
     project: ({ metadata }) => ({
       metadata: {
         ...identity(metadata),

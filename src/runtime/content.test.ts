@@ -34,6 +34,21 @@ describe('contents', () => {
     expect(contents.get(place('a'), 'other', '1')).toBeUndefined();
   });
 
+  test('are those that came last of each object, and given only to who asks for just these', () => {
+    const contents = createContents(10_000, async () => null);
+    const at = (resourceVersion: string): KubeObject => ({
+      ...object('a'),
+      metadata: { name: 'a', uid: 'a', resourceVersion },
+    });
+    for (const revision of ['1', '2', '3']) contents.put(place('a'), at(revision));
+    expect(['1', '2', '3'].map((revision) => contents.get(place('a'), 'a', revision) !== undefined)).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(contents.entries).toBe(1);
+  });
+
   test('stay below their bound, the least recently used go first', async () => {
     const one = roughBytes(object('a', 1000));
     const contents = createContents(one * 3, async ({ name }) => object(name, 1000));

@@ -1,5 +1,5 @@
-// Whole objects, fetched because a decision needs them. Bounded in bytes, keyed by uid and resourceVersion, so nothing in here is ever
-// stale: a changed object is another entry. One get at a time per object, however many keys want it.
+// Whole objects that a decision needs. Bounded in bytes. Asked for by uid and resourceVersion, so nothing stale is ever given; of an object
+// only what was put last is kept. One get at a time per object, however many keys want it.
 import type { KubeObject } from '../api/object.ts';
 import type { Place } from './place.ts';
 import { placeText } from './place.ts';
@@ -11,7 +11,7 @@ export interface Contents {
   get(place: Place, uid: string, resourceVersion: string): KubeObject | undefined;
   /** null = not there. */
   fetch(place: Place): Promise<KubeObject | null>;
-  /** An object that came by another way, such as the answer to a write. */
+  /** An object that came by another way: the answer to a write, the event of a watch. */
   put(place: Place, object: KubeObject): void;
 }
 
@@ -56,21 +56,21 @@ export function createContents(mostBytes: number, look: (place: Place) => Promis
       return inFlight.size;
     },
     get(place, uid, resourceVersion) {
-      const text = stateText(place, uid, resourceVersion);
+      const text = objectText(place, uid);
       const entry = entries.get(text);
-      if (entry === undefined) return undefined;
+      if (entry?.object.metadata.resourceVersion !== resourceVersion) return undefined;
       entries.delete(text);
       entries.set(text, entry);
       return entry.object;
     },
-    put: (place, object) => keep(stateOf(place, object), object),
+    put: (place, object) => keep(objectText(place, object.metadata.uid), object),
     fetch(place) {
       const text = `${placeText(place)}@${place.resource.version}`;
       let fetching = inFlight.get(text);
       if (fetching === undefined) {
         fetching = look(place)
           .then((object) => {
-            if (object !== null) keep(stateOf(place, object), object);
+            if (object !== null) keep(objectText(place, object.metadata.uid), object);
             return object;
           })
           .finally(() => inFlight.delete(text));
@@ -81,11 +81,7 @@ export function createContents(mostBytes: number, look: (place: Place) => Promis
   };
 }
 
-const stateText = ({ resource }: Place, uid: string, resourceVersion: string): string =>
-  `${uid}@${resourceVersion}/${resource.version}`;
-
-const stateOf = (place: Place, { metadata }: KubeObject): string =>
-  stateText(place, metadata.uid ?? '', metadata.resourceVersion ?? '');
+const objectText = ({ resource }: Place, uid = ''): string => `${uid}/${resource.version}`;
 
 /** What an object costs in memory, within a factor of two. */
 export function roughBytes(value: unknown): number {

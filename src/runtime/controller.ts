@@ -21,6 +21,11 @@ export interface Source<T extends Projected = Projected> {
   /** 'metadata' watches PartialObjectMetadata only. */
   readonly view?: 'object' | 'metadata';
   /**
+   * Whoever watches it reads each object in full after every change: the watch brings it so, and it need not be asked for. Lists bring only
+   * metadata, and more must not be in the projection.
+   */
+  readonly isReadWhole?: true;
+  /**
    * What stays in memory. Absent = the whole object, for small kinds only. Must keep metadata's name, namespace, uid and resourceVersion. `old`
    * is what was in memory until now: what cannot have changed since need not be worked out anew. It changes nothing of what comes out.
    */

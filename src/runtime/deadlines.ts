@@ -16,6 +16,9 @@ export interface Deadlines {
   stop(): void;
 }
 
+/** A timer may be early by a little, which is waited for. */
+const MOST_EARLY_MS = 50;
+
 export function createDeadlines(clock: Clock, name: string, onDue: (key: string) => void): Deadlines {
   /** A binary heap. Replaced entries stay in it until they surface or make up more than half of it. */
   let heap: Entry[] = [];
@@ -24,9 +27,13 @@ export function createDeadlines(clock: Clock, name: string, onDue: (key: string)
   let timer: { readonly at: number; readonly cancel: () => void } | undefined;
 
   function fire(): void {
+    const now = clock.now();
+    // It has waited for as long as it was to: whoever set the clock back meanwhile does not make it wait for that once more.
+    const isSetBack = timer !== undefined && timer.at - now > MOST_EARLY_MS;
+    const until = isSetBack ? (timer?.at ?? now) : now;
     timer = undefined;
     const due: string[] = [];
-    for (let top = live(); top !== undefined && top.at <= clock.now(); top = live()) {
+    for (let top = live(); top !== undefined && top.at <= until; top = live()) {
       pop();
       current.delete(top.key);
       due.push(top.key);

@@ -27,6 +27,8 @@ export interface FeedsOptions {
   readonly signal: AbortSignal;
   readonly sources: readonly Source[];
   onChange(feed: Feed, change: Change<Projected>): void;
+  /** The watch of a source that is read in full brought this. */
+  onWhole(feed: Feed, object: KubeObject): void;
   onSynced(feed: Feed): void;
   /** The server gives another reason than before for not answering. */
   onTrouble(feed: Feed): void;
@@ -93,6 +95,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
       onChanges: (changes) => {
         for (const change of changes) options.onChange(feed, change);
       },
+      onWhole: (object) => options.onWhole(feed, object),
       onSynced() {
         feed.isSynced = true;
         options.onSynced(feed);
@@ -178,7 +181,8 @@ export function createFeeds(options: FeedsOptions): Feeds {
       }
     },
     async ask({ source, part }, askSignal) {
-      const { on, resource, view, labels } = source;
+      const { on, resource, labels } = source;
+      const view = source.isReadWhole ? 'metadata' : source.view;
       const namespace = resource.namespaced ? (part.namespace ?? source.namespace) : undefined;
       const fields = part.name === undefined ? source.fields : `metadata.name=${part.name}`;
       let token: string | undefined;
@@ -228,11 +232,12 @@ export function nameOf(source: Source): string {
   return name;
 }
 
-function madeName({ on, resource, namespace, labels, fields, view }: Source): string {
+function madeName({ on, resource, namespace, labels, fields, view, isReadWhole }: Source): string {
   const parts = [`${on}/${resource.group === '' ? '' : `${resource.group}/`}${resource.version}/${resource.plural}`];
   if (namespace !== undefined) parts.push(`in ${namespace}`);
   if (labels !== undefined) parts.push(`with ${labels}`);
   if (fields !== undefined) parts.push(`where ${fields}`);
-  if (view === 'metadata') parts.push('(metadata)');
+  // As it is listed.
+  if (view === 'metadata' || isReadWhole) parts.push('(metadata)');
   return parts.join(' ');
 }

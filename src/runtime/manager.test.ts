@@ -759,11 +759,11 @@ describe('whole objects', () => {
     name: 'whole',
   };
   const texts: (string | null)[] = [];
-  const needing = (watchesIt: boolean, needs: readonly WholeRef[] = [ref]) =>
+  const needing = (watched: Source<KubeObject> | undefined, needs: readonly WholeRef[] = [ref]) =>
     told(() => idle('fine'), {
       watches: [
         { source: maps, toKeys: ({ metadata }) => [metadata.name ?? ''] },
-        ...(watchesIt ? [{ source: metas, toKeys: () => [] }] : []),
+        ...(watched === undefined ? [] : [{ source: watched, toKeys: () => [] }]),
       ],
       observe(see, key) {
         const map = see.get(maps, key);
@@ -790,7 +790,7 @@ describe('whole objects', () => {
     await secret(cluster, 'b25l');
     for (const name of ['a', 'b', 'c']) await aMap(cluster, name);
     texts.length = 0;
-    const bench = await managing(cluster, [needing(true)]);
+    const bench = await managing(cluster, [needing(metas)]);
     await turns(5);
     expect({ texts: texts.splice(0), gets: gets(bench) }).toEqual({ texts: ['b25l', 'b25l', 'b25l'], gets: 1 });
     await touch(cluster, 'a', { data: { x: '1' } });
@@ -805,11 +805,26 @@ describe('whole objects', () => {
     expect(bench.manager.state().controllers[0]?.dependencies).toBe(0);
   });
 
+  test('of a source that is read whole are not asked for: they come with the watch', async () => {
+    await using cluster = await aCluster();
+    await secret(cluster, 'b25l');
+    for (const name of ['a', 'b']) await aMap(cluster, name);
+    texts.length = 0;
+    const bench = await managing(cluster, [needing({ ...others, isReadWhole: true })]);
+    await turns(5);
+    // The list does not count: it may be long, and nobody may ever ask.
+    expect({ texts: texts.splice(0), gets: gets(bench) }).toEqual({ texts: ['b25l', 'b25l'], gets: 1 });
+    await change(cluster, 'dHdv');
+    await turns(5);
+    expect({ texts: texts.splice(0), gets: gets(bench) }).toEqual({ texts: ['dHdv', 'dHdv'], gets: 1 });
+    expect(bench.manager.state().contents.entries).toBe(1);
+  });
+
   test('that are watched and absent are known to be absent without a get', async () => {
     await using cluster = await aCluster();
     await aMap(cluster, 'a');
     texts.length = 0;
-    const bench = await managing(cluster, [needing(true)]);
+    const bench = await managing(cluster, [needing(metas)]);
     await turns(5);
     expect({ texts: texts.splice(0), gets: gets(bench) }).toEqual({ texts: [null], gets: 0 });
     await secret(cluster, 'b25l');
@@ -825,7 +840,7 @@ describe('whole objects', () => {
     await aMap(cluster, 'a');
     await secret(cluster, 'b25l');
     texts.length = 0;
-    const bench = await managing(cluster, [needing(false)]);
+    const bench = await managing(cluster, [needing(undefined)]);
     await turns(5);
     await change(cluster, 'dHdv');
     await touch(cluster, 'a', { data: { x: '1' } });
@@ -841,7 +856,7 @@ describe('whole objects', () => {
     await aMap(cluster, 'a');
     await secret(cluster, 'b25l');
     texts.length = 0;
-    const bench = await managing(cluster, [needing(true)], { contentBytes: 10 });
+    const bench = await managing(cluster, [needing(metas)], { contentBytes: 10 });
     await turns(5);
     expect({ texts: texts.splice(0), gets: gets(bench) }).toEqual({ texts: ['b25l'], gets: 1 });
     expect(bench.manager.state().contents.bytes).toBe(0);

@@ -93,6 +93,10 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     signal: reading.signal,
     sources,
     onChange: dispatch,
+    onWhole({ source: { on, resource } }, object) {
+      const { namespace, name = '' } = object.metadata;
+      contents.put({ on, resource, ...(namespace === undefined ? {} : { namespace }), name }, object);
+    },
     onSynced: onFeedSynced,
     onTrouble: (feed) => wakeReaders(feed, FIRST_LIST),
   });

@@ -25,6 +25,8 @@ export interface ReflectorOptions<T extends Projected> {
   readonly signal: AbortSignal;
   /** Called at once for each bunch; the cache already has it. */
   onChanges(changes: readonly Change<T>[]): void;
+  /** What the watch brings of a source that is read in full; before its change is told. */
+  onWhole?(object: KubeObject): void;
   /** The first list is complete. */
   onSynced(): void;
   /** The server gives another reason than before for not answering. */
@@ -74,6 +76,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
     ...(source.labels === undefined ? {} : { labels: source.labels }),
     ...(source.fields === undefined ? {} : { fields: source.fields }),
   };
+  const listed = source.isReadWhole ? { ...asked, view: 'metadata' as const } : asked;
   let phase: ReflectorState['phase'] = 'listing';
   let isSynced = false;
   let mustList = true;
@@ -151,7 +154,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
     let token: string | undefined;
     do {
       const { list: page } = await transport.call(
-        { verb: 'list', ...asked, limit: pageSize, ...(token === undefined ? {} : { continue: token }) },
+        { verb: 'list', ...listed, limit: pageSize, ...(token === undefined ? {} : { continue: token }) },
         signal,
       );
       if (page === undefined) throw new Error(`the list of ${options.name} came back without items`);
@@ -236,7 +239,9 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
       if (type === 'BOOKMARK') cache.bookmark(object.metadata.resourceVersion ?? '');
       else {
         const change = cache.watched(type, object as KubeObject);
-        if (change !== undefined) changes.push(change);
+        if (change === undefined) continue;
+        if (type !== 'DELETED' && source.isReadWhole) options.onWhole?.(object as KubeObject);
+        changes.push(change);
       }
     }
     tell(changes);

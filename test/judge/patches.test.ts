@@ -5,9 +5,11 @@ import type { KubeObject } from '../../src/api/object.ts';
 import { disagreement } from './generated/agree.ts';
 import { type Both, eachOf, startBoth } from './generated/both.ts';
 import { diceOf } from './generated/dice.ts';
+import { patchFor } from './generated/own-choice.ts';
 import { patchedObjects } from './generated/patched.ts';
 import { generatePatch } from './generated/patches.ts';
 import { MERGE, STRATEGIC } from './scripts/requests.ts';
+import type { Reply } from './server.ts';
 
 const SEQUENCES = Number(process.env['KUBE_JUDGE_SEQUENCES'] ?? (process.env['CI'] === undefined ? 200 : 1000));
 const FIRST = Number(process.env['KUBE_JUDGE_SEED'] ?? 1);
@@ -30,6 +32,8 @@ interface Played {
   readonly wrong?: object;
 }
 
+const objectIn = ({ text }: Reply): KubeObject => JSON.parse(text) as KubeObject;
+
 async function play(both: Both, seed: number): Promise<Omit<Played, 'seed'>> {
   const dice = diceOf(seed);
   const { path, object } = dice.pick(patchedObjects(both.namespace, `o-${seed}`));
@@ -39,15 +43,21 @@ async function play(both: Both, seed: number): Promise<Omit<Played, 'seed'>> {
     const created = await both.ask({ path, body: object });
     const differs = disagreement(created.ours, created.real);
     if (differs.length > 0) return { applied, refused: 0, wrong: { seed, object, differs } };
-    let current = JSON.parse(created.ours.text) as KubeObject;
+    let current = created;
     for (let step = 0; step < LENGTH; step++) {
-      const { type, body } = generatePatch(current, dice);
-      const { ours, real } = await both.ask({ method: 'PATCH', path: at, type, body: JSON.stringify(body) });
+      const [mine, theirs] = [objectIn(current.ours), objectIn(current.real)];
+      const { type, body } = generatePatch(mine, dice);
+      const asked = { method: 'PATCH', path: at, type };
+      const { ours, real } = await both.ask(
+        { ...asked, body: JSON.stringify(body) },
+        { ...asked, body: JSON.stringify(patchFor(theirs, { of: mine, body })) },
+      );
       const found = disagreement(ours, real, type === STRATEGIC);
       if (found.length > 0)
         return { applied, refused: step - applied, wrong: { seed, step, type, body, differs: found } };
-      if (real.code === 200) applied++;
-      if (ours.code === 200) current = JSON.parse(ours.text) as KubeObject;
+      if (real.code !== 200) continue;
+      applied++;
+      current = { ours, real };
     }
     return { applied, refused: LENGTH - applied };
   } finally {

@@ -362,6 +362,10 @@ describe('a Work', () => {
       expect(await it.values()).toEqual({ c1: '1' });
       expect(await it.find('c1', 'configmaps', 'planted')).toBeUndefined();
       expect(await it.said()).toEqual(DONE);
+      await patchWork(it, { spec: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } } });
+      await it.runs();
+      expect((await it.work('c1'))?.spec).not.toHaveProperty('reportBackStrategy');
+      expect(await it.said()).toEqual(DONE);
       await patchWork(it, { metadata: { labels: null, annotations: null } });
       await it.runs();
       expect((await it.work('c1'))?.metadata.labels).toMatchObject({ 'kubernetes-fleet.io/parent-CRP': 'web' });
@@ -384,6 +388,26 @@ describe('a Work', () => {
 });
 
 describe('a placement', () => {
+  scenario.for(families)(
+    'that comes to select too much still says what its clusters have',
+    { members: 2 },
+    async (it) => {
+      await it.give(configMap('1'));
+      await it.place();
+      await it.runs();
+      await it.give(configMap('x'.repeat(900_000), 'large'));
+      await it.runs();
+      const { holds, placementStatuses = [] } = await it.status();
+      const next = `make ConfigMap "${SHOP}/large" smaller, or do not select it: at most 819200 bytes fit`;
+      expect(holds).toMatchObject([{ code: 'SnapshotTooLarge', next }]);
+      expect(placementStatuses.map(({ clusterName }) => clusterName)).toEqual(['c1', 'c2']);
+      expect(await it.values()).toEqual({ c1: '1', c2: '1' });
+      await it.take('configmaps', 'large');
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
+
   scenario.for(families)(
     'that selects nothing says so, and follows when something comes',
     { members: 2 },

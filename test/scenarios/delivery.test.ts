@@ -1,6 +1,7 @@
 // From content and a placement on the hub to objects on the members, in both families, on real API servers in memory.
 import { describe, expect, test } from 'vitest';
 import { clusterFamily, families, namespacedFamily } from '../../src/hub/families.ts';
+import { placementsOf } from '../../src/main/placement-flags.ts';
 import {
   aDelivery,
   CONFIG_MAPS,
@@ -12,8 +13,10 @@ import {
   rolls,
   SHOP,
   scenario,
+  selects,
   theNamespace,
 } from '../delivery.ts';
+import { AT_ONCE, prepared } from '../staged.ts';
 
 const all = (value: string) => ({ c1: value, c2: value, c3: value });
 
@@ -272,6 +275,43 @@ describe('a fleet', () => {
   );
 });
 
+describe('an edit that touches no policy', () => {
+  const fewer = (it: Delivery) => ({
+    resourceSelectors: it.namespace === undefined ? [theNamespace({ selectionScope: 'NamespaceOnly' })] : [CONFIG_MAPS],
+  });
+
+  scenario.for(families)('keeps a cluster that is leaving until it is gone', {}, async (it) => {
+    await placed(it, picks(2));
+    expect(await it.clusters()).toEqual(['c2', 'c3']);
+    await it.fleet.patch('memberclusters', undefined, 'c3', { metadata: { finalizers: ['example.com/mine'] } });
+    await it.fleet.deleteMember('c3');
+    await it.runs();
+    expect(await it.clusters()).toEqual(['c2', 'c3']);
+    await it.change(fewer(it));
+    await it.runs();
+    expect(await it.clusters()).toEqual(['c2', 'c3']);
+    expect(await it.said()).toMatchObject({ Scheduled: DONE.Scheduled });
+    await it.fleet.patch('memberclusters', undefined, 'c3', { metadata: { finalizers: null } });
+    await it.runs(60_000);
+    expect(await it.clusters()).toEqual(['c1', 'c2']);
+    expect(await it.said()).toEqual(DONE);
+  });
+
+  scenario.for(families)(
+    'in the moment in which a cluster joins does not keep that away',
+    { members: 2 },
+    async (it) => {
+      await placed(it);
+      const joins = it.join('c3');
+      await it.change(fewer(it));
+      await joins;
+      await it.runs();
+      expect(await it.clusters()).toEqual(['c1', 'c2', 'c3']);
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
+});
+
 describe('a placement that is deleted', () => {
   scenario.for(families)(
     'takes all it placed with it and nothing else',
@@ -304,6 +344,66 @@ describe('a placement that is deleted', () => {
       expect(await hub.get('configmaps', SHOP, 'app')).toMatchObject({ data: { value: '1' } });
     },
   );
+});
+
+describe('a cluster that is given up', () => {
+  scenario.for(families)('is named as long as it still has something, and no longer', {}, async (it) => {
+    await placed(it, picks(3));
+    for (const cluster of ['c1', 'c2', 'c3'])
+      await it.patchOn(cluster, 'configmaps', 'app', { metadata: { finalizers: ['example.com/mine'] } });
+    await it.change(picks(2));
+    await it.runs();
+    const left = (await it.bindings()).find(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    const cluster = left?.spec.targetCluster ?? '';
+    expect(await it.holds()).toMatchObject([
+      {
+        code: 'RemovalPending',
+        on: { kind: 'MemberCluster', name: cluster },
+        clusters: [cluster],
+        next: expect.stringContaining(`"${cluster}"`),
+      },
+    ]);
+    await it.patchOn(cluster, 'configmaps', 'app', { metadata: { finalizers: null } });
+    await it.runs();
+    expect(await it.holds()).toEqual([]);
+    expect(await it.bindings()).toHaveLength(2);
+  });
+});
+
+describe('a placement that is to leave behind what it placed', () => {
+  const keeping = (propagationPolicy: string) => ({ strategy: { deleteStrategy: { propagationPolicy } } });
+
+  scenario.for(families)('is not deleted as long as that is not built, and says so', { members: 1 }, async (it) => {
+    await placed(it);
+    await it.change(keeping('Abandon'));
+    await it.unplace();
+    await it.runs(30_000);
+    expect(await it.values()).toEqual({ c1: '1' });
+    expect((await it.placement()).metadata.deletionTimestamp).toBeDefined();
+    expect(await it.said()).toMatchObject({ Scheduled: 'Unknown/SchedulePending' });
+    expect((await it.status()).holds).toMatchObject([
+      {
+        code: 'NotSupportedYet',
+        facts: { what: 'spec.strategy.deleteStrategy.propagationPolicy: Abandon' },
+        next: expect.stringContaining('goes then with all that it has placed'),
+      },
+    ]);
+
+    await it.change(keeping('Delete'));
+    await it.runs(30_000);
+    expect(await it.values()).toEqual({ c1: '-' });
+    await expect(it.placement()).rejects.toThrow('not found');
+  });
+});
+
+describe('limits that are written as numbers in quotes', () => {
+  scenario.for(families)('are those numbers', {}, async (it) => {
+    await placed(it, rolls({ maxUnavailable: '3', maxSurge: '1' }));
+    await it.give(configMap('2'));
+    await it.runs();
+    expect(await it.values()).toEqual(all('2'));
+    expect(await it.said()).toEqual(DONE);
+  });
 });
 
 describe('what a member has already', () => {
@@ -352,9 +452,12 @@ describe('what a member has already', () => {
 
   scenario.for(families)('changes hands with Always, and keeps what the hub does not speak of', theirs, async (it) => {
     await placed(it, takesOver('Never'));
+    expect(await timesTold(it, 'PlacementApplyStrategyChanged')).toBe(0);
     await it.change(takesOver('Always'));
     await it.runs();
     expect(await it.said()).toEqual(DONE);
+    // It goes round the budget.
+    expect(await timesTold(it, 'PlacementApplyStrategyChanged')).toBe(1);
     expect(await it.find('c1', 'configmaps', 'app')).toMatchObject({ data: { value: '1', kept: 'yes' } });
     expect(await it.find('c1', 'configmaps', 'own')).toBeDefined();
   });
@@ -403,4 +506,40 @@ describe('a namespace by one placement and what is in it by another', () => {
     await it.runs(10_000);
     expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '-' });
   });
+});
+
+describe('claims on volumes', () => {
+  const CLAIM = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'disk', namespace: SHOP },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  };
+  const claimsOf = (it: Delivery) =>
+    it.namespace === undefined ? {} : { resourceSelectors: [CONFIG_MAPS, selects('', 'v1', 'PersistentVolumeClaim')] };
+  const hasClaim = async (it: Delivery) =>
+    (await it.find('c1', 'persistentvolumeclaims', CLAIM.metadata.name)) !== undefined;
+
+  for (const [says, flags, isPlaced] of [
+    ['are placed', {}, true],
+    ['stay where workloads run on the hub itself (--enable-workload)', { enableWorkload: true }, false],
+  ] as const) {
+    const options = { members: 1, placements: placementsOf(flags) };
+    scenario.for(families)(says, options, async (it) => {
+      await it.give(CLAIM, configMap('1'));
+      await it.place(claimsOf(it));
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: '1' });
+      expect(await hasClaim(it)).toBe(isPlaced);
+    });
+
+    scenario.for(families)(`with a run they ${says}`, options, async (it) => {
+      await it.give(CLAIM);
+      const run = await prepared(it, AT_ONCE, claimsOf(it));
+      await run.run();
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: '1' });
+      expect(await hasClaim(it)).toBe(isPlaced);
+    });
+  }
 });

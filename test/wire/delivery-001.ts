@@ -12,6 +12,7 @@ import {
   type Identified,
   inShort,
   messageOf,
+  named,
   type Recording,
   type StartFleet,
 } from './delivery.ts';
@@ -226,8 +227,8 @@ export const describeExample2 = (start: StartFleet) =>
       ]);
 
       await using bindings = await fleet.record('hub', ['get', 'crb']);
-      await using first = await fleet.record('cluster-1', ['get', 'namespace', 'test-ns']);
-      await using second = await fleet.record('cluster-2', ['get', 'namespace', 'test-ns']);
+      await using first = await fleet.record('cluster-1', ['get', 'namespace', ...named('test-ns')]);
+      await using second = await fleet.record('cluster-2', ['get', 'namespace', ...named('test-ns')]);
       await fleet.hub(['apply', '-f', seed('v1-2-east.yaml')]);
       const deleted = (happenings: readonly Happening[]) => happenings.filter(({ type }) => type === 'DELETED').length;
       await bindings.until((seen) => deleted(seen) === 2, 'both old bindings gone');
@@ -292,14 +293,7 @@ export const describeExample2 = (start: StartFleet) =>
         ]),
       );
     };
-    const work = (name: string) => [
-      '-n',
-      'fleet-member-cluster-1',
-      'get',
-      'work',
-      '--field-selector',
-      `metadata.name=${name}`,
-    ];
+    const work = (name: string) => ['-n', 'fleet-member-cluster-1', 'get', 'work', ...named(name)];
     /** Watches the Work until each of these objects, and no other, is as told. */
     const untilOutcomes = async (name: string, expected: Readonly<{ [object: string]: string }>) => {
       await using seen = await fleet.record('hub', work(name));

@@ -45,6 +45,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
     );
   const images = () => Promise.all(['member-1', 'member-2', 'member-3'].map(image));
 
+  const onMember = 'kubectl --context member-1 -n shop';
   const culprit = /MemberCluster "member-1" uses the budget up \(not up yet: Deployment "shop\/web" is not available/;
   /** Each command of the page and what is seen. A person takes a moment between two; here `once` waits for what that moment brings. */
   const steps: readonly { readonly command: string; readonly once?: string; sees(result: Result): unknown }[] = [
@@ -81,6 +82,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
     },
     {
       command: 'flotilla why placement/shop',
+      once: `${onMember} wait deployment/web '--for=jsonpath={.status.unavailableReplicas}=1' --timeout=60s && ${onMember} wait pods --field-selector=status.phase=Pending '--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ImagePullBackOff' --timeout=60s`,
       async sees({ code, stdout }) {
         expect(code).toBe(2);
         const [sentence, , evidence] = stdout.split('\n');
@@ -89,6 +91,9 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
         expect(evidence).toBe('Evidence:');
         expect(stdout).toMatch(/2 clusters wait: member-2, member-3/);
         expect(stdout).toMatch(/Work "fleet-member-member-1\/shop-work"/);
+        expect(stdout).toMatch(
+          /Pod "shop\/web-.*" on cluster "member-1"\n +container "web" \(web:bad\): ImagePullBackOff/,
+        );
         expect(stdout).toMatch(
           /\nWhat you can do:\n {2}- look at Deployment .*`kubectl --context member-1 -n shop get pods`\n {2}- wait for cluster "member-1", or mend what does not come up there/,
         );

@@ -145,7 +145,8 @@ export function fleetOf(kubeconfig: string, stop: () => Promise<void>): Fleet {
       await wait(`condition=${scope}ResourcePlacementAvailable`, placements);
     },
     async waitForStatus(placement, satisfied, what) {
-      await using recording = await follow('hub', ['get', ...placement]);
+      const [kind = '', name = '', ...rest] = placement;
+      await using recording = await follow('hub', ['get', kind, ...named(name), ...rest]);
       const last = () => recording.happenings.at(-1)?.object['status'] as PlacementStatus | undefined;
       try {
         await recording.until(() => satisfied(last() ?? { conditions: [] }), what);
@@ -161,6 +162,9 @@ export function fleetOf(kubeconfig: string, stop: () => Promise<void>): Fleet {
     },
   };
 }
+
+/** One object, as a list: of one that is asked for by its name kubectl leaves out what happens between its first look and its watch. */
+export const named = (name: string): readonly string[] => ['--field-selector', `metadata.name=${name}`];
 
 /** Resolves once the objects that exist have been printed, so that nothing later is missed. There must be at least one. */
 async function record(server: Pick<Server, 'kubeconfig'>, home: string, args: readonly string[]): Promise<Recording> {

@@ -39,6 +39,24 @@ const webhook = {
     },
   ],
 };
+const counters = {
+  metadata: { name: 'counters.known.example.com' },
+  spec: {
+    group: 'known.example.com',
+    scope: 'Cluster',
+    names: { plural: 'counters', kind: 'Counter' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', properties: { count: { type: 'integer', format: 'int64' } } },
+        },
+      },
+    ],
+  },
+};
 const converted = {
   metadata: { name: 'things.known.example.com' },
   spec: {
@@ -167,6 +185,23 @@ const rows: readonly { readonly id: string; shows(send: Send, kubeconfig: string
         });
       expect(await post('deep', 190)).toMatchObject({ code: 201 });
       expect(await post('too-deep', 201)).toMatchObject({ code: 400 });
+    },
+  },
+  {
+    id: 'large-integers',
+    async shows(send, kubeconfig) {
+      const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+      expect(await send('POST', crd, counters)).toMatchObject({ code: 201 });
+      const path = '/apis/known.example.com/v1/counters';
+      while ((await send('GET', path)).code === 404);
+      const stored = async (name: string, count: string) => {
+        const head = '"apiVersion":"known.example.com/v1","kind":"Counter"';
+        const body = `{${head},"metadata":{"name":"${name}"},"count":${count}}`;
+        expect(await call(kubeconfig, 'POST', path, { body })).toMatchObject({ code: 201 });
+        return (await send('GET', `${path}/${name}`)).text.match(/"count": ?(-?\d+)/)?.[1];
+      };
+      expect(await stored('exact', '9007199254740991')).toBe('9007199254740991');
+      expect(await stored('rounded', '9007199254740993')).toBe('9007199254740992');
     },
   },
   {

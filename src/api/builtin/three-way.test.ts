@@ -10,6 +10,7 @@ const POD = 'io.k8s.api.core.v1.Pod';
 const DEPLOYMENT = 'io.k8s.api.apps.v1.Deployment';
 const SERVICE = 'io.k8s.api.core.v1.Service';
 const POLICY = 'io.k8s.api.networking.v1.NetworkPolicy';
+const LIMITS = 'io.k8s.api.core.v1.LimitRange';
 
 interface Row {
   readonly it: string;
@@ -74,14 +75,14 @@ const rows: readonly Row[] = [
     patch: { spec: { list: [{ name: 'a' }] } },
   },
   {
-    it: 'is content with a list in which the server filled in defaults, as long as the wish is the same',
+    it: 'takes out what somebody put into an entry of a list that is replaced as a whole',
     last: { spec: { list: [{ name: 'a' }] } },
     wanted: { spec: { list: [{ name: 'a' }] } },
     live: { spec: { list: [{ name: 'a', size: 1 }] } },
-    patch: {},
+    patch: { spec: { list: [{ name: 'a' }] } },
   },
   {
-    it: 'but not when the wish has changed',
+    it: 'takes out of such an entry what is no longer wanted',
     last: { spec: { list: [{ name: 'a', size: 1 }] } },
     wanted: { spec: { list: [{ name: 'a' }] } },
     live: { spec: { list: [{ name: 'a', size: 1 }] } },
@@ -183,11 +184,115 @@ const rows: readonly Row[] = [
     },
   },
   {
+    it: 'takes out of such an entry what is no longer wanted there',
+    type: SERVICE,
+    last: { spec: { ports: [{ port: 53, protocol: 'UDP', appProtocol: 'x' }, { port: 53 }] } },
+    wanted: { spec: { ports: [{ port: 53, protocol: 'UDP' }, { port: 53 }] } },
+    live: {
+      spec: {
+        ports: [
+          { port: 53, protocol: 'UDP', appProtocol: 'x', nodePort: 1 },
+          { port: 53, protocol: 'TCP', nodePort: 2 },
+        ],
+      },
+    },
+    patch: {
+      spec: {
+        ports: [
+          { $patch: 'replace' },
+          { port: 53, protocol: 'UDP', nodePort: 1 },
+          { port: 53, protocol: 'TCP', nodePort: 2 },
+        ],
+      },
+    },
+  },
+  {
+    it: 'does not mix up two entries of one name',
+    type: POD,
+    wanted: pod(c('a', { env: [c('X', { value: '1' }), c('X', { valueFrom: { fieldRef: { fieldPath: 'f' } } })] })),
+    live: pod(
+      c('a', {
+        env: [c('X', { value: '1' }), c('X', { valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'f' } } })],
+      }),
+    ),
+    patch: {},
+  },
+  {
+    it: 'takes out a second entry of the same name that somebody added',
+    type: POD,
+    last: pod(c('a', { env: [c('X', { value: '1' })] })),
+    wanted: pod(c('a', { env: [c('X', { value: '1' })] })),
+    live: pod(c('a', { env: [c('X', { value: '1' }), c('X', { value: '2' })] })),
+    patch: pod({ env: [{ $patch: 'replace' }, c('X', { value: '1' })], name: 'a' }),
+  },
+  {
     it: 'sees no difference in defaults inside lists that are replaced as a whole',
     type: POLICY,
     last: { spec: { ingress: [{ ports: [{ port: 80 }] }] } },
     wanted: { spec: { ingress: [{ ports: [{ port: 80 }] }] } },
     live: { spec: { ingress: [{ ports: [{ port: 80, protocol: 'TCP' }] }] } },
+    patch: {},
+  },
+  ...(
+    [
+      [
+        'opens a policy to all namespaces',
+        { from: [{ podSelector: {}, namespaceSelector: {} }], ports: [{ port: 80 }] },
+      ],
+      ['adds ports to a policy', { from: [{ podSelector: {} }], ports: [{ port: 80, protocol: 'TCP', endPort: 90 }] }],
+      ['says another protocol', { from: [{ podSelector: {} }], ports: [{ port: 80, protocol: 'UDP' }] }],
+      ['widens a selector', { from: [{ podSelector: { matchLabels: { a: 'b' } } }], ports: [{ port: 80 }] }],
+    ] as const
+  ).map(([does, rule]): Row => {
+    const wanted = { spec: { ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 80 }] }] } };
+    return {
+      it: `puts back what is wanted when somebody ${does}`,
+      type: POLICY,
+      last: wanted,
+      wanted,
+      live: { spec: { ingress: [rule] } },
+      patch: wanted,
+    };
+  }),
+  {
+    it: 'puts back a toleration of somebody',
+    type: DEPLOYMENT,
+    last: { spec: { template: { spec: { tolerations: [{ key: 'a', operator: 'Exists' }] } } } },
+    wanted: { spec: { template: { spec: { tolerations: [{ key: 'a', operator: 'Exists' }] } } } },
+    live: { spec: { template: { spec: { tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoExecute' }] } } } },
+    patch: { spec: { template: { spec: { tolerations: [{ key: 'a', operator: 'Exists' }] } } } },
+  },
+  {
+    it: 'puts back such a list inside an entry of a keyed one',
+    type: POD,
+    last: pod(c('a', { envFrom: [{ configMapRef: { name: 'm' } }] })),
+    wanted: pod(c('a', { envFrom: [{ configMapRef: { name: 'm' } }] })),
+    live: pod(c('a', { envFrom: [{ configMapRef: { name: 'm', optional: true } }], image: 'x' })),
+    patch: pod(c('a', { envFrom: [{ configMapRef: { name: 'm' } }] })),
+  },
+  {
+    it: 'knows what a server fills into such entries, in whole or in part',
+    type: LIMITS,
+    wanted: { spec: { limits: [{ type: 'Container', default: { cpu: '1' }, max: { cpu: 2, memory: '1Gi' } }] } },
+    live: {
+      spec: {
+        limits: [
+          {
+            type: 'Container',
+            default: { cpu: '1', memory: '1Gi' },
+            defaultRequest: { cpu: '1', memory: '1Gi' },
+            max: { cpu: '2', memory: '1Gi' },
+          },
+        ],
+      },
+    },
+    patch: {},
+  },
+  {
+    it: 'takes an empty value and none for the same where a type cannot tell them apart, and only there',
+    type: POLICY,
+    wanted: { spec: { ingress: [{ ports: [], from: [{ ipBlock: { cidr: '10.0.0.0/8', except: [] } }] }, {}] } },
+    live: { spec: { ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }, { ports: [], from: [] }] } },
     patch: {},
   },
   {

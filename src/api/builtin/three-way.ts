@@ -2,12 +2,15 @@
 // out, what others put there stays. For built-in types it is a strategic merge patch and knows from the facts which lists are keyed; for all
 // other kinds it is a JSON merge patch.
 //
-// Guarantee: `{}` as soon as the live object has all that is wanted and nothing that is no longer wanted, also where the server writes it
-// differently (quantities, empty values that a typed program drops, defaults inside lists).
+// Guarantee: `{}` as soon as the live object has all that is wanted, nothing that is no longer wanted, and in lists that do not merge nothing but
+// what is wanted; also where the server writes it differently (quantities, empty values that a typed program drops, what it fills into
+// entries of built-in types: `filled-in.ts`). What a server fills into a list of any other kind cannot be told from what somebody put
+// there, and is a difference: whoever applies has to see for himself that it changes nothing.
 import { deepEqual, isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { lazyByText } from '../../base/lazy.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 import { type FieldFact, jsonFields, type TypeFact } from './facts.ts';
+import { filledIn } from './filled-in.ts';
 
 export interface ThreeWay {
   readonly last: JsonObject;
@@ -39,6 +42,8 @@ interface Rule {
   readonly mapKeys: readonly string[];
   /** A typed server does not store it when it is empty. */
   readonly dropsZero: boolean;
+  /** A typed server takes it for empty when it is absent, and the other way round. */
+  readonly emptyIsAbsent: boolean;
 }
 
 const PLAIN: Rule = {
@@ -48,6 +53,7 @@ const PLAIN: Rule = {
   retainsKeys: false,
   mapKeys: [],
   dropsZero: false,
+  emptyIsAbsent: false,
 };
 
 const METADATA: Rule = {
@@ -118,11 +124,9 @@ interface Lists {
 }
 
 function list(patch: Fields, key: string, lists: Lists, rule: Rule, mode: Mode): void {
-  const { last, wanted, live } = lists;
+  const { wanted, live } = lists;
   if (!rule.merges) {
-    // The server may have filled in defaults inside the entries: as long as the wish is the same, having all that is wanted will do.
-    const isThere = deepEqual(last, wanted) ? covers(wanted, live, rule.shape) : deepEqual(wanted, live);
-    if (!isThere) patch[key] = withoutNulls(wanted);
+    if (!amountsTo(wanted, live, rule.shape)) patch[key] = withoutNulls(wanted);
   } else if (rule.mergeKey === undefined) scalars(patch, key, lists, mode);
   else if (isKeyed(wanted, rule.mergeKey) && isKeyed(live, rule.mergeKey)) {
     entries(patch, key, lists as KeyedLists, { ...rule, mergeKey: rule.mergeKey });
@@ -183,12 +187,21 @@ function whole(patch: Fields, key: string, { last, wanted, live }: Lists, rule: 
   const ids = rule.mapKeys.length > 0 ? rule.mapKeys : [rule.mergeKey ?? ''];
   const idOf = (item: Json) =>
     isMap(item) ? JSON.stringify(ids.map((id) => own(item, id) ?? defaultOf(rule.shape, id) ?? null)) : String(item);
-  const [before, now, there] = [last, wanted, live].map((items) => new Map(items.map((item) => [idOf(item), item])));
-  if (before === undefined || now === undefined || there === undefined) return;
-  const ours = wanted.map((item) => laidOver(there.get(idOf(item)), item, before.get(idOf(item))));
+  const byId = (items: List) => {
+    const groups = new Map<string, Json[]>();
+    for (const item of items) groups.set(idOf(item), [...(groups.get(idOf(item)) ?? []), item]);
+    return groups;
+  };
+  const [before, now, there] = [byId(last), byId(wanted), byId(live)];
+  // Not even ids tell all entries apart: the first of one belongs to the first that is there, the second to the second.
+  const ours = wanted.map((item) => {
+    const id = idOf(item);
+    const place = now.get(id)?.indexOf(item) ?? 0;
+    return laidOver(there.get(id)?.[place], item, before.get(id)?.[place]);
+  });
   const others = live.filter((item) => !now.has(idOf(item)) && !before.has(idOf(item)));
   const result = [...ours, ...others];
-  if (!covers(result, live, rule.shape)) patch[key] = [{ $patch: 'replace' }, ...result];
+  if (!amountsTo(result, live, rule.shape)) patch[key] = [{ $patch: 'replace' }, ...result];
 }
 
 function laidOver(live: Json | undefined, wanted: Json, last: Json | undefined): Json {
@@ -210,22 +223,32 @@ const isKeyed = (items: List, mergeKey: string): items is readonly JsonObject[] 
 
 // ---- comparing
 
-/** The live value has all that is wanted; lists entry by entry. */
-function covers(wanted: Json, live: Json | undefined, shape: Shape): boolean {
+/** The live value is what a server makes of the wanted one, entry by entry, and has nothing besides. */
+function amountsTo(wanted: Json, live: Json, shape: Shape): boolean {
   if (isList(wanted) && isList(live)) {
-    return wanted.length === live.length && wanted.every((item, index) => covers(item, live[index], shape));
+    return wanted.length === live.length && wanted.every((item, index) => amountsTo(item, live[index] as Json, shape));
   }
-  if (isMap(wanted) && isMap(live)) {
-    return Object.keys(wanted).every((key) => {
-      const value = own(wanted, key);
-      const rule = ruleOf(shape, key);
-      const present = own(live, key);
-      return value === undefined || (present === undefined && rule.dropsZero && isZero(value))
-        ? true
-        : covers(value, present, rule.shape);
-    });
+  if (!isMap(wanted) || !isMap(live)) return isSame(wanted, live, shape);
+  const [mine, theirs] = [full(wanted, shape), full(live, shape)];
+  const keys = Object.keys(mine);
+  return (
+    keys.length === Object.keys(theirs).length &&
+    keys.every((key) => {
+      const [value, present] = [own(mine, key), own(theirs, key)];
+      return value !== undefined && present !== undefined && amountsTo(value, present, ruleOf(shape, key).shape);
+    })
+  );
+}
+
+/** Without what says nothing, with what the server fills in. */
+function full(value: JsonObject, shape: Shape): JsonObject {
+  const said: Fields = {};
+  for (const key of Object.keys(value)) {
+    const inner = own(value, key);
+    if (inner === undefined || key === '__proto__' || (ruleOf(shape, key).emptyIsAbsent && isZero(inner))) continue;
+    said[key] = inner;
   }
-  return live !== undefined && isSame(wanted, live, shape);
+  return typeof shape === 'object' && shape.form === 'struct' ? filledIn(shape.name, said) : said;
 }
 
 function isSame(a: Json, b: Json, shape: Shape): boolean {
@@ -275,6 +298,7 @@ function ruleFrom(fact: FieldFact): Rule {
     ...(fact.patchMergeKey === undefined ? {} : { mergeKey: fact.patchMergeKey }),
     mapKeys: fact.listMapKeys ?? [],
     dropsZero: fact.omitEmpty && !fact.pointer && fact.type.form !== 'struct' && fact.type.form !== 'special',
+    emptyIsAbsent: !fact.pointer,
   };
 }
 

@@ -28,6 +28,18 @@ describe('membership sees', () => {
     expect(observe(seeing(there, NOW + 5000), 'east')).toMatchObject({ beatSeenAt: NOW });
   });
 
+  test('what the server has, where its own view is older than what was told already', () => {
+    const told = aCluster({
+      status: { agentStatus: [{ ...anAgent('True'), lastReceivedHeartbeat: '2099-01-01T00:00:00Z' }] },
+    });
+    const behind = new Map<unknown, Projected>([...there, [memberClusters, told]]);
+    const { observe } = membership();
+    const asking = (wasAsked: boolean): See => ({ ...seeing(behind, NOW), wasAsked: () => wasAsked });
+    const part = { namespace: 'fleet-member-east', name: 'east' };
+    expect(observe(asking(false), 'east')).toEqual({ need: [], ask: [{ source: internalMemberClusters, part }] });
+    expect(observe(asking(true), 'east')).toMatchObject({ internal });
+  });
+
   test('nothing of a member that is gone, and keeps nothing of it', () => {
     const beats = createBeats();
     const { observe } = membership({}, beats);

@@ -1,5 +1,6 @@
 // What membership watches and how it sees.
-
+import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
 import { clusterOfNamespace, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import { memberRules } from '../../api/rights.ts';
@@ -25,6 +26,14 @@ const byNamespace = ({ metadata }: Projected): readonly string[] => {
   const cluster = clusterOfNamespace(metadata.namespace ?? '');
   return cluster === undefined ? [] : [cluster];
 };
+
+/** Its report is older than what is told of it. */
+function isBehind(internal: InternalMemberCluster | undefined, cluster: MemberCluster): boolean {
+  const [heard, told] = [internal, cluster].map((each) =>
+    Date.parse(memberAgentOf(each?.status?.agentStatus)?.lastReceivedHeartbeat ?? ''),
+  ) as [number, number];
+  return heard < told;
+}
 
 export function membership(settings: Partial<Settings> = {}, beats: Beats = createBeats()): Controller<Observed> {
   const all: Settings = { ...defaultSettings, ...settings };
@@ -55,6 +64,12 @@ export function membership(settings: Partial<Settings> = {}, beats: Beats = crea
       }
       const place = memberNamespace(key);
       const internal = see.get(internalMemberClusters, key, place);
+      if (isBehind(internal, cluster)) {
+        // The member has said more than we have heard, and somebody has passed that on; or its clock was set back. The server knows which.
+        const part = { namespace: place, name: key };
+        if (see.wasAsked?.(internalMemberClusters, part) === false)
+          return { need: [], ask: [{ source: internalMemberClusters, part }] };
+      }
       const namespace = see.get(namespaces, place);
       if (cluster.metadata.deletionTimestamp !== undefined && namespace === undefined) {
         const ref: WholeRef = {

@@ -3,7 +3,8 @@
 // when (rollout), how it gets there (work-generator).
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
-import { annotations } from '../../api/names.ts';
+import { annotations, finalizers } from '../../api/names.ts';
+import { isAbandoning } from '../../api/not-supported.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import type { Placement, PlacementStatus } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
@@ -12,7 +13,13 @@ import { by } from '../../base/compare.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
-import { clusterOverrides, type HubOverride, namespacedOverrides, notSupported } from '../not-supported.ts';
+import {
+  clusterOverrides,
+  type HubOverride,
+  type NotSupported,
+  namespacedOverrides,
+  notSupported,
+} from '../not-supported.ts';
 import {
   type HubBinding,
   type HubPlacement,
@@ -26,7 +33,7 @@ import { createPropagation, type PropagationSettings } from '../revisions/propag
 import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
 import { createWatchPlan, type WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
-import { createStatusPace, STATUS_INTERVAL_MS, type StatusPace } from '../status-pace.ts';
+import { createStatusPace, STATUS_INTERVAL_MS, type StatusPace, statusIntervalMs } from '../status-pace.ts';
 import { decide } from './decide.ts';
 import { noPlacementMetrics, type PlacementMetrics } from './metrics.ts';
 import type { Living, Observed } from './observed.ts';
@@ -39,6 +46,8 @@ export interface PlacementOptions {
   readonly throttle?: Partial<Throttle>;
   readonly propagation?: PropagationSettings;
   readonly metrics?: PlacementMetrics;
+  /** For so many each cluster counts where it matters how many they are. */
+  readonly weight?: number;
   /** What is remembered between passes; given by tests. */
   readonly memory?: Partial<Memory>;
 }
@@ -50,7 +59,7 @@ export interface Memory {
 }
 
 export function placementController(family: PlacementFamily, options: PlacementOptions): Controller<Observed> {
-  const { catalogue, plan = createWatchPlan() } = options;
+  const { catalogue, plan = createWatchPlan(), weight = 1 } = options;
   const throttle: Throttle = { ...defaultThrottle, ...options.throttle };
   const { changes = createChanges(), pace = createStatusPace(), contents = createContents() } = options.memory ?? {};
   const looking = { catalogue, propagation: createPropagation(options.propagation), plan, contents };
@@ -80,15 +89,11 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const delivered = deliveredIn(see, family, { ...seen, latest, selected, bindings });
     if (delivered !== undefined && 'need' in delivered) return delivered;
     const previous = (whole as Placement | null)?.status;
-    const statusDue = pace.seen(key, previous, see.now);
+    const statusDue = pace.seen(key, previous, see.now, statusIntervalMs(bindings.length * weight));
     const pending = pendingOf(key, selected, latest, see.now);
     return {
       selected,
-      notSupported: notSupported(
-        placement,
-        selected.state === 'selected' ? selected.content.resources : [],
-        overridesFor(see, placement),
-      ),
+      notSupported: unbuiltIn(see, placement, selected),
       ...(pending === undefined ? {} : { pending }),
       ...(delivered === undefined ? {} : { delivered }),
       bindings,
@@ -123,7 +128,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
         toKeys: ofPlacement,
         // They are many and change often; nothing but the status, and what history keeps, depends on them. So one look for many changes, and
         // none while those have work to do who bring about what is told.
-        notBefore: (_key, now) => now + STATUS_INTERVAL_MS,
+        notBefore: (key, now) => Math.max(now + STATUS_INTERVAL_MS, pace.due(key, now)),
       },
       memberRule(family),
       overrideRule(family, clusterOverrides),
@@ -155,7 +160,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
         resourceSnapshots: see.by(family.resourceSnapshots, 'placement', key),
       };
       const all = { family, ...seen, ...(see.failure === undefined ? {} : { failure: see.failure }), now: see.now };
-      if (placement.metadata.deletionTimestamp !== undefined) {
+      if (placement.metadata.deletionTimestamp !== undefined && !isKept(placement)) {
         forget(key);
         return all;
       }
@@ -168,6 +173,10 @@ export function placementController(family: PlacementFamily, options: PlacementO
     decide,
   };
 }
+
+/** It is being deleted, and must not be: its status says why. */
+const isKept = ({ metadata, spec }: HubPlacement): boolean =>
+  isAbandoning(spec) && (metadata.finalizers?.includes(finalizers.placementCleanup) ?? false);
 
 type Seen = Pick<Observed, 'placement' | 'policySnapshots' | 'resourceSnapshots'>;
 
@@ -233,6 +242,13 @@ function commonSnapshot({ bindings, resourceSnapshots }: DeliveredInput): HubRes
 }
 
 // ---- members and overrides
+
+/** What cannot be looked at now may still be selected: what was found last counts until it can. */
+function unbuiltIn(see: See, placement: HubPlacement, selected: Selected): readonly NotSupported[] {
+  const content = selected.state === 'selected' ? selected.content : undefined;
+  const last = selected.state === 'pending' && placement.unbuilt !== undefined ? [placement.unbuilt] : [];
+  return [...notSupported(placement, content?.resources, overridesFor(see, placement), content?.envelopes), ...last];
+}
 
 function membersOf(see: See, bindings: readonly HubBinding[]): readonly MemberCluster[] {
   const names = new Set(bindings.map(({ spec }) => spec.targetCluster));

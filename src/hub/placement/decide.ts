@@ -1,6 +1,6 @@
 // What becomes of a placement: its snapshots, its status, its end.
 // Guarantees: nothing is made before the finalizer stands; a placement that uses what is not built, or whose selectors make no sense, gets no
-// new snapshots, so nothing of it moves; the status is written only when it says something else, and at most every 100 ms.
+// new snapshots, so nothing of it moves; the status is written only when it says something else, and seldom enough (status-pace.ts).
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
@@ -131,12 +131,18 @@ function sideBySide(...lists: readonly Steps[]): Steps {
 // ---- why nothing moves
 
 function holdsOf(
-  { family, placement, failure }: Observed,
-  { selected, notSupported }: Living,
+  { family, placement, failure, now }: Observed,
+  { selected, notSupported, pending, throttle }: Living,
   { plan, isMaking }: { readonly plan: ResourcesPlan | undefined; readonly isMaking: boolean },
 ): readonly Hold[] {
   const subject = refTo(family.placement, placement);
-  const holds: Hold[] = notSupported.map((each) => notSupportedHold(subject, each));
+  const holds: Hold[] = notSupported.map((each) => {
+    const hold = notSupportedHold(subject, each);
+    const isItself = placement.metadata.deletionTimestamp !== undefined && each.object === undefined;
+    return isItself
+      ? { ...hold, next: `${hold.next}: it is being deleted, and goes then with all that it has placed` }
+      : hold;
+  });
   if (selected.state === 'pending') {
     const { kind, message } = selected;
     holds.push({
@@ -152,7 +158,21 @@ function holdsOf(
       code: 'SnapshotTooLarge',
       subject,
       facts: { bytes, objects: objects.length, limit: SNAPSHOT_LIMIT, ...(largest ? factsOf(largest) : {}) },
-      next: `select less, or spread it over several placements: at most ${SNAPSHOT_LIMIT} bytes each`,
+      next:
+        largest !== undefined && largest.bytes > SNAPSHOT_LIMIT
+          ? `make ${factsOf(largest).largest} smaller, or do not select it: at most ${SNAPSHOT_LIMIT} bytes fit`
+          : `select less, or spread it over several placements: at most ${SNAPSHOT_LIMIT} bytes each`,
+    });
+  }
+  // The moment that a burst of changes takes is not worth a word.
+  if (plan?.state === 'waits' && plan.until > now + throttle.longestMs) {
+    holds.push({
+      code: 'RevisionPending',
+      subject,
+      facts: {},
+      ...(pending === undefined ? {} : { since: pending.firstSeen }),
+      until: plan.until,
+      next: 'wait, or let the hub collect changes for less long (--resource-changes-collection-duration, --resource-snapshot-creation-minimum-interval)',
     });
   }
   // What stopped the last pass matters as long as there is something to make; a status that was refused is simply written again.

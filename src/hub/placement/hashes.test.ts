@@ -1,5 +1,6 @@
 // Hashes that other programs have written, or would: equal to the digit.
 import { describe, expect, test } from 'vitest';
+import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { deepFreeze } from '../../base/json.ts';
@@ -88,7 +89,7 @@ describe('the hash of what is selected', () => {
         { version: 'v1', kind: 'Namespace', name: 'test' },
         { version: 'v1', kind: 'ConfigMap', namespace: 'test', name: 'test-1' },
       ],
-      envelopes: 0,
+      envelopes: [],
     });
   });
 
@@ -107,14 +108,27 @@ describe('the hash of what is selected', () => {
     ]);
   });
 
-  test('counts envelopes', () => {
+  test('knows envelopes, a ConfigMap by what it holds', () => {
     const envelope = (kind: string, group: string) =>
       ({ apiVersion: `${group}/v1beta1`, kind, metadata: { name: 'x' } }) as KubeObject;
+    const marked = (name: string, value: string) =>
+      ({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, annotations: { [annotations.envelopeConfigMap]: 'true' } },
+        data: { value },
+      }) as unknown as KubeObject;
     const all = [
       envelope('ResourceEnvelope', 'placement.kubernetes-fleet.io'),
       envelope('ClusterResourceEnvelope', 'placement.kubernetes-fleet.io'),
       envelope('ResourceEnvelope', 'other.example'),
+      marked('wrap', 'apiVersion: v1\nkind: Secret\nmetadata:\n  name: inner\n'),
+      marked('plain', 'words'),
     ];
-    expect(contentOf(all).envelopes).toBe(2);
+    expect(contentOf(all).envelopes).toEqual([
+      { group: 'placement.kubernetes-fleet.io', version: 'v1beta1', kind: 'ResourceEnvelope', name: 'x' },
+      { group: 'placement.kubernetes-fleet.io', version: 'v1beta1', kind: 'ClusterResourceEnvelope', name: 'x' },
+      { version: 'v1', kind: 'ConfigMap', name: 'wrap' },
+    ]);
   });
 });

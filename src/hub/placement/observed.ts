@@ -14,7 +14,7 @@ export interface Observed {
   readonly placement: HubPlacement;
   readonly policySnapshots: readonly HubPolicySnapshot[];
   readonly resourceSnapshots: readonly HubResourceSnapshot[];
-  /** Absent of one that is being deleted: nothing of it matters any more. */
+  /** Absent of one that goes: nothing of it matters any more. */
   readonly living?: Living;
   readonly failure?: Failure;
   readonly now: number;

@@ -7,6 +7,7 @@ import { annotations, finalizers, labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Placement, PlacementStatus } from '../../api/placement.ts';
 import type { Transport } from '../../api/transport.ts';
+import { kubeTime } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { seededRandom } from '../../base/random.ts';
 import { silentLog } from '../../runtime/deps.ts';
@@ -246,6 +247,27 @@ describe('a change of what is selected', () => {
     }
   });
 
+  test('is told of while the hub collects changes for long, and changes nothing of what was scheduled', async () => {
+    await using it = await bench(clusterFamily, { throttle: { collectionMs: 15_000 } });
+    await it.configMap('app', { key: '0' });
+    await it.place('web');
+    await it.advance(5000);
+    const before = scheduled(await it.status());
+    const now = it.cluster.clock.now();
+    await it.patch('configmaps', 'app', { data: { key: '1' } }, 'team');
+    await it.advance(200);
+    const { holds, observedResourceIndex } = await it.status();
+    expect({ holds, observedResourceIndex }).toMatchObject({
+      holds: [{ code: 'RevisionPending', until: kubeTime(now + 15_000) }],
+      observedResourceIndex: '0',
+    });
+    expect(scheduled(await it.status())).toEqual(before);
+    await it.advance(15_000);
+    await it.advance(STATUS_INTERVAL_MS);
+    expect(await it.status()).toMatchObject({ observedResourceIndex: '1' });
+    expect((await it.status()).holds ?? []).toEqual([]);
+  });
+
   test('is snapshotted at once without a debounce: two writes, and one for the status that shows the new index', async () => {
     await using it = await bench(clusterFamily, { throttle: { debounceMs: 0 } });
     await it.configMap('app', { key: '0' });
@@ -453,6 +475,35 @@ describe('the status', () => {
     expect(scheduled(await it.status())?.message).toContain('three');
   });
 
+  test('of many clusters is written, and worked out, the less often the more they are', async () => {
+    await using it = await bench(clusterFamily);
+    await it.place('web');
+    for (let index = 0; index < 150; index++) {
+      await it.cluster.create('clusterresourcebindings', undefined, {
+        metadata: { name: `web-c${index}-12345678`, labels: { [labels.parentPlacement]: 'web' } },
+        spec: {
+          state: 'Bound',
+          targetCluster: `c${index}`,
+          resourceSnapshotName: 'web-0-snapshot',
+          schedulingPolicySnapshotName: 'web-0',
+          clusterDecision: { clusterName: `c${index}`, selected: true, reason: 'test' },
+        },
+      });
+    }
+    await it.advance(1000);
+    await it.advance(1000);
+    it.forget();
+    await report(it, 'one');
+    await report(it, 'two');
+    const before = it.passes();
+    await it.patch('clusterresourcebindings', 'web-c7-12345678', { metadata: { annotations: { some: 'news' } } });
+    await it.advance(149);
+    expect({ writes: it.writes().length, passes: it.passes() - before }).toEqual({ writes: 1, passes: 0 });
+    await it.advance(1);
+    expect(it.writes()).toHaveLength(2);
+    expect(scheduled(await it.status())?.message).toContain('two');
+  });
+
   test('that somebody else wrote is put right', async () => {
     await using it = await bench(clusterFamily);
     await it.place('web');
@@ -586,6 +637,43 @@ describe('what cannot be read', () => {
     expect(it.manager.holdsOf('team/web')).toEqual([]);
     expect((await it.status()).observedResourceIndex).not.toBe(before);
   });
+});
+
+test('an envelope that was selected counts as selected as long as nobody can look', async () => {
+  let isRefusing = false;
+  await using it = await bench(namespacedFamily, { throttle: { debounceMs: 0 } }, (transport) => ({
+    call(request, signal) {
+      if (isRefusing && request.at.resource.plural === 'configmaps' && request.verb === 'get') {
+        throw new ApiError(403, 'Forbidden', 'configmaps are forbidden');
+      }
+      return transport.call(request, signal);
+    },
+    watch: (request, signal) => transport.watch(request, signal),
+  }));
+  await it.configMap('app', { key: 'old' });
+  const inner = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'team' } };
+  await it.cluster.create('resourceenvelopes', 'team', { metadata: { name: 'wrap' }, data: { x: inner } });
+  const envelopes = { group: 'placement.kubernetes-fleet.io', version: 'v1beta1', kind: 'ResourceEnvelope' };
+  await it.place('web', { resourceSelectors: [CONFIG_MAPS, envelopes] });
+  await it.advance(STATUS_INTERVAL_MS);
+  expect((await it.status()).holds).toMatchObject([{ code: 'NotSupportedYet', on: { name: 'wrap' } }]);
+
+  isRefusing = true;
+  const at = it.cluster.at('configmaps', 'team', 'app');
+  await it.cluster.call({
+    verb: 'patch',
+    at,
+    patch: { type: 'merge', body: { data: { key: 'new' } } },
+    manager: 'test',
+  });
+  for (let second = 0; second < 5; second++) {
+    it.cluster.clock.advance(1000);
+    for (let i = 0; i < 20; i++) await turns();
+  }
+  expect((await it.status()).holds).toMatchObject([
+    { code: 'NotSupportedYet', on: { name: 'wrap' } },
+    { code: 'SelectionPending' },
+  ]);
 });
 
 describe('history', () => {

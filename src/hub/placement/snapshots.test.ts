@@ -135,7 +135,7 @@ describe('policy snapshots', () => {
 });
 
 describe('resource snapshots', () => {
-  const content = (hash: string, bytes = 10): Content => ({ resources: [], objects: [], hash, bytes, envelopes: 0 });
+  const content = (hash: string, bytes = 10): Content => ({ resources: [], objects: [], hash, bytes, envelopes: [] });
   const snapshot = (index: number, latest: boolean, hash = 'old', more: object = {}) =>
     ({
       metadata: {
@@ -267,7 +267,7 @@ test('however often it is cut off, one revision says that it is the latest in th
       placement: placement({ revisionHistoryLimit: 2 }),
       snapshots: see(world),
       bindings: [],
-      content: { resources: [], objects: [], hash, bytes: 1, envelopes: 0 },
+      content: { resources: [], objects: [], hash, bytes: 1, envelopes: [] },
       pending: { firstSeen: 0, lastSeen: 0 },
       throttle: defaultThrottle,
       now: T0,

@@ -30,7 +30,7 @@ export interface PlacementStatusInput {
   /** Those that the bindings name, as far as they exist, by name. `reachable` and other rows for the planners come from here. */
   readonly members: readonly MemberCluster[];
   /**
-   * Why the placement as a whole does not move (NotSupportedYet, SelectionPending, SnapshotTooLarge). They go into `status.holds` in front of
+   * Why the placement as a whole does not move (NotSupportedYet, SelectionPending, RevisionPending, SnapshotTooLarge). They go into `status.holds` in front of
    * those of the planner. With one of them Scheduled is Unknown / SchedulePending and `sentenceOf` of the first is the message.
    */
   readonly holds: readonly Hold[];

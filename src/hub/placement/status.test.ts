@@ -279,19 +279,20 @@ describe('the status of a placement', () => {
     },
     {
       it: 'something it uses is not built',
+      clusters: ['c1'],
       more: {
         holds: [
           { code: 'NotSupportedYet', subject: { group: '', kind: 'X', name: 'x' }, facts: { what: 'spec.y' } },
         ] as readonly Hold[],
       },
     },
-  ])('is pending while $it, and leaves the other conditions as they were', ({ more }) => {
+  ])('is pending while $it, and leaves the other conditions as they were', ({ more, clusters = [] }) => {
     const previous = placementStatus(input({ bindings: [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')] }));
     const moved = { ...placement(), metadata: { ...placement().metadata, generation: 4 } };
     const policySnapshot = policy({ picked: ['c1'], generation: 4 });
     const status = placementStatus(input({ previous, placement: moved, policySnapshot, ...more }));
     expect(words(status.conditions)[0]).toBe('Scheduled Unknown SchedulePending');
-    expect(status.placementStatuses).toEqual([]);
+    expect(status.placementStatuses?.map(({ clusterName }) => clusterName)).toEqual(clusters);
     expect(status.conditions?.find(({ type }) => type.endsWith('Available'))).toMatchObject({
       status: 'True',
       observedGeneration: 3,
@@ -327,6 +328,18 @@ describe('the status of a placement', () => {
     });
   });
 
+  test.each<{ code: Hold['code']; clusters: readonly string[] }>([
+    { code: 'RevisionPending', clusters: ['c1'] },
+    { code: 'SnapshotTooLarge', clusters: ['c1'] },
+    { code: 'SelectionPending', clusters: ['c1'] },
+    { code: 'NotSupportedYet', clusters: [] },
+  ])('says what holds clusters beside $code, unless that stops them', ({ code, clusters: held }) => {
+    const holds = [{ code, subject: { group: '', kind: 'X', name: 'x' }, facts: {} }] as readonly Hold[];
+    const status = placementStatus(input({ bindings: [binding('c1', 'TTTTF'), binding('c2', 'TTTTT')], holds }));
+    expect(status.holds?.map((each) => each.code)).toEqual([code, ...held.map(() => 'Unreachable')]);
+    expect(status.holds?.flatMap((each) => each.clusters ?? [])).toEqual(held);
+  });
+
   test('with selectors that cannot work holds only what still waits', () => {
     const selection = { state: 'invalid', message: 'no such kind' } as const;
     const broken = [binding('c1', 'TTTTF'), binding('c2', 'TTTTT')];
@@ -337,10 +350,13 @@ describe('the status of a placement', () => {
     expect(placementStatus(input({ previous, selection, bindings: well })).holds).toBeUndefined();
   });
 
-  test('shows the clusters that could not be found, without a name but with the reason', () => {
+  test.each([
+    { placementType: 'PickN', numberOfClusters: 4 },
+    { placementType: 'PickFixed', clusterNames: ['c1', 'c2', 'c3', 'c4'] },
+  ])('shows the clusters that could not be found, without a name but with the reason ($placementType)', (asked) => {
     const status = placementStatus(
       input({
-        placement: placement({ policy: { placementType: 'PickN', numberOfClusters: 4 } } as Partial<PlacementSpec>),
+        placement: placement({ policy: asked } as Partial<PlacementSpec>),
         policySnapshot: policy({ picked: ['c1'], refused: ['c2', 'c3', 'c4', 'c5'], status: 'False' }),
         bindings: [binding('c1', 'TTTTT')],
       }),

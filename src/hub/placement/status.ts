@@ -1,6 +1,6 @@
 // The status of a placement from what is known. Pure: the same input gives the same status, and what has not changed keeps its time.
 // Begin with `placementStatus`. One cluster's part is in cluster-status.ts, what clusters say together in aggregate.ts.
-import { type Hold, sentenceOf } from '../../api/hold.ts';
+import { BLOCKING, type Hold, sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
 import {
@@ -30,16 +30,17 @@ export function placementStatus(input: PlacementStatusInput): PlacementStatus {
   const holds = holdsOf(input);
   const scheduled = scheduledOf(input, holds);
   const isExternal = input.placement.spec.strategy?.type === 'External';
+  const selected = clusterStates(input);
   if (scheduled.status === 'Unknown') {
     return pruned({
       conditions: [...replaced(input, [scheduled])],
       observedResourceIndex: isExternal ? (previous?.observedResourceIndex ?? '') : indexOf(input),
       selectedResources: [...(input.delivered?.resources ?? previous?.selectedResources ?? [])],
-      placementStatuses: [],
+      // Differs from KubeFleet: what keeps it from moving takes nothing from the clusters, and what they have is what people look for then.
+      placementStatuses: isHeld(input) ? selected.map(({ state }) => state) : [],
       holds: [...holds],
     });
   }
-  const selected = clusterStates(input);
   const rollout = isExternal ? external(input, selected) : { index: indexOf(input), told: aggregate(input, selected) };
   const conditions = selected.length === 0 ? [scheduled] : [scheduled, ...rollout.told.map(withCulprit(input, holds))];
   return pruned({
@@ -101,8 +102,14 @@ function replaced(input: PlacementStatusInput, all: readonly Told[]) {
 function scheduledOf(input: PlacementStatusInput, holds: readonly HoldEntry[]): Told {
   const { placement, policySnapshot, selection } = input;
   const pending = (message: string) => told('Scheduled', 'Unknown', 'SchedulePending', message);
-  const [first] = input.holds;
-  if (first !== undefined) return pending(inWords(input, holds[0]) ?? sentenceOf(first));
+  const first = input.holds.find(isBlocking);
+  if (first !== undefined)
+    return pending(
+      inWords(
+        input,
+        holds.find(({ code }) => code === first.code),
+      ) ?? sentenceOf(first),
+    );
   const said = conditionOf(policySnapshot?.status?.conditions, 'Scheduled');
   const isCurrent =
     said !== undefined &&
@@ -113,6 +120,11 @@ function scheduledOf(input: PlacementStatusInput, holds: readonly HoldEntry[]): 
   const notes = selection.state === 'selected' ? selection.notes : [];
   return told('Scheduled', said.status, said.reason as PlacementReason, [said.message, ...notes].join('; '));
 }
+
+/** What is still to come does not change where it is to go. */
+const isBlocking = ({ code }: Hold): boolean => BLOCKING.includes(code);
+
+const isHeld = ({ holds }: PlacementStatusInput): boolean => holds.some(isBlocking);
 
 /** A condition that is not True says who holds the rollout up. */
 const withCulprit =
@@ -143,7 +155,9 @@ function holdsOf(input: PlacementStatusInput): readonly HoldEntry[] {
 function planHolds(input: PlacementStatusInput): readonly Hold[] {
   const { placement, bindings, latestSnapshot, members, policySnapshot, now } = input;
   const isRolling = (placement.spec.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
-  if (!isRolling || latestSnapshot === undefined || input.holds.length > 0) return [];
+  // With anything else in its way what was begun goes on.
+  const isStopped = input.holds.some(({ code }) => code === 'NotSupportedYet');
+  if (!isRolling || latestSnapshot === undefined || isStopped) return [];
   const family = familyOf(input);
   const memberOf = new Map(members.map((member) => [member.metadata.name, member]));
   const rows = rowsOf({

@@ -5,7 +5,7 @@ import type { PlacementStatus } from '../../api/placement.ts';
 import { clusterFamily } from '../families.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import type { RollingLimits } from '../planners/rolling.ts';
-import { createStatusPace } from '../status-pace.ts';
+import { createStatusPace, statusIntervalMs } from '../status-pace.ts';
 import { boundStatus } from './bound-status.ts';
 import { newsIn, newsOfZero, saysTheSame, statusChange } from './write-status.ts';
 
@@ -128,8 +128,40 @@ describe('who holds a rollout up', () => {
     ['is told once', held('a', 'failed'), held('a', 'failed'), false],
     ['is told again of another', held('a', 'failed'), held('b', 'unreachable'), true],
     ['is not told where nobody waits for it', undefined, held('a', 'failed', 'NotAvailable'), false],
+    ['is the placement itself, if it cannot move', undefined, { holds: [{ code: 'SnapshotTooLarge' }] }, true],
+    ['and that once', { holds: [{ code: 'SnapshotTooLarge' }] }, { holds: [{ code: 'SnapshotTooLarge' }] }, false],
+    ['but not that a revision is still to come', undefined, { holds: [{ code: 'RevisionPending' }] }, false],
   ])('%s', (_it, before, after, told) => {
     expect(newsIn(kind, before, after).map(({ reason }) => reason)).toEqual(told ? ['PlacementRolloutHeld'] : []);
+  });
+});
+
+describe('what a cluster did not take', () => {
+  const refused = (clusterName: string, message: string, type = 'Applied') => ({
+    clusterName,
+    failedPlacements: [
+      { version: 'v1', kind: 'ConfigMap', name: 'x', condition: condition(type, 'False', { message }) },
+    ],
+  });
+  const at = (observedResourceIndex: string, ...placementStatuses: readonly ReturnType<typeof refused>[]) =>
+    ({ observedResourceIndex, placementStatuses }) as PlacementStatus;
+  const one = at('1', refused('a', 'ConfigMap "x" is refused'));
+  test.each<[string, PlacementStatus | undefined, PlacementStatus, readonly string[]]>([
+    ['is told', at('1'), one, ['cluster "a": ConfigMap "x" is refused']],
+    ['is told once', one, one, []],
+    ['is not told again of others', one, at('1', refused('a', 'x'), refused('b', 'x')), []],
+    ['is told anew of another revision', at('0', refused('a', 'x')), one, ['cluster "a": ConfigMap "x" is refused']],
+    [
+      'is told with the number of others',
+      at('1'),
+      at('1', refused('a', 'x'), refused('b', 'y'), refused('c', 'y')),
+      ['cluster "a": x; and 2 more clusters'],
+    ],
+    ['is not what only does not work', at('1'), at('1', refused('a', 'x', 'Available')), []],
+  ])('%s', (_it, before, after, messages) => {
+    const news = newsIn(kind, before, after);
+    expect(news.map(({ message }) => message)).toEqual(messages);
+    expect(news.every(({ type, reason }) => type === 'Warning' && reason === 'PlacementApplyFailed')).toBe(true);
   });
 });
 
@@ -156,16 +188,31 @@ describe('a status is written', () => {
 
   test('at most once in 100 ms', () => {
     const pace = createStatusPace();
+    const seen = (key: string, of: object | undefined, now: number) => pace.seen(key, of, now, 100);
     const first = status(['Scheduled', 'Unknown']);
-    expect(pace.seen('web', undefined, 1000)).toBe(1000);
-    expect(pace.seen('web', first, 1001)).toBe(1101);
-    expect(pace.seen('web', { ...first }, 1050)).toBe(1101);
-    expect(pace.seen('web', status(['Scheduled', 'True']), 1101)).toBe(1201);
-    expect(pace.seen('other', first, 1101)).toBe(1101);
-    expect(pace.seen('web', status(['Scheduled', 'True']), 10)).toBe(110);
+    expect(seen('web', undefined, 1000)).toBe(1000);
+    expect(seen('web', first, 1001)).toBe(1101);
+    expect(seen('web', { ...first }, 1050)).toBe(1101);
+    expect(seen('web', status(['Scheduled', 'True']), 1101)).toBe(1201);
+    expect(seen('other', first, 1101)).toBe(1101);
+    expect(pace.due('web', 1150)).toBe(1201);
+    expect(seen('web', status(['Scheduled', 'True']), 10)).toBe(110);
+    expect(pace.due('web', 5)).toBe(105);
     pace.forget('web');
     pace.forget('other');
     expect(pace.size).toBe(0);
+    expect(pace.due('web', 5)).toBe(5);
+  });
+
+  test.each([
+    { clusters: 0, ms: 100 },
+    { clusters: 100, ms: 100 },
+    { clusters: 101, ms: 101 },
+    { clusters: 1000, ms: 1000 },
+  ])('of $clusters clusters at most once in $ms ms', ({ clusters, ms }) => {
+    const pace = createStatusPace();
+    pace.seen('web', undefined, 0, statusIntervalMs(clusters));
+    expect(pace.seen('web', status(['Scheduled', 'True']), 0, statusIntervalMs(clusters))).toBe(ms);
   });
 });
 

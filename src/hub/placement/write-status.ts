@@ -1,6 +1,6 @@
 // When a status is written and what is told with it: only when it says something else, seldom enough, and each transition once.
 import type { Condition } from '../../api/conditions.ts';
-import { sentenceOf } from '../../api/hold.ts';
+import { BLOCKING, sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import type { Resource } from '../../api/kind.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -90,15 +90,40 @@ export function newsOfZero(
 const GATES: readonly string[] = ['BudgetUsed', 'SurgeUsed'];
 const LASTING: readonly unknown[] = ['failed', 'unreachable'];
 
-/** Who holds a rollout up for longer than it takes to start. */
+/** What holds the placement, or a cluster that holds the others up for longer than it takes to start. */
 const holderIn = (status: PlacementStatus | undefined): HoldEntry | undefined =>
-  status?.holds?.find(({ code, facts }) => GATES.includes(code) && LASTING.includes(facts?.['cause']));
+  status?.holds?.find(
+    ({ code, facts }) => BLOCKING.includes(code) || (GATES.includes(code) && LASTING.includes(facts?.['cause'])),
+  );
 
 function newsOfHolder(kind: Resource, before: PlacementStatus | undefined, after: PlacementStatus): readonly Telling[] {
   const [was, is] = [holderIn(before), holderIn(after)];
   if (is === undefined || (was?.code === is.code && was.on?.name === is.on?.name)) return [];
   const message = sentenceOf(holdOf(is, { group: kind.group, kind: kind.kind, name: '' }));
   return [{ type: 'Warning', reason: 'PlacementRolloutHeld' satisfies PlacementEventReason, message }];
+}
+
+interface Refused {
+  readonly cluster: string;
+  readonly message: string;
+}
+
+/** Clusters that did not take something, each with the first object. */
+const refusedIn = (status: PlacementStatus | undefined): readonly Refused[] =>
+  (status?.placementStatuses ?? []).flatMap(({ clusterName: cluster = '', failedPlacements = [] }) =>
+    failedPlacements
+      .filter(({ condition }) => condition.type === 'Applied')
+      .slice(0, 1)
+      .map(({ condition: { message, reason } }) => ({ cluster, message: message || reason })),
+  );
+
+/** Once for each revision; that more clusters refuse it is no news. */
+function newsOfRefusal(before: readonly Refused[], after: readonly Refused[]): readonly Telling[] {
+  const [first, ...others] = after;
+  if (first === undefined || before.length > 0) return [];
+  const more = others.length === 0 ? '' : `; and ${others.length} more ${others.length === 1 ? 'cluster' : 'clusters'}`;
+  const message = `cluster "${first.cluster}": ${first.message}${more}`;
+  return [{ type: 'Warning', reason: 'PlacementApplyFailed' satisfies PlacementEventReason, message }];
 }
 
 /** What a person wants to hear of. The scheduler's verdict is told when it is not good: there is nothing else to see then. */
@@ -123,6 +148,7 @@ export function newsIn(
   return [
     ...(isBadNews ? [{ type: 'Warning' as const, reason: verdict.reason, message: verdict.message }] : []),
     ...newsOfHolder(kind, before, after),
+    ...newsOfRefusal(isNewRevision ? [] : refusedIn(before), refusedIn(after)),
     ...turned,
     ...(isComplete(after) && (isNewRevision || !isComplete(before))
       ? [

@@ -21,9 +21,18 @@ interface GatesInput {
 const WORST: readonly Health[] = ['failed', 'starting'];
 const isThere = (row: Row | undefined): row is Row => row !== undefined;
 
+/** Who uses a budget up: what is there to stay, before what goes. What was given up counts for nobody, and its end frees nothing. */
+const RANKS: readonly ((row: Row) => boolean)[] = [
+  ({ state, deleting }) => state === 'bound' && !deleting,
+  ({ state }) => state === 'bound',
+  () => true,
+];
+const firstFilled = (lists: readonly (readonly Row[])[]): readonly Row[] =>
+  lists.find(({ length }) => length > 0) ?? [];
+
 /** Why each row waits. All of one kind point at the same culprit: the first cluster that uses the budget up. */
 export function gatesOf({ figures, limits, present, moving, isMoving, remove, isReady }: GatesInput) {
-  const down = present.filter((row) => !isReady(row));
+  const down = firstFilled(RANKS.map((is) => present.filter((row) => is(row) && !isReady(row))));
   const culprit =
     WORST.map((worst) => down.find(({ health }) => health === worst)).find(isThere) ??
     down[0] ??
@@ -39,6 +48,11 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
           cause: isMoving.has(row) ? 'moving' : causeOf(row),
           ...(row.why === undefined ? {} : { message: row.why }),
         };
+  const bindingRef = ({ key, binding }: Row): ObjectRef => ({
+    ...limits.binding,
+    ...(binding?.namespace === undefined ? {} : { namespace: binding.namespace }),
+    name: key,
+  });
   const on = (row: Row | undefined) => (row === undefined ? {} : { on: clusterRef(row) });
 
   return {
@@ -63,13 +77,19 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
     predecessor: (row: Row, before: Row): Hold => ({
       code: 'PredecessorLeaving',
       subject: clusterRef(row),
-      on: {
-        ...limits.binding,
-        ...(before.binding?.namespace === undefined ? {} : { namespace: before.binding.namespace }),
-        name: before.key,
-      },
+      on: bindingRef(before),
       facts: { cluster: row.cluster, ...(before.reachable ? {} : { cause: 'unreachable' }) },
       next: before.reachable ? 'wait: the old copy is being removed' : `bring cluster "${row.cluster}" back`,
+    }),
+    /** A cluster that still has what it should have no longer. */
+    removal: (row: Row): Hold => ({
+      code: 'RemovalPending',
+      subject: clusterRef(row),
+      on: clusterRef(row),
+      facts: row.reachable ? {} : { cause: 'unreachable' },
+      next: row.reachable
+        ? `wait for cluster "${row.cluster}"; if it takes long, look there for what does not let itself be deleted (finalizers)`
+        : mending(row),
     }),
     /** A cluster that has what it should have, and is not well yet. */
     own(row: Row): Hold | undefined {
@@ -115,8 +135,12 @@ const causeOf = (row: Row): string => (row.reachable ? row.health : 'unreachable
 /** `otherwise`: what helps those that wait for it. */
 function nextFor(row: Row | undefined, otherwise = ''): string {
   if (row === undefined) return otherwise;
-  return `${mending(row)}${otherwise === '' ? '' : `, or ${otherwise}`}`;
+  // What does not work on one cluster is not to be brought to more of them.
+  const instead = row.reachable && WORST.includes(row.health) ? BACK : otherwise;
+  return `${mending(row)}${instead === '' ? '' : `, or ${instead}`}`;
 }
+
+const BACK = 'bring back on the hub what was there before';
 
 function mending(row: Row): string {
   if (!row.reachable) {

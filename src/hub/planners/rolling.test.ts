@@ -436,6 +436,18 @@ describe('what holds a cluster', () => {
       limits: { n: 1, mu: 0, ms: 0 },
       holds: { c1: 'BudgetUsed undefined', c2: 'SurgeUsed c1' },
     },
+    {
+      it: 'one that counts, not one that goes anyway',
+      of: 'U d c1; U r c2; B p c3 c4',
+      limits: TWO,
+      holds: { c1: 'RemovalPending c1', c2: 'BudgetUsed c3', c3: 'NotAvailable c3', c4: 'NotAvailable c4' },
+    },
+    {
+      it: 'its own removal, when all is done',
+      of: 'U d c1; B r c2',
+      limits: { n: 1 },
+      holds: { c1: 'RemovalPending c1' },
+    },
     { it: 'a predecessor', of: 'U d c1-old; S c1', limits: { n: 1 }, holds: { c1: 'PredecessorLeaving c1-old' } },
   ])('is $it', ({ of, limits, holds }) => {
     expect(holdsOf(of, limits)).toEqual(holds);
@@ -448,6 +460,16 @@ describe('what holds a cluster', () => {
     expect(planOf(rows, { n: 2, mu: 1 }).holds).toMatchObject({
       c1: { code: 'UntrackedPeriod', until: NOW + 60_000 },
       c2: { code: 'BudgetUsed', on: { name: 'c1' }, until: NOW + 60_000 },
+    });
+  });
+
+  test.each([
+    { flag: 'f', next: 'mend what failed on cluster "c1" (a fix moves on by itself)' },
+    { flag: 's', next: 'wait for cluster "c1", or mend what does not come up there (a fix moves on by itself)' },
+  ])('is not to be brought to more clusters, if it does not work on one ($flag)', ({ flag, next }) => {
+    expect(planOf(`B ${flag} c1; B ro c2`, { n: 2, mu: 1 }).holds['c2']).toMatchObject({
+      code: 'BudgetUsed',
+      next: `${next}, or bring back on the hub what was there before`,
     });
   });
 

@@ -112,8 +112,12 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
     const hold = holds[row.key] === undefined && !isMoving.has(row) ? gates.own(row) : undefined;
     if (hold !== undefined) holds[row.key] = hold;
   }
-
   const hasWork = outdated.length > 0 || scheduled.length > 0 || leaving.length > 0;
+  // What goes is in nobody's way any more, but as long as it is there somebody wonders.
+  const done = !hasWork && Object.keys(holds).length === 0;
+  const awaited = new Set(blocked.map(({ cluster }) => cluster));
+  for (const row of rows) if (row.deleting && !awaited.has(row.cluster)) holds[row.key] = gates.removal(row);
+
   return {
     move: moving.map(({ key }) => key),
     remove: remove.map(({ key }) => key),
@@ -123,7 +127,7 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
     state: undefined,
     figures,
     ...(hasWork && clock !== undefined ? { wakeAt: clock } : {}),
-    done: !hasWork && Object.keys(holds).length === 0,
+    done,
   };
 };
 

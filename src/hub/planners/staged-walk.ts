@@ -1,5 +1,6 @@
 // Through the clusters of a stage in their order. Guarantees: never more than `maxConcurrency` are under way, whoever brought them there; one that
-// has been given something else by somebody else ends the run.
+// has been given something else by somebody else ends the run; nothing moves in the place of one that the run goes on without before that stands
+// recorded, for it may come back with the revision meanwhile.
 import type { Stage } from '../../api/staged-update-strategy.ts';
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import type { Row } from './planner.ts';
@@ -21,10 +22,12 @@ interface Walk {
 
 export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Walked {
   const { limits, updates, tell, say } = pass;
-  const { move, release, holds } = pass.found;
+  const { release, holds } = pass.found;
   const { started, succeeded, skip } = marks(tell);
   const most = mostAtOnce(stage, spec);
   const underWay: ClusterTree[] = [];
+  const move: string[] = [];
+  let hasSkipped = false;
   /** Under way, and not looked at yet. */
   const ahead = new Set(stage.clusters.filter((cluster) => isUnderWay(pass, cluster)));
   const used = (by: readonly ClusterTree[]) => ({
@@ -45,6 +48,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
     const gone = limits.left(name);
     if (gone !== undefined) {
       skip(cluster, gone);
+      hasSkipped = true;
       continue;
     }
     const row = updates.get(name);
@@ -56,6 +60,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
     const isThere = hasWanted(row) && row.released === true;
     if (!(isThere && isDone(row)) && isGivenUp(pass, row)) {
       skip(cluster, silence(row));
+      hasSkipped = true;
       continue;
     }
     // Else two runs that each find the other's revision before they have recorded their own would move it for ever.
@@ -86,6 +91,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
     underWay.push(cluster);
     holds[row.key] = say.notDone(row);
   }
+  if (!hasSkipped) pass.found.move.push(...move);
   return { underWay, hasFailed: false };
 }
 

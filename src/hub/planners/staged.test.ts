@@ -110,6 +110,23 @@ const TWO: Fleet = {
 };
 
 describe('a run', () => {
+  const lost = (name: string) => ({
+    left: (cluster: string) => (cluster === name ? 'it has left the fleet' : undefined),
+  });
+  test.each<[string, string, string, Partial<Row>, Partial<StagedLimits>]>([
+    ['has left', 'a', 'b', {}, lost('a')],
+    ['has left, and stands behind it', 'b', 'a', {}, lost('b')],
+    ['is not heard', 'a', 'b', { reachable: false, silentSince: T0 - 60_000 }, { unreachableAfterMs: 60_000 }],
+  ])('goes on in the place of one that %s when that is recorded, not before', (_what, gone, next, silent, more) => {
+    const one: Fleet = { stages: [stage('x')], clusters: { x: ['a', 'b'] } };
+    const { state } = settled(one, [moved(gone, 'unknown'), row(next)]);
+    const rows = [moved(gone, 'unknown', silent), row(next)];
+    const first = staged({ rows, limits: limits(one, more), state, now: T0 });
+    expect(first.move).toEqual([]);
+    const second = staged({ rows, limits: limits(one, more), state: first.state, now: T0 });
+    expect(second.move).toEqual([`web-${next}`]);
+  });
+
   test('begins when that is recorded, not before', () => {
     const rows = ['a', 'b', 'c', 'd'].map((cluster) => row(cluster));
     const first = staged({ rows, limits: limits(TWO), state: begun(TWO), now: T0 });

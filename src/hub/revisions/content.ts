@@ -18,8 +18,8 @@ export interface Content {
   readonly hash: string;
   /** As KubeFleet counts it: each object's JSON and a newline. */
   readonly bytes: number;
-  /** How many of the objects are envelopes. */
-  readonly envelopes: number;
+  /** Those that are envelopes: of a ConfigMap only its content tells. */
+  readonly envelopes: readonly ResourceIdentifier[];
   /** The first of those that take the most; absent = there are no objects. */
   readonly largest?: { readonly of: ResourceIdentifier; readonly bytes: number };
 }
@@ -29,6 +29,7 @@ interface Part {
   readonly json: string;
   readonly bytes: number;
   readonly identifier: ResourceIdentifier;
+  readonly isEnvelope: boolean;
 }
 
 // Objects on their way through the program are frozen, so what was made from one stays true.
@@ -39,7 +40,13 @@ function partOf(whole: KubeObject): Part {
   if (known !== undefined) return known;
   const object = strip(whole);
   const json = goJson(object);
-  const part = { object, json, bytes: Buffer.byteLength(json) + 1, identifier: identifierOf(whole) };
+  const part = {
+    object,
+    json,
+    bytes: Buffer.byteLength(json) + 1,
+    identifier: identifierOf(whole),
+    isEnvelope: isEnvelope(whole),
+  };
   if (Object.isFrozen(whole)) parts.set(whole, part);
   return part;
 }
@@ -64,7 +71,7 @@ export function contentOf(wholes: readonly KubeObject[], { tracksJobs }: Marks =
     objects: all.map(({ object }) => object),
     hash: sha256(`{"selectedResources":[${all.map(({ json }) => json).join(',')}]}`),
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
-    envelopes: all.filter(({ identifier }) => isEnvelope(identifier)).length,
+    envelopes: all.filter((part) => part.isEnvelope).map(({ identifier }) => identifier),
     ...largestOf(all),
   };
 }

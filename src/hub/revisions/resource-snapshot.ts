@@ -143,7 +143,7 @@ const masterFor = (family: PlacementFamily, placement: HubPlacement, index: numb
     annotations: {
       [annotations.resourceHash]: content.hash,
       [annotations.numberOfResourceSnapshots]: '1',
-      [annotations.numberOfEnvelopedObjects]: String(content.envelopes),
+      [annotations.numberOfEnvelopedObjects]: String(content.envelopes.length),
     },
   }),
   spec: { selectedResources: content.objects },

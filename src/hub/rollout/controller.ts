@@ -30,8 +30,9 @@ import { foundOnly } from '../rolling-limits.ts';
 import { isSameOrder } from '../same-order.ts';
 import { memberClusters } from '../sources.ts';
 import { decide, type Observed } from './decide.ts';
+import { createLookPace } from './look-pace.ts';
 
-export function rolloutController(family: PlacementFamily): Controller<Observed> {
+export function rolloutController(family: PlacementFamily, looks = createLookPace()): Controller<Observed> {
   const ownKey = ({ metadata }: HubPlacement) => keyOf(metadata.namespace, metadata.name ?? '');
   return {
     name: `rollout/${family.placement.kind}`,
@@ -39,12 +40,16 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
     watches: [
       {
         source: family.placements,
-        // Its status is not our business, and changes all the time.
-        toKeys: (item, _see, old) => (old !== undefined && isSameOrder(item, old) ? [] : [ownKey(item)]),
+        // Its status changes all the time, and is our business only when something turns out not to be built yet, or no longer.
+        toKeys: (item, _see, old) =>
+          old !== undefined && isSameOrder(item, old) && (item.unbuilt === undefined) === (old.unbuilt === undefined)
+            ? []
+            : [ownKey(item)],
       },
       {
         source: family.bindings,
         toKeys: (item, _see, old) => (old !== undefined && isNoNews(item, old) ? [] : [placementKeyOf(item)]),
+        notBefore: looks.due,
       },
       { source: family.resourceSnapshots, toKeys: (item) => [placementKeyOf(item)] },
       {
@@ -58,24 +63,30 @@ export function rolloutController(family: PlacementFamily): Controller<Observed>
         toKeys: (_item: HubOverride, see: See) => see.all(family.placements).map(ownKey),
       })),
       // Whether a member is heard changes no plan, only what is said of those that wait for it.
-      { source: memberClusters, toKeys: (item, see, old) => placementsOn(item, see, old) },
+      { source: memberClusters, toKeys: (item, see, old) => placementsOn(item, see, old), notBefore: looks.due },
     ],
 
     observe(see, key) {
       const { name, namespace } = partsOf(key);
       const placement = see.get(family.placements, name, namespace);
-      if (placement === undefined || placement.metadata.deletionTimestamp !== undefined) return undefined;
-      if ((placement.spec.strategy?.type ?? 'RollingUpdate') !== 'RollingUpdate') return undefined;
+      const isRolling = (placement?.spec.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
+      if (placement === undefined || placement.metadata.deletionTimestamp !== undefined || !isRolling) {
+        looks.forget(key);
+        return undefined;
+      }
       const snapshots = see.by(family.resourceSnapshots, 'placement', key);
       const bindings = see.by(family.bindings, 'placement', key);
+      looks.among(key, bindings.length);
       const unknown = [
         ...unknownIn(see, snapshots, bindings),
         ...bindings.filter(isGivenUp).flatMap(({ spec }) => missingMember(see, spec.targetCluster)),
       ];
       if (unknown.length > 0) return { need: unknown };
       const newest = newestComplete(snapshots);
-      const unbuilt = unbuiltIn(see, placement, newest);
-      if (isNeed(unbuilt)) return unbuilt;
+      const found = unbuiltIn(see, placement, newest);
+      if (isNeed(found)) return found;
+      // What it selects now, and no snapshot has, only its own controller knows.
+      const unbuilt = found ?? placement.unbuilt;
       return {
         family,
         placement,

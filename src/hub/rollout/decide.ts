@@ -3,9 +3,10 @@
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
+import type { PlacementEventReason } from '../../api/placement.ts';
 import { InvariantError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
-import { ascertain, patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
+import { ascertain, patch, patchStatus, refTo, remove, seen, tell as tellOf } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { applyStrategyOf, replacing } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
@@ -40,7 +41,8 @@ export function decide(observed: Observed): Decision {
   }
   const pushed = pushStrategy(observed);
   if (pushed.length > 0) {
-    return { steps: [pushed], holds: [], because: `${pushed.length} bindings get another way of applying` };
+    const because = `${pushed.length} bindings get another way of applying`;
+    return { steps: [pushed, [pushNews(observed, pushed.length)]], holds: [], because };
   }
   if (newest === undefined) return idle('no complete resource snapshot yet; its creation wakes us');
   const snapshot = newest.metadata.name ?? '';
@@ -114,6 +116,16 @@ function pushStrategy({ family, placement, bindings }: Observed): readonly Actio
     const isMeant = binding.metadata.deletionTimestamp === undefined && binding.spec.state === 'Bound';
     if (!isMeant || Object.keys(change).length === 0) return [];
     return [patch(seen(family.bindings, binding), { spec: change }, 'hands the new apply strategy on')];
+  });
+}
+
+/** It goes round the budget, so it is told. */
+function pushNews({ family, placement }: Observed, count: number): Action {
+  const clusters = count === 1 ? '1 cluster' : `${count} clusters`;
+  return tellOf(family.placements, placement, {
+    type: 'Normal',
+    reason: 'PlacementApplyStrategyChanged' satisfies PlacementEventReason,
+    message: `The new apply strategy goes to ${clusters} at once`,
   });
 }
 

@@ -7,18 +7,23 @@ import { annotations, labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { seededRandom } from '../../base/random.ts';
+import { keyOf } from '../../runtime/cache.ts';
 import { silentLog } from '../../runtime/deps.ts';
 import { type Manager, startManager } from '../../runtime/manager.ts';
 import { families, type PlacementFamily } from '../families.ts';
 import { rolloutController } from './controller.ts';
+import { createLookPace, type LookPace } from './look-pace.ts';
 
 interface Bench extends AsyncDisposable {
   readonly cluster: TestCluster;
   readonly manager: Manager;
+  readonly looks: LookPace;
   writes(): readonly string[];
   forget(): void;
   placement(spec?: object): Promise<void>;
   edit(spec: object): Promise<void>;
+  /** As the placement controller does it. */
+  says(...holds: readonly object[]): Promise<void>;
   snapshot(index: number): Promise<void>;
   /** As another hub does it. */
   move(cluster: string, snapshot: string): Promise<void>;
@@ -34,11 +39,12 @@ interface Bench extends AsyncDisposable {
 }
 
 const NAMESPACE = 'team';
+const inNamespace = (family: PlacementFamily) => (family.placement.namespaced ? NAMESPACE : undefined);
 
 async function bench(family: PlacementFamily): Promise<Bench> {
   const cluster = await aCluster({ kinds: hubKinds });
-  const inNamespace = family.placement.namespaced ? NAMESPACE : undefined;
-  if (inNamespace !== undefined) await cluster.create('namespaces', undefined, { metadata: { name: NAMESPACE } });
+  const namespace = inNamespace(family);
+  if (namespace !== undefined) await cluster.create('namespaces', undefined, { metadata: { name: NAMESPACE } });
   for (const name of ['c1', 'c2', 'c3']) {
     const identity = { kind: 'User', name };
     await cluster.create('memberclusters', undefined, { metadata: { name }, spec: { identity } });
@@ -51,9 +57,10 @@ async function bench(family: PlacementFamily): Promise<Bench> {
       for await (const batch of direct.watch(request, signal)) if (request.at.resource.plural !== deafTo) yield batch;
     },
   });
+  const looks = createLookPace();
   const manager = startManager(
     { clock: cluster.clock, random: seededRandom(1), servers: { hub: asked }, log: silentLog },
-    { controllers: [rolloutController(family)] },
+    { controllers: [rolloutController(family, looks)] },
   );
   await turns();
   const settle = async () => {
@@ -61,7 +68,7 @@ async function bench(family: PlacementFamily): Promise<Bench> {
     expect(manager.idle()).toBe(true);
   };
   const nameOf = (on: string) => `web-${on}-12345678`;
-  const bindingAt = (on: string) => cluster.at(family.binding.plural, inNamespace, nameOf(on));
+  const bindingAt = (on: string) => cluster.at(family.binding.plural, namespace, nameOf(on));
   const patch = async (at: ReturnType<typeof bindingAt>, body: object, subresource?: 'status') => {
     const to = subresource === undefined ? at : { ...at, subresource };
     await cluster.call({ verb: 'patch', at: to, patch: { type: 'merge', body: body as never }, manager: 'test' });
@@ -70,23 +77,25 @@ async function bench(family: PlacementFamily): Promise<Bench> {
   return {
     cluster,
     manager,
+    looks,
     deafen(plural) {
       deafTo = plural;
     },
     writes: asked.writes,
     forget: () => void asked.calls.splice(0),
     async placement(spec = {}) {
-      await cluster.create(family.placement.plural, inNamespace, {
+      await cluster.create(family.placement.plural, namespace, {
         metadata: { name: 'web' },
         spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'ConfigMap', name: 'x' }], ...spec },
       });
       await settle();
     },
-    edit: (spec) => patch(cluster.at(family.placement.plural, inNamespace, 'web'), { spec }),
+    edit: (spec) => patch(cluster.at(family.placement.plural, namespace, 'web'), { spec }),
+    says: (...holds) => patch(cluster.at(family.placement.plural, namespace, 'web'), { status: { holds } }, 'status'),
     async snapshot(index) {
-      const at = cluster.at(family.resourceSnapshot.plural, inNamespace, `web-${index - 1}-snapshot`);
+      const at = cluster.at(family.resourceSnapshot.plural, namespace, `web-${index - 1}-snapshot`);
       if (index > 0) await patch(at, { metadata: { labels: { [labels.isLatestSnapshot]: 'false' } } });
-      await cluster.create(family.resourceSnapshot.plural, inNamespace, {
+      await cluster.create(family.resourceSnapshot.plural, namespace, {
         metadata: {
           name: `web-${index}-snapshot`,
           labels: {
@@ -101,7 +110,7 @@ async function bench(family: PlacementFamily): Promise<Bench> {
       await settle();
     },
     async schedule(on, { name = nameOf(on), state = 'Scheduled' } = {}) {
-      await cluster.create(family.binding.plural, inNamespace, {
+      await cluster.create(family.binding.plural, namespace, {
         metadata: {
           name,
           labels: { [labels.parentPlacement]: 'web' },
@@ -139,7 +148,7 @@ async function bench(family: PlacementFamily): Promise<Bench> {
       await patch(bindingAt(on), { status: { conditions: [...others, available] } }, 'status');
     },
     async bindings() {
-      const { list } = await cluster.call({ verb: 'list', at: cluster.at(family.binding.plural, inNamespace) });
+      const { list } = await cluster.call({ verb: 'list', at: cluster.at(family.binding.plural, namespace) });
       return (list?.items ?? []).map(told);
     },
     async [Symbol.asyncDispose]() {
@@ -171,6 +180,28 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       expect(await it.bindings()).toEqual(['c1 Scheduled - stale']);
       await it.snapshot(0);
       expect(await it.bindings()).toEqual(['c1 Bound web-0 True']);
+    });
+
+    test('goes no further while its status names an object that is not built yet', async () => {
+      await using it = await bench(family);
+      await it.placement({ strategy: { rollingUpdate: { maxUnavailable: 1 } } });
+      await it.snapshot(0);
+      for (const on of ['c1', 'c2']) {
+        await it.schedule(on);
+        await it.report(on, 'True');
+      }
+      await it.snapshot(1);
+      const held = { code: 'NotSupportedYet', on: { kind: 'ResourceEnvelope', name: 'wrap' } };
+      await it.says(held);
+      await it.report('c1', 'True');
+      expect(await it.bindings()).toEqual(['c1 Bound web-1 True', 'c2 Bound web-0 False']);
+      expect(it.manager.holdsOf(family.placement.namespaced ? 'team/web' : 'web')).toMatchObject([held]);
+      const passes = () => it.manager.state().controllers[0]?.passes;
+      const before = passes();
+      await it.says({ ...held, facts: { what: 'ResourceEnvelope' } }, { code: 'SelectionPending' });
+      expect(passes()).toBe(before);
+      await it.says({ code: 'SelectionPending' });
+      expect(await it.bindings()).toEqual(['c1 Bound web-1 True', 'c2 Bound web-1 True']);
     });
 
     test('moves one after the other within the budget, by what happens and not by the clock', async () => {
@@ -213,6 +244,34 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       it.forget();
       await it.report('c1', 'True');
       expect(it.writes()).toEqual([]);
+    });
+
+    test('of many clusters looks at all of them once for the news of many', async () => {
+      await using it = await bench(family);
+      const many = Array.from({ length: 40 }, (_, index) => `c${index + 10}`);
+      await it.placement({ strategy: { rollingUpdate: { maxUnavailable: '100%' } } });
+      for (const on of many) await it.schedule(on);
+      await it.snapshot(0);
+      it.cluster.clock.advance(1000);
+      await turns();
+      const passes = () => it.manager.state().controllers[0]?.passes ?? 0;
+      const before = passes();
+      for (const on of many) await it.report(on, 'True');
+      // At once for the first of them, and then for the others.
+      expect(passes() - before).toBe(1);
+      it.cluster.clock.advance(1);
+      for (let i = 0; i < 20; i++) await turns();
+      expect({ passes: passes() - before, holds: it.manager.holdsOf(keyOf(inNamespace(family), 'web')) }).toEqual({
+        passes: 2,
+        holds: [],
+      });
+      // What comes after a while is not kept waiting.
+      it.cluster.clock.advance(1000);
+      await it.report('c10', 'False');
+      expect(passes() - before).toBe(3);
+      expect(it.looks.size).toBe(1);
+      await it.edit({ strategy: { type: 'External', rollingUpdate: null } });
+      expect(it.looks.size).toBe(0);
     });
 
     test('notices at once that the limits were raised', async () => {
@@ -320,7 +379,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       await it.schedule('c1');
       await it.report('c1', 'True');
       it.deafen(family.resourceSnapshot.plural);
-      await it.cluster.create(family.resourceSnapshot.plural, family.placement.namespaced ? NAMESPACE : undefined, {
+      await it.cluster.create(family.resourceSnapshot.plural, inNamespace(family), {
         metadata: {
           name: 'web-1-snapshot',
           labels: {

@@ -8,13 +8,14 @@ import { annotations, finalizers, labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import type { PolicySnapshotStatus } from '../../api/policy-snapshot.ts';
+import { ApiError } from '../../base/errors.ts';
 import { seededRandom } from '../../base/random.ts';
 import { silentLog } from '../../runtime/deps.ts';
 import { startManager } from '../../runtime/manager.ts';
 import { clusterFamily, families, namespacedFamily, type PlacementFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
+import { STRANDED_MS } from '../stranded.ts';
 import { schedulerController } from './controller.ts';
-import { STRANDED_MS } from './decide.ts';
 import { successorName } from './names.ts';
 import { aMember, type MemberSetup, MINUTE, specOf } from './scheduler.testing.ts';
 
@@ -24,18 +25,27 @@ async function aHub(family: PlacementFamily) {
   const hub = await aCluster({ kinds: hubKinds });
   const direct = hub.as(admin);
   let deafTo = '';
+  let refused: { readonly plural: string; readonly reason: string } | undefined;
   const transport = counted({
-    call: (request, signal) => direct.call(request, signal),
+    call(request, signal) {
+      const isWrite = ['create', 'patch', 'delete'].includes(request.verb);
+      if (!isWrite || request.at.resource.plural !== refused?.plural) return direct.call(request, signal);
+      const { reason } = refused;
+      refused = undefined;
+      throw new ApiError(409, reason, 'refused by the test');
+    },
     async *watch(request, signal) {
       for await (const batch of direct.watch(request, signal)) {
         if (request.at.resource.plural !== deafTo) yield batch;
       }
     },
   });
-  const manager = startManager(
-    { clock: hub.clock, random: seededRandom(3), servers: { hub: transport }, log: silentLog },
-    { controllers: [schedulerController(family)] },
-  );
+  const start = () =>
+    startManager(
+      { clock: hub.clock, random: seededRandom(3), servers: { hub: transport }, log: silentLog },
+      { controllers: [schedulerController(family)] },
+    );
+  let manager = start();
   const place = family.placement.namespaced ? 'ns' : undefined;
   const at = (plural: string, name: string) => hub.at(plural, plural === 'memberclusters' ? undefined : place, name);
   const patch = (plural: string, name: string, body: object, subresource?: 'status') =>
@@ -64,6 +74,16 @@ async function aHub(family: PlacementFamily) {
     /** From now on nothing is heard of what others do to these. */
     deafen(plural: string) {
       deafTo = plural;
+    },
+    /** The next write of one of these fails. */
+    refuse(plural: string, reason: string) {
+      refused = { plural, reason };
+    },
+    /** Another scheduler takes over, who knows nothing. */
+    async restart() {
+      await manager.stop();
+      manager = start();
+      await settles();
     },
     /** What the scheduler has written since this was asked last, without names. */
     writes() {
@@ -289,6 +309,27 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     expect(await fleet.bindings()).toEqual([]);
     expect(fleet.writes()).toEqual([]);
   });
+
+  test('gets no new bindings while its status names an object that is not built yet', async () => {
+    await using fleet = await aHub(family);
+    await fleet.member('a');
+    await fleet.placement({ placementType: 'PickAll' });
+    await fleet.settles();
+    const says = async (...holds: readonly object[]) => {
+      await fleet.patch(fleet.placements, 'web', { status: { holds } }, 'status');
+      await fleet.settles();
+    };
+    const held = { code: 'NotSupportedYet', on: { kind: 'ResourceEnvelope', name: 'wrap' } };
+    await says(held);
+    await fleet.member('b');
+    await fleet.settles();
+    expect(await fleet.clusters()).toEqual(['a']);
+    const before = fleet.passes();
+    await says({ ...held, facts: { what: 'ResourceEnvelope' } }, { code: 'SelectionPending' });
+    expect(fleet.passes()).toBe(before);
+    await says({ code: 'SelectionPending' });
+    expect(await fleet.clusters()).toEqual(['a', 'b']);
+  });
 });
 
 describe('the scheduler is woken', () => {
@@ -306,6 +347,157 @@ describe('the scheduler is woken', () => {
     await fleet.settles();
     expect(fleet.writes()).toEqual([`patch ${fleet.snapshots}`]);
     expect((await fleet.status()).observedCRPGeneration).toBe(2);
+  });
+
+  describe('by a new generation', () => {
+    const TAINT = { key: 'busy', effect: 'NoSchedule' };
+    type Fleet = Awaited<ReturnType<typeof aHub>>;
+    /** As the placement controller does it after an edit that touches no policy. */
+    const edited = async (fleet: Fleet, to = '2') => {
+      await fleet.patch(fleet.placements, 'web', { spec: { revisionHistoryLimit: Number(to) } });
+      await fleet.annotate(annotations.placementGeneration, to);
+    };
+    const taints = (fleet: Fleet, name: string, list: readonly object[]) =>
+      fleet.patch('memberclusters', name, { spec: { taints: list } });
+    const three = async (policy: PlacementPolicy, n?: number) => {
+      const fleet = await aHub(clusterFamily);
+      for (const name of ['a', 'b', 'c']) await fleet.member(name);
+      await fleet.placement(policy, n);
+      await fleet.settles();
+      return fleet;
+    };
+
+    test('a cluster that is leaving keeps its place until it is gone', async () => {
+      await using fleet = await three({ placementType: 'PickN' }, 2);
+      expect(await fleet.clusters()).toEqual(['b', 'c']);
+      await fleet.patch('memberclusters', 'c', { metadata: { finalizers: ['test/held'] } });
+      await fleet.remove('memberclusters', 'c');
+      await fleet.settles();
+      await edited(fleet);
+      await fleet.settles();
+      expect(await fleet.clusters()).toEqual(['b', 'c']);
+      expect((await fleet.status()).observedCRPGeneration).toBe(2);
+      await fleet.patch('memberclusters', 'c', { metadata: { finalizers: null } });
+      await fleet.settles();
+      expect(await fleet.clusters()).toEqual(['a', 'b']);
+    });
+
+    test('what was said of clusters stays as it was said', async () => {
+      await using fleet = await aHub(clusterFamily);
+      await fleet.member('a');
+      await fleet.member('b', { taints: ['old'] });
+      await fleet.placement({ placementType: 'PickAll' });
+      await fleet.settles();
+      const { targetClusters } = await fleet.status();
+      expect(targetClusters).toMatchObject([{ clusterName: 'a' }, { reason: expect.stringContaining('old') }]);
+      await taints(fleet, 'b', [
+        { key: 'new', value: '', effect: 'NoSchedule' },
+        { key: 'old', value: '', effect: 'NoSchedule' },
+      ]);
+      await fleet.settles();
+      await edited(fleet);
+      await fleet.settles();
+      expect(await fleet.status()).toMatchObject({ observedCRPGeneration: 2, targetClusters });
+    });
+
+    test.each<[string, (fleet: Fleet) => Promise<unknown>, readonly string[]]>([
+      ['a member that joins', (fleet) => fleet.member('d'), ['a', 'b', 'd']],
+      ['a taint that is taken away', (fleet) => taints(fleet, 'c', []), ['a', 'b', 'c']],
+      ['a member that has gone', (fleet) => fleet.remove('memberclusters', 'b'), ['a']],
+    ])('%s in the same moment, or just before or after, is not missed', async (_name, happens, clusters) => {
+      for (const order of ['before', 'after']) {
+        await using fleet = await aHub(clusterFamily);
+        for (const name of ['a', 'b', 'c']) await fleet.member(name, name === 'c' ? { taints: ['busy'] } : {});
+        await fleet.placement({ placementType: 'PickAll' });
+        await fleet.settles();
+        expect(await fleet.clusters()).toEqual(['a', 'b']);
+        if (order === 'before') await happens(fleet);
+        await edited(fleet);
+        if (order === 'after') await happens(fleet);
+        await fleet.settles();
+        expect(await fleet.clusters()).toEqual(clusters);
+        expect((await fleet.status()).observedCRPGeneration).toBe(2);
+      }
+    });
+
+    test('what happened while something was not supported is made up for', async () => {
+      await using fleet = await three({ placementType: 'PickAll' });
+      const applies = (type: string | null) =>
+        fleet.patch(fleet.placements, 'web', { spec: { strategy: { applyStrategy: { type } } } });
+      await applies('ServerSideApply');
+      await fleet.settles();
+      await fleet.member('d');
+      await fleet.settles();
+      expect(await fleet.clusters()).toEqual(['a', 'b', 'c']);
+      await applies('ClientSideApply');
+      await fleet.annotate(annotations.placementGeneration, '3');
+      await fleet.settles();
+      expect(await fleet.clusters()).toEqual(['a', 'b', 'c', 'd']);
+    });
+
+    test('a run whose writes were refused is made again', async () => {
+      await using fleet = await three({ placementType: 'PickAll' });
+      fleet.refuse(fleet.bindingsPlural, 'Conflict');
+      await fleet.member('d');
+      await edited(fleet);
+      await fleet.settles();
+      expect(await fleet.clusters()).toEqual(['a', 'b', 'c', 'd']);
+    });
+
+    test('a scheduler that has just started makes a run', async () => {
+      await using fleet = await three({ placementType: 'PickN' }, 2);
+      await fleet.patch('memberclusters', 'c', { metadata: { finalizers: ['test/held'] } });
+      await fleet.remove('memberclusters', 'c');
+      await fleet.restart();
+      expect(await fleet.clusters()).toEqual(['a', 'b']);
+    });
+
+    test.each(Array.from({ length: 12 }, (_, seed) => seed))(
+      'whatever happens, in whatever order: nothing is left to do for a scheduler that knows nothing (seed %d)',
+      async (seed) => {
+        const random = seededRandom(seed);
+        const below = (n: number) => Math.floor(random.next() * n);
+        const isPickN = below(2) === 0;
+        await using fleet = await three(
+          isPickN ? { placementType: 'PickN' } : { placementType: 'PickAll' },
+          isPickN ? 2 : undefined,
+        );
+        const names = ['a', 'b', 'c', 'd', 'e'];
+        const there = new Set(['a', 'b', 'c']);
+        let generation = 1;
+        const happenings: readonly ((name: string) => Promise<unknown>)[] = [
+          () => edited(fleet, String(++generation)),
+          () => edited(fleet, String(++generation)),
+          (name) => taints(fleet, name, below(2) === 0 ? [] : [TAINT]),
+          (name) => fleet.patch('memberclusters', name, { metadata: { labels: { zone: String(below(2)) } } }),
+          async (name) => {
+            there.delete(name);
+            await fleet.remove('memberclusters', name);
+          },
+          async () => isPickN && (await fleet.annotate(annotations.numberOfClusters, String(below(4)))),
+          async () => {
+            const found = await fleet.bindings();
+            const one = found[below(found.length)]?.metadata.name;
+            if (one !== undefined) await fleet.remove(fleet.bindingsPlural, one);
+          },
+          async () => fleet.refuse(fleet.bindingsPlural, 'Conflict'),
+        ];
+        for (let round = 0; round < 40; round++) {
+          const name = names[below(names.length)] ?? 'a';
+          if (!there.has(name)) {
+            there.add(name);
+            await fleet.member(name);
+          } else await happenings[below(happenings.length)]?.(name);
+          for (let turns = below(4); turns > 0; turns--) await turn();
+          if (below(4) === 0) await fleet.settles();
+        }
+        await fleet.settles();
+        expect((await fleet.status()).observedCRPGeneration).toBe(generation);
+        const before = await fleet.bindings();
+        await fleet.restart();
+        expect(await fleet.bindings()).toEqual(before);
+      },
+    );
   });
 
   test('by a member that speaks again after a silence', async () => {

@@ -1,5 +1,7 @@
 // What the scheduler watches and how it sees.
 import type { MemberCluster } from '../../api/member-cluster.ts';
+import { annotations } from '../../api/names.ts';
+import { deepEqual } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
@@ -16,20 +18,28 @@ import {
 } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
 import { concerns, keysOf, latestOf, newsOf } from './affected.ts';
-import { decideFor, isStranded, type Observed } from './decide.ts';
+import { decideFor, isScheduled, isStranded, type Observed } from './decide.ts';
 import { successorName } from './names.ts';
 import { nameOf } from './plugin.ts';
+import { createSettled } from './settled.ts';
 
-export function schedulerController(family: PlacementFamily): Controller<Observed> {
+export function schedulerController(family: PlacementFamily, settled = createSettled()): Controller<Observed> {
+  const decide = decideFor(family);
   return {
     name: `scheduler/${family.placement.kind}`,
     eventSource: family.eventSource,
-    watches: [placementRule(family), snapshotRule(family), bindingRule(family), memberRule(family)],
+    watches: [
+      settled.told(placementRule(family), (a, b) => lifeOf(a) === lifeOf(b)),
+      settled.told(snapshotRule(family), isSamePolicy),
+      settled.told(bindingRule(family)),
+      settled.told(memberRule(family)),
+    ],
 
     observe(see, key) {
       const { name, namespace } = partsOf(key);
       const placement = see.get(family.placements, name, namespace);
       const bindings = see.by(family.bindings, 'placement', key);
+      if (placement === undefined) settled.forget(key);
       if (placement === undefined && bindings.length === 0) return undefined;
       const unsure = [
         ...(placement === undefined && bindings.some(isStranded) ? missingPlacement(see, family, key) : []),
@@ -39,8 +49,8 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
           : bindings.filter(isGoing).flatMap(goingIn(see, family, placement))),
       ];
       if (unsure.length > 0) return { need: unsure };
-      // By its own fields. Of what is not built yet among the selected objects its controller knows: it makes no policy snapshot then.
-      const [unbuilt] = placement === undefined ? [] : notSupported(placement);
+      // By its own fields; of what it selects only its own controller knows, and says so in its status.
+      const unbuilt = placement && (notSupported(placement)[0] ?? placement.unbuilt);
       return {
         ...(placement === undefined ? {} : { placement }),
         snapshots: see.by(family.policySnapshots, 'placement', key).filter(isLatest),
@@ -48,15 +58,23 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
         members: see.all(memberClusters),
         ...(unbuilt === undefined ? {} : { notSupported: unbuilt.what }),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
+        isSettled: settled.has(key),
         now: see.now,
       };
     },
 
-    decide: decideFor(family),
+    decide(observed) {
+      const decision = decide(observed);
+      // Not before nothing is left to write: what fails on the way is decided anew, by a run.
+      if (decision.steps.length === 0 && isScheduled(observed)) settled.add(keyIn(observed));
+      return decision;
+    },
   };
 }
 
-/** A status is written often and means nothing here. */
+const keyIn = ({ placement }: Observed): string => keyOf(placement?.metadata.namespace, placement?.metadata.name ?? '');
+
+/** A status is written often and means nothing here, but that something is not built yet. */
 const placementRule = ({ placements }: PlacementFamily): WatchRule<HubPlacement> => ({
   source: placements,
   toKeys: (placement, _see, old) =>
@@ -65,12 +83,29 @@ const placementRule = ({ placements }: PlacementFamily): WatchRule<HubPlacement>
       : [keyOf(placement.metadata.namespace, placement.metadata.name ?? '')],
 });
 
-const facts = ({ metadata }: HubPlacement): string =>
-  [metadata.uid, metadata.generation, metadata.deletionTimestamp, ...(metadata.finalizers ?? [])].join(' ');
+const facts = (placement: HubPlacement): string =>
+  [lifeOf(placement), placement.metadata.generation, placement.unbuilt !== undefined].join(' ');
+
+/** What a run looks at. Nothing of its spec: that is in the policy snapshot. */
+const lifeOf = ({ metadata }: HubPlacement): string =>
+  [metadata.uid, metadata.deletionTimestamp, ...(metadata.finalizers ?? [])].join(' ');
 
 const snapshotRule = ({ policySnapshots }: PlacementFamily): WatchRule<HubPolicySnapshot> => ({
   source: policySnapshots,
   toKeys: (snapshot) => (isLatest(snapshot) ? [placementKeyOf(snapshot)] : []),
+});
+
+/** But for the placement's generation, and for what was said of it, which is ours. */
+const isSamePolicy = (a: HubPolicySnapshot, b: HubPolicySnapshot): boolean =>
+  a.metadata.uid === b.metadata.uid &&
+  a.metadata.generation === b.metadata.generation &&
+  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+  deepEqual(a.metadata.labels, b.metadata.labels) &&
+  deepEqual(withoutGeneration(a), withoutGeneration(b));
+
+const withoutGeneration = ({ metadata }: HubPolicySnapshot) => ({
+  ...metadata.annotations,
+  [annotations.placementGeneration]: undefined,
 });
 
 /** How a rollout goes on, and that it has begun, changes nothing about who is picked. */

@@ -466,6 +466,21 @@ describe('what is reported', () => {
     expect(hub.unselected[0]).toBe('m-1002 (0,0)');
   });
 
+  test('is of every cluster that is named and not picked', () => {
+    const names = Array.from({ length: 30 }, (_, index) => `far-${String(index).padStart(2, '0')}`);
+    const hub = settled(new Hub({ policy: pickFixed('m-0001', ...names), members: many }));
+    expect(hub.selected).toHaveLength(1);
+    expect(hub.unselected).toHaveLength(30);
+  });
+
+  test('is at most a thousand decisions, of named ones too', () => {
+    const names = many.map(({ metadata }) => metadata.name ?? '');
+    const hub = settled(new Hub({ policy: pickFixed(...names.slice(7), 'far-1', 'far-2'), members: many }));
+    expect(hub.selected).toHaveLength(998);
+    expect(hub.unselected).toEqual(['m-1005', 'm-1006']);
+    expect(hub.pass()).toEqual([]);
+  });
+
   test('is at most a thousand decisions, but the number is the true one', () => {
     const hub = settled(new Hub({ policy: pickAll(), members: many }));
     expect(hub.bindings).toHaveLength(1005);

@@ -5,9 +5,10 @@ import type { KubeObject } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { dnsLabelErrors } from '../../base/names.ts';
 import { families } from '../families.ts';
-import { STRANDED_MS } from './decide.ts';
+
+import { STRANDED_MS } from '../stranded.ts';
 import { newBindingName } from './names.ts';
-import { aMember, Hub, inWords, specOf } from './scheduler.testing.ts';
+import { aMember, Hub, type HubSetup, inWords, specOf } from './scheduler.testing.ts';
 
 const message = (hub: Hub) => conditionOf(hub.status?.conditions, 'Scheduled')?.message;
 const stepsOf = (hub: Hub) => hub.decide().steps.map((step) => step.map(inWords));
@@ -304,4 +305,79 @@ test('a run looks at the facts of each member once, also when a spread takes a h
   looks = 0;
   expect(hub.decide().steps[1]).toHaveLength(100);
   expect(looks).toBeLessThanOrEqual(2000); // health, taints
+});
+
+describe('a placement that a run has found in order, and where nothing has happened since but its generation', () => {
+  const generation = annotations.placementGeneration;
+  const settledHub = (policy: HubSetup['policy'], numberOfClusters?: number) => {
+    const members = [aMember('a'), aMember('b'), aMember('c')];
+    const hub = new Hub({ members, ...(policy && { policy }), ...(numberOfClusters && { numberOfClusters }) });
+    hub.settle();
+    hub.isSettled = true;
+    return hub;
+  };
+
+  test.each<[string, HubSetup['policy'], number | undefined]>([
+    ['PickAll', { placementType: 'PickAll' }, undefined],
+    ['no policy', undefined, undefined],
+    ['PickN', { placementType: 'PickN' }, 2],
+    ['PickFixed', { placementType: 'PickFixed', clusterNames: ['a', 'c'] }, undefined],
+  ])('keeps its decisions, whatever a run would make of the members now: %s', (_name, policy, n) => {
+    const hub = settledHub(policy, n);
+    const { targetClusters, conditions } = hub.status;
+    const { words } = hub;
+    hub.members = [
+      aMember('a', { taints: ['x'] }),
+      aMember('b', { heartbeat: undefined }),
+      aMember('c', { leaving: true }),
+    ];
+    expect(hub.pass()).toEqual([]);
+    hub.annotate(generation, '7');
+    expect(hub.pass()).toEqual(['patch ClusterSchedulingPolicySnapshot status']);
+    expect(hub.status).toEqual({ observedCRPGeneration: 7, targetClusters, conditions });
+    expect(hub.words).toEqual(words);
+    expect(hub.pass()).toEqual([]);
+  });
+
+  const change = (hub: Hub, metadata: object) => {
+    hub.placement = { ...(hub.placement as KubeObject), metadata: { ...hub.placement?.metadata, ...metadata } };
+  };
+  const bindingOf = (hub: Hub, cluster: string, spec: object) => {
+    hub.bindings = hub.bindings.map((each) =>
+      specOf(each).targetCluster === cluster ? { ...each, spec: { ...specOf(each), ...spec } as never } : each,
+    );
+  };
+  const twinOf = (hub: Hub, cluster: string) => {
+    hub.bindings = hub.bindings
+      .filter((each) => specOf(each).targetCluster === cluster)
+      .flatMap((each) => [each, { ...each, metadata: { ...each.metadata, name: 'twin', uid: 'twin' } }]);
+  };
+  const status = (hub: Hub, more: object) => {
+    hub.snapshot = { ...hub.snapshot, status: { ...hub.status, ...more } as never };
+  };
+  const scheduled = (hub: Hub, more: object) =>
+    status(hub, { conditions: (hub.status.conditions ?? []).map((each) => ({ ...each, ...more })) });
+  test.each<[string, (hub: Hub) => void]>([
+    ['something has happened', (hub) => void Object.assign(hub, { isSettled: false })],
+    ['a binding is missing', (hub) => void hub.bindings.pop()],
+    ['a binding is being deleted', (hub) => hub.delete('c')],
+    ['a binding was given up', (hub) => bindingOf(hub, 'c', { state: 'Unscheduled' })],
+    ['a binding is of an earlier policy', (hub) => bindingOf(hub, 'c', { schedulingPolicySnapshotName: 'web-9' })],
+    ['a binding is of a cluster that was not picked', (hub) => bindingOf(hub, 'c', { targetCluster: 'a' })],
+    ['two bindings are of one cluster', (hub) => twinOf(hub, 'c')],
+    ['another number is wanted', (hub) => hub.annotate(annotations.numberOfClusters, '3')],
+    ['the policy is not fulfilled', (hub) => scheduled(hub, { status: 'False' })],
+    ['the condition is of an earlier policy', (hub) => scheduled(hub, { observedGeneration: 0 })],
+    ['nothing was said yet', (hub) => status(hub, { conditions: [] })],
+    ['the decisions were edited', (hub) => status(hub, { targetClusters: [] })],
+    ['it is not held yet', (hub) => change(hub, { finalizers: [] })],
+    ['a cluster has gone', (hub) => void Object.assign(hub, { members: hub.members.slice(0, 2) })],
+  ])('unless %s: then there is a run', (_name, happens) => {
+    const hub = settledHub({ placementType: 'PickN' }, 2);
+    expect(hub.live).toEqual(['b', 'c']);
+    hub.annotate(generation, '7');
+    expect(hub.decide().because).toContain('only the generation');
+    happens(hub);
+    expect(hub.decide().because).toMatch(/of \d clusters/);
+  });
 });

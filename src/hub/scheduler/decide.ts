@@ -1,19 +1,22 @@
 // The scheduler: a placement's policy, the members and the bindings that are there become bindings, decisions and the Scheduled condition.
 //
 // Lives here: what is written, in which order, and how a placement is taken down. Elsewhere: who is picked (cycle.ts, plugins/), what the
-// policy snapshot says (report.ts), whom a change concerns (affected.ts).
+// policy snapshot says (report.ts), whom a change concerns (affected.ts), when nobody need be picked anew (settled.ts).
 // Guarantee: every prefix of the steps is a safe place to die: the new is written before the old is given up, and the status comes last.
 import { annotations, finalizers, labels } from '../../api/names.ts';
+import { isAbandoning } from '../../api/not-supported.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { ascertain, create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
+import { STRANDED_MS } from '../stranded.ts';
 import { clusterOf, type Double, stateBefore } from './bindings.ts';
 import { type CycleInput, cycle, type Outcome, type Picked } from './cycle.ts';
 import { newBindingName } from './names.ts';
 import { reportOf, reportOfTrouble } from './report.ts';
+import { stands } from './settled.ts';
 
 export interface Observed {
   /** Absent = gone. */
@@ -25,6 +28,8 @@ export interface Observed {
   /** What the placement uses that is not built yet: it gets nothing. */
   readonly notSupported?: string;
   readonly failure?: Failure;
+  /** The last run found nothing to do, and nothing has happened since that a run looks at; false = it has, or nobody knows. */
+  readonly isSettled: boolean;
   readonly now: number;
 }
 
@@ -33,19 +38,33 @@ type Step = readonly Action[];
 export const decideFor =
   (family: PlacementFamily) =>
   (observed: Observed): Decision => {
-    const { placement, snapshots, bindings } = observed;
+    const { placement, bindings } = observed;
     // Whoever deletes a binding (an eviction, the rollout) waits for this.
     const released = release(family, bindings);
     if (placement === undefined) return clearAway(family, observed, released);
-    if (placement.metadata.deletionTimestamp !== undefined) return takeDown(family, placement, bindings);
-    if (observed.notSupported !== undefined) {
-      return decision([released], `not scheduled: ${observed.notSupported} is not supported yet`);
+    if (placement.metadata.deletionTimestamp !== undefined) {
+      return isAbandoning(placement.spec)
+        ? decision([released], 'not taken down: what it has placed is to stay, and that is not supported yet')
+        : takeDown(family, placement, bindings);
     }
-    const [snapshot] = snapshots;
-    if (snapshot === undefined) return decision([released], 'no policy snapshot yet; its creation wakes us');
-    if (snapshots.length > 1) return decision([released], 'several policy snapshots say that they are the latest');
+    const snapshot = policyIn(observed);
+    if (typeof snapshot === 'string') return decision([released], snapshot);
     return schedule(family, { ...observed, placement, snapshot }, released);
   };
+
+/** The one to schedule by; or why there is none. */
+function policyIn({ snapshots, notSupported }: Observed): HubPolicySnapshot | string {
+  if (notSupported !== undefined) return `not scheduled: ${notSupported} is not supported yet`;
+  const [snapshot] = snapshots;
+  if (snapshot === undefined) return 'no policy snapshot yet; its creation wakes us';
+  return snapshots.length > 1 ? 'several policy snapshots say that they are the latest' : snapshot;
+}
+
+/** Whether what is decided about it comes from a run, or from one that need not be made again. */
+export const isScheduled = (observed: Observed): boolean =>
+  observed.placement !== undefined &&
+  observed.placement.metadata.deletionTimestamp === undefined &&
+  typeof policyIn(observed) !== 'string';
 
 const decision = (steps: readonly Step[], because: string): Decision => {
   const filled = steps.filter((step) => step.length > 0);
@@ -77,6 +96,13 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
   const numberOfClusters = countIn(snapshot, annotations.numberOfClusters);
   if (snapshot.spec.policy?.placementType === 'PickN' && numberOfClusters === undefined) {
     return troubled(`annotation ${annotations.numberOfClusters} is no number`);
+  }
+
+  if (observed.isSettled && stands({ ...observed, numberOfClusters })) {
+    const because = 'nothing has happened that a run looks at: only the generation is followed';
+    const isFollowed = snapshot.status?.observedCRPGeneration === generation;
+    const status = isFollowed ? undefined : { observedCRPGeneration: generation };
+    return decision([released, ...statusStep(family, snapshot, status, because)], because);
   }
 
   let outcome: Outcome;
@@ -191,9 +217,6 @@ const isHeld = (present: readonly string[] | undefined): boolean =>
 
 const without = (present: readonly string[] | undefined, finalizer: string): readonly string[] =>
   (present ?? []).filter((each) => each !== finalizer);
-
-/** How long a binding may stand without its placement: who brings a hub back from a backup may bring the bindings first. */
-export const STRANDED_MS = 600_000;
 
 /** Made by a scheduler, for a placement that then went without it: the two did not know of each other yet. Nobody else would remove it. */
 export const isStranded = ({ metadata }: HubBinding): boolean =>

@@ -8,6 +8,7 @@ import type { HubPolicySnapshot } from '../placement-sources.ts';
 import type { Outcome } from './cycle.ts';
 import { FILTERED } from './decisions.ts';
 
+/** Of clusters that nobody has named. */
 const MOST_EXPLAINED = 20;
 const SCHEDULED = 'Scheduled';
 
@@ -95,7 +96,10 @@ function changed({ decisions, isFulfilled, message }: Said, { snapshot, generati
  * Differs from KubeFleet: the picked ones stand in order of name, so that equal decisions are equal lists; and those that explain are
  * counted after those that were picked after all have been left out.
  */
-function decisionsOf({ kept, picks, explained }: Outcome, { status }: HubPolicySnapshot): readonly ClusterDecision[] {
+function decisionsOf(
+  { kept, picks, explained }: Outcome,
+  { status, spec }: HubPolicySnapshot,
+): readonly ClusterDecision[] {
   const selected = [...kept.map(({ spec }) => spec.clusterDecision), ...picks.map(({ decision }) => decision)]
     .toSorted(by(({ clusterName }) => clusterName))
     .slice(0, MOST_DECISIONS);
@@ -103,7 +107,8 @@ function decisionsOf({ kept, picks, explained }: Outcome, { status }: HubPolicyS
   const others = (explained ?? status?.targetClusters?.filter((each) => !each.selected) ?? []).filter(
     ({ clusterName }) => !isSelected.has(clusterName),
   );
-  const room = Math.min(MOST_EXPLAINED, MOST_DECISIONS - selected.length);
+  const most = spec.policy?.placementType === 'PickFixed' ? MOST_DECISIONS : MOST_EXPLAINED;
+  const room = Math.min(most, MOST_DECISIONS - selected.length);
   return [...selected, ...others.slice(0, room)];
 }
 

@@ -176,6 +176,7 @@ export class Hub {
   now = NOW;
   failure: Observed['failure'];
   notSupported: string | undefined;
+  isSettled = false;
   placement: KubeObject | undefined;
   snapshot: KubeObject;
   bindings: KubeObject[];
@@ -298,6 +299,7 @@ export class Hub {
       members: this.members,
       ...(this.notSupported === undefined ? {} : { notSupported: this.notSupported }),
       ...(this.failure === undefined ? {} : { failure: this.failure }),
+      isSettled: this.isSettled,
       now: this.now,
     };
   }

@@ -8,7 +8,7 @@ const pickN = { placementType: 'PickN' } as const;
 const n = (count: string) => ({ 'kubernetes-fleet.io/number-of-clusters': count });
 const content = (hash: string, bytes = 10) => ({
   state: 'selected' as const,
-  content: { resources: [], objects: [], hash, bytes, envelopes: 0 } as Content,
+  content: { resources: [], objects: [], hash, bytes, envelopes: [] } as Content,
   notes: [],
 });
 const other = (more: object, strategy: object = { stages: [{ ...STAGES[0], name: 'else' }] }) =>

@@ -23,7 +23,10 @@ export function unbuiltIn(
 ): readonly NotSupported[] | Need {
   if (placement === undefined || isOver(run)) return [];
   const overrides = [...see.all(clusterOverrides), ...see.all(namespacedOverrides, run.metadata.namespace)];
-  if (selected?.state === 'selected') return notSupported(placement, selected.content.resources, overrides);
+  if (selected?.state === 'selected') {
+    const { resources, envelopes } = selected.content;
+    return notSupported(placement, resources, overrides, envelopes);
+  }
   // Envelopes were looked for when the revision was made; only an override can come to match it later.
   const held = overrides.length === 0 ? [] : resourcesOf(see, family, run);
   return 'need' in held ? held : notSupported(placement, held, overrides);

@@ -18,8 +18,11 @@ import { type HubBinding, isMaster, placementKeyOf, resourceIndexOf } from '../p
 import { memberClusters } from '../sources.ts';
 import { type HubWork, works } from '../work-source.ts';
 import { decide, isCleanedUpWith, isReleased, type Observed } from './decide.ts';
+import { decideOrphans, type Orphaned } from './orphans.ts';
 
-export function workGenerator(family: PlacementFamily): Controller<Observed> {
+export function workGenerator(family: PlacementFamily): Controller<Observed | Orphaned> {
+  /** Since when there are Works of a binding that is gone. In memory: after a restart they may stay for as long once more. */
+  const orphanedSince = new Map<string, number>();
   const keyOfBinding = ({ metadata }: HubBinding) => keyOf(metadata.namespace, metadata.name ?? '');
   const isOurs = ({ metadata }: HubWork) =>
     (metadata.labels?.[labels.parentPlacementNamespace] !== undefined) === family.binding.namespaced;
@@ -47,7 +50,10 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
         source: works,
         toKeys(item, see) {
           if (!isLabelled(item)) return bindingsByName(item, see);
-          return isOurs(item) ? bindingOf(item) : [];
+          if (!isOurs(item)) return [];
+          const own = bindingOf(item);
+          // Of one that is gone: whoever asks for that name now takes it over.
+          return own.some((key) => isKnown(see, key)) ? own : [...own, ...bindingsByName(item, see)];
         },
       },
       // Which snapshot a binding names is on the binding; that one of them appears late or goes early is what is looked for here.
@@ -71,7 +77,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
     observe(see, key) {
       const { name, namespace } = partsOf(key);
       const binding = see.get(family.bindings, name, namespace);
-      if (binding === undefined) return undefined;
+      if (binding === undefined) return orphansOf(see, key);
+      orphanedSince.delete(key);
       const found = worksOf(see, binding, key);
       const heir = heirOf(see, binding);
       const unsure =
@@ -94,8 +101,33 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
       };
     },
 
-    decide,
+    decide: (observed) => ('orphans' in observed ? decideOrphans(observed) : decide(observed)),
   };
+
+  function isKnown(see: See, key: string): boolean {
+    const { name, namespace } = partsOf(key);
+    return see.get(family.bindings, name, namespace) !== undefined;
+  }
+
+  /** That the binding is gone is not believed to a watch that may be behind. */
+  function orphansOf(see: See, key: string): Orphaned | Need | undefined {
+    const orphans = see
+      .by(works, 'binding', key)
+      .filter((each) => isOurs(each) && isLeftBehind(each) && bindingsByName(each, see).length === 0);
+    if (orphans.length === 0) {
+      orphanedSince.delete(key);
+      return undefined;
+    }
+    const { group, kind } = family.binding;
+    const ref: WholeRef = { on: 'hub', resource: family.binding, group, kind, ...partsOf(key), live: true };
+    const whole = see.whole(ref);
+    if (whole === undefined) return { need: [ref] };
+    if (whole !== null) return undefined;
+    // If the clock was set back, the count begins anew.
+    const since = Math.min(orphanedSince.get(key) ?? see.now, see.now);
+    orphanedSince.set(key, since);
+    return { orphans, since, now: see.now };
+  }
 
   /** While it stands: if it goes, too, what is on the cluster goes with the last of them. */
   function heirOf(see: See, { metadata }: HubBinding): HubBinding | undefined {
@@ -144,6 +176,10 @@ export function workGenerator(family: PlacementFamily): Controller<Observed> {
     return wholes.map(({ whole }) => whole as ResourceSnapshot);
   }
 }
+
+/** Made by us; one that somebody else made is his to take away. */
+const isLeftBehind = ({ metadata }: HubWork): boolean =>
+  metadata.deletionTimestamp === undefined && metadata.annotations?.[annotations.orderedBy] !== undefined;
 
 /**
  * It was moved; whoever moved it says when it may be ordered, and until then there is nothing to do. Either of the two may be the newer one. A

@@ -5,7 +5,7 @@ import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { annotations, finalizers, labels } from '../../api/names.ts';
 import { nextCondition } from '../../api/next-condition.ts';
-import { apiVersionOf, type KubeObject } from '../../api/object.ts';
+import { apiVersionOf, type KubeObject, type ObjectMeta } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { work } from '../../api/work.ts';
 import { canonicalJson, deepEqual, isObject } from '../../base/json.ts';
@@ -131,21 +131,48 @@ function withoutSnapshot(observed: Observed): Decision {
   const carry = own.filter(
     ({ metadata }) => metadata.annotations?.[annotations.parentResourceSnapshotName] === resourceSnapshotName,
   );
-  if (own.length > 0 && carry.length === own.length) return report(observed, own, []);
+  const going = own.find(isGoing);
+  if (going !== undefined)
+    return whileGoing(observed, going, 'its snapshot is gone, so nothing can be put in its place');
+  if (own.some((each) => isLater(binding, each))) return idle(REPLACED);
+  if (own.length > 0 && carry.length === own.length) {
+    const writes = carry.flatMap((each) => wayOf(binding, each));
+    return report(observed, writes.length > 0 ? undefined : own, [writes]);
+  }
   // Differs from KubeFleet: there this reads as a failed override.
   const message = `the resource snapshot "${resourceSnapshotName}" does not exist`;
-  const said: Said = { type: 'WorkSynchronized', status: 'False', reason: 'SyncWorkFailed', message };
+  return notSynchronized(observed, { status: 'False', reason: 'SyncWorkFailed', message });
+}
+
+/** How to apply stands on the binding, and does not need the snapshot. */
+function wayOf({ metadata, spec }: HubBinding, known: HubWork): readonly Action[] {
+  const change = changedWay(known, spec.applyStrategy);
+  if (Object.keys(change).length === 0) return [];
+  const marks = { annotations: { [annotations.orderedBy]: orderBy(metadata) } };
+  return [patch(seen(workSource, known), { metadata: marks, spec: change }, upToDate(known.metadata.name))];
+}
+
+/** What it has brought goes with it, whoever deleted it: until it is there again nobody may count on this cluster. */
+const whileGoing = (observed: Observed, { metadata }: Pick<HubWork, 'metadata'>, then: string): Decision =>
+  notSynchronized(observed, {
+    status: 'Unknown',
+    reason: 'WorkSynchronizedUnknown',
+    message: `Work "${metadata.namespace}/${metadata.name}" is being deleted; ${then}`,
+  });
+
+function notSynchronized(observed: Observed, why: Omit<Said, 'type'>): Decision {
+  const said: Said = { type: 'WorkSynchronized', ...why };
   return tell(observed, { said: [said], failedPlacements: [], driftedPlacements: [], diffedPlacements: [] }, []);
 }
+
+const isGoing = ({ metadata }: HubWork): boolean => metadata.deletionTimestamp !== undefined;
 
 function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const { binding, works } = observed;
   const byName = new Map(works.map((each) => [each.metadata.name ?? '', each]));
-  const going = desired.find(({ name }) => byName.get(name)?.metadata.deletionTimestamp !== undefined);
-  if (going !== undefined) return idle(`Work "${going.name}" is still being deleted; it is made anew when it is gone`);
-  if (desired.some(({ name }) => isLater(binding, byName.get(name)))) {
-    return idle('a later order of this binding is out already; we hear of it soon');
-  }
+  const going = desired.map(({ name }) => byName.get(name)).find((each) => each !== undefined && isGoing(each));
+  if (going !== undefined) return whileGoing(observed, going, 'it is made anew when it is gone');
+  if (desired.some(({ name }) => isLater(binding, byName.get(name)))) return idle(REPLACED);
   const writes = desired.flatMap((each) => write(binding, each, byName.get(each.name)));
   const wanted = new Set(desired.map(({ name }) => name));
   const extra = works.filter(
@@ -167,21 +194,23 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
 const isNewOrder = (action: Action): boolean =>
   action.do === 'create' || (action.do === 'patch' && isObject(action.merge) && action.merge['spec'] !== undefined);
 
+const REPLACED = 'a later order of this binding is out already; we hear of it soon';
+
 /** Who is behind would bring back an order that has been replaced. */
 function isLater({ metadata: { uid, generation = 0 } }: HubBinding, known: HubWork | undefined): boolean {
   const [by, of] = known?.metadata.annotations?.[annotations.orderedBy]?.split('/') ?? [];
   return by === uid && Number(of) > generation;
 }
 
-function write(
-  { metadata: { uid, generation = 0 } }: HubBinding,
-  desired: DesiredWork,
-  known: HubWork | undefined,
-): readonly Action[] {
+const orderBy = ({ uid, generation = 0 }: ObjectMeta): string => `${uid}/${generation}`;
+
+const upToDate = (name: string | undefined): string => `brings Work "${name}" up to date`;
+
+function write({ metadata }: HubBinding, desired: DesiredWork, known: HubWork | undefined): readonly Action[] {
   const { name, namespace, manifests, content, strategy } = desired;
   const marks = {
     labels: desired.labels,
-    annotations: { ...desired.annotations, [annotations.orderedBy]: `${uid}/${generation}` },
+    annotations: { ...desired.annotations, [annotations.orderedBy]: orderBy(metadata) },
   };
   if (known === undefined) {
     const spec = { workload: { manifests }, ...(strategy === undefined ? {} : { applyStrategy: strategy }) };
@@ -194,23 +223,30 @@ function write(
     return [create('hub', work, object, `orders Work "${name}"`)];
   }
   const isSameContent = known.content === content;
-  const isSameStrategy = known.strategy === (strategy === undefined ? '' : canonicalJson(strategy));
+  const way = changedWay(known, strategy);
+  const isSameWay = Object.keys(way).length === 0;
   // The generation alone is not worth a write.
   const isMarked =
     carries(known.metadata.labels, desired.labels) && carries(known.metadata.annotations, desired.annotations);
-  if (isSameContent && isSameStrategy && isMarked) return [];
-  const spec = {
-    ...(isSameContent ? {} : { workload: { manifests } }),
-    ...(isSameStrategy ? {} : { applyStrategy: strategyPatch(known.strategy, strategy) }),
-  };
-  const change = { metadata: marks, ...(isSameContent && isSameStrategy ? {} : { spec }) };
-  return [patch(seen(workSource, known), change, `brings Work "${name}" up to date`)];
+  if (isSameContent && isSameWay && isMarked) return [];
+  const spec = { ...(isSameContent ? {} : { workload: { manifests } }), ...way };
+  const change = { metadata: marks, ...(isSameContent && isSameWay ? {} : { spec }) };
+  return [patch(seen(workSource, known), change, upToDate(name))];
 }
 
 const carries = (
   has: Readonly<Record<string, string>> | undefined,
   wanted: Readonly<Record<string, string>>,
 ): boolean => Object.entries(wanted).every(([name, value]) => has?.[name] === value);
+
+/** All of the order but the manifests: what of it must change. */
+const changedWay = (known: HubWork, strategy: DesiredWork['strategy']): object => ({
+  ...(known.strategy === (strategy === undefined ? '' : canonicalJson(strategy))
+    ? {}
+    : { applyStrategy: strategyPatch(known.strategy, strategy) }),
+  // Nobody asks for it yet.
+  ...(known.reportsBack ? { reportBackStrategy: null } : {}),
+});
 
 function strategyPatch(known: string, strategy: DesiredWork['strategy']): object | null {
   return strategy === undefined

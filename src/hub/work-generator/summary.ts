@@ -12,7 +12,7 @@ import type { HubWork } from '../work-source.ts';
 
 export interface Said {
   readonly type: BindingCondition;
-  readonly status: 'True' | 'False';
+  readonly status: Condition['status'];
   readonly reason: BindingReason;
   readonly message: string;
 }

@@ -10,6 +10,7 @@ import { seededRandom } from '../../base/random.ts';
 import { silentLog } from '../../runtime/deps.ts';
 import { startManager } from '../../runtime/manager.ts';
 import { families, type PlacementFamily } from '../families.ts';
+import { STRANDED_MS } from '../stranded.ts';
 import { workGenerator } from './controller.ts';
 
 const NAMESPACE = 'team';
@@ -338,6 +339,38 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       expect((await it.conditions()).at(-1)).toBe('Applied False ApplyInProgress');
     });
 
+    test('are not counted on while somebody has them deleted, and are made anew', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      await it.report(DONE);
+      await it.patch(it.workAt, { metadata: { finalizers: ['kubernetes-fleet.io/work-cleanup'] } });
+      await it.cluster.call({ verb: 'delete', at: it.workAt });
+      await it.settle();
+      expect((await it.conditions()).at(-1)).toBe('WorkSynchronized Unknown WorkSynchronizedUnknown');
+      const { status } = await it.get(it.bindingAt);
+      const message = `Work "${MEMBER}/${it.base}-work" is being deleted; it is made anew when it is gone`;
+      expect(JSON.stringify(status)).toContain(JSON.stringify(message));
+      await it.patch(it.workAt, { metadata: { finalizers: null } });
+      expect((await it.conditions()).at(-1)).toBe('Applied False ApplyInProgress');
+      await it.report(DONE);
+      expect((await it.conditions()).at(-1)).toBe('Available True AllWorkAreAvailable');
+    });
+
+    test('get another way of applying also when their snapshot is gone', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      await it.report(DONE);
+      const snapshot = it.cluster.at(family.resourceSnapshot.plural, it.bindingAt.namespace, 'web-0-snapshot');
+      await it.cluster.call({ verb: 'delete', at: snapshot });
+      await it.bind(0, { applyStrategy: { type: 'ClientSideApply', allowCoOwnership: true } });
+      expect((await it.get(it.workAt)).spec).toMatchObject({ applyStrategy: { allowCoOwnership: true } });
+      expect((await it.conditions()).at(-1)).toBe('Applied False ApplyInProgress');
+      await it.report(DONE);
+      expect((await it.conditions()).at(-1)).toBe('Available True AllWorkAreAvailable');
+    });
+
     test('are gone before the binding is let go', async () => {
       await using it = await bench(family);
       await it.snapshot(0, [configMap('x')]);
@@ -487,6 +520,78 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await it.settle();
       await expect(it.get(it.workAt)).rejects.toThrow('not found');
       await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
+    });
+
+    describe('that were ordered of a binding that is gone', () => {
+      const gone = async () => {
+        const it = await bench(family);
+        await it.snapshot(0, [configMap('x')]);
+        await it.bind(0);
+        const { metadata, spec } = await it.get(it.workAt);
+        await it.cluster.call({ verb: 'delete', at: it.bindingAt });
+        await it.settle();
+        await expect(it.get(it.workAt)).rejects.toThrow('not found');
+        await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
+        const { name, labels: marks, annotations: notes } = metadata;
+        /** As an order that was lost on the way and arrives at last. */
+        const arrives = async (written: object | undefined = notes) => {
+          await it.cluster.create('works', MEMBER, { metadata: { name, labels: marks, annotations: written }, spec });
+          await it.settle();
+        };
+        return { it, arrives };
+      };
+
+      test('are taken away after a while', async () => {
+        const { it, arrives } = await gone();
+        await using _ = it;
+        await arrives();
+        it.cluster.clock.advance(STRANDED_MS - 1);
+        await it.settle();
+        expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeUndefined();
+        it.cluster.clock.advance(1);
+        await it.settle();
+        await expect(it.get(it.workAt)).rejects.toThrow('not found');
+      });
+
+      test('stay if somebody else made them', async () => {
+        const { it, arrives } = await gone();
+        await using _ = it;
+        await arrives({});
+        it.cluster.clock.advance(2 * STRANDED_MS);
+        await it.settle();
+        expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeUndefined();
+      });
+
+      test('are those of the next one', async () => {
+        const { it, arrives } = await gone();
+        await using _ = it;
+        await arrives();
+        const { uid } = (await it.get(it.workAt)).metadata;
+        await it.bind(0);
+        it.cluster.clock.advance(2 * STRANDED_MS);
+        await it.settle();
+        expect((await it.get(it.workAt)).metadata).toMatchObject({ uid });
+      });
+
+      test('stay if it is only the watch that does not know the binding', async () => {
+        const { it, arrives } = await gone();
+        await using _ = it;
+        it.deafen(family.binding.plural);
+        await it.cluster.create(family.binding.plural, it.bindingAt.namespace, {
+          metadata: { name: NAME, labels: { [labels.parentPlacement]: 'web' } },
+          spec: {
+            state: 'Scheduled',
+            targetCluster: 'c1',
+            resourceSnapshotName: '',
+            schedulingPolicySnapshotName: 'web-0',
+            clusterDecision: { clusterName: 'c1', selected: true, reason: 'test' },
+          },
+        });
+        await arrives();
+        it.cluster.clock.advance(2 * STRANDED_MS);
+        await it.settle();
+        expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeUndefined();
+      });
     });
 
     test('are not brought back to an order that has been replaced, by a hub that is behind', async () => {

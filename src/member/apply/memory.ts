@@ -11,7 +11,7 @@ export interface Remembered {
   /** Only for what failed: what else could make a difference. */
   readonly surroundings: string;
   readonly wish: string;
-  /** The live object apart from its status, after we had applied: what the server made of our wish. */
+  /** What we would still change after we had applied, and what the server made of our wish; absent if nothing was left to do. */
   readonly print?: string;
   /** In a row, without success. */
   readonly failures: number;

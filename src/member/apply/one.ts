@@ -4,12 +4,13 @@
 // An object that fails is left alone for a while, longer each time, unless something about it changes. One that somebody else keeps changing
 // back is applied again ever more seldom, for two who both insist would keep each other and the API server busy for good.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
+import { typeNameOf } from '../../api/builtin/types.ts';
 import type { Resource } from '../../api/kind.ts';
 import { fieldManagers } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import { ApiError, LostError } from '../../base/errors.ts';
 import { sha256 } from '../../base/hash.ts';
-import { canonicalJson } from '../../base/json.ts';
+import { canonicalJson, isObject, type JsonObject } from '../../base/json.ts';
 import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import { verdictOf } from '../availability/table.ts';
@@ -23,7 +24,8 @@ import type { Wanted } from './wanted.ts';
 export interface One {
   readonly identifier: Identifier;
   readonly resource: Resource;
-  readonly wanted: Wanted;
+  wanted(): Wanted;
+  /** Equal manifests of the same owner have equal ones. */
   readonly wish: string;
   readonly owner: OwnerReference;
   readonly strategy: Pick<ApplyStrategy, 'whenToTakeOver' | 'allowCoOwnership'>;
@@ -68,13 +70,17 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       if (isHiccup(one, error)) return afterHiccup(one);
       return failed(one, one.known ?? 'unknown', refused(one.identifier, failedToFind(one.identifier, error)));
     }
-    const operation = judge({ ...one, live });
+    const operation = judge({ ...one, wanted: one.wanted(), live });
     if (operation.do === 'refuse')
       return failed(one, stateOf(live), refused(one.identifier, operation, live?.metadata.generation));
-    if (operation.do === 'nothing' || isSettled(one, live)) return done(one, live as KubeObject, 'as it was');
+    if (operation.do === 'nothing' || isSettled(one, operation, live))
+      return done(one, live as KubeObject, 'as it was', printOf(one, operation, live));
     if (mustWait(one)) return done(one, live as KubeObject, 'waiting');
     try {
-      return done(one, await operate(hands, one, operation), 'applied');
+      const after = await operate(hands, one, operation);
+      // What the server had filled in it has filled in again: nobody is to blame.
+      if (stateOf(after) === stateOf(live)) return done(one, after, 'as it was', printOf(one, operation, after));
+      return done(one, after, 'applied', leftAfter(one, after));
     } catch (error) {
       // Somebody was faster, or the answer was lost: what is there now decides.
       if (isPassing(error) && !isLast) continue;
@@ -138,13 +144,12 @@ function afterHiccup(one: One): Remembered {
   return { ...(before as Remembered), basis, hiccups, notBefore: now + failureDelayMs(hiccups, random) };
 }
 
-/** The difference is only how the server writes what we sent: nobody has touched the object since, apart from its status. */
-const isSettled = ({ before, wish }: One, live: KubeObject | undefined): boolean =>
-  live !== undefined &&
-  before !== undefined &&
-  before.outcome.refusal === undefined &&
-  before.wish === wish &&
-  before.print === printOf(live);
+/** The difference is only how the server writes what we sent: since then nobody has touched what the wish speaks of. */
+function isSettled(one: One, operation: Operation, live: KubeObject | undefined): boolean {
+  const { before, wish } = one;
+  if (before?.print === undefined || before.wish !== wish || before.outcome.refusal !== undefined) return false;
+  return before.print === printOf(one, operation, live);
+}
 
 const mustWait = ({ before, wish, now }: One): boolean =>
   before !== undefined &&
@@ -166,7 +171,7 @@ function failed(one: One, state: string, outcome: Outcome): Remembered {
   return { outcome, basis, surroundings, wish, failures, fights: 0, notBefore: now + failureDelayMs(failures, random) };
 }
 
-function done(one: One, live: KubeObject, how: 'as it was' | 'applied' | 'waiting'): Remembered {
+function done(one: One, live: KubeObject, how: 'as it was' | 'applied' | 'waiting', print?: string): Remembered {
   const { identifier, resource, before, wish, now, random, surroundings } = one;
   const { uid, generation = 0 } = live.metadata;
   const outcome: Outcome = {
@@ -176,27 +181,44 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied' | 'waitin
     ...(uid === undefined ? {} : { uid }),
   };
   const basis = basisOf(one, stateOf(live));
-  const common = { outcome, basis, surroundings, wish, failures: 0 };
+  const common = { outcome, basis, surroundings, wish, failures: 0, ...(print === undefined ? {} : { print }) };
   const former = before?.wish === wish && before.outcome.refusal === undefined ? before : undefined;
   if (how === 'waiting' && former !== undefined) return { ...former, ...common, hiccups: 0 };
   if (how !== 'applied') {
-    const { notBefore, ...rest } = former ?? { fights: 0 };
+    const { notBefore, print: _print, ...rest } = former ?? { fights: 0 };
     const isWaiting = notBefore !== undefined && now < notBefore;
-    return { ...rest, ...common, hiccups: 0, print: printOf(live), ...(isWaiting ? { notBefore } : {}) };
+    return { ...rest, ...common, hiccups: 0, ...(isWaiting ? { notBefore } : {}) };
   }
   const isFight = former?.appliedAt !== undefined && now - former.appliedAt < PEACE_MS;
   const fights = isFight ? former.fights + 1 : 0;
   return {
     ...common,
-    print: printOf(live),
     fights,
     appliedAt: now,
     ...(fights === 0 ? {} : { notBefore: now + fightDelayMs(fights, random) }),
   };
 }
 
-function printOf(live: KubeObject): string {
-  const { status: _status, metadata, ...rest } = live;
-  const { resourceVersion: _resourceVersion, managedFields: _managedFields, ...kept } = metadata;
-  return sha256(canonicalJson({ ...rest, metadata: kept }));
+/** What a server fills into a built-in kind is known; should it ever not be, that costs one write which changes nothing. */
+function leftAfter(one: One, after: KubeObject): string | undefined {
+  const { group, version, kind } = one.resource;
+  if (typeNameOf(group, version, kind) !== undefined) return undefined;
+  return printOf(one, judge({ ...one, wanted: one.wanted(), live: after }), after);
 }
+
+/** What is left to do about an object, and of the object what the wish speaks of. Undefined = nothing is left to do. */
+function printOf({ wanted }: One, operation: Operation, live: KubeObject | undefined): string | undefined {
+  if (operation.do !== 'patch' || live === undefined) return undefined;
+  const { resourceVersion: _resourceVersion, ...metadata } = operation.body['metadata'] as JsonObject;
+  return sha256(canonicalJson([{ ...operation.body, metadata }, spokenOf(wanted().object, live)]));
+}
+
+/** Maps as far as the wish goes, for others may add to them; lists as they are. */
+const spokenOf = (wish: unknown, live: unknown): unknown =>
+  isObject(wish) && isObject(live)
+    ? Object.fromEntries(
+        Object.keys(wish)
+          .filter((key) => Object.hasOwn(live, key))
+          .map((key) => [key, spokenOf(wish[key], live[key])]),
+      )
+    : live;

@@ -9,6 +9,8 @@ import { finalizers } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { ManifestCondition, Work, WorkStatus } from '../../api/work.ts';
 import { sha256 } from '../../base/hash.ts';
+import { canonicalJson } from '../../base/json.ts';
+import { lazy } from '../../base/lazy.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
@@ -215,7 +217,7 @@ function inScope(manifest: KubeObject, { namespaced }: Resource): KubeObject {
 
 interface Prepared {
   readonly owner: string;
-  readonly wanted: Wanted;
+  readonly wanted: () => Wanted;
   readonly wish: string;
 }
 
@@ -225,8 +227,12 @@ const prepared = new WeakMap<KubeObject, Prepared>();
 function preparedFor(manifest: KubeObject, owner: OwnerReference): Prepared {
   const known = prepared.get(manifest);
   if (known?.owner === owner.uid) return known;
-  const wanted = wantedOf(manifest, owner);
-  const fresh = { owner: owner.uid, wanted, wish: sha256(wanted.lastApplied) };
+  const fresh = {
+    owner: owner.uid,
+    // Most of a new order is as it was before, and asks for no more than that.
+    wanted: lazy(() => wantedOf(manifest, owner)),
+    wish: sha256(canonicalJson([owner.uid, manifest])),
+  };
   prepared.set(manifest, fresh);
   return fresh;
 }

@@ -10,7 +10,7 @@ import { specHash } from './spec-hash.ts';
 /** The object is created as it stands here; a live one is compared with it, except for the owners. */
 export interface Wanted {
   readonly object: KubeObject;
-  /** The record that the object carries of what was wanted; equal wishes have equal texts. */
+  /** The record that the object carries of what was wanted. */
   readonly lastApplied: string;
   /** Bytes of all keys and values of its annotations. */
   readonly annotationBytes: number;

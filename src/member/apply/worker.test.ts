@@ -60,13 +60,29 @@ describe('an order to a member', () => {
     await rig.order('web-work', [aNamespace('shop'), aConfigMap('settings', { a: '2' })]);
     await rig.settles();
     expect(rig.writes).toEqual(['hub patch works/status', 'member patch configmaps', 'hub patch works/status']);
-    expect(rig.gets.filter((what) => what.startsWith('member'))).toEqual(['member get configmaps']);
+    // The order itself came with the watch.
+    expect(rig.gets).toEqual(['member get configmaps']);
     expect((await rig.find('configmaps', 'shop', 'settings'))?.['data']).toEqual({ a: '2' });
     const { metadata, status } = await rig.work('web-work');
     expect(status?.conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual([
       metadata.generation,
       metadata.generation,
     ]);
+  });
+
+  test('that has one manifest in another order of keys has no other wish for it', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    const { metadata, ...rest } = aConfigMap('one', { a: '1', b: '2' });
+    await rig.order('web-work', [aNamespace('shop'), { metadata, ...rest }, aConfigMap('two', { a: '1' })]);
+    await rig.settles();
+    rig.gets.length = 0;
+    rig.writes.length = 0;
+    const reordered = { ...rest, data: { b: '2', a: '1' }, metadata };
+    await rig.order('web-work', [aNamespace('shop'), reordered, aConfigMap('two', { a: '2' })]);
+    await rig.settles();
+    expect(rig.gets).toEqual(['member get configmaps']);
+    expect(rig.writes.filter((write) => write.startsWith('member'))).toEqual(['member patch configmaps']);
   });
 
   test('for a Deployment costs one more, when it has become available', async () => {
@@ -588,6 +604,13 @@ describe('trouble', () => {
   });
 });
 
+const parts = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { name: { type: 'string' }, size: { type: 'integer', default: 1 }, color: { type: 'string' } },
+  },
+};
 const widgets = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -604,7 +627,7 @@ const widgets = {
         schema: {
           openAPIV3Schema: {
             type: 'object',
-            properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
+            properties: { spec: { type: 'object', properties: { size: { type: 'integer' }, parts } } },
           },
         },
       },
@@ -618,6 +641,132 @@ const aWidget = {
   metadata: { name: 'w', namespace: 'shop' },
   spec: { size: 1 },
 };
+
+const aPolicy = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: { name: 'a', namespace: 'shop' },
+  spec: { podSelector: {}, ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 80 }] }] },
+};
+
+const tolerant = (...tolerations: readonly object[]) => {
+  const { metadata, spec } = aDeployment('a', 'web:1').spec.template;
+  return { template: { metadata, spec: { ...spec, tolerations } } };
+};
+
+const aWidgetOf = (...list: readonly object[]) => ({
+  ...aWidget,
+  metadata: { name: 'a', namespace: 'shop' },
+  spec: { parts: list },
+});
+
+describe('what somebody put into an entry of a list', () => {
+  const cases = [
+    {
+      what: 'a peer of a policy',
+      plural: 'networkpolicies',
+      manifest: aPolicy,
+      body: { ingress: [{ from: [{ podSelector: {}, namespaceSelector: {} }], ports: [{ port: 80 }] }] },
+    },
+    {
+      what: 'a port of a policy',
+      plural: 'networkpolicies',
+      manifest: aPolicy,
+      body: { ingress: [{ from: [{ podSelector: {} }], ports: [{ port: 80, endPort: 90 }] }] },
+    },
+    {
+      what: 'a toleration',
+      plural: 'deployments',
+      manifest: aDeployment('a', 'web:1', tolerant({ key: 'a', operator: 'Exists' })),
+      body: tolerant({ key: 'a', operator: 'Exists', effect: 'NoExecute' }),
+    },
+    {
+      what: 'a part of an object of a kind of the user',
+      plural: 'widgets',
+      manifest: aWidgetOf({ name: 'one', size: 2 }),
+      body: { parts: [{ name: 'one', size: 2, color: 'red' }] },
+    },
+  ];
+
+  test.each(cases)('is taken out, once: $what', async ({ plural, manifest, body }) => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), widgets, manifest]);
+    await rig.settles();
+    const before = await rig.find(plural, 'shop', 'a');
+    rig.writes.length = 0;
+    await rig.patch(plural, 'shop', 'a', { spec: body });
+    expect((await rig.find(plural, 'shop', 'a'))?.spec).not.toEqual(before?.spec);
+    await rig.settles();
+    expect((await rig.find(plural, 'shop', 'a'))?.spec).toEqual(before?.spec);
+    await rig.pass(1_200_000, 60_000);
+    await rig.stop();
+    await rig.start();
+    expect(rig.writes.filter((write) => write.startsWith('member'))).toEqual([`member patch ${plural}`]);
+  });
+
+  test.each(cases)(
+    'is taken out by an agent that was not there when it came: $what',
+    async ({ plural, manifest, body }) => {
+      await using rig = await aRig();
+      await rig.start();
+      await rig.order('web-work', [aNamespace('shop'), widgets, manifest]);
+      await rig.settles();
+      const before = await rig.find(plural, 'shop', 'a');
+      await rig.stop();
+      await rig.patch(plural, 'shop', 'a', { spec: body });
+      await rig.start();
+      expect((await rig.find(plural, 'shop', 'a'))?.spec).toEqual(before?.spec);
+    },
+  );
+});
+
+describe('what a definition of the user fills into an entry of a list', () => {
+  async function placed(): Promise<Rig> {
+    const rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), widgets, aWidgetOf({ name: 'one' })]);
+    await rig.settles();
+    rig.writes.length = 0;
+    return rig;
+  }
+  const partsOf = async (rig: Rig) =>
+    ((await rig.find('widgets', 'shop', 'a')) as unknown as { spec: { parts: object[] } }).spec.parts;
+  const paint = (rig: Rig) => rig.patch('widgets', 'shop', 'a', { spec: { parts: [{ name: 'one', color: 'red' }] } });
+  const FILLED = [{ name: 'one', size: 1 }];
+
+  test('costs nothing while the agent lives, and one request that changes nothing when it starts anew', async () => {
+    await using rig = await placed();
+    expect(await partsOf(rig)).toEqual(FILLED);
+    await rig.pass(1_200_000, 60_000);
+    expect(rig.writes).toEqual([]);
+    const { metadata } = (await rig.find('widgets', 'shop', 'a')) ?? {};
+    await rig.stop();
+    await rig.start();
+    await rig.pass(1_200_000, 60_000);
+    expect(rig.writes).toEqual(['member patch widgets']);
+    expect((await rig.find('widgets', 'shop', 'a'))?.metadata.resourceVersion).toBe(metadata?.resourceVersion);
+  });
+
+  test('is not taken for somebody who insists: what people do there is put right at once', async () => {
+    await using rig = await placed();
+    await rig.stop();
+    await rig.start();
+    for (let time = 0; time < 2; time++) {
+      await paint(rig);
+      await rig.settles();
+      expect(await partsOf(rig)).toEqual(FILLED);
+    }
+  });
+
+  test('is no matter when others add what is theirs', async () => {
+    await using rig = await placed();
+    await rig.patch('widgets', 'shop', 'a', { metadata: { labels: { b: 'theirs' } }, spec: { size: 3 } });
+    await rig.settles();
+    expect(rig.writes).toEqual(['hub patch works/status']);
+    expect((await rig.find('widgets', 'shop', 'a'))?.spec).toEqual({ parts: FILLED, size: 3 });
+  });
+});
 
 describe('the watches of the applier', () => {
   test('miss nothing that happens while the first pass is still reporting', async () => {

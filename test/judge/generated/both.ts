@@ -6,7 +6,8 @@ import { askUntil, type Endpoint, endpointOf, type Reply, type Request } from '.
 
 export interface Both extends AsyncDisposable {
   readonly namespace: string;
-  ask(request: Request): Promise<{ readonly ours: Reply; readonly real: Reply }>;
+  /** Of the real server, if that is another question there, `ofReal`. */
+  ask(request: Request, ofReal?: Request): Promise<{ readonly ours: Reply; readonly real: Reply }>;
 }
 
 export async function startBoth(judge: Judge): Promise<Both> {
@@ -16,8 +17,8 @@ export async function startBoth(judge: Judge): Promise<Both> {
   for (const endpoint of [ours, real]) await makeNamespace(endpoint, namespace);
   return {
     namespace,
-    async ask(request) {
-      const [first, second] = await Promise.all([ours.ask(request), real.ask(request)]);
+    async ask(request, ofReal = request) {
+      const [first, second] = await Promise.all([ours.ask(request), real.ask(ofReal)]);
       return { ours: first, real: second };
     },
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,75 @@
+// The last link of the chain: what a member says of the Pods of a workload that does not come up there.
+import type { Resource } from '../api/kind.ts';
+import type { KubeObject } from '../api/object.ts';
+import { podResource } from '../api/resources.ts';
+import type { Work } from '../api/work.ts';
+import { isObject } from '../base/json.ts';
+import { compileLabelSelector, formatSelector, type LabelSelector } from '../base/selector.ts';
+import { createClient } from '../client/client.ts';
+import { type Evidence, objectName } from './explanation.ts';
+import { isOfWork, type OnMember } from './on-member.ts';
+import { refusalOf, troubleOf } from './pod-trouble.ts';
+import { NAME } from './which-placement.ts';
+
+/** Of so many workloads of a Work, and so many Pods of each: they tend to say the same. */
+const MOST = 3;
+const MOST_LISTED = 100;
+
+const workload = (group: string, kind: string, plural: string): Resource => ({
+  group,
+  version: 'v1',
+  kind,
+  plural,
+  namespaced: true,
+});
+
+/** What a member says of itself is only looked up here: no address is made of it. */
+const WORKLOADS: readonly Resource[] = [
+  workload('apps', 'Deployment', 'deployments'),
+  workload('apps', 'StatefulSet', 'statefulsets'),
+  workload('apps', 'DaemonSet', 'daemonsets'),
+  workload('apps', 'ReplicaSet', 'replicasets'),
+  workload('batch', 'Job', 'jobs'),
+];
+
+export const hasPods = (kind: string): boolean => WORKLOADS.some((each) => each.kind === kind);
+
+type Identifier = NonNullable<NonNullable<Work['status']>['manifestConditions']>[number]['identifier'];
+
+/** What a Work has brought that does not work, and has Pods or is one. */
+export const downIn = ({ status }: Work): readonly Identifier[] =>
+  (status?.manifestConditions ?? [])
+    .filter(({ conditions }) => conditions.some(({ type, status: is }) => type === 'Available' && is === 'False'))
+    .map(({ identifier }) => identifier)
+    .filter(({ kind = '' }) => hasPods(kind) || kind === podResource.kind)
+    .filter(({ namespace = '', name = '' }) => NAME.test(namespace) && NAME.test(name))
+    .slice(0, MOST);
+
+export async function podsEvidence(
+  { cluster, member }: OnMember,
+  work: Work,
+  { group = '', kind = '', namespace = '', name = '' }: Identifier,
+): Promise<readonly Evidence[]> {
+  const client = createClient(member, 'flotilla');
+  const resource = [...WORKLOADS, podResource].find((each) => each.group === group && each.kind === kind);
+  if (resource === undefined) return [];
+  const found = await client.find(resource, { namespace, name });
+  if (found === undefined || !isOfWork(found, work)) return [];
+  const pods = hasPods(kind) ? await podsOf(found) : [found];
+  const there = (object: Parameters<typeof objectName>[0]) => `${objectName(object)} on cluster "${cluster}"`;
+  return [
+    { about: there({ kind, namespace, name }), says: refusalOf(found) },
+    ...pods.map((pod) => ({ about: there({ kind: podResource.kind, ...pod.metadata }), says: troubleOf(pod) })),
+  ]
+    .filter(({ says }) => says.length > 0)
+    .slice(0, MOST);
+
+  async function podsOf({ spec }: KubeObject): Promise<readonly KubeObject[]> {
+    const selector = isObject(spec) ? (spec['selector'] as LabelSelector | undefined) : undefined;
+    if (selector === undefined) return [];
+    const labels = formatSelector(compileLabelSelector(selector));
+    // A page is enough: they tend to say the same.
+    for await (const { items } of client.pages(podResource, { namespace, labels, limit: MOST_LISTED })) return items;
+    return [];
+  }
+}

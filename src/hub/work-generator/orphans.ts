@@ -1,0 +1,20 @@
+// Works that no binding answers for: the order to make one was given, lost, given up, and arrived when its binding had long gone. Differs from
+// KubeFleet, where such a Work, and what it brings to its cluster, stays for ever.
+// Guarantee: none is taken away of which a binding might still come to answer, as that of a binding that somebody deleted by force.
+import { remove, seen } from '../../runtime/actions.ts';
+import { type Decision, idle } from '../../runtime/controller.ts';
+import { STRANDED_MS } from '../stranded.ts';
+import { type HubWork, works } from '../work-source.ts';
+
+export interface Orphaned {
+  readonly orphans: readonly HubWork[];
+  readonly since: number;
+  readonly now: number;
+}
+
+export function decideOrphans({ orphans, since, now }: Orphaned): Decision {
+  const wakeAt = since + STRANDED_MS;
+  const because = `${orphans.length} Works are those of a binding that is gone`;
+  if (now < wakeAt) return idle(because, { wakeAt });
+  return { steps: [orphans.map((each) => remove(seen(works, each), because))], holds: [], because };
+}
