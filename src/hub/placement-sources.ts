@@ -17,8 +17,11 @@ import { only } from './only.ts';
 export const placementKeyOf = ({ metadata }: { readonly metadata: ObjectMeta }): string =>
   keyOf(metadata.namespace, metadata.labels?.[labels.parentPlacement] ?? '');
 
+export const isMarked = ({ metadata }: { readonly metadata: ObjectMeta }): boolean =>
+  metadata.labels?.[labels.parentPlacement] !== undefined;
+
 const byPlacement = (item: { readonly metadata: ObjectMeta }): readonly string[] =>
-  item.metadata.labels?.[labels.parentPlacement] === undefined ? [] : [placementKeyOf(item)];
+  isMarked(item) ? [placementKeyOf(item)] : [];
 
 // ---- placements
 
@@ -85,6 +88,9 @@ export const bindingSource = (resource: Resource): Source<HubBinding> => ({
   indexes: {
     placement: byPlacement,
     cluster: ({ spec }) => [spec.targetCluster],
+    // Of those that lost the mark of their placement: the policy by which they were picked still tells it.
+    unmarked: (item) =>
+      isMarked(item) ? [] : [keyOf(item.metadata.namespace, item.spec.schedulingPolicySnapshotName)],
   },
 });
 

@@ -17,8 +17,16 @@ import { holdOf } from '../holds-summary.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import type { RollingLimits } from '../planners/rolling.ts';
 
-/** Changed numbers behind a hold alone are no reason to write: over a rollout they change with every cluster. */
-const gist = ({ code, on, count }: HoldEntry) => ({ code, on, count });
+/**
+ * Changed numbers behind a hold alone are no reason to write: over a rollout they change with every cluster. That a member has fallen silent is: it
+ * stands nowhere else, and who was told to wait for it would wait in vain.
+ */
+const gist = ({ code, on, count, facts }: HoldEntry) => ({
+  code,
+  on,
+  count,
+  isUnreachable: facts?.['cause'] === 'unreachable',
+});
 
 export const saysTheSame = (a: PlacementStatus | undefined, b: PlacementStatus): boolean =>
   a !== undefined && deepEqual(gistOf(a), gistOf(b));

@@ -346,6 +346,37 @@ const traces: readonly Trace[] = [
   },
   // Differs from KubeFleet (DB-7): there c2 waits too, for c1's clean-up.
   { it: 'T19 re-picked', of: 'U d c1-old; S c1; B ro c2', n: 2, mu: 2, move: 'c2', stale: 'c1' },
+
+  // Differs from KubeFleet: there the four that are too many count as spare, and c2 to c5 get what does not work on c1.
+  {
+    it: 'fewer are asked for, and the scheduler has not said which',
+    of: 'B s c1; B ro c2 c3 c4 c5 c6',
+    n: 2,
+    mu: 1,
+    ms: 0,
+    figures: '6/1/0/5 5/0/6 0/-4',
+    stale: 'c2 c3 c4 c5 c6',
+  },
+  {
+    it: 'fewer are asked for than were found before',
+    of: 'B s c1; B ro c2 c3 c4',
+    n: 2,
+    mu: 1,
+    ms: 0,
+    found: true,
+    figures: '4/1/0/3 3/0/4 0/-2',
+    stale: 'c2 c3 c4',
+  },
+  {
+    it: 'fewer are asked for, and it has',
+    of: 'B s c1; B ro c2; U r c3 c4 c5 c6',
+    n: 2,
+    mu: 1,
+    ms: 0,
+    figures: '2/1/0/1 5/0/6 4/-4',
+    remove: 'c3 c4 c5 c6',
+    stale: 'c2',
+  },
 ];
 
 const words = (text = '') => text.split(' ').filter((word) => word !== '');
@@ -524,6 +555,18 @@ describe('any rolling update', () => {
         const sorted = shuffled.map(({ each }) => each).sort((a, b) => (a.key < b.key ? -1 : 1));
         const given = { ...limits, ...(n === undefined ? {} : { n }) };
         expect(planOf(sorted, given)).toEqual(planOf(rows, given));
+      }),
+    );
+  });
+
+  test('moves nobody because fewer are asked for', () => {
+    fc.assert(
+      fc.property(anyFleet, anyLimits, fc.nat(8), (rows, { n: _n, ...limits }, fewer) => {
+        const picked = rows.filter(({ state, deleting }) => state !== 'unscheduled' && !deleting).length;
+        const before = planOf(rows, { ...limits, n: picked });
+        const after = planOf(rows, { ...limits, n: Math.min(fewer, picked) });
+        expect(before.move).toEqual(expect.arrayContaining([...after.move]));
+        expect(before.remove).toEqual(expect.arrayContaining([...after.remove]));
       }),
     );
   });

@@ -56,7 +56,10 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   const picked = scheduled.length + bound.length;
   const target = limits.target ?? picked;
   const isExhausted = limits.foundOnly !== undefined && isWordOf(limits.foundOnly, [...scheduled, ...bound]);
-  const within = isExhausted ? Math.min(target, picked) : target;
+  // Differs from KubeFleet: where the policy asks for fewer and the scheduler has not said yet which are to stay, all of them count. Those too many
+  // are not spare: they may be the only ones that still work, and what waits behind the budget would go to all of them at once.
+  const staying = [...scheduled, ...bound].filter(({ deleting }) => !deleting).length;
+  const within = Math.max(isExhausted ? Math.min(target, picked) : target, staying);
   const maxUnavailable = countRoundedUp(limits.maxUnavailable, within);
   const maxSurge = countRoundedUp(limits.maxSurge, target);
   const ready = present.filter(isReady).length;

@@ -98,6 +98,7 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
           const member = see.get(memberClusters, cluster);
           return member && memberFactsOf(member);
         },
+        ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,
       };
     },

@@ -7,10 +7,11 @@ import type { PlacementEventReason } from '../../api/placement.ts';
 import { InvariantError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
 import { ascertain, patch, patchStatus, refTo, remove, seen, tell as tellOf } from '../../runtime/actions.ts';
-import { type Action, type Decision, idle } from '../../runtime/controller.ts';
+import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import { applyStrategyOf, replacing } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
+import { isLasting } from '../lasting-failure.ts';
 import { type NotSupported, notSupportedHold } from '../not-supported.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import { rolling } from '../planners/rolling.ts';
@@ -27,6 +28,8 @@ export interface Observed {
   /** What it uses that is not built yet: then nothing moves. */
   readonly unbuilt?: NotSupported;
   member(cluster: string): MemberFacts | undefined;
+  /** What stopped the last pass over this placement. */
+  readonly failure?: Failure;
   readonly now: number;
 }
 
@@ -71,6 +74,10 @@ export function decide(observed: Observed): Decision {
       `moves ${bindingOf(key).spec.targetCluster} to ${snapshot}`,
     ),
   );
+  const refused = plan.move.flatMap((key) => sayRefused(observed, bindingOf(key)));
+  if (refused.length > 0) {
+    return { steps: [refused], holds: Object.values(plan.holds), because: 'says what keeps clusters from moving' };
+  }
   // Who is behind would move clusters back to what was the newest once.
   const certain = [ascertain(seen(family.resourceSnapshots, newest), `makes sure that ${snapshot} is the newest`)];
   const removed = plan.remove.map((key) =>
@@ -134,27 +141,36 @@ function strategyPatch({ spec }: HubBinding, strategy: ApplyStrategy): object {
 }
 
 /** Without numbers: those change with every cluster that moves, and would cost a write on each that waits. */
-function sayStarted({ family, now }: Observed, binding: HubBinding, started: boolean): readonly Action[] {
-  const { generation } = binding.metadata;
+function sayStarted(observed: Observed, binding: HubBinding, started: boolean): readonly Action[] {
   const old = conditionOf(binding.conditions, STARTED);
   const status = started ? 'True' : 'False';
-  if (old?.status === status && old.observedGeneration === generation) return [];
+  if (old?.status === status && old.observedGeneration === binding.metadata.generation) return [];
   const reason = started ? STARTED : 'RolloutNotStartedYet';
+  const { targetCluster } = binding.spec;
+  const because = started ? `says that ${targetCluster} is under way` : `says that ${targetCluster} waits`;
+  return [say(observed, binding, { status, reason, message: bindingSentence(reason) }, because)];
+}
+
+/** What the hub's own server did not take is said once; then it is tried again. */
+function sayRefused(observed: Observed, binding: HubBinding): readonly Action[] {
+  const { failure } = observed;
+  if (failure === undefined || !isLasting(failure)) return [];
+  const message = `the hub does not take the newest revision for this cluster: ${failure.message}`;
+  if (conditionOf(binding.conditions, STARTED)?.message === message) return [];
+  const said = { status: 'False', reason: 'RolloutNotStartedYet', message } as const;
+  return [say(observed, binding, said, `says why ${binding.spec.targetCluster} waits`)];
+}
+
+type Said = Pick<Finding, 'status' | 'reason' | 'message'>;
+
+function say({ family, now }: Observed, binding: HubBinding, said: Said, because: string): Action {
+  const { generation } = binding.metadata;
   const finding: Finding = {
     type: STARTED,
-    status,
-    reason,
-    message: bindingSentence(reason),
+    ...said,
     ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
-  const condition: Condition = nextCondition(old, finding, now);
+  const condition: Condition = nextCondition(conditionOf(binding.conditions, STARTED), finding, now);
   const conditions = [condition, ...binding.conditions.filter(({ type }) => type !== STARTED)];
-  const { targetCluster } = binding.spec;
-  return [
-    patchStatus(
-      seen(family.bindings, binding),
-      { conditions },
-      started ? `says that ${targetCluster} is under way` : `says that ${targetCluster} waits`,
-    ),
-  ];
+  return patchStatus(seen(family.bindings, binding), { conditions }, because);
 }

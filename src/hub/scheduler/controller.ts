@@ -1,6 +1,6 @@
 // What the scheduler watches and how it sees.
 import type { MemberCluster } from '../../api/member-cluster.ts';
-import { annotations } from '../../api/names.ts';
+import { annotations, labels } from '../../api/names.ts';
 import { deepEqual } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
@@ -14,6 +14,7 @@ import {
   type HubPlacement,
   type HubPolicySnapshot,
   isLatest,
+  isMarked,
   placementKeyOf,
 } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
@@ -38,7 +39,8 @@ export function schedulerController(family: PlacementFamily, settled = createSet
     observe(see, key) {
       const { name, namespace } = partsOf(key);
       const placement = see.get(family.placements, name, namespace);
-      const bindings = see.by(family.bindings, 'placement', key);
+      const policies = see.by(family.policySnapshots, 'placement', key);
+      const bindings = [...see.by(family.bindings, 'placement', key), ...unmarkedIn(see, family, policies)];
       if (placement === undefined) settled.forget(key);
       if (placement === undefined && bindings.length === 0) return undefined;
       const unsure = [
@@ -53,7 +55,7 @@ export function schedulerController(family: PlacementFamily, settled = createSet
       const unbuilt = placement && (notSupported(placement)[0] ?? placement.unbuilt);
       return {
         ...(placement === undefined ? {} : { placement }),
-        snapshots: see.by(family.policySnapshots, 'placement', key).filter(isLatest),
+        snapshots: policies.filter(isLatest),
         bindings,
         members: see.all(memberClusters),
         ...(unbuilt === undefined ? {} : { notSupported: unbuilt.what }),
@@ -108,11 +110,21 @@ const withoutGeneration = ({ metadata }: HubPolicySnapshot) => ({
   [annotations.placementGeneration]: undefined,
 });
 
+/** Somebody took the mark of their placement away: nobody else would look after them. */
+const unmarkedIn = (see: See, { bindings }: PlacementFamily, policies: readonly HubPolicySnapshot[]) =>
+  policies.flatMap(({ metadata }) => see.by(bindings, 'unmarked', keyOf(metadata.namespace, metadata.name ?? '')));
+
 /** How a rollout goes on, and that it has begun, changes nothing about who is picked. */
-const bindingRule = ({ bindings }: PlacementFamily): WatchRule<HubBinding> => ({
+const bindingRule = ({ bindings, policySnapshots }: PlacementFamily): WatchRule<HubBinding> => ({
   source: bindings,
-  toKeys: (binding, _see, old) =>
-    old !== undefined && meaning(binding) === meaning(old) ? [] : [placementKeyOf(binding)],
+  toKeys(binding, see, old) {
+    if (old !== undefined && meaning(binding) === meaning(old)) return [];
+    const { metadata, spec } = binding;
+    const marked = isMarked(binding)
+      ? binding
+      : see.get(policySnapshots, spec.schedulingPolicySnapshotName, metadata.namespace);
+    return marked === undefined ? [] : [placementKeyOf(marked)];
+  },
 });
 
 const meaning = ({ metadata, spec }: HubBinding): string =>
@@ -120,6 +132,7 @@ const meaning = ({ metadata, spec }: HubBinding): string =>
     metadata.uid,
     metadata.deletionTimestamp,
     metadata.finalizers?.length,
+    metadata.labels?.[labels.parentPlacement],
     spec.state === 'Unscheduled',
     spec.targetCluster,
     spec.schedulingPolicySnapshotName,

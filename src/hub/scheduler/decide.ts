@@ -10,7 +10,8 @@ import { messageOf, UserError } from '../../base/errors.ts';
 import { ascertain, create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
-import type { HubBinding, HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
+import { isLasting } from '../lasting-failure.ts';
+import { type HubBinding, type HubPlacement, type HubPolicySnapshot, isMarked } from '../placement-sources.ts';
 import { STRANDED_MS } from '../stranded.ts';
 import { clusterOf, type Double, stateBefore } from './bindings.ts';
 import { type CycleInput, cycle, type Outcome, type Picked } from './cycle.ts';
@@ -42,6 +43,8 @@ export const decideFor =
     // Whoever deletes a binding (an eviction, the rollout) waits for this.
     const released = release(family, bindings);
     if (placement === undefined) return clearAway(family, observed, released);
+    const unmarked = bindings.filter((binding) => !isMarked(binding));
+    if (unmarked.length > 0) return mark(family, placement, unmarked);
     if (placement.metadata.deletionTimestamp !== undefined) {
       return isAbandoning(placement.spec)
         ? decision([released], 'not taken down: what it has placed is to stay, and that is not supported yet')
@@ -51,6 +54,13 @@ export const decideFor =
     if (typeof snapshot === 'string') return decision([released], snapshot);
     return schedule(family, { ...observed, placement, snapshot }, released);
   };
+
+/** Without it they would be frozen, and stay when the placement goes. */
+function mark(family: PlacementFamily, { metadata }: HubPlacement, unmarked: readonly HubBinding[]): Decision {
+  const change = { metadata: { labels: { [labels.parentPlacement]: metadata.name ?? '' } } };
+  const because = 'somebody took the mark of their placement from bindings';
+  return decision([unmarked.map((binding) => patch(seen(family.bindings, binding), change, because))], because);
+}
 
 /** The one to schedule by; or why there is none. */
 function policyIn({ snapshots, notSupported }: Observed): HubPolicySnapshot | string {
@@ -162,21 +172,6 @@ const cycleInput = ({ placement, snapshot, members, bindings, now }: Scheduling,
   bindings,
   now,
 });
-
-/** Trouble of the network, of a busy server or between two writers passes by itself; saying so would only make the condition flap. */
-const PASSING: ReadonlySet<string> = new Set([
-  'Conflict',
-  'AlreadyExists',
-  'NotFound',
-  'TooManyRequests',
-  'ServiceUnavailable',
-  'Timeout',
-  'ServerTimeout',
-  'InternalError',
-  'throttled',
-  'other',
-]);
-const isLasting = ({ reason }: Failure): boolean => !PASSING.has(reason);
 
 function countIn({ metadata }: HubPolicySnapshot, annotation: string): number | undefined {
   const text = metadata.annotations?.[annotation];

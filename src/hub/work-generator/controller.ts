@@ -50,7 +50,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         source: works,
         toKeys(item, see) {
           if (!isLabelled(item)) return bindingsByName(item, see);
-          if (!isOurs(item)) return [];
+          if (!isOurs(item)) return isNamedAsLabelled(item) ? [] : bindingsByName(item, see);
           const own = bindingOf(item);
           // Of one that is gone: whoever asks for that name now takes it over.
           return own.some((key) => isKnown(see, key)) ? own : [...own, ...bindingsByName(item, see)];
@@ -97,6 +97,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         group,
         isMemberThere: see.get(memberClusters, binding.spec.targetCluster) !== undefined,
         ...(heir === undefined ? {} : { heir }),
+        ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,
       };
     },
@@ -211,6 +212,10 @@ const workOf = (binding: HubBinding): WholeRef => ({
 
 const nameFor = ({ metadata }: HubBinding): string =>
   masterWorkName(workBaseName(metadata.labels?.[labels.parentPlacement] ?? '', metadata.namespace));
+
+/** Else its labels were changed by hand, perhaps to those of the other scope. */
+const isNamedAsLabelled = ({ metadata: { name = '', labels: told } }: HubWork): boolean =>
+  name.startsWith(`${workBaseName(told?.[labels.parentPlacement] ?? '', told?.[labels.parentPlacementNamespace])}-`);
 
 const bindingOf = ({ metadata }: HubWork): readonly string[] => {
   const binding = metadata.labels?.[labels.parentBinding];

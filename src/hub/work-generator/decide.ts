@@ -10,10 +10,11 @@ import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { work } from '../../api/work.ts';
 import { canonicalJson, deepEqual, isObject } from '../../base/json.ts';
 import { ascertain, create, patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
-import { type Action, type Decision, idle } from '../../runtime/controller.ts';
+import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import { replacing } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
+import { isLasting } from '../lasting-failure.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { type HubWork, works as workSource } from '../work-source.ts';
 import { type DesiredWork, desiredWorks } from './desired.ts';
@@ -29,6 +30,8 @@ export interface Observed {
   readonly isMemberThere: boolean;
   /** Another binding has the orders for its cluster: its Works are not touched but to hand them over. */
   readonly heir?: HubBinding;
+  /** What stopped the last pass over this binding. */
+  readonly failure?: Failure;
   readonly now: number;
 }
 
@@ -180,6 +183,8 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
       isOf(binding, each) && !wanted.has(each.metadata.name ?? '') && each.metadata.deletionTimestamp === undefined,
   );
   const taken = extra.map((each) => remove(seen(workSource, each), 'no longer part of the order'));
+  const refused = writes.length + taken.length > 0 ? refusal(observed) : undefined;
+  if (refused !== undefined) return refused;
   const present = desired.flatMap(({ name }) => byName.get(name) ?? []);
   // Who is behind would make a Work for a binding that is gone, and nobody would ever take it away.
   const sure = writes.some((each) => each.do === 'create')
@@ -188,6 +193,18 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const decision = report(observed, writes.length > 0 ? undefined : present, [sure, writes, taken]);
   // All is ordered and said. What comes next is the member's answer, unless the order is the one that it has answered already.
   return decision.steps.length > 0 && writes.every(isNewOrder) ? { ...decision, again: 'later' } : decision;
+}
+
+/**
+ * What the hub's own server did not take is said once; then it is tried again. Not of a cluster that is given up: it has what it had, and would
+ * be taken for one that does not work.
+ */
+function refusal(observed: Observed): Decision | undefined {
+  const { failure, binding } = observed;
+  if (failure === undefined || !isLasting(failure) || binding.spec.state !== 'Bound') return undefined;
+  const message = `the hub does not take the order for cluster "${binding.spec.targetCluster}": ${failure.message}`;
+  const said = notSynchronized(observed, { status: 'False', reason: 'SyncWorkFailed', message });
+  return said.steps.length > 0 ? said : undefined;
 }
 
 /** Not only marked anew. */
@@ -206,11 +223,11 @@ const orderBy = ({ uid, generation = 0 }: ObjectMeta): string => `${uid}/${gener
 
 const upToDate = (name: string | undefined): string => `brings Work "${name}" up to date`;
 
-function write({ metadata }: HubBinding, desired: DesiredWork, known: HubWork | undefined): readonly Action[] {
+function write({ metadata: by }: HubBinding, desired: DesiredWork, known: HubWork | undefined): readonly Action[] {
   const { name, namespace, manifests, content, strategy } = desired;
   const marks = {
     labels: desired.labels,
-    annotations: { ...desired.annotations, [annotations.orderedBy]: orderBy(metadata) },
+    annotations: { ...desired.annotations, [annotations.orderedBy]: orderBy(by) },
   };
   if (known === undefined) {
     const spec = { workload: { manifests }, ...(strategy === undefined ? {} : { applyStrategy: strategy }) };
@@ -227,12 +244,22 @@ function write({ metadata }: HubBinding, desired: DesiredWork, known: HubWork | 
   const isSameWay = Object.keys(way).length === 0;
   // The generation alone is not worth a write.
   const isMarked =
-    carries(known.metadata.labels, desired.labels) && carries(known.metadata.annotations, desired.annotations);
+    carries(known.metadata.labels, desired.labels) &&
+    !isOfOtherScope(known, desired) &&
+    carries(known.metadata.annotations, desired.annotations);
   if (isSameContent && isSameWay && isMarked) return [];
   const spec = { ...(isSameContent ? {} : { workload: { manifests } }), ...way };
-  const change = { metadata: marks, ...(isSameContent && isSameWay ? {} : { spec }) };
+  const metadata = isOfOtherScope(known, desired)
+    ? { ...marks, labels: { ...marks.labels, [labels.parentPlacementNamespace]: null } }
+    : marks;
+  const change = { metadata, ...(isSameContent && isSameWay ? {} : { spec }) };
   return [patch(seen(workSource, known), change, upToDate(name))];
 }
+
+/** It says that it is of a placement in a namespace, and is of one without: those who look after the others would take it away. */
+const isOfOtherScope = ({ metadata }: HubWork, desired: DesiredWork): boolean =>
+  metadata.labels?.[labels.parentPlacementNamespace] !== undefined &&
+  desired.labels[labels.parentPlacementNamespace] === undefined;
 
 const carries = (
   has: Readonly<Record<string, string>> | undefined,
