@@ -59,6 +59,11 @@ describe('what to do', () => {
       says: 'bring namespace "shop" to cluster "eu-1": a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that',
     },
     {
+      it: 'about what somebody keeps deleting',
+      message: 'Deployment "shop/web" is deleted on the member again and again; it is created anew at 2026-01-01T12:00:00Z',
+      says: 'find out who takes Deployment "shop/web" away on cluster "eu-1" (an operator, a clean-up, a time to live) and stop it, or take that out of the placement',
+    },
+    {
       it: 'about what is too large',
       message: 'Deployment "shop/web" is too large for client-side apply: its annotations, …',
       says: 'make Deployment "shop/web" smaller, or split it: an object may take about 256 KiB',
@@ -66,6 +71,12 @@ describe('what to do', () => {
     {
       it: 'about a refusal that says it itself',
       message: 'the member refused Deployment "shop/web": …',
+      says: undefined,
+    },
+    {
+      it: 'about a policy of the member, which deleting does not help against',
+      message:
+        'the member refused Deployment "shop/web": admission webhook "images.example.com" denied the request: images must have immutable tags',
       says: undefined,
     },
   ])('$it', ({ message, says }) => {

@@ -3,6 +3,7 @@
 import type { Placement } from '../api/placement.ts';
 import type { ClusterPlacementState } from '../api/placement-state.ts';
 import { objectName } from './explanation.ts';
+import { kubectlOn, typedName } from './kubectl.ts';
 import { hasPods } from './pods-evidence.ts';
 import { NAME } from './which-placement.ts';
 
@@ -87,6 +88,12 @@ const REFUSALS: readonly { readonly words: RegExp; readonly what: string; say(of
       `bring namespace "${failed.namespace ?? ''}" to ${named(clusters)}: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
   },
   {
+    words: / on the member again and again; it is /,
+    what: 'undone',
+    say: ({ clusters, objects }) =>
+      `find out who takes ${objects} away on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or take that out of the placement`,
+  },
+  {
     words: /is too large for client-side apply/,
     what: 'too large',
     say: ({ objects }) => `make ${objects} smaller, or split it: an object may take about 256 KiB`,
@@ -130,16 +137,6 @@ function adviceOn(failed: Failed): Advice | undefined {
       `take ${objects} out of the resourceSelectors of this placement, or of ${other}: only one of them may place an object`,
   };
 }
-
-/** For commands to copy: what stands in a status may have been written by anybody, so only what can be a name gets into one. */
-function typedName({ group = '', kind, namespace, name }: Failed): string | undefined {
-  if (![name, ...(namespace === undefined ? [] : [namespace])].every((each) => NAME.test(each))) return undefined;
-  if (!/^[A-Za-z]+$/.test(kind) || (group !== '' && !NAME.test(group))) return undefined;
-  return `${kind.toLowerCase()}${group === '' || group === 'apps' || group === 'batch' ? '' : `.${group}`}/${name}`;
-}
-
-const kubectlOn = (cluster: string, { namespace }: Failed): string =>
-  `kubectl --context ${cluster}${namespace === undefined ? '' : ` -n ${namespace}`}`;
 
 function lookAt(failed: Failed): Advice | undefined {
   const { kind, namespace, name } = failed;

@@ -5,7 +5,7 @@ import type { ObjectRef } from '../api/object.ts';
 import { holdOf } from '../hub/holds-summary.ts';
 import { type Alike, isItself, ofAll } from './alike.ts';
 import { type Chain, chainFrom, clusterChain, isTold } from './evidence-chain.ts';
-import type { Cause, Explanation } from './explanation.ts';
+import type { Cause, Evidence, Explanation } from './explanation.ts';
 import type { ClusterProgress, Progress } from './placement-progress.ts';
 
 export type Answer = Omit<Explanation, 'about'>;
@@ -22,13 +22,26 @@ export const answer = (sentence: string, more: Partial<Answer> = {}): Answer => 
   ...more,
 });
 
-/** All that can be done stands together, each once. */
-export const concluded = (about: string, found: Answer, notes: readonly string[]): Explanation => ({
-  about,
-  ...found,
-  next: [...new Set([...found.causes.flatMap(({ next = [] }) => next), ...found.next])],
-  notes: [...found.notes, ...notes],
-});
+interface Conclusion {
+  readonly notes: readonly string[];
+  /** What helps with objects that were refused, or do not work. */
+  readonly advice?: readonly string[];
+}
+
+/** More than that nobody reads. */
+const MOST_ADVICE = 5;
+
+/** All that can be done stands together, each once: what helps with one object before what helps with any. */
+export function concluded(about: string, found: Answer, { notes, advice = [] }: Conclusion): Explanation {
+  const shown = found.causes.flatMap(({ evidence }) => evidence.flatMap(({ next = [] }) => next));
+  const general = found.causes.flatMap(({ next = [] }) => next);
+  return {
+    about,
+    ...found,
+    next: [...new Set([...shown.slice(0, MOST_ADVICE), ...advice, ...general, ...found.next])],
+    notes: [...found.notes, ...notes],
+  };
+}
 
 export function outdatedNote({ outdated }: Pick<Progress, 'outdated'>): readonly string[] {
   if (outdated === undefined || outdated.observed === 0) return [];
@@ -63,18 +76,28 @@ export async function causeOfAlike(chain: Chain, entries: Alike, subject: Object
   const names = entries.map(({ on }) => on?.name ?? '');
   const since = entries.map((each) => Date.parse(each.since ?? '')).filter((each) => !Number.isNaN(each));
   const { next, evidence } = cause;
+  const elsewhere = listed(names.slice(1));
   return {
     ...cause,
     sentence: ofAll(cause.sentence, names),
     ...(since.length === 0 ? {} : { since: Math.min(...since) }),
     ...(next === undefined ? {} : { next: ofAll(next, names) }),
-    evidence: evidence.length === 0 ? [] : [...evidence, { about: sameOf(names.slice(1)), says: [] }],
+    evidence:
+      evidence.length === 0
+        ? []
+        : [...evidence.map((each) => elsewhereToo(each, elsewhere)), { about: `the same of ${elsewhere}`, says: [] }],
   };
 }
 
-const sameOf = (names: readonly string[]): string => {
+/** What is to be done on the first cluster was seen there, and nowhere else. */
+const elsewhereToo = (evidence: Evidence, elsewhere: string): Evidence =>
+  evidence.next === undefined
+    ? evidence
+    : { ...evidence, next: `${evidence.next} (see whether it is so on ${elsewhere}, too)` };
+
+const listed = (names: readonly string[]): string => {
   const more = names.length - MOST_CLUSTERS;
-  return `the same of ${names.slice(0, MOST_CLUSTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `${names.slice(0, MOST_CLUSTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
 /** Time alone ends it, and nobody writes a status for that alone. */

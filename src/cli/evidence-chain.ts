@@ -50,7 +50,9 @@ export async function chainFrom(chain: Chain, on: ObjectRef): Promise<readonly E
   if (told.size >= MOST_CHAINS) return [];
   if (on.kind === family.binding.kind) {
     const binding = ifRead(await reader.bindings())?.find(({ metadata }) => metadata.name === on.name);
-    return binding === undefined ? [] : once(chain, on, () => bindingChain(chain, binding));
+    // The chain of its cluster has all of its bindings.
+    if (binding === undefined || isTold(chain, clusterRef(binding.spec.targetCluster))) return [];
+    return once(chain, on, () => bindingChain(chain, binding));
   }
   if (on.kind === work.kind && on.namespace !== undefined) {
     const found = ifRead(await reader.work(on.namespace, on.name));
@@ -64,6 +66,12 @@ export async function chainFrom(chain: Chain, on: ObjectRef): Promise<readonly E
   }
   return [];
 }
+
+const bindingRef = ({ which: { family } }: Chain, { metadata: { name = '' } }: HubBinding): ObjectRef => ({
+  group: family.binding.group,
+  kind: family.binding.kind,
+  name,
+});
 
 const keyOf = ({ kind, name }: ObjectRef): string => `${kind} ${name}`;
 
@@ -89,7 +97,9 @@ export const clusterChain = (chain: Chain, cluster: string): Promise<readonly Ev
     const member = await reader.member(cluster);
     const links = 'value' in member ? [memberEvidence(member.value, cluster, now)] : [];
     const bindings = await bindingsOf(chain, cluster);
-    for (const binding of bindings) links.push(...(await bindingChain(chain, binding)));
+    // They are links of this chain and count for nothing themselves, or a few clusters would use up what may be told.
+    const untold = bindings.filter((each) => !isTold(chain, bindingRef(chain, each)));
+    for (const binding of untold) links.push(...(await bindingChain(chain, binding)));
     return bindings.length > 0 ? links : [...links, ...reported(chain, cluster)];
   });
 

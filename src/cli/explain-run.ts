@@ -51,7 +51,7 @@ export async function explainRun(of: RunCase, cluster?: string): Promise<Explana
   if (cluster !== undefined && !NAME.test(cluster)) {
     throw new UserError('BadFlag', `"${cluster}" cannot be the name of a cluster`);
   }
-  return concluded(titleOfRun(of.which), await answerAboutRun(of, cluster), of.reader.unread());
+  return concluded(titleOfRun(of.which), await answerAboutRun(of, cluster), { notes: of.reader.unread() });
 }
 
 /** The same as a part of what is told of its placement. `cluster`: one that is in a stage of it. */

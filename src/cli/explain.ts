@@ -31,13 +31,11 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
   const told = [...looking.told].map((key) => key.replace(/^MemberCluster /, ''));
   const about = cluster === undefined ? undefined : [cluster, ...told];
   const advice = led.isWaiting && !looking.progress.isDeleting ? adviceFor(of.placement, about) : [];
-  const explanation = concluded(looking.title, led, [
-    ...outdatedNote(looking.progress.isDeleting ? {} : looking.progress),
-    ...(isAtRest ? await besideExternal(looking) : []),
-    ...of.reader.unread(),
-  ]);
-  // What helps with one object comes before what helps with any.
-  return { ...explanation, next: [...advice, ...explanation.next] };
+  const beside = isAtRest ? await besideExternal(looking) : [];
+  return concluded(looking.title, led, {
+    advice,
+    notes: [...outdatedNote(looking.progress.isDeleting ? {} : looking.progress), ...beside, ...of.reader.unread()],
+  });
 }
 
 /** Whatever else there is to say, nobody gets anything, and that is what a person must hear first. */

@@ -37,6 +37,8 @@ export interface Cause {
 export interface Evidence {
   readonly about: string;
   readonly says: readonly string[];
+  /** What a person can do about just that object, where what helps with any does not. */
+  readonly next?: string;
 }
 
 const MOST_OBJECTS = 5;

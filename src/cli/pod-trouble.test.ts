@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
-import { refusalOf, troubleOf } from './pod-trouble.ts';
+import { leftBehind, refusalOf, troubleOf } from './pod-trouble.ts';
 
 const pod = (status: object, metadata: object = {}): KubeObject => ({
   apiVersion: 'v1',
@@ -76,3 +76,74 @@ test.each([
     expect(refusalOf(pod({ conditions }))).toEqual(says);
   },
 );
+
+test.each([
+  { it: 'never became ready', is: 'db-1' },
+  { it: 'is of the newest revision', labels: { 'controller-revision-hash': 'db-2' }, is: undefined },
+  { it: 'names no revision', labels: {}, is: undefined },
+  { it: 'is of a StatefulSet that names none', told: {}, is: undefined },
+  { it: 'is ready, and so has its turn', said: { conditions: [{ type: 'Ready', status: 'True' }] }, is: undefined },
+  { it: 'was evicted, and so is replaced', said: { phase: 'Failed' }, is: undefined },
+  { it: 'is being deleted', metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' }, is: undefined },
+  { it: 'is of somebody else', metadata: { ownerReferences: [owner('other')] }, is: undefined },
+  { it: 'does not stand in a row', spec: { podManagementPolicy: 'Parallel' }, is: undefined },
+  {
+    it: 'does not stand in a row, but waits for a hand',
+    spec: { podManagementPolicy: 'Parallel', updateStrategy: { type: 'OnDelete' } },
+    is: 'db-1',
+  },
+  {
+    it: 'is to stay as it is',
+    spec: below(3),
+    told: { currentRevision: 'db-1', updateRevision: 'db-2' },
+    is: undefined,
+  },
+  {
+    it: 'is to stay as it is, with numbers that begin later',
+    spec: { ...below(1), ordinals: { start: 2 } },
+    told: { currentRevision: 'db-1', updateRevision: 'db-2' },
+    is: undefined,
+  },
+  {
+    it: 'is to be of the former revision',
+    spec: below(3),
+    told: { currentRevision: 'db-0', updateRevision: 'db-2' },
+    is: 'db-1',
+  },
+  {
+    it: 'is not among those that stay',
+    spec: below(2),
+    told: { currentRevision: 'db-1', updateRevision: 'db-2' },
+    is: 'db-1',
+  },
+])(
+  'whether a StatefulSet has left a Pod behind that $it: $is',
+  ({
+    spec = {},
+    told = { updateRevision: 'db-2' },
+    labels = { 'controller-revision-hash': 'db-1' },
+    said = {},
+    metadata = {},
+    is,
+  }) => {
+    const set: KubeObject = {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'db', uid: 'db' },
+      spec,
+      status: told,
+    };
+    const waiting = { phase: 'Pending', conditions: [{ type: 'Ready', status: 'False' }], ...said };
+    const named = { name: 'db-2', labels, ownerReferences: [owner('db')] };
+    expect(leftBehind(pod(waiting, { ...named, ...metadata }), set)).toBe(is);
+  },
+);
+
+function owner(uid: string) {
+  return { apiVersion: 'apps/v1', kind: 'StatefulSet', name: uid, uid, controller: true };
+}
+
+/** Pods with a lower number are not updated. */
+function below(partition: number) {
+  return { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } } };
+}

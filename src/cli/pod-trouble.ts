@@ -17,6 +17,36 @@ export function troubleOf(pod: KubeObject): readonly string[] {
   return [...listOf(status['initContainerStatuses']), ...listOf(status['containerStatuses'])].flatMap(troubleIn);
 }
 
+const REVISION = 'controller-revision-hash';
+
+/**
+ * The revision that a Pod is still of although its StatefulSet has gone on, and that it stays of until somebody deletes it: the StatefulSet waits until
+ * the Pod is ready before it replaces any, so a fix of what broke the Pod never gets to it. undefined = it is not so.
+ */
+export function leftBehind(pod: KubeObject, set: KubeObject): string | undefined {
+  const { podManagementPolicy, updateStrategy, ordinals } = fieldsOf(set.spec);
+  const { type, rollingUpdate } = fieldsOf(updateStrategy);
+  // Without an order it waits for none of them, unless it is to replace none at all.
+  const isReplaced = podManagementPolicy === 'Parallel' && type !== 'OnDelete';
+  const { name = '', labels, ownerReferences = [] } = pod.metadata;
+  const isOwn = ownerReferences.some(({ uid, controller }) => controller === true && uid === set.metadata.uid);
+  if (isReplaced || !isOwn || !isWaitedFor(pod)) return undefined;
+  const { currentRevision, updateRevision } = fieldsOf(set.status);
+  const revision = textOf(labels?.[REVISION]);
+  if (revision === '' || textOf(updateRevision) === '' || revision === updateRevision) return undefined;
+  // Those are to stay as they are: made anew, it would be the same.
+  const kept = numberOf(fieldsOf(ordinals)['start']) + numberOf(fieldsOf(rollingUpdate)['partition']);
+  const isKept = revision === currentRevision && Number(/-(\d+)$/.exec(name)?.[1]) < kept;
+  return isKept ? undefined : revision;
+}
+
+/** One that has ended is replaced at once. */
+function isWaitedFor({ metadata, status }: KubeObject): boolean {
+  const { phase, conditions } = fieldsOf(status);
+  const isReady = listOf(conditions).some(({ type, status: is }) => type === 'Ready' && is === 'True');
+  return metadata.deletionTimestamp === undefined && !isReady && phase !== 'Failed' && phase !== 'Succeeded';
+}
+
 /** What keeps a workload from having the Pods that it should have. */
 export const refusalOf = ({ status }: KubeObject): readonly string[] =>
   listOf(fieldsOf(status)['conditions'])
@@ -48,6 +78,7 @@ function endOf(terminated: unknown): string {
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
 const MOST_LETTERS = 300;
 

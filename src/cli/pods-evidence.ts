@@ -7,8 +7,9 @@ import { isObject } from '../base/json.ts';
 import { compileLabelSelector, formatSelector, type LabelSelector } from '../base/selector.ts';
 import { createClient } from '../client/client.ts';
 import { type Evidence, objectName } from './explanation.ts';
+import { kubectlOn } from './kubectl.ts';
 import { isOfWork, type OnMember } from './on-member.ts';
-import { refusalOf, troubleOf } from './pod-trouble.ts';
+import { leftBehind, refusalOf, troubleOf } from './pod-trouble.ts';
 import { NAME } from './which-placement.ts';
 
 /** Of so many workloads of a Work, and so many Pods of each: they tend to say the same. */
@@ -57,12 +58,24 @@ export async function podsEvidence(
   if (found === undefined || !isOfWork(found, work)) return [];
   const pods = hasPods(kind) ? await podsOf(found) : [found];
   const there = (object: Parameters<typeof objectName>[0]) => `${objectName(object)} on cluster "${cluster}"`;
-  return [
-    { about: there({ kind, namespace, name }), says: refusalOf(found) },
-    ...pods.map((pod) => ({ about: there({ kind: podResource.kind, ...pod.metadata }), says: troubleOf(pod) })),
-  ]
+  const set = kind === 'StatefulSet' ? found : undefined;
+  const evidenceOn = (pod: KubeObject): Evidence => {
+    const about = there({ kind: podResource.kind, ...pod.metadata });
+    const revision = set && leftBehind(pod, set);
+    if (revision === undefined) return { about, says: troubleOf(pod) };
+    const stays = `is still of an earlier revision (${revision}): its StatefulSet does not replace a Pod that is not ready`;
+    const command = deletionOf(pod);
+    const next = `delete ${about} if it does not come up any more, and it is made anew: \`${command}\``;
+    return { about, says: [...troubleOf(pod), stays], ...(command === undefined ? {} : { next }) };
+  };
+  return [{ about: there({ kind, namespace, name }), says: refusalOf(found) }, ...pods.map(evidenceOn)]
     .filter(({ says }) => says.length > 0)
     .slice(0, MOST);
+
+  function deletionOf({ metadata: { name: pod = '' } }: KubeObject): string | undefined {
+    const isTypable = [cluster, namespace, pod].every((each) => NAME.test(each));
+    return isTypable ? `${kubectlOn(cluster, { namespace })} delete pod ${pod}` : undefined;
+  }
 
   async function podsOf({ spec }: KubeObject): Promise<readonly KubeObject[]> {
     const selector = isObject(spec) ? (spec['selector'] as LabelSelector | undefined) : undefined;

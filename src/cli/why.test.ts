@@ -198,6 +198,52 @@ What you can do:
     expect(text).not.toContain('api-work');
   });
 
+  describe('with a former copy that is still being removed', () => {
+    const leaving: HoldEntry = {
+      code: 'PredecessorLeaving',
+      on: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourceBinding', name: 'web-eu-1-0' },
+      facts: { cluster: 'eu-1' },
+      count: 1,
+      clusters: ['eu-1'],
+      next: 'wait: the old copy is being removed',
+    };
+    const former = (): KubeObject => {
+      const { metadata, ...binding } = aBinding('eu-1', 'TTTTT', { index: 0 });
+      return { ...binding, metadata: { ...metadata, name: 'web-eu-1-0', finalizers: ['example.com/held'] } };
+    };
+    const order = (): KubeObject => {
+      const { metadata, ...rest } = work('eu-1', 'fine');
+      const ofFormer = { ...metadata.labels, [labels.parentBinding]: 'web-eu-1-0' };
+      return { ...rest, metadata: { ...metadata, name: 'old-work', labels: ofFormer } };
+    };
+    const lines = (text: string, object: string) => text.split('\n').filter((line) => line.trim() === object).length;
+
+    test.each<{ it: string; holds: readonly HoldEntry[]; about?: string }>([
+      { it: 'tells of it before its cluster', holds: [leaving], about: 'eu-1' },
+      { it: 'tells of it with its cluster', holds: [budgetUsed('eu-1', ['us-1']), leaving] },
+      { it: 'tells of it before others hold on to its cluster', holds: [leaving, budgetUsed('eu-1', ['us-1'])] },
+    ])('$it, and once', async ({ holds, about }) => {
+      const placement = { ...stopped, status: { ...stopped.status, holds } };
+      const { ask, subject } = await serving([
+        ...world.filter((each) => each !== stopped),
+        placement,
+        former(),
+        order(),
+      ]);
+      const at = subject.cluster.at('clusterresourcebindings', undefined, 'web-eu-1-0');
+      await subject.cluster.call({ verb: 'delete', at });
+      const { text } = await ask('placement/web', about === undefined ? {} : { cluster: about });
+      for (const object of [
+        'ClusterResourceBinding "web-eu-1-0"',
+        'Work "fleet-member-eu-1/old-work"',
+        'ClusterResourceBinding "web-eu-1-1"',
+        'Work "fleet-member-eu-1/web-work"',
+      ]) {
+        expect({ object, told: lines(text, object) }).toEqual({ object, told: 1 });
+      }
+    });
+  });
+
   test('tells once what is so on several clusters, with their names', async () => {
     const failure = failed('Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set');
     const refused = { ...failure, condition: { ...failure.condition, type: 'Applied', reason: 'FailedToTakeOver' } };
@@ -355,6 +401,63 @@ Evidence:
       );
     });
 
+    describe('to a StatefulSet that does not replace a broken Pod', () => {
+      const { metadata: owned, spec: given } = deployment('web-work');
+      const set: KubeObject = {
+        apiVersion: 'apps/v1',
+        kind: 'StatefulSet',
+        metadata: owned,
+        spec: { ...(given as object), serviceName: 'web', replicas: 1 },
+        status: { replicas: 1, currentRevision: 'web-old', updateRevision: 'web-new' },
+      };
+      const asStatefulSet = (object: KubeObject): KubeObject =>
+        JSON.parse(JSON.stringify(object).replaceAll('"Deployment"', '"StatefulSet"'));
+      const revision = { 'controller-revision-hash': 'web-bad' };
+      const deletion =
+        'delete Pod "shop/web-1" on cluster "eu-1" if it does not come up any more, and it is made anew: `kubectl --context eu-1 -n shop delete pod web-1`';
+
+      /** What stands on the member. */
+      async function standing() {
+        const there = await serveObjects([core('Namespace', 'shop'), account, set], {});
+        const { uid = '' } = (await there.subject.cluster.get('statefulsets', 'shop', 'web')).metadata;
+        const { metadata, ...broken } = pod('web-1', 'web');
+        const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid, controller: true };
+        const labelled = { ...metadata, labels: { ...metadata.labels, ...revision }, ownerReferences: [owner] };
+        await there.write({ ...broken, metadata: labelled });
+        const { transport } = await there.server();
+        return { at: () => transport };
+      }
+
+      test('says so, and first of all to delete it', async () => {
+        const { ask } = await serving(world.map(asStatefulSet));
+        const { text } = await ask('placement/web', { members: await standing() });
+        expect(text).toContain(`
+     Pod "shop/web-1" on cluster "eu-1"
+       container "web" (web:bad): ErrImagePull: no such image for web-1
+       is still of an earlier revision (web-bad): its StatefulSet does not replace a Pod that is not ready
+`);
+        expect(text).toContain(`
+What you can do:
+  - ${deletion}
+  - look at StatefulSet "shop/web"`);
+        expect(text).toMatch(/\n {2}- mend what failed on cluster "eu-1", or raise maxUnavailable$/);
+      });
+
+      test('says on which clusters it may be so, too', async () => {
+        const names = ['eu-1', 'eu-2', 'us-1'];
+        const own = (name: string): HoldEntry => ({
+          ...budgetUsed(name, [name]),
+          code: 'NotAvailable',
+          facts: { cause: 'starting' },
+        });
+        const placement = { ...stopped, status: { ...stopped.status, holds: names.map(own) } };
+        const others = world.filter((each) => each !== stopped);
+        const { ask } = await serving([...others, placement].map(asStatefulSet));
+        const { text } = await ask('placement/web', { members: await standing() });
+        expect(text).toContain(`What you can do:\n  - ${deletion} (see whether it is so on eu-2, us-1, too)\n`);
+      });
+    });
+
     test('says what does not let itself be deleted there', async () => {
       const { metadata, ...order } = work('eu-1', 'fine');
       const going = { ...order, metadata: { ...metadata, finalizers: ['example.com/held'] } };
@@ -373,6 +476,33 @@ Evidence:
       const { text } = await ask('placement/web', { members: { at: () => transport } });
       expect(text).toMatch(
         /Deployment "shop\/web" on cluster "eu-1"\n +is being deleted for .*, held by example.com\/mine\n/,
+      );
+    });
+
+    test('says what keeps a namespace from going there', async () => {
+      const { metadata, ...order } = work('eu-1', 'fine');
+      const going = { ...order, metadata: { ...metadata, finalizers: ['example.com/held'] } };
+      const identified = JSON.parse(
+        JSON.stringify(going).replace('"kind":"Namespace"', '"kind":"Namespace","resource":"namespaces"'),
+      );
+      const { ask, subject } = await serving([...world.filter(({ kind }) => kind !== 'Work'), identified]);
+      const { cluster: hub } = subject;
+      await hub.call({ verb: 'delete', at: hub.at('works', 'fleet-member-eu-1', 'web-work') });
+      const { ownerReferences = [] } = deployment('web-work').metadata;
+      const finalizers = ['example.com/hold'];
+      const held = { ...core('ConfigMap', 'a'), metadata: { name: 'a', namespace: 'shop', finalizers } };
+      const shop = {
+        ...core('Namespace', 'shop', { spec: { finalizers: ['kubernetes', 'example.com/own'] } }),
+        metadata: { name: 'shop', ownerReferences },
+      };
+      const onSide = await serveObjects([shop, held], {});
+      const { cluster: there } = onSide.subject;
+      await there.call({ verb: 'delete', at: there.at('namespaces', undefined, 'shop') });
+      await there.settled();
+      const { transport } = await onSide.server();
+      const { text } = await ask('placement/web', { members: { at: () => transport } });
+      expect(text).toMatch(
+        /Namespace "shop" on cluster "eu-1"\n +is being deleted for .*, held by example.com\/own\n +Some resources are remaining: .*\n +Some content in the namespace has finalizers remaining: example.com\/hold in 1 resource instances\n/,
       );
     });
 

@@ -234,3 +234,52 @@ export const aDeployment = (name: string, image: string, more: object = {}) => (
     ...more,
   },
 });
+
+const parts = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { name: { type: 'string' }, size: { type: 'integer', default: 1 }, color: { type: 'string' } },
+  },
+};
+/** A kind of the user's. */
+export const widgets = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { kind: 'Widget', listKind: 'WidgetList', plural: 'widgets', singular: 'widget' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', properties: { size: { type: 'integer' }, parts } } },
+          },
+        },
+      },
+    ],
+  },
+};
+
+export const aWidget = {
+  apiVersion: 'example.com/v1',
+  kind: 'Widget',
+  metadata: { name: 'w', namespace: 'shop' },
+  spec: { size: 1 },
+};
+
+/** The same in two versions, of which the older one may be served no more. */
+export const twoVersions = (served: boolean) => {
+  const [version] = widgets.spec.versions;
+  const versions = [
+    { ...version, served, storage: false },
+    { ...version, name: 'v2' },
+  ];
+  return { metadata: widgets.metadata, spec: { ...widgets.spec, versions } };
+};

@@ -3,8 +3,9 @@ import type { AppliedWork } from '../../api/applied-work.ts';
 import { work } from '../../api/work.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import type { AgentWork } from '../sources.ts';
-import { aConfigMap, aNamespace, aRig, PLACE, type Rig } from './applier.testing.ts';
+import { aConfigMap, aNamespace, aRig, aWidget, PLACE, type Rig, twoVersions } from './applier.testing.ts';
 import { endWork } from './deletion.ts';
+import { ownerReferenceTo } from './wanted.ts';
 
 const NAME = 'web-work';
 
@@ -69,4 +70,29 @@ describe('an agent whose watch of the member is behind', () => {
     expect((await rig.find('appliedworks', undefined, NAME))?.metadata.uid).toBe(foreign.metadata.uid);
     await expect(rig.work(NAME)).rejects.toThrow('not found');
   });
+});
+
+test('a deletion that is stuck is not held up by what others own too, in whatever version that is served by now', async () => {
+  await using rig = await aRig();
+  await rig.start();
+  await rig.member.create('customresourcedefinitions', undefined, twoVersions(true));
+  await rig.order(NAME, [aNamespace('shop'), aWidget]);
+  await rig.settles();
+  await rig.stop();
+  await rig.patch('customresourcedefinitions', undefined, 'widgets.example.com', twoVersions(false));
+  // The garbage collection of the member is slow, and has not come to the widget yet.
+  await rig.patch('appliedworks', undefined, NAME, { metadata: { finalizers: ['example.com/slow'] } });
+  const other = await rig.member.create('configmaps', 'shop', { metadata: { name: 'other' } });
+  const theirs = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: other.metadata.uid ?? '' };
+  await rig.patch('widgets', 'shop', 'w', { metadata: { ownerReferences: [theirs] } });
+  await rig.remove('hub', 'works', PLACE, NAME);
+  await rig.remove('member', 'appliedworks', undefined, NAME);
+  await rig.settles();
+  const record = (await rig.find('appliedworks', undefined, NAME)) as AppliedWork;
+  const ours = ownerReferenceTo(NAME, record.metadata.uid ?? '');
+  await rig.patch('widgets', 'shop', 'w', { metadata: { ownerReferences: [theirs, ours] } });
+  await rig.pass(2000);
+  expect((await ended(rig, record)).because).toBe('the deletion is stuck; 1 objects no longer block it');
+  const { metadata } = (await rig.find('widgets', 'shop', 'w')) ?? {};
+  expect(metadata?.ownerReferences).toEqual([theirs, { ...ours, blockOwnerDeletion: false }]);
 });

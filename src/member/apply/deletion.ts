@@ -15,7 +15,7 @@ import { mapLimit } from '../../base/map-limit.ts';
 import type { Hands, Rest } from '../../runtime/controller.ts';
 import type { AgentWork } from '../sources.ts';
 import { targetOf } from './left-overs.ts';
-import { type Identifier, identityOf, resourceOf } from './manifest.ts';
+import { anyResourceOf, type Identifier, identityOf } from './manifest.ts';
 import { isSameOwner, ownersOf } from './ownership.ts';
 import { ownerReferenceTo } from './wanted.ts';
 
@@ -111,7 +111,7 @@ async function free(
   identifier: Identifier,
   record: AppliedWork,
 ): Promise<boolean> {
-  const resource = resourceOf(catalogue, identifier);
+  const resource = anyResourceOf(catalogue, identifier);
   if (resource === undefined || identifier.name === undefined) return false;
   const at = targetOf(resource, identifier);
   const owner = ownerReferenceTo(record.metadata.name ?? '', record.metadata.uid ?? '');

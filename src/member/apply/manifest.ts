@@ -59,8 +59,26 @@ function read(manifest: unknown, ordinal: number): Order {
       ? refused(identifier, 'FoundGenerateName', `manifest ${ordinal}, a ${kind}, has a generateName and no name`)
       : refused(identifier, 'DecodingErred', `manifest ${ordinal}, a ${kind}, has no name`);
   }
+  const wrong = notTexts('labels', metadata['labels']) ?? notTexts('annotations', metadata['annotations']);
+  if (wrong !== undefined) {
+    return refused(identifier, 'DecodingErred', `manifest ${ordinal}, ${describe(identifier)}: ${wrong}`);
+  }
   return { identifier, manifest: manifest as KubeObject };
 }
+
+/** What is wrong with it. A server would refuse it too; but not before we have counted its bytes. */
+function notTexts(field: 'labels' | 'annotations', map: unknown): string | undefined {
+  if (map === undefined || map === null) return undefined;
+  if (!isObject(map)) return `metadata.${field} is no map of texts but ${typed(map)}`;
+  const [key, value] = Object.entries(map).find(([, each]) => typeof each !== 'string') ?? [];
+  return key === undefined ? undefined : `metadata.${field}["${key}"] is no text but ${typed(value)}`;
+}
+
+const typed = (value: unknown): string => {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+};
 
 /** The same object, in whatever version it is written. */
 export const identityOf = ({ group = '', kind = '', namespace = '', name = '', ordinal }: Identifier): string =>
@@ -74,6 +92,11 @@ export const describe = ({ kind, namespace, name, ordinal }: Identifier): string
 
 export const resourceOf = (catalogue: LiveCatalogue, { group, version, kind }: Identifier): Resource | undefined =>
   kind === undefined || version === undefined ? undefined : catalogue.byKind(apiVersionOf(group ?? '', version), kind);
+
+/** For an object that is there: it is the same one in every version, and the one that it was placed in may not be served any more. */
+export const anyResourceOf = (catalogue: LiveCatalogue, identifier: Identifier): Resource | undefined =>
+  resourceOf(catalogue, identifier) ??
+  catalogue.preferred.find(({ group, kind }) => group === (identifier.group ?? '') && kind === identifier.kind);
 
 /** With what the member knows of the kind. */
 export function placed(identifier: Identifier, resource: Resource): Identifier {

@@ -11,18 +11,29 @@ export interface Remembered {
   /** Only for what failed: what else could make a difference. */
   readonly surroundings: string;
   readonly wish: string;
-  /** What we would still change after we had applied, and what the server made of our wish; absent if nothing was left to do. */
+  /**
+   * What we would still change, and what the object has of what the wish speaks of. Of what is applied: as the server left it; absent if nothing
+   * was left to do. Of a refusal: the write that was refused, if it was one to a live object.
+   */
   readonly print?: string;
   /** In a row, without success. */
   readonly failures: number;
   /** Looks in a row that the server had no time for; the outcome before them still stands. */
   readonly hiccups?: number;
+  /** Absent = this wish was never applied, as far as we know. */
+  readonly feud?: Feud;
+  /** When it is looked at again; if it failed, not before. */
+  readonly notBefore?: number;
+}
+
+/** How long somebody has been undoing what we write. It is told apart from the looks in between: a refusal or a hiccup is no peace. */
+export interface Feud {
   /** Applied again, although the wish was the same: somebody else wants something else. */
   readonly fights: number;
   /** When it was applied last. */
-  readonly appliedAt?: number;
-  /** Not to be tried before. */
-  readonly notBefore?: number;
+  readonly appliedAt: number;
+  /** Not written again before. */
+  readonly restUntil: number;
 }
 
 /** By identity. One per Work. */

@@ -1,8 +1,9 @@
 // One manifest, from the look at the live object to its outcome: resolve, judge, operate. Passing collisions are looked at again at once;
 // what lasts becomes an outcome, so that one object never stops the others.
 //
-// An object that fails is left alone for a while, longer each time, unless something about it changes. One that somebody else keeps changing
-// back is applied again ever more seldom, for two who both insist would keep each other and the API server busy for good.
+// An object that fails is left alone for a while, longer each time, unless something about it changes that could make a difference. One that
+// somebody else keeps changing back or deleting is applied again ever more seldom, for two who both insist would keep each other and the API
+// server busy for good.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import { typeNameOf } from '../../api/builtin/types.ts';
 import type { Resource } from '../../api/kind.ts';
@@ -17,8 +18,8 @@ import { verdictOf } from '../availability/table.ts';
 import { judge, type Operation } from './judge.ts';
 import { targetOf } from './left-overs.ts';
 import type { Identifier } from './manifest.ts';
-import { failureDelayMs, fightDelayMs, MOST_HICCUPS, PEACE_MS, type Remembered } from './memory.ts';
-import { applyFailure, failedToFind, type Outcome, refused } from './outcome.ts';
+import { type Feud, failureDelayMs, fightDelayMs, MOST_HICCUPS, PEACE_MS, type Remembered } from './memory.ts';
+import { applyFailure, failedToFind, type Outcome, refused, undone } from './outcome.ts';
 import type { Wanted } from './wanted.ts';
 
 export interface One {
@@ -75,7 +76,10 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       return failed(one, stateOf(live), refused(one.identifier, operation, live?.metadata.generation));
     if (operation.do === 'nothing' || isSettled(one, operation, live))
       return done(one, live as KubeObject, 'as it was', printOf(one, operation, live));
-    if (mustWait(one)) return done(one, live as KubeObject, 'waiting');
+    const stillRefused = refusedStill(one, operation, live);
+    if (stillRefused !== undefined) return stillRefused;
+    const feud = feudOf(one);
+    if (feud !== undefined && one.now < feud.restUntil) return resting(one, operation, live, feud);
     try {
       const after = await operate(hands, one, operation);
       // What the server had filled in it has filled in again: nobody is to blame.
@@ -89,7 +93,9 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       return failed(
         one,
         stateOf(live),
-        refused(one.identifier, applyFailure(one.identifier, error), live?.metadata.generation),
+        refused(one.identifier, applyFailure(one.identifier, operation.do, error), live?.metadata.generation),
+        // A collision says nothing about what was to be written.
+        isPassing(error) ? undefined : printOf(one, operation, live),
       );
     }
   }
@@ -151,28 +157,59 @@ function isSettled(one: One, operation: Operation, live: KubeObject | undefined)
   return before.print === printOf(one, operation, live);
 }
 
-const mustWait = ({ before, wish, now }: One): boolean =>
-  before !== undefined &&
-  before.outcome.refusal === undefined &&
-  before.wish === wish &&
-  before.notBefore !== undefined &&
-  now < before.notBefore;
+/** The same write was refused, and what is new about the object, such as its status, is nothing that the wish speaks of. */
+function refusedStill(one: One, operation: Write, live: KubeObject | undefined): Remembered | undefined {
+  const { before, wish, now, surroundings } = one;
+  if (before?.outcome.refusal === undefined || before.print === undefined) return undefined;
+  if (before.wish !== wish || before.surroundings !== surroundings || now >= (before.notBefore ?? now))
+    return undefined;
+  if (before.print !== printOf(one, operation, live)) return undefined;
+  const outcome = { ...before.outcome, generation: live?.metadata.generation ?? 0 };
+  return { ...before, outcome, basis: basisOf(one, stateOf(live)) };
+}
+
+/** Neither a refusal nor a hiccup ends it: only another wish does. */
+const feudOf = ({ before, wish }: One): Feud | undefined => (before?.wish === wish ? before.feud : undefined);
+
+/** What we applied stands, even if somebody has changed it since. What is not there, or no longer ours, is not applied. */
+function resting(one: One, operation: Write, live: KubeObject | undefined, { restUntil }: Feud): Remembered {
+  const { before, identifier } = one;
+  if (operation.do === 'patch' && !operation.takesOver) {
+    const print = before?.outcome.refusal === undefined ? before?.print : undefined;
+    return done(one, live as KubeObject, 'as it was', print);
+  }
+  const outcome = refused(identifier, undone(identifier, operation.do, restUntil), live?.metadata.generation);
+  return { ...remembered(one, stateOf(live), outcome), failures: 0, notBefore: restUntil };
+}
 
 // ---- what is remembered
 
 const basisOf = ({ wish, owner, strategy }: One, state: string): string =>
   [wish, owner.uid, strategy.whenToTakeOver, strategy.allowCoOwnership, state].join('|');
 
-function failed(one: One, state: string, outcome: Outcome): Remembered {
+function remembered(one: One, state: string, outcome: Outcome, print?: string) {
+  const { wish, surroundings } = one;
+  const feud = feudOf(one);
+  return {
+    outcome,
+    basis: basisOf(one, state),
+    surroundings,
+    wish,
+    ...(print === undefined ? {} : { print }),
+    ...(feud === undefined ? {} : { feud }),
+  };
+}
+
+function failed(one: One, state: string, outcome: Outcome, print?: string): Remembered {
   const { before, wish, now, random, surroundings } = one;
   const isAgain = before?.outcome.refusal !== undefined && before.wish === wish && before.surroundings === surroundings;
   const failures = isAgain ? before.failures + 1 : 1;
-  const basis = basisOf(one, state);
-  return { outcome, basis, surroundings, wish, failures, fights: 0, notBefore: now + failureDelayMs(failures, random) };
+  const notBefore = now + failureDelayMs(failures, random);
+  return { ...remembered(one, state, outcome, print), failures, notBefore };
 }
 
-function done(one: One, live: KubeObject, how: 'as it was' | 'applied' | 'waiting', print?: string): Remembered {
-  const { identifier, resource, before, wish, now, random, surroundings } = one;
+function done(one: One, live: KubeObject, how: 'as it was' | 'applied', print?: string): Remembered {
+  const { identifier, resource, now } = one;
   const { uid, generation = 0 } = live.metadata;
   const outcome: Outcome = {
     identifier,
@@ -180,23 +217,18 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied' | 'waitin
     generation,
     ...(uid === undefined ? {} : { uid }),
   };
-  const basis = basisOf(one, stateOf(live));
-  const common = { outcome, basis, surroundings, wish, failures: 0, ...(print === undefined ? {} : { print }) };
-  const former = before?.wish === wish && before.outcome.refusal === undefined ? before : undefined;
-  if (how === 'waiting' && former !== undefined) return { ...former, ...common, hiccups: 0 };
-  if (how !== 'applied') {
-    const { notBefore, print: _print, ...rest } = former ?? { fights: 0 };
-    const isWaiting = notBefore !== undefined && now < notBefore;
-    return { ...rest, ...common, hiccups: 0, ...(isWaiting ? { notBefore } : {}) };
-  }
-  const isFight = former?.appliedAt !== undefined && now - former.appliedAt < PEACE_MS;
-  const fights = isFight ? former.fights + 1 : 0;
-  return {
-    ...common,
-    fights,
-    appliedAt: now,
-    ...(fights === 0 ? {} : { notBefore: now + fightDelayMs(fights, random) }),
-  };
+  const common = { ...remembered(one, stateOf(live), outcome, print), failures: 0 };
+  const feud = how === 'applied' ? afterWrite(one) : feudOf(one);
+  if (feud === undefined) return common;
+  return { ...common, feud, ...(now < feud.restUntil ? { notBefore: feud.restUntil } : {}) };
+}
+
+function afterWrite(one: One): Feud {
+  const { now, random } = one;
+  const former = feudOf(one);
+  if (former === undefined || now - former.appliedAt >= PEACE_MS) return { fights: 0, appliedAt: now, restUntil: now };
+  const fights = former.fights + 1;
+  return { fights, appliedAt: now, restUntil: now + fightDelayMs(fights, random) };
 }
 
 /** What a server fills into a built-in kind is known; should it ever not be, that costs one write which changes nothing. */

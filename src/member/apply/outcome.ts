@@ -1,5 +1,6 @@
 // What became of one manifest, and the words for what stood in the way.
 import type { ManifestReason } from '../../api/work.ts';
+import { kubeTime } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import type { Verdict } from '../availability/verdict.ts';
 import { describe, type Identifier, type Refusal } from './manifest.ts';
@@ -33,32 +34,60 @@ export function failedToFind(identifier: Identifier, error: unknown): Refusal {
   };
 }
 
-/** Why the member's API server did not take it, with what a person can do where we know that. */
-export function applyFailure(identifier: Identifier, error: unknown): Refusal {
-  return { reason: 'ManifestApplyFailed' satisfies ManifestReason, message: sentence(identifier, error) };
+/** It is not there, or not ours, and for a while nothing is done about it: somebody would undo that too. */
+export function undone(identifier: Identifier, doing: Doing, restUntil: number): Refusal {
+  const what = describe(identifier);
+  const at = kubeTime(restUntil);
+  return doing === 'create'
+    ? {
+        reason: 'ManifestApplyFailed',
+        message: `${what} is deleted on the member again and again; it is created anew at ${at}`,
+      }
+    : {
+        reason: 'FailedToTakeOver',
+        message: `${what} is taken from us on the member again and again; it is taken over anew at ${at}`,
+      };
 }
 
-function sentence(identifier: Identifier, error: unknown): string {
+/** What was tried: on an object that is not there, or on one that is. */
+type Doing = 'create' | 'patch';
+
+/** Why the member's API server did not take it, with what a person can do where we know that. */
+export function applyFailure(identifier: Identifier, doing: Doing, error: unknown): Refusal {
+  return { reason: 'ManifestApplyFailed' satisfies ManifestReason, message: sentence(identifier, doing, error) };
+}
+
+function sentence(identifier: Identifier, doing: Doing, error: unknown): string {
   const what = describe(identifier);
   if (!(error instanceof ApiError)) return `cannot write ${what}: ${messageOf(error)}`;
   if (isMissingNamespace(error, identifier)) {
     return `cannot create ${what}: the member has no namespace "${identifier.namespace}": a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly brings it, and this follows by itself`;
   }
-  const causes = error.details?.causes ?? [];
-  const fixed = causes.filter(({ message, reason }) => IMMUTABLE.test(message) || reason === 'FieldValueForbidden');
-  if (error.code === 422 && fixed.length > 0) {
-    const fields = [...new Set(fixed.map(({ field }) => field ?? 'a field'))].join(', ');
+  const fixed = doing === 'patch' && error.code === 422 ? fixedFields(error) : [];
+  if (fixed.length > 0) {
+    const fields = fixed.join(', ');
     return `cannot change ${what}: ${fields} cannot be changed on an existing object (${said(identifier, error)}); change it back, give the object another name, or delete it on the member so that it is created anew`;
   }
   return `the member refused ${what}: ${said(identifier, error)}`;
 }
 
-const IMMUTABLE = /immutable|may not change|cannot be changed|updates to .* are forbidden/i;
+/** A cause without a field is a policy's, which may say what it likes. */
+const fixedFields = ({ details }: ApiError): readonly string[] => [
+  ...new Set(
+    (details?.causes ?? []).flatMap(({ message, field }) => (field && IMMUTABLE.test(message) ? [field] : [])),
+  ),
+];
+
+/** Only by the words: the reason FieldValueForbidden is also that of fields which do not go together. */
+const IMMUTABLE =
+  /immutable|(?:may|can) ?not (?:be )?(?:change|modif)|may not add or remove|updates to .* are forbidden/i;
 
 /** What a server says about a Secret may quote what is in it. */
 function said({ kind, group = '' }: Identifier, error: ApiError): string {
   if (kind !== 'Secret' || group !== '') return error.message;
-  const fields = (error.details?.causes ?? []).map(({ field = '', reason }) => `${field} ${reason}`).join(', ');
+  const fields = (error.details?.causes ?? [])
+    .flatMap(({ field, reason }) => (field ? [`${field} ${reason}`] : []))
+    .join(', ');
   return `${error.code} ${error.reason}${fields === '' ? '' : `: ${fields}`}`;
 }
 

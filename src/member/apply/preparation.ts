@@ -11,7 +11,7 @@ import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import type { HubWork } from './hub-work.ts';
 import { leftOvers, release } from './left-overs.ts';
-import { type Identifier, identityOf, type Order, resourceOf } from './manifest.ts';
+import { anyResourceOf, type Identifier, identityOf, type Order } from './manifest.ts';
 import { failureDelayMs, type Memory } from './memory.ts';
 import { type Outcome, refused } from './outcome.ts';
 import { keepRecord } from './record.ts';
@@ -76,11 +76,11 @@ async function releaseAll(
 ): Promise<readonly Outcome[]> {
   if (identifiers.length === 0) return [];
   const { catalogue, memory, now, random, hands } = input;
-  const isKnown = (identifier: Identifier) => resourceOf(catalogue, identifier) !== undefined;
+  const isKnown = (identifier: Identifier) => anyResourceOf(catalogue, identifier) !== undefined;
   if (!identifiers.every(isKnown)) await catalogue.refresh();
-  // What the server does not serve, although it answers, went with its definition.
+  // What the server does not serve in any version, although it answers, went with its definition.
   const there = identifiers.flatMap((identifier) => {
-    const resource = resourceOf(catalogue, identifier);
+    const resource = anyResourceOf(catalogue, identifier);
     return resource === undefined ? [] : [{ identifier, resource }];
   });
   const staying: Outcome[] = [];
@@ -98,7 +98,7 @@ async function releaseAll(
       const failures = (before?.failures ?? 0) + 1;
       const outcome = refused(identifier, refusal);
       const notBefore = now + failureDelayMs(failures, random);
-      memory.set(key, { outcome, basis: key, surroundings: '', wish: '', failures, fights: 0, notBefore });
+      memory.set(key, { outcome, basis: key, surroundings: '', wish: '', failures, notBefore });
       staying.push(outcome);
     });
   }

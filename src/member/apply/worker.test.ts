@@ -2,7 +2,18 @@
 import { describe, expect, test } from 'vitest';
 import { finalizers } from '../../api/names.ts';
 import { AbortError, ApiError, LostError } from '../../base/errors.ts';
-import { aConfigMap, aDeployment, aNamespace, aRig, type Meddle, PLACE, type Rig } from './applier.testing.ts';
+import {
+  aConfigMap,
+  aDeployment,
+  aNamespace,
+  aRig,
+  aWidget,
+  type Meddle,
+  PLACE,
+  type Rig,
+  twoVersions,
+  widgets,
+} from './applier.testing.ts';
 
 /** Something on the member that can own objects. */
 async function anOwner(rig: Rig) {
@@ -145,6 +156,20 @@ describe('what is no longer wanted', () => {
     expect((await rig.find('configmaps', 'shop', 'c'))?.metadata.ownerReferences).toEqual([shared]);
     expect(await rig.find('configmaps', 'shop', 'foreign')).toBeDefined();
     expect(Object.keys(await rig.verdicts('web-work'))).toEqual(['ConfigMap shop/a']);
+  });
+
+  test('goes also where the member serves its kind in another version by now', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop'), aWidget]);
+    await rig.member.create('customresourcedefinitions', undefined, twoVersions(true));
+    await rig.settles();
+    expect(await rig.find('widgets', 'shop', 'w')).toBeDefined();
+    await rig.patch('customresourcedefinitions', undefined, 'widgets.example.com', twoVersions(false));
+    await rig.order('web-work', [aNamespace('shop')]);
+    await rig.settles();
+    expect(await rig.find('widgets', 'shop', 'w')).toBeUndefined();
+    expect(Object.keys(await rig.verdicts('web-work'))).toEqual(['Namespace shop']);
   });
 
   test('is not what only cannot be read just now', async () => {
@@ -471,6 +496,49 @@ describe('trouble', () => {
     expect(await rig.find('configmaps', 'shop', 'a')).toBeDefined();
   });
 
+  test('a write that was refused is not sent again because the object’s status has changed', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    const web = aDeployment('web', 'web:1');
+    await rig.order('web-work', [aNamespace('shop'), web]);
+    await rig.settles();
+    const labels = { app: 'other' };
+    const { spec } = web.spec.template;
+    const changed = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } };
+    await rig.order('web-work', [aNamespace('shop'), aDeployment('web', 'web:1', changed)]);
+    await rig.settles();
+    const told = await rig.messageOf('web-work', 1);
+    expect(told).toContain('spec.selector cannot be changed');
+    rig.writes.length = 0;
+    for (let i = 0; i < 100; i++) {
+      await rig.patch('deployments', 'shop', 'web', { status: { ...READY, availableReplicas: i % 3 } }, 'status');
+      await rig.settles();
+    }
+    expect(rig.writes).toEqual([]);
+    // Nor because of what others have there; but of which state that is true is told.
+    const { metadata } = await rig.patch('deployments', 'shop', 'web', { spec: { minReadySeconds: 3 } });
+    await rig.settles();
+    expect(rig.writes).toEqual(['hub patch works/status']);
+    expect(await rig.messageOf('web-work', 1)).toBe(told);
+    const [, entry] = (await rig.work('web-work')).status?.manifestConditions ?? [];
+    expect(entry?.conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual([metadata.generation]);
+    // What it speaks of has changed: the answer may be another.
+    rig.writes.length = 0;
+    await rig.patch('deployments', 'shop', 'web', { spec: { replicas: 5 } });
+    await rig.settles();
+    expect(rig.writes).toContain('member patch deployments');
+    // And it is tried again when its time has come.
+    rig.writes.length = 0;
+    await rig.pass(600_000, 5000);
+    const tries = rig.writes.filter((what) => what === 'member patch deployments').length;
+    expect(tries).toBeGreaterThan(4);
+    expect(tries).toBeLessThan(20);
+    await rig.order('web-work', [aNamespace('shop'), web]);
+    await rig.settles();
+    expect(await rig.verdict('web-work')).toContain('Applied=True');
+    expect((await rig.find('deployments', 'shop', 'web'))?.spec).toMatchObject({ replicas: 2 });
+  });
+
   test('an agent that dies between two applies goes on where it was', async () => {
     await using rig = await aRig();
     await rig.start();
@@ -603,44 +671,6 @@ describe('trouble', () => {
     expect(await rig.verdict('web-work')).toContain('Applied=True');
   });
 });
-
-const parts = {
-  type: 'array',
-  items: {
-    type: 'object',
-    properties: { name: { type: 'string' }, size: { type: 'integer', default: 1 }, color: { type: 'string' } },
-  },
-};
-const widgets = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    names: { kind: 'Widget', listKind: 'WidgetList', plural: 'widgets', singular: 'widget' },
-    scope: 'Namespaced',
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: { spec: { type: 'object', properties: { size: { type: 'integer' }, parts } } },
-          },
-        },
-      },
-    ],
-  },
-};
-
-const aWidget = {
-  apiVersion: 'example.com/v1',
-  kind: 'Widget',
-  metadata: { name: 'w', namespace: 'shop' },
-  spec: { size: 1 },
-};
 
 const aPolicy = {
   apiVersion: 'networking.k8s.io/v1',
