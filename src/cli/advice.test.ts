@@ -60,7 +60,8 @@ describe('what to do', () => {
     },
     {
       it: 'about what somebody keeps deleting',
-      message: 'Deployment "shop/web" is deleted on the member again and again; it is created anew at 2026-01-01T12:00:00Z',
+      message:
+        'Deployment "shop/web" is deleted on the member again and again; it is created anew at 2026-01-01T12:00:00Z',
       says: 'find out who takes Deployment "shop/web" away on cluster "eu-1" (an operator, a clean-up, a time to live) and stop it, or take that out of the placement',
     },
     {

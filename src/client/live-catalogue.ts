@@ -1,23 +1,26 @@
 // Which kinds a server over the wire serves, as its discovery documents say. They are read when somebody asks for a refresh: whoever watches
-// CRDs and APIServices (runtime/kinds.ts) does so when one has changed.
+// CRDs and APIServices (runtime/kinds.ts) does so when one has changed. What they say of an API server that does not answer takes nothing away.
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Resource } from '../api/kind.ts';
 import { groupVersionOf } from '../api/object.ts';
 import { by } from '../base/compare.ts';
-import { discover, type KnownResource } from './discovery.ts';
+import { type Catalogue, discover, type KnownResource } from './discovery.ts';
 import type { HttpTransport } from './http.ts';
 
 export function createLiveCatalogue(transport: HttpTransport): LiveCatalogue {
   const listeners = new Set<() => void>();
+  let last: Catalogue | undefined;
   let byKind: ReadonlyMap<string, Resource> = new Map();
   let preferred: readonly Resource[] = [];
+  let unknown: readonly string[] = [];
   let text = '';
   let asking: Promise<void> | undefined;
   /** Somebody asked while an answer was under way that may be older than what they know. */
   let next: Promise<void> | undefined;
 
   async function read(): Promise<void> {
-    const { resources } = await discover(transport);
+    last = await discover(transport, last);
+    const { resources } = last;
     const found = resources.map(({ group, version, kind, plural, namespaced }) => ({
       group,
       version,
@@ -25,11 +28,12 @@ export function createLiveCatalogue(transport: HttpTransport): LiveCatalogue {
       plural,
       namespaced,
     }));
-    const now = JSON.stringify(found);
+    const now = JSON.stringify([found, last.unknown]);
     if (now === text) return;
     text = now;
     byKind = new Map(found.map((resource) => [nameOf(resource), resource]));
     preferred = preferredOf(resources);
+    unknown = last.unknown;
     for (const wake of [...listeners]) wake();
   }
 
@@ -44,6 +48,9 @@ export function createLiveCatalogue(transport: HttpTransport): LiveCatalogue {
     byKind: (apiVersion, kind) => byKind.get(nameOf({ ...groupVersionOf(apiVersion), kind })),
     get preferred() {
       return preferred;
+    },
+    get unknown() {
+      return unknown;
     },
     subscribe(wake) {
       listeners.add(wake);

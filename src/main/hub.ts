@@ -65,6 +65,8 @@ export async function hub(options: HubCommandOptions): Promise<void> {
     log,
     namespace: SYSTEM_NAMESPACE,
     lease: LEASE,
+    // Kinds that came while another replica led would look absent, and what is placed of them would be taken away.
+    prepare: () => catalogue.refresh(),
     start: (mayWrite) =>
       startHub(
         {

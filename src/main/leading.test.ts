@@ -7,6 +7,33 @@ import { silentLog } from '../runtime/deps.ts';
 import type { Manager } from '../runtime/manager.ts';
 import { runWhileLeading } from './leading.ts';
 
+test('a part begins only when what it needs to know was read anew, however often that fails', async () => {
+  await using cluster = await aCluster();
+  const told: string[] = [];
+  let failures = 2;
+  const leading = runWhileLeading({
+    transport: cluster.as(admin),
+    log: silentLog,
+    clock: cluster.clock,
+    namespace: 'default',
+    lease: 'the-lease',
+    async prepare() {
+      told.push('prepare');
+      if (failures-- > 0) throw new LostError('cut');
+    },
+    start() {
+      told.push('start');
+      return { stop: async () => {} } as unknown as Manager;
+    },
+  });
+  for (let i = 0; i < 12; i++) {
+    cluster.clock.advance(500);
+    await turns(2);
+  }
+  expect(told).toEqual(['prepare', 'prepare', 'prepare', 'start']);
+  await leading.stop();
+});
+
 test('a part begins only when the former one has stopped for good, and none is left behind', async () => {
   await using cluster = await aCluster();
   const inner = cluster.as(admin);

@@ -21,8 +21,12 @@ export interface LeadingOptions {
   readonly namespace: string;
   readonly lease: string;
   readonly clock?: Clock;
+  /** Before each turn, tried again until it succeeds: what was learnt before may be old after a long time of standing by. */
+  prepare?(): Promise<void>;
   start(mayWrite: () => boolean): Manager;
 }
+
+const RETRY_MS = 1000;
 
 export function runWhileLeading(options: LeadingOptions): Leading {
   const { transport, log, namespace, lease, clock = wallClock, start } = options;
@@ -34,7 +38,20 @@ export function runWhileLeading(options: LeadingOptions): Leading {
 
   const begin = async (own: number) => {
     await ended;
+    for (let isReady = false; turn === own && !isReady; ) {
+      isReady = await prepared();
+      if (!isReady) await new Promise<void>((resolve) => void clock.at(clock.now() + RETRY_MS, 'prepare', resolve));
+    }
     if (turn === own) manager = start(() => turn === own && leader.mayWrite());
+  };
+  const prepared = async () => {
+    try {
+      await options.prepare?.();
+      return true;
+    } catch (error) {
+      log.warn('cannot begin yet', { error: messageOf(error) });
+      return false;
+    }
   };
   const end = () => {
     turn++;

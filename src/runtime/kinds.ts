@@ -1,5 +1,5 @@
-// Keeps a catalogue of kinds true over the wire: discovery is read again when a CRD or an APIService has changed what is served, never by
-// the clock.
+// Keeps a catalogue of kinds true over the wire: discovery is read again when a CRD or an APIService has changed what is served. By the clock
+// only while an API server behind it does not answer: when it does again, discovery follows some time later, and nothing tells that it has.
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { Resource } from '../api/kind.ts';
@@ -36,6 +36,7 @@ function serving(object: KubeObject): Serving {
 }
 
 const KEY = 'kinds';
+const SILENT_MS = 30_000;
 
 export function keepKinds(on: ServerName, catalogue: LiveCatalogue): Worker {
   const source = (resource: Resource): Source<Serving> => ({ on, resource, project: serving });
@@ -43,9 +44,10 @@ export function keepKinds(on: ServerName, catalogue: LiveCatalogue): Worker {
     name: `kinds/${on}`,
     eventSource: 'flotilla',
     watches: [definitions, apiServices].map((resource) => ({ source: source(resource), toKeys: () => [KEY] })),
-    async work() {
+    async work({ now }) {
       await catalogue.refresh();
-      return { holds: [], because: 'discovery was read again' };
+      const isSilent = (catalogue.unknown ?? []).length > 0;
+      return { holds: [], because: 'discovery was read again', ...(isSilent ? { wakeAt: now + SILENT_MS } : {}) };
     },
   };
 }

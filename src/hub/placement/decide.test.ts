@@ -93,7 +93,7 @@ describe.each(families)('$placement.kind', (family) => {
   test.each<[string, Partial<Living>]>([
     ['something is not supported yet', { notSupported: [{ what: 'x' }] }],
     ['the selectors make no sense', { selected: { state: 'invalid', message: 'why' } }],
-    ['the selection is not known', { selected: { state: 'pending', kind: 'x', message: 'why' } }],
+    ['the selection is not known', { selected: { state: 'pending', kind: 'x', message: 'why', next: 'do this' } }],
   ])('it only tells, when %s', (_name, more) => {
     const decision = decide(observed({ living: living(more) }));
     expect(shown(decision)[0]).toEqual([`patch ${kind} status`]);

@@ -144,13 +144,8 @@ function holdsOf(
       : hold;
   });
   if (selected.state === 'pending') {
-    const { kind, message } = selected;
-    holds.push({
-      code: 'SelectionPending',
-      subject,
-      facts: { kind, message },
-      next: `let the hub get, list and watch ${kind}`,
-    });
+    const { kind, message, next } = selected;
+    holds.push({ code: 'SelectionPending', subject, facts: { kind, message }, next });
   }
   if (plan?.state === 'too-large' && selected.state === 'selected') {
     const { bytes, objects, largest } = selected.content;

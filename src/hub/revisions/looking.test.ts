@@ -1,15 +1,16 @@
 // A pass over a placement of which nothing changed costs next to nothing, however much it selects.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Resource } from '../../api/kind.ts';
-import { annotations } from '../../api/names.ts';
+import { annotations, labels } from '../../api/names.ts';
 import type { KubeObject, Labels } from '../../api/object.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import { deepFreeze } from '../../base/json.ts';
 import type { Part, Projected, See, Source } from '../../runtime/controller.ts';
+import { clusterFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { contentOf } from './content.ts';
-import { createContents, lookAt } from './looking.ts';
-import { type Candidate, createPropagation } from './propagation.ts';
+import { createContents, isMissing, lookAt } from './looking.ts';
+import { type Candidate, createPropagation, type PropagationSettings } from './propagation.ts';
 import { createWatchPlan } from './watch-plan.ts';
 
 const configMaps: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
@@ -169,4 +170,92 @@ test('a placement that begins to track Jobs is looked at anew', () => {
   const second = lookAt(see, 'web', asked, looking);
   expect(second).not.toBe(first);
   expect(lookAt(see, 'web', asked, looking)).toBe(second);
+});
+
+describe('while an API server behind the hub does not answer, and nobody knows which kinds it has', () => {
+  const GADGETS = 'gadgets.example.com/v1';
+  const gadget = (namespace: string, apiVersion = GADGETS): KubeObject => ({
+    apiVersion,
+    kind: 'Gadget',
+    metadata: { name: 'g', namespace },
+  });
+  const snapshotOf = (index: number, part: number, objects: readonly KubeObject[]) => ({
+    metadata: {
+      name: `web-${index}-${part}`,
+      labels: { [labels.parentPlacement]: 'web', [labels.resourceIndex]: String(index) },
+      annotations: part === 0 ? { [annotations.resourceHash]: 'h' } : {},
+    },
+    objects,
+  });
+
+  /** Passes until nothing is missing any more. `revisions`: what the snapshots have, the oldest first; the parts of one in a list. */
+  function look(
+    revisions: readonly (readonly (readonly KubeObject[])[])[],
+    { unknown = [GADGETS], settings = {} }: { unknown?: readonly string[]; settings?: PropagationSettings } = {},
+  ) {
+    const { see } = world();
+    const snapshots = revisions.flatMap((parts, index) =>
+      parts.map((objects, part) => snapshotOf(index, part, objects)),
+    );
+    const fetched = new Set<string>();
+    const seeing: See = {
+      ...see,
+      by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
+        ((source as unknown) === clusterFamily.resourceSnapshots && index === 'placement' && value === 'web'
+          ? snapshots.map(({ metadata }) => ({ metadata }))
+          : []) as unknown as T[],
+      whole(ref) {
+        if (ref.kind !== clusterFamily.resourceSnapshot.kind) return see.whole(ref);
+        if (!fetched.has(ref.name)) return undefined;
+        const found = snapshots.find(({ metadata }) => metadata.name === ref.name);
+        const spec = { selectedResources: found?.objects ?? [] };
+        return { apiVersion: '', kind: ref.kind, metadata: { name: ref.name }, spec };
+      },
+    };
+    const base = lookingWith();
+    const looking = { ...base, propagation: createPropagation(settings), catalogue: { ...base.catalogue, unknown } };
+    const again = () => lookAt(seeing, 'web', placement(), looking);
+    for (let round = 0; round < 5; round++) {
+      const found = again();
+      if (!isMissing(found)) return { found, again, fetched, snapshots };
+      for (const { name } of found.need) fetched.add(name);
+    }
+    throw new Error('it asks for ever');
+  }
+  const pending = { state: 'pending', kind: GADGETS, message: 'its API server does not answer' };
+  const selected = { state: 'selected', content: { resources: { length: COUNT + 1 } } };
+
+  test.each<[string, Parameters<typeof look>, object]>([
+    ['what was placed with it is not taken for gone', [[[[gadget('shop')]]]], pending],
+    ['also if it was placed in another version', [[[[gadget('shop', 'gadgets.example.com/v1beta1')]]]], pending],
+    ['also if it is in a further part of the revision', [[[[], [gadget('shop')]]]], pending],
+    ['what is placed for the first time goes on', [[]], selected],
+    ['what was placed without any of it goes on', [[[[]]]], selected],
+    ['what had it in an older revision only goes on', [[[[gadget('shop')]], [[]]]], selected],
+    ['what had it in a namespace that is not selected any more goes on', [[[[gadget('elsewhere')]]]], selected],
+    [
+      'what must not be placed any more goes',
+      [[[[gadget('shop')]]], { settings: { skippedApis: 'gadgets.example.com' } }],
+      selected,
+    ],
+    [
+      'what was placed of other groups does not matter',
+      [[[[gadget('shop')]]], { unknown: ['metrics.k8s.io/v1beta1'] }],
+      selected,
+    ],
+  ])('%s', (_name, input, outcome) => {
+    expect(look(...input).found).toMatchObject(outcome);
+  });
+
+  test('the revisions are not looked into while all kinds are known', () => {
+    expect(look([[[gadget('shop')]]], { unknown: [] }).fetched.size).toBe(0);
+  });
+
+  test('what was found without it counts no more once somebody has placed it', () => {
+    const { found, again, snapshots, fetched } = look([[[]]]);
+    expect(again()).toBe(found);
+    snapshots.push(snapshotOf(1, 0, [gadget('shop')]));
+    for (const { metadata } of snapshots) fetched.add(metadata.name);
+    expect(again()).toMatchObject(pending);
+  });
 });

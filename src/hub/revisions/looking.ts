@@ -2,21 +2,25 @@
 // that one Need asks for all of it.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
-import type { KubeObject } from '../../api/object.ts';
+import { groupVersionOf, type KubeObject } from '../../api/object.ts';
 import type { PlacementSpec } from '../../api/placement.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Asked, Part, See, Source, WholeRef } from '../../runtime/controller.ts';
-import type { HubPlacement } from '../placement-sources.ts';
+import { clusterFamily } from '../families.ts';
+import { type HubPlacement, resourceIndexOf } from '../placement-sources.ts';
 import { type Content, contentOf, type Marks, marksOf } from './content.ts';
 import type { Candidate, Propagation } from './propagation.ts';
-import { type Picked, select } from './select.ts';
+import { latestMaster } from './resource-snapshot.ts';
+import { type Picked, select, type Unread } from './select.ts';
 import type { WatchPlan } from './watch-plan.ts';
 
 export type Selected =
   | { readonly state: 'selected'; readonly content: Content; readonly notes: readonly string[] }
   | { readonly state: 'invalid'; readonly message: string }
   /** A kind that cannot be read, and what the server says. */
-  | { readonly state: 'pending'; readonly kind: string; readonly message: string };
+  /** `next`: what a person can do. */
+  | { readonly state: 'pending'; readonly kind: string; readonly message: string; readonly next: string };
 
 type Pending = Extract<Selected, { readonly state: 'pending' }>;
 
@@ -110,7 +114,11 @@ export function lookAt(
   const { catalogue, contents, isLive } = looking;
   const { resourceSelectors: selectors } = placement.spec;
   const marks = marksOf(placement);
-  const last = isLive ? undefined : contents.last(reader);
+  const unread = unreadBy(see, placement, looking);
+  if ('need' in unread) return unread;
+  // What was selected without knowing all kinds rests on nothing being placed of the others.
+  const mayLose = unread.some(({ placedIn }) => placedIn.size > 0);
+  const last = isLive || mayLose ? undefined : contents.last(reader);
   const found = last?.marks.tracksJobs === marks.tracksJobs ? last : undefined;
   const reads = found && readAgain(see, reader, selectors, found, looking);
   if (found !== undefined && reads?.every(({ items }, index) => isSame(items, found.reads[index]?.items ?? []))) {
@@ -121,7 +129,7 @@ export function lookAt(
 
   const picked =
     found === undefined || reads === undefined
-      ? pick(see, reader, placement, looking)
+      ? pick(see, reader, placement, { ...looking, unread })
       : { reads, refs: found.refs, notes: found.selected.notes };
   if (!('refs' in picked)) return picked;
   const { refs, notes } = picked;
@@ -143,6 +151,53 @@ export function lookAt(
   return selected;
 }
 
+/**
+ * Group versions whose kinds nobody knows, and where objects of their groups are placed from. A placement in a namespace names all the kinds
+ * that it selects, so nothing of it depends on what is placed. Should the snapshots seen here be behind, the next one cannot be made: its name
+ * is taken.
+ */
+function unreadBy(
+  see: See,
+  { metadata }: HubPlacement,
+  { catalogue, propagation }: Looking,
+): readonly Unread[] | Missing {
+  const { unknown = [] } = catalogue;
+  if (unknown.length === 0) return [];
+  const placed = metadata.namespace === undefined ? newestContent(see, metadata.name ?? '') : [];
+  if ('need' in placed) return placed;
+  const atStake = placed
+    .map((object) => ({ ...object, ...groupVersionOf(object.apiVersion) }))
+    .filter(propagation.allowsKind);
+  return unknown.map(groupVersionOf).map(({ group, version }) => ({
+    group,
+    version,
+    placedIn: new Set(atStake.flatMap((each) => (each.group === group ? (each.metadata.namespace ?? []) : []))),
+  }));
+}
+
+/** What the newest revision of a cluster-scoped placement has, in all its parts. */
+function newestContent(see: See, placement: string): readonly KubeObject[] | Missing {
+  const { resourceSnapshot: resource, resourceSnapshots } = clusterFamily;
+  const snapshots = see.by(resourceSnapshots, 'placement', placement);
+  const newest = latestMaster(snapshots);
+  if (newest === undefined) return [];
+  const refs = snapshots
+    .filter((each) => resourceIndexOf(each) === resourceIndexOf(newest))
+    .map(
+      ({ metadata: { name = '' } }): WholeRef => ({
+        on: 'hub',
+        resource,
+        group: resource.group,
+        kind: resource.kind,
+        name,
+      }),
+    );
+  const wholes = refs.map((ref) => see.whole(ref));
+  const need = refs.filter((_, at) => wholes[at] === undefined);
+  if (need.length > 0) return { need, watch: [] };
+  return wholes.flatMap((whole) => ((whole as ResourceSnapshot | null)?.spec?.selectedResources ?? []) as KubeObject[]);
+}
+
 interface ToRead {
   readonly reads: readonly Read[];
   readonly refs: readonly WholeRef[];
@@ -153,7 +208,13 @@ function pick(
   see: See,
   reader: string,
   { metadata, spec }: HubPlacement,
-  { catalogue, propagation, plan, isLive }: Looking & { readonly isLive?: true },
+  {
+    catalogue,
+    propagation,
+    plan,
+    unread,
+    isLive,
+  }: Looking & { readonly unread: readonly Unread[]; readonly isLive?: true },
 ): ToRead | Selected | Missing {
   const used = new Set<Source<Candidate>>();
   const unlisted = new Set<Source<Candidate>>();
@@ -163,6 +224,7 @@ function pick(
     selectors: spec.resourceSelectors,
     catalogue,
     propagation,
+    unread,
     sight: {
       list(resource, part) {
         const source = plan.sourceFor(resource, resource.namespaced ? part.namespace : undefined, reader);
@@ -175,6 +237,9 @@ function pick(
     },
   });
   plan.keep(reader, used);
+  if (selection.state === 'unread') {
+    return pendingOn(selection.groupVersion);
+  }
   const ask = isLive ? reads.filter(({ source, part }) => see.wasAsked?.(source, part) === false) : [];
   if (ask.length > 0 && unlisted.size === 0) return { need: [], watch: [], ask };
   if (selection.state === 'invalid') return selection;
@@ -219,15 +284,24 @@ function waitFor(see: See, unlisted: readonly Source<Candidate>[]): Selected | M
   const waiting = unlisted.filter((source) => see.amiss(source as Source) === undefined);
   if (waiting.length > 0) return { need: [], watch: waiting as readonly Source[] };
   const [first] = unlisted;
-  if (first === undefined) return { state: 'pending', kind: '', message: '' };
+  if (first === undefined) return { state: 'pending', kind: '', message: '', next: '' };
   return pendingFor(first.resource, see.amiss(first as Source)?.message ?? '');
 }
 
-const pendingFor = ({ plural, group }: Resource, message: string): Pending => ({
-  state: 'pending',
-  kind: group === '' ? plural : `${plural}.${group}`,
-  message,
-});
+function pendingFor({ plural, group }: Resource, message: string): Pending {
+  const kind = group === '' ? plural : `${plural}.${group}`;
+  return { state: 'pending', kind, message, next: `let the hub get, list and watch ${kind}` };
+}
+
+function pendingOn(groupVersion: string): Pending {
+  const { group, version } = groupVersionOf(groupVersion);
+  return {
+    state: 'pending',
+    kind: groupVersion,
+    message: 'its API server does not answer',
+    next: `see on the hub why (kubectl describe apiservice ${version}.${group}); nothing of it is taken away meanwhile`,
+  };
+}
 
 const refOf = ({ resource, namespace, name }: Picked): WholeRef => ({
   on: 'hub',

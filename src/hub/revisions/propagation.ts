@@ -20,9 +20,12 @@ export interface PropagationSettings {
   readonly enableWorkload?: boolean;
 }
 
+/** What of a kind decides whether it may be placed. */
+type Kind = Pick<Resource, 'group' | 'version' | 'kind'>;
+
 export interface Propagation {
   /** False = no selector may bring objects of this kind. */
-  allowsKind(resource: Resource): boolean;
+  allowsKind(kind: Kind): boolean;
   allowsNamespace(namespace: string): boolean;
   /** By what can be told without its content. `hasService` is asked for Endpoints only. */
   allowsObject(resource: Resource, object: Candidate, hasService: () => boolean): boolean;
@@ -55,7 +58,7 @@ const DENIED_KINDS: ReadonlySet<string> = new Set([
   'networking.fleet.azure.com/TrafficManagerBackend',
 ]);
 
-const isDeniedByDefault = ({ group, kind }: Resource): boolean =>
+const isDeniedByDefault = ({ group, kind }: Kind): boolean =>
   DENIED_GROUPS.has(group) ||
   DENIED_KINDS.has(`${group}/${kind}`) ||
   (group === FLEET && !ALLOWED_FLEET_KINDS.has(kind));
@@ -68,10 +71,10 @@ export function createPropagation(settings: PropagationSettings = {}): Propagati
     throw new Error('allowed-propagating-apis and skipped-propagating-apis exclude each other');
   }
   const namespaces = new Set(tokensOf(skippedNamespaces, /[;,]/));
-  const listed = (apis: readonly Api[], resource: Resource) => apis.some((api) => matches(api, resource));
+  const listed = (apis: readonly Api[], kind: Kind) => apis.some((api) => matches(api, kind));
   return {
-    allowsKind: (resource) =>
-      allowed.length > 0 ? listed(allowed, resource) : !isDeniedByDefault(resource) && !listed(skipped, resource),
+    allowsKind: (kind) =>
+      allowed.length > 0 ? listed(allowed, kind) : !isDeniedByDefault(kind) && !listed(skipped, kind),
     allowsNamespace: (namespace) =>
       namespace !== 'default' && !isReservedNamespace(namespace) && !namespaces.has(namespace),
     allowsObject(resource, object, hasService) {
@@ -117,10 +120,10 @@ interface Api {
   readonly kinds?: readonly string[];
 }
 
-const matches = ({ group, version, kinds }: Api, resource: Resource): boolean =>
-  group === resource.group &&
-  (version === undefined || version === resource.version) &&
-  (kinds === undefined || kinds.includes(resource.kind));
+const matches = ({ group, version, kinds }: Api, of: Kind): boolean =>
+  group === of.group &&
+  (version === undefined || version === of.version) &&
+  (kinds === undefined || kinds.includes(of.kind));
 
 const tokensOf = (text: string, separator: RegExp): readonly string[] =>
   text

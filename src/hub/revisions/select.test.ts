@@ -6,7 +6,7 @@ import type { ResourceSelector } from '../../api/resource-selector.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import { deepFreeze } from '../../base/json.ts';
 import { type Candidate, createPropagation, type PropagationSettings } from './propagation.ts';
-import { select } from './select.ts';
+import { select, type Unread } from './select.ts';
 
 const kind = (group: string, version: string, name: string, namespaced = true): Resource => ({
   group,
@@ -55,6 +55,7 @@ interface Look {
   readonly namespace?: string;
   readonly settings?: PropagationSettings;
   readonly unknown?: readonly string[];
+  readonly unread?: readonly Unread[];
 }
 
 function selected(hub: Hub, terms: readonly Partial<ResourceSelector>[], look: Look = {}) {
@@ -64,6 +65,7 @@ function selected(hub: Hub, terms: readonly Partial<ResourceSelector>[], look: L
     selectors: deepFreeze(selectors),
     catalogue,
     propagation: createPropagation(look.settings),
+    ...(look.unread === undefined ? {} : { unread: look.unread }),
     sight: {
       list: (resource, { namespace, name }) =>
         look.unknown?.includes(resource.kind)
@@ -264,6 +266,55 @@ describe('a cluster-scoped placement selects', () => {
       names: ['Namespace shop', 'ConfigMap shop app'],
     });
     expect(selected(HUB, sweep, { settings: { skippedNamespaces: 'till,shop' } })).toMatchObject({ state: 'invalid' });
+  });
+});
+
+describe('of a group version whose API server does not answer', () => {
+  const hidden = (...placedIn: string[]): Look => ({
+    unread: [{ group: 'gadgets.example.com', version: 'v1', placedIn: new Set(placedIn) }],
+  });
+  const unread = { state: 'unread', groupVersion: 'gadgets.example.com/v1' };
+  const gadget = { group: 'gadgets.example.com', kind: 'Gadget' };
+
+  test('nothing is taken for gone from a namespace that was placed with it', () => {
+    expect(selected(HUB, [namespaceTerm({ name: 'shop' })], hidden('shop'))).toEqual(unread);
+    expect(selected(HUB, [namespaceTerm({})], hidden('till'))).toEqual(unread);
+  });
+
+  test.each<[string, readonly Partial<ResourceSelector>[], Look]>([
+    ['a namespace of which nothing of it was placed', [namespaceTerm({ name: 'shop' })], hidden()],
+    ['a namespace, if it was placed from another one', [namespaceTerm({ name: 'shop' })], hidden('till')],
+  ])('nothing keeps back %s', (_name, terms, look) => {
+    expect(selected(HUB, terms, look)).toEqual({ names: shop, notes: [] });
+  });
+
+  test('nothing keeps back who does not look for it any more', () => {
+    const alone = namespaceTerm({ name: 'shop', selectionScope: 'NamespaceOnly' });
+    expect(selected(HUB, [alone], hidden('shop'))).toMatchObject({ names: ['Namespace shop'] });
+    expect(selected(HUB, [inShop, { kind: 'ConfigMap' }], hidden('shop'))).toMatchObject({
+      names: ['Namespace shop', 'ConfigMap shop app'],
+    });
+  });
+
+  test('a kind that is named is waited for, and not said to be missing', () => {
+    expect(selected(HUB, [inShop, gadget], hidden())).toEqual(unread);
+    expect(selected(HUB, [gadget], { namespace: 'shop', ...hidden() })).toEqual(unread);
+    expect(selected(HUB, [inShop, { ...gadget, version: 'v2' }], hidden())).toMatchObject({ state: 'invalid' });
+  });
+
+  test('a kind that is never placed is not waited for', () => {
+    const metrics = { group: 'metrics.k8s.io', version: 'v1beta1', placedIn: new Set<string>() };
+    const pods = { group: 'metrics.k8s.io', version: 'v1beta1', kind: 'PodMetrics' };
+    expect(selected(HUB, [inShop, pods], { unread: [metrics] })).toEqual({
+      names: ['Namespace shop'],
+      notes: ['selector metrics.k8s.io/v1beta1 PodMetrics, all brings nothing: objects of this kind are never placed'],
+    });
+  });
+
+  test('what is wrong is told all the same', () => {
+    expect(selected(HUB, [namespaceTerm({ name: 'shop' }), { kind: 'ConfigMap' }], hidden('shop'))).toMatchObject({
+      state: 'invalid',
+    });
   });
 });
 

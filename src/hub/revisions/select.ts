@@ -20,6 +20,19 @@ export interface Sight {
   list(resource: Resource, part: Part): readonly Candidate[] | undefined;
 }
 
+/**
+ * A group version whose API server does not answer, so that nobody knows which kinds it has. Whoever names one of them waits. A sweep waits
+ * where there is something to lose, that is in a namespace of which objects of this group are placed: that they are not seen does not mean
+ * that they are gone, and members would delete them. Elsewhere it goes on, else one API that stays dead would stop every sweep for ever; what
+ * it holds is placed when it answers.
+ */
+export interface Unread {
+  readonly group: string;
+  readonly version: string;
+  /** Namespaces of which the newest revision has objects of this group. */
+  readonly placedIn: ReadonlySet<string>;
+}
+
 export interface SelectInput {
   /** Of a ResourcePlacement: where it lives. Absent = cluster scope. */
   readonly namespace?: string;
@@ -27,6 +40,7 @@ export interface SelectInput {
   readonly catalogue: Pick<LiveCatalogue, 'byKind' | 'preferred'>;
   readonly propagation: Propagation;
   readonly sight: Sight;
+  readonly unread?: readonly Unread[];
 }
 
 export interface Picked {
@@ -38,6 +52,8 @@ export interface Picked {
 export type Selection =
   | { readonly state: 'selected'; readonly picked: readonly Picked[]; readonly notes: readonly string[] }
   | { readonly state: 'invalid'; readonly message: string }
+  /** Something that counts is of a group version that cannot be read. */
+  | { readonly state: 'unread'; readonly groupVersion: string }
   /** Something that counts is not known yet. */
   | { readonly state: 'unknown' };
 
@@ -49,6 +65,8 @@ export function select(input: SelectInput): Selection {
   try {
     if (input.namespace === undefined) run.pickAtClusterScope();
     else run.pickInNamespace(input.namespace);
+    const [groupVersion] = run.unread;
+    if (groupVersion !== undefined) return { state: 'unread', groupVersion };
     const picked = [...run.picked.values()].sort((a, b) => inOrder(ordered(a), ordered(b)));
     return run.isMissingSomething() ? { state: 'unknown' } : { state: 'selected', picked, notes: run.notes };
   } catch (error) {
@@ -88,11 +106,13 @@ const summed = (names: readonly string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
 
-function begin({ selectors, catalogue, propagation, sight }: SelectInput) {
+function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }: SelectInput) {
   const picked = new Map<string, Picked>();
   /** Version by object: one object in two versions would be two objects in the snapshot. */
   const versions = new Map<string, string>();
   const notes: string[] = [];
+  /** Group versions that cannot be read, and count. */
+  const unread = new Set<string>();
   let isMissing = false;
 
   const list = (resource: Resource, part: Part): readonly Candidate[] => {
@@ -112,15 +132,19 @@ function begin({ selectors, catalogue, propagation, sight }: SelectInput) {
     picked.set(object, { resource, ...(namespace === undefined ? {} : { namespace }), name });
   }
 
-  /** Undefined = the term brings nothing, whatever there is. */
+  /** Undefined = the term brings nothing, whatever there is, or nobody can tell. */
   function kindOf(term: ResourceSelector): Resource | undefined {
-    const resource = catalogue.byKind(apiVersionOf(term.group, term.version), term.kind);
-    if (resource === undefined) {
-      throw wrong(`the hub serves no ${term.kind} in ${apiVersionOf(term.group, term.version)}`);
+    const { group, version, kind } = term;
+    const groupVersion = apiVersionOf(group, version);
+    const resource = catalogue.byKind(groupVersion, kind);
+    const isSilent = resource === undefined && silent.some((each) => each.group === group && each.version === version);
+    if (resource === undefined && !isSilent) throw wrong(`the hub serves no ${kind} in ${groupVersion}`);
+    if (!propagation.allowsKind(resource ?? { group, version, kind })) {
+      notes.push(`selector ${described(term)} brings nothing: objects of this kind are never placed`);
+      return undefined;
     }
-    if (propagation.allowsKind(resource)) return resource;
-    notes.push(`selector ${described(term)} brings nothing: objects of this kind are never placed`);
-    return undefined;
+    if (isSilent) unread.add(groupVersion);
+    return resource;
   }
 
   function hasService(namespace: string | undefined, name: string): boolean {
@@ -181,6 +205,9 @@ function begin({ selectors, catalogue, propagation, sight }: SelectInput) {
   function pickWithContent(namespace: Candidate): void {
     add(namespaceResource, namespace);
     const { name = '' } = namespace.metadata;
+    for (const { group, version, placedIn } of silent) {
+      if (placedIn.has(name)) unread.add(apiVersionOf(group, version));
+    }
     for (const resource of catalogue.preferred) {
       if (!resource.namespaced || !propagation.allowsKind(resource)) continue;
       for (const object of list(resource, { namespace: name })) {
@@ -245,5 +272,5 @@ function begin({ selectors, catalogue, propagation, sight }: SelectInput) {
     }
   }
 
-  return { picked, notes, pickAtClusterScope, pickInNamespace, isMissingSomething: () => isMissing };
+  return { picked, notes, unread, pickAtClusterScope, pickInNamespace, isMissingSomething: () => isMissing };
 }

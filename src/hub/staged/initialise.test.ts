@@ -211,9 +211,9 @@ describe('a run', () => {
       }
     });
     test('waits if a kind cannot be read, or if it is too much', () => {
-      expect(initialise(observe({ run, selected: { state: 'pending', kind: 'things', message: 'no' } }))).toMatchObject(
-        { state: 'waits', holds: [{ code: 'SelectionPending' }] },
-      );
+      expect(
+        initialise(observe({ run, selected: { state: 'pending', kind: 'things', message: 'no', next: 'do this' } })),
+      ).toMatchObject({ state: 'waits', holds: [{ code: 'SelectionPending' }] });
       expect(initialise(observe({ run, selected: content('z', 10 ** 9) }))).toMatchObject({
         state: 'waits',
         holds: [{ code: 'SnapshotTooLarge' }],

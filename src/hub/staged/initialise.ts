@@ -260,19 +260,8 @@ function presentState(observed: Observed, { placement }: Targets): Chosen {
     };
   }
   if (selected.state === 'pending') {
-    const { kind, message } = selected;
-    return {
-      state: 'waits',
-      holds: [
-        {
-          code: 'SelectionPending',
-          subject,
-          on,
-          facts: { kind, message },
-          next: `let the hub get, list and watch ${kind}`,
-        },
-      ],
-    };
+    const { kind, message, next } = selected;
+    return { state: 'waits', holds: [{ code: 'SelectionPending', subject, on, facts: { kind, message }, next }] };
   }
   const { content } = selected;
   const plan = planResources({

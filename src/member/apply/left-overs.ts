@@ -67,6 +67,12 @@ export async function release(
   }
 }
 
+/** Nobody knows whether it is there. */
+export const unanswered = (identifier: Identifier): Refusal => ({
+  reason: 'ManifestApplyFailed',
+  message: `${describe(identifier)} is no longer wanted and cannot be removed: the API server of group ${identifier.group ?? ''} does not answer`,
+});
+
 async function letGo(hands: Hands, at: Target, live: KubeObject, owner: OwnerReference): Promise<undefined> {
   const { uid = '', resourceVersion = '', deletionTimestamp } = live.metadata;
   const owners = ownersOf(live);

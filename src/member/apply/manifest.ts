@@ -98,6 +98,10 @@ export const anyResourceOf = (catalogue: LiveCatalogue, identifier: Identifier):
   resourceOf(catalogue, identifier) ??
   catalogue.preferred.find(({ group, kind }) => group === (identifier.group ?? '') && kind === identifier.kind);
 
+/** Its API server does not answer: that its kind is not served proves nothing. */
+export const isSilent = ({ unknown = [] }: LiveCatalogue, { group = '' }: Identifier): boolean =>
+  unknown.some((each) => groupVersionOf(each).group === group);
+
 /** With what the member knows of the kind. */
 export function placed(identifier: Identifier, resource: Resource): Identifier {
   const { namespace: _namespace, ...rest } = identifier;

@@ -10,13 +10,13 @@ import { mapLimit } from '../../base/map-limit.ts';
 import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import type { HubWork } from './hub-work.ts';
-import { leftOvers, release } from './left-overs.ts';
-import { anyResourceOf, type Identifier, identityOf, type Order } from './manifest.ts';
+import { leftOvers, release, unanswered } from './left-overs.ts';
+import { anyResourceOf, type Identifier, identityOf, isSilent, type Order } from './manifest.ts';
 import { failureDelayMs, type Memory } from './memory.ts';
 import { type Outcome, refused } from './outcome.ts';
 import { keepRecord } from './record.ts';
 import { writeAhead } from './summarise.ts';
-import { inWaves, waveOf } from './waves.ts';
+import { inWaves, LAST_WAVE, waveOf } from './waves.ts';
 
 /** What of a pass it needs. */
 interface Preparing {
@@ -78,13 +78,14 @@ async function releaseAll(
   const { catalogue, memory, now, random, hands } = input;
   const isKnown = (identifier: Identifier) => anyResourceOf(catalogue, identifier) !== undefined;
   if (!identifiers.every(isKnown)) await catalogue.refresh();
-  // What the server does not serve in any version, although it answers, went with its definition.
+  // What the server does not serve in any version, although all of it answers, went with its definition.
   const there = identifiers.flatMap((identifier) => {
     const resource = anyResourceOf(catalogue, identifier);
-    return resource === undefined ? [] : [{ identifier, resource }];
+    return resource === undefined && !isSilent(catalogue, identifier) ? [] : [{ identifier, resource }];
   });
   const staying: Outcome[] = [];
-  for (const group of inWaves(there, ({ resource }) => waveOf(resource)).reverse()) {
+  const waveIn = ({ resource }: (typeof there)[number]) => (resource === undefined ? LAST_WAVE : waveOf(resource));
+  for (const group of inWaves(there, waveIn).reverse()) {
     await mapLimit(group, AT_A_TIME, async ({ identifier, resource }) => {
       const key = `left over|${identityOf(identifier)}`;
       const before = memory.get(key);
@@ -93,7 +94,8 @@ async function releaseAll(
         return;
       }
       memory.delete(key);
-      const refusal = await release(hands, identifier, resource, owner);
+      const refusal =
+        resource === undefined ? unanswered(identifier) : await release(hands, identifier, resource, owner);
       if (refusal === undefined) return;
       const failures = (before?.failures ?? 0) + 1;
       const outcome = refused(identifier, refusal);

@@ -195,6 +195,40 @@ describe('what is no longer wanted', () => {
     expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ b: '1' });
   });
 
+  test('is not forgotten while the API server of its kind does not answer', async () => {
+    await using rig = await aRig();
+    const { catalogue } = rig.member.running;
+    let isSilent = false;
+    const ofWidgets = ({ group }: { readonly group: string }) => group === 'example.com';
+    await rig.start({
+      catalogue: {
+        ...catalogue,
+        get preferred() {
+          return catalogue.preferred.filter((each) => !isSilent || !ofWidgets(each));
+        },
+        byKind(apiVersion, kind) {
+          const found = catalogue.byKind(apiVersion, kind);
+          return isSilent && found !== undefined && ofWidgets(found) ? undefined : found;
+        },
+        get unknown() {
+          return isSilent ? ['example.com/v1'] : [];
+        },
+      },
+    });
+    await rig.member.create('customresourcedefinitions', undefined, widgets);
+    await rig.order('web-work', [aNamespace('shop'), aWidget]);
+    await rig.settles();
+    isSilent = true;
+    await rig.order('web-work', [aNamespace('shop')]);
+    await rig.settles();
+    expect(await rig.find('widgets', 'shop', 'w')).toBeDefined();
+    expect((await rig.verdicts('web-work'))['Widget shop/w']).toBe('Applied=False/ManifestApplyFailed');
+    isSilent = false;
+    await rig.pass(1_100_000, 100_000);
+    expect(await rig.find('widgets', 'shop', 'w')).toBeUndefined();
+    expect(Object.keys(await rig.verdicts('web-work'))).toEqual(['Namespace shop']);
+  });
+
   test('is remembered by the member when the Work’s status was lost', async () => {
     await using rig = await aRig();
     await rig.start();
