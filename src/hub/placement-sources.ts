@@ -133,7 +133,7 @@ export const resourceSnapshotSource = (resource: Resource): Source<HubResourceSn
   resource,
   view: 'metadata',
   project: ({ metadata }: KubeObject) => ({
-    metadata: only(metadata, 'creationTimestamp', 'deletionTimestamp', 'labels', 'annotations'),
+    metadata: only(metadata, 'generation', 'creationTimestamp', 'deletionTimestamp', 'labels', 'annotations'),
   }),
   indexes: { placement: byPlacement },
 });

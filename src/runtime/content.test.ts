@@ -15,6 +15,11 @@ const object = (name: string, size = 0): KubeObject => ({
   data: { text: 'x'.repeat(size) },
 });
 
+const at =
+  (revision: string) =>
+  ({ metadata }: KubeObject): boolean =>
+    metadata.resourceVersion === revision;
+
 describe('contents', () => {
   test('are fetched once, however many ask at a time', async () => {
     let gets = 0;
@@ -29,19 +34,19 @@ describe('contents', () => {
       names: ['a', 'a', 'b'],
       inFlight: 0,
     });
-    expect(contents.get(place('a'), 'a', '1')).toBe(all[0]);
-    expect(contents.get(place('a'), 'a', '2')).toBeUndefined();
-    expect(contents.get(place('a'), 'other', '1')).toBeUndefined();
+    expect(contents.get(place('a'), 'a', at('1'))).toBe(all[0]);
+    expect(contents.get(place('a'), 'a', at('2'))).toBeUndefined();
+    expect(contents.get(place('a'), 'other', at('1'))).toBeUndefined();
   });
 
   test('are those that came last of each object, and given only to who asks for just these', () => {
     const contents = createContents(10_000, async () => null);
-    const at = (resourceVersion: string): KubeObject => ({
+    const made = (resourceVersion: string): KubeObject => ({
       ...object('a'),
       metadata: { name: 'a', uid: 'a', resourceVersion },
     });
-    for (const revision of ['1', '2', '3']) contents.put(place('a'), at(revision));
-    expect(['1', '2', '3'].map((revision) => contents.get(place('a'), 'a', revision) !== undefined)).toEqual([
+    for (const revision of ['1', '2', '3']) contents.put(place('a'), made(revision));
+    expect(['1', '2', '3'].map((revision) => contents.get(place('a'), 'a', at(revision)) !== undefined)).toEqual([
       false,
       false,
       true,
@@ -53,9 +58,9 @@ describe('contents', () => {
     const one = roughBytes(object('a', 1000));
     const contents = createContents(one * 3, async ({ name }) => object(name, 1000));
     for (const name of ['a', 'b', 'c']) await contents.fetch(place(name));
-    contents.get(place('a'), 'a', '1');
+    contents.get(place('a'), 'a', at('1'));
     await contents.fetch(place('d'));
-    expect(['a', 'b', 'c', 'd'].map((name) => contents.get(place(name), name, '1') !== undefined)).toEqual([
+    expect(['a', 'b', 'c', 'd'].map((name) => contents.get(place(name), name, at('1')) !== undefined)).toEqual([
       true,
       false,
       true,

@@ -1,5 +1,5 @@
-// Whole objects that a decision needs. Bounded in bytes. Asked for by uid and resourceVersion, so nothing stale is ever given; of an object
-// only what was put last is kept. One get at a time per object, however many keys want it.
+// Whole objects that a decision needs. Bounded in bytes. Asked for by uid and by whoever knows which state is current, so nothing stale is ever
+// given; of an object only what was put last is kept. One get at a time per object, however many keys want it.
 import type { KubeObject } from '../api/object.ts';
 import type { Place } from './place.ts';
 import { placeText } from './place.ts';
@@ -8,7 +8,7 @@ export interface Contents {
   readonly bytes: number;
   readonly entries: number;
   readonly inFlight: number;
-  get(place: Place, uid: string, resourceVersion: string): KubeObject | undefined;
+  get(place: Place, uid: string, isCurrent: (object: KubeObject) => boolean): KubeObject | undefined;
   /** null = not there. */
   fetch(place: Place): Promise<KubeObject | null>;
   /** An object that came by another way: the answer to a write, the event of a watch. */
@@ -55,10 +55,10 @@ export function createContents(mostBytes: number, look: (place: Place) => Promis
     get inFlight() {
       return inFlight.size;
     },
-    get(place, uid, resourceVersion) {
+    get(place, uid, isCurrent) {
       const text = objectText(place, uid);
       const entry = entries.get(text);
-      if (entry?.object.metadata.resourceVersion !== resourceVersion) return undefined;
+      if (entry === undefined || !isCurrent(entry.object)) return undefined;
       entries.delete(text);
       entries.set(text, entry);
       return entry.object;

@@ -89,6 +89,11 @@ export interface WholeRef extends ObjectRef {
    * ask again in the same pass.
    */
   readonly mayBeRefused?: true;
+  /**
+   * Nothing but its spec is read: what else changes about it wakes nobody, and is no reason to get it again. Only for kinds that count
+   * generations, and whose watch keeps them.
+   */
+  readonly specOnly?: true;
 }
 
 /** "I must see these": the runtime gets the objects, begins to watch the collections, and observes again when all of it is there. */

@@ -805,6 +805,70 @@ describe('whole objects', () => {
     expect(bench.manager.state().controllers[0]?.dependencies).toBe(0);
   });
 
+  test('of which only the spec is read wake nobody by anything else, and are not fetched again for it', async () => {
+    await using cluster = await aCluster();
+    const resource = { group: 'apps', version: 'v1', kind: 'Deployment', plural: 'deployments', namespaced: true };
+    const deployments: Source<KubeObject> = { on: 'hub', resource, view: 'metadata' };
+    const spec = (image: string) => ({
+      selector: { matchLabels: { app: 'web' } },
+      template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image }] } },
+    });
+    const edit = (body: object, subresource?: 'status') =>
+      cluster.call({
+        verb: 'patch',
+        at: { ...cluster.at('deployments', 'default', 'web'), ...(subresource === undefined ? {} : { subresource }) },
+        patch: { type: 'merge', body: body as never },
+        manager: 'user',
+      });
+    await cluster.create('deployments', 'default', { metadata: { name: 'web' }, spec: spec('web:1') });
+    for (const name of ['a', 'b']) await aMap(cluster, name);
+    const images: (string | null)[] = [];
+    const reading: WholeRef = { ...ref, resource, group: 'apps', kind: 'Deployment', name: 'web', specOnly: true };
+    const { controller } = told(() => idle('fine'), {
+      watches: [
+        { source: maps, toKeys: ({ metadata }) => [metadata.name ?? ''] },
+        { source: deployments, toKeys: () => [] },
+      ],
+      observe(see, key) {
+        const map = see.get(maps, key);
+        if (map === undefined) return undefined;
+        const whole = see.whole(reading);
+        if (whole === undefined) return { need: [reading] };
+        const image = /"image":"([^"]+)"/.exec(JSON.stringify(whole ?? {}))?.[1];
+        images.push(image ?? null);
+        return { map, see };
+      },
+    });
+    const bench = await managing(cluster, [controller]);
+    await turns(5);
+    expect({ images: images.splice(0), gets: gets(bench) }).toEqual({ images: ['web:1', 'web:1'], gets: 1 });
+    await edit({ metadata: { labels: { is: 'old' } } });
+    await edit({ status: { replicas: 2 } }, 'status');
+    await turns(5);
+    expect({ images: images.splice(0), gets: gets(bench) }).toEqual({ images: [], gets: 1 });
+    await touch(cluster, 'a', { data: { x: '1' } });
+    await turns(5);
+    expect({ images: images.splice(0), gets: gets(bench) }).toEqual({ images: ['web:1'], gets: 1 });
+    await edit({ spec: spec('web:2') });
+    await turns(5);
+    expect({ images: images.splice(0), gets: gets(bench) }).toEqual({ images: ['web:2', 'web:2'], gets: 2 });
+    await cluster.call({ verb: 'delete', at: cluster.at('deployments', 'default', 'web') });
+    await turns(5);
+    expect(images.splice(0)).toEqual([null, null]);
+  });
+
+  test('of a kind that counts no generations count as new with every change, also where only the spec is read', async () => {
+    await using cluster = await aCluster();
+    await secret(cluster, 'b25l');
+    await aMap(cluster, 'a');
+    texts.length = 0;
+    await managing(cluster, [needing(metas, [{ ...ref, specOnly: true }])]);
+    await turns(5);
+    await change(cluster, 'dHdv');
+    await turns(5);
+    expect(texts.splice(0)).toEqual(['b25l', 'dHdv']);
+  });
+
   test('of a source that is read whole are not asked for: they come with the watch', async () => {
     await using cluster = await aCluster();
     await secret(cluster, 'b25l');

@@ -26,7 +26,7 @@ import { createPresence } from './presence.ts';
 import { createQueue, type Next, type WorkClass } from './queue.ts';
 import type { Running } from './running.ts';
 import { createSee } from './see.ts';
-import { createDependents, FIRST_LIST, namespacePart, partText, WHOLE_COLLECTION } from './wholes.ts';
+import { createDependents, FIRST_LIST, namespacePart, partText, specText, WHOLE_COLLECTION } from './wholes.ts';
 
 export interface ManagerOptions {
   // biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list; each is typed where it is written.
@@ -64,6 +64,14 @@ interface Author {
   readonly of: Running;
   readonly key: string;
 }
+
+/** It came or went, or its kind does not tell what has changed. */
+const hasNewSpec = ({ item, old }: Change<Projected>): boolean =>
+  item === undefined ||
+  old === undefined ||
+  item.metadata.uid !== old.metadata.uid ||
+  item.metadata.generation === undefined ||
+  item.metadata.generation !== old.metadata.generation;
 
 const TEN_HOURS_MS = 36_000_000;
 const WALK_CHUNK = 256;
@@ -197,9 +205,11 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   }
 
   function tell(feed: Feed, change: Change<Projected>, place: string): void {
+    const isNewSpec = hasNewSpec(change);
     for (const each of running) {
       if (!each.isReady || each.dependents.size === 0) continue;
       for (const key of [...each.dependents.of(place)]) wake(each, key, 'fresh');
+      if (isNewSpec) for (const key of [...each.dependents.of(specText(place))]) wake(each, key, 'fresh');
     }
     // Of a source that is still being listed, `walk` tells everything at its end.
     if (!feed.isSynced) return;
@@ -322,7 +332,10 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     reading: reading.signal,
     writing: writing.signal,
     silentIn: presence.silentIn,
-    isLookedAt: (place) => running.some(({ dependents }) => dependents.has(placeText(place))),
+    isLookedAt(place) {
+      const text = placeText(place);
+      return running.some(({ dependents }) => dependents.has(text) || dependents.has(specText(text)));
+    },
     signed(of, key, fold) {
       author = { of, key };
       try {

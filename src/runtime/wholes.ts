@@ -61,14 +61,17 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
     see(ref) {
       const place = placeOf(ref);
       const text = placeText(place);
-      use(text);
+      use(ref.specOnly ? specText(text) : text);
       const own = held.get(`${text}@${ref.resource.version}`);
       if (ref.live) return own;
       const known = knownState(feeds, place);
       if (known === 'absent') return null;
       if (known === 'unwatched') return own;
-      if (own?.metadata.uid === known.uid && own.metadata.resourceVersion === known.resourceVersion) return own;
-      return contents.get(place, known.uid, known.resourceVersion);
+      const isCurrent = ({ metadata }: KubeObject) =>
+        metadata.resourceVersion === known.resourceVersion ||
+        (ref.specOnly === true && known.generation !== undefined && metadata.generation === known.generation);
+      if (own?.metadata.uid === known.uid && isCurrent(own)) return own;
+      return contents.get(place, known.uid, isCurrent);
     },
     refusals,
     refusal(ref) {
@@ -78,7 +81,7 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
     async fetch(ref) {
       const place = placeOf(ref);
       const text = placeText(place);
-      use(text);
+      use(ref.specOnly ? specText(text) : text);
       // Where one may not be read, others of its kind may not be either: nobody is to be asked a thousand times.
       if (ref.mayBeRefused && refusals.size > 0) return;
       try {
@@ -96,6 +99,9 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
   };
 }
 
+/** Whoever reads nothing but the spec of what is at a place. */
+export const specText = (place: string): string => `${place} spec`;
+
 /** All of a collection; a namespace of it; one object. */
 export const partText = ({ name }: Feed, part: string): string => `${name}|${part}`;
 export const WHOLE_COLLECTION = '*';
@@ -106,6 +112,7 @@ export const namespacePart = (namespace: string): string => `${namespace}/`;
 interface State {
   readonly uid: string;
   readonly resourceVersion: string;
+  readonly generation: number | undefined;
 }
 
 /** What the caches say about an object: its newest state, that there is none, or that they do not watch it. */
@@ -118,9 +125,9 @@ function knownState(feeds: Feeds, { on, resource, namespace, name }: Place): Sta
     if (isSynced && !cache.selection.filtered) isCovered = true;
     const item = cache.get(key);
     if (item === undefined) continue;
-    const { uid = '', resourceVersion = '' } = item.metadata;
+    const { uid = '', resourceVersion = '', generation } = item.metadata;
     if (newest === undefined || byRevision(resourceVersion, newest.resourceVersion) > 0)
-      newest = { uid, resourceVersion };
+      newest = { uid, resourceVersion, generation };
   }
   return newest ?? (isCovered ? 'absent' : 'unwatched');
 }

@@ -210,6 +210,29 @@ describe('content of which nobody can tell', () => {
     expect(await it.holds()).toEqual([]);
   });
 
+  scenario.for(families)(
+    'is as old as it was where only the list of clusters has changed',
+    { members: 3 },
+    async (it) => {
+      const fixed = (...clusterNames: readonly string[]) => ({ policy: { placementType: 'PickFixed', clusterNames } });
+      await it.give(ingress('one.example.com'));
+      const limits = rolls({ maxUnavailable: 1, unavailablePeriodSeconds: 20 });
+      await it.place({ ...placing(it, INGRESSES), ...fixed('c1', 'c2', 'c3'), ...limits });
+      await it.runs(90_000);
+      const since = async () =>
+        (await it.bindings())
+          .filter(({ spec }) => spec.targetCluster !== 'c3')
+          .map(({ status }) => status?.conditions?.find(({ type }) => type === 'Available')?.lastTransitionTime);
+      const before = await since();
+      await it.change(fixed('c1', 'c2'));
+      await it.runs(3000);
+      expect(await since()).toEqual(before);
+      expect(await it.clusters()).toEqual(['c1', 'c2']);
+      expect(await it.find('c3', 'ingresses', 'front')).toBeUndefined();
+      expect(await it.holds()).toEqual([]);
+    },
+  );
+
   scenario.for(families)('does not slow data down that has none of it', { members: 3 }, async (it) => {
     await it.give(configMap('1'));
     await it.place(rolls({ maxUnavailable: 1, unavailablePeriodSeconds: 3600 }));

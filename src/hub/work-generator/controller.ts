@@ -168,6 +168,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         kind: family.resourceSnapshot.kind,
         ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
         name: metadata.name ?? '',
+        // That another one is the newest now concerns nobody who has this one: with a thousand clusters it would wake a thousand.
+        specOnly: true,
       }),
     );
     const wholes = refs.map((ref) => ({ ref, whole: see.whole(ref) }));

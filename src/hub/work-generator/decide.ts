@@ -214,9 +214,9 @@ const isNewOrder = (action: Action): boolean =>
 const REPLACED = 'a later order of this binding is out already; we hear of it soon';
 
 /** Who is behind would bring back an order that has been replaced. */
-function isLater({ metadata: { uid, generation = 0 } }: HubBinding, known: HubWork | undefined): boolean {
-  const [by, of] = known?.metadata.annotations?.[annotations.orderedBy]?.split('/') ?? [];
-  return by === uid && Number(of) > generation;
+function isLater(binding: HubBinding, known: HubWork | undefined): boolean {
+  const ordered = known === undefined ? Number.POSITIVE_INFINITY : orderedIn(binding, known);
+  return Number.isFinite(ordered) && ordered > (binding.metadata.generation ?? 0);
 }
 
 const orderBy = ({ uid, generation = 0 }: ObjectMeta): string => `${uid}/${generation}`;
@@ -315,13 +315,14 @@ function report(
 
 const OURS: readonly string[] = ['Overridden', 'WorkSynchronized', 'Applied', 'Available', 'DiffReported'];
 
-function tell({ family, binding, now }: Observed, summary: Summary, steps: readonly (readonly Action[])[]): Decision {
+function tell(observed: Observed, summary: Summary, steps: readonly (readonly Action[])[]): Decision {
+  const { family, binding, now } = observed;
   const { generation } = binding.metadata;
   const said = [synced('NoOverrideSpecified', 'Overridden'), ...summary.said];
   const conditions = said.map((finding): Condition => {
     const old = binding.conditions.find(({ type }) => type === finding.type);
     return nextCondition(
-      old !== undefined && isOfAnotherOrder(binding, old) ? undefined : old,
+      old !== undefined && isOfAnotherOrder(observed, old) ? undefined : old,
       { ...finding, ...(generation === undefined ? {} : { observedGeneration: generation }) },
       now,
     );
@@ -353,10 +354,20 @@ function tell({ family, binding, now }: Observed, summary: Summary, steps: reado
 
 /**
  * What was available before this order says nothing of it. It is gone from the binding by the time that the member answers, unless the hub died
- * in between; then the time of a cluster of which nobody can tell would count from the order before.
+ * in between; then the time of a cluster of which nobody can tell would count from the order before. A generation that changed no Work, as that
+ * of another policy by which the cluster is picked all the same, is no other order: what is told of it is as old as it is.
  */
-const isOfAnotherOrder = ({ metadata, spec }: HubBinding, { type, observedGeneration }: Condition): boolean =>
-  type === 'Available' && spec.state === 'Bound' && observedGeneration !== metadata.generation;
+const isOfAnotherOrder = ({ binding, works }: Observed, { type, observedGeneration = 0 }: Condition): boolean =>
+  type === 'Available' &&
+  binding.spec.state === 'Bound' &&
+  observedGeneration !== binding.metadata.generation &&
+  works.some((each) => isOf(binding, each) && orderedIn(binding, each) > observedGeneration);
+
+/** The generation of the binding by which the Work was written last; nobody knows = later than any. */
+function orderedIn({ metadata: { uid } }: HubBinding, { metadata }: HubWork): number {
+  const [by, of] = metadata.annotations?.[annotations.orderedBy]?.split('/') ?? [];
+  return by === uid && of !== undefined ? Number(of) : Number.POSITIVE_INFINITY;
+}
 
 const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list);
 

@@ -8,6 +8,9 @@ const ALL = 'Applied=True/AllManifestsApplied Available=True/AllManifestsAvailab
 const GONE =
   /^ConfigMap "shop\/a" is deleted on the member again and again; it is created anew at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
+const CHANGED =
+  /^ConfigMap "shop\/a" is changed on the member again and again; it is put back at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
 const held = (data: Record<string, string>) => ({
   ...aConfigMap('a', data),
   metadata: { name: 'a', namespace: 'shop', finalizers: ['example.com/wait'] },
@@ -28,6 +31,14 @@ async function remove(rig: Rig): Promise<void> {
   await rig.remove('member', 'configmaps', 'shop', 'a');
   await rig.settles();
 }
+
+async function change(rig: Rig, a = 'theirs'): Promise<void> {
+  await rig.patch('configmaps', 'shop', 'a', { data: { a } });
+  await rig.settles();
+}
+
+const sinceWhen = async (rig: Rig) =>
+  (await rig.work(NAME)).status?.manifestConditions?.[1]?.conditions.map((each) => each.lastTransitionTime);
 
 /** It is seen on its way out before it is gone. */
 async function removeSlowly(rig: Rig): Promise<void> {
@@ -55,9 +66,9 @@ describe('what is deleted on the member', () => {
     expect(await theMap(rig)).toBeUndefined();
     expect(await rig.messageOf(NAME, 1)).toMatch(GONE);
     expect(await rig.verdict(NAME)).toBe('Applied=False/SomeManifestsAreNotApplied');
-    await rig.order(NAME, [aNamespace('shop'), manifest, aConfigMap('b', { b: '2' })]);
+    await rig.patch('configmaps', 'shop', 'b', { data: { b: 'theirs' } });
     await rig.settles();
-    expect((await rig.find('configmaps', 'shop', 'b'))?.['data']).toEqual({ b: '2' });
+    expect((await rig.find('configmaps', 'shop', 'b'))?.['data']).toEqual({ b: '1' });
     // Nothing happens there but the time.
     await rig.pass(6000);
     expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
@@ -122,6 +133,98 @@ describe('what is deleted on the member', () => {
     await rig.pass(6000);
     expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
     expect(await rig.verdict(NAME)).toBe(ALL);
+  });
+});
+
+describe('what is changed on the member again and again', () => {
+  test('is said to be, until it is put back', async () => {
+    await using rig = await placed(aConfigMap('a', { a: '1' }));
+    await change(rig);
+    expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
+    expect(await rig.messageOf(NAME, 1)).toBe('');
+    const since = await sinceWhen(rig);
+    await rig.pass(2000);
+    rig.writes.length = 0;
+    await change(rig);
+    expect((await theMap(rig))?.['data']).toEqual({ a: 'theirs' });
+    expect(await rig.messageOf(NAME, 1)).toMatch(CHANGED);
+    expect(await rig.verdict(NAME)).toBe(ALL);
+    expect((await rig.work(NAME)).status?.conditions?.map(({ message }) => message)).toEqual(['', '']);
+    // What else happens to it in the meantime is nothing new.
+    await change(rig, 'yet others');
+    expect(rig.writes).toEqual(['hub patch works/status']);
+    await rig.pass(6000);
+    expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
+    expect(await rig.messageOf(NAME, 1)).toBe('');
+    expect(await sinceWhen(rig)).toEqual(since);
+    expect(rig.writes).toEqual(['hub patch works/status', 'member patch configmaps', 'hub patch works/status']);
+  });
+
+  test('is no longer said to be when somebody has put it back', async () => {
+    await using rig = await placed(aConfigMap('a', { a: '1' }));
+    await change(rig);
+    await change(rig);
+    expect(await rig.messageOf(NAME, 1)).toMatch(CHANGED);
+    await change(rig, '1');
+    expect(await rig.messageOf(NAME, 1)).toBe('');
+  });
+});
+
+describe('a new order', () => {
+  const next = (rig: Rig, b: string) =>
+    rig.order(NAME, [aNamespace('shop'), aConfigMap('a', { a: '1' }), aConfigMap('b', { b })]);
+
+  test.each([
+    { what: 'was deleted', undo: remove, written: 'member create configmaps' },
+    { what: 'was changed', undo: change, written: 'member patch configmaps' },
+  ])('puts right at once what $what again and again, and once only', async ({ undo, written }) => {
+    await using rig = await placed(aConfigMap('a', { a: '1' }), aConfigMap('b', { b: '1' }));
+    for (let i = 0; i < 2; i++) await undo(rig);
+    expect((await theMap(rig))?.['data']).not.toEqual({ a: '1' });
+    await next(rig, '2');
+    await rig.settles();
+    expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
+    expect(await rig.verdict(NAME)).toBe(ALL);
+    expect(await rig.messageOf(NAME, 1)).toBe('');
+    // And it is met as seldom as ever: this was the second time.
+    rig.writes.length = 0;
+    await undo(rig);
+    await rig.pass(5000);
+    expect(rig.writes).not.toContain(written);
+    await rig.pass(6000);
+    expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
+  });
+
+  test('writes nothing to what is as it should be, whatever was done to it before', async () => {
+    await using rig = await placed(aConfigMap('a', { a: '1' }), aConfigMap('b', { b: '1' }));
+    await change(rig);
+    rig.writes.length = 0;
+    rig.gets.length = 0;
+    await next(rig, '2');
+    await rig.settles();
+    expect(rig.writes.filter((what) => what.startsWith('member'))).toEqual(['member patch configmaps']);
+    expect(rig.gets.filter((what) => what === 'member get configmaps')).toHaveLength(1);
+  });
+
+  test('to a member that has no time for a moment puts right as soon as it has', async () => {
+    await using rig = await placed(aConfigMap('a', { a: '1' }), aConfigMap('b', { b: '1' }));
+    for (let i = 0; i < 8; i++) {
+      await change(rig);
+      await rig.pass(4 ** i * 100);
+    }
+    await change(rig);
+    expect(await rig.messageOf(NAME, 1)).toMatch(CHANGED);
+    busy(rig);
+    rig.gets.length = 0;
+    await next(rig, '1');
+    await rig.order(NAME, [aNamespace('shop'), aConfigMap('a', { a: '1' })]);
+    await rig.settles();
+    expect(rig.gets.filter((what) => what === 'member get configmaps').length).toBeLessThan(4);
+    expect(await rig.messageOf(NAME, 1)).toMatch(CHANGED);
+    rig.meddle = undefined;
+    await rig.pass(6000);
+    expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
+    expect(await rig.messageOf(NAME, 1)).toBe('');
   });
 });
 

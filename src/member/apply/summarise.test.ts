@@ -97,6 +97,15 @@ describe('the status of a Work', () => {
     expect(messageIn(again)).toContain('it broke: 0 of 2');
   });
 
+  test('says of what is applied only what there is to note, and keeps its stamp', () => {
+    const appliedIn = (status: WorkStatus) => status.manifestConditions?.[0]?.conditions[0];
+    const first = summary([ok(0)]);
+    const noted = summary([{ ...ok(0), note: 'it is put back soon' }], first, AT + 60_000);
+    expect(appliedIn(noted)).toEqual({ ...appliedIn(first), message: 'it is put back soon' });
+    expect(noted.conditions).toEqual(first.conditions);
+    expect(summary([ok(0)], noted, AT + 120_000)).toEqual(first);
+  });
+
   test('names what failed and what waits, a few of them', () => {
     expect(summary([ok(0), bad(1)]).conditions?.[0]?.message).toBe('1 of 2 manifests are not applied: c1 is bad');
     expect(summary([0, 1, 2, 3, 4].map((n) => ok(n, wait))).conditions?.[1]?.message).toBe(
