@@ -28,7 +28,7 @@ describe('what to do', () => {
     {
       it: 'about what was there before',
       message: 'Deployment "shop/web" was on the member before, owned by Foo "x", and whenToTakeOver is Never',
-      says: 'let the placement take over Deployment "shop/web": set its spec.strategy.applyStrategy.whenToTakeOver to Always; or delete that on cluster "eu-1", and it is created anew',
+      says: 'let the placement take over Deployment "shop/web": set its spec.strategy.applyStrategy.whenToTakeOver to Always (it then goes with the placement); or delete it on cluster "eu-1", and it is created anew',
     },
     {
       it: 'about what another placement has placed',
@@ -90,6 +90,33 @@ describe('what to do', () => {
     expect(claim).toMatch(/; or delete it on cluster "eu-1", if nothing is lost with that, and it is created anew$/);
     const [two] = advice({ 'eu-1': [refused(message), refused(message, { name: 'other' })] });
     expect(two).not.toContain('kubectl');
+  });
+
+  describe('about what was there before', () => {
+    const there = (more: Partial<Failed>) =>
+      refused('X was on the member before, and whenToTakeOver is Never', { group: '', ...more });
+    const { namespace: _none, ...shop } = there({ kind: 'Namespace', name: 'shop' });
+    const way = 'set its spec.strategy.applyStrategy.whenToTakeOver to Always';
+
+    test('is never to delete what may hold something of others', () => {
+      expect(advice({ 'eu-1': [shop as Failed] })).toEqual([
+        `let the placement take over Namespace "shop": ${way} (it then goes with the placement, and all that is in it)`,
+      ]);
+      expect(advice({ 'eu-1': [there({ kind: 'PersistentVolumeClaim', name: 'disk' })] })).toEqual([
+        `let the placement take over PersistentVolumeClaim "shop/disk": ${way} (it then goes with the placement)`,
+      ]);
+      // Of another group it is something else.
+      expect(advice({ 'eu-1': [there({ group: 'serving.knative.dev', kind: 'Service' })] })[0]).not.toContain('delete');
+    });
+
+    test('keeps those apart that may be deleted', () => {
+      const config = there({ kind: 'ConfigMap', name: 'a' });
+      expect(advice({ 'eu-1': [shop as Failed, config, there({ kind: 'Secret', name: 'b' })] })).toEqual([
+        expect.stringMatching(/^let the placement take over Namespace "shop": .* in it\)$/),
+        expect.stringMatching(/^let the placement take over ConfigMap "shop\/a": .*; or delete it on cluster "eu-1", /),
+        expect.stringMatching(/^let the placement take over Secret "shop\/b": .*placement\)$/),
+      ]);
+    });
   });
 
   test('about what does not work is to look, with commands to copy', () => {

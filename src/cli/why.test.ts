@@ -391,7 +391,7 @@ Evidence:
     ])('$it', async ({ owner, told }) => {
       const { ask } = await serving(world);
       const { transport } = await (await serveObjects(onMember(owner), {})).server();
-      const members = { at: (name: string) => (name === 'eu-1' ? transport : undefined) };
+      const members = { at: (name: string) => (name === 'eu-1' ? transport : 'no way') };
       const { text } = await ask('placement/web', { members });
       expect(text.match(/Pod "shop\/.*" on cluster "eu-1"\n.*/g) ?? []).toEqual(
         told.map(
@@ -399,6 +399,38 @@ Evidence:
             `Pod "shop/${name}" on cluster "eu-1"\n       container "web" (web:bad): ErrImagePull: no such image for ${name}`,
         ),
       );
+    });
+
+    describe('ends its first sentence with what was found there', () => {
+      const held = 'MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay';
+      const root = 'Pod "shop/web-1" on cluster "eu-1": container "web" (web:bad): ErrImagePull: no such image for web-1';
+      const asked = async (objects: readonly KubeObject[], options: Partial<WhyOptions> = {}) => {
+        const { ask } = await serving(world);
+        const { transport } = await (await serveObjects(objects, {})).server();
+        return (await ask('placement/web', { members: { at: () => transport }, ...options })).text;
+      };
+
+      test.each([
+        { of: {}, who: 'ClusterResourcePlacement "web"' },
+        { of: { cluster: 'us-1' }, who: 'cluster "us-1"' },
+      ])('of $who', async ({ of, who }) => {
+        const text = await asked(onMember('web-work'), of);
+        expect(text.split('\n\n')[0]).toBe(`${who} waits: ${held}; ${root} (for 5m)`);
+        // What the first line has said is not said again.
+        expect(text.split(held)).toHaveLength(2);
+        expect(JSON.parse(await asked(onMember('web-work'), { ...of, output: 'json' }))).toMatchObject({
+          sentence: `${who} waits: ${held}; ${root}`,
+        });
+      });
+
+      test('in one line, and shortened', async () => {
+        const { status, ...rest } = pod('web-1', 'web');
+        const wordy = JSON.parse(JSON.stringify(status).replace('no such image', `no\\nsuch ${'x'.repeat(250)}`));
+        const [namespace, sa, owner] = onMember('web-work');
+        const text = await asked([namespace, sa, owner, { ...rest, status: wordy }]);
+        expect(text.split('\n')[0]).toMatch(/must stay; Pod "shop\/web-1" .*: ErrImagePull: no such x+… \(for 5m\)$/);
+        expect(text.split('\n')[0]?.length).toBeLessThan(400);
+      });
     });
 
     describe('to a StatefulSet that does not replace a broken Pod', () => {
@@ -521,6 +553,15 @@ What you can do:
       expect(text).not.toContain('could not be read there');
     });
 
+    test('says what was not looked at where there is none, once for a cluster', async () => {
+      const { ask } = await serving([...world, { ...work('eu-1', 'no'), metadata: { ...work('eu-1', 'no').metadata, name: 'web-2' } }]);
+      const members = { at: () => 'the kubeconfig has no context of that name' };
+      const { text } = await ask('placement/web', { members });
+      expect(text.split('\n\n').at(-1)).toBe(`Note:
+  - cluster "eu-1": the kubeconfig has no context of that name, so what runs there was not looked at`);
+      expect((await ask('placement/web', { members, cluster: 'eu-2' })).text).not.toContain('not looked at');
+    });
+
     test('goes on without it where it leads nowhere, and says so', async () => {
       const { ask } = await serving(world);
       const away = {
@@ -577,6 +618,44 @@ nothing holds ClusterResourcePlacement "web": its cluster has it, available (rev
 
 Note:
   - nobody can tell whether Job "shop/mig" works on cluster "eu-1": it counts as available after a while; a Job is looked at if it, or the placement, has the annotation flotilla.dev/track-availability: "true"`.trim(),
+    });
+  });
+
+  describe('of what somebody changes on a member again and again', () => {
+    const message =
+      'Deployment "shop/web" is changed on the member again and again; it is put back at 2026-01-01T12:10:00Z';
+    const note = `on cluster "eu-1": ${message}`;
+    const feud = (is: 'True' | 'False', name = 'web-work'): KubeObject => {
+      const order = work('eu-1', '');
+      const identifier = { ordinal: 1, group: 'apps', version: 'v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
+      const applied = { ...conditions('Applied:T', '', 1)[0], status: is, message };
+      const manifestConditions = [{ identifier, conditions: [applied] }];
+      const status = { conditions: conditions('Applied:T Available:T', '', 1), manifestConditions };
+      return { ...order, metadata: { ...order.metadata, name }, status };
+    };
+    const complete = [
+      aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] }),
+      member('eu-1'),
+      core('Namespace', 'fleet-member-eu-1'),
+      aBinding('eu-1', 'TTTTT'),
+      snapshot(1),
+    ];
+
+    test('is told of a cluster that has all of it', async () => {
+      const { ask } = await serving([...complete, feud('True')]);
+      const { code, text } = await ask('placement/web', { cluster: 'eu-1' });
+      expect({ code, told: text.split('\n\n').slice(1) }).toEqual({ code: 0, told: [`Note:\n  - ${note}`] });
+    });
+
+    test('is told where the Works are read anyway', async () => {
+      const { ask } = await serving([...world, feud('True', 'web-2')]);
+      expect((await ask('placement/web')).text).toContain(`Note:\n  - ${note}`);
+      expect((await ask('placement/web', { cluster: 'eu-2' })).text).not.toContain(note);
+    });
+
+    test('is no note where it is a failure, which is told as such', async () => {
+      const { ask } = await serving([...complete, feud('False')]);
+      expect((await ask('placement/web', { cluster: 'eu-1' })).text).not.toContain(note);
     });
   });
 

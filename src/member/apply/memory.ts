@@ -22,6 +22,8 @@ export interface Remembered {
   readonly hiccups?: number;
   /** Absent = this wish was never applied, as far as we know. */
   readonly feud?: Feud;
+  /** It is not as wanted, and nothing is done about that until `notBefore`, as long as this is the order. */
+  readonly restsFor?: number;
   /** When it is looked at again; if it failed, not before. */
   readonly notBefore?: number;
 }
@@ -32,7 +34,9 @@ export interface Feud {
   readonly fights: number;
   /** When it was applied last. */
   readonly appliedAt: number;
-  /** Not written again before. */
+  /** For which order that was, see `One`. */
+  readonly order: number;
+  /** Not written again before, unless there is a new order. */
   readonly restUntil: number;
 }
 

@@ -3,7 +3,7 @@
 //
 // An object that fails is left alone for a while, longer each time, unless something about it changes that could make a difference. One that
 // somebody else keeps changing back or deleting is applied again ever more seldom, for two who both insist would keep each other and the API
-// server busy for good.
+// server busy for good. A new order of the hub is somebody who acts, and may wait for just this object: then it is tried at once, once.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import { typeNameOf } from '../../api/builtin/types.ts';
 import type { Resource } from '../../api/kind.ts';
@@ -19,7 +19,7 @@ import { judge, type Operation } from './judge.ts';
 import { targetOf } from './left-overs.ts';
 import type { Identifier } from './manifest.ts';
 import { type Feud, failureDelayMs, fightDelayMs, MOST_HICCUPS, PEACE_MS, type Remembered } from './memory.ts';
-import { applyFailure, failedToFind, type Outcome, refused, undone } from './outcome.ts';
+import { applyFailure, changedBack, failedToFind, type Outcome, refused, undone } from './outcome.ts';
 import type { Wanted } from './wanted.ts';
 
 export interface One {
@@ -36,6 +36,8 @@ export interface One {
   readonly known: string | undefined;
   readonly surroundings: string;
   readonly before: Remembered | undefined;
+  /** The generation of the Work. */
+  readonly order: number;
   readonly now: number;
   readonly random: Random;
   /** Look, even if nothing seems to have changed. */
@@ -49,8 +51,9 @@ const ATTEMPTS = 3;
 
 /** The outcome that still holds; undefined = look. */
 export function standing(one: One): Remembered | undefined {
-  const { before, known, now, wish, surroundings } = one;
+  const { before, known, order, now, wish, surroundings } = one;
   if (before === undefined || before.wish !== wish) return undefined;
+  if (before.restsFor !== undefined && before.restsFor !== order) return undefined;
   if (known !== undefined && before.basis !== basisOf(one, known)) return undefined;
   const isWaiting = before.notBefore !== undefined && now < before.notBefore;
   if (before.outcome.refusal !== undefined)
@@ -79,7 +82,8 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
     const stillRefused = refusedStill(one, operation, live);
     if (stillRefused !== undefined) return stillRefused;
     const feud = feudOf(one);
-    if (feud !== undefined && one.now < feud.restUntil) return resting(one, operation, live, feud);
+    if (feud !== undefined && one.now < feud.restUntil)
+      return resting(one, operation, live, feud);
     try {
       const after = await operate(hands, one, operation);
       // What the server had filled in it has filled in again: nobody is to blame.
@@ -144,10 +148,12 @@ const isHiccup = ({ before, wish }: One, error: unknown): boolean =>
 const BUSY: readonly number[] = [429, 503, 504];
 
 function afterHiccup(one: One): Remembered {
-  const { before, now, random } = one;
-  const hiccups = (before?.hiccups ?? 0) + 1;
+  const { now, random } = one;
+  // If a new order has ended a rest, it waits for the server now, and no longer for its time.
+  const { restsFor: _restsFor, ...before } = one.before as Remembered;
+  const hiccups = (before.hiccups ?? 0) + 1;
   const basis = basisOf(one, one.known ?? 'unknown');
-  return { ...(before as Remembered), basis, hiccups, notBefore: now + failureDelayMs(hiccups, random) };
+  return { ...before, basis, hiccups, notBefore: now + failureDelayMs(hiccups, random) };
 }
 
 /** The difference is only how the server writes what we sent: since then nobody has touched what the wish speaks of. */
@@ -171,15 +177,16 @@ function refusedStill(one: One, operation: Write, live: KubeObject | undefined):
 /** Neither a refusal nor a hiccup ends it: only another wish does. */
 const feudOf = ({ before, wish }: One): Feud | undefined => (before?.wish === wish ? before.feud : undefined);
 
-/** What we applied stands, even if somebody has changed it since. What is not there, or no longer ours, is not applied. */
+/** What we applied stands, even if somebody has changed it since, and says so. What is not there, or no longer ours, is not applied. */
 function resting(one: One, operation: Write, live: KubeObject | undefined, { restUntil }: Feud): Remembered {
-  const { before, identifier } = one;
+  const { before, identifier, order } = one;
   if (operation.do === 'patch' && !operation.takesOver) {
     const print = before?.outcome.refusal === undefined ? before?.print : undefined;
-    return done(one, live as KubeObject, 'as it was', print);
+    const found = done(one, live as KubeObject, 'as it was', print);
+    return { ...found, outcome: { ...found.outcome, note: changedBack(identifier, restUntil) }, restsFor: order };
   }
   const outcome = refused(identifier, undone(identifier, operation.do, restUntil), live?.metadata.generation);
-  return { ...remembered(one, stateOf(live), outcome), failures: 0, notBefore: restUntil };
+  return { ...remembered(one, stateOf(live), outcome), failures: 0, restsFor: order, notBefore: restUntil };
 }
 
 // ---- what is remembered
@@ -224,11 +231,12 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', print?: 
 }
 
 function afterWrite(one: One): Feud {
-  const { now, random } = one;
+  const { now, order, random } = one;
   const former = feudOf(one);
-  if (former === undefined || now - former.appliedAt >= PEACE_MS) return { fights: 0, appliedAt: now, restUntil: now };
+  if (former === undefined || now - former.appliedAt >= PEACE_MS)
+    return { fights: 0, appliedAt: now, order, restUntil: now };
   const fights = former.fights + 1;
-  return { fights, appliedAt: now, restUntil: now + fightDelayMs(fights, random) };
+  return { fights, appliedAt: now, order, restUntil: now + fightDelayMs(fights, random) };
 }
 
 /** What a server fills into a built-in kind is known; should it ever not be, that costs one write which changes nothing. */

@@ -11,6 +11,8 @@ export interface Outcome {
   readonly refusal?: Refusal;
   /** Only of what was applied. */
   readonly verdict?: Verdict;
+  /** Only of what was applied: what there is to say about that all the same. */
+  readonly note?: string;
   /** Of the live object; 0 if there is none, or if its kind has none. */
   readonly generation: number;
   readonly uid?: string;
@@ -48,6 +50,10 @@ export function undone(identifier: Identifier, doing: Doing, restUntil: number):
         message: `${what} is taken from us on the member again and again; it is taken over anew at ${at}`,
       };
 }
+
+/** It is there and ours, but not as we left it. For a while that stays so: somebody would undo it again. */
+export const changedBack = (identifier: Identifier, restUntil: number): string =>
+  `${describe(identifier)} is changed on the member again and again; it is put back at ${kubeTime(restUntil)}`;
 
 /** What was tried: on an object that is not there, or on one that is. */
 type Doing = 'create' | 'patch';

@@ -202,6 +202,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     known: eyes.known(resource, identifier),
     surroundings: eyes.surroundings(identifier.namespace),
     before: memory.get(identityOf(identifier)),
+    order: work.metadata.generation ?? 0,
     now: input.now,
     random: input.random,
     isRecheck: input.isRecheck,

@@ -68,9 +68,9 @@ function withDetail(
   return { ...finding, message: isTold ? last.message : clipped(`${finding.message}: ${verdict.detail}`) };
 }
 
-function manifestFindings({ refusal, verdict, identifier }: Outcome): readonly ManifestFinding[] {
+function manifestFindings({ refusal, verdict, note = '', identifier }: Outcome): readonly ManifestFinding[] {
   if (refusal !== undefined) return [{ type: 'Applied', status: 'False', ...refusal }];
-  const applied: ManifestFinding = { type: 'Applied', status: 'True', reason: 'Applied', message: '' };
+  const applied: ManifestFinding = { type: 'Applied', status: 'True', reason: 'Applied', message: note };
   switch (verdict?.is) {
     case 'available':
       return [applied, { type: 'Available', status: 'True', reason: 'Available', message: '' }];
