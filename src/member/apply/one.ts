@@ -82,7 +82,7 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
     const stillRefused = refusedStill(one, operation, live);
     if (stillRefused !== undefined) return stillRefused;
     const feud = feudOf(one);
-    if (feud !== undefined && one.now < feud.restUntil)
+    if (feud !== undefined && feud.order === one.order && one.now < feud.restUntil)
       return resting(one, operation, live, feud);
     try {
       const after = await operate(hands, one, operation);
