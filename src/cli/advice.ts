@@ -52,7 +52,7 @@ interface Refusal {
   readonly failed: Failed;
 }
 
-/** With these nothing goes that does not come back: no data, and nothing that others put there. */
+/** With these nothing goes that does not come back: no data, and nothing that others put there. In groups of Kubernetes itself. */
 const MADE_ANEW: readonly string[] = [
   'Deployment',
   'DaemonSet',
@@ -63,13 +63,17 @@ const MADE_ANEW: readonly string[] = [
   'RoleBinding',
 ];
 
+const OWN_GROUPS: readonly string[] = ['', 'apps', 'batch', 'rbac.authorization.k8s.io'];
+
+const isMadeAnew = ({ group = '', kind }: Failed): boolean => OWN_GROUPS.includes(group) && MADE_ANEW.includes(kind);
+
 /** What a member's API server refuses, by the words that the agent has for it (member/apply/outcome.ts, manifest.ts, judge.ts). */
 const REFUSALS: readonly { readonly words: RegExp; readonly what: string; say(of: Refusal): string }[] = [
   {
     words: /cannot be changed on an existing object/,
     what: 'cannot be changed',
     say({ clusters, objects, failed }) {
-      const typed = MADE_ANEW.includes(failed.kind) && objects === objectName(failed) ? typedName(failed) : undefined;
+      const typed = isMadeAnew(failed) && objects === objectName(failed) ? typedName(failed) : undefined;
       const command = typed === undefined ? '' : `: \`${kubectlOn(clusters[0] ?? '', failed)} delete ${typed}\``;
       const unless = typed === undefined ? ', if nothing is lost with that' : '';
       return `change ${objects} back on the hub, or give it another name; or delete it on ${named(clusters)}${unless}, and it is created anew${command}`;
@@ -113,14 +117,7 @@ function adviceOn(failed: Failed): Advice | undefined {
         `share ${objects} with ${owners}: set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on ${named(clusters)}`,
     };
   }
-  if (FOUND.test(message)) {
-    return {
-      what: 'was there',
-      object,
-      say: (clusters, objects) =>
-        `let the placement take over ${objects}: set its spec.strategy.applyStrategy.whenToTakeOver to Always; or delete that on ${named(clusters)}, and it is created anew`,
-    };
-  }
+  if (FOUND.test(message)) return takeOver(failed);
   const known = REFUSALS.find(({ words }) => words.test(message));
   if (known !== undefined) {
     const { what, say } = known;
@@ -135,6 +132,21 @@ function adviceOn(failed: Failed): Advice | undefined {
     object,
     say: (_clusters, objects) =>
       `take ${objects} out of the resourceSelectors of this placement, or of ${other}: only one of them may place an object`,
+  };
+}
+
+/** It is somebody else's: only what holds nothing is advised to be deleted. */
+function takeOver(failed: Failed): Advice {
+  const isNamespace = (failed.group ?? '') === '' && failed.kind === 'Namespace';
+  const within = isNamespace ? ', and all that is in it' : '';
+  const isHarmless = isMadeAnew(failed);
+  return {
+    what: `was there${within}${isHarmless ? ', holds nothing' : ''}`,
+    object: objectName(failed),
+    say(clusters, objects) {
+      const or = isHarmless ? `; or delete it on ${named(clusters)}, and it is created anew` : '';
+      return `let the placement take over ${objects}: set its spec.strategy.applyStrategy.whenToTakeOver to Always (it then goes with the placement${within})${or}`;
+    },
   };
 }
 

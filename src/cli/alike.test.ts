@@ -47,7 +47,10 @@ test.each([
     one: 'nobody can tell whether MemberCluster "a" is available: it counts as such after 60 s',
     all: 'nobody can tell whether MemberClusters "a", "b" are available: they count as such after 60 s',
   },
-  { one: 'MemberCluster "a" uses the budget up (failed): 1', all: 'MemberClusters "a", "b" use the budget up (failed): 1' },
+  {
+    one: 'MemberCluster "a" uses the budget up (failed): 1',
+    all: 'MemberClusters "a", "b" use the budget up (failed): 1',
+  },
   { one: 'MemberCluster "a" has to make room first', all: 'MemberClusters "a", "b" have to make room first' },
   {
     one: 'MemberCluster "a" still has, or removes, what it should have no longer (it still has its copy)',

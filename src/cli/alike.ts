@@ -27,12 +27,22 @@ export function alike(entries: readonly HoldEntry[]): readonly Alike[] {
 
 const MOST_NAMES = 20;
 
+/** What sentences (api/hold.ts) say of a cluster, and how they say it of several. */
+const PLURALS: readonly (readonly [one: string, many: string])[] = [
+  [' is available: it counts as such', ' are available: they count as such'],
+  [' is ', ' are '],
+  [' uses ', ' use '],
+  [' has ', ' have '],
+  [' still has, or removes, what it ', ' still have, or remove, what they '],
+];
+
 /** What is said of the first cluster, said of all of them. */
 export function ofAll(text: string, [first = '', ...others]: readonly string[]): string {
   if (others.length === 0) return text;
   const shown = [first, ...others.slice(0, MOST_NAMES - 1)].map((name) => `"${name}"`).join(', ');
   const more = others.length >= MOST_NAMES ? ` and ${others.length - MOST_NAMES + 1} more` : '';
-  return text
-    .replaceAll(`MemberCluster "${first}"`, () => `MemberClusters ${shown}${more}`)
+  const [one, many] = [`MemberCluster "${first}"`, `MemberClusters ${shown}${more}`];
+  return PLURALS.reduce((told, [of, ofMany]) => told.replaceAll(`${one}${of}`, () => `${many}${ofMany}`), text)
+    .replaceAll(one, () => many)
     .replaceAll(`cluster "${first}"`, () => `clusters ${shown}${more}`);
 }

@@ -5,8 +5,9 @@ import type { ObjectRef } from '../api/object.ts';
 import { holdOf } from '../hub/holds-summary.ts';
 import { type Alike, isItself, ofAll } from './alike.ts';
 import { type Chain, chainFrom, clusterChain, isTold } from './evidence-chain.ts';
-import type { Cause, Evidence, Explanation } from './explanation.ts';
+import { beside, type Cause, type Evidence, type Explanation } from './explanation.ts';
 import type { ClusterProgress, Progress } from './placement-progress.ts';
+import { plainText, shortened } from './plain-text.ts';
 
 export type Answer = Omit<Explanation, 'about'>;
 
@@ -34,13 +35,23 @@ const MOST_ADVICE = 5;
 /** All that can be done stands together, each once: what helps with one object before what helps with any. */
 export function concluded(about: string, found: Answer, { notes, advice = [] }: Conclusion): Explanation {
   const shown = found.causes.flatMap(({ evidence }) => evidence.flatMap(({ next = [] }) => next));
+  const root = found.isWaiting ? rootOf(found.causes[0]) : undefined;
   const general = found.causes.flatMap(({ next = [] }) => next);
   return {
     about,
     ...found,
+    ...(root === undefined ? {} : { root }),
     next: [...new Set([...shown.slice(0, MOST_ADVICE), ...advice, ...general, ...found.next])],
     notes: [...found.notes, ...notes],
   };
+}
+
+const LONGEST_ROOT = 200;
+
+/** A member may say what it likes, and at any length. */
+function rootOf(cause: Cause | undefined): string | undefined {
+  const root = cause?.evidence.find(({ isRoot }) => isRoot);
+  return root && shortened(plainText(`${root.about}: ${root.says[0]}`), LONGEST_ROOT);
 }
 
 export function outdatedNote({ outdated }: Pick<Progress, 'outdated'>): readonly string[] {
@@ -49,6 +60,10 @@ export function outdatedNote({ outdated }: Pick<Progress, 'outdated'>): readonly
   return [`the hub has not dealt with generation ${generation} yet: this is about generation ${observed}`];
 }
 
+/** There it is not for want of something that works: what does not is told, and is not the reason. */
+const NOT_FOR_THAT: readonly Hold['code'][] = ['RemovalPending', 'PredecessorLeaving', 'Unreachable'];
+const isForThat = ({ code, facts }: Hold): boolean => !NOT_FOR_THAT.includes(code) && facts['cause'] !== 'unreachable';
+
 export const causeOfHold = async (chain: Chain, hold: Hold): Promise<Cause> => ({
   code: hold.code,
   sentence: sentenceOf(hold),
@@ -56,8 +71,11 @@ export const causeOfHold = async (chain: Chain, hold: Hold): Promise<Cause> => (
   ...(hold.until === undefined ? {} : { until: hold.until }),
   // What to do about an object is said where its chain is told.
   ...(hold.next === undefined || isTold(chain, hold.on) ? {} : { next: hold.next }),
-  evidence: await chainFrom(chain, hold.on ?? hold.subject),
+  evidence: ofReason(isForThat(hold), await chainFrom(chain, hold.on ?? hold.subject)),
 });
+
+const ofReason = (isReason: boolean, evidence: readonly Evidence[]): readonly Evidence[] =>
+  isReason ? evidence : beside(evidence);
 
 /** Of an entry in a status; `subject` is what the status is of. */
 export async function causeOfEntry(chain: Chain, entry: HoldEntry, subject: ObjectRef): Promise<Cause> {
@@ -111,14 +129,14 @@ export async function causeOfStage(chain: Chain, { cluster, stage, message, sinc
   return {
     sentence: `cluster "${cluster}" is ${stage}${message === '' ? '' : `: ${message}`}`,
     ...(since === undefined ? {} : { since }),
-    evidence: await clusterChain(chain, cluster),
+    evidence: ofReason(stage !== 'Leaving' && stage !== 'Waiting', await clusterChain(chain, cluster)),
     ...(next === undefined ? {} : { next }),
   };
 }
 
 function nextFor(stage: ClusterProgress['stage'], cluster: string): string | undefined {
   if (stage === 'ApplyFailed' || stage === 'NotAvailable' || stage === 'OverrideFailed' || stage === 'CompareFailed') {
-    return `mend what failed on cluster "${cluster}" (a fix moves on by itself)`;
+    return `mend what failed on cluster "${cluster}" (a fix on the hub goes there first)`;
   }
   return stage === 'Applying' || stage === 'Applied' || stage === 'Comparing'
     ? `wait for cluster "${cluster}"`

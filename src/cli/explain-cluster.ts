@@ -10,7 +10,7 @@ import { askedLabels, ownLabels } from './asked-labels.ts';
 import { bindingsOf, clusterChain, clusterRef, type Looking } from './evidence-chain.ts';
 import { isExternal, ofExternalCluster } from './explain-external.ts';
 import { bringNamespace, hearsay, ofDeletion, waiting, whyRefused } from './explain-placement.ts';
-import { type Evidence, memberEvidence } from './explanation.ts';
+import { beside, type Evidence, memberEvidence } from './explanation.ts';
 import { holdNow } from './plan-now.ts';
 import { ifRead } from './readable.ts';
 
@@ -23,7 +23,7 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
     // What holds it first; its own story after that, unless it is the same.
     const cause = await causeOfHold(looking, hold);
     const own = await clusterChain(looking, cluster);
-    const first = { ...cause, evidence: [...cause.evidence, ...own] };
+    const first = { ...cause, evidence: [...cause.evidence, ...beside(own)] };
     const bindings = await bindingsOf(looking, cluster);
     const isGivenUp = bindings.length > 0 && bindings.every(({ spec }) => spec.state === 'Unscheduled');
     const who = `cluster "${cluster}"${isGivenUp ? ', which is no longer picked,' : ''}`;

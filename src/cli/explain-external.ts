@@ -6,7 +6,7 @@ import { byText } from '../base/compare.ts';
 import { type Answer, answer, causeOfStage, MOST_CLUSTERS } from './answer.ts';
 import { type Looking, MOST_CHAINS } from './evidence-chain.ts';
 import { answerAboutRun } from './explain-run.ts';
-import type { Cause } from './explanation.ts';
+import { beside, type Cause } from './explanation.ts';
 import type { ClusterProgress } from './placement-progress.ts';
 import { ifRead } from './readable.ts';
 import { howToMakeOne } from './run-advice.ts';
@@ -40,14 +40,14 @@ export async function ofExternal(looking: Looking): Promise<Answer> {
   const [first, ...others] = openRuns(runs);
   if (first === undefined) return ofNoRun(looking, lastRun(runs));
   const about = await told(looking, first);
-  const beside: Cause[] = [];
+  const alongside: Cause[] = [];
   for (const run of others.slice(0, MOST_CHAINS)) {
-    beside.push({ sentence: (await told(looking, run)).sentence, evidence: [] });
+    alongside.push({ sentence: (await told(looking, run)).sentence, evidence: [] });
   }
   return {
     ...about,
     sentence: `${title} is not complete: ${about.sentence}`,
-    causes: [...about.causes, ...beside, ...(await revisions(looking))],
+    causes: [...about.causes, ...alongside, ...(await revisions(looking))],
     next: [...about.next, ...[first, ...others].map((run) => moreAbout(whichOf(looking, run)))],
   };
 }
@@ -77,7 +77,7 @@ async function ofNoRun(looking: Looking, last: StagedUpdateRun | undefined): Pro
   const failed: Cause[] = [];
   if (last !== undefined && phaseOf(last) === 'Failed') {
     const { sentence: how, causes } = await told(looking, last);
-    failed.push({ sentence: how, evidence: causes.flatMap(({ evidence }) => evidence) });
+    failed.push({ sentence: how, evidence: beside(causes.flatMap(({ evidence }) => evidence)) });
   }
   return answer(`${title} is not complete: ${sentence}`, { causes: [...failed, ...carried, ...broken], next });
 }

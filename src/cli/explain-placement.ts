@@ -10,7 +10,7 @@ import { type Answer, answer, causeOfAlike, causeOfStage, HUB_RUNS, isNotOver, M
 import { askedLabels, ownLabels } from './asked-labels.ts';
 import { clusterChain, type Looking, MOST_CHAINS } from './evidence-chain.ts';
 import { isExternal, ofExternal } from './explain-external.ts';
-import { type Cause, type Evidence, eventEvidence, farewellOf } from './explanation.ts';
+import { beside, type Cause, type Evidence, eventEvidence, farewellOf } from './explanation.ts';
 import { ifRead } from './readable.ts';
 import { untrackedNotes } from './untracked.ts';
 import { NAME } from './which-placement.ts';
@@ -87,7 +87,8 @@ export async function waiting({ reader }: Looking, { who, first, others = [], on
     return answer(`${who} waits: ${first.sentence}`, { ...since, causes: [first, ...others] });
   }
   const next = `wait until cluster "${name}" has left the fleet${first.code === 'BudgetUsed' ? ', or raise maxUnavailable' : ''}; if its agent comes back, it leaves sooner`;
-  return answer(`${who} waits: MemberCluster "${name}" ${farewell}`, { causes: [{ ...first, next }, ...others] });
+  const told = { ...first, next, evidence: beside(first.evidence) };
+  return answer(`${who} waits: MemberCluster "${name}" ${farewell}`, { causes: [told, ...others] });
 }
 
 /** All clusters that fit have it, and that is nobody. What keeps each of them out is what a person wants to know then. */
@@ -193,7 +194,7 @@ export async function ofDeletion(looking: Looking): Promise<Answer> {
     const { targetCluster } = binding.spec;
     causes.push({
       sentence: `cluster "${targetCluster}" has not let go of it yet`,
-      evidence: await clusterChain(looking, targetCluster),
+      evidence: beside(await clusterChain(looking, targetCluster)),
     });
   }
   const clusters = [...new Set(remaining.map(({ spec }) => spec.targetCluster))];

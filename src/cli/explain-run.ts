@@ -21,8 +21,9 @@ import {
   MOST_CLUSTERS,
   outdatedNote,
 } from './answer.ts';
+import { changedAgainNotes } from './changed-again.ts';
 import { type Chain, clusterChain, MOST_CHAINS } from './evidence-chain.ts';
-import { type Cause, type Evidence, type Explanation, eventEvidence, sayCondition } from './explanation.ts';
+import { beside, type Cause, type Evidence, type Explanation, eventEvidence, sayCondition } from './explanation.ts';
 import { withoutMarker } from './plain-text.ts';
 import { ifRead, type Reader } from './readable.ts';
 import { insteadOfResuming, type Overtaken, seeOther, wayBack, waysOut } from './run-advice.ts';
@@ -51,7 +52,9 @@ export async function explainRun(of: RunCase, cluster?: string): Promise<Explana
   if (cluster !== undefined && !NAME.test(cluster)) {
     throw new UserError('BadFlag', `"${cluster}" cannot be the name of a cluster`);
   }
-  return concluded(titleOfRun(of.which), await answerAboutRun(of, cluster), { notes: of.reader.unread() });
+  const found = await answerAboutRun(of, cluster);
+  const notes = [...changedAgainNotes(of.reader.worksRead()), ...of.reader.unread()];
+  return concluded(titleOfRun(of.which), found, { notes });
 }
 
 /** The same as a part of what is told of its placement. `cluster`: one that is in a stage of it. */
@@ -371,7 +374,7 @@ async function ofClusterInRun(story: Story, cluster: string): Promise<Answer> {
   const rest = isLater && front !== undefined && front !== entry ? [await causeOf(story, front)] : [];
   const own = await clusterChain(story, cluster);
   return answer(`${where} waits: ${cause.sentence}`, {
-    causes: [{ ...cause, evidence: [...cause.evidence, ...own] }, ...rest],
+    causes: [{ ...cause, evidence: [...cause.evidence, ...beside(own)] }, ...rest],
     next: await waysPast(story, [entry]),
   });
 }

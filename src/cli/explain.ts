@@ -3,7 +3,8 @@ import type { Placement } from '../api/placement.ts';
 import { UserError } from '../base/errors.ts';
 import { adviceFor } from './advice.ts';
 import { type Answer, concluded, outdatedNote } from './answer.ts';
-import type { Looking } from './evidence-chain.ts';
+import { changedAgainNotes } from './changed-again.ts';
+import { bindingsOf, type Looking } from './evidence-chain.ts';
 import { ofCluster } from './explain-cluster.ts';
 import { besideExternal, isExternal } from './explain-external.ts';
 import { ofPlacement } from './explain-placement.ts';
@@ -32,9 +33,15 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
   const about = cluster === undefined ? undefined : [cluster, ...told];
   const advice = led.isWaiting && !looking.progress.isDeleting ? adviceFor(of.placement, about) : [];
   const beside = isAtRest ? await besideExternal(looking) : [];
+  if (cluster !== undefined) for (const each of await bindingsOf(looking, cluster)) await of.reader.worksOf(each);
   return concluded(looking.title, led, {
     advice,
-    notes: [...outdatedNote(looking.progress.isDeleting ? {} : looking.progress), ...beside, ...of.reader.unread()],
+    notes: [
+      ...outdatedNote(looking.progress.isDeleting ? {} : looking.progress),
+      ...beside,
+      ...changedAgainNotes(of.reader.worksRead()),
+      ...of.reader.unread(),
+    ],
   });
 }
 

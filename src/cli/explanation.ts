@@ -12,6 +12,8 @@ export interface Explanation {
   readonly about: string;
   readonly isWaiting: boolean;
   readonly sentence: string;
+  /** What was found at the end of the chain behind it, in one line. */
+  readonly root?: string;
   /** Since when what the sentence says is so, epoch ms. What is slow and what is broken differ in nothing else at first. */
   readonly since?: number;
   readonly causes: readonly Cause[];
@@ -39,7 +41,17 @@ export interface Evidence {
   readonly says: readonly string[];
   /** What a person can do about just that object, where what helps with any does not. */
   readonly next?: string;
+  /** The member itself says there what does not work: behind it there is nothing to look for. */
+  readonly isRoot?: true;
 }
+
+/** The answer in one line, down to what does not work. */
+export const wholeSentence = ({ sentence, root }: Pick<Explanation, 'sentence' | 'root'>): string =>
+  root === undefined ? sentence : `${sentence}; ${root}`;
+
+/** Told beside a sentence that is about something else. */
+export const beside = (evidence: readonly Evidence[]): readonly Evidence[] =>
+  evidence.map(({ isRoot: _isRoot, ...each }) => each);
 
 const MOST_OBJECTS = 5;
 

@@ -5,8 +5,8 @@ import { httpTransport } from '../client/http.ts';
 import { type ConnectOptions, connectionIfThere } from './connect.ts';
 
 export interface Members extends Disposable {
-  /** undefined = the caller has no way there. */
-  at(cluster: string): Transport | undefined;
+  /** A text = why the caller has no way there. */
+  at(cluster: string): Transport | string;
 }
 
 /** Whoever asks why is told without it rather than late. */
@@ -19,8 +19,9 @@ export function membersFrom({ kubeconfig }: Pick<ConnectOptions, 'kubeconfig'>):
       const known = open.get(cluster);
       if (known !== undefined) return known;
       const connection = connectionIfThere({ ...(kubeconfig === undefined ? {} : { kubeconfig }), context: cluster });
+      if (connection === undefined) return 'the kubeconfig has no context of that name';
       // A program that logs in may ask its user for something: for that a glance is not important enough.
-      if (connection === undefined || connection.plugin !== undefined) return undefined;
+      if (connection.plugin !== undefined) return 'its context logs in by a program of its own';
       const patience = { timeoutMs: PATIENCE_MS, connectTimeoutMs: PATIENCE_MS };
       const transport = httpTransport(connection, { clock: wallClock, ...patience });
       open.set(cluster, transport);

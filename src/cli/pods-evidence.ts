@@ -70,7 +70,8 @@ export async function podsEvidence(
   };
   return [{ about: there({ kind, namespace, name }), says: refusalOf(found) }, ...pods.map(evidenceOn)]
     .filter(({ says }) => says.length > 0)
-    .slice(0, MOST);
+    .slice(0, MOST)
+    .map((each) => ({ ...each, isRoot: true }));
 
   function deletionOf({ metadata: { name: pod = '' } }: KubeObject): string | undefined {
     const isTypable = [cluster, namespace, pod].every((each) => NAME.test(each));

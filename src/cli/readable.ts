@@ -36,6 +36,8 @@ export interface Reader {
   members(): Promise<Readable<readonly MemberCluster[]>>;
   member(name: string): Promise<Readable<MemberCluster | undefined>>;
   worksOf(binding: HubBinding): Promise<Readable<readonly Work[]>>;
+  /** Those that were read so far. */
+  worksRead(): readonly Work[];
   work(namespace: string, name: string): Promise<Readable<Work | undefined>>;
   /** What its member says of workloads of it that do not come up, or do not go; of a member that the caller has no way to, nothing. */
   behind(work: Work, now: number): Promise<readonly Evidence[]>;
@@ -91,6 +93,21 @@ export function createReader(
       `MemberCluster "${cluster}"`,
       () => client.find(memberCluster, { name: cluster }) as Promise<MemberCluster | undefined>,
     );
+  const worksRead: Work[] = [];
+  const byBinding = new Map<string, Promise<Readable<readonly Work[]>>>();
+  async function readWorks({ metadata, spec }: HubBinding): Promise<Readable<readonly Work[]>> {
+    const inNamespace = memberNamespace(spec.targetCluster);
+    const selector = [
+      `${labels.parentBinding}=${metadata.name}`,
+      ...(namespace === undefined ? [] : [`${labels.parentPlacementNamespace}=${namespace}`]),
+    ].join(',');
+    const found = await attempt(
+      `the Works in namespace "${inNamespace}"`,
+      () => all(work, { namespace: inNamespace, labels: selector }) as Promise<readonly Work[]>,
+    );
+    worksRead.push(...(ifRead(found) ?? []));
+    return found;
+  }
   return {
     bindings: lazy(() =>
       attempt(`the ${family.binding.kind}s`, async () => projected(family.bindings, await ours(family.binding))),
@@ -112,17 +129,13 @@ export function createReader(
       byName.set(cluster, known);
       return known;
     },
-    worksOf({ metadata, spec }) {
-      const inNamespace = memberNamespace(spec.targetCluster);
-      const selector = [
-        `${labels.parentBinding}=${metadata.name}`,
-        ...(namespace === undefined ? [] : [`${labels.parentPlacementNamespace}=${namespace}`]),
-      ].join(',');
-      return attempt(
-        `the Works in namespace "${inNamespace}"`,
-        () => all(work, { namespace: inNamespace, labels: selector }) as Promise<readonly Work[]>,
-      );
+    worksOf(binding) {
+      const { name: key = '' } = binding.metadata;
+      const known = byBinding.get(key) ?? readWorks(binding);
+      byBinding.set(key, known);
+      return known;
     },
+    worksRead: () => worksRead,
     work: (inNamespace, workName) =>
       attempt(
         `Work "${inNamespace}/${workName}"`,
@@ -137,6 +150,10 @@ export function createReader(
       try {
         const member = waysIn?.at(cluster);
         if (member === undefined) return [];
+        if (typeof member === 'string') {
+          unread.add(`cluster "${cluster}": ${member}, so what runs there was not looked at`);
+          return [];
+        }
         if (isGoing) return await remnantsEvidence({ cluster, member }, found, now);
         for (const each of down) seen.push(...(await podsEvidence({ cluster, member }, found, each)));
       } catch (error) {

@@ -1,11 +1,12 @@
 // An explanation as people read it: one sentence, then the chain of evidence, then what can be done. Pure.
 import { shortDuration } from '../base/age.ts';
-import { type Cause, type Explanation, lasting } from './explanation.ts';
+import { type Cause, type Explanation, lasting, wholeSentence } from './explanation.ts';
 import { plainText } from './plain-text.ts';
 
-export function renderWhy({ sentence, since, causes, next, notes }: Explanation, now: number): string {
+export function renderWhy(explanation: Explanation, now: number): string {
+  const { sentence, since, causes, next, notes } = explanation;
   return [
-    `${sentence}${lasting(since, now) === '' ? '' : ` (${lasting(since, now)})`}`,
+    `${wholeSentence(explanation)}${lasting(since, now) === '' ? '' : ` (${lasting(since, now)})`}`,
     ...section(
       'Evidence',
       causes.flatMap((cause, at) => causeLines(cause, at + 1, sentence, now)),

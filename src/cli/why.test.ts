@@ -251,7 +251,7 @@ What you can do:
       ...budgetUsed(name, [name]),
       code: 'NotAvailable',
       facts: { cause: 'failed', message: refused.condition.message },
-      next: `mend what failed on cluster "${name}" (a fix moves on by itself)`,
+      next: `mend what failed on cluster "${name}" (a fix on the hub goes there first)`,
     });
     const names = ['eu-1', 'eu-2', 'us-1'];
     const placement = aPlacement({
@@ -279,7 +279,7 @@ Evidence:
 
 What you can do:
   - share Deployment "shop/web" with ConfigMap "own": set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on clusters eu-1, eu-2, us-1
-  - mend what failed on clusters "eu-1", "eu-2", "us-1" (a fix moves on by itself)`.slice(1),
+  - mend what failed on clusters "eu-1", "eu-2", "us-1" (a fix on the hub goes there first)`.slice(1),
     );
   });
 
@@ -403,9 +403,10 @@ Evidence:
 
     describe('ends its first sentence with what was found there', () => {
       const held = 'MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay';
-      const root = 'Pod "shop/web-1" on cluster "eu-1": container "web" (web:bad): ErrImagePull: no such image for web-1';
-      const asked = async (objects: readonly KubeObject[], options: Partial<WhyOptions> = {}) => {
-        const { ask } = await serving(world);
+      const root =
+        'Pod "shop/web-1" on cluster "eu-1": container "web" (web:bad): ErrImagePull: no such image for web-1';
+      const asked = async (objects: readonly KubeObject[], options: Partial<WhyOptions> = {}, onHub = world) => {
+        const { ask } = await serving(onHub);
         const { transport } = await (await serveObjects(objects, {})).server();
         return (await ask('placement/web', { members: { at: () => transport }, ...options })).text;
       };
@@ -421,6 +422,52 @@ Evidence:
         expect(JSON.parse(await asked(onMember('web-work'), { ...of, output: 'json' }))).toMatchObject({
           sentence: `${who} waits: ${held}; ${root}`,
         });
+      });
+
+      test.each([
+        { it: 'it waits for a removal', code: 'RemovalPending', facts: {} },
+        { it: 'it is not heard', code: 'Unreachable', facts: {} },
+        { it: 'it uses the budget up because it is not heard', code: 'BudgetUsed', facts: { cause: 'unreachable' } },
+      ] as const)('but not where $it', async ({ code, facts }) => {
+        const hold = { ...budgetUsed('eu-1', ['us-1']), code, facts };
+        const placement = { ...stopped, status: { ...stopped.status, holds: [hold] } };
+        const text = await asked(onMember('web-work'), {}, [...world.filter((each) => each !== stopped), placement]);
+        expect(text.split('\n')[0]).not.toContain('ErrImagePull');
+        expect(text).toContain('ErrImagePull');
+      });
+
+      test('but not of a cluster that waits for another one', async () => {
+        const hold = budgetUsed('eu-2', ['eu-1']);
+        const placement = { ...stopped, status: { ...stopped.status, holds: [hold] } };
+        const objects = [...world.filter((each) => each !== stopped), placement];
+        const text = await asked(onMember('web-work'), { cluster: 'eu-1' }, objects);
+        expect(text.split('\n')[0]).toMatch(/^cluster "eu-1" waits: MemberCluster "eu-2" .* must stay \(for 5m\)$/);
+        expect(text).toContain('ErrImagePull');
+      });
+
+      test('but not where the member is leaving, which is said instead', async () => {
+        const { metadata, ...rest } = member('eu-1');
+        const staying = world.filter(({ kind, metadata: { name } }) => kind !== 'MemberCluster' || name !== 'eu-1');
+        const held = { ...rest, metadata: { ...metadata, finalizers: ['example.com/held'] } };
+        const { ask, subject } = await serving([...staying, held]);
+        const { cluster: hub } = subject;
+        await hub.call({ verb: 'delete', at: hub.at('memberclusters', undefined, 'eu-1') });
+        const { transport } = await (await serveObjects(onMember('web-work'), {})).server();
+        const { text } = await ask('placement/web', { members: { at: () => transport } });
+        expect(text.split('\n')[0]).toMatch(/ waits: MemberCluster "eu-1" is leaving the fleet$/);
+        expect(text).toContain('ErrImagePull');
+      });
+
+      test('but not where all of it is being deleted', async () => {
+        const { metadata, ...rest } = stopped;
+        const held = { ...rest, metadata: { ...metadata, finalizers: ['example.com/held'] } };
+        const { ask, subject } = await serving([...world.filter((each) => each !== stopped), held]);
+        const { cluster: hub } = subject;
+        await hub.call({ verb: 'delete', at: hub.at('clusterresourceplacements', undefined, 'web') });
+        const { transport } = await (await serveObjects(onMember('web-work'), {})).server();
+        const { text } = await ask('placement/web', { members: { at: () => transport } });
+        expect(text.split('\n')[0]).toMatch(/ is being deleted for .* to let go of it first$/);
+        expect(text).toContain('ErrImagePull');
       });
 
       test('in one line, and shortened', async () => {
@@ -554,7 +601,10 @@ What you can do:
     });
 
     test('says what was not looked at where there is none, once for a cluster', async () => {
-      const { ask } = await serving([...world, { ...work('eu-1', 'no'), metadata: { ...work('eu-1', 'no').metadata, name: 'web-2' } }]);
+      const { ask } = await serving([
+        ...world,
+        { ...work('eu-1', 'no'), metadata: { ...work('eu-1', 'no').metadata, name: 'web-2' } },
+      ]);
       const members = { at: () => 'the kubeconfig has no context of that name' };
       const { text } = await ask('placement/web', { members });
       expect(text.split('\n\n').at(-1)).toBe(`Note:
@@ -627,7 +677,14 @@ Note:
     const note = `on cluster "eu-1": ${message}`;
     const feud = (is: 'True' | 'False', name = 'web-work'): KubeObject => {
       const order = work('eu-1', '');
-      const identifier = { ordinal: 1, group: 'apps', version: 'v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
+      const identifier = {
+        ordinal: 1,
+        group: 'apps',
+        version: 'v1',
+        kind: 'Deployment',
+        namespace: 'shop',
+        name: 'web',
+      };
       const applied = { ...conditions('Applied:T', '', 1)[0], status: is, message };
       const manifestConditions = [{ identifier, conditions: [applied] }];
       const status = { conditions: conditions('Applied:T Available:T', '', 1), manifestConditions };

@@ -4,7 +4,7 @@ import { type Clock, kubeTime } from '../base/clock.ts';
 import type { Connected } from './connect.ts';
 import { explain } from './explain.ts';
 import { explainRun } from './explain-run.ts';
-import type { Explanation } from './explanation.ts';
+import { type Explanation, wholeSentence } from './explanation.ts';
 import type { Members } from './members.ts';
 import { createReader, ifRead } from './readable.ts';
 import { renderWhy } from './render-why.ts';
@@ -61,9 +61,10 @@ function tell(explanation: Explanation, { output, clock }: Pick<WhyOptions, 'out
 }
 
 /** For programs: the same facts. Times as in the API. */
-function jsonOf({ since, causes, ...rest }: Explanation) {
+function jsonOf({ since, causes, sentence, root, ...rest }: Explanation) {
   return {
     ...rest,
+    sentence: wholeSentence({ sentence, ...(root === undefined ? {} : { root }) }),
     ...timed('since', since),
     causes: causes.map(({ since: began, until, ...cause }) => ({
       ...cause,

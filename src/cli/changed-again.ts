@@ -1,0 +1,20 @@
+// What somebody changes on a member again and again, so that it is put back ever more seldom: applied by what the status says, and yet not always so.
+import { clusterOfNamespace } from '../api/names.ts';
+import type { Work } from '../api/work.ts';
+
+/** The words are the agent's (member/apply/outcome.ts). */
+const PUT_BACK = /is changed on the member again and again; it is put back at \S+$/;
+/** More than that nobody reads. */
+const MOST = 5;
+
+export function changedAgainNotes(works: readonly Work[]): readonly string[] {
+  const notes = works.flatMap(({ metadata, status }) => {
+    const cluster = clusterOfNamespace(metadata.namespace ?? '');
+    return (status?.manifestConditions ?? [])
+      .flatMap(({ conditions }) => conditions)
+      .filter(({ type, status: is, message }) => type === 'Applied' && is === 'True' && PUT_BACK.test(message))
+      .map(({ message }) => `on cluster "${cluster}": ${message}`);
+  });
+  const more = notes.length - MOST;
+  return [...notes.slice(0, MOST), ...(more > 0 ? [`and ${more} more that somebody changes again and again`] : [])];
+}
