@@ -146,7 +146,8 @@ function mending(row: Row): string {
   if (!row.reachable) {
     return `bring cluster "${row.cluster}" back, or let it leave the fleet (kubectl delete membercluster ${row.cluster})`;
   }
-  if (row.health === 'failed') return `mend what failed on cluster "${row.cluster}" (a fix on the hub goes there first)`;
+  if (row.health === 'failed')
+    return `mend what failed on cluster "${row.cluster}" (a fix on the hub goes there first)`;
   if (row.health === 'starting')
     return `wait for cluster "${row.cluster}", or mend what does not come up there (a fix on the hub goes there first)`;
   return `wait for cluster "${row.cluster}"`;

@@ -496,7 +496,10 @@ describe('what holds a cluster', () => {
 
   test.each([
     { flag: 'f', next: 'mend what failed on cluster "c1" (a fix on the hub goes there first)' },
-    { flag: 's', next: 'wait for cluster "c1", or mend what does not come up there (a fix on the hub goes there first)' },
+    {
+      flag: 's',
+      next: 'wait for cluster "c1", or mend what does not come up there (a fix on the hub goes there first)',
+    },
   ])('is not to be brought to more clusters, if it does not work on one ($flag)', ({ flag, next }) => {
     expect(planOf(`B ${flag} c1; B ro c2`, { n: 2, mu: 1 }).holds['c2']).toMatchObject({
       code: 'BudgetUsed',
