@@ -51,7 +51,10 @@ export async function recover(disk: Disk, parsed: ParsedObjects, options: StateO
     tail = await reading.segment(number, number === segments.at(-1));
     bytesSinceSnapshot += tail.length;
   }
-  for (const file of obsoleteFiles(files, base)) await disk.remove(file);
+  const obsolete = obsoleteFiles(files, base);
+  // After a kill -9 the snapshot's name may be in the page cache alone: what it stands for must not go before it is there for good.
+  if (obsolete.length > 0 && files.snapshots.length > 0) await disk.sync(snapshotName(base));
+  for (const file of obsolete) await disk.remove(file);
   tail ??= await freshSegment(disk, 1, 1);
   return {
     clusters: reading.clusters,
