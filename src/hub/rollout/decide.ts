@@ -80,14 +80,18 @@ export function decide(observed: Observed): Decision {
   }
   // Who is behind would move clusters back to what was the newest once.
   const certain = [ascertain(seen(family.resourceSnapshots, newest), `makes sure that ${snapshot} is the newest`)];
-  const removed = plan.remove.map((key) =>
+  const { figures } = plan;
+  // Who goes because the scheduler finds no more clusters goes by itself, in a pass of its own: while others are told of or moved, it may find one.
+  const isByWord = figures.target < (limits.target ?? figures.target);
+  const goes = isByWord && told.length + moved.length > 0 ? [] : plan.remove;
+  const removed = goes.map((key) =>
     remove(seen(family.bindings, bindingOf(key)), `takes ${bindingOf(key).spec.targetCluster} out`),
   );
-  const { figures } = plan;
+  const isPutOff = goes.length < plan.remove.length;
   return {
     steps: [told, ...(moved.length === 0 ? [] : [certain, moved]), removed].filter((step) => step.length > 0),
     holds: Object.values(plan.holds),
-    ...againAfter(moved, removed),
+    ...(isPutOff ? { again: 'at once' as const } : againAfter(moved, removed)),
     ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
     because:
       `${moved.length} move, ${removed.length} go, ${plan.stale.length} wait: ${figures.ready} ready of ${figures.target}, ` +
