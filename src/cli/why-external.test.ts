@@ -121,7 +121,7 @@ describe('why a placement that waits for runs does not move', () => {
         'flotilla why run/r',
         'flotilla why run/old',
       ],
-      not: ['moves on by itself'],
+      not: ['goes there first'],
     },
     {
       it: 'with nothing but a run that is stopped',
@@ -165,7 +165,7 @@ describe('why a placement that waits for runs does not move', () => {
       objects: [external({ said: 'TTTTTF', clusters: [cluster('a', 'TTTTTT'), bad] }), ...snapshots, aRun(over)],
       says: 'ClusterResourcePlacement "web" is not complete: cluster "b" is NotAvailable: Deployment "shop/web": no Pod is ready',
       also: ['mend what does not work on cluster "b"; a fix of what is placed needs a new run', MAKE_ONE],
-      not: ['moves on by itself'],
+      not: ['goes there first'],
     },
     {
       it: 'that is complete',
