@@ -42,17 +42,20 @@ export function createWatchHub({ clock, random, limits }: WatchHubOptions): Watc
   let ready: Watcher[] = [];
   let isScheduled = false;
 
+  // Before anybody in this process acts on what has happened: whoever hears of it elsewhere can be at it meanwhile.
   const schedule = () => {
     if (isScheduled) return;
     isScheduled = true;
-    setImmediate(serveReady);
+    queueMicrotask(serveReady);
   };
   const serveReady = () => {
     isScheduled = false;
     const now = ready.length > SLICE ? ready.slice(0, SLICE) : ready;
     ready = ready.length > SLICE ? ready.slice(SLICE) : [];
     for (const watcher of now) watcher.pump();
-    if (ready.length > 0) schedule();
+    if (ready.length === 0 || isScheduled) return;
+    isScheduled = true;
+    setImmediate(serveReady);
   };
 
   return {
@@ -170,6 +173,8 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
         while (next < pending.length) {
           if (response.writableLength > limits.watchBufferBytes) return block();
           response.write(burst());
+          // It would else wait until all that is ready has run.
+          response.socket?.uncork();
         }
       }
     } catch (error) {
