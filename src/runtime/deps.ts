@@ -25,6 +25,8 @@ export interface Deps {
    * Where nothing takes time, as in a simulated world, a microtask, unless told.
    */
   readonly afterOthers?: (run: () => void) => void;
+  /** Runs something in the next turn of the event loop. Where time stands still while something runs, there is nothing to tell apart. */
+  readonly nextTurn?: (run: () => void) => void;
   /** Runs what nobody waits for, so that what somebody waits for can come in between. At once unless told. */
   readonly oneATurn?: (run: () => void) => void;
 }
@@ -73,9 +75,10 @@ export function oneATurn(): (run: () => void) => void {
 const SHARE = 1 / 8;
 
 /** For a process with a disk. */
-export const besideDisk = (): Required<Pick<Deps, 'afterOthers' | 'oneATurn'>> => ({
+export const besideDisk = (): Required<Pick<Deps, 'afterOthers' | 'oneATurn' | 'nextTurn'>> => ({
   afterOthers: afterDisk(),
   oneATurn: oneATurn(),
+  nextTurn: setImmediate,
 });
 
 export const silentLog: Log = { info() {}, warn() {}, error() {} };

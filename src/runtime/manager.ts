@@ -82,7 +82,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   const { clock, log } = deps;
   const { workers = 8, resyncMs = TEN_HOURS_MS, sideBySide = 8, manager = 'flotilla', stopGraceMs = 10_000 } = options;
   const metrics = options.metrics === undefined ? noMetrics : runtimeMetrics(options.metrics);
-  const pace = createPace(clock);
+  const pace = createPace(clock, deps.nextTurn === undefined ? {} : { nextTurn: deps.nextTurn });
   /** Reads and watches end at once when we stop; writes that are under way get some time. */
   const reading = new AbortController();
   const writing = new AbortController();
@@ -205,11 +205,11 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   }
 
   function tell(feed: Feed, change: Change<Projected>, place: string): void {
-    const isNewSpec = hasNewSpec(change);
+    const spec = hasNewSpec(change) ? specText(place) : undefined;
     for (const each of running) {
       if (!each.isReady || each.dependents.size === 0) continue;
       for (const key of [...each.dependents.of(place)]) wake(each, key, 'fresh');
-      if (isNewSpec) for (const key of [...each.dependents.of(specText(place))]) wake(each, key, 'fresh');
+      if (spec !== undefined) for (const key of [...each.dependents.of(spec)]) wake(each, key, 'fresh');
     }
     // Of a source that is still being listed, `walk` tells everything at its end.
     if (!feed.isSynced) return;
@@ -334,7 +334,8 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     silentIn: presence.silentIn,
     isLookedAt(place) {
       const text = placeText(place);
-      return running.some(({ dependents }) => dependents.has(text) || dependents.has(specText(text)));
+      const spec = specText(text);
+      return running.some(({ dependents }) => dependents.has(text) || dependents.has(spec));
     },
     signed(of, key, fold) {
       author = { of, key };

@@ -13,16 +13,26 @@ export interface Pace {
 
 const LONG_AFTER_MS = 20;
 
-export function createPace(clock: Clock, sliceMs = 5): Pace {
+export interface PaceOptions {
+  readonly sliceMs?: number;
+  /** Runs something when the loop has had its turn: who waited for something else meanwhile has let it. Without it, time tells. */
+  readonly nextTurn?: (run: () => void) => void;
+}
+
+export function createPace(clock: Clock, { sliceMs = 5, nextTurn }: PaceOptions = {}): Pace {
   let sliceEnds: number | undefined;
   let waiting: (() => void)[] = [];
 
+  const endSlice = () => {
+    sliceEnds = undefined;
+  };
   const mayGoOn = () => {
     // Those who wait go first, else one busy part would keep the others out.
     if (waiting.length > 0) return false;
     const now = clock.now();
     // Long after a slice the loop has had its turn without our help; and a clock that was set back must not make a slice last for hours.
     const isOld = sliceEnds !== undefined && (now > sliceEnds + LONG_AFTER_MS || sliceEnds - now > sliceMs);
+    if (sliceEnds === undefined) nextTurn?.(endSlice);
     if (sliceEnds === undefined || isOld) sliceEnds = now + sliceMs;
     return now < sliceEnds;
   };
