@@ -37,6 +37,8 @@ interface Bench extends AsyncDisposable {
 }
 
 const CONFIG_MAPS = { group: '', version: 'v1', kind: 'ConfigMap' };
+/** As where placements look into many namespaces: the watch brings metadata, and what is selected is asked for. */
+const wide = () => createWatchPlan(0);
 const namespaceTerm = (name: string) => ({ group: '', version: 'v1', kind: 'Namespace', name });
 
 async function bench(
@@ -319,6 +321,30 @@ describe('a change of what is selected', () => {
     expect(it.writes()).toEqual([]);
   });
 
+  test.each([
+    { it: 'is brought by the watch of a namespace', plan: createWatchPlan, asked: 0 },
+    { it: 'is asked for where one watch tells of all namespaces', plan: wide, asked: 1 },
+  ])('new content $it', async ({ plan, asked }) => {
+    let gets = 0;
+    const options = { throttle: { debounceMs: 0 }, plan: plan() };
+    await using it = await bench(namespacedFamily, options, (transport) => ({
+      call(request, signal) {
+        if (request.verb === 'get') gets++;
+        return transport.call(request, signal);
+      },
+      watch: (request, signal) => transport.watch(request, signal),
+    }));
+    await it.configMap('app', { key: 'old' });
+    await it.place('web');
+    await it.advance(STATUS_INTERVAL_MS);
+    gets = 0;
+    await it.patch('configmaps', 'app', { data: { key: 'new' } }, 'team');
+    await it.advance(STATUS_INTERVAL_MS);
+    const [, newest] = await it.list('resourcesnapshots');
+    expect(newest?.spec).toMatchObject({ selectedResources: [{ data: { key: 'new' } }] });
+    expect(gets).toBe(asked);
+  });
+
   test('above three namespaces one watch per kind takes the place of the narrow ones', async () => {
     const plan = createWatchPlan();
     await using it = await bench(clusterFamily, { plan });
@@ -588,7 +614,7 @@ describe('what cannot be read', () => {
   test('any more is told in the same way, though it is still listed and watched, and heals by itself', async () => {
     let refused = 0;
     let isRefusing = false;
-    await using it = await bench(namespacedFamily, { throttle: { debounceMs: 0 } }, (transport) => ({
+    await using it = await bench(namespacedFamily, { throttle: { debounceMs: 0 }, plan: wide() }, (transport) => ({
       async call(request, signal) {
         await turns(1);
         if (isRefusing && request.at.resource.plural === 'configmaps' && request.verb === 'get') {
@@ -641,7 +667,7 @@ describe('what cannot be read', () => {
 
 test('an envelope that was selected counts as selected as long as nobody can look', async () => {
   let isRefusing = false;
-  await using it = await bench(namespacedFamily, { throttle: { debounceMs: 0 } }, (transport) => ({
+  await using it = await bench(namespacedFamily, { throttle: { debounceMs: 0 }, plan: wide() }, (transport) => ({
     call(request, signal) {
       if (isRefusing && request.at.resource.plural === 'configmaps' && request.verb === 'get') {
         throw new ApiError(403, 'Forbidden', 'configmaps are forbidden');

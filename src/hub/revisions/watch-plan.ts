@@ -1,5 +1,6 @@
 // Which watches tell what the placements select. Of a namespaced kind up to three namespaces are watched one by one; when placements look
-// into more, one watch over the whole cluster takes their place, until nobody looks any more.
+// into more, one watch over the whole cluster takes their place, until nobody looks any more. In a namespace that is looked into most objects are
+// selected, so its watch brings them in full; that over the whole cluster brings only metadata, and what is selected is asked for.
 import type { Resource } from '../../api/kind.ts';
 import type { Source } from '../../runtime/controller.ts';
 import { only } from '../only.ts';
@@ -30,8 +31,7 @@ interface Plan {
 const sourceOf = (resource: Resource, namespace?: string): Source<Candidate> => ({
   on: 'hub',
   resource,
-  ...(namespace === undefined ? {} : { namespace }),
-  view: 'metadata',
+  ...(namespace === undefined ? { view: 'metadata' } : { namespace, isReadWhole: true }),
   project: ({ metadata }) => ({ metadata: only(metadata, 'labels', 'deletionTimestamp', 'ownerReferences') }),
 });
 
