@@ -22,6 +22,7 @@ import {
   type HubResourceSnapshot,
   isLatest,
   placementKeyOf,
+  resourceIndexOf,
 } from '../placement-sources.ts';
 import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
@@ -51,7 +52,11 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
         toKeys: (item, _see, old) => (old !== undefined && isNoNews(item, old) ? [] : [placementKeyOf(item)]),
         notBefore: looks.due,
       },
-      { source: family.resourceSnapshots, toKeys: (item) => [placementKeyOf(item)] },
+      {
+        source: family.resourceSnapshots,
+        toKeys: (item, see, other) =>
+          item.metadata.uid === other?.metadata.uid && isOvertaken(item, see) ? [] : [placementKeyOf(item)],
+      },
       {
         source: family.policySnapshots,
         toKeys: (item, _see, old) =>
@@ -105,6 +110,12 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
 
     decide,
   };
+
+  /** A newer one is complete: that this one is no longer called the latest changes nothing. */
+  function isOvertaken(item: HubResourceSnapshot, see: See): boolean {
+    const newest = newestComplete(see.by(family.resourceSnapshots, 'placement', placementKeyOf(item)));
+    return newest !== undefined && (resourceIndexOf(newest) ?? -1) > (resourceIndexOf(item) ?? -1);
+  }
 
   /** A snapshot that a binding has already and we do not know may be newer than all we know: who is behind would move it back. */
   function unknownIn(see: See, known: readonly HubResourceSnapshot[], bindings: readonly HubBinding[]) {

@@ -25,6 +25,8 @@ interface Bench extends AsyncDisposable {
   /** As the placement controller does it. */
   says(...holds: readonly object[]): Promise<void>;
   snapshot(index: number): Promise<void>;
+  /** Whether it is called the latest. */
+  label(index: number, isLatest: 'true' | 'false'): Promise<void>;
   /** As another hub does it. */
   move(cluster: string, snapshot: string): Promise<void>;
   /** From now on nothing is heard of these. */
@@ -74,6 +76,10 @@ async function bench(family: PlacementFamily): Promise<Bench> {
     await cluster.call({ verb: 'patch', at: to, patch: { type: 'merge', body: body as never }, manager: 'test' });
     await settle();
   };
+  const label = (index: number, isLatest: 'true' | 'false') =>
+    patch(cluster.at(family.resourceSnapshot.plural, namespace, `web-${index}-snapshot`), {
+      metadata: { labels: { [labels.isLatestSnapshot]: isLatest } },
+    });
   return {
     cluster,
     manager,
@@ -92,9 +98,9 @@ async function bench(family: PlacementFamily): Promise<Bench> {
     },
     edit: (spec) => patch(cluster.at(family.placement.plural, namespace, 'web'), { spec }),
     says: (...holds) => patch(cluster.at(family.placement.plural, namespace, 'web'), { status: { holds } }, 'status'),
+    label,
     async snapshot(index) {
-      const at = cluster.at(family.resourceSnapshot.plural, namespace, `web-${index - 1}-snapshot`);
-      if (index > 0) await patch(at, { metadata: { labels: { [labels.isLatestSnapshot]: 'false' } } });
+      if (index > 0) await label(index - 1, 'false');
       await cluster.create(family.resourceSnapshot.plural, namespace, {
         metadata: {
           name: `web-${index}-snapshot`,
@@ -180,6 +186,23 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       expect(await it.bindings()).toEqual(['c1 Scheduled - stale']);
       await it.snapshot(0);
       expect(await it.bindings()).toEqual(['c1 Bound web-0 True']);
+    });
+
+    test('does not look again because a revision that was overtaken is no longer called the latest', async () => {
+      await using it = await bench(family);
+      await it.placement();
+      await it.snapshot(0);
+      await it.schedule('c1');
+      await it.snapshot(1);
+      await it.label(0, 'true');
+      const passes = () => it.manager.state().controllers[0]?.passes ?? 0;
+      const before = passes();
+      await it.label(0, 'false');
+      expect(passes() - before).toBe(0);
+      await it.label(1, 'false');
+      expect(passes() - before).toBe(1);
+      await it.label(1, 'true');
+      expect(passes() - before).toBe(2);
     });
 
     test('goes no further while its status names an object that is not built yet', async () => {
