@@ -52,18 +52,7 @@ export function until(
 }
 
 /** Kubernetes' metav1.Time: RFC 3339 in whole seconds, UTC. */
-export function kubeTime(epochMs: number): string {
-  const second = Math.floor(epochMs / 1000);
-  if (second !== lastSecond) {
-    lastTime = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
-    lastSecond = second;
-  }
-  return lastTime;
-}
-
-/** Most that is said is said about the same moment, and a date costs more than all else about a condition. */
-let lastSecond = Number.NaN;
-let lastTime = '';
+export const kubeTime = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 
 /** Kubernetes' metav1.MicroTime: RFC 3339 with six digits. */
 export const kubeMicroTime = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 23)}000Z`;

@@ -21,8 +21,8 @@ export interface Source<T extends Projected = Projected> {
   /** 'metadata' watches PartialObjectMetadata only. */
   readonly view?: 'object' | 'metadata';
   /**
-   * Whoever watches it reads each object in full after every change: the watch brings it so, and it need not be asked for. Lists bring only
-   * metadata, and more must not be in the projection.
+   * Whoever watches it reads most of its objects in full after every change: the watch brings them so, and they need not be asked for. Lists
+   * bring only metadata, and more must not be in the projection.
    */
   readonly isReadWhole?: true;
   /**

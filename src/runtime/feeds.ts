@@ -27,8 +27,8 @@ export interface FeedsOptions {
   readonly signal: AbortSignal;
   readonly sources: readonly Source[];
   onChange(feed: Feed, change: Change<Projected>): void;
-  /** The watch of a source that is read in full brought this. */
-  onWhole(feed: Feed, object: KubeObject): void;
+  /** The watch of a source that is read in full brought this. `isNew`: there was no such object before. */
+  onWhole(feed: Feed, object: KubeObject, isNew: boolean): void;
   onSynced(feed: Feed): void;
   /** The server gives another reason than before for not answering. */
   onTrouble(feed: Feed): void;
@@ -95,7 +95,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
       onChanges: (changes) => {
         for (const change of changes) options.onChange(feed, change);
       },
-      onWhole: (object) => options.onWhole(feed, object),
+      onWhole: (object, isNew) => options.onWhole(feed, object, isNew),
       onSynced() {
         feed.isSynced = true;
         options.onSynced(feed);

@@ -884,6 +884,25 @@ describe('whole objects', () => {
     expect(bench.manager.state().contents.entries).toBe(1);
   });
 
+  test('of a source that is read whole are kept if somebody reads them, or might: not what only changes beside them', async () => {
+    await using cluster = await aCluster();
+    await secret(cluster, 'b25l');
+    const beside = { metadata: { name: 'beside' }, data: { x: 'b25l' } };
+    await cluster.create('secrets', 'default', beside);
+    await aMap(cluster, 'a');
+    const bench = await managing(cluster, [needing({ ...others, isReadWhole: true })]);
+    await turns(5);
+    expect(bench.manager.state().contents.entries).toBe(1);
+    const at = cluster.at('secrets', 'default', 'beside');
+    const patch = { type: 'merge', body: { data: { x: 'dHdv' } } } as const;
+    await cluster.call({ verb: 'patch', at, patch, manager: 'test' });
+    await turns(5);
+    expect(bench.manager.state().contents.entries).toBe(1);
+    await cluster.create('secrets', 'default', { metadata: { name: 'new' } });
+    await turns(5);
+    expect(bench.manager.state().contents.entries).toBe(2);
+  });
+
   test('that are watched and absent are known to be absent without a get', async () => {
     await using cluster = await aCluster();
     await aMap(cluster, 'a');

@@ -21,7 +21,7 @@ import type { ManagerState } from './manager-state.ts';
 import { noMetrics, runtimeMetrics } from './metrics.ts';
 import { createPace } from './pace.ts';
 import { createPasses } from './pass.ts';
-import { collectionText, placeText } from './place.ts';
+import { collectionText, type Place, placeText } from './place.ts';
 import { createPresence } from './presence.ts';
 import { createQueue, type Next, type WorkClass } from './queue.ts';
 import type { Running } from './running.ts';
@@ -101,9 +101,11 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     signal: reading.signal,
     sources,
     onChange: dispatch,
-    onWhole({ source: { on, resource } }, object) {
+    onWhole({ source: { on, resource } }, object, isNew) {
       const { namespace, name = '' } = object.metadata;
-      contents.put({ on, resource, ...(namespace === undefined ? {} : { namespace }), name }, object);
+      const place: Place = { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
+      // Beside what is read there may be much that nobody reads: it must not push out what somebody does.
+      if (isNew || isLookedAt(place)) contents.put(place, object);
     },
     onSynced: onFeedSynced,
     onTrouble: (feed) => wakeReaders(feed, FIRST_LIST),
@@ -236,6 +238,13 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     }
   }
 
+  /** Some pass has read this object in full. */
+  function isLookedAt(place: Place): boolean {
+    const text = placeText(place);
+    const spec = specText(text);
+    return running.some(({ dependents }) => dependents.has(text) || dependents.has(spec));
+  }
+
   /** Of a change both sides are asked, so that a rule that only looks at the item wakes the former owner, too. */
   function keysFor(
     of: Running,
@@ -332,11 +341,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     reading: reading.signal,
     writing: writing.signal,
     silentIn: presence.silentIn,
-    isLookedAt(place) {
-      const text = placeText(place);
-      const spec = specText(text);
-      return running.some(({ dependents }) => dependents.has(text) || dependents.has(spec));
-    },
+    isLookedAt,
     signed(of, key, fold) {
       author = { of, key };
       try {

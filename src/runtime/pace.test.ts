@@ -53,6 +53,15 @@ test('one that lasts for 5 ms without a turn is over, until those who wait have 
   expect(pace.mayGoOn()).toBe(true);
 });
 
+test('however long it takes, nobody goes on before the loop has had its turn', () => {
+  const { pace, wait, turn } = bench(true);
+  expect(pace.mayGoOn()).toBe(true);
+  wait(30);
+  expect(pace.mayGoOn()).toBe(false);
+  turn();
+  expect(pace.mayGoOn()).toBe(true);
+});
+
 test('where nobody tells of turns, time does', () => {
   const { pace, wait } = bench(false);
   expect(pace.mayGoOn()).toBe(true);

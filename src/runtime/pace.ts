@@ -26,14 +26,15 @@ export function createPace(clock: Clock, { sliceMs = 5, nextTurn }: PaceOptions 
   const endSlice = () => {
     sliceEnds = undefined;
   };
+  /** A clock that was set back must not make a slice last for hours; and where nobody tells of turns, the loop has had its own long after a slice. */
+  const isOld = (now: number, ends: number) =>
+    ends - now > sliceMs || (nextTurn === undefined && now > ends + LONG_AFTER_MS);
   const mayGoOn = () => {
     // Those who wait go first, else one busy part would keep the others out.
     if (waiting.length > 0) return false;
     const now = clock.now();
-    // Long after a slice the loop has had its turn without our help; and a clock that was set back must not make a slice last for hours.
-    const isOld = sliceEnds !== undefined && (now > sliceEnds + LONG_AFTER_MS || sliceEnds - now > sliceMs);
     if (sliceEnds === undefined) nextTurn?.(endSlice);
-    if (sliceEnds === undefined || isOld) sliceEnds = now + sliceMs;
+    if (sliceEnds === undefined || isOld(now, sliceEnds)) sliceEnds = now + sliceMs;
     return now < sliceEnds;
   };
   const later = (run: () => void) => {

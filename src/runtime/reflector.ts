@@ -25,8 +25,8 @@ export interface ReflectorOptions<T extends Projected> {
   readonly signal: AbortSignal;
   /** Called at once for each bunch; the cache already has it. */
   onChanges(changes: readonly Change<T>[]): void;
-  /** What the watch brings of a source that is read in full; before its change is told. */
-  onWhole?(object: KubeObject): void;
+  /** What the watch brings of a source that is read in full; before its change is told. `isNew`: there was no such object before. */
+  onWhole?(object: KubeObject, isNew: boolean): void;
   /** The first list is complete. */
   onSynced(): void;
   /** The server gives another reason than before for not answering. */
@@ -240,7 +240,9 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
       else {
         const change = cache.watched(type, object as KubeObject);
         if (change === undefined) continue;
-        if (type !== 'DELETED' && source.isReadWhole) options.onWhole?.(object as KubeObject);
+        if (type !== 'DELETED' && source.isReadWhole) {
+          options.onWhole?.(object as KubeObject, change.old === undefined);
+        }
         changes.push(change);
       }
     }

@@ -8,10 +8,8 @@ import type { FeedEvent } from '../verbs/call.ts';
 import type { EventShape } from './event-encoder.ts';
 import { createWatchHub } from './watch-stream.ts';
 
-/** As many steps as those in the process take, at least, from hearing of a change to acting on it. */
-const STEPS = 4;
-
-test('what happened is on its way to those who watch over the wire before anybody in the process acts on it', async () => {
+/** A hub with one watcher. `happens` wakes it, as a store does when something is visible. */
+async function watched() {
   const hub = createWatchHub({
     clock: wallClock,
     random: seededRandom(1),
@@ -19,6 +17,7 @@ test('what happened is on its way to those who watch over the wire before anybod
   });
   const news: FeedEvent[] = [];
   let wake = () => {};
+  let told = 0;
   const feed = {
     pull: () => news.splice(0),
     revision: 1,
@@ -27,10 +26,14 @@ test('what happened is on its way to those who watch over the wire before anybod
       return () => {};
     },
   };
-  const encoder = { encode: () => Buffer.from('news'), made: 0 };
+  const encode = () => {
+    told++;
+    return Buffer.from('news');
+  };
   const server = createServer((request, response) => {
-    const watch = { feed, shape: {} as EventShape, encoder, sendsBookmarks: false, timeoutSeconds: undefined };
-    hub.open({ request, response, auditId: '', warnings: new Set(), isLast: false }, watch);
+    const watch = { feed, shape: {} as EventShape, encoder: { encode, made: 0 }, sendsBookmarks: false };
+    const exchange = { request, response, auditId: '', warnings: new Set<string>(), isLast: false };
+    hub.open(exchange, { ...watch, timeoutSeconds: undefined });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -38,16 +41,44 @@ test('what happened is on its way to those who watch over the wire before anybod
   const client = get({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, agent: false });
   const [socket] = await accepted;
   const [answer] = await once(client, 'response');
+  answer.resume();
+  return {
+    socket,
+    told: () => told,
+    happens() {
+      news.push({ type: 'MODIFIED', revision: 2 });
+      wake();
+    },
+    async [Symbol.asyncDispose]() {
+      client.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
 
+/** As many steps as controllers in the process take, at least, from hearing of a change to acting on it. */
+const STEPS = 4;
+
+test('what happened is on its way to those who watch over the wire before controllers in the process act on it', async () => {
+  await using it = await watched();
+  const { socket } = it;
   const before = socket.bytesWritten;
-  news.push({ type: 'MODIFIED', revision: 2 });
-  wake();
+  it.happens();
   expect(socket.bytesWritten).toBe(before);
   for (let step = 0; step < STEPS; step++) await null;
   expect(socket.bytesWritten).toBeGreaterThan(before);
   expect(socket.writableLength).toBe(0); // and nothing of it is held back
+});
 
-  answer.destroy();
-  hub.endAll();
-  server.close();
+test('however much happens in one turn of the loop, no more than a slice is told in it', async () => {
+  await using it = await watched();
+  for (let i = 0; i < 2000; i++) {
+    it.happens();
+    await null;
+    await null;
+  }
+  expect(it.told()).toBe(512);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(it.told()).toBe(2000);
 });

@@ -39,23 +39,27 @@ const BURST_BYTES = 64 * 1024;
 
 export function createWatchHub({ clock, random, limits }: WatchHubOptions): WatchHub {
   const open = new Set<Watcher>();
-  let ready: Watcher[] = [];
+  const ready: Watcher[] = [];
   let isScheduled = false;
+  /** Served in this turn already. */
+  let served = 0;
 
-  // Before anybody in this process acts on what has happened: whoever hears of it elsewhere can be at it meanwhile.
+  // Before the controllers in this process act on what has happened: whoever hears of it elsewhere can be at it meanwhile.
   const schedule = () => {
-    if (isScheduled) return;
+    if (isScheduled || served >= SLICE) return;
     isScheduled = true;
     queueMicrotask(serveReady);
   };
   const serveReady = () => {
     isScheduled = false;
-    const now = ready.length > SLICE ? ready.slice(0, SLICE) : ready;
-    ready = ready.length > SLICE ? ready.slice(SLICE) : [];
+    if (served === 0) setImmediate(nextTurn);
+    const now = ready.splice(0, SLICE - served);
+    served += now.length;
     for (const watcher of now) watcher.pump();
-    if (ready.length === 0 || isScheduled) return;
-    isScheduled = true;
-    setImmediate(serveReady);
+  };
+  const nextTurn = () => {
+    served = 0;
+    if (ready.length > 0) serveReady();
   };
 
   return {
