@@ -14,6 +14,7 @@ import {
   scenario,
   selects,
 } from '../delivery.ts';
+import { widgetKind } from '../widgets.ts';
 
 const metadata = (name: string) => ({ name, namespace: SHOP });
 const service = (name: string, spec: object) => ({
@@ -119,24 +120,7 @@ describe('is available', () => {
 
   test('a kind that is served, and an object of it right after', async () => {
     await using it = await aDelivery(clusterFamily, { members: 1 });
-    await it.give({
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: 'widgets.example.com' },
-      spec: {
-        group: 'example.com',
-        scope: 'Namespaced',
-        names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-          },
-        ],
-      },
-    });
+    await it.give(widgetKind({ 'x-kubernetes-preserve-unknown-fields': true }));
     await it.give({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: metadata('one'), spec: { size: 1 } });
     const definition = selects('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', {
       name: 'widgets.example.com',

@@ -3,38 +3,15 @@ import { expect } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import { families } from '../../src/hub/families.ts';
 import { DEPLOYMENTS, type Delivery, DONE, deployment, SHOP, scenario, selects } from '../delivery.ts';
+import { widgetKind } from '../widgets.ts';
 
 const MINUTE = 60_000;
 
 /** The hub's definition and the member's need not be the same. */
-const widgets = (size: object = { type: 'integer' }) => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: {
-              parts: {
-                type: 'array',
-                items: { type: 'object', properties: { name: { type: 'string' }, size, color: { type: 'string' } } },
-              },
-            },
-          },
-        },
-      },
-    ],
-  },
-});
+const widgets = (size: object = { type: 'integer' }) => {
+  const properties = { name: { type: 'string' }, size, color: { type: 'string' } };
+  return widgetKind({ properties: { parts: { type: 'array', items: { type: 'object', properties } } } });
+};
 
 const widget = {
   apiVersion: 'example.com/v1',

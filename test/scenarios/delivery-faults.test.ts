@@ -20,35 +20,14 @@ import {
   theNamespace,
 } from '../delivery.ts';
 import { isAscertaining } from '../fleet.ts';
+import { widgetKind } from '../widgets.ts';
 
 const MINUTE = 60_000;
 
 // What happens on a member does not know the family: such scenarios are played in one of them.
 
-/** A kind of the user's. */
-const widgets = (size: object = { type: 'integer' }) => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: { spec: { type: 'object', properties: { size } } },
-          },
-        },
-      },
-    ],
-  },
-});
+const widgets = (size: object = { type: 'integer' }) =>
+  widgetKind({ properties: { spec: { type: 'object', properties: { size } } } });
 const widget = (size: number) => ({
   apiVersion: 'example.com/v1',
   kind: 'Widget',

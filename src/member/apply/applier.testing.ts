@@ -2,6 +2,7 @@
 
 import { aCluster, admin, type TestClock, type TestCluster, testClock } from '../../../test/cluster.ts';
 import { type Switched, switched } from '../../../test/runtime/switched.ts';
+import { widgetKind } from '../../../test/widgets.ts';
 import { hubKinds, memberKinds } from '../../api/kinds.ts';
 import { memberNamespace } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -242,30 +243,9 @@ const parts = {
     properties: { name: { type: 'string' }, size: { type: 'integer', default: 1 }, color: { type: 'string' } },
   },
 };
-/** A kind of the user's. */
-export const widgets = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    names: { kind: 'Widget', listKind: 'WidgetList', plural: 'widgets', singular: 'widget' },
-    scope: 'Namespaced',
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: { spec: { type: 'object', properties: { size: { type: 'integer' }, parts } } },
-          },
-        },
-      },
-    ],
-  },
-};
+export const widgets = widgetKind({
+  properties: { spec: { type: 'object', properties: { size: { type: 'integer' }, parts } } },
+});
 
 export const aWidget = {
   apiVersion: 'example.com/v1',
