@@ -20,8 +20,11 @@ export interface Http1 {
 /** More calls at once than this wait for each other: a thousand TLS handshakes help nobody. */
 const MOST_CONNECTIONS = 32;
 
-/** API servers close what was idle for 90 seconds; a write that meets that on its way may have been done or not. So we let go first. */
-const IDLE_MS = 60_000;
+/**
+ * API servers close what was idle for 90 seconds; a write that meets that on its way may have been done or not. So we let go first, but not
+ * between two heartbeats, which come once a minute: every other one would begin with a handshake.
+ */
+export const IDLE_MS = 75_000;
 
 export function http1(dial: () => Promise<Socket>, idleMs = IDLE_MS): Http1 {
   const spare: Socket[] = [];

@@ -36,7 +36,8 @@ export interface PulseOptions {
   readonly signal: AbortSignal;
 }
 
-const JITTER = 0.05;
+/** Of a period. */
+export const JITTER = 0.05;
 const LONGEST_PROBE_MS = 10_000;
 /** Stamps that are remembered as ours. */
 const REMEMBERED = 32;
