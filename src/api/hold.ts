@@ -129,9 +129,12 @@ export function rivalSentence(on: string, isStopped: boolean): string {
   return `${on} is ${isStopped ? 'stopped half-way' : 'under way'} on the same placement with another strategy`;
 }
 
+/** An object in words. */
+export const refText = ({ kind, namespace, name }: ObjectRef): string =>
+  `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+
 export function sentenceOf(hold: Hold): string {
-  const { kind, namespace, name } = hold.on ?? hold.subject;
-  const on = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+  const on = refText(hold.on ?? hold.subject);
   // What stands in a status may come from a newer hub, or from anybody who may write there.
   return Object.hasOwn(SENTENCES, hold.code) ? SENTENCES[hold.code](hold.facts, on) : `${on} holds it: ${hold.code}`;
 }

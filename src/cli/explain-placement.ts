@@ -1,4 +1,5 @@
 // Why a placement as a whole does not move: its holds first; where there are none, or the CRD has no such field, its conditions and Events.
+import { BLOCKING, type HoldCode } from '../api/hold.ts';
 import { memberCluster } from '../api/member-cluster.ts';
 import { conditionOf } from '../api/next-condition.ts';
 import type { ObjectRef } from '../api/object.ts';
@@ -20,7 +21,7 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   if (progress.isDeleting) return ofDeletion(looking);
   const held: Cause[] = [];
   const groups = alike(progress.holds.filter(isNotOver(looking.now)));
-  for (const group of groups) held.push(await causeOfAlike(looking, group, refOf(looking)));
+  for (const group of groups) held.push(dated(looking, await causeOfAlike(looking, group, refOf(looking))));
   const causes = [...held, ...(await unscheduled(looking))];
   const [first] = causes;
   const { isComplete, nothing, open, nobody } = progress;
@@ -39,7 +40,7 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
       progress.clusters.map(({ cluster }) => cluster),
     );
     const notes = [...looking.progress.notes, ...(await untrackedNotes(looking)), ...silent];
-    return answer(sentence, { isWaiting: false, causes, notes });
+    return answer(sentence, { isWaiting: false, causes: causes.map(inNobodysWay), notes });
   }
   if (first !== undefined)
     return waiting(looking, { who: title, first, others: causes.slice(1), on: groups[0]?.[0].on });
@@ -49,6 +50,20 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   }
   if (progress.nobody !== undefined) return ofNobody(looking, progress.nobody);
   return isExternal(looking.placement) ? ofExternal(looking) : ofConditions(looking);
+}
+
+/** What keeps it from moving as a whole keeps it from being scheduled, too, and since when that is so is known. */
+function dated({ progress: { open } }: Looking, cause: Cause): Cause {
+  const isBlocking = cause.code !== undefined && BLOCKING.includes(cause.code);
+  if (!isBlocking || cause.since !== undefined || open?.step !== 'Scheduled') return cause;
+  return { ...cause, since: Date.parse(open.lastTransitionTime) };
+}
+
+/** All have it: that nobody can tell whether it works is worth knowing, and nothing has to be done about it. */
+function inNobodysWay(cause: Cause): Cause {
+  if (cause.code !== ('UntrackedPeriod' satisfies HoldCode)) return cause;
+  const { next: _next, ...rest } = cause;
+  return rest;
 }
 
 /** What is told of a member that nobody hears is what it said last. */

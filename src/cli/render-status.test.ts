@@ -220,6 +220,24 @@ describe('what changed', () => {
       'ClusterResourcePlacement "web", revision 1: available on 1 of 1 cluster, complete',
     ]);
   });
+
+  test('are also those of clusters that are no longer picked', () => {
+    const keeps = progressOf(
+      aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], holds: [budgetUsed('eu-1', ['eu-2', 'us-1'])] }),
+    );
+    const why = '(no longer picked; keeps what it has: waits for MemberCluster "eu-1" (BudgetUsed))';
+    const lines = renderChanges(midway, keeps, view).slice(0, 3);
+    expect(lines).toEqual([
+      'eu-1: NotAvailable -> Available',
+      `eu-2: Available -> Leaving ${why}`,
+      `us-1: Waiting -> Leaving ${why}`,
+    ]);
+    expect(renderChanges(undefined, keeps, view)).toContain(`us-1: Leaving ${why}`);
+    expect(renderChanges(keeps, complete, view).slice(0, 2)).toEqual([
+      'eu-2: Leaving -> gone',
+      'us-1: Leaving -> gone',
+    ]);
+  });
 });
 
 describe('a terminal', () => {

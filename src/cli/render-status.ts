@@ -3,7 +3,7 @@ import { BLOCKING } from '../api/hold.ts';
 import { shortDuration } from '../base/age.ts';
 import { bar, percent } from './bar.ts';
 import { align } from './format-table.ts';
-import type { ClusterProgress, Progress } from './placement-progress.ts';
+import type { ClusterProgress, Progress, Stage } from './placement-progress.ts';
 import { plainText, wrapped } from './plain-text.ts';
 
 export interface StatusView {
@@ -114,25 +114,26 @@ function table(clusters: readonly ClusterProgress[], newest: string, now: number
 
 /** Line by line what is new, for logs: the headline if it changed, then every cluster that reached another stage. */
 export function renderChanges(before: Progress | undefined, after: Progress, view: StatusView): readonly string[] {
-  const known = new Map(before?.clusters.map((each) => [each.cluster, each]));
+  const known = stagesIn(before);
+  const present = stagesIn(after);
   const lines: string[] = [];
-  for (const { cluster, stage, message } of after.clusters) {
-    const was = known.get(cluster)?.stage;
+  for (const { cluster, stage, message } of [...after.clusters, ...after.leaving]) {
+    const was = known.get(cluster);
     if (was === stage || cluster === '') continue;
     const why = message === '' ? '' : ` (${message})`;
     lines.push(`${cluster}: ${was === undefined ? stage : `${was} -> ${stage}`}${why}`);
   }
-  for (const cluster of known.keys()) {
-    if (
-      cluster !== '' &&
-      !after.clusters.some((each) => each.cluster === cluster) &&
-      after.unlisted + after.unlistedOpen === 0
-    )
-      lines.push(`${cluster}: no longer picked`);
+  for (const [cluster, was] of known) {
+    // Of those that a status does not list nobody knows.
+    if (cluster === '' || present.has(cluster) || after.unlisted + after.unlistedOpen > 0) continue;
+    lines.push(`${cluster}: ${was === 'Leaving' ? 'Leaving -> gone' : 'no longer picked'}`);
   }
   const isNew = before === undefined || headline(before) !== headline(after) || markOf(before) !== markOf(after);
   return [...lines, ...(isNew ? [headline(after), ...remarks(after, view)] : [])].map(plainText);
 }
+
+const stagesIn = (progress: Progress | undefined): ReadonlyMap<string, Stage> =>
+  new Map([...(progress?.clusters ?? []), ...(progress?.leaving ?? [])].map(({ cluster, stage }) => [cluster, stage]));
 
 /** What the remark is about, without its numbers: a line for each of those would fill a log. */
 const markOf = ({ isDeleting, outdated, open, nobody, holds: [first] }: Progress): string =>

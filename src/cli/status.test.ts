@@ -70,6 +70,21 @@ describe('status', () => {
     });
   });
 
+  test('for programs has the condition that is not True, also where nothing holds', async () => {
+    const { show, out } = await serving({ said: 'F', clusters: [cluster('eu-1', 'TTTTTT')] });
+    expect(await show({ output: 'json' })).toBe(2);
+    expect(JSON.parse(out.join('\n'))).toMatchObject({
+      holds: [],
+      open: {
+        step: 'Scheduled',
+        status: 'False',
+        reason: 'NotFine',
+        message: 'Scheduled is not reached',
+        since: '2026-01-01T11:55:00Z',
+      },
+    });
+  });
+
   test('tells which revision each cluster has, and asks for that once in a rollout', async () => {
     const bindings = [aBinding('eu-1', 'TTTTF'), aBinding('us-1', 'F', { index: 0 })];
     const { show, out, asked, become, told } = await serving(midway, bindings);

@@ -83,9 +83,10 @@ function viewOf(
 
 /** For programs: the same facts. Times as in the API. */
 function jsonOf(progress: Progress, placement: Placement) {
-  const { clusters, open: _open, holds, ...rest } = progress;
+  const { clusters, open, holds, ...rest } = progress;
   return {
     ...rest,
+    ...(open === undefined ? {} : { open: openOf(open) }),
     clusters: clusters.map(({ since, ...each }) => ({
       ...each,
       ...(since === undefined ? {} : { since: kubeTime(since) }),
@@ -93,3 +94,11 @@ function jsonOf(progress: Progress, placement: Placement) {
     holds: holds.map((entry) => ({ ...entry, sentence: inWords(entry, placement) })),
   };
 }
+
+const openOf = ({ step, status, reason, message, lastTransitionTime }: NonNullable<Progress['open']>) => ({
+  step,
+  status,
+  reason,
+  message,
+  since: lastTransitionTime,
+});

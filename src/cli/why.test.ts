@@ -326,6 +326,25 @@ What you can do:
     expect(causes.map((each: { until?: string }) => each.until)).toEqual(says === undefined ? [] : [until]);
   });
 
+  test("has no advice about what is in nobody's way", async () => {
+    const next = 'wait, or lower unavailablePeriodSeconds';
+    const holds = [{ code: 'UntrackedPeriod', facts: { seconds: 60 }, count: 1, clusters: ['eu-1'], next }];
+    const { ask } = await serving([aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], holds })]);
+    const { code, text } = await ask('placement/web');
+    expect(code).toBe(0);
+    expect(text).toContain('nobody can tell whether');
+    expect(text).not.toContain(next);
+  });
+
+  test('says for how long it does not move as a whole, also where the hold does not tell', async () => {
+    const holds = [{ code: 'NotSupportedYet', facts: { what: 'spec.x' }, next: 'remove spec.x from the placement' }];
+    const { ask } = await serving([aPlacement({ said: 'U', holds })]);
+    const { text } = await ask('placement/web');
+    expect(text.split('\n')[0]).toMatch(
+      /^ClusterResourcePlacement "web" waits: .*spec\.x is not supported yet \(for 5m\)$/,
+    );
+  });
+
   test('goes on without what the caller may not read, and says so', async () => {
     const { ask } = await serving([...world, ...rights('clusterresourceplacements')]);
     const { code, text } = await ask('placement/web', { as: dev });

@@ -218,6 +218,27 @@ describe('objects that are not built yet', () => {
     expect(holds).toMatchObject([{ next: 'remove the annotation, or do not select it' }]);
   });
 
+  test.each([
+    {
+      it: 'an envelope',
+      object: { group: '', kind: 'ResourceEnvelope', namespace: 'shop', name: 'wrap' },
+      next: 'delete ResourceEnvelope "shop/wrap", or do not select it',
+    },
+    {
+      it: 'an override of the fleet',
+      object: { group: '', kind: 'ClusterResourceOverride', name: 'cro' },
+      next: 'delete ClusterResourceOverride "cro", or let it match nothing that this placement selects',
+    },
+    {
+      it: 'an override of a namespace',
+      object: { group: '', kind: 'ResourceOverride', namespace: 'shop', name: 'ro' },
+      next: 'delete ResourceOverride "shop/ro", or let it match nothing that this placement selects',
+    },
+  ])('what can be done about $it names it', ({ object, next }) => {
+    const subject = { group: '', kind: 'ClusterResourcePlacement', name: 'web' };
+    expect(notSupportedHold(subject, { what: object.kind, object }).next).toBe(next);
+  });
+
   test('a projection keeps what matters of an override', () => {
     const object = {
       apiVersion: 'x',

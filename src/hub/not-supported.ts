@@ -1,7 +1,7 @@
 // Whether a placement uses something that is not built yet: a field of its spec, an envelope among what it selects, or an override that
 // matches what it selects. Such a placement does not move. What is meant stands in api/not-supported.ts.
 import { isEnvelopeConfigMap } from '../api/envelope-config-map.ts';
-import type { Hold } from '../api/hold.ts';
+import { type Hold, refText } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import type { Resource } from '../api/kind.ts';
 import { annotations } from '../api/names.ts';
@@ -61,11 +61,14 @@ export const notSupportedHold = (subject: ObjectRef, { what, object, remedy }: N
   subject,
   on: object ?? subject,
   facts: { what },
-  next:
-    object === undefined
-      ? `remove ${what} from the placement`
-      : `${remedy ?? `delete the ${object.kind}`}, or do not select it`,
+  next: object === undefined ? `remove ${what} from the placement` : remedyOf(object, remedy),
 });
+
+/** An override is not selected: it is what selects. */
+function remedyOf(object: ObjectRef, remedy = `delete ${refText(object)}`): string {
+  const isOverride = object.kind === override.cluster.kind || object.kind === override.namespaced.kind;
+  return `${remedy}, or ${isOverride ? 'let it match nothing that this placement selects' : 'do not select it'}`;
+}
 
 /**
  * What a placement's own controller has found and its status says: an object, which only that controller sees. Fields are left out: everybody

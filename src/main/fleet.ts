@@ -100,14 +100,17 @@ export function shippedFleet(name: string): readonly FleetMember[] | undefined {
   return Object.hasOwn(SHIPPED, name) ? SHIPPED[name]?.() : undefined;
 }
 
-/** What is to be said to somebody whose fleet has become smaller; undefined = nobody is missing. The hub waits for members until they are deleted. */
-export function farewellTo(before: readonly FleetMember[], now: readonly FleetMember[]): string | undefined {
-  const stay = new Set(now.map(({ name }) => name));
-  const gone = before.map(({ name }) => name).filter((name) => !stay.has(name));
-  if (gone.length === 0) return undefined;
-  const names = `${gone.slice(0, 3).join(', ')}${gone.length > 3 ? ' …' : ''}`;
-  const who = gone.length === 1 ? '1 former member has' : `${gone.length} former members have`;
-  return `${who} no agent any more (${names}): "kubectl delete membercluster NAME" lets one go`;
+/**
+ * What is to be said of members that the hub has and this fleet has not; undefined = there are none. Their agents may run elsewhere; if they do not, the
+ * hub waits for them until they are deleted.
+ */
+export function farewellTo(joined: readonly string[], fleet: readonly FleetMember[]): string | undefined {
+  const own = new Set(fleet.map(({ name }) => name));
+  const others = joined.filter((name) => !own.has(name));
+  if (others.length === 0) return undefined;
+  const names = `${others.slice(0, 3).join(', ')}${others.length > 3 ? ' …' : ''}`;
+  const who = others.length === 1 ? '1 member is' : `${others.length} members are`;
+  return `${who} not of this fleet (${names}): where no agent runs elsewhere, "kubectl delete membercluster NAME" lets one go`;
 }
 
 // ---- files

@@ -75,6 +75,14 @@ export async function tokensOf(hub: Transport, fleet: readonly FleetMember[]): P
   return Object.fromEntries(tokens);
 }
 
+/** The members that the hub has and that are not on their way out. */
+export async function joinedIn(hub: Transport): Promise<readonly string[]> {
+  const { list } = await hub.call({ verb: 'list', at: { resource: memberCluster } });
+  return (list?.items ?? [])
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(({ metadata }) => metadata.name ?? '');
+}
+
 const PATIENCE_MS = 60_000;
 const PATIENCE_PER_MEMBER_MS = 200;
 /** Without a terminal, a line whenever another such part has joined; small fleets are faster than it can be read. */

@@ -330,7 +330,7 @@ function addStatus(root: Command): void {
       `
 Stages of a cluster:
   NotPicked, Waiting, Starting, Applying, Applied, Available; ApplyFailed, NotAvailable, OverrideFailed when something is wrong;
-  Comparing, Compared, CompareFailed where differences are only reported.
+  Leaving when it is no longer picked; Comparing, Compared, CompareFailed where differences are only reported.
 
 Exit codes:
   0  complete: every picked cluster has the newest revision, and all of it is available

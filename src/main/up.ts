@@ -19,7 +19,7 @@ import { firstSteps } from './first-steps.ts';
 import { type FleetMember, farewellTo, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
 import { serveHealth } from './health-server.ts';
 import { installRoles } from './install-roles.ts';
-import { allJoined, joinFleet, tokensOf } from './joining.ts';
+import { allJoined, joinedIn, joinFleet, tokensOf } from './joining.ts';
 import { jsonLog, type LogLevel } from './log.ts';
 import { startMembers, startServers } from './members.ts';
 import { startMembersProcess } from './members-process.ts';
@@ -95,7 +95,7 @@ export async function up(options: UpOptions): Promise<void> {
   console.log(
     `flotilla: hub at ${url}, ${fleet.length === 1 ? '1 member is' : `${fleet.length} members are`} joining${isLarge ? ' from a process of their own' : ''}`,
   );
-  const farewell = farewellTo(kept ?? [], fleet);
+  const farewell = farewellTo(await joinedIn(admin), fleet);
   if (farewell !== undefined) console.log(`flotilla: ${farewell}`);
   await installRoles(admin);
   await joinFleet(admin, fleet);
