@@ -5,6 +5,7 @@ import { clusterDecision } from './cluster-decision.ts';
 import { age, conditionStatus, wide } from './columns.ts';
 import { conditionsByType } from './conditions.ts';
 import { BETA, placementGroup, V1 } from './groups.ts';
+import { frozen } from './immutable.ts';
 import type { ClusterReason, PlacementCondition } from './placement.ts';
 import { diffedPlacements, driftedPlacements, failedPlacements, namespacedName } from './selected-resource.ts';
 
@@ -13,7 +14,11 @@ const spec = s.object(
     state: s.oneOf(['Scheduled', 'Bound', 'Unscheduled'], {
       doc: 'Picked and waiting, being rolled out, or to be removed.',
     }),
-    targetCluster: s.string({ doc: 'The MemberCluster.' }),
+    // Differs from KubeFleet: there nobody keeps it from being changed, and then two bindings are of one cluster and none of the other.
+    targetCluster: s.string({
+      doc: 'The MemberCluster. Immutable.',
+      rules: [frozen('targetCluster', 'delete the binding, and the scheduler makes the one that is missing')],
+    }),
     resourceSnapshotName: s.string({ doc: 'The resource snapshot to deliver; empty until the rollout reaches it.' }),
     schedulingPolicySnapshotName: s.string({ doc: 'The policy snapshot it was decided under.' }),
     clusterDecision,

@@ -1,5 +1,6 @@
 // One accepted and one refused object for every CEL rule of every kind. rules.test.ts judges them and fails when a rule has no row.
 import { approvalRequest } from '../../src/api/approval-request.ts';
+import { binding } from '../../src/api/binding.ts';
 import { clusterProfile } from '../../src/api/cluster-profile.ts';
 import { disruptionBudget } from '../../src/api/disruption-budget.ts';
 import { eviction } from '../../src/api/eviction.ts';
@@ -735,6 +736,25 @@ const staged: readonly Row[] = [
   },
 ];
 
+// ---- bindings
+
+const boundTo = (targetCluster: string, resourceSnapshotName = ''): Spec => ({
+  state: 'Bound',
+  targetCluster,
+  resourceSnapshotName,
+  schedulingPolicySnapshotName: 'web-0',
+  clusterDecision: { clusterName: 'eu-1', selected: true, reason: 'picked' },
+});
+
+const bindings: readonly Row[] = [
+  {
+    kinds: both(binding),
+    message: 'targetCluster is immutable: delete the binding, and the scheduler makes the one that is missing',
+    accepted: [update(boundTo('eu-1'), boundTo('eu-1', 'web-0-snapshot'))],
+    refused: [update(boundTo('eu-1'), boundTo('eu-2'))],
+  },
+];
+
 // ---- evictions and budgets
 
 const evictions: readonly Row[] = [
@@ -854,6 +874,7 @@ export const table: readonly Row[] = [
   ...overrides(override.namespaced),
   ...clusterOverrides,
   ...staged,
+  ...bindings,
   ...evictions,
   ...next,
 ];

@@ -74,6 +74,28 @@ describe('a member', () => {
     },
   );
 
+  // A patch of the Work cannot carry them, and what was ordered would for ever differ from what is to be.
+  scenario.for(families)('gets objects with nulls in them, and every change of them', { members: 1 }, async (it) => {
+    const nullable = widgets({ type: 'integer', nullable: true });
+    const { apiVersion: _a, kind: _k, ...body } = nullable;
+    await onMember(it.fleet.member('c1'), body);
+    await it.give(nullable, configMap('1'));
+    await it.give({ ...widget(0), spec: { size: null } });
+    await it.place({ ...withWidgets(it), ...rolls({ unavailablePeriodSeconds: 1 }) });
+    await it.runs(MINUTE);
+    expect(await it.said()).toEqual(DONE);
+    for (const value of ['2', '3']) {
+      await it.give(configMap(value));
+      await it.runs(MINUTE);
+      expect(await it.said()).toEqual(DONE);
+      expect(await it.values()).toEqual({ c1: value });
+    }
+    await it.give(widget(4));
+    await it.runs(MINUTE);
+    expect(await it.find('c1', 'widgets', 'one')).toMatchObject({ spec: { size: 4 } });
+    expect(await it.said()).toEqual(DONE);
+  });
+
   scenario.for([clusterFamily])(
     'that lacks a kind is told so, and heals when its definition comes',
     { members: 1 },
