@@ -124,7 +124,12 @@ const isOf = ({ metadata }: HubBinding, { metadata: { labels: told } }: HubWork)
 
 /** Also the one that has the binding's name for it, but lost its labels: it would else stay for ever. */
 export const isCleanedUpWith = (binding: HubBinding, each: HubWork): boolean =>
-  isOf(binding, each) || each.metadata.labels?.[labels.parentBinding] === undefined;
+  isOf(binding, each) || (each.metadata.labels?.[labels.parentBinding] === undefined && !isForeign(each));
+
+/** It has no mark of any hub: somebody made it by hand, and what it has brought is his. Differs from KubeFleet, where it becomes the placement's. */
+const isForeign = ({ metadata }: HubWork): boolean =>
+  metadata.annotations?.[annotations.orderedBy] === undefined &&
+  [labels.parentBinding, labels.parentPlacement].every((mark) => metadata.labels?.[mark] === undefined);
 
 /** History may have taken the snapshot; Works that carry it already are what they should be. */
 function withoutSnapshot(observed: Observed): Decision {
@@ -163,6 +168,13 @@ const whileGoing = (observed: Observed, { metadata }: Pick<HubWork, 'metadata'>,
     message: `Work "${metadata.namespace}/${metadata.name}" is being deleted; ${then}`,
   });
 
+const besideForeign = (observed: Observed, { metadata }: HubWork): Decision =>
+  notSynchronized(observed, {
+    status: 'False',
+    reason: 'SyncWorkFailed',
+    message: `Work "${metadata.namespace}/${metadata.name}" was made by somebody else; the order for this cluster waits until that one is gone`,
+  });
+
 function notSynchronized(observed: Observed, why: Omit<Said, 'type'>): Decision {
   const said: Said = { type: 'WorkSynchronized', ...why };
   return tell(observed, { said: [said], failedPlacements: [], driftedPlacements: [], diffedPlacements: [] }, []);
@@ -176,6 +188,8 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const going = desired.map(({ name }) => byName.get(name)).find((each) => each !== undefined && isGoing(each));
   if (going !== undefined) return whileGoing(observed, going, 'it is made anew when it is gone');
   if (desired.some(({ name }) => isLater(binding, byName.get(name)))) return idle(REPLACED);
+  const foreign = desired.map(({ name }) => byName.get(name)).find((each) => each !== undefined && isForeign(each));
+  if (foreign !== undefined) return besideForeign(observed, foreign);
   const writes = desired.flatMap((each) => write(binding, each, byName.get(each.name)));
   const wanted = new Set(desired.map(({ name }) => name));
   const extra = works.filter(

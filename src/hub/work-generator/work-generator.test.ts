@@ -432,6 +432,42 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       expect((await it.get(it.bindingAt)).metadata.deletionTimestamp).toBeDefined();
     });
 
+    test('are not made of what somebody else has ordered under their name, nor taken away with the binding', async () => {
+      await using it = await bench(family);
+      const theirs = { spec: { workload: { manifests: [configMap('theirs')] } } };
+      await it.cluster.create('works', MEMBER, { metadata: { name: `${it.base}-work` }, ...theirs });
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      expect(await it.get(it.workAt)).toMatchObject(theirs);
+      expect((await it.get(it.bindingAt)).status).toMatchObject({
+        conditions: expect.arrayContaining([
+          expect.objectContaining({
+            type: 'WorkSynchronized',
+            status: 'False',
+            reason: 'SyncWorkFailed',
+            message: expect.stringMatching(/^Work ".*-work" was made by somebody else/),
+          }),
+        ]),
+      });
+      await it.cluster.call({ verb: 'delete', at: it.bindingAt });
+      await it.settle();
+      await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
+      expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeUndefined();
+    });
+
+    test('are ordered as soon as what somebody else has ordered under their name is gone', async () => {
+      await using it = await bench(family);
+      await it.cluster.create('works', MEMBER, {
+        metadata: { name: `${it.base}-work` },
+        spec: { workload: { manifests: [] } },
+      });
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      await it.cluster.call({ verb: 'delete', at: it.workAt });
+      await it.settle();
+      expect((await it.get(it.workAt)).metadata.labels?.[labels.parentBinding]).toBe(NAME);
+    });
+
     test('are gone before the binding is let go, even if somebody took their labels away', async () => {
       await using it = await bench(family);
       await it.snapshot(0, [configMap('x')]);
