@@ -4,7 +4,7 @@
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { annotations, finalizers, labels } from '../../api/names.ts';
-import { nextCondition } from '../../api/next-condition.ts';
+import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import { apiVersionOf, type KubeObject, type ObjectMeta } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { work } from '../../api/work.ts';
@@ -124,12 +124,16 @@ const isOf = ({ metadata }: HubBinding, { metadata: { labels: told } }: HubWork)
 
 /** Also the one that has the binding's name for it, but lost its labels: it would else stay for ever. */
 export const isCleanedUpWith = (binding: HubBinding, each: HubWork): boolean =>
-  isOf(binding, each) || (each.metadata.labels?.[labels.parentBinding] === undefined && !isForeign(each));
+  isOf(binding, each) || (each.metadata.labels?.[labels.parentBinding] === undefined && !isForeign(binding, each));
 
-/** It has no mark of any hub: somebody made it by hand, and what it has brought is his. Differs from KubeFleet, where it becomes the placement's. */
-const isForeign = ({ metadata }: HubWork): boolean =>
+/**
+ * It has no mark of any hub, and this binding has never had one: somebody made it by hand, and what it has brought is his. Differs from KubeFleet, where it
+ * becomes the placement's.
+ */
+const isForeign = ({ conditions }: HubBinding, { metadata }: HubWork): boolean =>
   metadata.annotations?.[annotations.orderedBy] === undefined &&
-  [labels.parentBinding, labels.parentPlacement].every((mark) => metadata.labels?.[mark] === undefined);
+  [labels.parentBinding, labels.parentPlacement].every((mark) => metadata.labels?.[mark] === undefined) &&
+  conditionOf(conditions, 'WorkSynchronized')?.status !== 'True';
 
 /** History may have taken the snapshot; Works that carry it already are what they should be. */
 function withoutSnapshot(observed: Observed): Decision {
@@ -188,7 +192,9 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const going = desired.map(({ name }) => byName.get(name)).find((each) => each !== undefined && isGoing(each));
   if (going !== undefined) return whileGoing(observed, going, 'it is made anew when it is gone');
   if (desired.some(({ name }) => isLater(binding, byName.get(name)))) return idle(REPLACED);
-  const foreign = desired.map(({ name }) => byName.get(name)).find((each) => each !== undefined && isForeign(each));
+  const foreign = desired
+    .map(({ name }) => byName.get(name))
+    .find((each) => each !== undefined && isForeign(binding, each));
   if (foreign !== undefined) return besideForeign(observed, foreign);
   const writes = desired.flatMap((each) => write(binding, each, byName.get(each.name)));
   const wanted = new Set(desired.map(({ name }) => name));

@@ -71,7 +71,7 @@ export const deliveryMutants: readonly Mutant[] = [
     name: 'does not find a Work that has lost its labels',
     danger: 'Somebody takes a label away, and what was placed stays for ever.',
     file: 'src/hub/work-generator/decide.ts',
-    find: '  isOf(binding, each) || each.metadata.labels?.[labels.parentBinding] === undefined;',
+    find: '  isOf(binding, each) || (each.metadata.labels?.[labels.parentBinding] === undefined && !isForeign(binding, each));',
     replace: '  isOf(binding, each);',
     caughtBy: 'delivery',
   },
