@@ -176,7 +176,7 @@ const besideForeign = (observed: Observed, { metadata }: HubWork): Decision =>
   notSynchronized(observed, {
     status: 'False',
     reason: 'SyncWorkFailed',
-    message: `Work "${metadata.namespace}/${metadata.name}" was made by somebody else; the order for this cluster waits until that one is gone`,
+    message: `Work "${metadata.namespace}/${metadata.name}" was made by somebody else; the order for this cluster waits until it is gone: delete it, or name the placement otherwise`,
   });
 
 function notSynchronized(observed: Observed, why: Omit<Said, 'type'>): Decision {
