@@ -40,7 +40,7 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
       progress.clusters.map(({ cluster }) => cluster),
     );
     const notes = [...looking.progress.notes, ...(await untrackedNotes(looking)), ...silent];
-    return answer(sentence, { isWaiting: false, causes: causes.map(inNobodysWay), notes });
+    return answer(sentence, { isWaiting: false, causes: causes.map(withNothingToDo), notes });
   }
   if (first !== undefined)
     return waiting(looking, { who: title, first, others: causes.slice(1), on: groups[0]?.[0].on });
@@ -55,12 +55,12 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
 /** What keeps it from moving as a whole keeps it from being scheduled, too, and since when that is so is known. */
 function dated({ progress: { open } }: Looking, cause: Cause): Cause {
   const isBlocking = cause.code !== undefined && BLOCKING.includes(cause.code);
-  if (!isBlocking || cause.since !== undefined || open?.step !== 'Scheduled') return cause;
+  if (!isBlocking || cause.since !== undefined || open?.step !== 'Scheduled' || open.status !== 'Unknown') return cause;
   return { ...cause, since: Date.parse(open.lastTransitionTime) };
 }
 
 /** All have it: that nobody can tell whether it works is worth knowing, and nothing has to be done about it. */
-function inNobodysWay(cause: Cause): Cause {
+function withNothingToDo(cause: Cause): Cause {
   if (cause.code !== ('UntrackedPeriod' satisfies HoldCode)) return cause;
   const { next: _next, ...rest } = cause;
   return rest;

@@ -237,6 +237,17 @@ describe('what changed', () => {
       'eu-2: Leaving -> gone',
       'us-1: Leaving -> gone',
     ]);
+    const oneOfMany = [budgetUsed('eu-1', ['eu-2'], 21)];
+    for (const [it, parts] of Object.entries({
+      'a hold does not name them all': { clusters: [cluster('eu-1', 'TTTTTT')], holds: oneOfMany },
+      'it is not scheduled': { said: 'U', clusters: [] },
+    })) {
+      const lines = renderChanges(keeps, progressOf(aPlacement(parts)), view);
+      expect(
+        lines.filter((line) => /gone|no longer picked$/.test(line)),
+        it,
+      ).toEqual([]);
+    }
   });
 });
 

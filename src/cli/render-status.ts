@@ -124,9 +124,9 @@ export function renderChanges(before: Progress | undefined, after: Progress, vie
     lines.push(`${cluster}: ${was === undefined ? stage : `${was} -> ${stage}`}${why}`);
   }
   for (const [cluster, was] of known) {
-    // Of those that a status does not list nobody knows.
-    if (cluster === '' || present.has(cluster) || after.unlisted + after.unlistedOpen > 0) continue;
-    lines.push(`${cluster}: ${was === 'Leaving' ? 'Leaving -> gone' : 'no longer picked'}`);
+    if (cluster === '' || present.has(cluster) || !isWhole(after)) continue;
+    if (was !== 'Leaving') lines.push(`${cluster}: no longer picked`);
+    else if (after.holds.every(namesAll)) lines.push(`${cluster}: Leaving -> gone`);
   }
   const isNew = before === undefined || headline(before) !== headline(after) || markOf(before) !== markOf(after);
   return [...lines, ...(isNew ? [headline(after), ...remarks(after, view)] : [])].map(plainText);
@@ -134,6 +134,13 @@ export function renderChanges(before: Progress | undefined, after: Progress, vie
 
 const stagesIn = (progress: Progress | undefined): ReadonlyMap<string, Stage> =>
   new Map([...(progress?.clusters ?? []), ...(progress?.leaving ?? [])].map(({ cluster, stage }) => [cluster, stage]));
+
+/** Of clusters that a status does not list nobody knows; before it is scheduled it lists none. */
+const isWhole = ({ unlisted, unlistedOpen, open }: Progress): boolean =>
+  unlisted + unlistedOpen === 0 && !(open?.step === 'Scheduled' && open.status === 'Unknown');
+
+/** A hold names the first of those that wait: who is not among them need not be gone. */
+const namesAll = ({ count = 0, clusters = [] }: Progress['holds'][number]): boolean => count <= clusters.length;
 
 /** What the remark is about, without its numbers: a line for each of those would fill a log. */
 const markOf = ({ isDeleting, outdated, open, nobody, holds: [first] }: Progress): string =>

@@ -5,7 +5,8 @@ import { conditionOf } from '../api/next-condition.ts';
 import type { ObjectMeta } from '../api/object.ts';
 import { type ManifestCondition, type Work, work } from '../api/work.ts';
 import { sha256 } from '../base/hash.ts';
-import { canonicalJson } from '../base/json.ts';
+import { canonicalJson, type Json } from '../base/json.ts';
+import { withoutNulls } from '../base/merge-patch.ts';
 import { keyOf } from '../runtime/cache.ts';
 import type { Source } from '../runtime/controller.ts';
 import { only } from './only.ts';
@@ -60,10 +61,11 @@ const isWorthTelling = ({ conditions, driftDetails, diffDetails }: ManifestCondi
 /** Objects in process share their unchanged parts: the same list is hashed once, however often a status is written. */
 const known = new WeakMap<object, string>();
 
+/** Without nulls: a patch of a Work cannot bring them, so a Work that was ever changed has none, and would never be what was ordered. */
 export function contentOf(manifests: readonly unknown[]): string {
   const before = known.get(manifests);
   if (before !== undefined) return before;
-  const content = sha256(canonicalJson(manifests)).slice(0, 32);
+  const content = sha256(canonicalJson(withoutNulls(manifests as readonly Json[]))).slice(0, 32);
   known.set(manifests, content);
   return content;
 }

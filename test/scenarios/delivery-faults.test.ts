@@ -84,6 +84,7 @@ describe('a member', () => {
     await it.place({ ...withWidgets(it), ...rolls({ unavailablePeriodSeconds: 1 }) });
     await it.runs(MINUTE);
     expect(await it.said()).toEqual(DONE);
+    expect(await it.find('c1', 'widgets', 'one')).toMatchObject({ spec: { size: null } });
     for (const value of ['2', '3']) {
       await it.give(configMap(value));
       await it.runs(MINUTE);

@@ -127,13 +127,22 @@ export const isCleanedUpWith = (binding: HubBinding, each: HubWork): boolean =>
   isOf(binding, each) || (each.metadata.labels?.[labels.parentBinding] === undefined && !isForeign(binding, each));
 
 /**
- * It has no mark of any hub, and this binding has never had one: somebody made it by hand, and what it has brought is his. Differs from KubeFleet, where it
+ * It has no mark of any hub, and this binding has not had one yet: somebody made it by hand, and what it has brought is his. Differs from KubeFleet, where it
  * becomes the placement's.
  */
-const isForeign = ({ conditions }: HubBinding, { metadata }: HubWork): boolean =>
-  metadata.annotations?.[annotations.orderedBy] === undefined &&
-  [labels.parentBinding, labels.parentPlacement].every((mark) => metadata.labels?.[mark] === undefined) &&
-  conditionOf(conditions, 'WorkSynchronized')?.status !== 'True';
+function isForeign({ conditions }: HubBinding, each: HubWork): boolean {
+  const { labels: marks, annotations: notes } = each.metadata;
+  const said = conditionOf(conditions, 'WorkSynchronized');
+  return (
+    notes?.[annotations.orderedBy] === undefined &&
+    marks?.[labels.parentBinding] === undefined &&
+    marks?.[labels.parentPlacement] === undefined &&
+    (said === undefined || said.message === ofSomebodyElse(each))
+  );
+}
+
+const ofSomebodyElse = ({ metadata }: HubWork): string =>
+  `Work "${metadata.namespace}/${metadata.name}" was made by somebody else; the order for this cluster waits until it is gone: delete it, or name the placement otherwise`;
 
 /** History may have taken the snapshot; Works that carry it already are what they should be. */
 function withoutSnapshot(observed: Observed): Decision {
@@ -172,12 +181,8 @@ const whileGoing = (observed: Observed, { metadata }: Pick<HubWork, 'metadata'>,
     message: `Work "${metadata.namespace}/${metadata.name}" is being deleted; ${then}`,
   });
 
-const besideForeign = (observed: Observed, { metadata }: HubWork): Decision =>
-  notSynchronized(observed, {
-    status: 'False',
-    reason: 'SyncWorkFailed',
-    message: `Work "${metadata.namespace}/${metadata.name}" was made by somebody else; the order for this cluster waits until it is gone: delete it, or name the placement otherwise`,
-  });
+const besideForeign = (observed: Observed, foreign: HubWork): Decision =>
+  notSynchronized(observed, { status: 'False', reason: 'SyncWorkFailed', message: ofSomebodyElse(foreign) });
 
 function notSynchronized(observed: Observed, why: Omit<Said, 'type'>): Decision {
   const said: Said = { type: 'WorkSynchronized', ...why };

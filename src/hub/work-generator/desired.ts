@@ -11,8 +11,7 @@ import {
 import type { KubeObject, Labels } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { sha256 } from '../../base/hash.ts';
-import { canonicalJson, deepFreeze, type Json } from '../../base/json.ts';
-import { withoutNulls } from '../../base/merge-patch.ts';
+import { canonicalJson } from '../../base/json.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { contentOf } from '../work-source.ts';
 
@@ -34,7 +33,7 @@ export function desiredWorks(binding: HubBinding, group: readonly ResourceSnapsh
   const { clusterResourceOverrideSnapshots = [], resourceOverrideSnapshots = [] } = spec;
   return group.map((snapshot) => {
     const subindex = snapshot.metadata.annotations?.[annotations.subindexOfResourceSnapshot];
-    const manifests = withoutNullsIn(snapshot.spec.selectedResources);
+    const manifests = snapshot.spec.selectedResources;
     return {
       name: subindex === undefined ? masterWorkName(base) : furtherWorkName(base, Number(subindex)),
       namespace: memberNamespace(spec.targetCluster),
@@ -54,21 +53,6 @@ export function desiredWorks(binding: HubBinding, group: readonly ResourceSnapsh
       strategy: spec.applyStrategy,
     };
   });
-}
-
-/** The snapshot of a thousand clusters is looked at once. */
-const ordered = new WeakMap<readonly KubeObject[], readonly KubeObject[]>();
-
-/**
- * A null says that there is nothing, as in `kubectl apply`. A patch takes it out of what it brings, so that a Work would have it as long as it is new and lose
- * it with the first change, and never be what was ordered.
- */
-function withoutNullsIn(objects: readonly KubeObject[]): readonly KubeObject[] {
-  const before = ordered.get(objects);
-  if (before !== undefined) return before;
-  const manifests = deepFreeze(withoutNulls(objects as unknown as Json)) as unknown as readonly KubeObject[];
-  ordered.set(objects, manifests);
-  return manifests;
 }
 
 /** Others compare it: no list and an empty one are both `null`. */

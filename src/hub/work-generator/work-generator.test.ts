@@ -468,6 +468,19 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       expect((await it.get(it.workAt)).metadata.labels?.[labels.parentBinding]).toBe(NAME);
     });
 
+    test('are still ours without any mark, also while their snapshot was missing, and go with the binding', async () => {
+      await using it = await bench(family);
+      await it.snapshot(0, [configMap('x')]);
+      await it.bind(0);
+      await it.bind(1);
+      await it.patch(it.workAt, { metadata: { labels: null, annotations: null } });
+      await it.snapshot(1, [configMap('y')]);
+      expect((await it.get(it.workAt)).metadata.labels?.[labels.parentBinding]).toBe(NAME);
+      await it.cluster.call({ verb: 'delete', at: it.bindingAt });
+      await it.settle();
+      await expect(it.get(it.workAt)).rejects.toThrow('not found');
+    });
+
     test('are gone before the binding is let go, even if somebody took their labels away', async () => {
       await using it = await bench(family);
       await it.snapshot(0, [configMap('x')]);
