@@ -1,6 +1,6 @@
 // A Hold is the answer to "why is it not moving": who waits, which object holds it, the numbers, and what a person can do.
 // One table turns codes into sentences, for conditions, Events, logs, the CLI and the dashboard alike.
-import type { ObjectRef } from './object.ts';
+import { type ObjectRef, refText } from './object.ts';
 
 /** Closed: a new reason to wait is a new row here. */
 export type HoldCode =
@@ -128,10 +128,6 @@ const causeIn = (facts: Facts): string =>
 export function rivalSentence(on: string, isStopped: boolean): string {
   return `${on} is ${isStopped ? 'stopped half-way' : 'under way'} on the same placement with another strategy`;
 }
-
-/** An object in words. */
-export const refText = ({ kind, namespace, name }: ObjectRef): string =>
-  `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
 
 export function sentenceOf(hold: Hold): string {
   const on = refText(hold.on ?? hold.subject);

@@ -59,6 +59,10 @@ export interface ObjectRef {
   readonly uid?: string;
 }
 
+/** An object in words: `Deployment "shop/web"`. */
+export const refText = ({ kind, namespace, name }: Pick<ObjectRef, 'kind' | 'namespace' | 'name'>): string =>
+  `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+
 /** Who asks. */
 export interface User {
   readonly name: string;

@@ -4,7 +4,7 @@ import { sentenceOf } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import { conditionOf } from '../api/next-condition.ts';
 import { isAbandoning } from '../api/not-supported.ts';
-import type { KubeObject } from '../api/object.ts';
+import { type KubeObject, refText } from '../api/object.ts';
 import {
   type ClusterCondition,
   type Placement,
@@ -255,9 +255,9 @@ export const inWords = (entry: HoldEntry, { kind, metadata }: Pick<KubeObject, '
 function failureIn({ failedPlacements = [] }: ClusterPlacementState): string | undefined {
   const [first] = failedPlacements;
   if (first === undefined) return undefined;
-  const { kind, namespace, name, condition } = first;
+  const { condition } = first;
   const more = failedPlacements.length === 1 ? '' : ` (and ${failedPlacements.length - 1} more)`;
-  const object = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+  const object = refText(first);
   const what = condition.message || condition.reason;
   return `${what.includes(object) ? '' : `${object}: `}${what}${more}`;
 }

@@ -1,4 +1,5 @@
 // What a staged update run would do, as people read it: one sentence, the order of waves and gates, the change for each cluster. Pure.
+import { refText } from '../api/object.ts';
 import { formatDuration } from '../base/duration.ts';
 import { align } from './format-table.ts';
 import { plainText } from './plain-text.ts';
@@ -42,8 +43,9 @@ export function renderPlan(plan: RunPlan, view: PlanView): string {
     .join('\n');
 }
 
-function summary({ kind, namespace, name, revision, placement, objects, stages, steps, waitMs }: RunPlan): string {
-  const title = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+function summary(plan: RunPlan): string {
+  const { revision, placement, objects, stages, steps, waitMs } = plan;
+  const title = refText(plan);
   const gets = stages.filter(({ stage }) => stage !== '(removal)');
   const clusters = gets.reduce((sum, stage) => sum + stage.clusters, 0);
   const leaving = stages.filter(({ stage }) => stage === '(removal)').reduce((sum, stage) => sum + stage.clusters, 0);

@@ -1,4 +1,5 @@
 // The progress of a staged update run as people read it: a headline, what it waits for, a line per stage, its gates, a line per cluster. Pure.
+import { refText } from '../api/object.ts';
 import { shortDuration } from '../base/age.ts';
 import { kubeTime } from '../base/clock.ts';
 import { bar } from './bar.ts';
@@ -35,8 +36,8 @@ const PHASES: Readonly<Record<RunPhase, string>> = {
 };
 
 export function runHeadline(progress: RunProgress): string {
-  const { kind, namespace, name, revision, placement, phase, done, skipped, total, stages } = progress;
-  const title = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+  const { revision, placement, phase, done, skipped, total, stages } = progress;
+  const title = refText(progress);
   const what = `${revision === '' ? '' : `revision ${revision} of `}placement "${placement}"`;
   const far = stages.length === 0 ? '' : `, ${count(total, 'cluster', `${done} of `)} done${skippedWords(skipped)}`;
   return `${title}, ${what}: ${PHASES[phase]}${far}`;

@@ -1,5 +1,7 @@
 // The progress of a placement as people read it: a headline, a bar where there is a terminal, a line per cluster. Pure.
+
 import { BLOCKING } from '../api/hold.ts';
+import { refText } from '../api/object.ts';
 import { shortDuration } from '../base/age.ts';
 import { bar, percent } from './bar.ts';
 import { align } from './format-table.ts';
@@ -60,8 +62,8 @@ const FEWEST = 3;
 const AROUND = 4;
 
 export function headline(progress: Progress): string {
-  const { kind, namespace, name, revision, isComplete } = progress;
-  const title = `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+  const { revision, isComplete } = progress;
+  const title = refText(progress);
   return `${title}${revision === '' ? '' : `, revision ${revision}`}: ${stateOf(progress)}${isComplete ? ', complete' : ''}`;
 }
 

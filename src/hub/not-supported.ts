@@ -1,12 +1,12 @@
 // Whether a placement uses something that is not built yet: a field of its spec, an envelope among what it selects, or an override that
 // matches what it selects. Such a placement does not move. What is meant stands in api/not-supported.ts.
 import { isEnvelopeConfigMap } from '../api/envelope-config-map.ts';
-import { type Hold, refText } from '../api/hold.ts';
+import type { Hold } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import type { Resource } from '../api/kind.ts';
 import { annotations } from '../api/names.ts';
 import { notSupportedFields } from '../api/not-supported.ts';
-import type { KubeObject, ObjectMeta, ObjectRef } from '../api/object.ts';
+import { type KubeObject, type ObjectMeta, type ObjectRef, refText } from '../api/object.ts';
 import { override } from '../api/override.ts';
 import type { PlacementSpec } from '../api/placement.ts';
 import { identifierOf, type ResourceIdentifier } from '../api/selected-resource.ts';

@@ -1,8 +1,10 @@
 // What becomes of a placement: its snapshots, its status, its end.
 // Guarantees: nothing is made before the finalizer stands; a placement that uses what is not built, or whose selectors make no sense, gets no
 // new snapshots, so nothing of it moves; the status is written only when it says something else, and seldom enough (status-pace.ts).
+
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
+import { refText } from '../../api/object.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import { patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
@@ -177,8 +179,8 @@ function holdsOf(
   return holds;
 }
 
-const factsOf = ({ of: { kind, namespace, name }, bytes }: NonNullable<Content['largest']>) => ({
-  largest: `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`,
+const factsOf = ({ of, bytes }: NonNullable<Content['largest']>) => ({
+  largest: refText(of),
   largestBytes: bytes,
 });
 

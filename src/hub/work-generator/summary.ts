@@ -1,9 +1,11 @@
 // What a cluster has reached, summed up over its Works. Pure.
 // A Work's condition counts only if it speaks of the Work's present generation.
+
 import type { BindingCondition, BindingReason, BindingStatus } from '../../api/binding.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
+import { refText } from '../../api/object.ts';
 import type { ResourceIdentifier } from '../../api/selected-resource.ts';
 import type { ManifestCondition } from '../../api/work.ts';
 import { by } from '../../base/compare.ts';
@@ -186,7 +188,7 @@ const cut = <T>(list: readonly T[]): T[] => list.slice(0, MOST);
 function inWords(failed: readonly Failed[]): string {
   const [first] = failed;
   if (first === undefined) return 'the cluster does not say what';
-  const object = `${first.kind} "${first.namespace === undefined ? '' : `${first.namespace}/`}${first.name}"`;
+  const object = refText(first);
   const said = first.condition.message || first.condition.reason;
   const more = failed.length === 1 ? '' : `; and ${failed.length - 1} more`;
   return `${said.includes(object) ? said : `${object}: ${said}`}${more}`;

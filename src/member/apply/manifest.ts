@@ -1,7 +1,7 @@
 // Reading a Work: which object each manifest speaks of, and what is wrong with those that speak of none.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
-import { apiVersionOf, groupVersionOf, type KubeObject } from '../../api/object.ts';
+import { apiVersionOf, groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
 import type { ManifestCondition, ManifestReason } from '../../api/work.ts';
 import { isObject } from '../../base/json.ts';
 
@@ -88,7 +88,7 @@ export const identityOf = ({ group = '', kind = '', namespace = '', name = '', o
 export const describe = ({ kind, namespace, name, ordinal }: Identifier): string =>
   kind === undefined
     ? `manifest ${ordinal}`
-    : `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name ?? ''}"`;
+    : refText({ kind, name: name ?? '', ...(namespace === undefined ? {} : { namespace }) });
 
 export const resourceOf = (catalogue: LiveCatalogue, { group, version, kind }: Identifier): Resource | undefined =>
   kind === undefined || version === undefined ? undefined : catalogue.byKind(apiVersionOf(group ?? '', version), kind);
