@@ -1,5 +1,4 @@
 // The progress of a placement as people read it: a headline, a bar where there is a terminal, a line per cluster. Pure.
-
 import { BLOCKING } from '../api/hold.ts';
 import { refText } from '../api/object.ts';
 import { shortDuration } from '../base/age.ts';

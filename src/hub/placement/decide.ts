@@ -1,7 +1,6 @@
 // What becomes of a placement: its snapshots, its status, its end.
 // Guarantees: nothing is made before the finalizer stands; a placement that uses what is not built, or whose selectors make no sense, gets no
 // new snapshots, so nothing of it moves; the status is written only when it says something else, and seldom enough (status-pace.ts).
-
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
 import { refText } from '../../api/object.ts';

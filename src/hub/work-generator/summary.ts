@@ -1,6 +1,5 @@
 // What a cluster has reached, summed up over its Works. Pure.
 // A Work's condition counts only if it speaks of the Work's present generation.
-
 import type { BindingCondition, BindingReason, BindingStatus } from '../../api/binding.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { labels } from '../../api/names.ts';
