@@ -1,19 +1,33 @@
 import { defineConfig } from 'vitest/config';
+import { isFull } from './scripts/gate/depth.ts';
+import { patience } from './scripts/gate/patience.ts';
 
-// unit: everything that needs neither sockets to other programs nor tools: the inner loop.
-// scenarios: whole fleets in one process on a simulated clock, and what a simulated world promises.
+// unit: tests that need neither sockets to other programs nor tools: the inner loop.
+// scenarios: whole fleets in one process on a simulated clock, and the promises of a simulated world.
 // wire: the built program, real kubectl, real client libraries, kill -9.
 // kube: a hub and members on real control planes, by the program's own entry points.
 // judge: kubectl commands, raw requests, and generated objects and patches, on ours and on a real 1.34.4.
 const WHOLE_FLEETS = ['test/scenarios/**/*.test.ts', 'test/simulation/**/*.test.ts'];
+
+const NEVER = ['**/node_modules/**', 'dist/**'];
+// Tests that only the full proof runs (FLOTILLA_DEPTH=full).
+const BEYOND_THE_GATE = isFull ? [] : ['**/*.proof.test.ts'];
 
 const inProcess = {
   // No module holds state, so files share what is loaded.
   isolate: false,
   pool: 'threads' as const,
   maxWorkers: 2,
-  // Machines are shared: a slow one is not a failure.
-  testTimeout: 60_000,
+  setupFiles: ['test/properties.ts'],
+  testTimeout: patience(60_000),
+  hookTimeout: patience(60_000),
+  expect: { poll: { timeout: patience(10_000) } },
+};
+
+const withProcesses = {
+  testTimeout: patience(120_000),
+  hookTimeout: patience(300_000),
+  expect: { poll: { timeout: patience(10_000) } },
 };
 
 export default defineConfig({
@@ -24,15 +38,7 @@ export default defineConfig({
           name: 'unit',
           ...inProcess,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [
-            ...WHOLE_FLEETS,
-            'test/wire/**',
-            'test/judge/**',
-            'test/kube/**',
-            'test/torture/**',
-            '**/node_modules/**',
-            'dist/**',
-          ],
+          exclude: [...WHOLE_FLEETS, 'test/wire/**', 'test/judge/**', 'test/kube/**', 'test/torture/**', ...NEVER],
         },
       },
       {
@@ -45,30 +51,30 @@ export default defineConfig({
       {
         test: {
           name: 'wire',
+          ...withProcesses,
           include: ['test/wire/**/*.test.ts', 'test/torture/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'dist/**'],
-          testTimeout: 120_000,
-          hookTimeout: 300_000,
-          fileParallelism: false,
+          exclude: NEVER,
+          // Ports are free ones and homes are temporary, and most of the time is spent waiting.
+          maxWorkers: 2,
         },
       },
       {
         test: {
           name: 'judge',
+          ...withProcesses,
           include: ['test/judge/**/*.test.ts'],
+          exclude: [...BEYOND_THE_GATE, ...NEVER],
           globalSetup: ['test/judge/setup.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 300_000,
           fileParallelism: false,
         },
       },
       {
         test: {
           name: 'kube',
+          ...withProcesses,
           include: ['test/kube/**/*.test.ts'],
+          exclude: [...BEYOND_THE_GATE, ...NEVER],
           globalSetup: ['test/kube/setup.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 300_000,
           fileParallelism: false,
         },
       },

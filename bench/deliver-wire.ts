@@ -12,9 +12,17 @@ export interface Wire {
 const agent = new https.Agent({ keepAlive: true });
 const optionsOf = (wire: Wire) => ({ ...wire, host: '127.0.0.1', servername: 'localhost' });
 
-export function send(wire: Wire, method: string, path: string, body?: string, type = 'application/json') {
+export function send(
+  wire: Wire,
+  method: string,
+  path: string,
+  body?: string,
+  type = 'application/json',
+  accept = 'application/json',
+) {
   return new Promise<string>((resolve, reject) => {
-    const headers = body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+    const content = body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) };
+    const headers = { accept, ...content };
     const request = https.request({ ...optionsOf(wire), agent, method, path, headers }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -21,7 +21,6 @@ const CHAIN = [
   ['u', "the user's ConfigMap"],
   ['H', 'resource snapshot'],
   ['h', 'binding'],
-  ['h', 'binding status: RolloutStarted'],
   ['h', 'Work'],
   ['m', "the member's ConfigMap"],
   ['r', 'Work status: what became of it'],

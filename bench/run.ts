@@ -5,8 +5,10 @@ const benchmarks: Readonly<
   Record<string, () => Promise<{ readonly rows: (tell: (row: Row) => void) => Promise<void> }>>
 > = {
   apiserver: () => import('./apiserver.ts'),
+  burst: () => import('./burst.ts'),
   deliver: () => import('./deliver.ts'),
   fleet: () => import('./fleet.ts'),
+  schedule: () => import('./schedule.ts'),
   sim: () => import('./sim.ts'),
   staged: () => import('./staged.ts'),
 };

@@ -10,8 +10,19 @@ export interface Failure {
   readonly lines: readonly string[];
 }
 
-/** Where the reporter leaves a list of Failures. */
-export const FAILURES_FILE = 'FLOTILLA_FAILURES_FILE';
+/** How long a test file took, its imports and hooks included. */
+export interface FileDuration {
+  readonly file: string;
+  readonly ms: number;
+}
+
+export interface Report {
+  readonly failures: readonly Failure[];
+  readonly durations: readonly FileDuration[];
+}
+
+/** Names the file that the reporter writes its Report to. */
+export const REPORT_FILE = 'FLOTILLA_REPORT_FILE';
 
 const MOST_LINES = 8;
 const LONGEST_LINE = 400;
@@ -71,13 +82,22 @@ function failuresIn(module: TestModule, root: string): readonly Failure[] {
   ];
 }
 
+function durationOf(module: TestModule, root: string): FileDuration {
+  const { collectDuration, setupDuration, duration } = module.diagnostic();
+  return { file: relative(root, module.moduleId), ms: collectDuration + setupDuration + duration };
+}
+
 // biome-ignore lint/style/noDefaultExport: vitest looks for one.
 export default class FailureReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    const file = process.env[FAILURES_FILE];
+    const file = process.env[REPORT_FILE];
     if (file === undefined) return;
     const root = process.cwd();
     const loose = unhandled.map((error) => ({ name: 'outside of any test', lines: inFewLines(error as Thrown, root) }));
-    writeFileSync(file, JSON.stringify([...modules.flatMap((module) => failuresIn(module, root)), ...loose]));
+    const report: Report = {
+      failures: [...modules.flatMap((module) => failuresIn(module, root)), ...loose],
+      durations: modules.map((module) => durationOf(module, root)),
+    };
+    writeFileSync(file, JSON.stringify(report));
   }
 }

@@ -67,16 +67,30 @@ export async function torture(options: {
   }
 }
 
+/** A process is killed after at most so many visible writes and a moment. */
+const MAX_WRITES = 600;
+/** The writer says first that it has opened each of them. */
+const CLUSTERS = 3;
+const NEWLINE = 10;
+
 async function killedWriter(directory: string, round: number, random: Random): Promise<readonly string[]> {
   const child = spawn(process.execPath, ['--import', 'tsx', writer, directory, String(round)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   const gone = once(child, 'close');
-  // Mostly in full swing; now and then while it is still opening the log.
-  await Promise.race([once(child.stdout, 'data'), gone]);
-  await sleep(random.next() < 0.15 ? random.next() * 20 : random.next() * 500);
+  // Mostly after some hundred writes; now and then when it has just opened the log.
+  const writes = random.next() < 0.15 ? 0 : Math.floor(random.next() * MAX_WRITES);
+  const isInFullSwing = new Promise<void>((resolve) => {
+    let lines = -CLUSTERS;
+    child.stdout.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      lines += chunk.filter((byte) => byte === NEWLINE).length;
+      if (lines >= writes) resolve();
+    });
+  });
+  await Promise.race([isInFullSwing, gone]);
+  await sleep(random.next() * 20);
   const ownEnd = child.exitCode;
   child.kill('SIGKILL');
   await gone;

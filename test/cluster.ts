@@ -6,6 +6,7 @@ import type { Answer, Request, Target, Transport } from '../src/api/transport.ts
 import { newPrivateKey } from '../src/apiserver/auth/certificates.ts';
 import { signingKey } from '../src/apiserver/auth/jwt.ts';
 import { directTransport } from '../src/apiserver/direct.ts';
+import type { EventLimits } from '../src/apiserver/housekeeping/event-expiry.ts';
 import { freshMemoryStore, type RunningCluster, startCluster } from '../src/apiserver/start-cluster.ts';
 import type { Store } from '../src/apiserver/store/store.ts';
 import type { Clock } from '../src/base/clock.ts';
@@ -89,6 +90,7 @@ export async function aCluster(
     /** Clusters of one fleet share their time. */
     readonly clock?: TestClock;
     readonly seed?: number;
+    readonly eventLimits?: Partial<EventLimits>;
   } = {},
 ): Promise<TestCluster> {
   const clock = options.clock ?? testClock();
@@ -104,6 +106,7 @@ export async function aCluster(
     caCertificate: 'CA',
     kinds,
     ...(options.admissions === undefined ? {} : { admissions: options.admissions }),
+    ...(options.eventLimits === undefined ? {} : { eventLimits: options.eventLimits }),
     onError: (error) => errors.push(error),
   });
   await running.settled();

@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { FAILURES_FILE, type Failure, inFewLines, toldOf } from '../scripts/failures.ts';
+import { type Failure, inFewLines, REPORT_FILE, type Report, toldOf } from '../scripts/failures.ts';
+import { patience } from '../scripts/gate/patience.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -68,10 +69,12 @@ describe('hook', () => { beforeAll(() => { throw new Error('no plane'); }); test
         join(root, 'node_modules/vitest/vitest.mjs'),
         ...['run', '--root', folder, `--reporter=${join(root, 'scripts/failures.ts')}`],
       ],
-      { cwd: folder, env: { PATH: process.env['PATH'], [FAILURES_FILE]: file }, timeout: 50_000 },
+      { cwd: folder, env: { PATH: process.env['PATH'], [REPORT_FILE]: file }, timeout: patience(50_000) },
     );
     expect(status).toBe(1);
-    const failures = JSON.parse(readFileSync(file, 'utf8')) as readonly Failure[];
+    const { failures, durations } = JSON.parse(readFileSync(file, 'utf8')) as Report;
+    expect(durations.map((each) => each.file).toSorted()).toEqual(['a.test.ts', 'b.test.ts']);
+    expect(durations.find((each) => each.file === 'a.test.ts')?.ms).toBeGreaterThan(40);
     expect(new Map(failures.map(({ name, lines }) => [name, lines[0]]))).toEqual(
       new Map([
         ['a.test.ts: hook (before or after its tests)', 'no plane'],

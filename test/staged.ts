@@ -165,6 +165,7 @@ export const DONE_RUN = {
   Succeeded: 'True/UpdateRunSucceeded',
 };
 export const FAILED_TO_BEGIN = { Initialized: 'False/UpdateRunInitializedFailed' };
+export const WAITS_TO_BEGIN = { Initialized: 'Unknown/UpdateRunInitializationPending' };
 export const ABORTED = {
   Initialized: 'True/UpdateRunInitializedSuccessfully',
   Progressing: 'False/UpdateRunFailed',

@@ -371,6 +371,31 @@ describe('delete', () => {
     expect((await refusal(cluster.get('foos', 'default', 'a'))).code).toBe(404);
   });
 
+  test('of a CRD waits for objects with finalizers, which can still be changed; no new ones are created', async () => {
+    await using cluster = await withFoos();
+    const at = cluster.at('foos', 'default', 'a');
+    const crd = cluster.at('customresourcedefinitions', undefined, 'foos.example.io');
+    await cluster.create('foos', 'default', { metadata: { name: 'a', finalizers: ['x.io/y', 'plain'] } });
+    await cluster.call({ verb: 'delete', at: crd });
+    await cluster.settled();
+    expect(await refusal(cluster.create('foos', 'default', { metadata: { name: 'b' } }))).toMatchObject({
+      code: 403,
+      message: 'foos.example.io "b" is forbidden: create not allowed while custom resource definition is terminating',
+    });
+    const labeled = await patch(cluster, at, { metadata: { labels: { a: 'b' } } });
+    expect(labeled.metadata).toMatchObject({ labels: { a: 'b' }, deletionTimestamp: '2026-01-01T00:00:00Z' });
+    const object = { ...labeled, spec: { a: 'put' } };
+    const { object: put } = await cluster.call({ verb: 'update', at, object, manager: 'test' });
+    expect(put?.spec).toMatchObject({ a: 'put' });
+    expect((await patch(cluster, crd, { metadata: { labels: { a: 'b' } } })).metadata).toMatchObject({
+      labels: { a: 'b' },
+      finalizers: ['customresourcecleanup.apiextensions.k8s.io'],
+    });
+    await patch(cluster, at, { metadata: { finalizers: null } });
+    await cluster.settled();
+    expect((await refusal(cluster.call({ verb: 'get', at: crd }))).code).toBe(404);
+  });
+
   test('keeps to its preconditions', async () => {
     await using cluster = await aCluster();
     const made = await cluster.create('configmaps', 'default', { metadata: { name: 'a' } });
@@ -833,5 +858,73 @@ describe('what a resource does not offer is refused in process as over the wire'
     const { head } = cluster.store;
     expect((await refusal(cluster.call(ask(cluster)))).code).toBe(code);
     expect(cluster.store.head).toBe(head);
+  });
+});
+
+describe('an object above 1.5 MiB', () => {
+  const TOO_LARGE = { code: 500, reason: '', message: 'etcdserver: request is too large' };
+  const big = 'x'.repeat(1_600_000);
+  const half = 'x'.repeat(800_000);
+  const foo = (spec: object, name = 'a') => ({ metadata: { name }, spec });
+
+  test('is refused whatever verb makes it so, and leaves what was there', async () => {
+    await using cluster = await withFoos();
+    expect(await refusal(cluster.create('foos', 'default', foo({ a: big })))).toEqual(TOO_LARGE);
+    const made = await cluster.create('foos', 'default', foo({ a: half }));
+    const at = cluster.at('foos', 'default', 'a');
+    const attempts: readonly Request[] = [
+      { verb: 'update', at, object: { ...made, spec: { a: big } } as KubeObject, manager: 'test' },
+      { verb: 'patch', at, patch: { type: 'merge', body: { spec: { a: big } } }, manager: 'test' },
+      {
+        verb: 'patch',
+        at,
+        patch: { type: 'json', body: [{ op: 'add', path: '/spec/a', value: big }] },
+        manager: 'test',
+      },
+      {
+        verb: 'patch',
+        at: { ...at, subresource: 'status' },
+        patch: { type: 'merge', body: { status: { b: half } } },
+        manager: 'test',
+      },
+    ];
+    for (const attempt of attempts) expect(await refusal(cluster.call(attempt)), attempt.verb).toEqual(TOO_LARGE);
+    expect(await cluster.get('foos', 'default', 'a')).toEqual(made);
+  });
+
+  test('is shown by a dry run, which stores nothing', async () => {
+    await using cluster = await withFoos();
+    const answer = await cluster.call({
+      verb: 'create',
+      at: cluster.at('foos', 'default'),
+      object: { apiVersion: 'example.io/v1', kind: 'Foo', ...foo({ a: big }) } as KubeObject,
+      manager: 'test',
+      dryRun: true,
+    });
+    expect((answer.object as KubeObject).metadata.name).toBe('a');
+  });
+
+  test('can be deleted, and let go of, when it has just the size', async () => {
+    await using cluster = await withFoos();
+    const finalizers = ['example.io/one', 'example.io/two'];
+    const small = await cluster.create('foos', 'default', { metadata: { name: 'a', finalizers }, spec: { a: '' } });
+    const room = 1.5 * 1024 * 1024 - Buffer.byteLength(JSON.stringify(small)) - 20;
+    const at = cluster.at('foos', 'default', 'a');
+    await cluster.call({
+      verb: 'patch',
+      at,
+      patch: { type: 'merge', body: { spec: { a: 'x'.repeat(room) } } },
+      manager: 'test',
+    });
+    await cluster.call({ verb: 'delete', at });
+    for (const left of [['example.io/two'], []]) {
+      await cluster.call({
+        verb: 'patch',
+        at,
+        patch: { type: 'merge', body: { metadata: { finalizers: left } } },
+        manager: 'test',
+      });
+    }
+    expect((await refusal(cluster.get('foos', 'default', 'a'))).code).toBe(404);
   });
 });

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { User } from '../../src/api/object.ts';
 import type { Kubeconfig } from '../../src/apiserver/auth/kubeconfig.ts';
 import type { Connection } from '../../src/client/connection.ts';
+import { patience } from '../gate/patience.ts';
 import { authorityIn, clientIn, issueClient, makeCredentials, ownKubeconfig } from './credentials.ts';
 import { withLock } from './lock.ts';
 import { freePorts } from './ports.ts';
@@ -29,7 +30,7 @@ interface Ports {
 const SERVERS = ['kube-controller-manager', 'kube-apiserver', 'etcd'] as const;
 export type ServerName = (typeof SERVERS)[number];
 
-const READY_WITHIN_MS = 120_000;
+const READY_WITHIN_MS = patience(120_000);
 const LOOK_AGAIN_MS = 100;
 
 /** What makes Pods of workloads, tokens for accounts, and cleans up. Nodes, clouds and volumes have nobody to look after them here. */

@@ -28,6 +28,9 @@ const spec = s.object(
     resourceOverrideSnapshots: s.optional(
       s.array(s.doc('A ResourceOverrideSnapshot.', namespacedName), { doc: 'Namespaced overrides to apply.' }),
     ),
+    overrideValues: s.optional(
+      s.map(s.string({ doc: 'A value.' }), { doc: 'What the variables in the overrides stand for on this cluster.' }),
+    ),
     applyStrategy: s.optional(applyStrategy),
   },
   { doc: 'The decision.' },

@@ -55,6 +55,7 @@ interface IntegerOptions extends Common {
 interface IntOrStringOptions extends Common {
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly maxLength?: number;
   readonly pattern?: string;
 }
 interface ArrayOptions extends Common {
@@ -107,7 +108,7 @@ export const s = {
   /** Base64. */
   bytes: (doc: string): Typed<string> => typed({ type: 'string', format: 'byte' }, { doc }),
 
-  /** `3` or `25%`. `minimum` and `maximum` bind numbers only, `pattern` texts only. */
+  /** `3` or `25%`. `minimum` and `maximum` bind numbers only, `pattern` and `maxLength` texts only. */
   intOrString: (options: IntOrStringOptions = {}): Typed<number | string> =>
     typed(
       {

@@ -2,10 +2,13 @@
 import { type Infer, s } from './build.ts';
 import { labelSelector } from './label-selector.ts';
 import { QUANTITY } from './patterns.ts';
+import { PROPERTY_NAME, PROPERTY_NAME_LENGTH } from './property-name.ts';
+
+const propertyName = (doc: string) => s.string({ doc, pattern: PROPERTY_NAME, maxLength: PROPERTY_NAME_LENGTH });
 
 const propertyExpression = s.object(
   {
-    name: s.string({ doc: 'The property, such as resources.kubernetes-fleet.io/available-cpu.', maxLength: 1024 }),
+    name: propertyName('The property, such as resources.kubernetes-fleet.io/available-cpu.'),
     operator: s.oneOf(['Gt', 'Ge', 'Eq', 'Ne', 'Lt', 'Le'], { doc: 'How the property is compared with the value.' }),
     values: s.array(s.string({ doc: 'A quantity.', pattern: QUANTITY, maxLength: 64 }), {
       doc: 'Exactly one quantity.',
@@ -15,6 +18,7 @@ const propertyExpression = s.object(
   },
   { doc: 'One comparison of a property.' },
 );
+export type PropertyExpression = Infer<typeof propertyExpression>;
 
 export const propertySelector = s.object(
   { matchExpressions: s.array(propertyExpression, { doc: 'Comparisons that must all hold.', maxItems: 100 }) },
@@ -23,11 +27,12 @@ export const propertySelector = s.object(
 
 export const propertySorter = s.object(
   {
-    name: s.string({ doc: 'The property to rank by.', maxLength: 1024 }),
+    name: propertyName('The property to rank by.'),
     sortOrder: s.oneOf(['Ascending', 'Descending'], { doc: 'Which end of the ranking is preferred.' }),
   },
   { doc: 'Ranks clusters by a property.' },
 );
+export type PropertySorter = Infer<typeof propertySorter>;
 
 export const clusterSelectorTerm = s.object(
   {

@@ -35,7 +35,9 @@ export type Condition<Type extends string = string, Reason extends string = stri
 };
 
 /** One condition per type; server-side apply merges them. */
-export const conditionsByType = (doc: string) => s.array(condition, { doc, keys: ['type'] });
+export const conditionsByType = (doc: string, maxItems?: number) =>
+  s.array(condition, { doc, keys: ['type'], ...(maxItems === undefined ? {} : { maxItems }) });
 
 /** Conditions as a plain list, replaced as a whole. */
-export const conditionList = (doc: string) => s.array(condition, { doc });
+export const conditionList = (doc: string, maxItems?: number) =>
+  s.array(condition, { doc, ...(maxItems === undefined ? {} : { maxItems }) });

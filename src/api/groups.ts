@@ -13,6 +13,9 @@ export const placementGroup: Group = {
   stored: 'v1beta1',
 };
 
+/** Kinds of our own, which KubeFleet does not have. */
+export const flotillaGroup: Group = { group: 'flotilla.dev', categories: ['flotilla'], stored: 'v1alpha1' };
+
 /** SIG Multicluster's inventory; the hub mirrors its members there. */
 export const inventoryGroup: Group = { group: 'multicluster.x-k8s.io', categories: [], stored: 'v1alpha1' };
 
@@ -29,4 +32,5 @@ export const nextGroup: Group = {
 export const V1 = ['v1', 'v1beta1'];
 export const V1_AND_ALPHA = ['v1', 'v1beta1', 'v1alpha1'];
 export const BETA = ['v1beta1'];
+export const ALPHA = ['v1alpha1'];
 export const BETA_AND_ALPHA = ['v1beta1', 'v1alpha1'];

@@ -6,16 +6,24 @@ import { type ObjectRef, refText } from './object.ts';
 export type HoldCode =
   | 'AgentNotConnected'
   | 'ApprovalMissing'
+  | 'BatchGate'
   | 'BudgetUsed'
+  | 'BundleWindow'
   | 'CleaningUp'
   | 'ConcurrencyUsed'
+  | 'EarlierPartition'
   | 'EarlierStage'
   | 'Leaving'
+  | 'MaxNew'
   | 'NamespaceForeign'
   | 'NamespaceTerminating'
+  | 'NoPartition'
   | 'NotAvailable'
+  | 'NotFound'
   | 'NotSupportedYet'
   | 'OtherRun'
+  | 'PartitionWindow'
+  | 'Paused'
   | 'PredecessorLeaving'
   | 'RemovalPending'
   | 'RevisionPending'
@@ -56,22 +64,38 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   AgentNotConnected: (_facts, on) => `the member agent of ${on} has not connected yet`,
   ApprovalMissing: (facts, on) =>
     facts['hint'] === undefined ? `${on} is not approved yet` : `${on} is not approved yet: ${facts['hint']}`,
+  BatchGate: (facts, on) =>
+    `the next batch of partition "${facts['partition'] ?? '?'}" waits for ${on} (${causeIn(facts)}): ${facts['unavailable'] ?? '?'} clusters are unavailable, fewer than ${facts['maxUnavailable'] ?? '?'} are required`,
   BudgetUsed: (facts, on) =>
     `${on} uses the budget up (${causeIn(facts)}): ${facts['ready'] ?? '?'} ready, ${facts['minAvailable'] ?? '?'} must stay`,
+  BundleWindow: (facts, on) =>
+    `blocked by ${on} (${causeIn(facts)}): at most ${facts['maxUnavailable'] ?? '?'} clusters may be unavailable over all partitions`,
   CleaningUp: (facts, on) =>
     `cluster "${facts['cluster'] ?? '?'}" still cleans up: ${facts['works'] ?? '?'} Works, ${on} among them`,
   ConcurrencyUsed: (facts, on) =>
     `${facts['inFlight'] ?? '?'} clusters of stage "${facts['stage'] ?? '?'}" are under way, ${facts['maxConcurrency'] ?? '?'} may be; the first is ${on} (${causeIn(facts)})`,
+  EarlierPartition: (facts, on) =>
+    `partition "${facts['partition'] ?? '?'}" is not ready: ${facts['notReady'] ?? '?'} of ${facts['size'] ?? '?'} clusters are not ready, at most ${facts['maxUnavailable'] ?? '?'} may be; the first is ${on} (${causeIn(facts)})`,
   EarlierStage: (facts, on) => `${on} is still in stage "${facts['stage'] ?? '?'}"`,
   Leaving: (facts, on) =>
     `${on} is leaving: ${remaining(facts)}${facts['agent'] === undefined ? '' : `; ${facts['agent']}, so the member goes without it at ${facts['forcedAt'] ?? '?'}`}`,
+  MaxNew: (facts, on) =>
+    facts['maxNew'] === 0
+      ? 'maxNew is 0, so no cluster may start'
+      : `at most ${facts['maxNew'] ?? '?'} clusters start at a time; ${on} is starting`,
   NamespaceForeign: (facts, on) => `${on} belongs to ${facts['owner'] ?? 'somebody else'}`,
   NamespaceTerminating: (facts, on) =>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
+  NoPartition: (_facts, on) => `${on} is in no partition, so it is not updated`,
   NotAvailable: (facts, on) => `it is not available on ${on} yet (${causeIn(facts)})`,
+  NotFound: (_facts, on) => `${on} does not exist`,
   NotSupportedYet: ({ what = 'something it uses' }, on) =>
     `${on}: ${what} ${String(what).includes(', ') ? 'are' : 'is'} not supported yet`,
   OtherRun: (facts, on) => rivalSentence(on, facts['state'] === 'Stop'),
+  PartitionWindow: (facts, on) =>
+    `blocked by ${on} (${causeIn(facts)}) in partition "${facts['partition'] ?? '?'}": ${unavailableIn(facts)}`,
+  Paused: (facts, on) =>
+    facts['cluster'] === undefined ? `${on} is paused` : `cluster "${facts['cluster']}" is paused`,
   PredecessorLeaving: (facts, on) =>
     `the former ${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,
   RemovalPending: (facts, on) =>
@@ -102,6 +126,9 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
     `nobody can tell whether ${on} is available: it counts as such after ${facts['seconds'] ?? '?'} s`,
 };
 
+const unavailableIn = (facts: Facts): string =>
+  `${facts['unavailable'] ?? '?'} of ${facts['size'] ?? '?'} clusters are unavailable, at most ${facts['maxUnavailable'] ?? '?'} may be`;
+
 const remaining = ({ works = 0 }: Facts): string => (works === 1 ? '1 work remains' : `${works} works remain`);
 
 /** Causes are codes in the facts, words to people. */
@@ -113,6 +140,8 @@ const CAUSES: Readonly<Record<string, string>> = {
   starting: 'not up yet',
   unknown: 'it has not reported yet',
   untracked: 'nobody can tell yet whether it works',
+  waiting: 'not updated yet',
+  unreachable: 'unreachable',
   moving: 'it gets the newest now',
 };
 

@@ -4,7 +4,7 @@ import { age } from './columns.ts';
 import { conditionList } from './conditions.ts';
 import { clusterGroup, V1 } from './groups.ts';
 import { heartbeatPeriodSeconds } from './heartbeat.ts';
-import { type MemberStatus, memberStatus } from './member-status.ts';
+import { MAX_REPORTED_CONDITIONS, type MemberStatus, memberStatus } from './member-status.ts';
 
 const spec = s.object(
   {
@@ -14,7 +14,7 @@ const spec = s.object(
   { doc: 'What is wanted.' },
 );
 
-const status = memberStatus(conditionList('What the agent found.'));
+const status = memberStatus(conditionList('What the agent found.', MAX_REPORTED_CONDITIONS));
 
 export const internalMemberCluster = defineKind({
   in: clusterGroup,

@@ -11,12 +11,14 @@ describe('what join creates', () => {
   test('is an identity, its token, and a member that names it', () => {
     const { namespace, serviceAccount, tokenSecret, memberCluster: member } = joinObjects({ name: 'east' });
     expect(namespace.metadata.name).toBe('fleet-system');
-    expect(serviceAccount.metadata).toEqual({ name: 'east-hub-cluster-access', namespace: 'fleet-system' });
+    const labels = { 'flotilla.dev/joined-member': 'east' };
+    expect(serviceAccount.metadata).toEqual({ name: 'east-hub-cluster-access', namespace: 'fleet-system', labels });
     expect(tokenSecret).toMatchObject({
       type: 'kubernetes.io/service-account-token',
       metadata: {
         name: 'east-hub-cluster-access-token',
         namespace: 'fleet-system',
+        labels,
         annotations: { 'kubernetes.io/service-account.name': 'east-hub-cluster-access' },
       },
     });

@@ -1,7 +1,7 @@
 // What `flotilla join NAME` puts on a hub, as data: an identity, its token, and the MemberCluster that names it.
 import type { Taint } from './member-cluster.ts';
 import { memberCluster } from './member-cluster.ts';
-import { memberServiceAccount, memberTokenSecret, SYSTEM_NAMESPACE } from './names.ts';
+import { memberServiceAccount, memberTokenSecret, labels as names, SYSTEM_NAMESPACE } from './names.ts';
 import { apiVersionOf, type KubeObject, type Labels } from './object.ts';
 
 export interface JoinOptions {
@@ -22,12 +22,13 @@ export interface JoinObjects {
 
 export function joinObjects({ name, labels, taints, heartbeatPeriodSeconds }: JoinOptions): JoinObjects {
   const account = memberServiceAccount(name);
+  const marks = { [names.joinedMember]: name };
   return {
     namespace: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
     serviceAccount: {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
-      metadata: { name: account, namespace: SYSTEM_NAMESPACE },
+      metadata: { name: account, namespace: SYSTEM_NAMESPACE, labels: marks },
     },
     tokenSecret: {
       apiVersion: 'v1',
@@ -35,6 +36,7 @@ export function joinObjects({ name, labels, taints, heartbeatPeriodSeconds }: Jo
       metadata: {
         name: memberTokenSecret(name),
         namespace: SYSTEM_NAMESPACE,
+        labels: marks,
         annotations: { 'kubernetes.io/service-account.name': account },
       },
       type: 'kubernetes.io/service-account-token',

@@ -43,10 +43,16 @@ export interface Kind<Spec = unknown, Status = unknown> extends Resource {
   readonly doc: string;
   /** Defaults and validation beyond the schema. Pure. In process on the embedded server, behind a webhook on a real one. */
   admit?(request: AdmitRequest<Spec, Status>): Admitted;
+  /** What `admit` looks up for this request; absent = nothing. Pure. */
+  reads?(request: AdmitQuestion<Spec, Status>): readonly AdmitRead[];
 }
 
+/** The version that clients use when they name none: kubectl looks for the Events of an object under this one. */
+export const preferredVersion = (resource: Resource | Kind): string =>
+  ('versions' in resource ? resource.versions[0]?.version : undefined) ?? resource.version;
+
 /** What one cluster does beyond the schema with objects of a kind that every server has. */
-export type Admission = Pick<Kind, 'group' | 'kind'> & Required<Pick<Kind, 'admit'>>;
+export type Admission = Pick<Kind, 'group' | 'kind' | 'reads'> & Required<Pick<Kind, 'admit'>>;
 
 export type FieldCause = StatusCause & { readonly field: string };
 
@@ -54,7 +60,7 @@ export type Admitted =
   | { readonly ok: true; readonly object: KubeObject; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly causes: readonly FieldCause[] };
 
-export interface AdmitRequest<Spec, Status> {
+export interface AdmitQuestion<Spec, Status> {
   readonly verb: 'create' | 'update' | 'delete';
   readonly subresource?: 'status' | 'scale';
   readonly dryRun: boolean;
@@ -62,7 +68,18 @@ export interface AdmitRequest<Spec, Status> {
   readonly user: User;
   readonly object?: KubeObject<Spec, Status>;
   readonly old?: KubeObject<Spec, Status>;
+}
+
+export interface AdmitRequest<Spec, Status> extends AdmitQuestion<Spec, Status> {
+  /** What `reads` has named, and nothing else. */
   readonly lookup: ReadOnly;
+}
+
+/** One object, or without a name a collection, in one namespace if there is one. */
+export interface AdmitRead {
+  readonly resource: Resource;
+  readonly namespace?: string;
+  readonly name?: string;
 }
 
 /** What an admission decision may look at. */

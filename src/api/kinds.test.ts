@@ -31,6 +31,7 @@ const OVERRIDE = ['Placement', 'Scope*', 'First-Kind*', 'First-Name*', 'Age'];
 const OVERRIDE_SNAPSHOT = ['Override', 'Index', 'Latest', 'Age'];
 const MEMBER = [
   'Joined',
+  'Healthy',
   'Age',
   'Member-Agent-Last-Seen',
   'Node-Count',
@@ -129,8 +130,11 @@ describe('the kinds of a hub', () => {
     }
   });
 
-  test('include the inventory of SIG Multicluster', () => {
-    expect(hubKinds.filter((kind) => !fleet.includes(kind)).map((kind) => kind.kind)).toEqual(['ClusterProfile']);
+  test('include the inventory of SIG Multicluster and kinds of our own', () => {
+    expect(hubKinds.filter((kind) => !fleet.includes(kind)).map((kind) => kind.kind)).toEqual([
+      'ClusterProfile',
+      'ClusterGroup',
+    ]);
   });
 
   test('show less in versions that had less', () => {

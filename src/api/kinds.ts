@@ -2,6 +2,7 @@
 import { appliedWork } from './applied-work.ts';
 import { approvalRequest } from './approval-request.ts';
 import { binding } from './binding.ts';
+import { clusterGroup } from './cluster-group.ts';
 import { clusterProfile } from './cluster-profile.ts';
 import { disruptionBudget } from './disruption-budget.ts';
 import { envelope } from './envelope.ts';
@@ -48,6 +49,7 @@ const onHub: readonly Kind[] = [
   eviction,
   disruptionBudget,
   clusterProfile,
+  clusterGroup,
 ];
 
 /** Installed on a hub. */

@@ -9,6 +9,7 @@ import type { AdmitRequest, Admitted, Kind } from './kind.ts';
 import { identityCauses } from './member-identity.ts';
 import {
   type AgentReason,
+  MAX_REPORTED_CONDITIONS,
   type MemberStatus,
   memberStatus,
   type PropertyCondition,
@@ -62,7 +63,7 @@ const spec = s.object(
   { doc: 'What is wanted.' },
 );
 
-const status = memberStatus(conditionsByType('The state of the membership.'));
+const status = memberStatus(conditionsByType('The state of the membership.', MAX_REPORTED_CONDITIONS));
 
 const usage = (kind: string, resource: string) => `.status.resourceUsage.${kind}.${resource}`;
 
@@ -85,6 +86,7 @@ const kind = defineKind({
   ],
   columns: [
     conditionStatus('Joined', 'Joined'),
+    conditionStatus('Healthy', 'Healthy'),
     age,
     date('Member-Agent-Last-Seen', '.status.agentStatus[?(@.type=="MemberAgent")].lastReceivedHeartbeat'),
     text('Node-Count', '.status.properties.kubernetes-fleet\\.io/node-count.value'),
@@ -124,7 +126,13 @@ export const memberCluster: Kind<MemberClusterSpec, MemberStatus> = Object.freez
 export type MemberClusterSpec = Infer<typeof spec>;
 export type MemberCluster = WithSpec<MemberClusterSpec, MemberStatus>;
 
-export type MemberClusterCondition = 'ReadyToJoin' | 'Joined' | 'Healthy' | PropertyCondition;
+export type MemberClusterCondition =
+  | 'ReadyToJoin'
+  | 'Joined'
+  | 'Healthy'
+  /** Ours. True while the hub leaves out a part of what the agent reports; else absent. */
+  | 'StatusTrimmed'
+  | PropertyCondition;
 export type MemberClusterReason =
   | 'MemberClusterReadyToJoin'
   | 'MemberClusterNotReadyToJoin'
@@ -139,6 +147,7 @@ export type MemberClusterReason =
   | 'NamespaceTerminating'
   | 'SpecInvalid'
   | 'StepRefused'
+  | 'ReportOutOfBounds'
   // Healthy repeats what the agent says.
   | AgentReason
   | PropertyReason;

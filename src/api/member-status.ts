@@ -3,13 +3,33 @@ import { type Infer, s, type Typed } from './build.ts';
 import { type Condition, conditionsByType } from './conditions.ts';
 import { QUANTITY } from './patterns.ts';
 
+// What one member may cost the hub. An agent reports far less; whatever is larger is refused as a whole.
+export const MAX_REPORTED_CONDITIONS = 64;
+export const MAX_AGENTS = 8;
+export const MAX_AGENT_CONDITIONS = 16;
+export const MAX_PROPERTIES = 1000;
+export const MAX_RESOURCES = 100;
+export const MAX_NAMESPACES = 5000;
+/** Certificates of a cluster are properties, too. */
+const MAX_PROPERTY_LENGTH = 16_384;
+const MAX_QUANTITY_LENGTH = 64;
+const MAX_NAME_LENGTH = 253;
+
 const quantities = (doc: string) =>
-  s.optional(s.map(s.intOrString({ doc: 'A quantity.', pattern: QUANTITY }), { doc }));
+  s.optional(
+    s.map(s.intOrString({ doc: 'A quantity.', pattern: QUANTITY, maxLength: MAX_QUANTITY_LENGTH }), {
+      doc,
+      maxProperties: MAX_RESOURCES,
+    }),
+  );
 
 const agent = s.object(
   {
-    type: s.string({ doc: 'Which agent speaks: MemberAgent, MultiClusterServiceAgent or ServiceExportImportAgent.' }),
-    conditions: s.optional(conditionsByType('The state of this agent.')),
+    type: s.string({
+      doc: 'Which agent speaks: MemberAgent, MultiClusterServiceAgent or ServiceExportImportAgent.',
+      maxLength: MAX_NAME_LENGTH,
+    }),
+    conditions: s.optional(conditionsByType('The state of this agent.', MAX_AGENT_CONDITIONS)),
     lastReceivedHeartbeat: s.optional(s.time('When the agent last reported.')),
   },
   { doc: 'One agent of the member.' },
@@ -24,12 +44,15 @@ export const memberStatus = (conditions: Typed<readonly Condition[]>) =>
         s.map(
           s.object(
             {
-              value: s.string({ doc: 'The value; scheduling reads it as a quantity.' }),
+              value: s.string({ doc: 'The value; scheduling reads it as a quantity.', maxLength: MAX_PROPERTY_LENGTH }),
               observationTime: s.time('When it was observed.'),
             },
             { doc: 'One property.' },
           ),
-          { doc: 'Facts about the cluster that are no resources, such as its number of nodes.' },
+          {
+            doc: 'Facts about the cluster that are no resources, such as its number of nodes.',
+            maxProperties: MAX_PROPERTIES,
+          },
         ),
       ),
       resourceUsage: s.optional(
@@ -44,11 +67,12 @@ export const memberStatus = (conditions: Typed<readonly Condition[]>) =>
         ),
       ),
       namespaces: s.optional(
-        s.map(s.string({ doc: 'The Work that placed it; empty if it is not ours.' }), {
+        s.map(s.string({ doc: 'The Work that placed it; empty if it is not ours.', maxLength: MAX_NAME_LENGTH }), {
           doc: 'The namespaces of the member, each with the Work that placed it.',
+          maxProperties: MAX_NAMESPACES,
         }),
       ),
-      agentStatus: s.optional(s.array(agent, { doc: 'One entry per agent.' })),
+      agentStatus: s.optional(s.array(agent, { doc: 'One entry per agent.', maxItems: MAX_AGENTS })),
     },
     { doc: 'What is known.' },
   );

@@ -21,6 +21,8 @@ export const labels = {
   envelopeNamespace: `${FLEET}envelope-namespace`,
   /** On a MemberCluster: its own name, so that selectors can name one cluster. */
   memberName: `${FLEET}member-name`,
+  /** Ours. On the ServiceAccount and the Secret that `flotilla join` made: the member's name. They are removed when it has left. */
+  joinedMember: 'flotilla.dev/joined-member',
   /** On the namespace of a member. */
   isFleetResource: `${FLEET}is-fleet-resource`,
   targetUpdateRun: `${FLEET}targetUpdateRun`,
@@ -48,11 +50,19 @@ export const annotations = {
   envelopeConfigMap: `${FLEET}envelope-configmap`,
   // Ours.
   trackAvailability: 'flotilla.dev/track-availability',
+  /** On a MemberCluster: `true` keeps partitioned rollouts from updating it. */
+  memberPaused: 'flotilla.dev/paused',
   membershipChange: 'flotilla.dev/membership-change',
   unreachableAfter: 'flotilla.dev/unreachable-after',
+  /** On a placement, and from there on its Works: objects that were taken over are released instead of deleted. */
+  keepTakenOver: 'flotilla.dev/keep-taken-over',
+  /** On an object of a member that was there before a Work placed it. */
+  takenOver: 'flotilla.dev/taken-over',
   /** On a binding that goes because another one, of this name, has the orders for the same cluster. */
   twinOf: 'flotilla.dev/twin-of',
-  /** On a Work: uid and generation of the binding that ordered it, by whoever wrote it last. */
+  /** On a binding: the generation that it got by the rollout's last move, which the work generator may act on. */
+  releasedGeneration: 'flotilla.dev/released-generation',
+  /** On a Work: uid and generation of the binding that ordered it, and when (epoch milliseconds), by whoever wrote it last. */
   orderedBy: 'flotilla.dev/ordered-by',
 } as const;
 
@@ -139,6 +149,10 @@ export const masterWorkName = (base: string): string => `${base}-work`;
 export const furtherWorkName = (base: string, subindex: number): string => `${base}-${subindex}`;
 /** `hash`: the first 16 hex digits of SHA-256 over `type/namespace/name` of the envelope. */
 export const envelopeWorkName = (work: string, hash: string): string => `${work}-envelope-${hash}`;
+
+/** Of any of the above; undefined = none of our names. */
+export const workBaseIn = (name: string): string | undefined =>
+  /^(.+)-(?:work|\d{1,5})(?:-envelope-[0-9a-f]{16})?$/.exec(name)?.[1];
 
 export const approvalRequestName = (run: string, when: 'before' | 'after', stage: string): string =>
   `${run}-${when}-${stage}`;

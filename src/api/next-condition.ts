@@ -12,3 +12,11 @@ export const nextCondition = (previous: Condition | undefined, finding: Finding,
   ...finding,
   lastTransitionTime: previous?.status === finding.status ? previous.lastTransitionTime : kubeTime(now),
 });
+
+/** Only details behind the same words are new: not worth a write of their own. The one use of a message besides showing it. */
+export const isReportedAlready = (last: Condition | undefined, finding: Finding): boolean =>
+  last !== undefined &&
+  last.status === finding.status &&
+  last.reason === finding.reason &&
+  last.observedGeneration === finding.observedGeneration &&
+  last.message.startsWith(finding.message);

@@ -2,10 +2,10 @@
 // not move (hub/not-supported.ts). A row goes when its behaviour is built.
 import { isEnvelopeConfigMap, isMarkedConfigMap } from './envelope-config-map.ts';
 import type { Admission, AdmitRequest, Admitted, Kind } from './kind.ts';
+import { newCauses, placementLabelCauses, placementWarnings } from './meaning.ts';
 import { annotations } from './names.ts';
 import type { KubeObject } from './object.ts';
 import type { Placement, PlacementSpec } from './placement.ts';
-import type { PlacementPolicy } from './placement-policy.ts';
 
 interface FieldRow {
   /** As kubectl explain finds it. */
@@ -17,14 +17,6 @@ interface FieldRow {
   isUsed(spec: PlacementSpec): boolean;
 }
 
-const termsOf = ({ policy }: PlacementSpec) =>
-  policy?.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
-const preferencesOf = (policy: PlacementPolicy | undefined) =>
-  policy?.affinity?.clusterAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
-
-const REQUIRED = 'spec.policy.affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution';
-const PREFERRED = 'spec.policy.affinity.clusterAffinity.preferredDuringSchedulingIgnoredDuringExecution';
-
 /**
  * What it has placed is to stay when it goes. Whoever asks for that must not lose it because nobody knows how: until it is built, such a placement
  * is not taken down. Differs from KubeFleet, where it is ignored.
@@ -34,15 +26,6 @@ export function isAbandoning({ strategy }: PlacementSpec): boolean {
 }
 
 const FIELDS: readonly FieldRow[] = [
-  { field: PREFERRED, isUsed: ({ policy }) => preferencesOf(policy).length > 0 },
-  {
-    field: `${REQUIRED}.clusterSelectorTerms.propertySelector`,
-    isUsed: (spec) => termsOf(spec).some(({ propertySelector }) => propertySelector !== undefined),
-  },
-  {
-    field: `${REQUIRED}.clusterSelectorTerms.propertySorter`,
-    isUsed: (spec) => termsOf(spec).some(({ propertySorter }) => propertySorter !== undefined),
-  },
   ...(
     [
       ['type', 'ServerSideApply'],
@@ -117,10 +100,14 @@ export function admitPlacement({
 }: AdmitRequest<PlacementSpec, Placement['status']>): Admitted {
   const spec = object?.spec;
   const isJudged = verb !== 'delete' && subresource === undefined && spec !== undefined;
+  const causes = isJudged ? newCauses(placementLabelCauses(spec), old?.spec && placementLabelCauses(old.spec)) : [];
+  if (causes.length > 0) return { ok: false, causes };
   return {
     ok: true,
     object: (object ?? old) as Placement,
-    warnings: isJudged ? FIELDS.filter(({ isUsed }) => isUsed(spec)).map(warningOf) : NONE,
+    warnings: isJudged
+      ? [...FIELDS.filter(({ isUsed }) => isUsed(spec)).map(warningOf), ...placementWarnings(spec)]
+      : NONE,
   };
 }
 

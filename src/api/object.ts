@@ -63,6 +63,11 @@ export interface ObjectRef {
 export const refText = ({ kind, namespace, name }: Pick<ObjectRef, 'kind' | 'namespace' | 'name'>): string =>
   `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
 
+/** A text about something, with its name in front unless the text has it. For people only: nothing may depend on the result. */
+export const withName = (name: string, text: string): string => (text.includes(name) ? text : `${name}: ${text}`);
+export const withObject = (ref: Pick<ObjectRef, 'kind' | 'namespace' | 'name'>, text: string): string =>
+  withName(refText(ref), text);
+
 /** Who asks. */
 export interface User {
   readonly name: string;

@@ -2,6 +2,7 @@
 import { type Infer, s } from './build.ts';
 import { conditionList, conditionsByType } from './conditions.ts';
 import { holds } from './holds.ts';
+import { rolloutState } from './rollout-state.ts';
 import {
   diffedPlacements,
   driftedPlacements,
@@ -39,7 +40,17 @@ export const placementStatus = s.object(
     ),
     selectedResources: s.optional(s.array(resourceIdentifier, { doc: 'The objects that were selected.' })),
     placementStatuses: s.optional(s.array(clusterStatus, { doc: 'One entry per cluster.' })),
+    notListed: s.optional(
+      s.object(
+        {
+          ready: s.integer({ doc: 'Clusters with all conditions True.', format: 'int32', minimum: 0 }),
+          others: s.optional(s.integer({ doc: 'Other clusters.', format: 'int32', minimum: 0 })),
+        },
+        { doc: 'Clusters that placementStatuses leaves out because the status would be too large.' },
+      ),
+    ),
     holds: s.optional(holds),
+    rollout: s.optional(rolloutState),
   },
   { doc: 'What is known.' },
 );

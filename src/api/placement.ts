@@ -4,11 +4,13 @@ import { definePair, type Infer, rule, s, type WithSpec } from './build.ts';
 import { age, conditionGeneration, conditionStatus, generation, text, wide } from './columns.ts';
 import { placementGroup, V1 } from './groups.ts';
 import type { Column } from './kind.ts';
-import { admitPlacement } from './not-supported.ts';
+import { partitionedStrategy } from './partitioned-strategy.ts';
 import { COUNT_OR_PERCENT } from './patterns.ts';
+import { admitPlacement } from './placement-admission.ts';
 import { writtenPolicy } from './placement-policy.ts';
 import { placementStatus } from './placement-state.ts';
 import { placementResourceSelector } from './resource-selector.ts';
+import { selectorReads, warningOfNothing } from './selector-warnings.ts';
 
 const rollingUpdate = s.object(
   {
@@ -39,12 +41,18 @@ const rollingUpdate = s.object(
 const strategy = s.object(
   {
     type: s.defaulted(
-      s.oneOf(['RollingUpdate', 'External'], {
-        doc: 'Roll out by itself within limits, or wait for staged update runs. External cannot be left.',
+      s.oneOf(['RollingUpdate', 'Partitioned', 'External'], {
+        doc: 'Roll out within limits, roll out partition by partition, or wait for staged update runs. External cannot be left.',
       }),
       'RollingUpdate',
     ),
     rollingUpdate: s.optional(rollingUpdate),
+    partitioned: s.optional(partitionedStrategy),
+    paused: s.optional(
+      s.boolean({
+        doc: 'Nothing is moved or removed while this is true; what members apply already is finished. Staged update runs have a state of their own.',
+      }),
+    ),
     applyStrategy: s.optional(writtenApplyStrategy),
     deleteStrategy: s.optional(
       s.object(
@@ -68,6 +76,21 @@ const strategy = s.object(
         "self.type != 'External' || !has(self.rollingUpdate)",
         'type External takes no rollingUpdate: staged update runs set the pace',
         '.rollingUpdate',
+      ),
+      rule(
+        "self.type == 'Partitioned' || !has(self.partitioned)",
+        'partitioned needs type Partitioned',
+        '.partitioned',
+      ),
+      rule(
+        "self.type != 'Partitioned' || !has(self.rollingUpdate)",
+        'type Partitioned takes no rollingUpdate: its limits are in partitioned',
+        '.rollingUpdate',
+      ),
+      rule(
+        "self.type != 'External' || !has(self.paused) || !self.paused",
+        'type External cannot be paused: stop the staged update run instead',
+        '.paused',
       ),
     ],
   },
@@ -198,8 +221,8 @@ const pair = definePair({
 });
 
 export const placement: typeof pair = {
-  cluster: Object.freeze({ ...pair.cluster, admit: admitPlacement }),
-  namespaced: Object.freeze({ ...pair.namespaced, admit: admitPlacement }),
+  cluster: Object.freeze({ ...pair.cluster, reads: selectorReads, admit: warningOfNothing(admitPlacement) }),
+  namespaced: Object.freeze({ ...pair.namespaced, reads: selectorReads, admit: warningOfNothing(admitPlacement) }),
 };
 
 export type PlacementSpec = Infer<typeof spec>;
@@ -264,6 +287,8 @@ export type ClusterReason =
   | 'OverriddenPending'
   | 'AllWorkSynced'
   | 'SyncWorkFailed'
+  /** Ours: a Work of that name exists, and no hub has made it. */
+  | 'WorkNotManaged'
   | 'WorkSynchronizedUnknown'
   | 'AllWorkHaveBeenApplied'
   | 'NotAllWorkHaveBeenApplied'
@@ -289,6 +314,7 @@ export type PlacementEventReason =
   | 'PlacementRolloutCompleted'
   | 'PlacementRolloutHeld'
   | 'PlacementApplyFailed'
+  | 'PlacementWorkloadCannotStart'
   | 'PlacementUpdatesOneByOne'
   | 'PlacementApplyStrategyChanged'
   | 'PlacementCleanupFinalizerRemoved';

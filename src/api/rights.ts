@@ -5,6 +5,7 @@
 import { appliedWork } from './applied-work.ts';
 import { approvalRequest } from './approval-request.ts';
 import { binding } from './binding.ts';
+import { clusterGroup } from './cluster-group.ts';
 import { envelope } from './envelope.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Resource } from './kind.ts';
@@ -22,6 +23,8 @@ import {
   RBAC_GROUP,
   roleBindingResource,
   roleResource,
+  secretResource,
+  serviceAccountResource,
 } from './resources.ts';
 import { stagedUpdateRun } from './staged-update-run.ts';
 import { stagedUpdateStrategy } from './staged-update-strategy.ts';
@@ -77,6 +80,8 @@ const approvalRequests = [approvalRequest.cluster, approvalRequest.namespaced];
 export const hubBasicRules: readonly Rule[] = [
   allow([...READ, 'patch'], [memberCluster]),
   allow(['patch'], [memberCluster], '/status'),
+  allow(READ, [clusterGroup]),
+  allow(['patch'], [clusterGroup], '/status'),
   // A namespace, a Role and a RoleBinding for each member, and its InternalMemberCluster.
   allow([...READ, ...KEEP], [namespaceResource]),
   allow([...READ, ...KEEP], [roleResource, roleBindingResource]),
@@ -103,8 +108,11 @@ const leases = (verbs: readonly string[]): Rule => ({
   verbs,
 });
 
-/** The hub's controllers, in the namespace of the system: replicas elect a leader. */
-export const hubSystemRules: readonly Rule[] = [leases(['get', 'create', 'patch'])];
+/** The hub's controllers, in the namespace of the system: replicas elect a leader, and the identity of a member that has left is removed. */
+export const hubSystemRules: readonly Rule[] = [
+  leases(['get', 'create', 'patch']),
+  allow([...READ, 'delete'], [serviceAccountResource, secretResource]),
+];
 
 /** Without these the agent is of no use. */
 export const agentBasicRules: readonly Rule[] = [

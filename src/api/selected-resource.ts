@@ -1,4 +1,5 @@
 // How a status names an object that was selected, and what may be wrong with it on a member cluster.
+import { applyCause } from './apply-cause.ts';
 import { type Infer, s } from './build.ts';
 import { condition } from './conditions.ts';
 import { groupVersionOf, type KubeObject } from './object.ts';
@@ -46,18 +47,28 @@ export const namespacedName = s.object(
 );
 export type NamespacedName = Infer<typeof namespacedName>;
 
+const MAX_PATH_LENGTH = 4096;
+const MAX_VALUE_LENGTH = 262_144;
+
 export const fieldDifference = s.object(
   {
-    path: s.string({ doc: 'JSON pointer to the field.' }),
-    valueInMember: s.optional(s.string({ doc: 'What the member cluster has; absent if it has no such field.' })),
-    valueInHub: s.optional(s.string({ doc: 'What the hub wants; absent if it has no such field.' })),
+    path: s.string({ doc: 'JSON pointer to the field.', maxLength: MAX_PATH_LENGTH }),
+    valueInMember: s.optional(
+      s.string({ doc: 'What the member cluster has; absent if it has no such field.', maxLength: MAX_VALUE_LENGTH }),
+    ),
+    valueInHub: s.optional(
+      s.string({ doc: 'What the hub wants; absent if it has no such field.', maxLength: MAX_VALUE_LENGTH }),
+    ),
   },
   { doc: 'One field that differs.' },
 );
 export type FieldDifference = Infer<typeof fieldDifference>;
 
 export const failedPlacements = s.array(
-  s.object({ ...identity, condition: s.doc('What went wrong.', condition) }, { doc: 'An object that failed.' }),
+  s.object(
+    { ...identity, condition: s.doc('What went wrong.', condition), cause: s.optional(applyCause) },
+    { doc: 'An object that failed.' },
+  ),
   { doc: 'Objects that could not be applied or are not available; at most 100.', maxItems: 100 },
 );
 

@@ -57,6 +57,9 @@ const clusterStatus = s.object(
     resourceOverrideSnapshots: s.optional(
       s.array(s.doc('A ResourceOverrideSnapshot.', namespacedName), { doc: 'Namespaced overrides for it.' }),
     ),
+    overrideValues: s.optional(
+      s.map(s.string({ doc: 'A value.' }), { doc: 'What the variables in the overrides stand for on this cluster.' }),
+    ),
     conditions: s.optional(conditionsByType('How far the cluster is.')),
   },
   { doc: 'One cluster.' },
@@ -85,6 +88,9 @@ const status = s.object(
     stagesStatus: s.optional(s.array(stageStatus, { doc: 'One entry per stage, in order.' })),
     deletionStageStatus: s.optional(s.doc('The last stage: clusters that lose the resources.', stageStatus)),
     conditions: s.optional(conditionsByType('How far the run is.')),
+    failureCause: s.optional(
+      s.oneOf(['User', 'Internal'], { doc: 'Of a run that has failed: whether its user or the hub can fix that.' }),
+    ),
     holds: s.optional(holds),
   },
   { doc: 'What is known.' },

@@ -2,6 +2,7 @@
 import { definePair, type Infer, rule, s, type WithSpec } from './build.ts';
 import { placementGroup, V1, V1_AND_ALPHA } from './groups.ts';
 import { labelSelector } from './label-selector.ts';
+import { admitStrategy } from './meaning.ts';
 import { DURATION, PERCENT_FROM_1, QUALIFIED_NAME, QUALIFIED_NAME_LENGTH } from './patterns.ts';
 
 const task = s.object(
@@ -88,7 +89,7 @@ const spec = s.object(
 /** As a run keeps it: judged when it was written. */
 export const recordedStrategy = s.unruled(s.doc('The strategy as it was when the run began.', spec));
 
-export const stagedUpdateStrategy = definePair({
+const pair = definePair({
   in: placementGroup,
   versions: V1,
   spec,
@@ -108,6 +109,11 @@ export const stagedUpdateStrategy = definePair({
     doc: 'Stages for runs on ResourcePlacements of the same namespace.',
   },
 });
+
+export const stagedUpdateStrategy = {
+  cluster: Object.freeze({ ...pair.cluster, admit: admitStrategy }),
+  namespaced: Object.freeze({ ...pair.namespaced, admit: admitStrategy }),
+};
 
 export type StagedUpdateStrategySpec = Infer<typeof spec>;
 export type StagedUpdateStrategy = WithSpec<StagedUpdateStrategySpec>;

@@ -62,6 +62,9 @@ export const notAcceptable = (message: string): ApiError => new ApiError(406, 'N
 
 export const tooLarge = (message: string): ApiError => new ApiError(413, 'RequestEntityTooLarge', message);
 
+/** A real API server passes on the words of etcd, which has the limit. */
+export const objectTooLarge = (): ApiError => new ApiError(500, '', 'etcdserver: request is too large');
+
 /** The watch window or a continue token no longer reaches back that far. */
 export const expired = (message: string): ApiError => new ApiError(410, 'Expired', message);
 

@@ -5,7 +5,7 @@ import type { Resource } from './kind.ts';
 import type { KubeList, KubeObject } from './object.ts';
 
 export type View = 'object' | 'metadata' | 'table';
-export type SubresourceName = 'status' | 'scale' | 'token' | 'binding' | 'finalize';
+export type SubresourceName = 'status' | 'scale' | 'token' | 'binding' | 'eviction' | 'finalize';
 
 export interface Target {
   readonly resource: Resource;

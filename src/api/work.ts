@@ -1,4 +1,5 @@
 // Work: the order to one cluster, in the member's namespace on the hub, and what became of each manifest.
+import { applyCause } from './apply-cause.ts';
 import { applyStrategy, reportBackStrategy } from './apply-strategy.ts';
 import { defineKind, type Infer, s, type WithSpec } from './build.ts';
 import { age, conditionStatus, labelPath, text, wide } from './columns.ts';
@@ -8,13 +9,22 @@ import { labels } from './names.ts';
 import { fieldDifference } from './selected-resource.ts';
 import { workResourceIdentifier } from './work-resource.ts';
 
+/** More does not fit into an object. */
+const MAX_MANIFESTS = 10_000;
+const MAX_CONDITIONS = 64;
+const MAX_MANIFEST_CONDITIONS = 16;
+const MAX_DIFFERENCES = 1000;
+
 const spec = s.object(
   {
     workload: s.optional(
       s.object(
         {
           manifests: s.optional(
-            s.array(s.embedded({ doc: 'An object to apply.' }), { doc: 'The objects to apply, in order.' }),
+            s.array(s.embedded({ doc: 'An object to apply.' }), {
+              doc: 'The objects to apply, in order.',
+              maxItems: MAX_MANIFESTS,
+            }),
           ),
         },
         { doc: 'What is to be there.' },
@@ -29,7 +39,11 @@ const spec = s.object(
 const manifestCondition = s.object(
   {
     identifier: s.object(workResourceIdentifier, { doc: 'Which manifest.' }),
-    conditions: conditionsByType('What became of it; observedGeneration is that of the object on the member.'),
+    conditions: conditionsByType(
+      'What became of it; observedGeneration is that of the object on the member.',
+      MAX_MANIFEST_CONDITIONS,
+    ),
+    cause: s.optional(applyCause),
     driftDetails: s.optional(
       s.object(
         {
@@ -39,7 +53,9 @@ const manifestCondition = s.object(
             format: 'int64',
           }),
           firstDriftedObservedTime: s.time('When the drift was seen first.'),
-          observedDrifts: s.optional(s.array(fieldDifference, { doc: 'The fields that drifted.' })),
+          observedDrifts: s.optional(
+            s.array(fieldDifference, { doc: 'The fields that drifted.', maxItems: MAX_DIFFERENCES }),
+          ),
         },
         { doc: 'What was changed on the member.' },
       ),
@@ -55,7 +71,9 @@ const manifestCondition = s.object(
             }),
           ),
           firstDiffedObservedTime: s.time('When the difference was seen first.'),
-          observedDiffs: s.optional(s.array(fieldDifference, { doc: 'The fields that differ.' })),
+          observedDiffs: s.optional(
+            s.array(fieldDifference, { doc: 'The fields that differ.', maxItems: MAX_DIFFERENCES }),
+          ),
         },
         { doc: 'How the member differs from the hub.' },
       ),
@@ -75,8 +93,10 @@ const manifestCondition = s.object(
 
 const status = s.object(
   {
-    conditions: conditionList('What became of the whole order.'),
-    manifestConditions: s.optional(s.array(manifestCondition, { doc: 'One entry per manifest.' })),
+    conditions: conditionList('What became of the whole order.', MAX_CONDITIONS),
+    manifestConditions: s.optional(
+      s.array(manifestCondition, { doc: 'One entry per manifest.', maxItems: MAX_MANIFESTS }),
+    ),
   },
   { doc: 'What became of it.' },
 );

@@ -71,6 +71,8 @@ export interface ServedResource {
   readonly categories: readonly string[];
   /** As discovery lists them. Reviews have `create` only. */
   readonly verbs: readonly string[];
+  /** Verbs that are served although discovery does not list them. */
+  readonly unlistedVerbs?: readonly string[];
   /** Served versions, preferred first. */
   readonly versions: readonly ServedVersion[];
   readonly stored: ServedVersion;
@@ -80,7 +82,7 @@ export interface ServedResource {
   readonly subresources: readonly Subresource[];
   readonly behaviour: Behaviour;
   /** Admission beyond the schema, called in process: of our own kinds, and of built-in ones where a cluster has some. */
-  readonly admit?: Kind['admit'];
+  readonly admission?: Pick<Kind, 'reads'> & Required<Pick<Kind, 'admit'>>;
   /** Where its objects are kept when it shows those of another resource: events of events.k8s.io are the core ones. */
   readonly keptAs?: { readonly group: string; readonly plural: string };
   /** Set when a CRD brought it. */
@@ -119,6 +121,8 @@ export interface Behaviour {
   readonly unconditionalUpdate: boolean;
   /** DELETE answers with the last object instead of a Status. */
   readonly returnsDeleted: boolean;
+  /** Finalizers need no domain: custom objects and CRDs, whose own finalizer has none. */
+  readonly plainFinalizers?: true;
   /** Returns what is wrong with a name, or undefined. */
   nameError(name: string, isPrefix: boolean): string | undefined;
   /** Fills in what a real server fills in. Runs on every write, before prepare and validation. Must be idempotent. */

@@ -16,6 +16,7 @@ import { bootstrapObjects } from './builtin/bootstrap.ts';
 import { builtinResources } from './builtin/registry.ts';
 import type { Cluster } from './cluster.ts';
 import { startCrdHousekeeping } from './housekeeping/crd.ts';
+import { defaultEventLimits, type EventLimits, startEventExpiry } from './housekeeping/event-expiry.ts';
 import { startHousekeeping } from './housekeeping/start.ts';
 import type { HttpCluster } from './http/http-cluster.ts';
 import { catalogueOf } from './live-catalogue.ts';
@@ -38,6 +39,7 @@ export interface StartOptions {
   /** Of built-in kinds on this cluster: called in process, too. */
   readonly admissions?: readonly Admission[];
   readonly staticTokens?: StaticTokens;
+  readonly eventLimits?: Partial<EventLimits>;
   onError(error: unknown, what: string): void;
 }
 
@@ -71,10 +73,11 @@ export async function startCluster(options: StartOptions): Promise<RunningCluste
   };
   await install(cluster, [...bootstrapObjects(), ...options.kinds.map(crdOf)]);
   const stopCrds = startCrdHousekeeping(cluster, {
-    admit: admitters(options.kinds),
+    admission: admissionsOf(options.kinds),
     onServed: registry.setCustom,
     onError: options.onError,
   });
+  const stopEvents = startEventExpiry(cluster, { ...defaultEventLimits, ...options.eventLimits }, options.onError);
   const housekeeping = startHousekeeping(cluster, { remove: verbs.remove, onError: options.onError });
   return {
     cluster,
@@ -91,6 +94,7 @@ export async function startCluster(options: StartOptions): Promise<RunningCluste
     settled: housekeeping.settled,
     async [Symbol.asyncDispose]() {
       stopCrds();
+      stopEvents();
       housekeeping.stop();
     },
   };
@@ -137,12 +141,14 @@ function admitting(resources: readonly ServedResource[], admissions: readonly Ad
   if (admissions.length === 0) return resources;
   return resources.map((resource) => {
     const found = admissions.find(({ group, kind }) => group === resource.group && kind === resource.kind);
-    return found === undefined ? resource : Object.freeze({ ...resource, admit: found.admit });
+    return found === undefined ? resource : Object.freeze({ ...resource, admission: found });
   });
 }
 
-const admitters = (kinds: readonly Kind[]) => (group: string, kind: string) =>
-  kinds.find((each) => each.group === group && each.kind === kind)?.admit;
+const admissionsOf = (kinds: readonly Kind[]) => (group: string, kind: string) =>
+  kinds.find(
+    (each): each is Kind & Admission => each.group === group && each.kind === kind && each.admit !== undefined,
+  );
 
 /** Puts in what is missing, and brings CRDs of ours to what this version of the program defines. What a user changed otherwise stays. */
 async function install(cluster: Cluster, objects: readonly KubeObject[]): Promise<void> {

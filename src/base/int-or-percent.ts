@@ -16,11 +16,23 @@ export const countAtLeastOne = (value: IntOrPercent, total: number): number => {
   return Math.max(1, share === undefined ? count : Math.floor((share * total) / 100));
 };
 
-/** Partitions: a share rounds down to at least one, but a plain 0 means zero. */
-export const countAtLeastOneOfShare = (value: IntOrPercent, total: number): number => {
-  const { count, share } = read(value);
-  return share === undefined ? Math.max(0, count) : Math.max(1, Math.floor((share * total) / 100));
-};
+/**
+ * Partitions: the first value that is set counts, none means all. A share rounds down to at least one; only the number 0 means zero. A number
+ * above the total counts as the total, a number written as text does not: the rule is Rancher Fleet's.
+ */
+export function partitionLimit(total: number, ...values: readonly (IntOrPercent | undefined)[]): number {
+  if (total <= 0) return 1;
+  const value = values.find((each) => each !== undefined) ?? '100%';
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return Math.min(Math.max(0, value), total);
+  const text = String(value);
+  if (WHOLE_POSITIVE.test(text)) return Number(text);
+  if (!FLOAT_PERCENT.test(text)) throw invalidCount(value);
+  const share = Math.trunc(Math.trunc(total * Number(text.slice(0, -1))) / 100);
+  return Math.min(Math.max(1, share), total);
+}
+
+const WHOLE_POSITIVE = /^\+?0*[1-9]\d{0,8}$/;
+const FLOAT_PERCENT = /^[+-]?(\d{1,9}\.?\d{0,9}|\.\d{1,9})%$/;
 
 /** The number before the sign of `25%`, undefined for a plain count. */
 export const percentOf = (value: IntOrPercent): number | undefined => read(value).share;
@@ -31,8 +43,8 @@ function read(value: IntOrPercent): { readonly count: number; readonly share: nu
   } else if (/^\d{1,9}%$/.test(value)) {
     return { count: 0, share: Number(value.slice(0, -1)) };
   }
-  throw new UserError(
-    'InvalidCount',
-    `${JSON.stringify(value)} is neither a whole number nor a percentage such as "25%"`,
-  );
+  throw invalidCount(value);
 }
+
+const invalidCount = (value: IntOrPercent): UserError =>
+  new UserError('InvalidCount', `${JSON.stringify(value)} is neither a whole number nor a percentage such as "25%"`);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import {
   configMapKeyErrors,
   dns1035LabelErrors,
@@ -102,7 +103,7 @@ describe('names', () => {
       const start = process.hrtime.bigint();
       expect(errorOf(`${'a-'.repeat(500_000)}!`)).not.toEqual([]);
       expect(errorOf(`${'a.'.repeat(500_000)}!`)).not.toEqual([]);
-      expect(Number(process.hrtime.bigint() - start) / 1e6).toBeLessThan(1000);
+      expect(Number(process.hrtime.bigint() - start) / 1e6).toBeLessThan(patience(1000));
     }
   });
 });

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import type { ApplyCause } from '../api/apply-cause.ts';
 import { adviceFor } from './advice.ts';
 import { aPlacement, cluster, failed } from './placement.testing.ts';
 
-type Failed = ReturnType<typeof failed>;
+type Failed = ReturnType<typeof failed> & { readonly cause?: ApplyCause | undefined };
 
-const refused = (message: string, more: Partial<Failed> = {}): Failed => {
-  const base = failed(message);
-  return { ...base, condition: { ...base.condition, type: 'Applied', reason: 'FailedToTakeOver' }, ...more };
+const refused = (cause: ApplyCause | undefined, more: Partial<Failed> = {}): Failed => {
+  const base = failed('whatever the agent says');
+  return { ...base, condition: { ...base.condition, type: 'Applied', reason: 'FailedToTakeOver' }, cause, ...more };
 };
 const advice = (where: Readonly<Record<string, readonly Failed[]>>, about?: readonly string[]) =>
   adviceFor(
@@ -22,79 +23,68 @@ describe('what to do', () => {
   test.each([
     {
       it: 'about a foreign owner',
-      message: 'Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set',
+      cause: { code: 'OwnedByOthers', by: 'ConfigMap "own"' } as const,
       says: 'share Deployment "shop/web" with ConfigMap "own": set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on cluster "eu-1"',
     },
     {
       it: 'about what was there before',
-      message: 'Deployment "shop/web" was on the member before, owned by Foo "x", and whenToTakeOver is Never',
+      cause: { code: 'NotTakenOver' } as const,
       says: 'let the placement take over Deployment "shop/web": set its spec.strategy.applyStrategy.whenToTakeOver to Always (it then goes with the placement); or delete it on cluster "eu-1", and it is created anew',
     },
     {
       it: 'about what another placement has placed',
-      message:
-        'Deployment "shop/web" is already placed by another placement, ClusterResourcePlacement "shop" (AppliedWork "shop-work"): let only one of them select it',
+      cause: { code: 'PlacedByAnother', by: 'ClusterResourcePlacement "shop"' } as const,
       says: 'take Deployment "shop/web" out of the resourceSelectors of this placement, or of ClusterResourcePlacement "shop": only one of them may place an object',
     },
     {
       it: 'about what a placement has placed that nobody can name',
-      message:
-        'Deployment "shop/web" is already placed by another placement (AppliedWork "shop-work"): let only one of them select it',
+      cause: { code: 'PlacedByAnother' } as const,
       says: 'take Deployment "shop/web" out of the resourceSelectors of this placement, or of the other placement: only one of them may place an object',
     },
     {
       it: 'about what cannot be changed',
-      message:
-        'cannot change Deployment "shop/web": spec.selector cannot be changed on an existing object (…); change it back, …',
+      cause: { code: 'FieldImmutable' } as const,
       says: 'change Deployment "shop/web" back on the hub, or give it another name; or delete it on cluster "eu-1", and it is created anew: `kubectl --context eu-1 -n shop delete deployment/web`',
     },
     {
       it: 'about a kind that is missing',
-      message: 'the member serves no kind Widget in example.com/v1; if it is a custom one, …',
+      cause: { code: 'KindNotServed' } as const,
       says: 'install the CustomResourceDefinition of Deployment "shop/web" on cluster "eu-1", or let a placement bring it; the rest follows by itself',
     },
     {
       it: 'about a namespace that is missing',
-      message: 'cannot create Deployment "shop/web": the member has no namespace "shop": …',
+      cause: { code: 'NamespaceMissing' } as const,
       says: 'bring namespace "shop" to cluster "eu-1": a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that',
     },
     {
       it: 'about what somebody keeps deleting',
-      message:
-        'Deployment "shop/web" is deleted on the member again and again; it is created anew at 2026-01-01T12:00:00Z',
+      cause: { code: 'UndoneRepeatedly' } as const,
       says: 'find out who takes Deployment "shop/web" away on cluster "eu-1" (an operator, a clean-up, a time to live) and stop it, or take that out of the placement',
     },
     {
       it: 'about what is too large',
-      message: 'Deployment "shop/web" is too large for client-side apply: its annotations, …',
+      cause: { code: 'TooLarge' } as const,
       says: 'make Deployment "shop/web" smaller, or split it: an object may take about 256 KiB',
     },
     {
-      it: 'about a refusal that says it itself',
-      message: 'the member refused Deployment "shop/web": …',
+      it: 'about a refusal without a code, such as that of a policy of the member',
+      cause: undefined,
       says: undefined,
     },
-    {
-      it: 'about a policy of the member, which deleting does not help against',
-      message:
-        'the member refused Deployment "shop/web": admission webhook "images.example.com" denied the request: images must have immutable tags',
-      says: undefined,
-    },
-  ])('$it', ({ message, says }) => {
-    expect(advice({ 'eu-1': [refused(message)] })).toEqual(says === undefined ? [] : [says]);
+  ])('$it', ({ cause, says }) => {
+    expect(advice({ 'eu-1': [refused(cause)] })).toEqual(says === undefined ? [] : [says]);
   });
 
   test('about what cannot be changed offers no command that could lose something', () => {
-    const message = 'cannot change X: spec cannot be changed on an existing object (…)';
-    const [claim] = advice({ 'eu-1': [refused(message, { group: '', kind: 'PersistentVolumeClaim', name: 'disk' })] });
+    const cause: ApplyCause = { code: 'FieldImmutable' };
+    const [claim] = advice({ 'eu-1': [refused(cause, { group: '', kind: 'PersistentVolumeClaim', name: 'disk' })] });
     expect(claim).toMatch(/; or delete it on cluster "eu-1", if nothing is lost with that, and it is created anew$/);
-    const [two] = advice({ 'eu-1': [refused(message), refused(message, { name: 'other' })] });
+    const [two] = advice({ 'eu-1': [refused(cause), refused(cause, { name: 'other' })] });
     expect(two).not.toContain('kubectl');
   });
 
   describe('about what was there before', () => {
-    const there = (more: Partial<Failed>) =>
-      refused('X was on the member before, and whenToTakeOver is Never', { group: '', ...more });
+    const there = (more: Partial<Failed>) => refused({ code: 'NotTakenOver' }, { group: '', ...more });
     const { namespace: _none, ...shop } = there({ kind: 'Namespace', name: 'shop' });
     const way = 'set its spec.strategy.applyStrategy.whenToTakeOver to Always';
 
@@ -130,7 +120,7 @@ describe('what to do', () => {
   });
 
   test('is said once for several clusters', () => {
-    const owned = refused('Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set');
+    const owned = refused({ code: 'OwnedByOthers', by: 'ConfigMap "own"' });
     expect(advice({ 'eu-1': [owned], 'eu-2': [owned] })).toEqual([
       expect.stringMatching(/ownerReferences on clusters eu-1, eu-2$/),
     ]);

@@ -1,5 +1,6 @@
-// What a person can do about objects that were refused on a member, or do not work there. Pure, from what a placement's status says of them; the
-// words of the refusals are the agent's (member/apply/judge.ts). What several clusters have in common is said once.
+// What a person can do about objects that were refused on a member, or do not work there. Pure, by the codes in a placement's status
+// (api/apply-cause.ts). What several clusters have in common is reported once.
+import type { ApplyCauseCode } from '../api/apply-cause.ts';
 import type { Placement } from '../api/placement.ts';
 import type { ClusterPlacementState } from '../api/placement-state.ts';
 import { objectName } from './explanation.ts';
@@ -42,10 +43,6 @@ interface Group {
   readonly objects: Set<string>;
 }
 
-const OWNED = /is owned by (.+), and allowCoOwnership is not set$/;
-const PLACED = /is already placed by another placement(?:, (.+))? \(AppliedWork /;
-const FOUND = /, and whenToTakeOver is Never$/;
-
 interface Refusal {
   readonly clusters: readonly string[];
   readonly objects: string;
@@ -67,49 +64,29 @@ const OWN_GROUPS: readonly string[] = ['', 'apps', 'batch', 'rbac.authorization.
 
 const isMadeAnew = ({ group = '', kind }: Failed): boolean => OWN_GROUPS.includes(group) && MADE_ANEW.includes(kind);
 
-/** What a member's API server refuses, by the words that the agent has for it (member/apply/outcome.ts, manifest.ts, judge.ts). */
-const REFUSALS: readonly { readonly words: RegExp; readonly what: string; say(of: Refusal): string }[] = [
-  {
-    words: /cannot be changed on an existing object/,
-    what: 'cannot be changed',
-    say({ clusters, objects, failed }) {
-      const typed = isMadeAnew(failed) && objects === objectName(failed) ? typedName(failed) : undefined;
-      const command = typed === undefined ? '' : `: \`${kubectlOn(clusters[0] ?? '', failed)} delete ${typed}\``;
-      const unless = typed === undefined ? ', if nothing is lost with that' : '';
-      return `change ${objects} back on the hub, or give it another name; or delete it on ${named(clusters)}${unless}, and it is created anew${command}`;
-    },
+/** What a member's API server refuses. */
+const REFUSALS: Readonly<Partial<Record<ApplyCauseCode, (of: Refusal) => string>>> = {
+  FieldImmutable({ clusters, objects, failed }) {
+    const typed = isMadeAnew(failed) && objects === objectName(failed) ? typedName(failed) : undefined;
+    const command = typed === undefined ? '' : `: \`${kubectlOn(clusters[0] ?? '', failed)} delete ${typed}\``;
+    const unless = typed === undefined ? ', if nothing is lost with that' : '';
+    return `change ${objects} back on the hub, or give it another name; or delete it on ${named(clusters)}${unless}, and it is created anew${command}`;
   },
-  {
-    words: /^the member serves no kind /,
-    what: 'unknown kind',
-    say: ({ clusters, objects }) =>
-      `install the CustomResourceDefinition of ${objects} on ${named(clusters)}, or let a placement bring it; the rest follows by itself`,
-  },
-  {
-    words: /the member has no namespace /,
-    what: 'no namespace',
-    say: ({ clusters, failed }) =>
-      `bring namespace "${failed.namespace ?? ''}" to ${named(clusters)}: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
-  },
-  {
-    words: / on the member again and again; it is /,
-    what: 'undone',
-    say: ({ clusters, objects }) =>
-      `find out who takes ${objects} away on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or take that out of the placement`,
-  },
-  {
-    words: /is too large for client-side apply/,
-    what: 'too large',
-    say: ({ objects }) => `make ${objects} smaller, or split it: an object may take about 256 KiB`,
-  },
-];
+  KindNotServed: ({ clusters, objects }) =>
+    `install the CustomResourceDefinition of ${objects} on ${named(clusters)}, or let a placement bring it; the rest follows by itself`,
+  NamespaceMissing: ({ clusters, failed }) =>
+    `bring namespace "${failed.namespace ?? ''}" to ${named(clusters)}: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
+  UndoneRepeatedly: ({ clusters, objects }) =>
+    `find out who takes ${objects} away on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or take that out of the placement`,
+  TooLarge: ({ objects }) => `make ${objects} smaller, or split it: an object may take about 256 KiB`,
+};
 
 function adviceOn(failed: Failed): Advice | undefined {
-  const { type, message } = failed.condition;
+  const { code, by } = failed.cause ?? {};
   const object = objectName(failed);
-  if (type === 'Available') return lookAt(failed);
-  const [, owners] = OWNED.exec(message) ?? [];
-  if (owners !== undefined) {
+  if (failed.condition.type === 'Available') return lookAt(failed);
+  if (code === 'OwnedByOthers') {
+    const owners = by ?? 'its owner';
     return {
       what: `owned by ${owners}`,
       object,
@@ -117,16 +94,14 @@ function adviceOn(failed: Failed): Advice | undefined {
         `share ${objects} with ${owners}: set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on ${named(clusters)}`,
     };
   }
-  if (FOUND.test(message)) return takeOver(failed);
-  const known = REFUSALS.find(({ words }) => words.test(message));
-  if (known !== undefined) {
-    const { what, say } = known;
-    const within = `${what} ${failed.namespace ?? ''}`;
+  if (code === 'NotTakenOver') return takeOver(failed);
+  const say = REFUSALS[code as ApplyCauseCode];
+  if (say !== undefined) {
+    const within = `${code} ${failed.namespace ?? ''}`;
     return { what: within, object, say: (clusters, objects) => say({ clusters, objects, failed }) };
   }
-  const placed = PLACED.exec(message);
-  if (placed === null) return undefined;
-  const other = placed[1] ?? 'the other placement';
+  if (code !== 'PlacedByAnother') return undefined;
+  const other = by ?? 'the other placement';
   return {
     what: `placed by ${other}`,
     object,

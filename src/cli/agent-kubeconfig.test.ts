@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { parseYaml } from '../base/yaml.ts';
 import type { Connection } from '../client/connection.ts';
-import { agentKubeconfig } from './agent-kubeconfig.ts';
+import { agentKubeconfig, checkAgentFile, writeAgentFile } from './agent-kubeconfig.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const caller: Connection = { server: 'https://hub.test:6443', insecure: false, namespace: 'default' };
@@ -31,4 +34,15 @@ test('it takes the same way', () => {
     'tls-server-name': 'hub',
     'proxy-url': 'http://proxy.test:8080',
   });
+});
+
+test.each(['a file', 'nothing'])('a symbolic link that leads to %s is refused, and nothing is written', (target) => {
+  const folder = mkdtempSync(join(tmpdir(), 'flotilla-link-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [link, there] = [join(folder, 'link'), join(folder, 'there')];
+  if (target === 'a file') writeFileSync(there, agentKubeconfig('x', caller, secret));
+  symlinkSync(there, link);
+  expect(() => checkAgentFile(link, 'x')).toThrow(`${link} is a symbolic link`);
+  expect(() => writeAgentFile(link, 'new')).toThrow(`cannot write ${link}`);
+  expect(existsSync(there) && readFileSync(there, 'utf8') === 'new').toBe(false);
 });

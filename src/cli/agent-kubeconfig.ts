@@ -5,6 +5,7 @@ import {
   constants,
   fchmodSync,
   ftruncateSync,
+  lstatSync,
   openSync,
   readFileSync,
   writeSync,
@@ -47,6 +48,10 @@ export const agentKubeconfig = (name: string, hub: Connection, { token, ca }: Ag
 
 /** Throws when the file cannot be written later, or holds what an earlier join of this member did not write. */
 export function checkAgentFile(file: string, name: string): void {
+  // A link may lead to a file of somebody else, or to where others read.
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new UserError('OutputIsLink', `${file} is a symbolic link: name another file with --output`);
+  }
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -84,7 +89,7 @@ function isAgentsOf(name: string, text: string): boolean {
 export function writeAgentFile(file: string, text: string): void {
   try {
     // Not cut off while it is opened, and closed to others before the token is in it, also if it was there before.
-    const opened = openSync(file, constants.O_WRONLY | constants.O_CREAT, 0o600);
+    const opened = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
       fchmodSync(opened, 0o600);
       ftruncateSync(opened);

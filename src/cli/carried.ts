@@ -3,13 +3,14 @@
 import { masterSnapshotName } from '../api/names.ts';
 import type { Placement } from '../api/placement.ts';
 import { LostError } from '../base/errors.ts';
+import { isExternal } from '../hub/strategies/table.ts';
 import type { Connected } from './connect.ts';
 import { type Carried, progressOf } from './placement-progress.ts';
 import { createReader, ifRead } from './readable.ts';
 import type { WhichPlacement } from './which-placement.ts';
 
 /** A binding carries the first snapshot of a group, and whose it is is known: this name has only one index in it. */
-function indexIn(snapshot: string, placement: string): string {
+export function indexIn(snapshot: string, placement: string): string {
   const index = snapshot.slice(placement.length + 1, -'-snapshot'.length);
   return snapshot === masterSnapshotName(placement, Number(index)) ? index : '';
 }
@@ -21,7 +22,7 @@ export function carriedOf(
 ): (placement: Placement) => Promise<Carried | undefined> {
   let known: { readonly revision: string; readonly carried: Carried | undefined } | undefined;
   return async (placement) => {
-    if (placement.spec.strategy?.type === 'External') return undefined;
+    if (isExternal(placement)) return undefined;
     const { clusters, revision } = progressOf(placement);
     if (!clusters.some(({ stage }) => stage === 'Waiting')) return undefined;
     if (known?.revision !== revision) {

@@ -12,6 +12,7 @@ const work = (...messages: readonly string[]): Work => ({
     conditions: [],
     manifestConditions: messages.map((message, ordinal) => ({
       identifier: { ordinal },
+      ...(message === '' || message === 'fine' ? {} : { cause: { code: 'ChangedRepeatedly' } }),
       conditions: [{ type: 'Applied', status: 'True', reason: 'Applied', message, lastTransitionTime: BEFORE }],
     })),
   },

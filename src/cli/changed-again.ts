@@ -1,9 +1,8 @@
 // What somebody changes on a member again and again, so that it is put back ever more seldom: applied by what the status says, and yet not always so.
+import type { ApplyCauseCode } from '../api/apply-cause.ts';
 import { clusterOfNamespace } from '../api/names.ts';
 import type { Work } from '../api/work.ts';
 
-/** The words are the agent's (member/apply/outcome.ts). */
-const PUT_BACK = /is changed on the member again and again; it is put back at \S+$/;
 /** More than that nobody reads. */
 const MOST = 5;
 
@@ -11,8 +10,9 @@ export function changedAgainNotes(works: readonly Work[]): readonly string[] {
   const notes = works.flatMap(({ metadata, status }) => {
     const cluster = clusterOfNamespace(metadata.namespace ?? '');
     return (status?.manifestConditions ?? [])
+      .filter(({ cause }) => cause?.code === ('ChangedRepeatedly' satisfies ApplyCauseCode))
       .flatMap(({ conditions }) => conditions)
-      .filter(({ type, status: is, message }) => type === 'Applied' && is === 'True' && PUT_BACK.test(message))
+      .filter(({ type, status: is }) => type === 'Applied' && is === 'True')
       .map(({ message }) => `on cluster "${cluster}": ${message}`);
   });
   const more = notes.length - MOST;

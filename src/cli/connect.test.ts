@@ -46,8 +46,8 @@ describe('a kubeconfig that is not there', () => {
 
   test('and was not asked for by name comes with what can be done', () => {
     vi.stubEnv('KUBECONFIG', none);
-    expect(() => findConnection({})).toThrow(/: there is no such file; name the right one with --kubeconfig$/);
     vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    expect(() => findConnection({})).toThrow(/: there is no such file; name the right one with --kubeconfig$/);
     mkdirSync(join(folder, '.flotilla'));
     writeFileSync(join(folder, '.flotilla', 'kubeconfig'), '{}');
     expect(() => findConnection({})).toThrow(

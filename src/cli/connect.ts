@@ -64,9 +64,9 @@ function explained(error: unknown, connection: Connection, { kubeconfig }: Conne
   return error;
 }
 
-/** Some servers do not refuse a certificate that they do not trust: they overlook it. */
-const isTakenForNobody = ({ code, message }: ApiError, { certificate, token, plugin }: Connection): boolean =>
-  code === 403 && message.includes('"system:anonymous"') && (certificate ?? token ?? plugin) !== undefined;
+/** Some servers ignore a certificate that they do not trust, and go on as anonymous. Any user that they know may read which kinds they serve. */
+const isTakenForNobody = ({ code }: ApiError, { certificate, token, plugin }: Connection): boolean =>
+  code === 403 && (certificate ?? token ?? plugin) !== undefined;
 
 /** Reads anew each time: credentials are renewed where they were found. */
 export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'context' | 'usualContext'>): Connection {

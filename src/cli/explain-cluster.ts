@@ -1,18 +1,30 @@
 // Why one cluster does not have what a placement brings: a hold that names it, else the rollout's own plan made here, else how far it is, else
 // why it was not picked.
+
 import type { Hold } from '../api/hold.ts';
 import type { MemberCluster } from '../api/member-cluster.ts';
 import { UserError } from '../base/errors.ts';
+import { usesGroups } from '../hub/groups/sources.ts';
 import { holdOf } from '../hub/holds-summary.ts';
 import { isReachable } from '../hub/reachable.ts';
+import { isExternal } from '../hub/strategies/table.ts';
 import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
 import { askedLabels, ownLabels } from './asked-labels.ts';
 import { bindingsOf, clusterChain, clusterRef, type Looking } from './evidence-chain.ts';
-import { isExternal, ofExternalCluster } from './explain-external.ts';
+import { ofExternalCluster } from './explain-external.ts';
 import { bringNamespace, hearsay, ofDeletion, waiting, whyRefused } from './explain-placement.ts';
 import { beside, type Evidence, memberEvidence } from './explanation.ts';
 import { holdNow } from './plan-now.ts';
 import { ifRead } from './readable.ts';
+import {
+  lowestPicked,
+  numberIn,
+  type Scheduling,
+  type Standing,
+  scheduleNow,
+  scoresOf,
+  standingIn,
+} from './scheduling-now.ts';
 
 export async function ofCluster(looking: Looking, cluster: string): Promise<Answer> {
   const { progress, title } = looking;
@@ -64,6 +76,7 @@ async function planned({ which, placement, reader, now }: Looking, cluster: stri
     snapshots,
     members: ifRead(await reader.members()),
     policySnapshot: ifRead(await reader.policySnapshot()),
+    groups: usesGroups(placement) ? ifRead(await reader.groups()) : [],
     now,
   });
 }
@@ -83,8 +96,14 @@ async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
     const known = names.length === 0 ? 'none at all' : `known: ${names.slice(0, MOST_CLUSTERS).join(', ')}${more}`;
     throw new UserError('NotFound', `there is no MemberCluster "${cluster}" (${known})`);
   }
+  const scheduling = await schedulingOf(looking);
+  const standing = scheduling && standingIn(scheduling, cluster);
   const why = decision === undefined ? unexplained(looking, cluster) : whyRefused(decision);
-  const known = (member: MemberCluster) => [memberEvidence(member, cluster, now), ...labelled(looking, member)];
+  const known = (member: MemberCluster) => [
+    memberEvidence(member, cluster, now),
+    ...labelled(looking, member),
+    ...(scheduling === undefined || standing === undefined ? [] : [judgement(scheduling, standing)]),
+  ];
   return answer(`cluster "${cluster}" is not picked by ${title}: ${why}`, {
     causes: found === undefined ? [] : [{ sentence: 'what is known of it', evidence: known(found) }],
     next: [
@@ -92,6 +111,48 @@ async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
       nextFor(looking, cluster, found),
     ].slice(0, 1),
   });
+}
+
+/** The scheduler's cycle, run here: its status explains only the first clusters. */
+async function schedulingOf({ which: { namespace }, reader, now }: Looking): Promise<Scheduling | undefined> {
+  const snapshot = ifRead(await reader.policySnapshot());
+  const members = ifRead(await reader.members());
+  const bindings = ifRead(await reader.bindings());
+  if (snapshot === undefined || members === undefined || bindings === undefined) return undefined;
+  return scheduleNow({
+    policy: snapshot.spec.policy,
+    numberOfClusters: numberIn(snapshot),
+    snapshot: snapshot.metadata.name ?? '',
+    ...(namespace === undefined ? {} : { namespace }),
+    members,
+    bindings,
+    now,
+  });
+}
+
+function judgement(scheduling: Scheduling, standing: Standing): Evidence {
+  const about = 'Scheduler, by what it would read now';
+  switch (standing.is) {
+    case 'refused':
+      return { about, says: [`plugin ${standing.plugin} refuses it: ${whyRefused(standing.decision)}`] };
+    case 'outscored': {
+      const lowest = lowestPicked(scheduling);
+      return {
+        about,
+        says: [
+          `no plugin refuses it (${scoresOf(standing.decision)})`,
+          ...(lowest === undefined
+            ? []
+            : [`the lowest score that is picked is that of cluster "${lowest.clusterName}" (${scoresOf(lowest)})`]),
+          'on equal scores the name that sorts last is picked',
+        ],
+      };
+    }
+    case 'picked':
+      return { about, says: [`no plugin refuses it: the next cycle picks it (${scoresOf(standing.decision)})`] };
+    default:
+      return { about, says: [standing.decision.reason] };
+  }
 }
 
 const labelled = ({ placement }: Looking, member: MemberCluster): readonly Evidence[] =>

@@ -1,6 +1,3 @@
-// Why a placement with strategy External, or one cluster of it, does not move: nothing moves it but runs, so the answer is what its run says of
-// itself; where none is under way, that there is none, and how to make one.
-import type { Placement } from '../api/placement.ts';
 import type { StagedUpdateRun } from '../api/staged-update-run.ts';
 import { byText } from '../base/compare.ts';
 import { type Answer, answer, causeOfStage, MOST_CLUSTERS } from './answer.ts';
@@ -13,8 +10,6 @@ import { howToMakeOne } from './run-advice.ts';
 import { phaseOf } from './run-progress.ts';
 import { lastRun, openRuns, revisionsIn } from './runs-of-placement.ts';
 import { titleOfRun, typed, type WhichRun } from './which-run.ts';
-
-export const isExternal = ({ spec }: Placement): boolean => spec.strategy?.type === 'External';
 
 const ONLY_RUNS = 'nothing moves a placement with strategy External but a run';
 
@@ -160,7 +155,7 @@ async function newer({ progress, reader }: Looking): Promise<readonly string[]> 
   const newest = revisionsIn(ifRead(await reader.resourceSnapshots()) ?? []).at(-1);
   return newest === undefined || progress.revision === '' || newest <= Number(progress.revision)
     ? []
-    : [`the newest revision is ${newest}, and clusters carry ${progress.revision}`];
+    : [`the hub is ahead of all clusters: the newest revision is ${newest}, and they have ${progress.revision}`];
 }
 
 /** Who changes what is placed waits for a run, also where all is well. */

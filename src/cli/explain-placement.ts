@@ -1,4 +1,5 @@
 // Why a placement as a whole does not move: its holds first; where there are none, or the CRD has no such field, its conditions and Events.
+
 import { BLOCKING, type HoldCode } from '../api/hold.ts';
 import { memberCluster } from '../api/member-cluster.ts';
 import { conditionOf } from '../api/next-condition.ts';
@@ -6,11 +7,12 @@ import type { ObjectRef } from '../api/object.ts';
 import { ageText } from '../base/age.ts';
 import type { HubPolicySnapshot } from '../hub/placement-sources.ts';
 import { isReachable } from '../hub/reachable.ts';
+import { isExternal } from '../hub/strategies/table.ts';
 import { alike } from './alike.ts';
 import { type Answer, answer, causeOfAlike, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
 import { askedLabels, ownLabels } from './asked-labels.ts';
 import { clusterChain, type Looking, MOST_CHAINS } from './evidence-chain.ts';
-import { isExternal, ofExternal } from './explain-external.ts';
+import { ofExternal } from './explain-external.ts';
 import { beside, type Cause, type Evidence, eventEvidence, farewellOf } from './explanation.ts';
 import { ifRead } from './readable.ts';
 import { untrackedNotes } from './untracked.ts';

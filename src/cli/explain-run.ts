@@ -26,10 +26,10 @@ import { type Chain, clusterChain, MOST_CHAINS } from './evidence-chain.ts';
 import { beside, type Cause, type Evidence, type Explanation, eventEvidence, sayCondition } from './explanation.ts';
 import { withoutMarker } from './plain-text.ts';
 import { ifRead, type Reader } from './readable.ts';
-import { insteadOfResuming, type Overtaken, seeOther, wayBack, waysOut } from './run-advice.ts';
+import { deleteCommand, insteadOfResuming, type Overtaken, seeOther, wayBack, waysOut } from './run-advice.ts';
 import { type RunProgress, runProgressOf, type StageProgress } from './run-progress.ts';
 import { othersUnderWay, revisionsIn } from './runs-of-placement.ts';
-import { NAME, titleOf } from './which-placement.ts';
+import { argumentOf, NAME, titleOf } from './which-placement.ts';
 import { approveCommand, titleOfRun, typed, type WhichRun } from './which-run.ts';
 
 export interface RunCase {
@@ -80,6 +80,10 @@ export async function answerAboutRun(of: RunCase, cluster?: string): Promise<Ans
 
 async function ofRun(story: Story): Promise<Answer> {
   const { progress, runTitle: title, run, now } = story;
+  if (progress.phase !== 'Deleting' && progress.phase !== 'Succeeded') {
+    const end = await endOfPlacement(story);
+    if (end !== undefined) return ofEndedPlacement(story, end);
+  }
   switch (progress.phase) {
     case 'Deleting': {
       const { deletionTimestamp = '', finalizers = [] } = run.metadata;
@@ -97,6 +101,35 @@ async function ofRun(story: Story): Promise<Answer> {
     default:
       return ofHolds(story);
   }
+}
+
+// ---- its placement is over
+
+type End = 'is being deleted' | 'does not exist any more';
+
+/** undefined = it is there, or nobody can tell. A run that has not begun waits for its placement; any other has failed without it. */
+async function endOfPlacement({ placement, reader, run, progress }: Story): Promise<End | undefined> {
+  if (placement?.metadata.deletionTimestamp !== undefined) return 'is being deleted';
+  const hasBegun = conditionOf(run.status?.conditions, 'Initialized')?.status === 'True';
+  if (placement !== undefined || !hasBegun || progress.phase !== 'Failed') return undefined;
+  if (!NAME.test(run.spec.placementName)) return undefined;
+  const found = await reader.placement();
+  return 'value' in found && found.value === undefined ? 'does not exist any more' : undefined;
+}
+
+/** No new run can help, and clusters do not keep what this one brought. */
+function ofEndedPlacement({ progress, runTitle, title, which, whichRun }: Story, end: End): Answer {
+  const isGoing = end === 'is being deleted';
+  const lead =
+    progress.phase === 'Failed' ? `${runTitle} has failed: ${progress.says}` : `${runTitle} ends: ${title} ${end}`;
+  const fate = `${title} ${end}: its resources ${isGoing ? 'are being' : 'were'} removed from all clusters, also from those that the run has updated`;
+  return answer(lead, {
+    causes: [{ sentence: fate, evidence: [] }],
+    next: [
+      ...(isGoing ? [`see how far the removal is: flotilla why ${argumentOf(which)}`] : []),
+      `delete the run, it has nothing left to do: ${deleteCommand(whichRun)}`,
+    ],
+  });
 }
 
 // ---- it is over
@@ -188,7 +221,9 @@ async function ofHolds(story: Story): Promise<Answer> {
 
   // Without holds: what the conditions say, and what happened.
   const stage = progress.stages.find(({ state }) => state !== 'Done' && state !== 'Empty');
-  const open = (stage?.clusters ?? []).filter(({ state }) => state === 'Updating').slice(0, MOST_CHAINS);
+  const open = (stage?.clusters ?? [])
+    .filter(({ state }) => state === 'Updating' || state === 'Removing')
+    .slice(0, MOST_CHAINS);
   for (const { cluster } of open) {
     causes.push({ sentence: `cluster "${cluster}" is under way`, evidence: await clusterChain(story, cluster) });
   }
@@ -349,7 +384,10 @@ async function ofClusterInRun(story: Story, cluster: string): Promise<Answer> {
       `cluster "${cluster}" is in no stage of ${runTitle} (${all.length === 0 ? 'none at all' : `known: ${all.slice(0, MOST_CLUSTERS).join(', ')}${more}`})`,
     );
   }
-  const where = `cluster "${cluster}" of stage "${stage.stage}"`;
+  const where = stage.removes ? `removal from cluster "${cluster}"` : `cluster "${cluster}" of stage "${stage.stage}"`;
+  if (found.state === 'Removed') {
+    return answer(`nothing holds the ${where}: it is done`, { isWaiting: false });
+  }
   if (found.state === 'Done') {
     return answer(`nothing holds ${where}: it has revision ${progress.revision}, and it works`, { isWaiting: false });
   }

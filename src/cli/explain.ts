@@ -1,12 +1,14 @@
 // From what a placement's status says, and what else the caller may read, to an explanation: of the placement as a whole, or of one cluster.
+
 import type { Placement } from '../api/placement.ts';
 import { UserError } from '../base/errors.ts';
+import { isExternal } from '../hub/strategies/table.ts';
 import { adviceFor } from './advice.ts';
 import { type Answer, concluded, outdatedNote } from './answer.ts';
 import { changedAgainNotes } from './changed-again.ts';
 import { bindingsOf, type Looking } from './evidence-chain.ts';
 import { ofCluster } from './explain-cluster.ts';
-import { besideExternal, isExternal } from './explain-external.ts';
+import { besideExternal } from './explain-external.ts';
 import { ofPlacement } from './explain-placement.ts';
 import type { Explanation } from './explanation.ts';
 import { progressOf } from './placement-progress.ts';
@@ -52,6 +54,9 @@ function selectsNothing(title: string, nothing: string, { sentence, isWaiting, c
     isWaiting: true,
     causes: isWaiting ? [{ sentence, evidence: [] }, ...causes] : causes,
     next: ['correct the resourceSelectors of the placement, or create on the hub what they ask for', ...next],
-    notes,
+    notes: [
+      'a revision without objects is available at once, so maxUnavailable does not slow its rollout down',
+      ...notes,
+    ],
   };
 }

@@ -2,7 +2,7 @@
 import type { Condition } from '../api/conditions.ts';
 import type { MemberCluster } from '../api/member-cluster.ts';
 import { conditionOf } from '../api/next-condition.ts';
-import type { KubeObject, ObjectMeta } from '../api/object.ts';
+import { type KubeObject, type ObjectMeta, withObject } from '../api/object.ts';
 import type { Work } from '../api/work.ts';
 import { ageText, shortDuration } from '../base/age.ts';
 import type { HubBinding } from '../hub/placement-sources.ts';
@@ -121,8 +121,7 @@ export function bindingEvidence(kind: string, binding: HubBinding, now: number):
 
 /** An object, and what is wrong with it; its name once. */
 export function sayFailed(failed: NonNullable<HubBinding['failedPlacements']>[number], now: number): string {
-  const object = objectName(failed);
-  return `${failed.condition.message.includes(object) ? '' : `${object}: `}${sayCondition(failed.condition, now)}`;
+  return withObject(failed, sayCondition(failed.condition, now));
 }
 
 const deletion = ({ deletionTimestamp, finalizers = [] }: ObjectMeta, now: number): readonly string[] => {

@@ -187,14 +187,14 @@ describe('a forecast', () => {
     {
       it: 'no strategy',
       ground: (({ strategy: _strategy, ...rest }) => rest)(ground()),
-      end: 'cannot begin',
-      says: 'ClusterStagedUpdateStrategy "s" does not exist',
+      end: 'waits',
+      says: 'the run waits: ClusterStagedUpdateStrategy "s" does not exist',
     },
     {
       it: 'no placement',
       ground: (({ placement: _placement, ...rest }) => rest)(ground()),
-      end: 'cannot begin',
-      says: 'ClusterResourcePlacement "web" does not exist',
+      end: 'waits',
+      says: 'the run waits: ClusterResourcePlacement "web" does not exist',
     },
     {
       it: 'a placement that is not External',

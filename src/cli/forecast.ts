@@ -11,13 +11,15 @@ import type { KubeObject } from '../api/object.ts';
 import type { StagedUpdateRun, StagedUpdateRunStatus } from '../api/staged-update-run.ts';
 import { InvariantError } from '../base/errors.ts';
 import type { PlacementFamily } from '../hub/families.ts';
-import { type HubOverride, notSupported } from '../hub/not-supported.ts';
+import { notSupported } from '../hub/not-supported.ts';
+import { ordersFor } from '../hub/orders/orders-for.ts';
+import type { HubOverride } from '../hub/overrides/matching.ts';
 import { isLatest } from '../hub/placement-sources.ts';
 import { memberFactsOf } from '../hub/planners/rows.ts';
 import { isReachable } from '../hub/reachable.ts';
 import { unreachableAfterMs } from '../hub/staged/annotations.ts';
 import { decide } from '../hub/staged/decide.ts';
-import { DEFAULT_STUCK_AFTER_MS, NO_OVERRIDES, type Observed } from '../hub/staged/observed.ts';
+import { DEFAULT_STUCK_AFTER_MS, type Observed } from '../hub/staged/observed.ts';
 import { type Thought, think } from '../hub/staged/think.ts';
 import { isOver } from '../hub/staged-sources.ts';
 import { withoutMarker } from './plain-text.ts';
@@ -193,7 +195,7 @@ function observe(ground: Ground, world: Pretence, now: number): Observed {
       const member = byName.get(cluster);
       return member && memberFactsOf(member);
     },
-    overridesFor: () => NO_OVERRIDES,
+    ordersOf: (snapshot) => placement && ordersFor({ placement, snapshot }),
     requests,
     request: (name) => requests.find(({ metadata }) => metadata.name === name),
     ...(selected === undefined ? {} : { selected }),

@@ -38,16 +38,40 @@ export async function join(
     ...(heartbeatPeriodSeconds === undefined ? {} : { heartbeatPeriodSeconds }),
   });
   await checkMember(server, objects.memberCluster);
-  for (const object of [objects.namespace, objects.serviceAccount, objects.tokenSecret, objects.memberCluster]) {
+  for (const object of [objects.namespace, objects.serviceAccount, objects.tokenSecret]) {
     const isNew = await createIfAbsent(server, object);
     print.line(`${refer(targetOf(server, object))} ${isNew ? 'created' : 'exists'}`);
   }
+  const { memberCluster } = objects;
+  const outcome = (await createIfAbsent(server, memberCluster)) ? 'created' : await brought(server, memberCluster);
+  print.line(`${refer(targetOf(server, memberCluster))} ${outcome}`);
   const token = await tokenIn(server, targetOf(server, objects.tokenSecret));
   writeAgentFile(options.output, agentKubeconfig(name, hub, token));
   print.line(`wrote ${options.output}; on a machine that reaches both clusters, run:`);
   print.line(
     `  flotilla member --name ${name} --hub-kubeconfig ${options.output} --kubeconfig <kubeconfig of the member>`,
   );
+}
+
+/** Gives a member that exists the labels and the heartbeat that were asked for; labels that nobody asks for stay. */
+async function brought(server: Connected, wanted: KubeObject): Promise<string> {
+  const at = targetOf(server, wanted);
+  const { object } = await server.transport.call({ verb: 'get', at });
+  const has = object?.metadata.labels ?? {};
+  const labels = Object.fromEntries(
+    Object.entries(wanted.metadata.labels ?? {}).filter(([key, value]) => has[key] !== value),
+  );
+  const { heartbeatPeriodSeconds: seconds } = wanted.spec as { readonly heartbeatPeriodSeconds?: number };
+  const beats = (object?.spec as { readonly heartbeatPeriodSeconds?: number } | undefined)?.heartbeatPeriodSeconds;
+  const isSlower = seconds !== undefined && seconds !== beats;
+  const changes = [
+    ...Object.entries(labels).map(([key, value]) => `label ${key}=${value}`),
+    ...(isSlower ? [`heartbeatPeriodSeconds ${seconds}`] : []),
+  ];
+  if (changes.length === 0) return 'exists';
+  const body = { metadata: { labels }, ...(isSlower ? { spec: { heartbeatPeriodSeconds: seconds } } : {}) };
+  await server.transport.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'flotilla' });
+  return `configured: ${changes.join(', ')}`;
 }
 
 /** Either the hub would take this MemberCluster, or it has one of that name with this very identity. */

@@ -202,6 +202,65 @@ describe('a placement', () => {
     });
   });
 
+  describe('that runs move', () => {
+    const spec = { strategy: { type: 'External' } } as Partial<PlacementSpec>;
+    const on = (name: string, index: string, said = 'TTTTTT') => cluster(name, said, { observedResourceIndex: index });
+    const open = (revision: string) => ({ run: { revision, isOpen: true }, leaving: [] });
+
+    test('counts the clusters that have the revision of the run, and none that has another', () => {
+      const clusters = [on('c1', '1'), on('c2', '0'), on('c3', '', 'TU'), on('c4', '1', 'TTTTTF')];
+      const progress = progressOf(aPlacement({ said: 'TU', spec, clusters }), undefined, open('1'));
+      expect(progress).toMatchObject({ revision: '1', done: 1, total: 4, earlier: 1, isComplete: false });
+      expect(progress.clusters.map(({ stage, isDone, revision }) => [stage, isDone, revision])).toEqual([
+        ['Available', true, '1'],
+        ['Waiting', false, '0'],
+        ['Waiting', false, ''],
+        ['NotAvailable', false, '1'],
+      ]);
+      expect(progress.clusters[1]?.message).toBe('the run has not reached this cluster yet');
+    });
+
+    test('is not complete while a run has reached no cluster, although all its conditions are True', () => {
+      const placement = aPlacement({ spec, clusters: [on('c1', '1'), on('c2', '1')] });
+      expect(progressOf(placement, undefined, open('2'))).toMatchObject({ done: 0, earlier: 2, isComplete: false });
+      expect(progressOf(placement, undefined, open('0'))).toMatchObject({ done: 0, earlier: 2, isComplete: false });
+      expect(progressOf(placement, undefined, open('1'))).toMatchObject({ done: 2, earlier: 0, isComplete: true });
+      expect(progressOf(placement, undefined, { leaving: [] })).toMatchObject({ done: 2, isComplete: true });
+    });
+
+    test('says that no run is under way where the last one did not reach all', () => {
+      const staging = { run: { revision: '1', isOpen: false }, leaving: [] };
+      const clusters = [on('c1', '1'), on('c2', '0')];
+      const progress = progressOf(aPlacement({ said: 'TU', spec, clusters }), undefined, staging);
+      expect(progress).toMatchObject({ done: 1, earlier: 1 });
+      expect(progress.clusters[1]?.message).toBe('no run that brings revision 1 is under way');
+    });
+
+    test('says of a cluster that has the revision that only its confirmation is missing, and names those that leave', () => {
+      const staging = { run: { revision: '1', isOpen: false }, leaving: [{ cluster: 'c9', revision: '0' }] };
+      const progress = progressOf(
+        aPlacement({ said: 'TU', spec, clusters: [on('c1', '1', 'TU')] }),
+        undefined,
+        staging,
+      );
+      expect(progress.clusters).toMatchObject([
+        {
+          stage: 'Waiting',
+          message: 'has revision 1; its binding has changed since, and the next run confirms it',
+        },
+      ]);
+      expect(progress.leaving).toEqual([
+        {
+          cluster: 'c9',
+          revision: '0',
+          stage: 'Leaving',
+          isDone: false,
+          message: 'no longer picked; keeps what it has until a run removes it',
+        },
+      ]);
+    });
+  });
+
   test('without any status is waited for', () => {
     const { status: _status, ...bare } = aPlacement();
     expect(progressOf(bare as ReturnType<typeof aPlacement>)).toMatchObject({

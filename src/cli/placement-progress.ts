@@ -1,10 +1,11 @@
 // How far a placement is, from its status: each cluster's stage, how many are there, whether all is done. Pure.
+
 import type { Condition } from '../api/conditions.ts';
 import { sentenceOf } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import { conditionOf } from '../api/next-condition.ts';
 import { isAbandoning } from '../api/not-supported.ts';
-import { type KubeObject, refText } from '../api/object.ts';
+import { type KubeObject, withObject } from '../api/object.ts';
 import {
   type ClusterCondition,
   type Placement,
@@ -13,6 +14,7 @@ import {
 } from '../api/placement.ts';
 import type { ClusterPlacementState } from '../api/placement-state.ts';
 import { holdOf } from '../hub/holds-summary.ts';
+import { isExternal } from '../hub/strategies/table.ts';
 
 export type Stage =
   | 'NotPicked'
@@ -53,7 +55,7 @@ export interface Progress {
   readonly isComplete: boolean;
   readonly done: number;
   readonly total: number;
-  /** Of those that are not done: how many still have an earlier revision, as far as that is known. */
+  /** Of those that are not done: how many still have an earlier revision, as far as that is known; with External, another than the run brings. */
   readonly earlier: number;
   /** Clusters that are done and stand in no list, because the status would be too large. */
   readonly unlisted: number;
@@ -66,6 +68,8 @@ export interface Progress {
   /** What else the hub adds to a schedule that is well, such as one selector of several that matches nothing. */
   readonly notes: readonly string[];
   readonly isReport: boolean;
+  /** Runs move it, also back to an earlier revision. */
+  readonly isStaged: boolean;
   readonly clusters: readonly ClusterProgress[];
   /** Clusters that are no longer picked and still have something, as far as something holds them. */
   readonly leaving: readonly ClusterProgress[];
@@ -104,7 +108,15 @@ const isFailed = (condition: Condition | undefined): boolean =>
 /** The revision of each cluster that the newest one has not reached; empty = none. With RollingUpdate a status does not tell it. */
 export type Carried = ReadonlyMap<string, string>;
 
-export function progressOf(placement: Placement, carried?: Carried): Progress {
+/** What staged update runs do with a placement whose strategy is External. */
+export interface Staging {
+  /** Of the run that moves it; where clusters have different revisions and none does, of the last one. */
+  readonly run?: { readonly revision: string; readonly isOpen: boolean };
+  /** Clusters that are no longer picked and keep what they have until a run removes them. */
+  readonly leaving: readonly Pick<ClusterProgress, 'cluster' | 'revision'>[];
+}
+
+export function progressOf(placement: Placement, carried?: Carried, staging?: Staging): Progress {
   const { kind, metadata, spec, status } = placement;
   const isReport = spec.strategy?.applyStrategy?.type === 'ReportDiff';
   const steps = isReport ? TO_REPORT : TO_APPLY;
@@ -112,15 +124,14 @@ export function progressOf(placement: Placement, carried?: Carried): Progress {
   const holds = status?.holds ?? [];
   const said = (step: PlacementCondition) => conditionOf(status?.conditions, placementConditionType({ kind }, step));
   const observed = said('Scheduled')?.observedGeneration ?? 0;
-  const isExternal = spec.strategy?.type === 'External';
-  const revision = status?.observedResourceIndex ?? '';
+  const byRuns = isExternal({ spec });
+  const revision = staging?.run?.revision ?? status?.observedResourceIndex ?? '';
   const clusters = (status?.placementStatuses ?? []).map((each) => {
     const progress = clusterProgress(each, { steps, holds });
-    return isExternal || progress.stage !== 'Waiting'
-      ? progress
-      : { ...progress, revision: carried?.get(progress.cluster) ?? '' };
+    if (byRuns) return staging === undefined ? progress : stagedProgress(progress, staging);
+    return progress.stage !== 'Waiting' ? progress : { ...progress, revision: carried?.get(progress.cluster) ?? '' };
   });
-  const { unlisted, unlistedOpen } = unlistedIn(status?.conditions ?? []);
+  const { unlisted, unlistedOpen } = unlistedIn(status);
   const total = unlisted + unlistedOpen + clusters.filter(({ stage }) => stage !== 'NotPicked').length;
   const isTrue = (step: PlacementCondition) => {
     const condition = said(step);
@@ -134,11 +145,7 @@ export function progressOf(placement: Placement, carried?: Carried): Progress {
   const notes = said('Scheduled')?.status === 'True' ? (said('Scheduled')?.message ?? '').split('; ').slice(1) : [];
   // What runs roll out is another story: before the first of them nothing is there, whatever is selected.
   const isEmpty =
-    !isDeleting &&
-    !isExternal &&
-    revision !== '' &&
-    isTrue('Scheduled') &&
-    (status?.selectedResources ?? []).length === 0;
+    !isDeleting && !byRuns && revision !== '' && isTrue('Scheduled') && (status?.selectedResources ?? []).length === 0;
   const isNobody = total === 0 && isTrue('Scheduled') && open === undefined && !asksForNobody(spec.policy);
   return {
     kind,
@@ -152,19 +159,28 @@ export function progressOf(placement: Placement, carried?: Carried): Progress {
       isTrue('Scheduled') &&
       (total === 0 ? open === undefined && !isNobody : isTrue(last)) &&
       !isEmpty &&
+      clusters.every((each) => !isOnAnother(each, staging)) &&
       !holds.some(isInTheWay),
     done: unlisted + clusters.filter(({ isDone }) => isDone).length,
     total,
-    earlier: isReport || isExternal ? 0 : earlierIn(clusters, { revision, holds, carried }),
+    earlier: byRuns
+      ? clusters.filter((each) => isOnAnother(each, staging)).length
+      : isReport
+        ? 0
+        : earlierIn(clusters, { revision, holds, carried }),
     unlisted,
     unlistedOpen,
     ...(isNobody ? { nobody: said('Scheduled')?.message ?? '' } : {}),
     ...(isEmpty ? { nothing: notes.join('; ') || 'no object is as its resourceSelectors ask' } : {}),
     notes: isEmpty ? [] : notes,
     isReport,
+    isStaged: byRuns,
     clusters,
     // Before it is scheduled nobody is listed.
-    leaving: unlisted + unlistedOpen === 0 && said('Scheduled')?.status !== 'Unknown' ? leavingIn(clusters, holds) : [],
+    leaving:
+      unlisted + unlistedOpen === 0 && said('Scheduled')?.status !== 'Unknown'
+        ? withStaged(leavingIn(clusters, holds), staging)
+        : [],
     holds,
     ...(step === undefined || open === undefined ? {} : { open: { ...open, step } }),
   };
@@ -237,6 +253,31 @@ function leavingIn(listed: readonly ClusterProgress[], holds: readonly HoldEntry
   return [...found].map(([cluster, message]) => ({ cluster, stage: 'Leaving', isDone: false, revision: '', message }));
 }
 
+/** It has a revision, and not the one of the run. */
+const isOnAnother = ({ revision, stage }: ClusterProgress, staging: Staging | undefined): boolean =>
+  staging?.run !== undefined && stage !== 'NotPicked' && revision !== '' && revision !== staging.run.revision;
+
+/** A status tells of each cluster what became of the revision that it has, not whether that is the one of the run. */
+function stagedProgress(progress: ClusterProgress, staging: Staging): ClusterProgress {
+  const { since: _since, ...rest } = progress;
+  if (staging.run !== undefined && isOnAnother(progress, staging) && progress.isDone) {
+    const message = staging.run.isOpen
+      ? 'the run has not reached this cluster yet'
+      : `no run that brings revision ${staging.run.revision} is under way`;
+    return { ...rest, stage: 'Waiting', isDone: false, message };
+  }
+  if (progress.stage !== 'Waiting' || progress.revision === '' || isOnAnother(progress, staging)) return progress;
+  const message = `has revision ${progress.revision}; its binding has changed since, and the next run confirms it`;
+  return { ...progress, message };
+}
+
+const withStaged = (found: readonly ClusterProgress[], staging: Staging | undefined): readonly ClusterProgress[] => {
+  const known = new Set(found.map(({ cluster }) => cluster));
+  const kept = (staging?.leaving ?? []).filter(({ cluster }) => !known.has(cluster));
+  const message = 'no longer picked; keeps what it has until a run removes it';
+  return [...found, ...kept.map((each): ClusterProgress => ({ ...each, stage: 'Leaving', isDone: false, message }))];
+};
+
 /** Many clusters wait for one thing: the whole sentence stands above them once. */
 const inShort = ({ code, on }: HoldEntry): string =>
   on === undefined ? code : `for ${on.kind} "${on.name}" (${code})`;
@@ -257,9 +298,7 @@ function failureIn({ failedPlacements = [] }: ClusterPlacementState): string | u
   if (first === undefined) return undefined;
   const { condition } = first;
   const more = failedPlacements.length === 1 ? '' : ` (and ${failedPlacements.length - 1} more)`;
-  const object = refText(first);
-  const what = condition.message || condition.reason;
-  return `${what.includes(object) ? '' : `${object}: `}${what}${more}`;
+  return `${withObject(first, condition.message || condition.reason)}${more}`;
 }
 
 /** All that fit are wanted, and hardly anybody means none by that; who wants none says so. */
@@ -267,14 +306,7 @@ const asksForNobody = (policy: Placement['spec']['policy']): boolean =>
   (policy?.placementType === 'PickN' && (policy.numberOfClusters ?? 0) === 0) ||
   (policy?.placementType === 'PickFixed' && (policy.clusterNames ?? []).length === 0);
 
-const UNLISTED =
-  /\(the status would be too large: (\d{1,6}) of \d{1,6} clusters, all True, are not listed(?:, nor are (\d{1,6}) others and the objects that failed)?\)$/;
-
 /** A status that would be too large counts clusters instead of listing them (hub/placement/bound-status.ts). */
-function unlistedIn(conditions: readonly Condition[]): Pick<Progress, 'unlisted' | 'unlistedOpen'> {
-  for (const { message } of conditions) {
-    const found = UNLISTED.exec(message);
-    if (found) return { unlisted: Number(found[1]), unlistedOpen: Number(found[2] ?? 0) };
-  }
-  return { unlisted: 0, unlistedOpen: 0 };
+function unlistedIn(status: Placement['status']): Pick<Progress, 'unlisted' | 'unlistedOpen'> {
+  return { unlisted: status?.notListed?.ready ?? 0, unlistedOpen: status?.notListed?.others ?? 0 };
 }

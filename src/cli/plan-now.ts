@@ -4,10 +4,11 @@ import type { MemberCluster } from '../api/member-cluster.ts';
 import type { Placement } from '../api/placement.ts';
 import type { PlacementFamily } from '../hub/families.ts';
 import { newestComplete } from '../hub/newest-snapshot.ts';
+import { ordersFor } from '../hub/orders/orders-for.ts';
 import type { HubBinding, HubPolicySnapshot, HubResourceSnapshot } from '../hub/placement-sources.ts';
-import { rolling } from '../hub/planners/rolling.ts';
-import { memberFactsOf, rowsOf } from '../hub/planners/rows.ts';
-import { rollingLimitsOf } from '../hub/rolling-limits.ts';
+import type { ClusterGroupFacts } from '../hub/planners/partitioned.ts';
+import { memberFactsOf } from '../hub/planners/rows.ts';
+import { planOf } from '../hub/strategies/plan.ts';
 
 export interface PlanInput {
   readonly family: PlacementFamily;
@@ -17,28 +18,32 @@ export interface PlanInput {
   /** undefined = they may not be read: then all count as reachable, so that nobody is blamed without proof. */
   readonly members: readonly MemberCluster[] | undefined;
   readonly policySnapshot: HubPolicySnapshot | undefined;
+  /** undefined = they cannot be read. */
+  readonly groups: readonly ClusterGroupFacts[] | undefined;
   readonly now: number;
 }
 
 /** What holds one cluster; undefined = nothing does, or staged update runs set the pace. */
 export function holdNow(cluster: string, input: PlanInput): Hold | undefined {
-  const { family, placement, bindings, members, policySnapshot, now } = input;
+  const { family, placement, bindings, members, policySnapshot, groups, now } = input;
   const snapshot = newestComplete(input.snapshots)?.metadata.name;
-  if (snapshot === undefined || (placement.spec.strategy?.type ?? 'RollingUpdate') !== 'RollingUpdate')
-    return undefined;
+  if (snapshot === undefined) return undefined;
   const known = members && new Map(members.map((each) => [each.metadata.name, each]));
-  const rows = rowsOf({
+  const planned = planOf({
+    family,
     placement,
     bindings,
-    source: family.bindings,
-    snapshot,
+    orders: ordersFor({ placement, snapshot }),
+    policySnapshot,
     member(name) {
       if (known === undefined) return { reachable: true, labels: {} };
       const member = known.get(name);
       return member && memberFactsOf(member);
     },
+    groups,
+    now,
   });
-  const limits = rollingLimitsOf({ family, spec: placement.spec, policySnapshot });
-  const { holds } = rolling({ rows, limits, state: undefined, now });
-  return rows.filter((row) => row.cluster === cluster).flatMap(({ key }) => holds[key] ?? [])[0];
+  if (planned === undefined) return undefined;
+  const { rows, plan } = planned;
+  return rows.filter((row) => row.cluster === cluster).flatMap(({ key }) => plan.holds[key] ?? [])[0];
 }

@@ -179,14 +179,14 @@ Assumed: clusters work as soon as they have it, and people approve at once. Noth
     {
       it: 'no strategy',
       objects: fleet([]),
-      code: 3,
-      says: 'the run could not begin: ClusterStagedUpdateStrategy "s" does not exist',
+      code: 2,
+      says: 'the run waits: ClusterStagedUpdateStrategy "s" does not exist',
     },
     {
       it: 'no placement',
       run: newRun({ placementName: 'nope' }),
-      code: 3,
-      says: 'the run could not begin: ClusterResourcePlacement "nope" does not exist',
+      code: 2,
+      says: 'the run waits: ClusterResourcePlacement "nope" does not exist',
     },
     {
       it: 'a placement that is not External',

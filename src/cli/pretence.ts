@@ -3,6 +3,7 @@
 import type { KubeObject } from '../api/object.ts';
 import { kubeTime } from '../base/clock.ts';
 import { deepEqual, type Json, type JsonObject } from '../base/json.ts';
+import { patched } from '../base/json-patch.ts';
 import { mergePatch } from '../base/merge-patch.ts';
 import type { decide } from '../hub/staged/decide.ts';
 
@@ -48,11 +49,14 @@ export function createPretence(objects: readonly KubeObject[]): Pretence {
     return true;
   }
 
-  function patch({ of: seen, merge, subresource }: Extract<Action, { readonly do: 'patch' }>): boolean {
+  function patch(action: Extract<Action, { readonly do: 'patch' | 'json-patch' }>): boolean {
+    const { of: seen, subresource } = action;
     const before = of(seen.resource.kind).get(seen.name);
     // One without content only makes sure; others are written because something is to be different.
-    if (before === undefined || Object.keys(merge as JsonObject).length === 0) return false;
-    const after = mergePatch(before as unknown as Json, merge as JsonObject) as unknown as KubeObject;
+    if (before === undefined || isEmpty(action)) return false;
+    const after = (action.do === 'patch'
+      ? mergePatch(before as unknown as Json, action.merge as JsonObject)
+      : patched(before as unknown as Json, action.operations)) as unknown as KubeObject;
     writes++;
     const isOther = subresource === undefined && !deepEqual(before.spec, after.spec);
     const generation = (after.metadata.generation ?? 0) + (isOther ? 1 : 0);
@@ -65,6 +69,7 @@ export function createPretence(objects: readonly KubeObject[]): Pretence {
       case 'create':
         return create(action.object, now);
       case 'patch':
+      case 'json-patch':
         return patch(action);
       case 'delete':
         return of(action.of.resource.kind).delete(action.of.name);
@@ -85,3 +90,6 @@ export function createPretence(objects: readonly KubeObject[]): Pretence {
     created,
   };
 }
+
+const isEmpty = (action: Extract<Action, { readonly do: 'patch' | 'json-patch' }>): boolean =>
+  action.do === 'patch' ? Object.keys(action.merge as JsonObject).length === 0 : action.operations.length === 0;

@@ -1,5 +1,6 @@
 // What a caller may read of a placement's story, and in words what not: a right that is missing takes a link out of the chain, never the answer.
 import type { ApprovalRequest } from '../api/approval-request.ts';
+import { clusterGroup } from '../api/cluster-group.ts';
 import type { Resource } from '../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
 import { clusterOfNamespace, labels, memberNamespace } from '../api/names.ts';
@@ -11,6 +12,7 @@ import { ApiError, messageOf } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
 import { createClient, type ListQuery } from '../client/client.ts';
+import { clusterGroups, type HubClusterGroup } from '../hub/groups/sources.ts';
 import {
   type HubBinding,
   type HubPolicySnapshot,
@@ -34,6 +36,7 @@ export interface Reader {
   policySnapshot(): Promise<Readable<HubPolicySnapshot | undefined>>;
   resourceSnapshots(): Promise<Readable<readonly HubResourceSnapshot[]>>;
   members(): Promise<Readable<readonly MemberCluster[]>>;
+  groups(): Promise<Readable<readonly HubClusterGroup[]>>;
   member(name: string): Promise<Readable<MemberCluster | undefined>>;
   worksOf(binding: HubBinding): Promise<Readable<readonly Work[]>>;
   /** Those that were read so far. */
@@ -124,6 +127,7 @@ export function createReader(
       ),
     ),
     members,
+    groups: lazy(() => attempt('the ClusterGroups', async () => projected(clusterGroups, await all(clusterGroup, {})))),
     member(cluster) {
       const known = byName.get(cluster) ?? readMember(cluster);
       byName.set(cluster, known);

@@ -84,9 +84,12 @@ export function renderRun(progress: RunProgress, view: RunView): string {
 
 // ---- stages
 
+const labelOf = ({ removes, stage }: Pick<StageProgress, 'removes' | 'stage'>): string =>
+  removes ? '(removal)' : stage;
+
 function stageTable(stages: readonly StageProgress[], { now, bar: width }: RunView): readonly string[] {
   const rows = stages.map((stage) => [
-    stage.removes ? '(removal)' : stage.stage,
+    labelOf(stage),
     stage.state,
     `${stage.done} of ${stage.total}${skippedWords(stage.skipped)}`,
     ...(width === undefined ? [] : [bar(stage.done + stage.skipped, stage.total, width)]),
@@ -107,6 +110,8 @@ const approvedWords = ({ by, at }: Pick<RunGate, 'by' | 'at'>): string =>
 
 function gateWords(stage: StageProgress, gate: RunGate, { now, approve }: Pick<RunView, 'now' | 'approve'>) {
   const { type, state, when, request, hint, waitTime = 'a while', until, at } = gate;
+  if (state === 'Closed')
+    return `no longer needed: the ${stage.state === 'Empty' ? 'stage has no clusters' : 'run is over'}`;
   if (type === 'TimedWait') {
     if (state === 'Open') return `${waitTime} have passed${at === undefined ? '' : `, at ${kubeTime(at)}`}`;
     if (until === undefined) return `${waitTime} after the last cluster`;
@@ -116,7 +121,6 @@ function gateWords(stage: StageProgress, gate: RunGate, { now, approve }: Pick<R
   if (state === 'Open') return approvedWords(gate);
   if (state === 'Approved') return `${approvedWords(gate)}; the hub has not taken it yet`;
   if (state === 'Pending') return `asks for ${request}`;
-  if (state === 'Closed') return `nobody waits for ${request} any more`;
   return `waits for ${request}: ${approve(stage.stage, when)}${hint === undefined ? '' : ` (${hint})`}`;
 }
 
@@ -125,10 +129,10 @@ const gateLine = (stage: StageProgress, gate: RunGate, view: RunView): readonly 
 
 // ---- clusters
 
-const REST: readonly RunCluster['state'][] = ['Pending', 'Done'];
+const REST: readonly RunCluster['state'][] = ['Pending', 'Done', 'Removed'];
 
 function clusterTable(stages: readonly StageProgress[], { now }: RunView, room: number | undefined): readonly string[] {
-  const all = stages.flatMap(({ stage, clusters }) => clusters.map((each) => ({ stage, ...each })));
+  const all = stages.flatMap((stage) => stage.clusters.map((each) => ({ stage: labelOf(stage), ...each })));
   if (all.length === 0) return [];
   // A blank and a header above them, what is left out below.
   const most = room === undefined ? all.length : Math.max(0, room - 3);
@@ -137,13 +141,9 @@ function clusterTable(stages: readonly StageProgress[], { now }: RunView, room: 
   const chosen = all.length <= most ? all : all.toSorted((a, b) => rank(a) - rank(b)).slice(0, most);
   const left = all.length - chosen.length;
   const rows = chosen.map(({ cluster, stage, state, since, message }) =>
-    [
-      cluster,
-      stage === 'deletion' ? '(removal)' : stage,
-      state,
-      since === undefined ? '-' : shortDuration(Math.max(0, now - since)),
-      message,
-    ].map(plainText),
+    [cluster, stage, state, since === undefined ? '-' : shortDuration(Math.max(0, now - since)), message].map(
+      plainText,
+    ),
   );
   return [
     ...(rows.length === 0
@@ -165,10 +165,10 @@ export function renderRunChanges(before: RunProgress | undefined, after: RunProg
     for (const each of stage.clusters) {
       const was = known?.clusters.find(({ cluster }) => cluster === each.cluster)?.state;
       if (was === each.state || (was === undefined && each.state === 'Pending')) continue;
-      lines.push(`${stage.stage}/${each.cluster}: ${told(was, each.state, each.message)}`);
+      lines.push(`${labelOf(stage)}/${each.cluster}: ${told(was, each.state, each.message)}`);
     }
     if (known?.state !== stage.state && !(known === undefined && stage.state === 'Pending')) {
-      lines.push(`stage ${stage.stage}: ${told(known?.state, stage.state, `${stage.done} of ${stage.total} done`)}`);
+      lines.push(`stage ${labelOf(stage)}: ${told(known?.state, stage.state, `${stage.done} of ${stage.total} done`)}`);
     }
     for (const gate of stage.gates) {
       const was = known?.gates.find(({ when, type }) => when === gate.when && type === gate.type);

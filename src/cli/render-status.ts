@@ -66,7 +66,7 @@ export function headline(progress: Progress): string {
   return `${title}${revision === '' ? '' : `, revision ${revision}`}: ${stateOf(progress)}${isComplete ? ', complete' : ''}`;
 }
 
-function stateOf({ done, total, earlier, isReport, nothing, holds }: Progress): string {
+function stateOf({ done, total, earlier, isReport, isStaged, nothing, holds }: Progress): string {
   if (nothing !== undefined) return `selects nothing: ${nothing}`;
   // Which clusters have it is not told then.
   if (total === 0 && holds.some(({ code }) => BLOCKING.includes(code)))
@@ -74,7 +74,9 @@ function stateOf({ done, total, earlier, isReport, nothing, holds }: Progress): 
   if (total === 0) return 'no cluster is picked';
   const there = `${isReport ? 'compared' : 'available'} on ${done} of ${total} ${total === 1 ? 'cluster' : 'clusters'}`;
   // They serve what they have: that the newest is nowhere yet is no outage.
-  return earlier === 0 ? there : `${there}, ${earlier} still ${earlier === 1 ? 'has' : 'have'} an earlier revision`;
+  return earlier === 0
+    ? there
+    : `${there}, ${earlier} still ${earlier === 1 ? 'has' : 'have'} ${isStaged ? 'another' : 'an earlier'} revision`;
 }
 
 export const outdatedWords = ({ generation, observed }: NonNullable<Progress['outdated']>): string =>

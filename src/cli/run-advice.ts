@@ -41,7 +41,7 @@ export interface Overtaken {
 
 /** To let such a run go on is no way out. */
 export const insteadOfResuming = (which: WhichRun, overtaken: Overtaken): readonly string[] => [
-  `leave it stopped, or delete it (kubectl delete ${named(which)}): ${whyNotResume(overtaken)}`,
+  `leave it stopped, or delete it (${deleteCommand(which)}): ${whyNotResume(overtaken)}`,
   ...(overtaken.others.length === 0 ? ['create a new run for what is left'] : overtaken.others.map(seeOther)),
 ];
 
@@ -59,6 +59,8 @@ export const seeOther = (other: WhichRun): string =>
 
 const named = ({ family, name, namespace }: WhichRun): string =>
   `${family.run.plural} ${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
+
+export const deleteCommand = (which: WhichRun): string => `kubectl delete ${named(which)}`;
 
 const patchCommand = (which: WhichRun, state: 'Run' | 'Stop'): string =>
   `kubectl patch ${named(which)} --type merge -p '{"spec":{"state":"${state}"}}'`;

@@ -179,12 +179,56 @@ describe('how far a run is', () => {
     expect(stage?.gates).toEqual([{ when: 'after', type: 'Approval', request: 'q', ...gate }]);
   });
 
-  test('knows a gate of a run that is over: nobody waits there', () => {
-    const task = approval('q', 'ApprovalRequestCreated');
-    const stages = [aStage('one', '', [inRun('a')], { afterStageTaskStatus: [task] })];
-    const says = `${INITIALIZED} Succeeded:False:UpdateRunFailed`;
-    const [stage] = progressOf({ says, stages }, askedByR('q', 'one')).stages;
-    expect(stage?.gates).toEqual([{ when: 'after', type: 'Approval', request: 'q', state: 'Closed' }]);
+  test.each([
+    { it: 'that has failed', says: `${INITIALIZED} Succeeded:False:UpdateRunFailed` },
+    { it: 'that has succeeded', says: `${INITIALIZED} Succeeded:True:UpdateRunSucceeded` },
+    { it: 'that could not begin', says: 'Initialized:False:UpdateRunInitializedFailed' },
+    {
+      it: 'that goes on, of a stage without clusters',
+      says: INITIALIZED,
+      stage: 'Progressing:False:X Succeeded:True:StageUpdatingSkippedNoClusters',
+    },
+  ])('closes for good the gates of a run $it', ({ says, stage = '' }) => {
+    const tasks = [approval('q', 'ApprovalRequestCreated'), approval('p'), { type: 'TimedWait' as const }];
+    const stages = [aStage('one', stage, [], { afterStageTaskStatus: tasks })];
+    const holds = [onRun('TimedWait', { facts: { stage: 'one' }, until: BEFORE })];
+    const found = progressOf({ says, stages, holds }, askedByR('q', 'one')).stages[0]?.gates;
+    expect(found).toEqual([
+      { when: 'after', type: 'Approval', request: 'q', state: 'Closed' },
+      { when: 'after', type: 'Approval', request: 'p', state: 'Closed' },
+      { when: 'after', type: 'TimedWait', state: 'Closed' },
+    ]);
+  });
+
+  test('shows the open stage of a failed run as failed, from when the run failed on', () => {
+    const failed = '2026-01-01T11:58:00Z';
+    const run = aRun({
+      says: `${INITIALIZED} Progressing:False:UpdateRunFailed Succeeded:False:UpdateRunFailed`,
+      stages: [
+        aStage('one', 'Succeeded:True:StageUpdatingSucceeded', [inRun('a', DONE)], { endTime: BEFORE }),
+        aStage('two', 'Progressing:False:StageUpdatingWaiting', [inRun('b', STARTED), inRun('c')]),
+        aStage('three', '', [inRun('d')]),
+      ],
+    });
+    for (const condition of run.status?.conditions ?? []) Object.assign(condition, { lastTransitionTime: failed });
+    const { stages } = runProgressOf(run, new Map());
+    expect(stages.map(({ stage, state, started, ended }) => [stage, state, started, ended])).toEqual([
+      ['one', 'Done', at, at],
+      ['two', 'Failed', at, Date.parse(failed)],
+      ['three', 'Pending', undefined, undefined],
+    ]);
+    expect(stages[1]?.clusters.map(({ state }) => state)).toEqual(['Stopped', 'Pending']);
+  });
+
+  test('speaks of removal in the deletion stage', () => {
+    const removal = aStage('kubernetes-fleet.io/deleteStage', 'Progressing:True:StageUpdatingStarted', [
+      inRun('x', DONE),
+      inRun('y', STARTED),
+      inRun('z'),
+    ]);
+    const [stage] = progressOf({ says: INITIALIZED, stages: [], removal }).stages;
+    expect(stage).toMatchObject({ state: 'Removing', done: 1, total: 3 });
+    expect(stage?.clusters.map(({ state }) => state)).toEqual(['Removed', 'Removing', 'Pending']);
   });
 
   test.each([

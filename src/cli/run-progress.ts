@@ -52,9 +52,19 @@ export interface StageProgress {
   readonly stage: string;
   /** Its clusters lose what they have. */
   readonly removes: boolean;
-  readonly state: 'Pending' | 'Updating' | 'Waiting' | 'Stopping' | 'Stopped' | 'Done' | 'Empty' | 'Failed';
+  readonly state:
+    | 'Pending'
+    | 'Updating'
+    | 'Removing'
+    | 'Waiting'
+    | 'Stopping'
+    | 'Stopped'
+    | 'Done'
+    | 'Empty'
+    | 'Failed';
   /** Epoch ms. */
   readonly started?: number;
+  /** Of one that was open when the run failed: when that happened. */
   readonly ended?: number;
   readonly done: number;
   readonly skipped: number;
@@ -65,8 +75,20 @@ export interface StageProgress {
 
 export interface RunCluster {
   readonly cluster: string;
-  /** `Stopped`: it was given the revision, did not come up with it, and the run is stopped. */
-  readonly state: 'Pending' | 'Updating' | 'Stopped' | 'Unreachable' | 'Done' | 'Skipped' | 'Failed';
+  /**
+   * `Stopped`: it was given the revision, did not become available with it, and the run is stopped or has failed. `Removing`, `Removed`: what
+   * `Updating` and `Done` are in the deletion stage.
+   */
+  readonly state:
+    | 'Pending'
+    | 'Updating'
+    | 'Removing'
+    | 'Stopped'
+    | 'Unreachable'
+    | 'Done'
+    | 'Removed'
+    | 'Skipped'
+    | 'Failed';
   readonly since?: number;
   readonly message: string;
 }
@@ -74,7 +96,7 @@ export interface RunCluster {
 export interface RunGate {
   readonly when: 'before' | 'after';
   readonly type: 'Approval' | 'TimedWait';
-  /** `Asked`: a person is asked. `Approved`: a person said yes, and the hub has not taken it yet. `Waiting`: time passes. `Closed`: the run is over, and nobody waits. */
+  /** `Asked`: a person is asked. `Approved`: a person said yes, and the hub has not taken it yet. `Waiting`: time passes. `Closed`: it will not open any more, since the run, or its stage, is over. */
   readonly state: 'Pending' | 'Asked' | 'Approved' | 'Waiting' | 'Open' | 'Closed';
   readonly request?: string;
   /** Who opened it; absent = nobody yet, or nobody knows. */
@@ -167,18 +189,22 @@ const STAGE_STATES: Readonly<Record<string, StageProgress['state']>> = {
 };
 
 function stageProgress(status: StageStatus, spec: Stage | undefined, around: Around): StageProgress {
-  const clusters = status.clusters.map((each) => clusterProgress(each, around));
   const removes = status.stageName === DELETION_STAGE;
+  const state = stageState(status, around.run);
+  const clusters = status.clusters
+    .map((each) => clusterProgress(each, around))
+    .map((each) => (removes ? removed(each) : each));
+  const isOver = hasEnded(around.run) || FINISHED.includes(state);
   const gates = (when: RunGate['when'], tasks: readonly StageTaskStatus[] = []) =>
-    tasks.map((task) => gateOf(task, { when, stage: status.stageName, spec, ...around }));
+    tasks.map((task) => gateOf(task, { when, stage: status.stageName, spec, isOver, ...around }));
   const skipped = clusters.filter(({ state }) => state === 'Skipped').length;
   return {
     stage: removes ? 'deletion' : status.stageName,
     removes,
-    state: stageState(status),
+    state: removes && state === 'Updating' ? 'Removing' : state,
     ...moment('started', status.startTime),
-    ...moment('ended', status.endTime),
-    done: clusters.filter(({ state }) => state === 'Done').length,
+    ...moment('ended', status.endTime ?? (state === 'Failed' ? failureOf(around.run)?.lastTransitionTime : undefined)),
+    done: clusters.filter(({ state }) => state === 'Done' || state === 'Removed').length,
     skipped,
     total: clusters.length,
     clusters,
@@ -186,13 +212,33 @@ function stageProgress(status: StageStatus, spec: Stage | undefined, around: Aro
   };
 }
 
-function stageState({ conditions }: StageStatus): StageProgress['state'] {
+const FINISHED: readonly StageProgress['state'][] = ['Done', 'Empty', 'Failed'];
+
+/** Why the run has failed after it began. */
+const failureOf = ({ status }: StagedUpdateRun): Condition | undefined => {
+  const succeeded = conditionOf(status?.conditions, 'Succeeded');
+  return succeeded?.status === 'False' ? succeeded : undefined;
+};
+const isFailed = (run: StagedUpdateRun): boolean => failureOf(run) !== undefined;
+const hasEnded = ({ status }: StagedUpdateRun): boolean =>
+  conditionOf(status?.conditions, 'Succeeded') !== undefined ||
+  conditionOf(status?.conditions, 'Initialized')?.status === 'False';
+
+/** A run that fails because something around it has changed leaves the conditions of its open stage as they are. */
+function stageState({ conditions }: StageStatus, run: StagedUpdateRun): StageProgress['state'] {
   const succeeded = conditionOf(conditions, 'Succeeded');
   if (succeeded?.status === 'True') return succeeded.reason === 'StageUpdatingSkippedNoClusters' ? 'Empty' : 'Done';
   if (succeeded?.status === 'False') return 'Failed';
   const reason = conditionOf(conditions, 'Progressing')?.reason ?? '';
-  return Object.hasOwn(STAGE_STATES, reason) ? (STAGE_STATES[reason] as StageProgress['state']) : 'Pending';
+  const state = Object.hasOwn(STAGE_STATES, reason) ? (STAGE_STATES[reason] as StageProgress['state']) : 'Pending';
+  return state !== 'Pending' && isFailed(run) ? 'Failed' : state;
 }
+
+const REMOVAL: Partial<Readonly<Record<RunCluster['state'], RunCluster['state']>>> = {
+  Updating: 'Removing',
+  Done: 'Removed',
+};
+const removed = (cluster: RunCluster): RunCluster => ({ ...cluster, state: REMOVAL[cluster.state] ?? cluster.state });
 
 function moment<Name extends string>(name: Name, text: string | undefined): Partial<Record<Name, number>> {
   const ms = Date.parse(text ?? '');
@@ -223,7 +269,7 @@ function clusterProgress({ clusterName: cluster, conditions }: StageClusterStatu
   if (started?.status !== 'True' && !isSilent) return { cluster, state: 'Pending', message: '' };
   return {
     cluster,
-    state: isSilent ? 'Unreachable' : phaseOf(run) === 'Stopped' ? 'Stopped' : 'Updating',
+    state: isSilent ? 'Unreachable' : phaseOf(run) === 'Stopped' || isFailed(run) ? 'Stopped' : 'Updating',
     ...since(started),
     message: own === undefined || own.code === 'ConcurrencyUsed' ? '' : inWords(own, run),
   };
@@ -239,9 +285,15 @@ function askedBy({ metadata: { uid } }: StagedUpdateRun, request: ApprovalReques
 
 function gateOf(
   task: StageTaskStatus,
-  around: Around & { readonly when: RunGate['when']; readonly stage: string; readonly spec: Stage | undefined },
+  around: Around & {
+    readonly when: RunGate['when'];
+    readonly stage: string;
+    readonly spec: Stage | undefined;
+    /** Of the stage, or of the whole run. */
+    readonly isOver: boolean;
+  },
 ): RunGate {
-  const { run, when, stage, spec, holds, requests } = around;
+  const { run, when, stage, spec, isOver, holds, requests } = around;
   const said = (type: string) => conditionOf(task.conditions, type);
   const at = (condition: Condition) => moment('at', condition.lastTransitionTime);
   if (task.type === 'TimedWait') {
@@ -251,9 +303,12 @@ function gateOf(
     return {
       when,
       type: 'TimedWait',
-      state: elapsed?.status === 'True' ? 'Open' : hold === undefined ? 'Pending' : 'Waiting',
       ...(waitTime === undefined ? {} : { waitTime }),
-      ...(elapsed?.status === 'True' ? at(elapsed) : moment('until', hold?.until)),
+      ...(elapsed?.status === 'True'
+        ? { state: 'Open', ...at(elapsed) }
+        : isOver
+          ? { state: 'Closed' }
+          : { state: hold === undefined ? 'Pending' : 'Waiting', ...moment('until', hold?.until) }),
     };
   }
   const name = task.approvalRequestName ?? '';
@@ -263,7 +318,7 @@ function gateOf(
   const base = { when, type: 'Approval', request: name } as const;
   const by = approval === undefined ? {} : { by: approval.user, ...moment('at', approval.time) };
   if (accepted?.status === 'True') return { ...base, state: 'Open', ...at(accepted), ...by };
-  if (conditionOf(run.status?.conditions, 'Succeeded') !== undefined) return { ...base, state: 'Closed' };
+  if (isOver) return { ...base, state: 'Closed' };
   if (request === undefined) {
     return { ...base, state: said('ApprovalRequestCreated')?.status === 'True' ? 'Asked' : 'Pending' };
   }

@@ -1,11 +1,17 @@
 // The run that moves a placement with strategy External, beside what `flotilla status` shows of the placement itself.
-import type { StagedUpdateRun } from '../api/staged-update-run.ts';
+import { conditionOf } from '../api/next-condition.ts';
+import type { Placement } from '../api/placement.ts';
+import { type StagedUpdateRun, stagesIn } from '../api/staged-update-run.ts';
+import { by } from '../base/compare.ts';
+import { LostError } from '../base/errors.ts';
+import { indexIn } from './carried.ts';
 import type { Connected } from './connect.ts';
+import type { Staging } from './placement-progress.ts';
 import { createReader, ifRead } from './readable.ts';
 import type { StatusView } from './render-status.ts';
 import { runProgressOf } from './run-progress.ts';
-import { openRuns } from './runs-of-placement.ts';
-import type { Shown, ShowOptions } from './showing.ts';
+import { isUnderWay, newestFirst, openRuns } from './runs-of-placement.ts';
+import type { Shown } from './showing.ts';
 import type { WhichPlacement } from './which-placement.ts';
 import { titleOfRun, typed, within } from './which-run.ts';
 
@@ -13,35 +19,87 @@ export interface RunsBeside {
   readonly beside: NonNullable<Shown<unknown>['beside']>;
   /** What is to be said of them; nothing where they may not be read. */
   inView(): Promise<Pick<StatusView, 'waiting' | 'run'>>;
+  staging(placement: Placement): Promise<Staging>;
 }
 
-export function runsBeside(
-  server: Pick<Connected, 'transport'>,
-  which: WhichPlacement,
-  { watch }: Pick<ShowOptions, 'watch'>,
-): RunsBeside {
+export function runsBeside(server: Pick<Connected, 'transport'>, which: WhichPlacement): RunsBeside {
   const known = new Map<string, StagedUpdateRun>();
   let told = '';
   const inView = (runs: readonly StagedUpdateRun[]) => viewOf(which, openRuns(runs)[0]);
+  let isHeard = false;
+  const read = async () => ifRead(await createReader(server, which).runs()) ?? [];
+  // A watch tells those that are there by itself; until then, what it shows must not seem to be complete.
+  const runsNow = async () => (isHeard ? [...known.values()] : await lost(read, []));
+  const leavingNow = leavingIn(server, which);
   return {
     beside: {
       at: { resource: which.family.run, ...within(which.namespace) },
       hear(events) {
+        isHeard = true;
         for (const { type, object } of events) {
           const run = object as StagedUpdateRun;
           if (type === 'BOOKMARK' || run.spec?.placementName !== which.name) continue;
           if (type === 'DELETED') known.delete(run.metadata.name ?? '');
           else known.set(run.metadata.name ?? '', run);
         }
-        const now = JSON.stringify(inView([...known.values()]));
+        const runs = [...known.values()];
+        const now = JSON.stringify([inView(runs), movedBy(runs)]);
         const isNews = now !== told;
         told = now;
         return isNews;
       },
     },
-    // A watch tells those that are there by itself.
-    inView: async () => inView(watch ? [...known.values()] : (ifRead(await createReader(server, which).runs()) ?? [])),
+    inView: async () => inView(await runsNow()),
+    async staging(placement) {
+      const runs = await runsNow();
+      const isMixed = (placement.status?.observedResourceIndex ?? '') === '';
+      const run = movedBy(runs) ?? (isMixed ? lastMovedBy(runs) : undefined);
+      const state = [placement.metadata.generation, run, openRuns(runs)[0]?.metadata.name];
+      return { ...(run === undefined ? {} : { run }), leaving: await leavingNow(JSON.stringify(state)) };
+    },
   };
+}
+
+const indexUsed = ({ status }: StagedUpdateRun): string => status?.resourceSnapshotIndexUsed ?? '';
+const hasBegun = (run: StagedUpdateRun): boolean =>
+  indexUsed(run) !== '' && conditionOf(run.status?.conditions, 'Progressing') !== undefined;
+const hasBegunStage = ({ status }: StagedUpdateRun): boolean =>
+  stagesIn(status ?? {}).some(({ conditions = [] }) => conditions.length > 0);
+
+/** The one that moves clusters: one that is stopped moves none, and one that only waits for another run has begun no stage. */
+function movedBy(runs: readonly StagedUpdateRun[]): Staging['run'] {
+  const begun = openRuns(runs).filter((run) => isUnderWay(run) && hasBegun(run));
+  const run = begun.find(hasBegunStage) ?? begun[0];
+  return run && { revision: indexUsed(run), isOpen: true };
+}
+
+function lastMovedBy(runs: readonly StagedUpdateRun[]): Staging['run'] {
+  const [run] = newestFirst(runs.filter(hasBegun));
+  return run && { revision: indexUsed(run), isOpen: false };
+}
+
+/** Of clusters that are no longer picked a status does not tell: read from the bindings, and again when `state` is another one. */
+function leavingIn(server: Pick<Connected, 'transport'>, which: WhichPlacement) {
+  let known: { readonly state: string; readonly leaving: Staging['leaving'] } | undefined;
+  const read = async (): Promise<Staging['leaving']> =>
+    (ifRead(await createReader(server, which).bindings()) ?? [])
+      .filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.state === 'Unscheduled')
+      .map(({ spec }) => ({ cluster: spec.targetCluster, revision: indexIn(spec.resourceSnapshotName, which.name) }))
+      .toSorted(by(({ cluster }) => cluster));
+  return async (state: string): Promise<Staging['leaving']> => {
+    if (known?.state !== state) known = { state, leaving: await lost(read, []) };
+    return known.leaving;
+  };
+}
+
+/** Whoever follows the placement waits until the server is back, and comes by here again. */
+async function lost<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof LostError) return otherwise;
+    throw error;
+  }
 }
 
 function viewOf(which: WhichPlacement, run: StagedUpdateRun | undefined): Pick<StatusView, 'waiting' | 'run'> {

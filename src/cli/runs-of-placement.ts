@@ -22,6 +22,8 @@ export function openRuns(runs: readonly StagedUpdateRun[]): readonly StagedUpdat
     .toSorted((a, b) => rank(a) - rank(b) || isNewer(a, b));
 }
 
+export const newestFirst = (runs: readonly StagedUpdateRun[]): readonly StagedUpdateRun[] => runs.toSorted(isNewer);
+
 /** The newest of those that are over. */
 export const lastRun = (runs: readonly StagedUpdateRun[]): StagedUpdateRun | undefined =>
   runs.filter((run) => OVER.includes(phaseOf(run))).toSorted(isNewer)[0];

@@ -5,9 +5,11 @@ import type { KubeObject } from '../api/object.ts';
 import { placement as placements } from '../api/placement.ts';
 import type { Request } from '../api/transport.ts';
 import { wallClock } from '../base/clock.ts';
+import { contentOf } from '../hub/revisions/content.ts';
 import { aBinding, aPlacement, budgetUsed, cluster, failed, NOW, type PlacementParts } from './placement.testing.ts';
 import { overheard, printing, serving as serveObjects } from './served.testing.ts';
 import type { ShowOptions } from './showing.ts';
+import { aRun, aSnapshot, aStage, INITIALIZED } from './staged-run.testing.ts';
 import { status } from './status.ts';
 import { whichPlacement } from './which-placement.ts';
 
@@ -50,6 +52,126 @@ describe('status', () => {
     const { show, out } = await serving(parts);
     expect(await show()).toBe(code);
     expect(out.join('\n')).toContain(says);
+  });
+
+  describe('of a placement that runs move', () => {
+    const external = { strategy: { type: 'External' } } as NonNullable<PlacementParts['spec']>;
+    const at = (name: string, index: string) => cluster(name, 'TTTTTT', { observedResourceIndex: index });
+    const waits = aRun({
+      says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
+      message: 'stage "one" waits',
+      stages: [aStage('one', 'Progressing:False:StageUpdatingWaiting', [])],
+    });
+    const over = (says: string) => aRun({ says: `${INITIALIZED} Progressing:False:X ${says}`, stages: [] });
+
+    test.each([
+      {
+        it: 'in the middle of one',
+        run: waits,
+        said: 'TU',
+        on: ['1', '0'],
+        says: 'revision 1: available on 1 of 2 clusters, 1 still has another revision\nWaits: ClusterStagedUpdateRun "r"',
+      },
+      {
+        it: 'before one has reached any cluster',
+        run: waits,
+        said: 'TTTTTT',
+        on: ['0', '0'],
+        says: 'revision 1: available on 0 of 2 clusters, 2 still have another revision\nWaits: ClusterStagedUpdateRun "r"',
+      },
+      {
+        it: 'after one that failed',
+        run: over('Succeeded:False:UpdateRunFailed'),
+        said: 'TU',
+        index: '',
+        on: ['1', '0'],
+        says: 'revision 1: available on 1 of 2 clusters, 1 still has another revision',
+      },
+      {
+        it: 'after one that was stopped half-way',
+        run: aRun({ says: `${INITIALIZED} Progressing:False:UpdateRunStopped`, state: 'Stop', stages: [] }),
+        said: 'TU',
+        index: '',
+        on: ['1', '0'],
+        says: 'revision 1: available on 1 of 2 clusters, 1 still has another revision',
+      },
+      {
+        it: 'after one that was stopped, where another has gone back since',
+        run: aRun({ says: `${INITIALIZED} Progressing:False:UpdateRunStopped`, state: 'Stop', stages: [] }),
+        said: 'TTTTTT',
+        on: ['0', '0'],
+        code: 0,
+        says: 'available on 2 of 2 clusters, complete',
+      },
+      {
+        it: 'with one that is only prepared',
+        run: aRun({ says: INITIALIZED, state: 'Initialize', stages: [] }),
+        said: 'TTTTTT',
+        on: ['0', '0'],
+        code: 0,
+        says: 'available on 2 of 2 clusters, complete',
+      },
+    ])('counts clusters on the revision of the run: $it', async ({ run, said, on, says, code = 2, index = '1' }) => {
+      const clusters = on.map((each, number) => at(`c${number}`, each));
+      const placement = aPlacement({ said, spec: external, clusters });
+      const { server } = await serveObjects([
+        { ...placement, status: { ...placement.status, observedResourceIndex: index } },
+        run,
+      ]);
+      const { print, out, told } = printing();
+      const stop = new AbortController();
+      const options = { clock: wallClock, signal: stop.signal };
+      expect(await status(await server(), whichPlacement('placement/web'), options, print)).toBe(code);
+      expect(out.join('\n')).toContain(says);
+      if (code === 0) return;
+      // Nor does a watch take it for complete before it has heard of the runs.
+      const begun = told();
+      const watching = status(await server(), whichPlacement('placement/web'), { ...options, watch: true }, print);
+      await begun;
+      stop.abort();
+      expect(await watching).toBe(130);
+    });
+
+    test('names clusters that keep what they have until a run removes them', async () => {
+      const left = aBinding('c9', 'TTTTT');
+      const { show, out } = await serving({ said: 'TTTTTT', spec: external, clusters: [at('c1', '1')] }, [
+        { ...left, spec: { ...left.spec, state: 'Unscheduled' } } as KubeObject,
+      ]);
+      await show();
+      expect(out.join('\n')).toMatch(/c9 +Leaving .*no longer picked; keeps what it has until a run removes it/);
+    });
+
+    test.each([
+      {
+        it: 'by a change of what is selected',
+        snapshots: [aSnapshot(1)],
+        says: 'Note: the hub is ahead of all clusters: what the placement selects has changed since revision 1; a new run brings it',
+      },
+      {
+        it: 'by a revision that no cluster has',
+        snapshots: [aSnapshot(1, [], false), aSnapshot(2)],
+        isSelected: true,
+        says: 'Note: the hub is ahead of all clusters: the newest revision is 2, and they have 1; a new run brings it',
+      },
+      { it: 'not at all', snapshots: [aSnapshot(1)], isSelected: true, says: undefined },
+    ])('says that the hub is ahead of all clusters: $it', async ({ snapshots, isSelected, says }) => {
+      // Nothing is selected, so this is the hash of nothing.
+      const { hash } = contentOf([], { tracksJobs: false });
+      const objects = snapshots.map((each) => ({
+        ...each,
+        metadata: {
+          ...each.metadata,
+          annotations: {
+            ...each.metadata.annotations,
+            ...(isSelected ? { 'kubernetes-fleet.io/resource-hash': hash } : {}),
+          },
+        },
+      }));
+      const { show, out } = await serving({ spec: external, clusters: [at('c1', '1')] }, objects);
+      expect(await show()).toBe(0);
+      if (says === undefined) expect(out.join('\n')).not.toContain('ahead');
+      else expect(out.join('\n')).toContain(says);
+    });
   });
 
   test('for programs has the same facts', async () => {

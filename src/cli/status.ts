@@ -1,9 +1,11 @@
 // `flotilla status placement/NAME`: how far it is, once or until it is complete.
+
 import type { Placement } from '../api/placement.ts';
 import { kubeTime } from '../base/clock.ts';
+import { isExternal } from '../hub/strategies/table.ts';
 import { carriedOf } from './carried.ts';
 import type { Connected } from './connect.ts';
-import { isExternal } from './explain-external.ts';
+import { hubAhead } from './hub-ahead.ts';
 import { inWords, type Progress, progressOf } from './placement-progress.ts';
 import { headline, renderChanges, renderStatus, type StatusView } from './render-status.ts';
 import { type RunsBeside, runsBeside } from './runs-beside.ts';
@@ -19,7 +21,7 @@ export async function status(
   print: Print,
 ): Promise<number> {
   const now = await getPlacement(server, which);
-  const runs = isExternal(now) ? runsBeside(server, which, options) : undefined;
+  const runs = isExternal(now) ? runsBeside(server, which) : undefined;
   return show(server.transport, shownOf(server, which, options, runs), { now, options, print });
 }
 
@@ -40,7 +42,9 @@ function shownOf(
   const carried = carriedOf(server, which);
   // Of the moment in which it is looked at: the same picture is drawn again as time passes.
   const view = ({ placement, progress, waiting, run }: Picture): StatusView => ({
-    ...(waiting === undefined || progress.open?.step !== 'RolloutStarted' ? {} : { waiting }),
+    ...(waiting === undefined || (progress.open?.step !== 'RolloutStarted' && progress.earlier === 0)
+      ? {}
+      : { waiting }),
     ...(run === undefined ? {} : { run }),
     ...viewOf(which, placement, progress, options),
   });
@@ -48,7 +52,11 @@ function shownOf(
     at: placementTarget(which),
     async look(object) {
       const placement = object as Placement;
-      return { placement, progress: progressOf(placement, await carried(placement)), ...(await runs?.inView()) };
+      const progress = progressOf(placement, await carried(placement), await runs?.staging(placement));
+      const isAtRest = runs !== undefined && !options.watch && progress.isComplete;
+      const ahead = isAtRest ? await hubAhead(server, which, placement) : undefined;
+      const noted = ahead === undefined ? progress : { ...progress, notes: [...progress.notes, ahead] };
+      return { placement, progress: noted, ...(await runs?.inView()) };
     },
     ...(runs === undefined ? {} : { beside: runs.beside }),
     exit: ({ progress }) => (progress.isComplete ? EXIT.complete : EXIT.waiting),

@@ -179,7 +179,7 @@ describe('why a placement that waits for runs does not move', () => {
       it: 'that is complete with a revision that is not the newest',
       objects: [external({ clusters: [cluster('a', 'TTTTTT')] }), ...snapshots, aSnapshot(2), aRun(over)],
       says: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)',
-      also: ['the newest revision is 2, and clusters carry 1'],
+      also: ['the hub is ahead of all clusters: the newest revision is 2, and they have 1'],
       code: 0,
     },
     {

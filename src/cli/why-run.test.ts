@@ -404,6 +404,51 @@ describe('why a run does not move', () => {
     for (const each of not) expect(text).not.toContain(each);
   });
 
+  const failedRun: RunParts = {
+    says: `${INITIALIZED} Progressing:False:UpdateRunFailed Succeeded:False:UpdateRunFailed`,
+    message: 'failed to process the request due to a client error: ClusterResourcePlacement "web" is being deleted',
+    stages: stages(ONE_DONE, UPDATING),
+  };
+  test.each([
+    {
+      it: 'being deleted',
+      isHeld: true,
+      run: failedRun,
+      says: 'ClusterStagedUpdateRun "r" has failed: ClusterResourcePlacement "web" is being deleted',
+      also: [
+        'ClusterResourcePlacement "web" is being deleted: its resources are being removed from all clusters, also from those that the run has updated',
+        'see how far the removal is: flotilla why placement/web',
+      ],
+    },
+    {
+      it: 'being deleted, before the hub has seen that',
+      isHeld: true,
+      run: going('Progressing:True:UpdateRunProgressing', 'goes on'),
+      says: 'ClusterStagedUpdateRun "r" ends: ClusterResourcePlacement "web" is being deleted',
+      also: ['flotilla why placement/web'],
+    },
+    {
+      it: 'gone',
+      isHeld: false,
+      run: failedRun,
+      says: 'ClusterStagedUpdateRun "r" has failed: ClusterResourcePlacement "web" is being deleted',
+      also: ['ClusterResourcePlacement "web" does not exist any more: its resources were removed from all clusters'],
+    },
+  ])('says so of one whose placement is $it, and advises no new run', async ({ run, isHeld, says, also }) => {
+    const finalizers = isHeld ? ['example.com/held'] : [];
+    const objects = fleet.map((each) =>
+      each.kind === 'ClusterResourcePlacement' ? { ...each, metadata: { ...each.metadata, finalizers } } : each,
+    );
+    const { server, subject } = await serving([...objects, aRun(run)]);
+    const { cluster: hub } = subject;
+    await hub.call({ verb: 'delete', at: hub.at('clusterresourceplacements', undefined, 'web') });
+    const { print, text } = printing();
+    expect(await whyRun(await server(), whichRun('run/r', undefined), { clock: still }, print)).toBe(2);
+    expect(text().split('\n')[0]).toBe(says);
+    for (const each of [...also, 'kubectl delete clusterstagedupdateruns r']) expect(text()).toContain(each);
+    for (const not of ['create a new run', 'stay as they are']) expect(text()).not.toContain(not);
+  });
+
   test('in a namespace is told of the one there, with its own commands', async () => {
     const on = {
       group: 'placement.kubernetes-fleet.io',

@@ -246,7 +246,11 @@ What you can do:
 
   test('tells once what is so on several clusters, with their names', async () => {
     const failure = failed('Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set');
-    const refused = { ...failure, condition: { ...failure.condition, type: 'Applied', reason: 'FailedToTakeOver' } };
+    const refused = {
+      ...failure,
+      condition: { ...failure.condition, type: 'Applied', reason: 'FailedToTakeOver' },
+      cause: { code: 'OwnedByOthers', by: 'ConfigMap "own"' },
+    };
     const own = (name: string): HoldEntry => ({
       ...budgetUsed(name, [name]),
       code: 'NotAvailable',
@@ -705,7 +709,7 @@ Note:
         name: 'web',
       };
       const applied = { ...conditions('Applied:T', '', 1)[0], status: is, message };
-      const manifestConditions = [{ identifier, conditions: [applied] }];
+      const manifestConditions = [{ identifier, conditions: [applied], cause: { code: 'ChangedRepeatedly' } }];
       const status = { conditions: conditions('Applied:T Available:T', '', 1), manifestConditions };
       return { ...order, metadata: { ...order.metadata, name }, status };
     };
@@ -762,15 +766,20 @@ Note:
     const says = `ClusterResourcePlacement "web" selects nothing: ${note}`;
     const next =
       'What you can do:\n  - correct the resourceSelectors of the placement, or create on the hub what they ask for';
+    const atOnce =
+      'Note:\n  - a revision without objects is available at once, so maxUnavailable does not slow its rollout down';
 
-    test('says so first, and what to do', async () => {
+    test('says so first, what to do, and that no budget slows it down', async () => {
       const { ask } = await serving([empty]);
-      expect(await ask('placement/web')).toEqual({ code: 2, text: `${says}\n\n${next}` });
+      expect(await ask('placement/web')).toEqual({ code: 2, text: `${says}\n\n${next}\n\n${atOnce}` });
     });
 
     test('says so first of a cluster that has nothing of it, too', async () => {
       const { ask } = await serving([empty, member('eu-1')]);
-      expect(await ask('placement/web', { cluster: 'eu-1' })).toEqual({ code: 2, text: `${says}\n\n${next}` });
+      expect(await ask('placement/web', { cluster: 'eu-1' })).toEqual({
+        code: 2,
+        text: `${says}\n\n${next}\n\n${atOnce}`,
+      });
     });
 
     test('then says what holds it besides', async () => {

@@ -12,9 +12,3 @@ const DEFAULTS: ApplyStrategy = {
 
 export const applyStrategyOf = ({ spec }: Pick<HubPlacement, 'spec'>): ApplyStrategy =>
   spec.strategy?.applyStrategy ?? DEFAULTS;
-
-/** A merge patch from one strategy to another that leaves nothing of the first. */
-export function replacing(old: ApplyStrategy | undefined, next: ApplyStrategy): object {
-  const gone = Object.keys(old ?? {}).filter((field) => !(field in next));
-  return { ...next, ...Object.fromEntries(gone.map((field) => [field, null])) };
-}

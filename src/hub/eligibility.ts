@@ -25,6 +25,7 @@ const PERIODS = 3;
 export const eligibilityTimeoutMs = (heartbeatPeriodSeconds: number): number =>
   Math.max(LEAST_TIMEOUT, PERIODS * heartbeatPeriodSeconds * 1000);
 
+const ELIGIBLE: Eligibility = Object.freeze({ ok: true });
 const no = (code: IneligibleCode, reason: string): Eligibility => ({ ok: false, code, reason });
 
 /**
@@ -54,9 +55,10 @@ export function eligibility(cluster: MemberCluster, now: number): Eligibility {
   if (healthy === undefined) {
     return no('HealthUnknown', 'cluster is not connected to the fleet: health condition not available');
   }
+  if (healthy.status === 'True') return ELIGIBLE;
   const unhealthyMs = now - Date.parse(healthy.lastTransitionTime);
-  if (healthy.status !== 'True' && !(unhealthyMs <= timeoutMs)) {
+  if (!(unhealthyMs <= timeoutMs)) {
     return no('Unhealthy', `cluster is not connected to the fleet: unhealthy since ${healthy.lastTransitionTime}`);
   }
-  return { ok: true };
+  return ELIGIBLE;
 }

@@ -10,14 +10,9 @@ import { override } from '../api/override.ts';
 import { type PlacementSpec, placement as placementKinds } from '../api/placement.ts';
 import type { ResourceIdentifier } from '../api/selected-resource.ts';
 import { summariseHolds } from './holds-summary.ts';
-import {
-  clusterOverrides,
-  type HubOverride,
-  namespacedOverrides,
-  notSupported,
-  notSupportedHold,
-  notSupportedIn,
-} from './not-supported.ts';
+import { notSupported, notSupportedHold, notSupportedIn } from './not-supported.ts';
+import type { HubOverride } from './overrides/matching.ts';
+import { clusterOverrides, namespacedOverrides } from './overrides/sources.ts';
 import { placementSource } from './placement-sources.ts';
 
 const spec = (more: object = {}): PlacementSpec =>
@@ -29,13 +24,6 @@ const apply = (applyStrategy: object) => ({ strategy: { type: 'RollingUpdate', a
 
 describe('fields that are not built yet', () => {
   test.each<[string, object, string]>([
-    [
-      'preferred affinity',
-      affinity({ preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: {} }] }),
-      'preferred',
-    ],
-    ['a property selector', required({ propertySelector: { matchExpressions: [] } }), 'propertySelector'],
-    ['a property sorter', required({ propertySorter: { name: 'x', sortOrder: 'Ascending' } }), 'propertySorter'],
     ['ServerSideApply', apply({ type: 'ServerSideApply' }), 'applyStrategy.type: ServerSideApply'],
     ['ReportDiff', apply({ type: 'ReportDiff' }), 'applyStrategy.type: ReportDiff'],
     ['FullComparison', apply({ comparisonOption: 'FullComparison' }), 'FullComparison'],
@@ -65,6 +53,15 @@ describe('fields that are not built yet', () => {
     ['Never', apply({ whenToTakeOver: 'Never' })],
     ['External, which waits for runs', { strategy: { type: 'External' } }],
     ['required affinity on labels', required({ labelSelector: { matchLabels: { a: 'b' } } })],
+    ['required affinity on properties', required({ propertySelector: { matchExpressions: [] } })],
+    [
+      'preferred affinity',
+      affinity({
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 1, preference: { propertySorter: { name: 'x', sortOrder: 'Ascending' } } },
+        ],
+      }),
+    ],
     [
       'spread and tolerations',
       { policy: { placementType: 'PickN', topologySpreadConstraints: [{}], tolerations: [{}] } },
@@ -257,6 +254,7 @@ describe('whoever writes what is not built yet is warned', () => {
 
   test('about fields of a placement, on every write of the spec and not of the status', async () => {
     await using cluster = await aCluster({ kinds: hubKinds });
+    await cluster.create('namespaces', undefined, { metadata: { name: 'shop' } });
     const object = {
       apiVersion: 'placement.kubernetes-fleet.io/v1',
       kind: 'ClusterResourcePlacement',

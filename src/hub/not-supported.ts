@@ -11,8 +11,7 @@ import { override } from '../api/override.ts';
 import type { PlacementSpec } from '../api/placement.ts';
 import { identifierOf, type ResourceIdentifier } from '../api/selected-resource.ts';
 import { refTo } from '../runtime/actions.ts';
-import type { Source } from '../runtime/controller.ts';
-import { only } from './only.ts';
+import { type HubOverride, matches, matchesPlacement } from './overrides/matching.ts';
 
 export interface NotSupported {
   /** Fields of the placement, the kind of the object, or what makes it one that is not built. */
@@ -97,54 +96,3 @@ const isOfEnvelopeKind = ({ group = '', kind }: ResourceIdentifier): boolean =>
 /** It stands for the objects in it. */
 export const isEnvelope = (object: KubeObject): boolean =>
   isOfEnvelopeKind(identifierOf(object)) || isEnvelopeConfigMap(object);
-
-// ---- overrides
-
-export interface HubOverride {
-  readonly metadata: ObjectMeta;
-  readonly resource: Resource;
-  /** The one placement it is for. */
-  readonly placement?: { readonly name: string; readonly scope?: string };
-  readonly selectors: readonly {
-    readonly group: string;
-    readonly version: string;
-    readonly kind: string;
-    readonly name?: string;
-  }[];
-}
-
-const overrideSource = (resource: Resource, list: string): Source<HubOverride> => ({
-  on: 'hub',
-  resource,
-  project({ metadata, spec }: KubeObject) {
-    const { placement, [list]: selectors } = spec as Readonly<Record<string, unknown>>;
-    return {
-      metadata: only(metadata),
-      resource,
-      ...(placement === undefined ? {} : { placement: placement as NonNullable<HubOverride['placement']> }),
-      selectors: (selectors ?? []) as HubOverride['selectors'],
-    };
-  },
-});
-
-export const clusterOverrides = overrideSource(override.cluster, 'clusterResourceSelectors');
-export const namespacedOverrides = overrideSource(override.namespaced, 'resourceSelectors');
-
-/** A ClusterResourceOverride that names a placement never means a ResourcePlacement. */
-function matchesPlacement({ metadata, placement }: HubOverride, placed: ObjectMeta): boolean {
-  if (placement === undefined) return true;
-  if (placement.name !== placed.name) return false;
-  return placement.scope === 'Namespaced' ? placed.namespace === metadata.namespace : placed.namespace === undefined;
-}
-
-/** By name; a Namespace means all it contains, too. */
-function matches({ metadata, selectors }: HubOverride, object: ResourceIdentifier): boolean {
-  const { group = '', version, kind, namespace, name } = object;
-  const isSame = (each: HubOverride['selectors'][number]) =>
-    each.group === group && each.version === version && each.kind === kind && each.name === name;
-  if (metadata.namespace !== undefined) return namespace === metadata.namespace && selectors.some(isSame);
-  if (namespace === undefined) return selectors.some(isSame);
-  return selectors.some(
-    (each) => each.group === '' && each.version === 'v1' && each.kind === 'Namespace' && each.name === namespace,
-  );
-}

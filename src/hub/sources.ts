@@ -1,10 +1,17 @@
 // What the hub's controllers keep in memory, each defined once: one watch, one projection, however many controllers read it.
 // Begin here when a controller needs a kind that nobody has looked at yet.
 import { type InternalMemberCluster, internalMemberCluster } from '../api/internal-member-cluster.ts';
+import type { Resource } from '../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
-import { clusterOfNamespace } from '../api/names.ts';
+import { clusterOfNamespace, labels, SYSTEM_NAMESPACE } from '../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../api/object.ts';
-import { namespaceResource, roleBindingResource, roleResource } from '../api/resources.ts';
+import {
+  namespaceResource,
+  roleBindingResource,
+  roleResource,
+  secretResource,
+  serviceAccountResource,
+} from '../api/resources.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Source } from '../runtime/controller.ts';
 import { only } from './only.ts';
@@ -73,6 +80,19 @@ export const roles: Source<HubRole> = {
     };
   },
 };
+
+/** What `flotilla join` made for members, by its label alone. Metadata only: no token is ever in memory. */
+const identitySource = (resource: Resource): Source => ({
+  on: 'hub',
+  resource,
+  namespace: SYSTEM_NAMESPACE,
+  labels: labels.joinedMember,
+  view: 'metadata',
+  project: ({ metadata }) => ({ metadata: only(metadata, 'labels', 'deletionTimestamp') }),
+});
+
+/** The token first: a ServiceAccount without it can do nothing. */
+export const joinedIdentities: readonly Source[] = [secretResource, serviceAccountResource].map(identitySource);
 
 export interface HubRoleBinding {
   readonly metadata: ObjectMeta;

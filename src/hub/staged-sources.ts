@@ -9,6 +9,7 @@ import type { ObjectMeta } from '../api/object.ts';
 import {
   type StagedUpdateRun,
   type StagedUpdateRunSpec,
+  type StagedUpdateRunStatus,
   type StageStatus,
   stagesIn,
 } from '../api/staged-update-run.ts';
@@ -27,6 +28,8 @@ export interface HubRun {
   readonly resourceIndex?: string;
   /** It has come to a stage, or to the gate before one. */
   readonly hasBegun: boolean;
+  /** Of one that has failed: whose fault that is. */
+  readonly failureCause?: StagedUpdateRunStatus['failureCause'];
 }
 
 /** The key of the placement that a run rolls out. */
@@ -47,6 +50,7 @@ export const runSource = (resource: Resource): Source<HubRun> => ({
       ...(status?.stagedUpdateStrategySnapshot === undefined ? {} : { strategy: status.stagedUpdateStrategySnapshot }),
       ...(status?.resourceSnapshotIndexUsed === undefined ? {} : { resourceIndex: status.resourceSnapshotIndexUsed }),
       hasBegun: stagesIn(status ?? {}).some(isBegun),
+      ...(status?.failureCause === undefined ? {} : { failureCause: status.failureCause }),
     };
   },
   indexes: { placement: (run) => [placementOfRun(run)], strategy: (run) => [strategyOfRun(run)] },

@@ -1,12 +1,11 @@
 // What the hub keeps in memory of Works: never their manifests, only whether those are the right ones, and what the member says.
 import type { Condition } from '../api/conditions.ts';
-import { labels } from '../api/names.ts';
+import { labels, workBaseIn } from '../api/names.ts';
 import { conditionOf } from '../api/next-condition.ts';
 import type { ObjectMeta } from '../api/object.ts';
 import { type ManifestCondition, type Work, work } from '../api/work.ts';
 import { sha256 } from '../base/hash.ts';
-import { canonicalJson, type Json } from '../base/json.ts';
-import { withoutNulls } from '../base/merge-patch.ts';
+import { canonicalJson } from '../base/json.ts';
 import { keyOf } from '../runtime/cache.ts';
 import type { Source } from '../runtime/controller.ts';
 import { only } from './only.ts';
@@ -24,7 +23,7 @@ export interface HubWork {
   readonly reports: readonly ManifestCondition[];
 }
 
-/** Index: `binding`, the key of the binding that it was made for. */
+/** Indexes: `binding`, the key of the binding that it was made for; `base`, what its name tells of that, with its namespace. */
 export const works: Source<HubWork> = {
   on: 'hub',
   resource: work,
@@ -33,7 +32,15 @@ export const works: Source<HubWork> = {
     // A member reports on an order more often than it changes.
     const known = old !== undefined && isSameOrder(metadata, old.metadata) ? old.content : undefined;
     return {
-      metadata: only(metadata, 'generation', 'deletionTimestamp', 'finalizers', 'labels', 'annotations'),
+      metadata: only(
+        metadata,
+        'generation',
+        'deletionTimestamp',
+        'finalizers',
+        'labels',
+        'annotations',
+        'ownerReferences',
+      ),
       content: known ?? contentOf(spec?.workload?.manifests ?? []),
       strategy: spec?.applyStrategy === undefined ? '' : canonicalJson(spec.applyStrategy),
       ...(spec?.reportBackStrategy === undefined ? {} : { reportsBack: true as const }),
@@ -45,6 +52,10 @@ export const works: Source<HubWork> = {
     binding: ({ metadata }) => {
       const binding = metadata.labels?.[labels.parentBinding];
       return binding === undefined ? [] : [keyOf(metadata.labels?.[labels.parentPlacementNamespace], binding)];
+    },
+    base: ({ metadata }) => {
+      const base = workBaseIn(metadata.name ?? '');
+      return base === undefined ? [] : [keyOf(metadata.namespace, base)];
     },
   },
 };
@@ -61,11 +72,10 @@ const isWorthTelling = ({ conditions, driftDetails, diffDetails }: ManifestCondi
 /** Objects in process share their unchanged parts: the same list is hashed once, however often a status is written. */
 const known = new WeakMap<object, string>();
 
-/** Without nulls: a patch of a Work cannot bring them, so a Work that was ever changed has none, and would never be what was ordered. */
 export function contentOf(manifests: readonly unknown[]): string {
   const before = known.get(manifests);
   if (before !== undefined) return before;
-  const content = sha256(canonicalJson(withoutNulls(manifests as readonly Json[]))).slice(0, 32);
+  const content = sha256(canonicalJson(manifests)).slice(0, 32);
   known.set(manifests, content);
   return content;
 }

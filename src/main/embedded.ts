@@ -16,6 +16,7 @@ import { oneByOne } from '../apiserver/store/one-by-one.ts';
 import { wallClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
+import { checkModes } from './file-modes.ts';
 
 export const HOST = '127.0.0.1';
 /** The cluster at the root of the listener. */
@@ -28,6 +29,8 @@ export interface EmbeddedOptions {
   readonly insecureHttp?: boolean;
   /** Lines of `token,user,uid,"group1,group2"`. */
   readonly tokenAuthFile?: string;
+  /** How long Events are kept, in ms; 0 = until deleted. */
+  readonly eventTtl?: number;
 }
 
 /** What is kept in memory gets a file of its own: the kubeconfig of the data directory may be in use by a server that runs on it. */
@@ -62,6 +65,7 @@ export interface Elsewhere {
 }
 
 export async function openEmbedded(options: EmbeddedOptions, share: Share = {}): Promise<Embedded> {
+  if (!options.inMemory) await checkModes(options.dataDir);
   const logs = dataIn(options);
   const running = new Map<string, RunningCluster>();
   try {
@@ -85,6 +89,7 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
           random: systemRandom,
           caCertificate: pki.authority.certificate,
           ...(staticTokens ? { staticTokens } : {}),
+          ...(options.eventTtl === undefined ? {} : { eventLimits: { ttlMs: options.eventTtl } }),
           onError: (error, what) => console.error(`${name}: ${what}: ${messageOf(error)}`),
         });
         running.set(name, cluster);
@@ -213,6 +218,8 @@ async function listen(
             },
           }),
       onFailure: (error, { method, path }) => console.error(`${method} ${path}:`, error),
+      onLimit: ({ user, limit, max }) =>
+        console.error(`user "${user}" has reached a limit: ${limit} (at most ${max}); further ones are refused`),
     });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause;

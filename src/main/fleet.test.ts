@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../base/errors.ts';
-import { farewellTo, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
+import { farewellTo, membersInWords, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
 
 describe('a fleet file', () => {
   test('sets names, labels, nodes and manners', () => {
@@ -69,6 +71,7 @@ members:
 describe('the fleets that ship', () => {
   test('have the clusters and labels that the documents speak of', () => {
     expect(shippedFleets()).toContain('seed-001-prod');
+    expect(shippedFleets().filter((name) => name.startsWith('seed-000'))).toEqual([]);
     expect(shippedFleet('seed-001-loc')?.map(({ name, labels }) => `${name} ${labels['loc']}`)).toEqual([
       'cluster-1 west',
       'cluster-2 west',
@@ -97,6 +100,34 @@ describe('the fleets that ship', () => {
       'staging 4',
     ]);
   });
+});
+
+test('members are counted in words', () => {
+  expect([1, 2].map(membersInWords)).toEqual(['1 member', '2 members']);
+});
+
+test('the page about fleet files shows one that is read', () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../../docs/fleet-file.md'), 'utf8');
+  const [, block = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+  expect(parseFleet(block, 'fleet.yaml')).toEqual([
+    {
+      name: 'eu-1',
+      labels: { region: 'europe', environment: 'production', order: '1' },
+      region: 'europe',
+      nodes: 3,
+      cpu: '8',
+      memory: '32Gi',
+      heartbeatPeriodSeconds: 15,
+      rules: { pullSeconds: 2, readySeconds: 5 },
+    },
+    { name: 'eu-2', labels: {}, nodes: 2, cpu: '4', memory: '16Gi', rules: {} },
+  ]);
+});
+
+test('a fleet file with a bad label key is refused', () => {
+  expect(() => parseFleet('members:\n  - name: a\n    labels: { "b c": d }\n', 'f')).toThrow(
+    'f:3: "b c" cannot be the key of a label: name part must consist of',
+  );
 });
 
 describe('a fleet that is started where there was one before', () => {

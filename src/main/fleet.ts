@@ -1,6 +1,7 @@
 // Which members a pretend fleet has: their names, labels, nodes and manners. From a file of the user's, or one of those that ship by name.
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { UserError } from '../base/errors.ts';
+import { qualifiedNameErrors } from '../base/names.ts';
 
 export interface FleetMember {
   readonly name: string;
@@ -94,7 +95,12 @@ const SHIPPED: Readonly<Record<string, () => readonly FleetMember[]>> = {
   ),
 };
 
-export const shippedFleets = (): readonly string[] => Object.keys(SHIPPED).sort();
+/** Those of seed 000 are about partitions, which cannot be written yet: until then they are not offered. */
+const isOffered = (name: string): boolean => !name.startsWith('seed-000-');
+
+export const shippedFleets = (): readonly string[] => Object.keys(SHIPPED).filter(isOffered).sort();
+
+export const membersInWords = (count: number): string => (count === 1 ? '1 member' : `${count} members`);
 
 export function shippedFleet(name: string): readonly FleetMember[] | undefined {
   return Object.hasOwn(SHIPPED, name) ? SHIPPED[name]?.() : undefined;
@@ -133,7 +139,7 @@ export function parseFleet(text: string, file: string): readonly FleetMember[] {
   const [error] = document.errors;
   if (error) throw new UserError('FleetFileInvalid', `${file}:${lines.linePos(error.pos[0]).line}: ${error.message}`);
   const root = document.contents;
-  if (!isMap(root)) return fail('a fleet file is a map with one key, members', root);
+  if (!isMap(root)) return fail('a fleet file is a map with one key, members (see docs/fleet-file.md)', root);
   const top = fieldsOf(root, ['members'], fail);
   const list = top.get('members');
   if (!isSeq(list) || list.items.length === 0)
@@ -213,6 +219,8 @@ function labelsFrom(node: Node | undefined, fail: Fail): Readonly<Record<string,
     node.items.map(({ key, value }) => {
       const name = isScalar(key) ? String(key.value) : '';
       const text = isScalar(value) ? String(value.value) : undefined;
+      const [problem] = qualifiedNameErrors(name);
+      if (problem !== undefined) return fail(`"${name}" cannot be the key of a label: ${problem}`, key as Node);
       if (text === undefined || !LABEL_VALUE.test(text))
         return fail(`label "${name}" has no valid value`, (value ?? key) as Node);
       return [name, text];

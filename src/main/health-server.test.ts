@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { Manager } from '../runtime/manager.ts';
@@ -59,4 +60,24 @@ test('a port in use is told in one sentence', async () => {
   await expect(serveHealth({ ...options, port: served.port })).rejects.toThrow(
     /^cannot serve health on port \d+: .*; choose another with --health-port$/,
   );
+});
+
+test('a request for a name is refused: a page could let a name of its own point here', async () => {
+  const options = { host: HOST, manager: () => undefined, without, metrics: new Registry() };
+  await using served = await serveHealth({ ...options, port: 0 });
+  const ask = (host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      request({ host: HOST, port: served.port, path: '/metrics', headers: { host } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+  for (const host of ['evil.example', `evil.example:${served.port}`, 'localhost.evil.example']) {
+    expect(await ask(host), host).toBe(403);
+  }
+  for (const host of [`127.0.0.1:${served.port}`, 'localhost', '10.1.2.3:8080', '[::1]:80', '[fd00::1]']) {
+    expect(await ask(host), host).toBe(200);
+  }
 });

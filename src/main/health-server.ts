@@ -1,6 +1,6 @@
 // /healthz, /readyz and /metrics of a long-running command, on a port of its own. It comes first: if the port is taken, nothing has begun yet.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import type { Registry } from 'prom-client';
 import { wallClock } from '../base/clock.ts';
 import { UserError } from '../base/errors.ts';
@@ -22,6 +22,12 @@ export interface HealthServer extends AsyncDisposable {
   readonly port: number;
 }
 
+/** Probes come by address. A page in a browser could let a name of its own point here, and read the metrics. */
+const isAddress = (host = ''): boolean => {
+  const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return isIP(name) !== 0 || name.toLowerCase() === 'localhost';
+};
+
 export async function serveHealth(options: HealthServerOptions): Promise<HealthServer> {
   const { port, host, metrics, manager, without } = options;
   const { name, detail, isReady } = without;
@@ -32,6 +38,11 @@ export async function serveHealth(options: HealthServerOptions): Promise<HealthS
     return path === '/healthz' ? liveness(state, wallClock.now()) : readiness(state);
   };
   const server = createServer(async (request, response) => {
+    if (!isAddress(request.headers.host)) {
+      response.writeHead(403, { 'content-type': 'text/plain' });
+      response.end('use the address of this server, not a name\n');
+      return;
+    }
     const path = request.url?.split('?')[0];
     if (path === '/metrics') {
       response.writeHead(200, { 'content-type': metrics.contentType });

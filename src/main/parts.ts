@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client';
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import { families } from '../hub/families.ts';
+import { groupController } from '../hub/groups/controller.ts';
 import { membership } from '../hub/membership/controller.ts';
 import type { Settings } from '../hub/membership/observed.ts';
 import { type PlacementOptions, placementController } from '../hub/placement/controller.ts';
@@ -40,6 +41,7 @@ export function startHub(deps: Deps, options: HubOptions = {}): Manager {
   return startManager(deps, {
     controllers: [
       membership(settings),
+      groupController(),
       // On another's server nothing of ours looks at what is written.
       ...(catalogue === undefined
         ? []

@@ -48,7 +48,7 @@ export const placing = (command: Command): Command =>
       'workloads run on the hub itself, so its PersistentVolumeClaims are its own: they are not placed, and clusters that have them lose them',
     );
 
-function durationUpTo(most: number) {
+export function durationUpTo(most: number) {
   return (text: string): number => {
     const ms = parseDuration(text);
     if (ms === undefined || ms < 0 || ms > most) {

@@ -15,8 +15,10 @@ import { type GetOptions, get } from '../cli/get.ts';
 import { join } from '../cli/join.ts';
 import { readManifests } from '../cli/manifests.ts';
 import { membersFrom } from '../cli/members.ts';
+import { planPlacement } from '../cli/plan-placement.ts';
 import { plannedByManifests, plannedByName, planRun } from '../cli/plan-run.ts';
 import { policies } from '../cli/policies.ts';
+import { revoke } from '../cli/revoke.ts';
 import { ROLE_TARGETS, type RoleTarget, roles } from '../cli/roles.ts';
 import { showRun } from '../cli/run.ts';
 import type { ShowOptions } from '../cli/showing.ts';
@@ -33,7 +35,7 @@ import { LOG_LEVELS, type LogLevel } from './log.ts';
 import type { member } from './member.ts';
 import { MEMBERS_COMMAND } from './members-process.ts';
 import { keepingMembers } from './membership-flags.ts';
-import { placing } from './placement-flags.ts';
+import { durationUpTo, placing } from './placement-flags.ts';
 import type { pretend } from './pretend.ts';
 import { staging } from './run-flags.ts';
 import { firstSignal } from './signals.ts';
@@ -52,6 +54,8 @@ export const PLUGIN = 'kubectl fleet';
 
 export function program(name: string): Command {
   const root = new Command(name)
+    // A command may have options that its subcommands have as well: `plan -f` and `plan run -f`.
+    .enablePositionalOptions()
     .description('Ships changes to every Kubernetes cluster of a fleet, safely.')
     .version(VERSION)
     .showHelpAfterError('(add --help for what can be given)');
@@ -122,27 +126,36 @@ To opt out, do not apply it, or delete the ValidatingAdmissionPolicyBinding: the
     .action((options: { reservedNamespacePrefixes?: string[] }) => print.line(policies(options).trimEnd()));
 }
 
-const serving = (command: Command): Command =>
+const MAX_EVENT_TTL_MS = 365 * 24 * 60 * 60 * 1000;
+
+const serving = (command: Command, ports = 'port on 127.0.0.1; 0 = any free one'): Command =>
   command
     .option('--data-dir <dir>', 'where data, keys and the kubeconfig are kept', '.flotilla')
     .option('--in-memory', 'keep nothing: all is gone when it stops')
-    .option('--port <number>', 'port on 127.0.0.1; 0 = any free one', port, 6443)
+    .option('--port <number>', ports, port, 6443)
     .option(
       '--kubeconfig <file>',
       'where to write the kubeconfig (default: kubeconfig in the data directory, with --in-memory in-memory.kubeconfig)',
     )
-    .option('--token-auth-file <file>', 'static bearer tokens: lines of token,user,uid,"group1,group2"');
+    .option('--token-auth-file <file>', 'static bearer tokens: lines of token,user,uid,"group1,group2"')
+    .option(
+      '--event-ttl <duration>',
+      'how long Events are kept after their last change; 0 = until deleted (default: 1h)',
+      durationUpTo(MAX_EVENT_TTL_MS),
+    );
 
 const logging = (command: Command, usual: LogLevel): Command =>
   command.addOption(
     new Option('--log-level <level>', 'what goes to standard error').choices(LOG_LEVELS).default(usual),
   );
 
+const UP_PORTS = 'port on 127.0.0.1, 0 = any free one; with more than 50 members the next port is used, too';
+
 function addUp(root: Command): void {
-  staging(placing(keepingMembers(logging(serving(root.command('up')), 'error'))))
+  staging(placing(keepingMembers(logging(serving(root.command('up'), UP_PORTS), 'error'))))
     .description('run a hub and its members on this machine')
     .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 10_000))
-    .option('--fleet <name or file>', `a fleet file, or one of: ${shippedFleets().join(', ')}`)
+    .option('--fleet <name or file>', `a fleet file (docs/fleet-file.md), or one of: ${shippedFleets().join(', ')}`)
     .option('--health-port <number>', "serve the hub's /healthz, /readyz and /metrics there", port)
     .action(async (...given: Parameters<typeof up>) => (await import('./up.ts')).up(...given));
 }
@@ -181,12 +194,19 @@ function addJoin(root: Command): void {
     .option('-l, --labels <labels>', 'labels of the member: key=value,key=value', labels)
     .option('--heartbeat-period-seconds <seconds>', 'how often its agent reports', wholeNumber(1, 600))
     .option('-o, --output <file>', "where the agent's kubeconfig goes (default: <name>.kubeconfig)")
+    .option('--revoke', 'revoke the identity of the member now: every token that it has stops working')
     .action(
       async (
         name: string,
-        options: ConnectOptions & { labels?: Labels; heartbeatPeriodSeconds?: number; output?: string },
+        options: ConnectOptions & {
+          labels?: Labels;
+          heartbeatPeriodSeconds?: number;
+          output?: string;
+          revoke?: boolean;
+        },
       ) => {
         using server = await connect(options);
+        if (options.revoke) return revoke(server, name, print);
         await join(
           server,
           findConnection(options),
@@ -444,7 +464,43 @@ Examples:
 }
 
 function addPlan(root: Command): void {
-  const plan = root.command('plan').description('say what would happen, and write nothing');
+  const plan = hubCommand(root.command('plan'))
+    .enablePositionalOptions()
+    .description(
+      'say what would happen, and write nothing: which clusters a placement would get, or what a run would do',
+    )
+    .option('-f, --filename <path...>', 'a placement that is new or changed; - for standard input')
+    .option('-n, --namespace <name>', 'of a ResourcePlacement that names none')
+    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
+    .addHelpText(
+      'after',
+      `
+The scheduler's own cycle runs over the clusters as they are now. Nothing is written; what -f names is checked by a dry run.
+
+Exit codes:
+  0  the policy would be fulfilled
+  1  it could not be found out: no server, no right, or the server would not take what -f names
+  2  fewer clusters fit than the policy asks for
+
+Examples:
+  flotilla plan -f placement.yaml
+  flotilla plan -f placement.yaml -o json
+  flotilla plan run example-run`,
+    )
+    .action(async (options: AskOptions & { filename?: string[] }) => {
+      const { filename, namespace, output } = options;
+      if (filename === undefined) {
+        throw new UserError('BadFlag', 'name a placement by a file with -f, or a run: flotilla plan run NAME');
+      }
+      const manifests = readManifests(filename);
+      using server = await connect(toHub(options));
+      const asked = {
+        clock: wallClock,
+        ...(output === undefined ? {} : { output }),
+        ...(namespace === undefined ? {} : { namespace }),
+      };
+      process.exitCode = await planPlacement(server, manifests, asked, print);
+    });
   hubCommand(plan.command('run'))
     .description('what a staged update run would do: stages, order, waves, gates, and the change on each cluster')
     .argument('[run]', 'NAME or run/NAME of a run on the hub')

@@ -1,7 +1,7 @@
-// npm run sim -- [--seed N] [--runs K] [--scenario NAME]: plays scenarios with seeds N … N+K-1. Prints what went wrong and how to see it
-// again, how often each fault hit each kind of write and watch, and how fast it was.
+// npm run sim -- [--seed N] [--runs K] [--scenario NAME]: plays scenarios with seeds N … N+K-1, or with `--for` as many seeds as the time
+// allows. Prints failures and the command that replays each, how often each fault hit each kind of write and watch, and the speed.
 //
-// Ends with 0 if all went well, with 1 if a run failed or, with `--ci`, if a fault never hit something that it could have hit, and with 2
+// Exits with 0 if all went well, with 1 if a run failed or, with `--ci`, if a fault never hit something that it could have hit, and with 2
 // if it was called wrongly.
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,12 +12,14 @@ import type { Failure } from '../sim/check.ts';
 import { faultsOf } from '../sim/faults.ts';
 import { type Entry, Matrix } from '../sim/matrix.ts';
 import { play, type Scenario } from '../sim/scenario.ts';
+import { type Draw, type Drawn, drawAll, drawUntil } from './simulation/draw.ts';
 import { scenarios } from './simulation/scenarios.ts';
 
 const USAGE = `usage: npm run sim -- [options]
   --seed N         the first seed (1)
   --runs K         how many seeds of each scenario (100; with --ci what the scenario says)
   --scenario NAME  which scenario, may be given again (all): ${scenarios.map(({ name }) => name).join(', ')}
+  --for SECONDS    a time box: all scenarios in turn, each at least once
   --jobs N         processes side by side (1)
   --ci             fail if a fault never hit a kind of write or watch that it could have hit
   --calm           no faults: only the order of events is chosen by the seed
@@ -30,11 +32,11 @@ interface Options {
   readonly seed: number;
   readonly runs: number | undefined;
   readonly jobs: number;
-  /** Of several processes this one plays every `of`-th seed, beginning with the `part`-th. */
-  readonly share: { readonly part: number; readonly of: number };
+  /** The time box, if there is one. */
+  readonly forSeconds: number | undefined;
   readonly chosen: readonly Scenario[];
   readonly counts: string | undefined;
-  readonly flags: Readonly<Record<'ci' | 'calm' | 'first' | 'trace' | 'hashes' | 'help', boolean>>;
+  readonly flags: Readonly<Record<'ci' | 'calm' | 'first' | 'trace' | 'hashes' | 'worker' | 'help', boolean>>;
 }
 
 function optionsFrom(args: readonly string[]): Options {
@@ -45,7 +47,7 @@ function optionsFrom(args: readonly string[]): Options {
       seed: { type: 'string', default: '1' },
       runs: { type: 'string' },
       jobs: { type: 'string', default: '1' },
-      share: { type: 'string', default: '0/1' },
+      for: { type: 'string' },
       scenario: { type: 'string', multiple: true, default: [] },
       counts: { type: 'string' },
       ci: flag,
@@ -53,6 +55,8 @@ function optionsFrom(args: readonly string[]): Options {
       first: flag,
       trace: flag,
       hashes: flag,
+      // Plays what its parent process hands out.
+      worker: flag,
       help: flag,
     },
   });
@@ -62,15 +66,14 @@ function optionsFrom(args: readonly string[]): Options {
     const known = scenarios.map(({ name }) => name).join(', ');
     throw new UserError('Usage', `there is no scenario "${unknown}", only ${known}`);
   }
-  const [part = '', of = ''] = values.share.split('/');
   return {
     seed: wholeNumber('--seed', values.seed, 0),
     runs: values.runs === undefined ? undefined : wholeNumber('--runs', values.runs, 1),
     jobs: wholeNumber('--jobs', values.jobs, 1),
-    share: { part: wholeNumber('--share', part, 0), of: wholeNumber('--share', of, 1) },
+    forSeconds: values.for === undefined ? undefined : wholeNumber('--for', values.for, 1),
     chosen:
       names.length === 0
-        ? scenarios.filter(({ ciRuns }) => !values.ci || ciRuns > 0)
+        ? scenarios.filter(({ ciRuns }) => ciRuns > 0 || (!values.ci && values.for === undefined))
         : scenarios.filter(({ name }) => names.includes(name)),
     counts: values.counts,
     flags: values,
@@ -96,43 +99,23 @@ function commitHash(): string {
 
 // ---- playing
 
-/** What came of a scenario, in a form that goes from one process to another. */
-interface Tally {
-  readonly name: string;
-  readonly played: number;
+/** The outcome of one world, in a form that goes from one process to another. */
+interface Outcome extends Drawn {
   readonly steps: number;
-  readonly failed: number;
-  readonly seconds: number;
+  readonly ms: number;
+  readonly hasFailed: boolean;
   readonly matrix: readonly Entry[];
 }
 
-async function playAll(scenario: Scenario, { seed: first, runs, share, flags }: Options): Promise<Tally> {
-  const { name } = scenario;
-  const begun = performance.now();
-  const matrix = new Matrix();
-  const last = first + (runs ?? (flags.ci ? scenario.ciRuns : 100)) - 1;
-  let steps = 0;
-  let failed = 0;
-  let played = 0;
-  let shownAt = begun;
-  for (let seed = first + share.part; seed <= last; seed += share.of) {
-    const onLine = flags.trace ? { onLine: (line: string) => console.log(line) } : {};
-    const result = await play(scenario, { seed, isCalm: flags.calm, ...onLine });
-    played++;
-    steps += result.steps;
-    matrix.add(result.matrix);
-    if (flags.hashes) console.log(`${name} ${seed} ${result.hash}`);
-    if (result.failure) {
-      failed++;
-      printFailure(scenario, result.failure, flags.calm);
-      if (flags.first) break;
-    }
-    if (performance.now() - shownAt > 5_000) {
-      shownAt = performance.now();
-      console.log(`${name}: at seed ${seed} of ${last}, ${failed} failed`);
-    }
-  }
-  return { name, played, steps, failed, seconds: (performance.now() - begun) / 1000, matrix: matrix.toEntries() };
+async function playWorld({ scenario: name, seed }: Drawn, { flags }: Options): Promise<Outcome> {
+  const scenario = scenarios.find((each) => each.name === name) as Scenario;
+  const began = performance.now();
+  const onLine = flags.trace ? { onLine: (line: string) => console.log(line) } : {};
+  const { steps, hash, matrix, failure } = await play(scenario, { seed, isCalm: flags.calm, ...onLine });
+  if (flags.hashes) console.log(`${name} ${seed} ${hash}`);
+  if (failure) printFailure(scenario, failure, flags.calm);
+  const ms = performance.now() - began;
+  return { scenario: name, seed, steps, ms, hasFailed: failure !== undefined, matrix: matrix.toEntries() };
 }
 
 function printFailure({ name }: Scenario, failure: Failure, isCalm: boolean): void {
@@ -143,39 +126,106 @@ function printFailure({ name }: Scenario, failure: Failure, isCalm: boolean): vo
   console.log(`  again: npm run sim -- --scenario ${name} --seed ${seed} --runs 1 --trace${isCalm ? ' --calm' : ''}`);
 }
 
-/** The same scenarios in several processes, each with its share of the seeds. */
-async function playSideBySide(jobs: number): Promise<readonly Tally[]> {
-  const shares = Array.from({ length: jobs }, async (_, part): Promise<readonly Tally[]> => {
-    const child = fork(import.meta.filename, [...process.argv.slice(2), '--share', `${part}/${jobs}`]);
-    const tallies: Tally[] = [];
-    child.on('message', (tally) => tallies.push(tally as Tally));
-    const [code] = await once(child, 'exit');
-    if (code !== 0) throw new Error(`a process ended with ${code}`);
-    return tallies;
+/** Plays what is drawn: in this process, or handed out one by one to several, so that none of them is idle while there is work. */
+async function playDrawn(options: Options, onOutcome: (outcome: Outcome) => void): Promise<void> {
+  const draw = drawFor(options);
+  const settle = (outcome: Outcome) => {
+    if (outcome.hasFailed && options.flags.first) draw.skip(outcome.scenario);
+    onOutcome(outcome);
+  };
+  if (options.jobs > 1) {
+    await Promise.all(Array.from({ length: options.jobs }, () => playInWorker(draw, settle)));
+    return;
+  }
+  for (let world = draw.next(); world !== undefined; world = draw.next()) settle(await playWorld(world, options));
+}
+
+function drawFor({ seed, runs, forSeconds, chosen, flags }: Options): Draw {
+  const shares = chosen.map(({ name, ciRuns }) => ({
+    scenario: name,
+    runs: runs ?? (flags.ci || forSeconds !== undefined ? ciRuns : 100),
+  }));
+  if (forSeconds === undefined) return drawAll(shares, seed);
+  const deadline = performance.now() + forSeconds * 1000;
+  return drawUntil(shares, seed, () => performance.now() >= deadline);
+}
+
+async function playInWorker(draw: Draw, settle: (outcome: Outcome) => void): Promise<void> {
+  const child = fork(import.meta.filename, [...process.argv.slice(2), '--worker']);
+  let world: Drawn | undefined;
+  const handOut = () => {
+    world = draw.next();
+    if (world === undefined) child.disconnect();
+    else child.send(world);
+  };
+  child.on('message', (outcome) => {
+    settle(outcome as Outcome);
+    handOut();
   });
-  return (await Promise.all(shares)).flat();
+  handOut();
+  const [code, signal] = await once(child, 'exit');
+  if (world !== undefined)
+    throw new Error(`a process ended with ${code ?? signal} while it played ${world.scenario} with seed ${world.seed}`);
 }
 
-// ---- telling
-
-function summed(name: string, tallies: readonly Tally[]): Tally {
-  const own = tallies.filter((tally) => tally.name === name);
-  const sum = (field: 'played' | 'steps' | 'failed') => own.reduce((total, each) => total + each[field], 0);
-  const seconds = Math.max(...own.map((each) => each.seconds));
-  const matrix = own.flatMap((each) => each.matrix);
-  return { name, played: sum('played'), steps: sum('steps'), failed: sum('failed'), seconds, matrix };
+async function work(options: Options): Promise<void> {
+  const play = async (world: Drawn) => process.send?.(await playWorld(world, options));
+  process.on('message', (world) => {
+    play(world as Drawn).catch((error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    });
+  });
+  await once(process, 'disconnect');
 }
 
-function printResult({ name, played, steps, failed, seconds }: Tally): void {
+// ---- reporting
+
+interface Tally {
+  readonly name: string;
+  readonly seeds: readonly number[];
+  readonly steps: number;
+  readonly failed: number;
+  readonly seconds: number;
+}
+
+function tallyOf(name: string, outcomes: readonly Outcome[], jobs: number): Tally {
+  const own = outcomes.filter(({ scenario }) => scenario === name);
+  const total = (of: (outcome: Outcome) => number) => own.reduce((sum, each) => sum + of(each), 0);
+  return {
+    name,
+    seeds: own.map(({ seed }) => seed),
+    steps: total(({ steps }) => steps),
+    failed: own.filter(({ hasFailed }) => hasFailed).length,
+    seconds: total(({ ms }) => ms) / 1000 / jobs,
+  };
+}
+
+const rangeOf = (seeds: readonly number[]): string => `seeds ${Math.min(...seeds)} … ${Math.max(...seeds)}`;
+
+function printTally({ name, seeds, steps, failed, seconds }: Tally): void {
   const perSecond = (count: number) => (count / seconds).toFixed(count / seconds < 10 ? 1 : 0);
-  console.log(
-    `${name}: ${played} runs, ${steps} steps, ${failed} failed (${perSecond(played)} runs/s, ${perSecond(steps)} steps/s)`,
-  );
+  const speed = `${perSecond(seeds.length)} runs/s, ${perSecond(steps)} steps/s`;
+  console.log(`${name}: ${seeds.length} runs, ${rangeOf(seeds)}, ${steps} steps, ${failed} failed (${speed})`);
+}
+
+const PROGRESS_MS = 10_000;
+
+/** Says now and then how far a run is. */
+function progressPrinter(): (outcomes: readonly Outcome[]) => void {
+  let shownAt = performance.now();
+  return (outcomes) => {
+    if (performance.now() - shownAt < PROGRESS_MS) return;
+    shownAt = performance.now();
+    const { scenario, seed } = outcomes.at(-1) as Outcome;
+    const failed = outcomes.filter(({ hasFailed }) => hasFailed).length;
+    console.log(`${outcomes.length} runs, ${failed} failed; now ${scenario}, seed ${seed}`);
+  };
 }
 
 /** True if every fault hit everything that it could have hit. */
-function printMatrix(tallies: readonly Tally[]): boolean {
-  const all = Matrix.from(tallies.flatMap(({ matrix }) => matrix));
+function printMatrix(outcomes: readonly Outcome[]): boolean {
+  const all = Matrix.from(outcomes.flatMap(({ matrix }) => matrix));
   console.log('how often each fault hit each kind of write and each watch:');
   for (const line of all.toLines(faultsOf)) console.log(`  ${line}`);
   const zeros = all.zeros(faultsOf);
@@ -185,31 +235,33 @@ function printMatrix(tallies: readonly Tally[]): boolean {
 
 async function main(): Promise<number> {
   const options = optionsFrom(process.argv.slice(2));
-  const { flags, chosen, share, jobs } = options;
+  const { flags, chosen, jobs } = options;
   if (flags.help) {
     console.log(USAGE);
     return 0;
   }
-  if (share.of > 1) {
-    for (const scenario of chosen) process.send?.(await playAll(scenario, options));
+  if (flags.worker) {
+    await work(options);
     return 0;
   }
-  let tallies: readonly Tally[] = [];
-  if (jobs === 1) {
-    for (const scenario of chosen) {
-      const tally = await playAll(scenario, options);
-      printResult(tally);
-      tallies = [...tallies, tally];
-    }
-  } else {
-    tallies = await playSideBySide(jobs);
-    for (const { name } of chosen) printResult(summed(name, tallies));
-  }
-  const isCovered = flags.calm || printMatrix(tallies) || !flags.ci;
-  const bad = chosen.filter(({ name }) => summed(name, tallies).failed > 0).length;
+  const outcomes: Outcome[] = [];
+  const progress = progressPrinter();
+  await playDrawn(options, (outcome) => {
+    outcomes.push(outcome);
+    progress(outcomes);
+  });
+  const tallies = chosen.map(({ name }) => tallyOf(name, outcomes, jobs)).filter(({ seeds }) => seeds.length > 0);
+  for (const tally of tallies) printTally(tally);
+  // A time box plays too few worlds for every fault to hit everything.
+  const isCovered = flags.calm || options.forSeconds !== undefined || printMatrix(outcomes) || !flags.ci;
+  const bad = tallies.filter((tally) => tally.failed > 0).length;
   const failed = bad + (isCovered ? 0 : 1);
   if (options.counts) {
-    writeFileSync(options.counts, JSON.stringify({ numPassedTests: chosen.length - bad, numFailedTests: failed }));
+    const notes = tallies.map(
+      ({ name, seeds, failed }) => `${name}: ${seeds.length} worlds, ${rangeOf(seeds)}, ${failed} failed`,
+    );
+    const counts = { numPassedTests: tallies.length - bad, numFailedTests: failed, notes };
+    writeFileSync(options.counts, JSON.stringify(counts));
   }
   return failed === 0 ? 0 : 1;
 }

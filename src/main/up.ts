@@ -16,7 +16,15 @@ import type { Manager } from '../runtime/manager.ts';
 import { counted } from './counted.ts';
 import { type Embedded, type EmbeddedOptions, HOST, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
 import { firstSteps } from './first-steps.ts';
-import { type FleetMember, farewellTo, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
+import {
+  type FleetMember,
+  farewellTo,
+  membersInWords,
+  parseFleet,
+  shippedFleet,
+  shippedFleets,
+  usualFleet,
+} from './fleet.ts';
 import { serveHealth } from './health-server.ts';
 import { installRoles } from './install-roles.ts';
 import { allJoined, joinedIn, joinFleet, tokensOf } from './joining.ts';
@@ -213,7 +221,7 @@ function tellReady(ready: {
 }): void {
   const { kubeconfig, fleet, url, options } = ready;
   const data = options.inMemory ? 'in memory: nothing is kept' : `data in ${options.dataDir}`;
-  console.log(`flotilla: ready: hub ${url} with ${fleet.length} members (${data})`);
+  console.log(`flotilla: ready: hub ${url} with ${membersInWords(fleet.length)} (${data})`);
   console.log(`export KUBECONFIG=${kubeconfig}`);
   console.log('try:');
   for (const step of firstSteps(fleet)) console.log(`  ${step}`);

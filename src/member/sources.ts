@@ -2,12 +2,13 @@
 import { type AppliedWork, appliedWork } from '../api/applied-work.ts';
 import { type InternalMemberCluster, internalMemberCluster } from '../api/internal-member-cluster.ts';
 import type { Resource } from '../api/kind.ts';
-import { labels, memberNamespace } from '../api/names.ts';
+import { annotations, labels, memberNamespace } from '../api/names.ts';
 import { groupVersionOf, type KubeObject, type ObjectMeta } from '../api/object.ts';
 import { namespaceResource, nodeResource, podResource } from '../api/resources.ts';
 import { work } from '../api/work.ts';
 import type { Source } from '../runtime/controller.ts';
 import { type Amounts, amountsOf, type PodSpec, podRequests } from './amounts.ts';
+import { type TroubledPod, troubleOf } from './availability/trouble.ts';
 
 const identity = ({ name, namespace, uid, resourceVersion }: ObjectMeta): ObjectMeta => ({
   ...(name === undefined ? {} : { name }),
@@ -52,6 +53,9 @@ export const hubSources = (cluster: string): HubSources => ({
         ...(metadata.finalizers === undefined ? {} : { finalizers: metadata.finalizers }),
         ...(metadata.deletionTimestamp === undefined ? {} : { deletionTimestamp: metadata.deletionTimestamp }),
         ...placementLabels(metadata),
+        ...(metadata.annotations?.[annotations.keepTakenOver] === 'true'
+          ? { annotations: { [annotations.keepTakenOver]: 'true' } }
+          : {}),
       },
     }),
   },
@@ -95,6 +99,8 @@ export const nodes: Source<MemberNode> = {
 export interface MemberPod {
   readonly metadata: ObjectMeta;
   readonly requests: Amounts;
+  /** What keeps it from starting. */
+  readonly trouble?: TroubledPod;
 }
 
 /** Those that use something: they have a node and have not ended. */
@@ -102,7 +108,24 @@ export const busyPods: Source<MemberPod> = {
   on: 'member',
   resource: podResource,
   fields: 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed',
-  project: ({ metadata, spec }) => ({ metadata: identity(metadata), requests: podRequests((spec ?? {}) as PodSpec) }),
+  project: (pod) => ({
+    metadata: identity(pod.metadata),
+    requests: podRequests((pod.spec ?? {}) as PodSpec),
+    ...troubleIn(pod),
+  }),
+};
+
+const troubleIn = (pod: KubeObject): Pick<MemberPod, 'trouble'> => {
+  const trouble = troubleOf(pod);
+  return trouble === undefined ? {} : { trouble };
+};
+
+/** Those without a node: few, and not for long, unless none fits. */
+export const unscheduledPods: Source<Pick<MemberPod, 'metadata' | 'trouble'>> = {
+  on: 'member',
+  resource: podResource,
+  fields: 'spec.nodeName=,status.phase!=Succeeded,status.phase!=Failed',
+  project: (pod) => ({ metadata: identity(pod.metadata), ...troubleIn(pod) }),
 };
 
 export interface MemberNamespace {

@@ -1,8 +1,9 @@
 // Actions, written short: what a decision consists of.
-import type { Kind, Resource } from '../api/kind.ts';
+import { type Kind, preferredVersion, type Resource } from '../api/kind.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef } from '../api/object.ts';
 import type { Propagation } from '../api/transport.ts';
 import type { Json } from '../base/json.ts';
+import type { JsonOperation } from '../base/json-patch.ts';
 import type { Action, Projected, Seen, ServerName, Source } from './controller.ts';
 
 /** What a write to this item is conditional on. */
@@ -27,6 +28,14 @@ export const patch = (of: Seen, merge: object, because: string): Action => ({
   do: 'patch',
   of,
   merge: merge as Json,
+  because,
+});
+
+/** Where a merge patch cannot say it: null is a value here. */
+export const patchByOperations = (of: Seen, operations: readonly JsonOperation[], because: string): Action => ({
+  do: 'json-patch',
+  of,
+  operations,
   because,
 });
 
@@ -72,7 +81,7 @@ export const tell = <T extends Projected>(source: Source<T>, item: T, telling: T
   on: source.on,
   about: {
     ...refTo(source.resource, item),
-    apiVersion: apiVersionOf(source.resource.group, source.resource.version),
+    apiVersion: apiVersionOf(source.resource.group, preferredVersion(source.resource)),
   },
   ...telling,
   because: telling.message,

@@ -508,7 +508,6 @@ describe.each([
         expect(shown(cache)).toEqual(there);
         expect(cache.tombstones).toBe(0);
       }),
-      { numRuns: 1000 },
     );
   });
 });

@@ -4,6 +4,7 @@ import type { Resource } from '../api/kind.ts';
 import type { KubeObject, ObjectRef } from '../api/object.ts';
 import type { Answer, Propagation, Request } from '../api/transport.ts';
 import type { Json } from '../base/json.ts';
+import type { JsonOperation } from '../base/json-patch.ts';
 
 /** Which API server: a hub controller has one, a member agent two. */
 export type ServerName = 'hub' | 'member';
@@ -62,13 +63,19 @@ export interface See {
   /** Why the first list of a collection on demand does not come in; undefined = no trouble, or already listed. */
   amiss<T extends Projected>(source: Source<T>): Failure | undefined;
   /** Whether this pass has asked the server for a part of a collection (Need.ask). */
-  wasAsked?<T extends Projected>(source: Source<T>, part: Part): boolean;
+  wasAsked?<T extends Projected>(source: Source<T>, part: AskedPart): boolean;
 }
 
 /** A part of a collection: one namespace, or one object. */
 export interface Part {
   readonly namespace?: string;
   readonly name?: string;
+}
+
+/** A part that the server is asked for. */
+export interface AskedPart extends Part {
+  /** A label selector: only those that match. */
+  readonly labels?: string;
 }
 
 export interface Failure {
@@ -109,7 +116,7 @@ export interface Need {
 export interface Asked {
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   readonly source: Source<any>;
-  readonly part: Part;
+  readonly part: AskedPart;
 }
 
 export interface WatchRule<T extends Projected = Projected> {
@@ -135,6 +142,13 @@ export interface Seen {
 export type Action = { readonly because: string } & (
   | { readonly do: 'create'; readonly on: ServerName; readonly resource: Resource; readonly object: KubeObject }
   | { readonly do: 'patch'; readonly of: Seen; readonly merge: Json; readonly subresource?: 'status' }
+  /** By JSON patch: for values in which null means null, and for lists that change in part. */
+  | {
+      readonly do: 'json-patch';
+      readonly of: Seen;
+      readonly operations: readonly JsonOperation[];
+      readonly subresource?: 'status';
+    }
   | { readonly do: 'delete'; readonly of: Seen; readonly propagation?: Propagation }
   | {
       readonly do: 'event';

@@ -181,7 +181,8 @@ export function createFeeds(options: FeedsOptions): Feeds {
       }
     },
     async ask({ source, part }, askSignal) {
-      const { on, resource, labels } = source;
+      const { on, resource } = source;
+      const labels = [source.labels, part.labels].filter((each) => each !== undefined && each !== '').join(',');
       const view = source.isReadWhole ? 'metadata' : source.view;
       const namespace = resource.namespaced ? (part.namespace ?? source.namespace) : undefined;
       const fields = part.name === undefined ? source.fields : `metadata.name=${part.name}`;
@@ -192,7 +193,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
             verb: 'list',
             at: { resource, ...(namespace === undefined ? {} : { namespace }) },
             ...(view === undefined ? {} : { view }),
-            ...(labels === undefined ? {} : { labels }),
+            ...(labels === '' ? {} : { labels }),
             ...(fields === undefined ? {} : { fields }),
             limit: PAGE,
             ...(token === undefined ? {} : { continue: token }),

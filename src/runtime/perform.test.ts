@@ -165,6 +165,22 @@ describe('performing', () => {
     });
   });
 
+  test('makes a JSON patch conditional without a test operation, whose refusal would be no conflict', async () => {
+    const operation = { op: 'add', path: '/data', value: { a: null } } as const;
+    const action: Action = { do: 'json-patch', of: seen('a'), operations: [operation], because: 'x' };
+    const { requests } = await performing([[action]]);
+    expect(requests[0]).toMatchObject({
+      patch: {
+        type: 'json',
+        body: [
+          { op: 'replace', path: '/metadata/uid', value: 'a-uid' },
+          { op: 'replace', path: '/metadata/resourceVersion', value: '1' },
+          operation,
+        ],
+      },
+    });
+  });
+
   test.each([
     {
       it: 'a patch that changed nothing',

@@ -3,6 +3,7 @@
 import type { Request } from '../api/transport.ts';
 import { InvariantError } from '../base/errors.ts';
 import { isObject, type Json } from '../base/json.ts';
+import type { JsonOperation } from '../base/json-patch.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import type { Action, Seen } from './controller.ts';
 import type { Deps } from './deps.ts';
@@ -75,7 +76,8 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
   return { done, changed, failures, unsettled };
 }
 
-const isReport = (action: Action): boolean => action.do === 'patch' && action.subresource === 'status';
+const isReport = (action: Action): boolean =>
+  (action.do === 'patch' || action.do === 'json-patch') && action.subresource === 'status';
 
 /** Whoever waits for what was written goes before the report on it: first they look, then what they write is on its way to the disk. */
 async function othersActed({ afterOthers, oneATurn }: Deps): Promise<void> {
@@ -134,10 +136,15 @@ function requestFor(action: WriteAction, { resource, namespace, name }: Place, m
   switch (action.do) {
     case 'create':
       return { verb: 'create', at: { resource, ...inNamespace }, object: action.object, manager };
-    case 'patch': {
-      const { subresource } = action;
+    case 'patch':
+    case 'json-patch': {
+      const { subresource, of } = action;
       const at = { resource, ...inNamespace, name, ...(subresource === undefined ? {} : { subresource }) };
-      return { verb: 'patch', at, patch: { type: 'merge', body: conditional(action.of, action.merge) }, manager };
+      const patch =
+        action.do === 'patch'
+          ? ({ type: 'merge', body: conditional(of, action.merge) } as const)
+          : ({ type: 'json', body: conditionalOperations(of, action.operations) } as const);
+      return { verb: 'patch', at, patch, manager };
     }
     case 'delete': {
       const { of, propagation } = action;
@@ -151,6 +158,14 @@ function requestFor(action: WriteAction, { resource, namespace, name }: Place, m
     }
   }
 }
+
+/** The same as a JSON patch. Never by `test`, whose refusal is 422 and not the 409 of a conflict. */
+const conditionalOperations = ({ uid, resourceVersion }: Seen, operations: readonly JsonOperation[]): Json =>
+  [
+    { op: 'replace', path: '/metadata/uid', value: uid },
+    { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
+    ...operations,
+  ] as unknown as Json;
 
 /** A merge patch that only fits the object as it was seen. */
 function conditional({ uid, resourceVersion }: Seen, merge: Json): Json {

@@ -161,7 +161,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
       heardAt = clock.now();
       tell(listing.page(page.items, page.metadata.resourceVersion));
       token = page.metadata.continue === '' ? undefined : page.metadata.continue;
-      await pace.turn();
+      await unlessAborted(pace.turn(), signal);
       if (signal.aborted) return;
     } while (token !== undefined);
     tell(listing.end());
@@ -211,7 +211,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
           mustList = true;
           break;
         }
-        await pace.turn();
+        await unlessAborted(pace.turn(), signal);
       }
     } finally {
       cancel();
@@ -270,6 +270,17 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
     done: run(),
   };
 }
+
+/** A reflector that is stopped does not wait for the next slice: the clock may have stopped as well. */
+const unlessAborted = (turn: Promise<void> | undefined, signal: AbortSignal): Promise<void> | undefined =>
+  turn &&
+  new Promise((resolve) => {
+    const forget = onAbort(signal, resolve);
+    void turn.then(() => {
+      forget();
+      resolve();
+    });
+  });
 
 /** 410, or the revision of a cluster that this one is not (any more). */
 const isRevisionRefused = (error: ApiError): boolean =>

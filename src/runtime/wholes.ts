@@ -45,8 +45,8 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
   };
   const read = new Set<Feed>();
   const asked = new Set<string>();
-  const askedText = ({ source, part: { namespace = '', name = '' } }: Asked): string =>
-    `${nameOf(source)} ${namespace}/${name}`;
+  const askedText = ({ source, part: { namespace = '', name = '', labels = '' } }: Asked): string =>
+    `${nameOf(source)} ${namespace}/${name} ${labels}`;
   return {
     used,
     read,

@@ -1,6 +1,7 @@
 // Three ways to one and the same API server: in process, over https as it is served, and over HTTP/2 as a real one serves it.
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { patience } from '../../scripts/gate/patience.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import type { User } from '../../src/api/object.ts';
 import type { Target, Transport } from '../../src/api/transport.ts';
@@ -97,7 +98,12 @@ function overHttp(cluster: TestCluster, port: number, stop: () => Promise<void>)
   return {
     ...named(cluster),
     as(user) {
-      const transport = httpTransport(connectionTo(port, user), { clock: wallClock });
+      const transport = httpTransport(connectionTo(port, user), {
+        clock: wallClock,
+        // Sixty handshakes at once take their time on a busy machine.
+        timeoutMs: patience(60_000),
+        connectTimeoutMs: patience(15_000),
+      });
       transports.push(transport);
       return transport;
     },

@@ -2,6 +2,7 @@
 // docs/known-differences.md says why not. live.test.ts holds the recorded answers against a real server.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { findKubectl } from '../../scripts/kubectl.ts';
 import { commands, manifests } from '../seeds/index.ts';
 import { knownDifferences } from '../wire/known.ts';
@@ -67,7 +68,7 @@ describe.skipIf(kubectl === undefined && process.env['CI'] === undefined)('the s
       for (let next = waiting.shift(); next; next = waiting.shift()) await playOnFreshServer(next);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, playing));
-  }, 900_000);
+  }, patience(900_000));
 
   describe.each(scripts.map((script) => ({ script, name: script.name })))('$name', ({ script }) => {
     const golden = recorded(script);

@@ -1,6 +1,8 @@
 // A real server, asked now: it still answers what was recorded of it. With judge.test.ts, which holds ours against the recording, the two
-// servers answer alike. kubectl takes minutes, so its scripts are played only with KUBE_JUDGE=all; raw requests always are.
+// servers answer alike. kubectl takes minutes, so its scripts are played only by the full proof or with KUBE_JUDGE=all; raw requests always are.
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { isFull } from '../../scripts/gate/depth.ts';
+import { patience } from '../../scripts/gate/patience.ts';
 import { findKubectl } from '../../scripts/kubectl.ts';
 import { recorded } from './golden.ts';
 import { play } from './play.ts';
@@ -10,7 +12,7 @@ import { scripts } from './scripts/all.ts';
 import type { Endpoint } from './server.ts';
 
 const judge = inject('judge');
-const isAll = process.env['KUBE_JUDGE'] === 'all';
+const isAll = isFull || process.env['KUBE_JUDGE'] === 'all';
 const wanted = scripts.filter((script) => isAll || !script.steps.some(isCommand));
 
 describe.skipIf(judge === undefined)('a real server answers as recorded', () => {
@@ -27,7 +29,7 @@ describe.skipIf(judge === undefined)('a real server answers as recorded', () => 
     );
     for (const script of wanted.filter((each) => !sideBySide.includes(each)))
       seen.set(script.name, await play({ kubectl, endpoint }, script));
-  }, 1_800_000);
+  }, patience(1_800_000));
   afterAll(() => endpoint.close());
 
   describe.each(wanted.map((script) => ({ script, name: script.name })))('$name', ({ script }) => {

@@ -2,11 +2,11 @@
 import { describe, expect, inject, test } from 'vitest';
 import { disagreement } from './generated/agree.ts';
 import { eachOf, startBoth } from './generated/both.ts';
+import { drawn } from './generated/drawn.ts';
 import { fleetRequests, isRefusedByItsKind } from './generated/fleet-objects.ts';
 import { generate, samples } from './generated/objects.ts';
 
-const COUNT = Number(process.env['KUBE_JUDGE_OBJECTS'] ?? 1_000);
-const FIRST = Number(process.env['KUBE_JUDGE_SEED'] ?? 1);
+const { first: FIRST, count: COUNT } = drawn(process.env['KUBE_JUDGE_OBJECTS']);
 const AT_ONCE = 8;
 
 /** Those with special behaviour that people write every day. */
@@ -35,7 +35,7 @@ describe.skipIf(judge === undefined)('generated objects', () => {
       },
     );
     console.log(
-      `${COUNT} generated objects of built-in kinds: ${taken} taken, ${COUNT - taken} refused, ${wrong.length} differ`,
+      `${COUNT} generated objects of built-in kinds from seed ${FIRST} on: ${taken} taken, ${COUNT - taken} refused, ${wrong.length} differ`,
     );
     // Neither mostly taken nor mostly refused, or little is seen.
     expect(Math.min(taken, COUNT - taken)).toBeGreaterThan(COUNT / 5);

@@ -1,18 +1,19 @@
 // Generated sequences of strategic, merge and JSON patches, played on an object of ours and on one of a real server: after each the two are
 // equal, or both were refused in the same words.
 import { describe, expect, inject, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import { disagreement } from './generated/agree.ts';
 import { type Both, eachOf, startBoth } from './generated/both.ts';
 import { diceOf } from './generated/dice.ts';
+import { drawn } from './generated/drawn.ts';
 import { patchFor } from './generated/own-choice.ts';
 import { patchedObjects } from './generated/patched.ts';
 import { generatePatch } from './generated/patches.ts';
 import { MERGE, STRATEGIC } from './scripts/requests.ts';
 import type { Reply } from './server.ts';
 
-const SEQUENCES = Number(process.env['KUBE_JUDGE_SEQUENCES'] ?? (process.env['CI'] === undefined ? 200 : 1000));
-const FIRST = Number(process.env['KUBE_JUDGE_SEED'] ?? 1);
+const { first: FIRST, count: SEQUENCES } = drawn(process.env['KUBE_JUDGE_SEQUENCES']);
 const LENGTH = 5;
 const AT_ONCE = 12;
 
@@ -67,7 +68,7 @@ async function play(both: Both, seed: number): Promise<Omit<Played, 'seed'>> {
 }
 
 describe.skipIf(judge === undefined)('generated patches', () => {
-  test('make the same objects, or are refused in the same words', { timeout: 900_000 }, async () => {
+  test('make the same objects, or are refused in the same words', { timeout: patience(900_000) }, async () => {
     await using both = await startBoth(judge!);
     const played: Played[] = [];
     const seeds = Array.from({ length: SEQUENCES }, (_, index) => FIRST + index);
@@ -79,7 +80,7 @@ describe.skipIf(judge === undefined)('generated patches', () => {
     const mended = played.filter(({ seed, wrong }) => OPEN.has(seed) && !wrong).map(({ seed }) => seed);
     const open = played.filter(({ seed }) => OPEN.has(seed)).length - mended.length;
     console.log(
-      `${sum('applied')} generated patches applied, ${sum('refused')} refused; ${wrong.length} of ${played.length} sequences differ, and ${open} that are known to`,
+      `from seed ${FIRST} on ${sum('applied')} generated patches applied, ${sum('refused')} refused; ${wrong.length} of ${played.length} sequences differ, and ${open} that are known to`,
     );
     expect(wrong).toEqual([]);
     expect(mended, 'these no longer differ').toEqual([]);

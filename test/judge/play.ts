@@ -7,6 +7,7 @@ import { canonicalJson } from '../../src/base/json.ts';
 import { type Result, run } from '../wire/server.ts';
 import { answerOf } from './answer.ts';
 import { normalisePrinted } from './normalise.ts';
+import { OWN_WARNING } from './own-warnings.ts';
 import { type Command, isCommand, type Question, type Script, type Step, words } from './script.ts';
 import { askUntil, type Endpoint, type Reply } from './server.ts';
 
@@ -23,11 +24,13 @@ export async function play(player: Player, script: Script): Promise<readonly str
   const kept = new Map<string, string>([['id', id]]);
   try {
     const seen: string[] = [];
+    let home = join(folder, 'home-0');
     for (const [index, step] of script.steps.entries()) {
       const text = isCommand(step)
-        ? printed(step, await perform(player, step, folder, index), folder)
+        ? printed(step, await perform(player, step, folder, home), folder)
         : answered(step, await ask(player.endpoint, step, kept), id);
       seen.push(text);
+      if (mayChangeKinds(step)) home = join(folder, `home-${index + 1}`);
     }
     return seen;
   } finally {
@@ -35,9 +38,12 @@ export async function play(player: Player, script: Script): Promise<readonly str
   }
 }
 
-function perform(player: Player, step: Command, folder: string, index: number): Promise<Result> {
+/** kubectl remembers for hours which kinds there are, so after such a step it gets an empty cache. Otherwise a script has one. */
+const mayChangeKinds = (step: Step): boolean =>
+  /CustomResourceDefinition|\bcrds?\b|apiservice/i.test(isCommand(step) ? JSON.stringify(step) : step.path);
+
+function perform(player: Player, step: Command, folder: string, home: string): Promise<Result> {
   for (const [name, text] of Object.entries(step.files ?? {})) writeFileSync(join(folder, name), text, { mode: 0o755 });
-  const home = join(folder, `home-${index}`);
   const args = words(step.run).map((word) => word.replaceAll('FILES', folder));
   return run(player.kubectl, ['--cache-dir', join(home, 'cache'), ...args], {
     env: {
@@ -64,7 +70,7 @@ function printed(step: Command, { code, stdout, stderr }: Result, folder: string
 
 function judgedLines(step: Step, text: string): readonly string[] {
   const lines = (text === '' ? [] : text.split('\n')).filter(
-    (line) => !(step.without ?? []).some((left) => left.line.test(line)),
+    (line) => ![...(step.without ?? []), OWN_WARNING].some((left) => left.line.test(line)),
   );
   return step.unordered ? lines.toSorted() : lines;
 }

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patience } from '../../scripts/gate/patience.ts';
 import { parseYaml } from '../../src/base/yaml.ts';
 
 export interface Request {
@@ -36,7 +37,7 @@ export interface Endpoint {
 
 const LOOK_AGAIN_MS = 50;
 /** What is done in the background takes no longer. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = patience(30_000);
 
 /** Asks again until the answer is the one that is waited for, as somebody works on it in the background, but not for ever. Returns the last answer. */
 export async function askUntil(endpoint: Endpoint, asked: Request, isIt: (reply: Reply) => boolean): Promise<Reply> {

@@ -1,5 +1,5 @@
 // A hub on our own API server with members on real ones: nothing above the client can tell them apart. The other way round, a real hub with members on
-// servers of our own, is availability.test.ts.
+// servers of our own, is availability.proof.test.ts.
 import { mkdtempSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

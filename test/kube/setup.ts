@@ -1,9 +1,10 @@
-// Real control planes for the whole suite: a hub and four members, started once, with what Flotilla puts on a cluster and with pretend nodes, in a
+// Real control planes for the whole suite: a hub and two members, in the full proof four, started once, with what Flotilla puts on a cluster and with pretend nodes, in a
 // folder that goes with them. In CI it is a failure when they cannot be had; elsewhere the suite is skipped, visibly.
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { isFull } from '../../scripts/gate/depth.ts';
 import { buildPrograms, canBuild } from '../../scripts/kube/build.ts';
 import { isAlive } from '../../scripts/kube/lock.ts';
 import { type Plane, removePlane, startPlane } from '../../scripts/kube/plane.ts';
@@ -26,7 +27,7 @@ declare module 'vitest' {
 
 const PREFIX = 'flotilla-kube-';
 const OWNER = 'owner';
-const MEMBERS = 4;
+const MEMBERS = isFull ? 4 : 2;
 const NODES = 2;
 const PRETEND = 'pretend';
 

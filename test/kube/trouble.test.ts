@@ -1,58 +1,28 @@
-// Real API servers that stop, throttle, close their watches, refuse a definition or have an aggregated API that is down: the reason is visible,
-// nothing is lost, and it goes on by itself. And who starts a part with too few rights, or on a cluster without its kinds, is told.
-import { setTimeout as sleep } from 'node:timers/promises';
+// Real API servers that throttle, close their watches, refuse a definition or have an aggregated API that is down: the reason is visible,
+// nothing is lost, and it goes on by itself. And a part that is started with too few rights, or on a
+// cluster without its kinds, says so. Outages are outage.proof.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApiServer, stopApiServer } from '../../scripts/kube/plane.ts';
-import { findPrograms, type Programs } from '../../scripts/kube/programs.ts';
+import { patience, slowness } from '../../scripts/gate/patience.ts';
 import { placement as placementKind } from '../../src/api/placement.ts';
 import { wallClock } from '../../src/base/clock.ts';
 import { findConnection } from '../../src/cli/connect.ts';
 import { httpTransport } from '../../src/client/http.ts';
-import { definition, deployment, namespace, placementOf } from '../wire/delivery-kinds.ts';
-import { flotilla, type Running } from '../wire/fleet.ts';
-import { type RealFleet, startOnPlanes } from './fleet.ts';
-import { hubPlane, memberPlanes, skipsPlanes } from './planes.ts';
-import type { Provided } from './setup.ts';
+import { definition, namespace } from '../wire/delivery-kinds.ts';
+import { flotilla } from '../wire/fleet.ts';
+import { skipsPlanes } from './planes.ts';
+import { placementOnAll as placement, type ShopFleet, startShopFleet } from './shop-fleet.ts';
 
-const OUTAGE_MS = 60_000;
 /** Placements that are made at once while the server throttles, and how often until it has refused something. */
 const BURST = 4;
-const MOST_BURSTS = 6;
+const MOST_BURSTS = Math.ceil(6 * slowness());
 
 describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
-  let fleet: RealFleet;
-  let image = 1;
-  const shop = [namespace('shop'), deployment('web', 'shop', 1)];
+  let fleet: ShopFleet;
   beforeAll(async () => {
-    fleet = await startOnPlanes([
-      { name: 'one', labels: {} },
-      { name: 'two', labels: {} },
-    ]);
-    await fleet.apply(...shop, placement('shop', shop));
-    await fleet.waitForAvailable('crp/shop');
+    fleet = await startShopFleet();
   });
   afterAll(() => fleet?.[Symbol.asyncDispose]());
 
-  const placement = (name: string, objects: Parameters<typeof placementOf>[2]) => {
-    const { spec, ...rest } = placementOf(name, 'one', objects);
-    const { policy: _policy, ...others } = spec as { readonly policy: unknown };
-    return { ...rest, spec: others };
-  };
-  const change = async () => {
-    image += 1;
-    await fleet.hub(['-n', 'shop', 'set', 'image', 'deployment/web', `web=web:${image}`]);
-  };
-  const reaches = (member: string) => {
-    const told = `--for=jsonpath={.spec.template.spec.containers[0].image}=web:${image}`;
-    return fleet.on(member, ['-n', 'shop', 'wait', told, 'deployment/web', '--timeout=50s']);
-  };
-  const arrives = async () => {
-    for (const member of ['one', 'two']) await reaches(member);
-    await fleet.hub([
-      ...['wait', 'crp/shop', '--timeout=50s', `--for=jsonpath={.status.observedResourceIndex}=${image - 1}`],
-    ]);
-    await fleet.waitForAvailable('crp/shop');
-  };
   /** A watch as the hub has one, open and told what there is. `closed` resolves when the server ends it, which by itself it would not for minutes. */
   const watchPlacements = async () => {
     const transport = httpTransport(findConnection({ kubeconfig: fleet.kubeconfig, context: 'hub' }), {
@@ -66,13 +36,6 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
     };
     return { closed: rest().catch(() => {}), stop: () => transport.close() };
   };
-  const allRun = () =>
-    expect([fleet.hubProcess, ...fleet.agents.values()].map(({ process }) => process.exitCode)).toEqual([
-      null,
-      null,
-      null,
-    ]);
-
   test('does not run on the hub what it places there', async () => {
     const pods = ['-n', 'shop', 'get', 'pods,replicasets.apps', '-o', 'name'];
     expect(await fleet.hub(pods)).toBe('');
@@ -81,33 +44,6 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
     expect(await fleet.hub(refused)).toContain('creating pods and replicas is disallowed in the fleet hub cluster');
     const { stderr } = await fleet.try(['-n', 'shop', 'run', 'one', '--image=web:1']);
     expect(stderr).toContain('creating pods and replicas is disallowed in the fleet hub cluster');
-  });
-
-  test('waits for API servers that are away for a minute, and loses nothing', { timeout: 400_000 }, async () => {
-    const programs = findPrograms() as Programs;
-    const member = memberPlanes[1] as Provided;
-    const agent = fleet.agents.get('two') as Running;
-    await stopApiServer(member, 'SIGKILL');
-    try {
-      await change();
-      await reaches('one');
-      await stopApiServer(hubPlane);
-      const outage = sleep(OUTAGE_MS);
-      await fleet.hubProcess.says(/no answer to .*connect ECONNREFUSED/);
-      await fleet.hubProcess.says(/not leading any more/);
-      await agent.says(/no answer to|watch interrupted/);
-      await outage;
-    } finally {
-      await Promise.all([startApiServer(hubPlane, programs), startApiServer(member, programs)]);
-    }
-    const began = performance.now();
-    const seconds = () => Math.round((performance.now() - began) / 100) / 10;
-    await reaches('two');
-    console.log(`the member has what it missed ${seconds()} s after the servers were back`);
-    // Kubernetes' own controllers, which make the Pods, let up to a minute pass between two attempts to come back.
-    await arrives().catch(arrives).catch(arrives);
-    console.log(`all is available ${seconds()} s after the servers were back`);
-    allRun();
   });
 
   test('goes on when the server closes its watches, as it does when a definition changes', async () => {
@@ -123,9 +59,9 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
     } finally {
       watch.stop();
     }
-    await change();
-    await arrives();
-    allRun();
+    await fleet.change();
+    await fleet.arrives();
+    fleet.allRun();
   });
 
   test('delivers all of it while the server lets in but one request at a time and refuses the others', async () => {
@@ -150,7 +86,7 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
     }
     for (const name of names) await fleet.on('two', ['get', 'namespace', name]);
     await fleet.hub(['delete', 'crp', ...names, '--timeout=50s']);
-    allRun();
+    fleet.allRun();
   });
 
   test('places namespaces while an aggregated API is down, on the hub and on members', async () => {
@@ -175,14 +111,14 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
       await fleet.apply(namespace('calm'), placement('calm', [namespace('calm')]));
       await fleet.waitForAvailable('crp/calm');
       await fleet.on('two', ['get', 'namespace', 'calm']);
-      await change();
-      await arrives();
+      await fleet.change();
+      await fleet.arrives();
     } finally {
       // A real cluster cannot empty namespaces while it is there.
       for (const context of ['hub', 'one', 'two'])
         await fleet.kubectl.ok(['--context', context, 'delete', 'apiservice', downed.metadata.name]);
     }
-    allRun();
+    fleet.allRun();
   });
 
   test('a definition that a member refuses is told with its reason, and is placed when it does no more', async () => {
@@ -191,7 +127,7 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
     for (const object of refusing('refuseds.refused.example.com'))
       await fleet.kubectl.ok(['--context', 'two', 'apply', '-f', '-'], JSON.stringify(object));
     await expect
-      .poll(async () => (await fleet.kubectl.try(asked, JSON.stringify(kind))).stderr, { timeout: 60_000 })
+      .poll(async () => (await fleet.kubectl.try(asked, JSON.stringify(kind))).stderr, { timeout: patience(60_000) })
       .toContain('not here');
     await fleet.apply(kind, placement('kinds', [kind]));
     const reason = '{.status.placementStatuses[?(@.clusterName=="two")].failedPlacements[0].condition.reason}';

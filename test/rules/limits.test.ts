@@ -4,6 +4,7 @@ import { approvalRequest } from '../../src/api/approval-request.ts';
 import { disruptionBudget } from '../../src/api/disruption-budget.ts';
 import { envelope } from '../../src/api/envelope.ts';
 import { eviction } from '../../src/api/eviction.ts';
+import { internalMemberCluster } from '../../src/api/internal-member-cluster.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { memberCluster } from '../../src/api/member-cluster.ts';
 import { apiVersionOf, type KubeObject } from '../../src/api/object.ts';
@@ -11,6 +12,7 @@ import { override } from '../../src/api/override.ts';
 import { placement } from '../../src/api/placement.ts';
 import { stagedUpdateRun } from '../../src/api/staged-update-run.ts';
 import { stagedUpdateStrategy } from '../../src/api/staged-update-strategy.ts';
+import { work } from '../../src/api/work.ts';
 import type { Draft } from '../../src/apiserver/registry.ts';
 import { structureOf } from '../../src/apiserver/schema/structure.ts';
 
@@ -59,17 +61,36 @@ const quota = (index: number) => ({
 const data = (count: number): Body => ({
   data: Object.fromEntries(times(count, (index) => [`quota-${index}.yaml`, quota(index)])),
 });
-const expression = (operator: string, values: readonly string[]) =>
+const expression = (operator: string, values: readonly string[], name = 'kubernetes-fleet.io/node-count') =>
   policy({
     affinity: {
       clusterAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: {
           clusterSelectorTerms: [
             {
-              propertySelector: { matchExpressions: [{ name: 'kubernetes-fleet.io/node-count', operator, values }] },
+              propertySelector: { matchExpressions: [{ name, operator, values }] },
             },
           ],
         },
+      },
+    },
+  });
+const requiring = (count: number) =>
+  policy({
+    placementType: 'PickAll',
+    affinity: {
+      clusterAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms: times(count, () => ({})) },
+      },
+    },
+  });
+const preferring = (count: number) =>
+  policy({
+    placementType: 'PickN',
+    numberOfClusters: 1,
+    affinity: {
+      clusterAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: times(count, () => ({ weight: 1, preference: {} })),
       },
     },
   });
@@ -86,6 +107,132 @@ const request = { parentStageRollout: 'run', targetStage: 'canary' };
 const crp = placement.cluster;
 const strategy = stagedUpdateStrategy.cluster;
 const cro = override.cluster;
+
+const TIME = '2026-01-01T00:00:00Z';
+const condition = (index: number) => ({
+  type: `T${index}`,
+  status: 'True',
+  reason: 'R',
+  message: '',
+  lastTransitionTime: TIME,
+});
+const reporting = (status: Body): Body => ({ spec: { state: 'Join' }, status });
+const entries = (count: number, make: (index: number) => unknown) =>
+  Object.fromEntries(times(count, (index) => [`k${index}`, make(index)]));
+const property = (value: string) => ({ value, observationTime: TIME });
+const manifest = (more: Body = {}) => ({ identifier: { ordinal: 0 }, conditions: [], ...more });
+const working = (status: Body): Body => ({ spec: {}, status: { conditions: [], ...status } });
+const drift = (count: number, path = '/a') => ({
+  driftDetails: {
+    observationTime: TIME,
+    observedInMemberClusterGeneration: 1,
+    firstDriftedObservedTime: TIME,
+    observedDrifts: times(count, () => ({ path })),
+  },
+});
+
+/** Each is as much as a member may report, and one more. */
+const reports: readonly { it: string; kind: Kind; of: (count: number) => Body; max: number }[] = [
+  { it: 'conditions', max: 64, of: (n) => reporting({ conditions: times(n, condition) }), kind: internalMemberCluster },
+  {
+    it: 'conditions',
+    max: 64,
+    of: (n) => ({ ...member({}), status: { conditions: times(n, condition) } }),
+    kind: memberCluster,
+  },
+  {
+    it: 'agents',
+    max: 8,
+    of: (n) => reporting({ agentStatus: times(n, (i) => ({ type: `A${i}` })) }),
+    kind: internalMemberCluster,
+  },
+  {
+    it: 'the name of an agent',
+    max: 253,
+    of: (n) => reporting({ agentStatus: [{ type: 'a'.repeat(n) }] }),
+    kind: internalMemberCluster,
+  },
+  {
+    it: 'conditions of an agent',
+    max: 16,
+    of: (n) => reporting({ agentStatus: [{ type: 'A', conditions: times(n, condition) }] }),
+    kind: internalMemberCluster,
+  },
+  {
+    it: 'properties',
+    max: 1000,
+    of: (n) => reporting({ properties: entries(n, () => property('1')) }),
+    kind: internalMemberCluster,
+  },
+  {
+    it: 'the value of a property',
+    max: 16_384,
+    of: (n) => reporting({ properties: { a: property('x'.repeat(n)) } }),
+    kind: internalMemberCluster,
+  },
+  {
+    it: 'resources',
+    max: 100,
+    of: (n) => reporting({ resourceUsage: { capacity: entries(n, () => '1') } }),
+    kind: internalMemberCluster,
+  },
+  {
+    it: 'digits of a quantity',
+    max: 64,
+    of: (n) => reporting({ resourceUsage: { available: { cpu: '1'.repeat(n) } } }),
+    kind: internalMemberCluster,
+  },
+  {
+    it: 'namespaces',
+    max: 5000,
+    of: (n) => reporting({ namespaces: entries(n, () => '') }),
+    kind: internalMemberCluster,
+  },
+  {
+    it: 'the Work of a namespace',
+    max: 253,
+    of: (n) => reporting({ namespaces: { a: 'w'.repeat(n) } }),
+    kind: internalMemberCluster,
+  },
+  {
+    it: 'manifests',
+    max: 10_000,
+    of: (n) => ({ spec: { workload: { manifests: times(n, () => selector(0)).map(() => quota(0)) } } }),
+    kind: work,
+  },
+  { it: 'conditions of a Work', max: 64, of: (n) => working({ conditions: times(n, condition) }), kind: work },
+  {
+    it: 'manifests reported on',
+    max: 10_000,
+    of: (n) => working({ manifestConditions: times(n, () => manifest()) }),
+    kind: work,
+  },
+  {
+    it: 'conditions of a manifest',
+    max: 16,
+    of: (n) => working({ manifestConditions: [manifest({ conditions: times(n, condition) })] }),
+    kind: work,
+  },
+  {
+    it: 'the kind of a manifest',
+    max: 253,
+    of: (n) => working({ manifestConditions: [manifest({ identifier: { ordinal: 0, kind: 'k'.repeat(n) } })] }),
+    kind: work,
+  },
+  {
+    it: 'the name of a manifest',
+    max: 1024,
+    of: (n) => working({ manifestConditions: [manifest({ identifier: { ordinal: 0, name: 'k'.repeat(n) } })] }),
+    kind: work,
+  },
+  { it: 'drifts', max: 1000, of: (n) => working({ manifestConditions: [manifest(drift(n))] }), kind: work },
+  {
+    it: 'the path of a drift',
+    max: 4096,
+    of: (n) => working({ manifestConditions: [manifest(drift(1, '/'.repeat(n)))] }),
+    kind: work,
+  },
+];
 
 const table: readonly { it: string; kind: Kind; accepted: readonly Body[]; refused: readonly Body[] }[] = [
   {
@@ -149,6 +296,20 @@ const table: readonly { it: string; kind: Kind; accepted: readonly Body[]; refus
     kind: crp,
     accepted: ['Gt', 'Ge', 'Eq', 'Ne', 'Lt', 'Le'].map((operator) => expression(operator, ['1.5Gi'])),
     refused: [expression('Gt', []), expression('Gt', ['1', '2']), expression('Gt', ['many']), expression('In', ['1'])],
+  },
+  {
+    it: 'a property has a name of qualified parts',
+    kind: crp,
+    accepted: ['a', 'kubernetes.azure.com/vm-sizes/Standard_D4/count', 'x/y_z.1'].map((name) =>
+      expression('Gt', ['1'], name),
+    ),
+    refused: ['', 'a b', '/a', 'a/', '-a', 'a'.repeat(1025)].map((name) => expression('Gt', ['1'], name)),
+  },
+  {
+    it: 'required terms are at most 10 and preferred ones at most 100',
+    kind: crp,
+    accepted: [requiring(10), preferring(100)],
+    refused: [requiring(11), requiring(1000), preferring(101), preferring(1000)],
   },
   {
     it: 'a weight lies between -100 and 100',
@@ -400,5 +561,12 @@ describe('defaults', () => {
     });
     expect((run.spec as Body)['state']).toBe('Initialize');
     expect(written(strategy, stage({})).spec).toEqual({ stages: [{ name: 'canary', maxConcurrency: 1 }] });
+  });
+});
+
+describe('a member may not report more than so much', () => {
+  test.each(reports)('$it of $kind.kind: $max', ({ kind, of, max }) => {
+    expect(refusals(kind, of(max))).toEqual([]);
+    expect(refusals(kind, of(max + 1)).filter((field) => field !== '<nil>')).toHaveLength(1);
   });
 });

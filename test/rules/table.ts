@@ -1,6 +1,7 @@
 // One accepted and one refused object for every CEL rule of every kind. rules.test.ts judges them and fails when a rule has no row.
 import { approvalRequest } from '../../src/api/approval-request.ts';
 import { binding } from '../../src/api/binding.ts';
+import { clusterGroup } from '../../src/api/cluster-group.ts';
 import { clusterProfile } from '../../src/api/cluster-profile.ts';
 import { disruptionBudget } from '../../src/api/disruption-budget.ts';
 import { eviction } from '../../src/api/eviction.ts';
@@ -305,6 +306,38 @@ const placements: readonly Row[] = [
   },
   {
     kinds: both(placement),
+    message: 'partitioned needs type Partitioned',
+    accepted: [create(strategy({ type: 'Partitioned', partitioned: { maxUnavailable: '10%' } }))],
+    refused: [
+      create(strategy({ partitioned: { maxUnavailable: 1 } })),
+      create(strategy({ type: 'External', partitioned: { maxUnavailable: 1 } })),
+    ],
+  },
+  {
+    kinds: both(placement),
+    message: 'type Partitioned takes no rollingUpdate: its limits are in partitioned',
+    accepted: [create(strategy({ type: 'Partitioned' }))],
+    refused: [create(strategy({ type: 'Partitioned', rollingUpdate: { maxUnavailable: 1 } }))],
+  },
+  {
+    kinds: both(placement),
+    message: 'type External cannot be paused: stop the staged update run instead',
+    accepted: [create(strategy({ type: 'External', paused: false })), create(strategy({ paused: true }))],
+    refused: [create(strategy({ type: 'External', paused: true }))],
+  },
+  {
+    kinds: both(placement),
+    message: 'mode FleetExact does not look at unreachable clusters: remove unreachablePolicy',
+    accepted: [
+      create(strategy({ type: 'Partitioned', partitioned: { mode: 'FleetExact' } })),
+      create(strategy({ type: 'Partitioned', partitioned: { unreachablePolicy: 'Exclude' } })),
+    ],
+    refused: [
+      create(strategy({ type: 'Partitioned', partitioned: { mode: 'FleetExact', unreachablePolicy: 'Exclude' } })),
+    ],
+  },
+  {
+    kinds: both(placement),
     message: 'serverSideApplyConfig needs type ServerSideApply',
     accepted: [
       create(strategy({ applyStrategy: { type: 'ServerSideApply', serverSideApplyConfig: { force: true } } })),
@@ -348,6 +381,12 @@ const tainted = (...taints: readonly unknown[]): Spec => ({ identity: agent, tai
 const noSchedule = { key: 'spot', effect: 'NoSchedule' };
 
 const members: readonly Row[] = [
+  {
+    kinds: [clusterGroup],
+    message: 'In and NotIn need values; Exists and DoesNotExist take none',
+    accepted: [create({ selector: expression('In', ['web']).labelSelector })],
+    refused: [create({ selector: expression('In').labelSelector })],
+  },
   {
     kinds: [memberCluster],
     message:

@@ -8,6 +8,7 @@ import {
   type Delivery,
   type DeliveryOptions,
   DONE,
+  deployment,
   rolls,
   SHOP,
   scenario,
@@ -150,3 +151,22 @@ for (const { what, prepare, begins, ends } of [envelope, override]) {
     });
   });
 }
+
+describe('green means done', () => {
+  scenario.for(families)('not while the selection is too large, and again once it fits', { members: 2 }, async (it) => {
+    await it.give(configMap('one'), deployment('web:1'));
+    await it.place();
+    await it.runs();
+    expect(await it.said()).toMatchObject({ Available: expect.stringMatching(/^True/) });
+    await it.give({ ...configMap('x'.repeat(900_000), 'big') }, configMap('two'));
+    await it.runs();
+    const said = await it.said();
+    expect(said).toMatchObject({ RolloutStarted: 'Unknown/RolloutStartedUnknown' });
+    expect(said).not.toHaveProperty('Available');
+    expect(await it.values()).toEqual({ c1: 'one', c2: 'one' });
+    await it.take('configmaps', 'big');
+    await it.runs(30_000);
+    expect(await it.said()).toMatchObject({ Available: expect.stringMatching(/^True/) });
+    expect(await it.values()).toEqual({ c1: 'two', c2: 'two' });
+  });
+});

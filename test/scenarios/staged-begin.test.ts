@@ -2,26 +2,74 @@
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
 import { configMap, scenario } from '../delivery.ts';
-import { AT_ONCE, DONE_RUN, EVERYBODY, EXTERNAL, FAILED_TO_BEGIN, labelled, prepared, staging } from '../staged.ts';
+import {
+  AT_ONCE,
+  DONE_RUN,
+  EVERYBODY,
+  EXTERNAL,
+  FAILED_TO_BEGIN,
+  labelled,
+  prepared,
+  staging,
+  WAITS_TO_BEGIN,
+} from '../staged.ts';
 
 describe('a run that cannot begin', () => {
+  scenario.for(families)('10: says that its placement is not External', { members: { c1: {} } }, async (it) => {
+    const run = await prepared(it, AT_ONCE);
+    await it.place({}, 'rolling');
+    await run.run({ placementName: 'rolling' });
+    await it.runs(1000);
+    expect(await run.said()).toEqual(FAILED_TO_BEGIN);
+    expect(await run.message('Initialized')).toContain('RollingUpdate: runs work on placements with type External');
+    expect(await run.bound()).toEqual({ c1: '' });
+  });
+
+  // Manifests may be applied in any order. Amends 10 for a missing placement and a missing strategy.
   scenario.for(families)(
-    '10: says that its strategy or its placement is missing, or not External',
+    'before its placement and its strategy exist waits for them without limit, and names them',
     { members: { c1: {} } },
     async (it) => {
-      const run = await prepared(it, AT_ONCE);
-      await it.place({}, 'rolling');
-      for (const [name, spec, word] of [
-        ['strategy', { stagedRolloutStrategyName: 'nix' }, `${it.family.strategy.kind} "nix" does not exist`],
-        ['placement', { placementName: 'nix' }, `${it.family.placement.kind} "nix" does not exist`],
-        ['rolling', { placementName: 'rolling' }, 'RollingUpdate: runs work on placements with type External'],
-      ] as const) {
-        await run.run(spec, name);
-        await it.runs(1000);
-        expect(await run.said(name)).toEqual(FAILED_TO_BEGIN);
-        expect(await run.message('Initialized', name)).toContain(word);
-      }
+      const run = staging(it);
+      const { placement, strategy } = it.family;
+      const where = it.namespace === undefined ? '' : `${it.namespace}/`;
+      await it.give(configMap('1'));
+      await run.run();
+      await it.runs(600_000);
+      expect(await run.said()).toEqual(WAITS_TO_BEGIN);
+      expect(await run.message('Initialized')).toBe(
+        `the run waits: ${placement.kind} "${where}web" does not exist; ${strategy.kind} "${where}s" does not exist`,
+      );
+      expect((await run.status()).holds).toMatchObject([
+        { code: 'NotFound', on: { kind: placement.kind, name: 'web' } },
+        { code: 'NotFound', on: { kind: strategy.kind, name: 's' } },
+      ]);
+      await it.place(EXTERNAL);
+      await it.runs(600_000);
+      expect(await run.said()).toEqual(WAITS_TO_BEGIN);
+      expect((await run.status()).holds).toMatchObject([{ code: 'NotFound', on: { kind: strategy.kind, name: 's' } }]);
       expect(await run.bound()).toEqual({ c1: '' });
+      await run.strategy(AT_ONCE);
+      await it.runs();
+      expect(await run.said()).toEqual(DONE_RUN);
+      expect((await run.status()).holds).toBeUndefined();
+      expect(await it.values()).toEqual({ c1: '1' });
+    },
+  );
+
+  scenario.for(families)(
+    'before its placement exists fails as soon as that turns out not to be External',
+    { members: { c1: {} } },
+    async (it) => {
+      const run = staging(it);
+      await it.give(configMap('1'));
+      await run.run();
+      await it.runs(1000);
+      expect(await run.said()).toEqual(WAITS_TO_BEGIN);
+      await it.place({});
+      await it.runs(1000);
+      expect(await run.said()).toEqual(FAILED_TO_BEGIN);
+      expect(await run.message('Initialized')).toContain('RollingUpdate: runs work on placements with type External');
     },
   );
 
@@ -73,7 +121,7 @@ describe('a run that cannot begin', () => {
       await it.place({ ...EXTERNAL, policy: { placementType: 'PickN', numberOfClusters: 2 } });
       await run.run();
       await it.runs(600_000);
-      expect(await run.said()).toEqual({ Initialized: 'Unknown/UpdateRunInitializationPending' });
+      expect(await run.said()).toEqual(WAITS_TO_BEGIN);
       expect((await run.status()).holds).toMatchObject([
         { code: 'SchedulingPending', on: { kind: it.family.placement.kind, name: 'web' } },
       ]);

@@ -44,6 +44,19 @@ describe('a fleet that changes', () => {
       expect(await run.clusters('deletion', 'in')).toEqual(
         Object.fromEntries(lost.map((cluster) => [cluster, DONE_CLUSTER])),
       );
+      const { deletionStageStatus } = await run.status('in');
+      const words = deletionStageStatus?.clusters.map(({ conditions = [] }) =>
+        conditions.map(({ message }) => message),
+      );
+      expect(words).toEqual(
+        lost.map(() => [
+          'the cluster is being removed from the placement',
+          'the cluster was removed from the placement',
+        ]),
+      );
+      expect(deletionStageStatus?.conditions?.map(({ message }) => message)).toEqual(
+        Array(2).fill('the clusters that the placement no longer picks are removed'),
+      );
       expect(await it.values()).toEqual({ c1: '-', c2: '-', c3: '-', [kept as string]: '1' });
       expect(await it.bindings()).toHaveLength(1);
     },

@@ -257,7 +257,7 @@ describe('the state of a run', () => {
     await run.state('Run');
     await it.runs(20_000);
     expect(await run.said()).toEqual(DONE_RUN);
-    expect(it.writes()[`hub patch ${it.family.binding.plural}`]).toBe(2);
+    expect(it.writes()[`hub patch ${it.family.binding.plural}`]).toBe(1);
   });
 
   scenario.for(families)('K14: Stop ends with clusters that are stuck, and names them', { members: 2 }, async (it) => {

@@ -160,6 +160,31 @@ describe('trouble', () => {
       expect(await run.said()).toEqual(DONE_RUN);
     },
   );
+
+  scenario.for(families)('28: a wait takes its time also if its start is edited', OF_FLEET, async (it) => {
+    const [canary, prod] = CANARY_FIRST;
+    const run = await prepared(it, [
+      { ...canary, afterStageTasks: [{ type: 'TimedWait', waitTime: '2m' }] },
+      { ...prod, beforeStageTasks: [] },
+    ]);
+    await run.run();
+    await it.runs(200);
+    const since = it.fleet.clock.now();
+    expect(await run.clusters('canary')).toEqual({ c2: DONE_CLUSTER });
+    const { stagesStatus = [] } = await run.status();
+    const [first, ...others] = stagesStatus;
+    const conditions = first?.conditions?.map((each) => ({ ...each, lastTransitionTime: '2020-01-01T00:00:00Z' }));
+    const { hub } = it.fleet;
+    const at = { ...hub.at(it.family.run.plural, it.namespace, 'r'), subresource: 'status' as const };
+    const body = { status: { stagesStatus: [{ ...first, conditions }, ...others] } };
+    await hub.call({ verb: 'patch', at, patch: { type: 'merge', body: body as never }, manager: 'somebody' });
+    await it.runs(110_000);
+    expect(await run.stage('canary')).toEqual({ Progressing: 'False/StageUpdatingWaiting' });
+    await it.runs(since + 122_000 - it.fleet.clock.now());
+    expect(await run.stage('canary')).toEqual(DONE_STAGE);
+    await it.runs();
+    expect(await run.said()).toEqual(DONE_RUN);
+  });
 });
 
 describe('a hub that dies', () => {

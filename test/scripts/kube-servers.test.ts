@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { isAlive } from '../../scripts/kube/lock.ts';
 import { end, launch, runningPid } from '../../scripts/kube/servers.ts';
 
@@ -18,7 +19,7 @@ test('a server is started once, found again, and ended by its own process id', a
   await end(place);
   expect(runningPid(place)).toBeUndefined();
   // It was started by this very process, which has to hear of its end before its id is free.
-  await vi.waitFor(() => expect(isAlive(pid)).toBe(false));
+  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: patience(10_000) });
   await end(place);
 });
 

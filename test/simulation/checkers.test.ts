@@ -17,9 +17,9 @@ describe('a disk that only says that it has synced', () => {
   test('is found out', async () => {
     const found = await objections(ledgerScenario({ isDurable: true, isLying: true }), 25);
     expect([...found]).toContain('no write is lost');
-  }, 60_000);
+  });
 
   test('as an honest one is not', async () => {
     expect([...(await objections(ledgerScenario({ isDurable: true }), 25))]).toEqual([]);
-  }, 60_000);
+  });
 });

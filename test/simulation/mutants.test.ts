@@ -3,33 +3,53 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { scenarios } from '../../src/main/simulation/scenarios.ts';
-import { deliveryMutants } from './mutants/delivery.ts';
+import { allMutants, MIN_TRIED, mutantsFor } from './mutants/all.ts';
 import { mutated } from './mutants/mutant.ts';
-import { mutants } from './mutants/mutants.ts';
-import { stagedMutants } from './mutants/staged.ts';
 
 const textOf = (file: string) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8');
 
 describe('a mutant', () => {
-  test.each([...mutants, ...deliveryMutants, ...stagedMutants])(
-    '"$name" has its place in the program, once',
-    (mutant) => {
-      const text = textOf(mutant.file);
-      expect(mutated(text, mutant)).not.toBe(text);
-      expect(scenarios.map(({ name }) => name)).toContain(mutant.caughtBy);
-      expect(mutant.danger).not.toBe('');
-      // The tests of other folders are not asked whether they see it.
-      expect(mutant.file).toMatch(/^src\/(runtime|hub|member)\//);
-    },
-  );
+  test.each(allMutants)('"$name" has its place in the program, once', (mutant) => {
+    const text = textOf(mutant.file);
+    expect(mutated(text, mutant)).not.toBe(text);
+    expect(scenarios.map(({ name }) => name)).toContain(mutant.caughtBy);
+    expect(mutant.danger).not.toBe('');
+    // The tests of other folders are not asked whether they see it.
+    expect(mutant.file).toMatch(/^src\/(runtime|hub|member)\//);
+  });
 
   test.each(['never', 'const'])('whose text is not there exactly once (%s) is refused', (find) => {
-    const [mutant] = mutants;
+    const [mutant] = allMutants;
     expect(() => mutated('const a = 1;\nconst b = 2;\n', { ...mutant!, find })).toThrow(/not once/);
   });
 
   test('has a name of its own', () => {
-    const all = [...mutants, ...deliveryMutants, ...stagedMutants];
-    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+    expect(new Set(allMutants.map(({ name }) => name)).size).toBe(allMutants.length);
+  });
+});
+
+describe('the mutants that a gate tries', () => {
+  const files = [...new Set(allMutants.map(({ file }) => file))];
+
+  test('are all while nobody knows what has changed', () => {
+    expect(mutantsFor(allMutants, undefined, 1)).toEqual(allMutants);
+  });
+
+  test('are those whose file has changed', () => {
+    const touched = allMutants.filter(({ file }) => file !== files[0]);
+    expect(mutantsFor(allMutants, files.slice(1), 1)).toEqual(touched);
+  });
+
+  test('are a few others, which change with the seed, where nothing has changed', () => {
+    const few = mutantsFor(allMutants, ['README.md'], 5);
+    expect(few).toHaveLength(MIN_TRIED);
+    expect(few).not.toEqual(mutantsFor(allMutants, [], 6));
+    expect(mutantsFor(allMutants, [], allMutants.length - 1)).toHaveLength(MIN_TRIED);
+  });
+
+  test('have last been caught by a seed that is written down by their names', () => {
+    const killers = JSON.parse(textOf('test/simulation/mutants/killers.json')) as Record<string, number>;
+    const names = allMutants.map(({ name }) => name);
+    expect(Object.keys(killers).filter((name) => !names.includes(name))).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import * as crypto from 'node:crypto';
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import type { Resource } from '../../src/api/kind.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import { until } from '../../src/base/clock.ts';
@@ -46,18 +47,22 @@ describe('the same seed', () => {
       { cwd: resolve(import.meta.dirname, '../..'), encoding: 'utf8' },
     );
 
-  test('gives the same trace alone, after other seeds and in another process', async () => {
-    const hashes = new Map<string, string>();
-    for (const scenario of scenarios) {
-      await play(scenario, { seed: 8 });
-      const { hash, steps } = await play(scenario, { seed: 7 });
-      expect(steps).toBeGreaterThan(50);
-      hashes.set(scenario.name, `${scenario.name} 7 ${hash}`);
-    }
-    const output = elsewhere();
-    for (const hash of hashes.values()) expect(output).toContain(hash);
-    for (const name of ['membership', 'delivery']) expect(elsewhere('--scenario', name)).toContain(hashes.get(name));
-  }, 300_000);
+  test(
+    'gives the same trace alone, after other seeds and in another process',
+    async () => {
+      const hashes = new Map<string, string>();
+      for (const scenario of scenarios) {
+        await play(scenario, { seed: 8 });
+        const { hash, steps } = await play(scenario, { seed: 7 });
+        expect(steps).toBeGreaterThan(50);
+        hashes.set(scenario.name, `${scenario.name} 7 ${hash}`);
+      }
+      const output = elsewhere();
+      for (const hash of hashes.values()) expect(output).toContain(hash);
+      for (const name of ['membership', 'delivery']) expect(elsewhere('--scenario', name)).toContain(hashes.get(name));
+    },
+    patience(300_000),
+  );
 
   test('differs from every other seed', async () => {
     const hashes = new Set<string>();

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import type { WindowOptions } from '../../src/apiserver/store/history.ts';
-import { type Change, RevisionMismatch, type Store } from '../../src/apiserver/store/store.ts';
+import { type Change, ObjectTooLarge, RevisionMismatch, type Store } from '../../src/apiserver/store/store.ts';
 
 export interface Subject {
   readonly name: string;
@@ -53,6 +53,36 @@ export function describeStore(subject: Subject): void {
       await durable;
       return revision;
     };
+
+    describe('the size of an object', () => {
+      // Characters of one, two and three bytes, and one that JSON writes with six.
+      const letters = ['x', 'ä', '€', '\u0001'];
+      test.each(letters)('counts the bytes of its JSON: %j', async (letter) => {
+        const store = (await open()).store();
+        const value = (length: number) => configMap('a', { x: letter.repeat(length) });
+        // The revision is part of it: of the same length for all that follow.
+        const bytesOf = (length: number) =>
+          Buffer.byteLength(
+            JSON.stringify({ ...value(length), metadata: { ...value(length).metadata, resourceVersion: '1' } }),
+          );
+        const maxBytes = bytesOf(1000);
+        const write = (length: number) =>
+          store.commit({ key: key('a'), expect: 'absent', value: value(length), maxBytes });
+        const { head } = store;
+        expect(() => write(1001)).toThrow(ObjectTooLarge);
+        expect(store.head).toBe(head);
+        expect(store.get(key('a'), 'head')).toBeUndefined();
+        const { durable, stored } = write(1000);
+        await durable;
+        expect(stored.bytes().length).toBe(maxBytes);
+      });
+
+      test('has no limit where none is named', async () => {
+        const store = (await open()).store();
+        await put(store, key('a'), { x: 'x'.repeat(5_000_000) });
+        expect(store.get(key('a'))?.bytes().length).toBeGreaterThan(5_000_000);
+      });
+    });
 
     describe('a write', () => {
       test('is visible once durable, stamped with its revision and frozen', async () => {

@@ -1,5 +1,5 @@
 // Approvals with real kubectl on `flotilla up`: who may, who did, and that nobody speaks for the hub.
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -130,18 +130,22 @@ describe.skipIf(skipsKubectl)('approvals on flotilla up', () => {
       ),
     });
     await wait('careq/r-after-all', 'create');
-    const plugin = join(home, 'kubectl-fleet');
-    writeFileSync(
-      plugin,
-      `#!/bin/sh\nexec "${process.execPath}" "${join(dirname(program), 'kubectl-fleet.js')}" "$@"\n`,
-    );
-    chmodSync(plugin, 0o755);
-    const env = { ...process.env, HOME: home, KUBECONFIG, PATH: `${home}:${process.env['PATH']}` };
+    // As the README has it, word for word.
+    const root = dirname(dirname(dirname(program)));
+    const page = readFileSync(join(root, 'README.md'), 'utf8');
+    const [, install = '', approve = ''] =
+      /```sh\n(mkdir -p .*kubectl-fleet\n)export PATH=\$HOME\/\.local\/bin:\$PATH\n(kubectl fleet approve .*)\n```/.exec(
+        page,
+      ) ?? [];
+    const env = { ...process.env, HOME: home, KUBECONFIG, PATH: `${home}/.local/bin:${process.env['PATH']}` };
+    expect(await run('sh', ['-c', install], { env, cwd: root })).toMatchObject({ code: 0 });
     const fleet = (args: readonly string[]) => run(kubectlPath as string, ['fleet', 'approve', ...args], { env });
     expect((await fleet(['careq', '--name', 'r-after-all'])).stderr).toContain("'--hub-cluster-context <name>'");
     const named = ['--hub-cluster-context', 'hub', '--name', 'r-after-all'];
     expect((await fleet(['careq', ...named, '-n', 'shop'])).stderr).toContain('is in no namespace');
-    expect(await fleet(['ClusterApprovalRequest', ...named])).toMatchObject({
+    const printed = approve.replace('REQUEST', 'r-after-all').split(' ').slice(3);
+    expect(printed).toEqual(['clusterapprovalrequest', ...named]);
+    expect(await fleet(printed)).toMatchObject({
       code: 0,
       stdout: 'clusterapprovalrequest.placement.kubernetes-fleet.io/r-after-all approved\n',
     });

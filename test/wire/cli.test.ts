@@ -90,6 +90,8 @@ describe('flotilla', () => {
   });
 
   test('applies, re-applies, changes, shows, describes and deletes', async () => {
+    // A selector that matches nothing is answered with a warning.
+    await ok(['apply', '-f', '-'], 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: shop\n');
     const one = file('one.yaml', `${placement('one', 2)}---\n${configMap('one')}`);
     expect(await ok(['apply', '-f', one, '--dry-run'])).toBe(
       'clusterresourceplacement.placement.kubernetes-fleet.io/one created (dry run)\nconfigmap/one created (dry run)\n',

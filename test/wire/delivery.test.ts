@@ -127,6 +127,10 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
     'flotilla get memberclusters',
     'flotilla apply -f examples/shop.yaml -f examples/placement.yaml',
     'flotilla describe crp shop',
+    // The kubectl plugin; test/wire/approvals.test.ts has it.
+    'mkdir -p ~/.local/bin && ln -sf "$PWD/dist/main/kubectl-fleet.js" ~/.local/bin/kubectl-fleet && chmod +x ~/.local/bin/kubectl-fleet',
+    'export PATH=$HOME/.local/bin:$PATH',
+    'kubectl fleet approve clusterapprovalrequest --hub-cluster-context hub --name REQUEST',
   ];
 
   test('has a step here for every command of the page, in its order', () => {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { patience } from '../../scripts/gate/patience.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import { type Kubectl, kubectlFor } from './fleet.ts';
 import { kubectlPath, type Result, type Server, startServer } from './server.ts';
@@ -78,7 +79,7 @@ export interface Recording extends AsyncDisposable {
   until(satisfied: (happenings: readonly Happening[]) => boolean, what: string): Promise<void>;
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = patience(60_000);
 
 export interface Fleet extends AsyncDisposable {
   /** With a context for the hub and one for each member. */
@@ -124,7 +125,7 @@ export function fleetOf(kubeconfig: string, stop: () => Promise<void>): Fleet {
   const get = async <T extends object>(context: string, args: readonly string[]): Promise<T> =>
     JSON.parse(await kubectl.ok(['--context', context, 'get', ...args, '-o', 'json']));
   const wait = (condition: string, placements: readonly string[]) =>
-    hub(['wait', `--for=${condition}`, ...placements, `--timeout=${PATIENCE_MS / 1000}s`]);
+    hub(['wait', `--for=${condition}`, ...placements, '--timeout=60s']);
   const follow = (context: string, args: readonly string[]) =>
     record({ kubeconfig }, home, ['--context', context, ...args]);
   return {

@@ -4,6 +4,7 @@ import { createServer, type Server as TcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patience, slowness } from '../../scripts/gate/patience.ts';
 import { DAY_MS, issueClientCertificate } from '../../src/apiserver/auth/certificates.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { flotilla, type Kubectl, kubectlFor, start } from './fleet.ts';
@@ -286,7 +287,7 @@ describe.skipIf(skipsKubectl)('one sentence and an exit code', () => {
   ];
 
   // Dozens of processes: on a machine that is shared they take their time.
-  test('each row of them', { timeout: 300_000 }, async () => {
+  test('each row of them', { timeout: patience(300_000) }, async () => {
     const before = await state();
     const failures: string[] = [];
     const next = rows.values();
@@ -372,7 +373,7 @@ describe.skipIf(skipsKubectl)('one sentence and an exit code', () => {
       return noticed.code === 0;
     };
     // Heartbeats are stamped with seconds: two agents that beat in the same ones are not seen until they drift apart. A new one beats at another time.
-    for (let tries = 0; !(await isNoticed()); tries++) expect(tries).toBeLessThan(5);
+    for (let tries = 0; !(await isNoticed()); tries++) expect(tries).toBeLessThan(5 * slowness());
     const told = await kubectl.ok(['get', 'events', '-n', 'fleet-member-twin', '--field-selector', 'type=Warning']);
     expect(told).toMatch(/AnotherAgentReports .*two agents run under this name; stop one of them/);
   });

@@ -134,6 +134,10 @@ describe.skipIf(skipsKubectl)('on a member', () => {
 
     test('with a bad image hangs, keeps the old Pods, and says why', async () => {
       await on('set', 'image', 'deployment/web', 'web=web:bad');
+      await on('wait', 'deployment/web', '--for=jsonpath={.status.unavailableReplicas}=1', '--timeout=30s');
+      const reason = '{.status.containerStatuses[0].state.waiting.reason}';
+      const pending = ['pods', '-l', 'app=web', '--field-selector=status.phase=Pending'];
+      await on('wait', ...pending, `--for=jsonpath=${reason}=ImagePullBackOff`, '--timeout=30s');
       const status = await tried('rollout', 'status', 'deployment', 'web', '--timeout=3s');
       expect(status).toMatchObject({ code: 1, stderr: expect.stringContaining('timed out waiting for the condition') });
       expect(status.stdout).toContain('1 out of 3 new replicas have been updated');

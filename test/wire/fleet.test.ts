@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { parseYaml } from '../../src/base/yaml.ts';
 import { flotilla, kubectlFor, type Running, start } from './fleet.ts';
 import { type Server, skipsKubectl, startServer } from './server.ts';
 
-const READY_WITHIN_MS = 20_000;
-const STOPPED_WITHIN_MS = 5_000;
+const READY_WITHIN_MS = patience(20_000);
+const STOPPED_WITHIN_MS = patience(5_000);
 
 describe.skipIf(skipsKubectl)('a fleet', () => {
   const folder = mkdtempSync(join(tmpdir(), 'flotilla-fleet-'));
@@ -48,6 +49,7 @@ describe.skipIf(skipsKubectl)('a fleet', () => {
     expect(header?.split(/ {2,}/)).toEqual([
       'NAME',
       'JOINED',
+      'HEALTHY',
       'AGE',
       'MEMBER-AGENT-LAST-SEEN',
       'NODE-COUNT',
@@ -57,7 +59,7 @@ describe.skipIf(skipsKubectl)('a fleet', () => {
       'ALLOCATABLE-MEMORY',
     ]);
     expect(rows.map((row) => row.replace(/\d+s/g, '<age>').split(/ +/).join(' '))).toEqual(
-      [1, 2, 3].map((number) => `member-${number} True <age> <age> 2 8 32Gi 8 32Gi`),
+      [1, 2, 3].map((number) => `member-${number} True True <age> <age> 2 8 32Gi 8 32Gi`),
     );
     expect(await hub(['get', 'memberclusters', '-o', 'jsonpath={.items[*].metadata.labels.environment}'])).toBe(
       'staging canary production',
@@ -140,6 +142,14 @@ describe.skipIf(skipsKubectl)('a fleet', () => {
         /^namespace\/fleet-system exists\nserviceaccount\/fourth-hub-cluster-access created\nsecret\/.* created\nmembercluster\.cluster\.kubernetes-fleet\.io\/fourth created\nwrote \.\/fourth\.kubeconfig; .*\n +flotilla member --name fourth --hub-kubeconfig \.\/fourth\.kubeconfig --kubeconfig <.*>\n$/,
       );
       expect(statSync(file).mode & 0o777).toBe(0o600);
+      // Once more with another label: it is applied, and said.
+      const changed = await flotilla(folder, [...args.slice(0, -1), 'tier=core,order=4', '-o', file]);
+      expect(changed.stdout).toContain(
+        'membercluster.cluster.kubernetes-fleet.io/fourth configured: label tier=core\n',
+      );
+      const back = await flotilla(folder, [...args, '-o', file]);
+      expect(back.stdout).toContain('fourth configured: label tier=edge\n');
+      expect((await flotilla(folder, [...args, '-o', file])).stdout).toContain('fourth exists\n');
       const { users } = parseYaml(readFileSync(file, 'utf8')) as { users: [{ user: Record<string, string> }] };
       expect(Object.keys(users[0].user)).toEqual(['token']);
 
@@ -174,7 +184,10 @@ describe.skipIf(skipsKubectl)('a fleet', () => {
       agent = keep(start(folder, args));
       await agent.says(/is running/);
       await hub(['wait', '--for=condition=Joined', 'membercluster/fourth', '--timeout=30s']);
-      expect(await hub(['get', 'memberclusters', 'fourth', '--no-headers'])).toMatch(/^fourth +True +\d+s +\d+s +0 +/);
+      await hub(['wait', '--for=condition=Healthy', 'membercluster/fourth', '--timeout=30s']);
+      expect(await hub(['get', 'memberclusters', 'fourth', '--no-headers'])).toMatch(
+        /^fourth +True +True +\d+s +\d+s +0 +/,
+      );
       // What happens on the member is seen on the hub.
       await other.ok(
         ['create', '-f', '-'],

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { patience } from '../../scripts/gate/patience.ts';
 import { program as built, ended, kubectlPath, type Result, run, type Server, within } from './server.ts';
 
 /** Without the machine's own kubeconfig and home. */
@@ -49,7 +50,7 @@ export interface Running extends AsyncDisposable {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = patience(30_000);
 
 export function start(home: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
   const child = spawn(process.execPath, [built, ...args], {

@@ -224,7 +224,7 @@ const rows: readonly { readonly id: string; shows(send: Send, kubeconfig: string
   },
 ];
 
-/** An hour is too long for a test. */
+/** An hour is too long for a test: src/apiserver/housekeeping/event-expiry.test.ts has it on a clock of its own. */
 const UNSEEN = ['event-ttl'];
 
 describe('docs/known-differences.md', () => {

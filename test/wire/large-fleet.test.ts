@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { program, run, type Server, startServer } from './server.ts';
 
 const MEMBERS = 51;
@@ -21,7 +22,8 @@ const isAlive = (pid: number): boolean => {
 };
 
 async function gone(pid: number): Promise<void> {
-  for (let tries = 0; tries < 200 && isAlive(pid); tries++) await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let tries = 0; tries < patience(10_000) / 50 && isAlive(pid); tries++)
+    await new Promise((resolve) => setTimeout(resolve, 50));
   expect(isAlive(pid)).toBe(false);
 }
 

@@ -4,11 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { flotilla, start } from './fleet.ts';
 import { type Result, type Server, startServer } from './server.ts';
 
 const API = 'placement.kubernetes-fleet.io/v1beta1';
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = patience(40_000);
 const OWN = 'kubernetes-fleet.io/member-name';
 const configMap = (value: string) => ({
   apiVersion: 'v1',
@@ -156,7 +157,7 @@ describe.each(scopes)('the commands about $it', ({ prefix, flags, title, objects
   });
 
   test('have the words of the hub for what cannot be', async () => {
-    const bad = run('bad', { stagedRolloutStrategyName: 'nope' });
+    const bad = run('bad', { resourceSnapshotIndex: '7' });
     const plan = await does('plan', 'run', '-f', file('bad', bad), ...flags);
     expect(plan).toMatchObject({ code: 3, stdout: '' });
     await apply(bad);
@@ -172,6 +173,19 @@ describe.each(scopes)('the commands about $it', ({ prefix, flags, title, objects
       code: 1,
       stderr: expect.stringMatching(/^error: there is no \w+ ".*nope" \(known: bad\); .*-n/),
     });
+  });
+
+  test('have the words of the hub for what does not exist yet', async () => {
+    const early = run('early', { stagedRolloutStrategyName: 'nope' });
+    const plan = await does('plan', 'run', '-f', file('early', early), ...flags);
+    expect(plan).toMatchObject({ code: 2, stdout: '' });
+    await apply(early);
+    const why = await until(({ stdout }) => stdout.includes('cannot begin yet'), 'why', 'run/early', ...flags);
+    expect(why.code).toBe(2);
+    expect(why.stdout).toMatch(/ cannot begin yet: \w+ ".*nope" does not exist\n/);
+    expect(plan.stderr).toBe(`error: ${await conditionOf('early', 'Initialized')}\n`);
+    expect(await does('run', 'early', ...flags)).toMatchObject({ code: 2 });
+    await does('delete', '-f', file('early', early), '--context', 'hub');
   });
 
   test('say what it waits for, and show it move to its end', async () => {

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { commands, manifests } from '../seeds/index.ts';
 import { type Running, start } from './fleet.ts';
 import { isAsShown, type Step, stepsOf } from './seeds-walk.ts';
@@ -16,7 +17,7 @@ const PREPARED = 'npm ci && npm run build\n';
 /** Runs in a terminal of its own until the next one, or the end. */
 const LASTING = /^flotilla up (.*)\n$/;
 /** One block has many commands, and each of those that wait has a limit of its own. */
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = patience(180_000);
 
 describe('a page that is a walk', () => {
   const block = (info: string, text: string) => `\`\`\`${info}\n${text}\`\`\`\n`;
@@ -125,7 +126,7 @@ describe.skipIf(skipsKubectl)('the walk of docs/seeds.md', () => {
     exports += (step.commands.match(/^export .*\n/gm) ?? []).join('');
   }
 
-  test('leads through both scopes', { timeout: 600_000 }, async () => {
+  test('leads through both scopes', { timeout: patience(600_000) }, async () => {
     const [first, ...steps] = stepsOf(page);
     expect(first?.commands).toBe(PREPARED);
     for (const step of steps) {

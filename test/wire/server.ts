@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { patience } from '../../scripts/gate/patience.ts';
 import { findKubectl } from '../../scripts/kubectl.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -110,8 +111,8 @@ export async function startServer(options: StartOptions = {}): Promise<Server> {
   };
 }
 
-const READY_WITHIN_MS = 120_000;
-const ENDS_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = patience(120_000);
+const ENDS_WITHIN_MS = patience(60_000);
 
 /** Rejects with what was waited for if it takes too long: a test that only times out tells nobody. */
 export function within<T>(promise: Promise<T>, ms: number, what: () => string): Promise<T> {
@@ -137,7 +138,13 @@ export async function ended(
   }
 }
 
-/** What takes too long is killed, and the result says so. */
+/** Commands say how long kubectl waits. Waits of 20 s and more are limits, not part of the test: they scale. */
+const patientArgument = (argument: string): string =>
+  argument.replaceAll(/--timeout([= ])([2-9]\d|\d{3,})s\b/g, (_, sign: string, seconds: string) => {
+    return `--timeout${sign}${Math.ceil(patience(Number(seconds) * 1000) / 1000)}s`;
+  });
+
+/** A command that takes too long is killed, and the result says so. */
 export function run(
   file: string,
   args: readonly string[],
@@ -148,11 +155,11 @@ export function run(
     readonly timeoutMs?: number;
   } = {},
 ): Promise<Result> {
-  const timeout = options.timeoutMs ?? 60_000;
+  const timeout = options.timeoutMs ?? patience(90_000);
   return new Promise((done) => {
     const child = execFile(
       file,
-      [...args],
+      args.map(patientArgument),
       {
         encoding: 'utf8',
         timeout,

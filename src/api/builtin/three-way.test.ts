@@ -367,7 +367,6 @@ describe('the difference between a wish and what is there', () => {
             expect(labelsOf(after)?.[key]).toBe(value);
           }
         }),
-        { numRuns: 300 },
       );
     },
   );

@@ -345,7 +345,6 @@ describe('the answer', () => {
           }
         }
       }),
-      { numRuns: 300 },
     );
   });
 

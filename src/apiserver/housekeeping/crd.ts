@@ -1,8 +1,3 @@
-// The life of CustomResourceDefinitions: names are accepted, the kind is established and served; on deletion the instances go first.
-//
-// Guarantees: a definition is served as soon as the write that created it is visible, without polling, and at once when a store is
-// opened again. Everything is decided from what stands in the store, so a crash between two writes only means to go on.
-import type { Kind } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -18,7 +13,7 @@ export interface CrdHousekeepingOptions {
   /** Called with all custom resources whenever they change; the same resource is the same value. */
   onServed(resources: readonly ServedResource[]): void;
   /** Admission of our own kinds. */
-  admit?(group: string, kind: string): Kind['admit'];
+  admission?(group: string, kind: string): ServedResource['admission'];
   onError(error: unknown, what: string): void;
 }
 
@@ -179,10 +174,10 @@ interface Served {
 
 /** Remembers what it served, so that an unchanged definition stays the same resource. */
 class Serving {
-  readonly #options: Pick<CrdHousekeepingOptions, 'admit'>;
+  readonly #options: Pick<CrdHousekeepingOptions, 'admission'>;
   #known: ReadonlyMap<string, Served> = new Map();
 
-  constructor(options: Pick<CrdHousekeepingOptions, 'admit'>) {
+  constructor(options: Pick<CrdHousekeepingOptions, 'admission'>) {
     this.#options = options;
   }
 
@@ -199,10 +194,10 @@ class Serving {
   }
 
   #make(crd: Crd): ServedResource {
-    const admit = this.#options.admit?.(crd.spec.group, crd.spec.names.kind);
+    const admission = this.#options.admission?.(crd.spec.group, crd.spec.names.kind);
     const known = made.get(crd);
-    if (known !== undefined && known.admit === admit) return known;
-    const resource = servedResourceOf(crd, admit === undefined ? {} : { admit });
+    if (known !== undefined && known.admission === admission) return known;
+    const resource = servedResourceOf(crd, admission === undefined ? {} : { admission });
     made.set(crd, resource);
     return resource;
   }

@@ -378,7 +378,7 @@ describe('anything at all', () => {
           expect(answer).not.toMatch(/^HTTP\/1\.1 (100 Continue\r\n\r\nHTTP\/1\.1 )?500 /);
         },
       ),
-      { numRuns: 400, seed: 42, endOnFailure: true },
+      { endOnFailure: true },
     );
-  }, 30_000);
+  });
 });

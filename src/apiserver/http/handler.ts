@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { User } from '../../api/object.ts';
-import { badRequest, methodNotAllowed, noSuchResource, tooManyRequests } from '../../api/status.ts';
+import { badRequest, methodNotAllowed, noSuchResource, tooManyRequests, unauthorized } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AbortError, ApiError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
@@ -12,6 +12,7 @@ import { clientCertificateOf } from '../auth/client-certificate.ts';
 import { impersonate } from '../auth/impersonation.ts';
 import { forbiddenError } from '../auth/rbac.ts';
 import type { Attributes } from '../cluster.ts';
+import { type Account, type AccountOptions, createAccounts } from './accounts.ts';
 import { createDiscovery } from './discovery.ts';
 import type { HttpCluster } from './http-cluster.ts';
 import type { Limits } from './limits.ts';
@@ -35,6 +36,8 @@ export interface HandlerOptions {
   readonly everybody?: User;
   /** Called for failures that are ours, not the client's. */
   readonly onFailure?: (error: unknown, request: { readonly method: string; readonly path: string }) => void;
+  /** Called when an identity reaches a limit of its own. */
+  readonly onLimit?: AccountOptions['onLimit'];
 }
 
 export interface Handler {
@@ -58,11 +61,17 @@ export function createHandler(options: HandlerOptions): Handler {
   const discovery = createDiscovery();
   const openApi = createOpenApi();
   const resources = createResourceServer({ clock, choose, watches, limits });
-  const metrics = createMetrics({ inFlight: () => inFlight, watchers: () => watches.size });
+  const accounts = createAccounts({ limits, clock, ...(options.onLimit ? { onLimit: options.onLimit } : {}) });
+  const metrics = createMetrics({
+    inFlight: () => inFlight,
+    watchers: () => watches.size,
+    limited: () => accounts.refused,
+  });
   let inFlight = 0;
   let isWindingDown = false;
 
-  const identify = (served: HttpCluster, request: IncomingMessage): User => {
+  /** Who asks, and whose account it is on: those who act as others pay for it themselves. */
+  const identify = (served: HttpCluster, { request }: Exchange, note: Note): User => {
     const { headers, socket } = request;
     const certificate = !everybody && socket instanceof TLSSocket ? clientCertificateOf(socket) : undefined;
     const { authorization } = headers;
@@ -73,10 +82,21 @@ export function createHandler(options: HandlerOptions): Handler {
         ...(authorization === undefined ? {} : { authorization }),
       });
     if (known instanceof ApiError) throw known;
+    note.account = accounts.enter(known);
     if (!isImpersonating(headers)) return known;
     const other = impersonate(known, request.headersDistinct, served.cluster.authorizer);
     if (other instanceof ApiError) throw other;
     return other;
+  };
+
+  /** Which clusters there are is only for clients with a credential: to all others every name looks like one that refuses them. */
+  const checkNamed = (served: HttpCluster | undefined, { headers, socket }: IncomingMessage) => {
+    if (everybody || (socket instanceof TLSSocket && clientCertificateOf(socket) !== undefined)) return;
+    const { authorization } = headers;
+    if (authorization === undefined) throw unauthorized();
+    if (served) return;
+    const known = options.clusters('')?.authenticate({ authorization }) ?? unauthorized();
+    if (known instanceof ApiError) throw known;
   };
 
   const authorize = (served: HttpCluster, user: User, what: Attributes) => {
@@ -85,7 +105,7 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 
   const serveResource = (exchange: Exchange, served: HttpCluster, where: ResourcePath, query: Query, note: Note) => {
-    const user = identify(served, exchange.request);
+    const user = identify(served, exchange, note);
     const { method } = exchange.request;
     const verb = verbOf(method, where, isWatchAsked(query));
     note.verb = verb ?? 'OTHER';
@@ -102,11 +122,11 @@ export function createHandler(options: HandlerOptions): Handler {
     if (fault !== undefined) throw badRequest(fault);
     // From here on a subresource that nobody knows ends in a 404, and metrics keep no word of it.
     note.resource = where;
-    return resources.serve(exchange, { served, found, where, verb, query, user });
+    return resources.serve(exchange, { served, found, where, verb, query, user, account: note.account as Account });
   };
 
-  const servePath = (exchange: Exchange, served: HttpCluster, { path }: RequestPath, query: Query) => {
-    const user = identify(served, exchange.request);
+  const servePath = (exchange: Exchange, served: HttpCluster, { path }: RequestPath, query: Query, note: Note) => {
+    const user = identify(served, exchange, note);
     const method = exchange.request.method ?? '';
     authorize(served, user, { verb: method.toLowerCase(), path });
     if (method !== 'GET' && method !== 'HEAD' && !/^\/(healthz|livez|readyz)(\/|$)/.test(path)) {
@@ -133,9 +153,10 @@ export function createHandler(options: HandlerOptions): Handler {
     note.path = where.path;
     const query = queryOf(mark < 0 ? '' : url.slice(mark + 1));
     const served = options.clusters(where.cluster);
+    if (where.cluster !== '') checkNamed(served, exchange.request);
     if (!served) return sendNoSuchPage(exchange);
     if (where.resource) return serveResource(exchange, served, where.resource, query, note);
-    return servePath(exchange, served, where, query);
+    return servePath(exchange, served, where, query, note);
   };
 
   const fail = (exchange: Exchange, note: Note, thrown: unknown) => {
@@ -178,9 +199,10 @@ export function createHandler(options: HandlerOptions): Handler {
       warnings: new Set(),
       isLast: isWindingDown,
     };
-    const note: Note = { path: '', verb: request.method ?? '', resource: undefined };
+    const note: Note = { path: '', verb: request.method ?? '', resource: undefined, account: undefined };
     const done = () => {
       inFlight--;
+      if (note.account !== undefined) leave(note.account, response);
       metrics.observe(factsOf(note, response.statusCode), clock.now() - startedAt);
     };
     inFlight++;
@@ -217,6 +239,17 @@ interface Note {
   path: string;
   verb: string;
   resource: ResourcePath | undefined;
+  account: Account | undefined;
+}
+
+/** An answer that waits for its reader stays on the account until it is read, or given up. A watch counts for itself. */
+function leave(account: Account, response: ServerResponse): void {
+  const unsent = response.writableEnded ? response.writableLength : 0;
+  if (unsent > response.writableHighWaterMark && !response.destroyed) {
+    account.addUnsent(unsent);
+    response.once('close', () => account.addUnsent(-unsent));
+  }
+  account.leave();
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -12,10 +12,18 @@ export interface Limits {
   readonly checkMs: number;
   /** An idle connection is kept longer than client pools keep theirs, or they meet resets. */
   readonly keepAliveMs: number;
+  /** A connection on which nothing moves, in either direction, is closed; one with a watch is not. */
+  readonly idleMs: number;
   readonly connections: number;
   /** Requests that are being answered, without watches. */
   readonly requests: number;
   readonly watches: number;
+  /** Of one identity: no agent and no kubectl comes near. */
+  readonly requestsPerUser: number;
+  readonly watchesPerUser: number;
+  /** Bytes that one identity, and all together, were sent and have not read. */
+  readonly unsentBytesPerUser: number;
+  readonly unsentBytes: number;
   /** A watcher with more than this unsent gets no further events until its socket has drained … */
   readonly watchBufferBytes: number;
   /** … and is dropped when that takes longer than this. */
@@ -31,9 +39,14 @@ export const defaultLimits: Limits = {
   requestMs: 60_000,
   checkMs: 5_000,
   keepAliveMs: 90_000,
+  idleMs: 5 * 60_000,
   connections: 20_000,
   requests: 2_000,
   watches: 20_000,
+  requestsPerUser: 200,
+  watchesPerUser: 500,
+  unsentBytesPerUser: 16 * 1024 * 1024,
+  unsentBytes: 256 * 1024 * 1024,
   watchBufferBytes: 1024 * 1024,
   watchStallMs: 30_000,
   closeMs: 5_000,

@@ -1,12 +1,13 @@
 import { request as httpsRequest } from 'node:https';
+import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from 'node:tls';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { wallClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { systemRandom } from '../../base/random.ts';
 import { createAuthority, DAY_MS, issueClientCertificate, issueServerCertificate } from '../auth/certificates.ts';
 import { loopbackFault } from './loopback.ts';
-import { aCluster, aServer, type TestServer } from './server.testing.ts';
+import { aCluster, aConfigMap, aServer, type TestServer } from './server.testing.ts';
 import { type Listening, serve } from './server.ts';
 
 let server: TestServer | undefined;
@@ -60,6 +61,107 @@ const ask = (options: Record<string, unknown>): Promise<number> =>
       .on('error', reject)
       .end();
   });
+
+describe('a connection', () => {
+  const limits = { closeMs: 200, headersMs: 300, requestMs: 300, checkMs: 50, keepAliveMs: 300, idleMs: 300 };
+  const start = async (more: object = {}) => {
+    const cluster = aCluster();
+    secure = await serve({
+      clusters: () => cluster,
+      host: '127.0.0.1',
+      port: 0,
+      tls: { key: own.privateKey, certificate: own.certificate, clientCa: authority.certificate },
+      clock: wallClock,
+      limits: { ...limits, ...more },
+    });
+    return { cluster, listening: secure };
+  };
+  const sockets: Socket[] = [];
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+  const opened = <T extends Socket>(socket: T): T => {
+    socket.on('error', () => {});
+    sockets.push(socket);
+    return socket;
+  };
+  const secured = (bytes = ''): Promise<TLSSocket> =>
+    new Promise((resolve) => {
+      const about = { host: '127.0.0.1', port: secure?.port as number, ca: authority.certificate };
+      const socket = opened(
+        tlsConnect(about, () => {
+          socket.pause();
+          socket.write(bytes);
+          resolve(socket);
+        }),
+      );
+    });
+  const asking = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer t-x\r\n\r\n`;
+  /** No client reads: that the server has closed it can be seen there alone. */
+  const closed = (listening: Listening) =>
+    vi.waitFor(() => expect(listening.load.connections).toBe(0), { timeout: 60_000, interval: 10 });
+
+  test.each<{ it: string; open: () => unknown }>([
+    { it: 'that never begins with TLS', open: () => opened(connect(secure?.port as number, '127.0.0.1')) },
+    { it: 'that sends nothing after the handshake', open: () => secured() },
+    { it: 'that sends half of a request', open: () => secured('GET / HTTP/1.1\r\nHost:') },
+    { it: 'that sends nothing after a request', open: () => secured(asking('/readyz')) },
+  ])('$it is closed', async ({ open }) => {
+    const { listening } = await start();
+    for (let at = 0; at < 5; at++) await open();
+    await vi.waitFor(() => expect(listening.load.connections).toBeGreaterThan(0), { timeout: 60_000, interval: 1 });
+    await closed(listening);
+  });
+
+  test('whose answer is not read is closed', async () => {
+    const { cluster, listening } = await start({ keepAliveMs: 60_000 });
+    cluster.seed([aConfigMap('big', { big: 'x'.repeat(1_400_000) })]);
+    const socket = await secured();
+    // As many as it takes to fill what the system buffers.
+    for (let at = 0; at < 16; at++) socket.write(asking('/api/v1/namespaces/default/configmaps/big'));
+    await closed(listening);
+  });
+
+  test('with a watch on which nothing happens stays', async () => {
+    const { cluster, listening } = await start();
+    const watching = await secured(asking('/api/v1/namespaces/default/configmaps?watch=1'));
+    let text = '';
+    watching.on('data', (chunk) => {
+      text += chunk;
+    });
+    watching.resume();
+    await vi.waitFor(() => expect(listening.load.watches).toBe(1), { timeout: 60_000 });
+    // Others come and are closed for being idle, one after the other: more time than this one may be idle for.
+    for (let at = 0; at < 3; at++) {
+      await secured();
+      await vi.waitFor(() => expect(listening.load.connections).toBe(1), { timeout: 60_000, interval: 10 });
+    }
+    cluster.seed([aConfigMap('news')]);
+    await vi.waitFor(() => expect(text).toContain('uid-news'), { timeout: 60_000 });
+  });
+});
+
+test('which clusters there are is told to nobody without a credential', async () => {
+  const cluster = aCluster();
+  secure = await serve({
+    clusters: (name) => (name === '' || name === 'm1' ? cluster : undefined),
+    host: '127.0.0.1',
+    port: 0,
+    tls: { key: own.privateKey, certificate: own.certificate, clientCa: authority.certificate },
+    clock: wallClock,
+    limits: { closeMs: 200 },
+  });
+  for (const path of ['/healthz', '/readyz', '/version', '/api/v1/nodes', '/']) {
+    for (const headers of [{}, { authorization: 'Bearer wrong' }]) {
+      const codes = await Promise.all(['m1', 'm2'].map((name) => ask({ path: `/clusters/${name}${path}`, headers })));
+      expect(codes, path).toEqual([401, 401]);
+    }
+  }
+  const headers = { authorization: 'Bearer t-bob' };
+  expect(await ask({ path: '/clusters/m1/healthz', headers })).toBe(200);
+  expect(await ask({ path: '/clusters/m2/healthz', headers })).toBe(404);
+  expect(await ask({ path: '/healthz' })).toBe(200);
+});
 
 describe('over https', () => {
   test('a client is who its certificate says, if our CA signed it; else nobody', async () => {

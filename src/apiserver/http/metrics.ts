@@ -14,6 +14,8 @@ export interface RequestFacts {
 export interface Gauges {
   inFlight(): number;
   watchers(): number;
+  /** How often an identity was refused something, by the limit that it had reached. */
+  limited(): ReadonlyMap<string, number>;
 }
 
 export interface Metrics {
@@ -69,7 +71,13 @@ export function createMetrics(gauges: Gauges): Metrics {
     },
     async text(clusterGauges) {
       const own = await registry.metrics();
-      const parts = [requestTotals(series), requestDurations(series), own, ...clusterGauges.map(gaugeText)];
+      const parts = [
+        requestTotals(series),
+        requestDurations(series),
+        limitTotals(gauges.limited()),
+        own,
+        ...clusterGauges.map(gaugeText),
+      ];
       return { text: `${parts.filter((part) => part !== '').join('\n')}\n`, contentType: registry.contentType };
     },
   };
@@ -100,6 +108,13 @@ function requestDurations(series: ReadonlyMap<string, Series>): string {
     ];
   });
   return [`# HELP ${name} How long answers took.`, `# TYPE ${name} histogram`, ...lines].join('\n');
+}
+
+function limitTotals(limited: ReadonlyMap<string, number>): string {
+  const name = 'flotilla_limited_total';
+  const lines = [...limited].map(([limit, count]) => `${name}{limit="${limit}"} ${count}`);
+  const help = `# HELP ${name} Requests and watches that were refused because their user had reached a limit.`;
+  return [help, `# TYPE ${name} counter`, ...lines].join('\n');
 }
 
 const gaugeText = ({ name, help, value }: ClusterGauge): string =>

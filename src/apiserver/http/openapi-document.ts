@@ -1,6 +1,7 @@
 // One group's OpenAPI document: the schemas of its kinds and of everything they refer to, and for each kind the operations from which
 // clients read what the server can do.
 import type { Schema } from '../../api/schema.ts';
+import { isServed } from '../verbs/offered.ts';
 import { rootOf, subresourcesOf } from './discovery.ts';
 import type { GroupVersion } from './served-groups.ts';
 
@@ -34,7 +35,7 @@ export function groupDocument(of: GroupVersion, source: TypeSource): Json {
 
     const collection = `${rootOf(of)}${resource.namespaced ? '/namespaces/{namespace}' : ''}/${resource.plural}`;
     const scope = resource.namespaced ? [pathParameter('namespace')] : [];
-    const may = (verb: string) => resource.verbs.includes(verb);
+    const may = (verb: string) => isServed(resource, verb);
     paths[collection] = {
       ...(may('list') ? { get: operation('list', gvk, LIST_PARAMETERS) } : {}),
       ...(may('create') ? { post: operation('post', gvk, WRITE_PARAMETERS, name) } : {}),

@@ -274,7 +274,7 @@ describe('a body that is no such message is a bad request', () => {
     const ofKind = fc
       .tuple(fc.nat(kinds.length - 1), random)
       .map(([index, raw]) => body(kinds[index]!.json.apiVersion, kinds[index]!.json.kind, [...raw]));
-    fc.assert(fc.property(fc.oneof(damaged, random, ofKind), decodeOrRefuse), { numRuns: 3000 });
+    fc.assert(fc.property(fc.oneof(damaged, random, ofKind), decodeOrRefuse));
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Found } from '../registry.ts';
 import type { At, Caller, Feed, Listed } from '../verbs/call.ts';
 import { checkOffered } from '../verbs/offered.ts';
+import type { Account } from './accounts.ts';
 import { decodeObject, decodeOptions, decodePatch, type OnRepeated, readBody } from './body.ts';
 import { createEventEncoder, eventShape } from './event-encoder.ts';
 import type { HttpCluster } from './http-cluster.ts';
@@ -34,6 +35,7 @@ export interface ResourceRequest {
   readonly verb: string;
   readonly query: Query;
   readonly user: User;
+  readonly account: Account;
 }
 
 export interface ResourceServer {
@@ -62,24 +64,28 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     query: Query,
   ) => sendObject(exchange, code, { at, stored, query, choose, now: clock.now() });
 
-  const serveWatch = (exchange: Exchange, { served, query, where }: ResourceRequest, at: At): void | Promise<void> => {
+  const serveWatch = (exchange: Exchange, request: ResourceRequest, at: At): void | Promise<void> => {
+    const { served, query, where, account } = request;
     const { timeoutSeconds, ...asked } = watchOptions(query);
     // The old form of a watch may name one object.
     const fields = where.isWatch && where.name !== undefined ? { fields: `metadata.name=${where.name}` } : {};
     const { form, version } = choose(exchange.request.headers.accept, WATCH_FORMS);
     const include = form === 'table' ? includeObject(query) : 'Metadata';
     if (watches.size >= limits.watches) throw tooManyRequests('too many watches are open', 10);
+    account.openWatch();
     const open = (feed: Feed) => {
-      if (exchange.response.destroyed) return; // the client did not wait for the beginning
+      if (exchange.response.destroyed) return account.closeWatch(); // the client did not wait for the beginning
       const shape = eventShape({
         at,
         form: form === 'table' ? 'table' : form === 'json' ? 'json' : 'metadata',
         version,
         include,
       });
-      watches.open(exchange, { feed, shape, encoder, sendsBookmarks: asked.bookmarks === true, timeoutSeconds });
+      const sendsBookmarks = asked.bookmarks === true;
+      watches.open(exchange, { feed, shape, encoder, account, sendsBookmarks, timeoutSeconds });
     };
     const refuse = (error: unknown) => {
+      account.closeWatch();
       if (!isExpired(error)) throw error;
       sendExpiredWatch(exchange, error);
     };

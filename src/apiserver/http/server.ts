@@ -28,13 +28,14 @@ export interface ServeOptions {
   readonly clock: Clock;
   readonly random?: Random;
   readonly onFailure?: HandlerOptions['onFailure'];
+  readonly onLimit?: HandlerOptions['onLimit'];
 }
 
 export interface Listening {
   readonly port: number;
   readonly host: string;
-  /** Open watches and requests being answered. */
-  readonly load: { readonly watches: number; readonly requests: number };
+  /** Open watches, requests being answered, and connections with or without any. */
+  readonly load: { readonly watches: number; readonly requests: number; readonly connections: number };
   /** Takes no more connections, ends watches, lets requests finish, then cuts what is left. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -60,6 +61,7 @@ export async function serve(options: ServeOptions): Promise<Listening> {
     limits,
     ...(plainHttp ? { everybody: plainHttp.user } : {}),
     ...(options.onFailure ? { onFailure: options.onFailure } : {}),
+    ...(options.onLimit ? { onLimit: options.onLimit } : {}),
   });
   const handle = plainHttp ? guarded(handler.handle, () => listeningPort) : handler.handle;
   const common = {
@@ -89,7 +91,14 @@ export async function serve(options: ServeOptions): Promise<Listening> {
       )
     : createHttpServer(common, handle);
   server.maxConnections = limits.connections;
-  server.on('clientError', refuse);
+  // Without traffic in either direction: whoever reads no answer goes, too. A watch may be silent for longer.
+  server.timeout = limits.idleMs;
+  server.on('clientError', refuseWith(clock));
+  let connections = 0;
+  server.on('connection', (socket) => {
+    connections++;
+    socket.once('close', () => connections--);
+  });
   // No 'upgrade' listener: requests for exec and attach arrive as ordinary ones and get an ordinary answer.
 
   await new Promise<void>((resolve, reject) => {
@@ -124,6 +133,9 @@ export async function serve(options: ServeOptions): Promise<Listening> {
       get requests() {
         return handler.inFlight;
       },
+      get connections() {
+        return connections;
+      },
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -148,15 +160,23 @@ const REFUSALS: Readonly<Partial<Record<string, string>>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** What came over the socket is no HTTP, or came too slowly. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const line = (Object.hasOwn(REFUSALS, error.code ?? '') && REFUSALS[error.code ?? '']) || '400 Bad Request';
-  socket.end(
-    `HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: ${line.length}\r\n\r\n${line}`,
-    () => socket.destroy(),
-  );
-}
+const LINGER_MS = 1000;
+
+/** What came over the socket is no HTTP, or came too slowly. The connection ends, whether or not the client reads why. */
+const refuseWith =
+  (clock: Clock) =>
+  (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    // Before the handshake nothing can be told: it would wait for the handshake, and the connection with it.
+    const isMute = /^ERR_(TLS|SSL)_/.test(error.code ?? '');
+    if (!socket.writable || isMute || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    const line = (Object.hasOwn(REFUSALS, error.code ?? '') && REFUSALS[error.code ?? '']) || '400 Bad Request';
+    const cancel = clock.at(clock.now() + LINGER_MS, 'refused connection ends', () => socket.destroy());
+    socket.once('close', cancel);
+    socket.end(
+      `HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: ${line.length}\r\n\r\n${line}`,
+      () => socket.destroy(),
+    );
+  };

@@ -33,7 +33,8 @@ async function watched() {
   const server = createServer((request, response) => {
     const watch = { feed, shape: {} as EventShape, encoder: { encode, made: 0 }, sendsBookmarks: false };
     const exchange = { request, response, auditId: '', warnings: new Set<string>(), isLast: false };
-    hub.open(exchange, { ...watch, timeoutSeconds: undefined });
+    const account = { closeWatch() {}, addUnsent() {}, isUnread: () => false };
+    hub.open(exchange, { ...watch, account, timeoutSeconds: undefined });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

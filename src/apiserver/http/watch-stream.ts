@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
 import type { Feed, FeedEvent } from '../verbs/call.ts';
+import type { Account } from './accounts.ts';
 import { type EventEncoder, type EventShape, errorEvent } from './event-encoder.ts';
 import type { Limits } from './limits.ts';
 import { JSON_TYPE } from './negotiate.ts';
@@ -21,6 +22,8 @@ export interface OpenWatch {
   readonly feed: Feed;
   readonly shape: EventShape;
   readonly encoder: EventEncoder;
+  /** Of whoever watches; counts this one already. */
+  readonly account: Pick<Account, 'closeWatch' | 'addUnsent' | 'isUnread'>;
   readonly sendsBookmarks: boolean;
   readonly timeoutSeconds: number | undefined;
 }
@@ -105,7 +108,7 @@ interface Surroundings {
 
 function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surroundings): Watcher {
   const { response } = exchange;
-  const { feed, shape, encoder } = watch;
+  const { feed, shape, encoder, account } = watch;
   const { clock, limits } = around;
   const cancels = new Map<'wake' | 'timeout' | 'bookmark' | 'stall', () => void>();
   let pending: readonly FeedEvent[] = [];
@@ -114,7 +117,14 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
   let isQueued = false;
   let isBlocked = false;
   let isOver = false;
+  let unsent = 0;
 
+  /** Only what the socket could not take at once is worth counting. */
+  const noteUnsent = (bytes: number) => {
+    if (bytes === unsent) return;
+    account.addUnsent(bytes - unsent);
+    unsent = bytes;
+  };
   const queue = () => {
     if (isQueued || isBlocked || isOver) return;
     isQueued = true;
@@ -124,6 +134,8 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
     if (isOver) return;
     isOver = true;
     for (const cancel of cancels.values()) cancel();
+    noteUnsent(0);
+    account.closeWatch();
     around.onClosed();
   };
   const finish = (last?: Uint8Array) => {
@@ -176,7 +188,9 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
         }
         while (next < pending.length) {
           if (response.writableLength > limits.watchBufferBytes) return block();
-          response.write(burst());
+          // Somebody who reads none of many watches: what they were sent fills our memory.
+          if (account.isUnread()) return void response.destroy();
+          if (!response.write(burst())) noteUnsent(response.writableLength);
           // It would else wait until all that is ready has run.
           response.socket?.uncork();
         }
@@ -206,6 +220,9 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
   return {
     start() {
       response.on('close', close);
+      response.on('drain', () => noteUnsent(0));
+      // Nothing may happen for an hour: the connection is not idle.
+      response.on('timeout', () => {});
       response.writeHead(200, headersOf(exchange, JSON_TYPE));
       // Clients wait for the headers before they do anything else, and there may be no event for an hour.
       response.flushHeaders();

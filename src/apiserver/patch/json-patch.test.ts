@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { patience } from '../../../scripts/gate/patience.ts';
 import { ApiError } from '../../base/errors.ts';
 import { deepFreeze, type Json } from '../../base/json.ts';
 import { formatPointer } from '../../base/json-pointer.ts';
@@ -157,7 +158,7 @@ describe('a JSON patch', () => {
     const patch = Array.from({ length: 10_000 }, (_, i) => ({ op: 'replace', path: `/list/${i}`, value: -1 }));
     const start = process.hrtime.bigint();
     const result = applyJsonPatch(list, patch) as { list: number[] };
-    expect(Number(process.hrtime.bigint() - start) / 1e6).toBeLessThan(1000);
+    expect(Number(process.hrtime.bigint() - start) / 1e6).toBeLessThan(patience(1000));
     expect(result.list[9_999]).toBe(-1);
     expect(list.list[0]).toBe(0);
   });

@@ -63,6 +63,7 @@ export const crdBehaviour: Behaviour = {
   createOnUpdate: false,
   unconditionalUpdate: false,
   returnsDeleted: false,
+  plainFinalizers: true,
   nameError: nameErrorBy(dnsSubdomainErrors),
   default: defaultCrd,
   prepare: prepareCrd,

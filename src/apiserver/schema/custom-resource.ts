@@ -1,6 +1,6 @@
 // From a CustomResourceDefinition to what the server serves for it. Structures, tables and conversions are shared by all clusters whose
 // CRDs are equal; only the identity of the CRD is a cluster's own.
-import type { FieldCause, Kind } from '../../api/kind.ts';
+import type { FieldCause } from '../../api/kind.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import type { Schema } from '../../api/schema.ts';
 import { forbidden, invalidValue } from '../../api/status.ts';
@@ -16,11 +16,13 @@ import { byPreference } from './version-order.ts';
 
 export interface CustomResourceOptions {
   /** Our own kinds: what their schema cannot say. */
-  readonly admit?: Kind['admit'];
+  readonly admission?: ServedResource['admission'];
 }
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch'];
+/** While the CRD is being deleted its objects can be changed, or no finalizer could be removed. Creating is refused by `prepare`. */
+const UNLISTED_VERBS = VERBS.filter((verb) => !TERMINATING_VERBS.includes(verb));
 
 /** A CRD without a schema keeps everything: only old ones are like that. */
 const ANYTHING: Schema = Object.freeze({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
@@ -43,14 +45,14 @@ export function servedResourceOf(crd: Crd, options: CustomResourceOptions = {}):
     namespaced: spec.scope === 'Namespaced',
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
-    verbs: isTerminating ? TERMINATING_VERBS : VERBS,
+    ...(isTerminating ? { verbs: TERMINATING_VERBS, unlistedVerbs: UNLISTED_VERBS } : { verbs: VERBS }),
     versions,
     stored,
     hasStatus,
     ...(scale === undefined ? {} : { scale }),
     subresources: [],
     behaviour: behaviourOf(spec, scale, isTerminating),
-    ...(options.admit === undefined ? {} : { admit: options.admit }),
+    ...(options.admission === undefined ? {} : { admission: options.admission }),
     custom: { crdName: crd.metadata.name ?? '', crdUid: crd.metadata.uid ?? '' },
   };
 }
@@ -134,6 +136,7 @@ function behaviourOf(spec: CrdSpec, scale: ScaleShape | undefined, isTerminating
     createOnUpdate: false,
     unconditionalUpdate: false,
     returnsDeleted: false,
+    plainFinalizers: true,
     nameError,
     ...(isTerminating
       ? {

@@ -5,7 +5,7 @@ import { checkExpected } from './expect.ts';
 import { kinds, type RecordKind, type WrittenRecord } from './record.ts';
 import { type ParsedObjects, RecordStored } from './record-stored.ts';
 import type { Change, Committed, Store, Stored, Write } from './store.ts';
-import { DeletedStored, jsonOf, stamped } from './stored-form.ts';
+import { checkSize, DeletedStored, jsonOf, stamped } from './stored-form.ts';
 import type { VisibleState } from './visible-state.ts';
 
 /** What a cluster asks of its log. */
@@ -100,7 +100,9 @@ export class ClusterStore implements Store {
       stored = new DeletedStored(previous!, revision);
     } else {
       const object = stamped(value, revision);
-      record = this.#sink.record({ kind: kinds.put, cluster: this, revision, key, json: jsonOf(object) });
+      const text = jsonOf(object);
+      checkSize(text, write.maxBytes);
+      record = this.#sink.record({ kind: kinds.put, cluster: this, revision, key, json: text });
       const json = { block: record.block, start: record.jsonStart, end: record.end };
       const kept = new RecordStored({ key, revision }, json, this.#sink.parsed);
       kept.remember(object);

@@ -2,7 +2,7 @@
 // when first asked for.
 import type { KubeObject } from '../../api/object.ts';
 import { checkExpected } from './expect.ts';
-import type { Committed, Store, Stored, Write } from './store.ts';
+import { type Committed, ObjectTooLarge, type Store, type Stored, type Write } from './store.ts';
 import { DeletedStored, jsonOf, stamped } from './stored-form.ts';
 import { type Image, type StateOptions, VisibleState } from './visible-state.ts';
 
@@ -62,6 +62,7 @@ class MemoryStore implements Store {
     const stored = deleted
       ? new DeletedStored(previous!, revision)
       : new ObjectStored(key, revision, stamped(value, revision));
+    if (stored instanceof ObjectStored && stored.isAbove(write.maxBytes)) throw new ObjectTooLarge();
     const weight = weightOf(stored) + weightOf(previous);
     if (this.#state.apply({ revision, key, stored, deleted, previous }, weight)) this.#scheduleWake();
     return { revision, stored, durable: DURABLE };
@@ -94,6 +95,11 @@ class ObjectStored implements Stored {
     this.revision = revision;
     this.#object = object;
     this.weight = roughBytes(object);
+  }
+
+  /** Encodes only what may be too large: JSON has at most six bytes where the rough count has one. */
+  isAbove(maxBytes = Number.POSITIVE_INFINITY): boolean {
+    return this.weight * 6 > maxBytes && this.bytes().length > maxBytes;
   }
 
   object(): KubeObject {

@@ -29,6 +29,10 @@ export class RecordStored implements Stored {
     return this.#end - this.#start;
   }
 
+  get weight(): number {
+    return this.length;
+  }
+
   object(): KubeObject {
     if (this.#object === undefined) {
       this.remember(deepFreeze(JSON.parse(this.#block.toString('utf8', this.#start, this.#end)) as KubeObject));

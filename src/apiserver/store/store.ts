@@ -12,6 +12,8 @@ export interface Stored {
   object(): KubeObject;
   /** The same as JSON, with apiVersion, kind and metadata as its first three keys. Must not be written to. */
   bytes(): Uint8Array;
+  /** About as many as there are bytes, where that is known without encoding. */
+  readonly weight?: number;
 }
 
 export interface Change {
@@ -30,6 +32,12 @@ export interface Write {
   readonly expect: number | 'absent';
   /** undefined deletes. The store sets metadata.resourceVersion. */
   readonly value: KubeObject | undefined;
+  /** Bytes of the JSON that the object may have. A larger one throws ObjectTooLarge and writes nothing. Absent = no limit. */
+  readonly maxBytes?: number;
+}
+
+export class ObjectTooLarge extends Error {
+  override readonly name = 'ObjectTooLarge';
 }
 
 export class RevisionMismatch extends Error {

@@ -2,7 +2,7 @@
 // reader of the bytes finds them without parsing the rest.
 import type { KubeObject } from '../../api/object.ts';
 import { deepFreeze } from '../../base/json.ts';
-import type { Stored } from './store.ts';
+import { ObjectTooLarge, type Stored } from './store.ts';
 
 /** The object at a revision, frozen. Takes the given one over: what it contains is frozen, too. */
 export function stamped(value: KubeObject, revision: number): KubeObject {
@@ -26,6 +26,11 @@ export function jsonOf(object: KubeObject): string {
   const others = JSON.stringify(rest).slice(1);
   const first = `"kind":${JSON.stringify(kind)},"metadata":${JSON.stringify(metadata)}`;
   return `${LAYOUT}${JSON.stringify(apiVersion)},${first}${others === '}' ? '' : ','}${others}`;
+}
+
+/** Most objects are small enough to need no count: a UTF-16 unit has at most three bytes in UTF-8. */
+export function checkSize(json: string, maxBytes = Number.POSITIVE_INFINITY): void {
+  if (json.length * 3 > maxBytes && Buffer.byteLength(json) > maxBytes) throw new ObjectTooLarge();
 }
 
 /** What a deletion leaves behind: the last object, at the revision of its deletion. Both forms are made when asked for. */

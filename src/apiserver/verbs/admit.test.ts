@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
+import type { AdmitQuestion, ReadOnly, Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Cluster } from '../cluster.ts';
+import type { ServedResource } from '../registry.ts';
 import { FakeDisk } from '../store/fake-disk.ts';
 import { openLog } from '../store/log.ts';
-import { lookupIn } from './admit.ts';
+import { admitHere } from './admit.ts';
 
-const CONFIG_MAPS = { group: '', plural: 'configmaps' };
+const CONFIG_MAPS: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const configMap = (name: string, namespace: string): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -30,11 +32,28 @@ test('admission sees all that was committed before it, also what is still on its
   const key = keyOf('d', 'shop');
   pending.push(store.commit({ key, expect: store.get(key)!.revision, value: undefined }).durable);
 
-  const lookup = lookupIn({ store } as Cluster);
-  const names = (namespace?: string) => lookup.list(CONFIG_MAPS, namespace).map(({ metadata }) => metadata.name);
+  const looking = <T>(look: (lookup: ReadOnly) => T): T => {
+    let found: T | undefined;
+    const admission: ServedResource['admission'] = {
+      reads: () => [
+        { resource: CONFIG_MAPS, namespace: 'shop' },
+        { resource: CONFIG_MAPS },
+        { resource: CONFIG_MAPS, namespace: 'shop', name: 'c' },
+      ],
+      admit({ lookup }) {
+        found = look(lookup);
+        return { ok: true, object: configMap('x', 'shop'), warnings: [] };
+      },
+    };
+    const question = { verb: 'create' } as AdmitQuestion<unknown, unknown>;
+    admitHere({ store } as Cluster, { admission } as ServedResource, question);
+    return found as T;
+  };
+  const names = (namespace?: string) =>
+    looking((lookup) => lookup.list(CONFIG_MAPS, namespace).map(({ metadata }) => metadata.name));
   expect(names('shop')).toEqual(['a', 'b', 'c', 'e']);
   expect(names()).toEqual(['b', 'a', 'b', 'c', 'e', 'z']);
-  expect(lookup.get(CONFIG_MAPS, 'c', 'shop')?.metadata.name).toBe('c');
+  expect(looking((lookup) => lookup.get(CONFIG_MAPS, 'c', 'shop'))?.metadata.name).toBe('c');
   expect(store.range('/configmaps/shop/').items).toHaveLength(3);
 
   isHeld = false;

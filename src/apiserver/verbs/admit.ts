@@ -1,10 +1,12 @@
 // What stands between a decoded draft and the store, the same for create, update and patch: defaults, the kind's own preparation,
 // validation, and the admission of our own kinds.
+import { admitWith, readsOf } from '../../api/admission.ts';
+import type { AdmitQuestion, Admitted } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { forbidden, invalid, notFound } from '../../api/status.ts';
 import { mutableCopy } from '../../base/json.ts';
 import type { Cluster } from '../cluster.ts';
-import type { Draft, WriteContext } from '../registry.ts';
+import type { Draft, ServedResource, WriteContext } from '../registry.ts';
 import { keyOf, prefixOf } from '../store/store.ts';
 import type { At, Caller } from './call.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
@@ -58,8 +60,8 @@ export function admit(at: At, draft: Draft, old: KubeObject | undefined, context
     ...(resource.custom ? resource.stored.structure.validate(object, old) : []),
     ...(resource.behaviour.validate?.(object, old, context) ?? []),
   ];
-  if (causes.length > 0) throw invalid(resource, draft.metadata.name ?? '', causes);
-  return resource.admit ? admitOwn(at, draft, old, context) : draft;
+  if (causes.length > 0) throw invalid(keptAs(resource), draft.metadata.name ?? '', causes);
+  return resource.admission ? admitOwn(at, draft, old, context) : draft;
 }
 
 function validateChangedMetadata(at: At, object: KubeObject, old: KubeObject) {
@@ -70,7 +72,7 @@ function validateChangedMetadata(at: At, object: KubeObject, old: KubeObject) {
 
 function admitOwn(at: At, draft: Draft, old: KubeObject | undefined, context: WriteContext): Draft {
   const { resource } = at;
-  const admitted = resource.admit?.({
+  const admitted = admitHere(context.cluster, resource, {
     verb: context.verb,
     ...(at.subresource === 'status' || at.subresource === 'scale' ? { subresource: at.subresource } : {}),
     dryRun: context.dryRun,
@@ -78,24 +80,35 @@ function admitOwn(at: At, draft: Draft, old: KubeObject | undefined, context: Wr
     user: context.user,
     object: draft as KubeObject,
     ...(old === undefined ? {} : { old }),
-    lookup: lookupIn(context.cluster),
   });
   if (!admitted) return draft;
   if (!admitted.ok) throw invalid(resource, draft.metadata.name ?? '', admitted.causes);
   for (const warning of admitted.warnings) context.warn(warning);
   if (admitted.object === (draft as KubeObject)) return draft;
   const causes = resource.stored.structure.validate(admitted.object, old);
-  if (causes.length > 0) throw invalid(resource, draft.metadata.name ?? '', causes);
+  if (causes.length > 0) throw invalid(keptAs(resource), draft.metadata.name ?? '', causes);
   return mutableCopy(admitted.object) as Draft;
 }
 
 /**
- * What admission may read: everything that was committed before, so that of two writers at once the second sees the first. Should that
- * never become durable, what was decided on top of it will not either.
+ * Admission reads everything that was committed before, so that of two writers at once the second sees the first. Should that never become durable,
+ * what was decided on top of it will not either.
  */
-export const lookupIn = (cluster: Cluster) => ({
-  get: (resource: { group: string; plural: string }, name: string, namespace = '') =>
-    cluster.store.get(keyOf(resource.group, resource.plural, namespace, name), 'head')?.object(),
-  list: (resource: { group: string; plural: string }, namespace?: string) =>
-    cluster.store.rangeAtHead(prefixOf(resource.group, resource.plural, namespace)).map((stored) => stored.object()),
-});
+export function admitHere(
+  { store }: Cluster,
+  { admission }: ServedResource,
+  question: AdmitQuestion<unknown, unknown>,
+): Admitted | undefined {
+  if (admission === undefined) return undefined;
+  const reads = readsOf(admission, question);
+  const fetched = reads.map(({ resource: { group, plural }, namespace, name }) => {
+    if (name === undefined)
+      return store.rangeAtHead(prefixOf(group, plural, namespace)).map((stored) => stored.object());
+    const stored = store.get(keyOf(group, plural, namespace ?? '', name), 'head');
+    return stored === undefined ? [] : [stored.object()];
+  });
+  return admitWith(admission, question, reads, fetched);
+}
+
+/** Refusals name the kind as it is stored: Events of the newer group are core Events. */
+const keptAs = ({ keptAs: kept, group, kind }: ServedResource) => ({ group: (kept ?? { group }).group, kind });

@@ -1,19 +1,28 @@
 // The last step of every write. What a caller is answered is durable and visible.
-import { modified } from '../../api/status.ts';
+import { modified, objectTooLarge } from '../../api/status.ts';
 import type { Cluster } from '../cluster.ts';
 import { unsaved } from '../represent.ts';
-import { RevisionMismatch, type Stored, type Write } from '../store/store.ts';
+import { ObjectTooLarge, RevisionMismatch, type Stored, type Write } from '../store/store.ts';
 import type { At, Caller } from './call.ts';
+
+/** What etcd takes in one request, unless told otherwise. */
+export const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
+/** The mark of a deletion and its finalizers need room, or an object of the maximum size could not be deleted. */
+const DELETION_BYTES = 1024;
+
+const maxBytesOf = ({ value }: Write): number =>
+  MAX_OBJECT_BYTES + (value?.metadata.deletionTimestamp === undefined ? 0 : DELETION_BYTES);
 
 /** Writes, or on a dry run only shows what would have been written: a changed object at the revision it has, since none is used up. */
 export async function commit(cluster: Cluster, at: At, write: Write, caller: Caller): Promise<Stored> {
   if (caller.dryRun) return wouldBe(cluster, write);
   try {
-    const committed = cluster.store.commit(write);
+    const committed = cluster.store.commit({ ...write, maxBytes: maxBytesOf(write) });
     await committed.durable;
     return committed.stored;
   } catch (error) {
     if (error instanceof RevisionMismatch) throw modified(at.resource, at.name ?? '');
+    if (error instanceof ObjectTooLarge) throw objectTooLarge();
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest, invalid, invalidValue } from '../../api/status.ts';
 import { isObject, mutableCopy } from '../../base/json.ts';
 import { goText } from '../patch/json-kind.ts';
-import type { Draft } from '../registry.ts';
+import type { Draft, Structure } from '../registry.ts';
 import type { At, Caller } from './call.ts';
 import type { Patch } from './patched.ts';
 
@@ -106,8 +106,12 @@ function emptyForNull({ labels, annotations }: Draft['metadata']): void {
 const repetitionText = (path: string): string =>
   `${path.startsWith('[') ? 'json patch ' : ''}duplicate field "${path}"`;
 
-function unknownFields(at: At, draft: Draft, caller: Caller): string | undefined {
-  const unknown = at.version.structure.prune(draft);
+const unknownFields = (at: At, draft: Draft, caller: Caller): string | undefined =>
+  unknownFieldsIn(at.version.structure, draft, caller);
+
+/** What strict decoding says of fields that the structure does not know; otherwise they are dropped, with a warning if the caller wants one. */
+export function unknownFieldsIn(structure: Pick<Structure, 'prune'>, draft: Draft, caller: Caller): string | undefined {
+  const unknown = structure.prune(draft);
   if (caller.fieldValidation === 'Ignore') return undefined;
   const isUnknown = (path: string) => unknown.some((each) => path === each || path.startsWith(`${each}.`));
   const repeated = (caller.repeatedFields ?? []).filter((path) => !isUnknown(path));

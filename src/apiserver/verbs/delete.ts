@@ -7,7 +7,7 @@ import type { Cluster } from '../cluster.ts';
 import type { Draft, ServedResource } from '../registry.ts';
 import { unsaved } from '../represent.ts';
 import type { Stored } from '../store/store.ts';
-import { lookupIn, writeContext } from './admit.ts';
+import { admitHere, writeContext } from './admit.ts';
 import type { At, Caller, DeleteOptions } from './call.ts';
 import { isFinished } from './change.ts';
 import { commit, unchanged } from './commit.ts';
@@ -45,7 +45,7 @@ export async function remove(cluster: Cluster, at: At, options: DeleteOptions, c
   return { stored, gone: false, returnsObject: true };
 }
 
-function checkPreconditions(
+export function checkPreconditions(
   { group, kind }: ServedResource,
   name: string,
   before: KubeObject,
@@ -75,13 +75,12 @@ function checkPreconditions(
 function refuse(cluster: Cluster, at: At, before: KubeObject, caller: Caller): void {
   const { resource } = at;
   resource.behaviour.refuseDelete?.(before, writeContext(cluster, at, caller, 'update'));
-  const admitted = resource.admit?.({
+  const admitted = admitHere(cluster, resource, {
     verb: 'delete',
     dryRun: caller.dryRun,
     now: cluster.clock.now(),
     user: caller.user,
     old: before,
-    lookup: lookupIn(cluster),
   });
   if (admitted?.ok === false) throw invalid(resource, at.name ?? '', admitted.causes);
   for (const warning of admitted?.warnings ?? []) caller.warn(warning);

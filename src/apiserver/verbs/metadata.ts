@@ -32,7 +32,7 @@ export function validateMetadata(resource: ServedResource, object: KubeObject): 
     for (const error of qualifiedNameErrors(finalizer)) {
       causes.push(invalidValue('metadata.finalizers', finalizer, error));
     }
-    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
+    if (!resource.behaviour.plainFinalizers && !finalizer.includes('/') && !STANDARD_FINALIZERS.has(finalizer)) {
       causes.push(invalidValue(field, finalizer, NOT_QUALIFIED));
     }
   });

@@ -26,8 +26,11 @@ export function checkOffered(resource: ServedResource, place: Place, verb: strin
     return;
   }
   const isMisnamed = verb === 'create' ? name !== undefined : NEEDS_NAME.has(verb) && !name;
-  if (isMisnamed || !resource.verbs.includes(verb)) throw notAllowed();
+  if (isMisnamed || !isServed(resource, verb)) throw notAllowed();
 }
+
+export const isServed = ({ verbs, unlistedVerbs = [] }: ServedResource, verb: string): boolean =>
+  verbs.includes(verb) || unlistedVerbs.includes(verb);
 
 const NEEDS_NAME: ReadonlySet<string> = new Set(['get', 'update', 'patch', 'delete']);
 /** What needs a machine that runs containers, or a way to one. */

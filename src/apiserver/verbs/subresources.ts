@@ -1,4 +1,4 @@
-// POST to a subresource: a token for a ServiceAccount, a node for a Pod.
+// POST to a subresource: a token for a ServiceAccount, a node for a Pod, the eviction of a Pod.
 import { kindSchema, resolveBuiltin } from '../../api/builtin/types.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest, conflict, invalid, invalidValue, noSuchResource, notFound } from '../../api/status.ts';
@@ -11,17 +11,28 @@ import { structureOf } from '../schema/structure.ts';
 import { keyOf, type Stored } from '../store/store.ts';
 import type { At, Caller, Written } from './call.ts';
 import { commit } from './commit.ts';
+import { unknownFieldsIn } from './decode.ts';
+import { evictPod } from './evict.ts';
 import { headOf } from './head.ts';
 
 export async function createSubresource(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written> {
   const offered = at.resource.subresources.find((each) => each.name === at.subresource);
   if (!offered) throw noSuchResource();
   if (!isObject(body)) throw badRequest('the object provided is unrecognized: it is not an object');
+  if (at.subresource === 'eviction') checkKind(offered, body);
   checkTypes(offered, body);
   if (at.subresource === 'token') return { stored: issueToken(cluster, at, body), created: true };
   if (at.subresource === 'binding') return { stored: await bindPod(cluster, at, body, caller), created: true };
+  if (at.subresource === 'eviction') {
+    checkFields(offered, body, caller);
+    await evictPod(cluster, at, body, caller);
+    return { stored: success(), created: true };
+  }
   throw noSuchResource();
 }
+
+const success = (): Stored =>
+  unsaved('', { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 
 /** The body is of a kind of its own; what follows may rely on the types of its fields. */
 function checkTypes({ group, version, kind }: Subresource, body: Readonly<Record<string, unknown>>): void {
@@ -29,6 +40,28 @@ function checkTypes({ group, version, kind }: Subresource, body: Readonly<Record
   const wrong = decodeError({ ...body, apiVersion: apiVersionOf(group, version), kind } as Draft);
   if (wrong !== undefined) {
     throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${wrong}`);
+  }
+}
+
+/** Evictions have two versions with the same fields. */
+function checkKind(
+  { group, kind, version }: Subresource,
+  { kind: sent, apiVersion }: Readonly<Record<string, unknown>>,
+) {
+  const versions = [version, 'v1beta1'].map((each) => apiVersionOf(group, each));
+  const isKind = sent === undefined || sent === '' || sent === kind;
+  const isVersion = apiVersion === undefined || apiVersion === '' || versions.includes(String(apiVersion));
+  if (isKind && isVersion) return;
+  const which = `${sent ?? kind} in version "${String(apiVersion).split('/').at(-1)}"`;
+  throw badRequest(`${which} cannot be handled as a ${kind}: it must be a ${kind} of ${apiVersionOf(group, version)}`);
+}
+
+function checkFields({ group, version, kind }: Subresource, body: Readonly<Record<string, unknown>>, caller: Caller) {
+  const structure = structureOf(kindSchema(group, version, kind), { resolve: resolveBuiltin, builtin: true });
+  const draft = mutableCopy({ metadata: {}, ...body, apiVersion: apiVersionOf(group, version), kind }) as Draft;
+  const unknown = unknownFieldsIn(structure, draft, caller);
+  if (unknown !== undefined) {
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${unknown}`);
   }
 }
 
@@ -144,5 +177,5 @@ async function bindPod(
   };
   pod.status = { ...pod.status, conditions: [...others, scheduled] };
   await commit(cluster, at, { key: old.key, expect: old.revision, value: pod as unknown as KubeObject }, caller);
-  return unsaved('', { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+  return success();
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Projected, See, Source } from '../../runtime/controller.ts';
+import { createBeats } from '../beats.ts';
 import { internalMemberClusters, memberClusters } from '../sources.ts';
-import { createBeats } from './beats.ts';
 import { membership } from './controller.ts';
 import { aCluster, anAgent, anInternal, NOW } from './member.testing.ts';
 

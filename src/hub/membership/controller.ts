@@ -1,15 +1,22 @@
 // What membership watches and how it sees.
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
-import { clusterOfNamespace, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
+import { clusterOfNamespace, labels, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import { memberRules } from '../../api/rights.ts';
-import type { Controller, Projected, WholeRef } from '../../runtime/controller.ts';
-import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles } from '../sources.ts';
+import type { Controller, Projected, See, WholeRef } from '../../runtime/controller.ts';
+import { type Beats, createBeats } from '../beats.ts';
+import {
+  internalMemberClusters,
+  joinedIdentities,
+  memberClusters,
+  namespaces,
+  roleBindings,
+  roles,
+} from '../sources.ts';
 import { works } from '../work-source.ts';
-import { type Beats, createBeats } from './beats.ts';
 import { decide } from './decide.ts';
-import type { Observed, Settings } from './observed.ts';
+import type { Identity, Observed, Settings } from './observed.ts';
 import { agentsOf, memberAgentOf } from './report.ts';
 
 const MINUTE = 60_000;
@@ -34,6 +41,14 @@ function isBehind(internal: InternalMemberCluster | undefined, cluster: MemberCl
   ) as [number, number];
   return heard < told;
 }
+
+/** By their label alone; a ServiceAccount that `flotilla join` did not make belongs to others, whatever its name. */
+const identitiesOf = (see: See, cluster: string): readonly Identity[] =>
+  joinedIdentities.flatMap((source) =>
+    (see.among(source) ?? [])
+      .filter(({ metadata }) => metadata.labels?.[labels.joinedMember] === cluster)
+      .map((item) => ({ source, item })),
+  );
 
 export function membership(settings: Partial<Settings> = {}, beats: Beats = createBeats()): Controller<Observed> {
   const all: Settings = { ...defaultSettings, ...settings };
@@ -71,7 +86,8 @@ export function membership(settings: Partial<Settings> = {}, beats: Beats = crea
           return { need: [], ask: [{ source: internalMemberClusters, part }] };
       }
       const namespace = see.get(namespaces, place);
-      if (cluster.metadata.deletionTimestamp !== undefined && namespace === undefined) {
+      const isLast = cluster.metadata.deletionTimestamp !== undefined && namespace === undefined;
+      if (isLast) {
         const ref: WholeRef = {
           on: 'hub',
           resource: namespaceResource,
@@ -81,6 +97,10 @@ export function membership(settings: Partial<Settings> = {}, beats: Beats = crea
           live: true,
         };
         if (see.whole(ref) === undefined) return { need: [ref] };
+        const unlisted = joinedIdentities.filter(
+          (source) => see.among(source) === undefined && see.amiss(source) === undefined,
+        );
+        if (unlisted.length > 0) return { need: [], watch: unlisted };
       }
       const role = see.get(roles, memberRole(key), place);
       const roleBinding = see.get(roleBindings, memberRoleBinding(key), place);
@@ -96,6 +116,7 @@ export function membership(settings: Partial<Settings> = {}, beats: Beats = crea
         ...(role === undefined ? {} : { role }),
         ...(roleBinding === undefined ? {} : { roleBinding }),
         works: see.all(works, place),
+        ...(isLast ? { identities: identitiesOf(see, key) } : {}),
         ...(beatSeenAt === undefined ? {} : { beatSeenAt }),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,

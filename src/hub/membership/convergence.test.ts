@@ -12,9 +12,9 @@ import { applyMergePatch } from '../../apiserver/patch/merge-patch.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { deepEqual, type Json } from '../../base/json.ts';
 import type { Action, Projected, Source } from '../../runtime/controller.ts';
+import { createBeats } from '../beats.ts';
 import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles } from '../sources.ts';
 import { works } from '../work-source.ts';
-import { createBeats } from './beats.ts';
 import { defaultSettings } from './controller.ts';
 import { decide } from './decide.ts';
 import { aCluster, aCondition, anAgent, aWork, NOW } from './member.testing.ts';
@@ -308,7 +308,6 @@ describe('membership, with a hub that dies anywhere and people who touch everyth
         expect(subjects).toMatchObject([{ name: cluster.spec.identity.name }]);
         expect(decide(model.observe() as Observed).steps).toEqual([]);
       }),
-      { numRuns: 400 },
     );
   });
 
@@ -324,7 +323,9 @@ describe('membership, with a hub that dies anywhere and people who touch everyth
           );
           if (deletes) {
             expect(seen?.cluster.metadata.deletionTimestamp).toBeDefined();
-            expect([undefined, 'Leave']).toContain(seen?.internal?.spec.state);
+            const reports = [seen?.internal?.status, seen?.cluster.status].flatMap((each) => each?.agentStatus ?? []);
+            // Without any report there is nobody to ask.
+            if (reports.length > 0) expect([undefined, 'Leave']).toContain(seen?.internal?.spec.state);
           }
           (MOVES[move] as Move)(model);
         }

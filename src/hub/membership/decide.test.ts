@@ -3,6 +3,7 @@ import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts
 import { memberRules } from '../../api/rights.ts';
 import { kubeTime } from '../../base/clock.ts';
 import type { Action } from '../../runtime/controller.ts';
+import { joinedIdentities } from '../sources.ts';
 import { decide } from './decide.ts';
 import {
   aCluster,
@@ -678,8 +679,22 @@ describe('a member that leaves', () => {
     {
       it: 'is asked first, however long ago it was deleted',
       row: 7,
-      setup: { cluster: aCluster(leavingSince(60 * MINUTE)), internal: anInternal() },
+      setup: {
+        cluster: aCluster(leavingSince(60 * MINUTE)),
+        internal: anInternal({ status: { agentStatus: [anAgent(undefined)] } }),
+      },
       does: ['patch InternalMemberCluster east', 'patch MemberCluster east (status)', 'event Leaving'],
+    },
+    {
+      it: 'is removed at once if no agent has ever reported, unless one reports in the meantime',
+      row: 7,
+      setup: { cluster: aCluster(leavingSince(0)), internal: anInternal() },
+      does: [
+        'patch InternalMemberCluster east',
+        'patch MemberCluster east (status)',
+        'event Leaving',
+        'delete Namespace fleet-member-east',
+      ],
     },
     {
       it: 'is asked to leave, not deleted',
@@ -754,7 +769,7 @@ describe('a member that leaves', () => {
       decide(
         observed({
           cluster: aCluster(leavingSince(sinceMs)),
-          internal: anInternal({ state: 'Leave' }),
+          internal: anInternal({ state: 'Leave', status: { agentStatus: [anAgent('True')] } }),
           ...(forceDeleteWaitMs === undefined ? {} : { settings: { forceDeleteWaitMs } }),
         }),
       ).wakeAt;
@@ -804,13 +819,30 @@ describe('a member that leaves', () => {
     expect(written(decision, 'ReadyToJoin')).toBe('False/MemberClusterNotReadyToJoin');
   });
 
-  test('is not called unreachable for its silence', () => {
+  // An agent that is asked to leave sends no more heartbeats and answers within seconds; without an answer it is unreachable like any other.
+  test.each([
+    { it: 'is as healthy as before while it may still answer', silentMs: 2 * MINUTE, says: 'True' },
+    { it: 'is unreachable after three silent periods', silentMs: 3 * MINUTE, says: 'Unknown' },
+    { it: 'is as healthy as before once it has left', silentMs: 60 * MINUTE, left: true, says: 'True' },
+  ])('$it', ({ silentMs, left, says }) => {
     const before = settled(joinedInternal(), { beatSeenAt: NOW });
     const cluster = { ...before.cluster, ...aCluster(leavingSince(5 * MINUTE)), status: before.cluster?.status };
-    const decision = decide(
-      observed({ cluster: cluster as never, internal: anInternal({ state: 'Leave' }), beatSeenAt: NOW - 60 * MINUTE }),
-    );
-    expect(statusPatch(decision)?.conditions?.find(({ type }) => type === 'Healthy')).toMatchObject({ status: 'True' });
+    const internal = left ? internalLeft() : anInternal({ state: 'Leave' });
+    const decision = decide(observed({ cluster: cluster as never, internal, beatSeenAt: NOW - silentMs }));
+    expect(statusPatch(decision)?.conditions?.find(({ type }) => type === 'Healthy')).toMatchObject({ status: says });
+  });
+
+  test('loses the identity that join made for it, token first', () => {
+    const identities = joinedIdentities.map((source) => ({
+      source,
+      item: { metadata: { name: 'east-x', namespace: 'fleet-system', uid: 'u', resourceVersion: '1' } },
+    }));
+    const setup = { cluster: aCluster(leavingSince(1000)), namespace: null, internal: null, identities };
+    expect(inWords(decide(observed(setup)))).toEqual([
+      'delete Secret east-x',
+      'delete ServiceAccount east-x',
+      'patch MemberCluster east',
+    ]);
   });
 
   test.each([

@@ -7,7 +7,7 @@ import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import { formatDuration } from '../../base/duration.ts';
-import { patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { ascertain, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { internalMemberClusters, memberClusters, namespaces } from '../sources.ts';
 import { isStuck, leavingHold, leavingSince, PROGRESS_EVERY_MS, terminatingSince } from './leave-progress.ts';
@@ -15,7 +15,7 @@ import { isNamesakes, isOurs, isTerminating } from './namespace.ts';
 import type { Observed } from './observed.ts';
 import { joinedVerdict, statusFor, type Verdict } from './report.ts';
 import { writeStatus } from './status-patch.ts';
-import { releaseWorks } from './works.ts';
+import { isHeld, releaseWorks } from './works.ts';
 
 type Steps = readonly (readonly Action[])[];
 
@@ -41,6 +41,12 @@ export function leave(observed: Observed): Decision {
 
   if (internal === undefined) return collect(observed, hold, 'its InternalMemberCluster is gone');
   if (hasLeft(observed)) return collect(observed, hold, 'its agents have left');
+  if (hasNeverReported(observed)) {
+    // The cache may be stale: a first report in the meantime fails this write, and the agent is asked to leave.
+    const sure = ascertain(seen(internalMemberClusters, internal), 'makes sure that no agent has reported');
+    const { steps, ...rest } = collect(observed, hold, 'no agent of it has ever reported');
+    return { ...rest, steps: [[sure], ...steps] };
+  }
   const forcedAt = leavingSince(observed) + settings.forceDeleteWaitMs;
   if (internal.spec.state === 'Leave' && now >= forcedAt) {
     const waited = formatDuration(settings.forceDeleteWaitMs);
@@ -62,6 +68,10 @@ export function leave(observed: Observed): Decision {
   };
 }
 
+/** Then nothing of the hub is on the cluster, and nobody is there to be asked: its identity should end with it, at once. */
+const hasNeverReported = ({ internal, cluster, works }: Observed): boolean =>
+  [internal?.status, cluster.status].every((status) => (status?.agentStatus ?? []).length === 0) && !works.some(isHeld);
+
 /** Said about the InternalMemberCluster as it is now: an older answer may speak of the time before it was asked to leave. */
 function hasLeft({ internal, settings }: Observed): boolean {
   if (internal?.spec.state !== 'Leave') return false;
@@ -72,11 +82,15 @@ function hasLeft({ internal, settings }: Observed): boolean {
     .every((agent) => conditionOf(agent.conditions, 'Joined')?.observedGeneration === internal.metadata.generation);
 }
 
-function farewell({ cluster }: Observed): Decision {
+/** A token that outlives its member would still be let in. */
+function farewell({ cluster, identities = [] }: Observed): Decision {
   const rest = (cluster.metadata.finalizers ?? []).filter((each) => each !== finalizers.memberCluster);
   const because = 'its namespace is gone: the member has left';
   const action = patch(seen(memberClusters, cluster), { metadata: { finalizers: rest } }, because);
-  return { steps: [[action]], holds: [], because };
+  const revoked = identities
+    .filter(({ item }) => item.metadata.deletionTimestamp === undefined)
+    .map(({ source, item }) => [remove(seen(source, item), 'the identity of a member that has left')]);
+  return { steps: [...revoked, [action]], holds: [], because };
 }
 
 /** Lets go of the Works, then of the namespace and everything in it. */
@@ -131,5 +145,5 @@ function progress(observed: Observed, hold: Hold): Steps {
     namespace !== undefined && isTerminating(namespace) && isStuck(namespace, now)
       ? verdict('NamespaceStuck')
       : verdict(isLeft ? 'MemberClusterNotReadyToJoin' : 'Leaving');
-  return writeStatus(observed, statusFor(observed, { readyToJoin, keepHealth: true }));
+  return writeStatus(observed, statusFor(observed, { readyToJoin, isLeaving: true }));
 }

@@ -148,6 +148,7 @@ export interface Setup {
   readonly roleBinding?: KubeObject | null;
   readonly works?: readonly KubeObject[];
   readonly beatSeenAt?: number;
+  readonly identities?: Observed['identities'];
   readonly failure?: Observed['failure'];
   readonly now?: number;
   readonly settings?: Partial<Settings>;
@@ -168,6 +169,7 @@ export function observed(setup: Setup = {}): Observed {
     ...(roleBinding === null ? {} : { roleBinding: project(roleBindings, roleBinding) }),
     works: (setup.works ?? []).map((work) => project(works, work)),
     ...(setup.beatSeenAt === undefined ? {} : { beatSeenAt: setup.beatSeenAt }),
+    ...(setup.identities === undefined ? {} : { identities: setup.identities }),
     ...(setup.failure === undefined ? {} : { failure: setup.failure }),
     now: setup.now ?? NOW,
     settings: { ...defaultSettings, ...setup.settings },
@@ -182,6 +184,7 @@ function words(action: Action): string {
     case 'create':
       return `create ${action.resource.kind} ${action.object.metadata.name}`;
     case 'patch':
+    case 'json-patch':
       return `patch ${action.of.resource.kind} ${action.of.name}${action.subresource === undefined ? '' : ' (status)'}`;
     case 'delete':
       return `delete ${action.of.resource.kind} ${action.of.name}`;

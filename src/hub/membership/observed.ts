@@ -3,7 +3,7 @@ import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { AgentType } from '../../api/member-status.ts';
 import type { Rule } from '../../api/rights.ts';
-import type { Failure } from '../../runtime/controller.ts';
+import type { Failure, Projected, Source } from '../../runtime/controller.ts';
 import type { HubNamespace, HubRole, HubRoleBinding } from '../sources.ts';
 import type { HubWork } from '../work-source.ts';
 
@@ -28,9 +28,16 @@ export interface Observed {
   readonly works: readonly HeldWork[];
   /** When the hub saw the newest heartbeat appear, by its own clock; since its start if it was there before. */
   readonly beatSeenAt?: number;
+  /** What `flotilla join` made for it, as far as the hub may see it; looked for only when its namespace is gone. */
+  readonly identities?: readonly Identity[];
   readonly failure?: Failure;
   readonly now: number;
   readonly settings: Settings;
+}
+
+export interface Identity {
+  readonly source: Source;
+  readonly item: Projected;
 }
 
 /** Of a Work only who holds it counts here. */

@@ -6,8 +6,8 @@ import type { Condition } from '../../api/conditions.ts';
 import type { MemberClusterReason } from '../../api/member-cluster.ts';
 import type { MemberStatus } from '../../api/member-status.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
-import { by } from '../../base/compare.ts';
 import type { Observed } from './observed.ts';
+import { reportedPart } from './reported.ts';
 
 type AgentStatus = NonNullable<MemberStatus['agentStatus']>[number];
 
@@ -81,8 +81,8 @@ export function isUnreachable(observed: Observed): boolean {
 }
 
 /** What the agent says of its own API server, as long as it says anything. */
-function healthVerdict(observed: Observed): Verdict | undefined {
-  const agent = memberAgentOf(agentsOf(observed));
+function healthVerdict(observed: Observed, agents: readonly AgentStatus[]): Verdict | undefined {
+  const agent = memberAgentOf(agents);
   if (isUnreachable(observed)) {
     const { settings, cluster } = observed;
     const seconds = settings.unreachablePeriods * cluster.spec.heartbeatPeriodSeconds;
@@ -100,34 +100,37 @@ function healthVerdict(observed: Observed): Verdict | undefined {
 
 export interface Parts {
   readonly readyToJoin: Verdict;
-  /** Absent = what was said before stays: a member that leaves sends no heartbeats, and nobody should be alarmed by that. */
-  readonly keepHealth?: true;
+  /** A member that leaves sends no more heartbeats: its health stays as it was until it counts as unreachable without having left. */
+  readonly isLeaving?: true;
 }
 
-export function statusFor(observed: Observed, { readyToJoin, keepHealth }: Parts): MemberStatus {
-  const { cluster, internal, settings, now } = observed;
+export function statusFor(observed: Observed, { readyToJoin, isLeaving }: Parts): MemberStatus {
+  const { cluster, settings, now } = observed;
   const { generation } = cluster.metadata;
   const before = cluster.status?.conditions;
-  const agents = agentsOf(observed);
+  // Before the first report nobody has taken anything back.
+  const { from, dropped } = repeatedPart(observed);
+  const agents = from.agentStatus ?? [];
 
   const atGeneration = <T extends Finding>(condition: T): T =>
     generation === undefined ? condition : { ...condition, observedGeneration: generation };
   const own = (type: string, verdict: Verdict): Condition =>
     nextCondition(conditionOf(before, type), atGeneration({ type, ...verdict }), now);
 
-  const health = keepHealth ? undefined : healthVerdict(observed);
-  const formerHealth = keepHealth ? conditionOf(before, 'Healthy') : undefined;
-  // Before the first report nobody has taken anything back.
-  const from = hasReported(internal) ? internal?.status : cluster.status;
-  const { properties, resourceUsage, namespaces } = from ?? {};
+  const joined = joinedVerdict(agents, settings.agents);
+  const keepsHealth = isLeaving && (joined.status === 'False' || !isUnreachable(observed));
+  const health = keepsHealth ? undefined : healthVerdict(observed, agents);
+  const formerHealth = keepsHealth ? conditionOf(before, 'Healthy') : undefined;
+  const { properties, resourceUsage, namespaces } = from;
 
   return {
     conditions: [
       own('ReadyToJoin', readyToJoin),
-      own('Joined', joinedVerdict(agents, settings.agents)),
+      own('Joined', joined),
       ...(health === undefined ? [] : [own('Healthy', health)]),
       ...(formerHealth === undefined ? [] : [formerHealth]),
-      ...furtherConditions(from?.conditions ?? []).map(atGeneration),
+      ...(dropped.length === 0 ? [] : [own('StatusTrimmed', trimmed(dropped))]),
+      ...(from.conditions ?? []).map(atGeneration),
     ],
     ...(properties === undefined ? {} : { properties }),
     ...(resourceUsage === undefined ? {} : { resourceUsage }),
@@ -142,10 +145,30 @@ export function statusFor(observed: Observed, { readyToJoin, keepHealth }: Parts
   };
 }
 
-const OWN_TYPES = ['ReadyToJoin', 'Joined', 'Healthy'];
+/** Conditions in which only the hub may speak. */
+const OWN_TYPES = ['ReadyToJoin', 'Joined', 'Healthy', 'StatusTrimmed'];
 
-/** One per type, which the list on the member's side does not promise, and none that speaks for the hub. */
-const furtherConditions = (conditions: readonly Condition[]): readonly Condition[] =>
-  [...new Map(conditions.map((each) => [each.type, each])).values()]
-    .filter(({ type }) => !OWN_TYPES.includes(type))
-    .toSorted(by((each) => each.type));
+/** Of a report what may be repeated; of the former copy, which was bounded already, all but the hub's own conditions. */
+function repeatedPart({ internal, cluster, now, beatSeenAt }: Observed): {
+  readonly from: MemberStatus;
+  readonly dropped: readonly string[];
+} {
+  if (internal?.status === undefined || !hasReported(internal)) {
+    const { conditions = [], ...rest } = cluster.status ?? {};
+    return { from: { ...rest, conditions: conditions.filter(({ type }) => !OWN_TYPES.includes(type)) }, dropped: [] };
+  }
+  const facts = { now, ownTypes: OWN_TYPES, ...(beatSeenAt === undefined ? {} : { beatSeenAt }) };
+  const { status, dropped } = reportedPart(internal.status, facts);
+  return { from: status, dropped };
+}
+
+const MAX_NAMED = 3;
+
+function trimmed(dropped: readonly string[]): Verdict {
+  const more = dropped.length > MAX_NAMED ? ` and ${dropped.length - MAX_NAMED} more` : '';
+  return {
+    status: 'True',
+    reason: 'ReportOutOfBounds',
+    message: `The hub does not repeat all that the agent reports: ${dropped.slice(0, MAX_NAMED).join('; ')}${more}. Check the agent of the member.`,
+  };
+}

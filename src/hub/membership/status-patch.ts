@@ -24,12 +24,16 @@ export function writeStatus(observed: Observed, wanted: MemberStatus): readonly 
 const because = (difference: JsonObject): string =>
   `the status is out of date in ${Object.keys(difference).sort().join(', ')}`;
 
+const TOLD = ['ReadyToJoin', 'Joined', 'Healthy'] as const;
+
 /** What a person wants to hear of. That a new member has not joined yet is no news. */
 function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly Telling[] {
-  return (after.conditions ?? []).flatMap((now): readonly Telling[] => {
-    const was = conditionOf(before?.conditions, now.type);
+  return TOLD.flatMap((type): readonly Telling[] => {
+    const now = conditionOf(after.conditions, type);
+    if (now === undefined) return [];
+    const was = conditionOf(before?.conditions, type);
     const { reason, message } = now;
-    switch (now.type) {
+    switch (type) {
       case 'ReadyToJoin':
         if (was?.status === now.status && was.reason === reason) return [];
         // That it left is told with Joined.

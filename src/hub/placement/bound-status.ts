@@ -50,7 +50,10 @@ function withoutMessageIfTrue(condition: Condition): Condition {
 
 /** What is still too large loses the lists of objects, then its last clusters. */
 function fitting(status: PlacementStatus, notListed: number, total: number): PlacementStatus {
-  const said = saying(status, `${notListed} of ${total} clusters, all True, are not listed`);
+  const said = saying(
+    { ...status, notListed: { ready: notListed } },
+    `${notListed} of ${total} clusters, all True, are not listed`,
+  );
   if (bytesOf(said) <= CUT_ABOVE) return said;
   const bare = (status.placementStatuses ?? []).map(
     ({ failedPlacements: _f, driftedPlacements: _d, diffedPlacements: _i, ...cluster }): ClusterPlacementState =>
@@ -63,9 +66,10 @@ function fitting(status: PlacementStatus, notListed: number, total: number): Pla
     if (room < 0) break;
     listed.push(cluster);
   }
+  const others = bare.length - listed.length;
   return saying(
-    { ...status, placementStatuses: listed },
-    `${notListed} of ${total} clusters, all True, are not listed, nor are ${bare.length - listed.length} others and the objects that failed`,
+    { ...status, placementStatuses: listed, notListed: { ready: notListed, others } },
+    `${notListed} of ${total} clusters, all True, are not listed, nor are ${others} others and the objects that failed`,
   );
 }
 

@@ -2,10 +2,12 @@
 // generation.
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
+import { withName } from '../../api/object.ts';
 import type { ClusterReason, PlacementCondition, PlacementStatus } from '../../api/placement.ts';
 import { kubeTime } from '../../base/clock.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
 import { resourceIndexOf } from '../placement-sources.ts';
+import { isExternal } from '../strategies/table.ts';
 import type { PlacementStatusInput } from './status-input.ts';
 
 type Entry = NonNullable<PlacementStatus['placementStatuses']>[number];
@@ -122,8 +124,7 @@ function stepsOf(
     const condition = conditionOf(binding.conditions, step);
     return condition?.observedGeneration === binding.metadata.generation ? condition : undefined;
   };
-  const isExternal = placement.spec.strategy?.type === 'External';
-  if (!isExternal && binding.spec.resourceSnapshotName !== latestSnapshot?.metadata.name) {
+  if (!isExternal(placement) && binding.spec.resourceSnapshotName !== latestSnapshot?.metadata.name) {
     const started = fresh('RolloutStarted');
     if (started?.status !== 'False') return [unknown('RolloutStarted')];
     return [{ type: 'RolloutStarted', status: 'False', reason: 'RolloutNotStartedYet', message: started.message }];
@@ -144,8 +145,7 @@ function indexOf(
   binding: HubBinding | undefined,
 ): string {
   if (binding === undefined) return '';
-  const isExternal = placement.spec.strategy?.type === 'External';
-  const snapshot = isExternal
+  const snapshot = isExternal(placement)
     ? resourceSnapshots.find(({ metadata }) => metadata.name === binding.spec.resourceSnapshotName)
     : latestSnapshot;
   const index = snapshot && resourceIndexOf(snapshot);
@@ -178,7 +178,7 @@ export function unpickedStates(input: PlacementStatusInput, picked: number): rea
   const before = (previous?.placementStatuses ?? []).filter(({ clusterName = '' }) => clusterName === '');
   const { generation } = placement.metadata;
   return refused.slice(0, Math.max(0, wanted - picked)).map(({ clusterName, reason }, at) => {
-    const message = reason.includes(clusterName) ? reason : `${clusterName}: ${reason}`;
+    const message = withName(clusterName, reason);
     const finding = { type: 'Scheduled', status: 'False' as const, reason: 'ScheduleFailed', message };
     const condition = nextCondition(
       conditionOf(before[at]?.conditions, 'Scheduled'),

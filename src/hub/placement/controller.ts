@@ -1,6 +1,7 @@
 // The placement controller: what a placement watches and how it sees. Begin with decide.ts for what it does, with select.ts for what it
 // selects. What lives here: selection, policy and resource snapshots, the placement's own status. What does not: which clusters (scheduler),
 // when (rollout), how it gets there (work-generator).
+
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { annotations, finalizers } from '../../api/names.ts';
@@ -10,16 +11,22 @@ import type { Placement, PlacementStatus } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
 import { by } from '../../base/compare.ts';
+import { canonicalJson } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
-import type { Controller, Need, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
-import type { PlacementFamily } from '../families.ts';
 import {
-  clusterOverrides,
-  type HubOverride,
-  type NotSupported,
-  namespacedOverrides,
-  notSupported,
-} from '../not-supported.ts';
+  type Controller,
+  isNeed,
+  type Need,
+  type See,
+  type WatchRule,
+  type WholeRef,
+} from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import { groupRule, groupsIn } from '../groups/sources.ts';
+import { type NotSupported, notSupported } from '../not-supported.ts';
+import { observeOrders } from '../orders/observe.ts';
+import type { HubOverride } from '../overrides/matching.ts';
+import { clusterOverrides, namespacedOverrides } from '../overrides/sources.ts';
 import {
   type HubBinding,
   type HubPlacement,
@@ -34,6 +41,7 @@ import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
 import { createWatchPlan, type WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
 import { createStatusPace, STATUS_INTERVAL_MS, type StatusPace, statusIntervalMs } from '../status-pace.ts';
+import { isExternal } from '../strategies/table.ts';
 import { decide } from './decide.ts';
 import { noPlacementMetrics, type PlacementMetrics } from './metrics.ts';
 import type { Living, Observed } from './observed.ts';
@@ -88,6 +96,8 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const latest = latestMaster(resourceSnapshots);
     const delivered = deliveredIn(see, family, { ...seen, latest, selected, bindings });
     if (delivered !== undefined && 'need' in delivered) return delivered;
+    const orders = latest && observeOrders(see, { family, placement, snapshot: latest.metadata.name ?? '' });
+    if (isNeed(orders)) return orders;
     const previous = (whole as Placement | null)?.status;
     const statusDue = pace.seen(key, previous, see.now, statusIntervalMs(bindings.length * weight));
     const pending = pendingOf(key, selected, latest, see.now);
@@ -96,9 +106,11 @@ export function placementController(family: PlacementFamily, options: PlacementO
       notSupported: unbuiltIn(see, placement, selected),
       ...(pending === undefined ? {} : { pending }),
       ...(delivered === undefined ? {} : { delivered }),
+      ...(orders === undefined ? {} : { orders }),
       bindings,
       // Only the status asks for them.
       members: see.now < statusDue ? [] : membersOf(see, bindings),
+      groups: groupsIn(see),
       previous,
       statusDue,
       throttle,
@@ -131,6 +143,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
         notBefore: (key, now) => Math.max(now + STATUS_INTERVAL_MS, pace.due(key, now)),
       },
       memberRule(family),
+      groupRule(family),
       overrideRule(family, clusterOverrides),
       overrideRule(family, namespacedOverrides),
     ],
@@ -211,7 +224,7 @@ interface DeliveredInput {
 /** With RollingUpdate the newest group; with External the one that all clusters are on. */
 function deliveredIn(see: See, family: PlacementFamily, input: DeliveredInput): Living['delivered'] | Need {
   const { latest, selected, resourceSnapshots, placement } = input;
-  const master = placement.spec.strategy?.type === 'External' ? commonSnapshot(input) : latest;
+  const master = isExternal(placement) ? commonSnapshot(input) : latest;
   if (master === undefined) return undefined;
   const snapshot = master.metadata.name ?? '';
   if (selected.state === 'selected' && selected.content.hash === hashOf(master)) {
@@ -263,6 +276,9 @@ const newsOf = ({ metadata, status }: MemberCluster): string =>
   [
     metadata.uid,
     metadata.deletionTimestamp,
+    // Partitions follow them.
+    canonicalJson(metadata.labels ?? {}),
+    metadata.annotations?.[annotations.memberPaused],
     ...(status?.conditions ?? []).map((each) => `${each.type} ${each.status} ${each.reason}`),
   ].join(' ');
 

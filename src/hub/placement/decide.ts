@@ -10,14 +10,14 @@ import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { notSupportedHold } from '../not-supported.ts';
 import type { Content } from '../revisions/content.ts';
 import { latestMaster, planResources, type ResourcesPlan, SNAPSHOT_LIMIT } from '../revisions/resource-snapshot.ts';
-import { rollingLimitsOf } from '../rolling-limits.ts';
 import { STATUS_INTERVAL_MS } from '../status-pace.ts';
+import { isExternal, strategyOf } from '../strategies/table.ts';
 import { boundStatus } from './bound-status.ts';
 import type { Living, Observed } from './observed.ts';
 import { latestPolicy, policySteps } from './policy-snapshot.ts';
 import { placementStatus } from './status.ts';
 import type { SelectionState } from './status-input.ts';
-import { newsIn, newsOfZero, saysTheSame, statusChange } from './write-status.ts';
+import { newsIn, saysTheSame, statusChange } from './write-status.ts';
 
 type Steps = readonly (readonly Action[])[];
 
@@ -117,7 +117,7 @@ const isBlocked = ({ notSupported, selected }: Living): boolean =>
 function planOf({ family, placement, resourceSnapshots, now }: Observed, living: Living): ResourcesPlan | undefined {
   const { selected, bindings, pending, throttle } = living;
   if (isBlocked(living) || selected.state !== 'selected') return undefined;
-  if (placement.spec.strategy?.type === 'External') return undefined;
+  if (isExternal(placement)) return undefined;
   const { content } = selected;
   return planResources({ family, placement, snapshots: resourceSnapshots, bindings, content, pending, throttle, now });
 }
@@ -210,9 +210,11 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
       ...(policySnapshot === undefined ? {} : { policySnapshot }),
       resourceSnapshots: observed.resourceSnapshots,
       ...(latestSnapshot === undefined ? {} : { latestSnapshot }),
+      ...(living.orders === undefined ? {} : { orders: living.orders }),
       ...(living.delivered === undefined ? {} : { delivered: living.delivered }),
       bindings: living.bindings,
       members: living.members,
+      groups: living.groups,
       holds,
       now,
     }),
@@ -233,12 +235,18 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
 
 function newsOf({ family, placement, policySnapshots }: Observed, living: Living, status: PlacementStatus) {
   const { previous, bindings } = living;
-  const isRolling = (placement.spec.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
   const policySnapshot = latestPolicy(policySnapshots);
-  const limits = rollingLimitsOf({ family, spec: placement.spec, policySnapshot });
+  const turn = { before: previous, after: status, bindings };
   return [
-    ...(isRolling ? newsOfZero(previous, status, { limits, bindings }) : []),
-    ...newsIn(family.placement, previous, status),
+    ...(strategyOf(placement)?.news({
+      family,
+      spec: placement.spec,
+      policySnapshot,
+      placement: refTo(family.placement, placement),
+      groups: living.groups,
+      ...turn,
+    }) ?? []),
+    ...newsIn(refTo(family.placement, placement), previous, status),
   ];
 }
 

@@ -4,6 +4,7 @@ import type { PlacementStatus } from '../../api/placement.ts';
 import type { Failure } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { NotSupported } from '../not-supported.ts';
+import type { Orders } from '../orders/order.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { Pending, Throttle } from '../revisions/debounce.ts';
 import type { Selected } from '../revisions/looking.ts';
@@ -21,6 +22,8 @@ export interface Observed {
 }
 
 export interface Living {
+  /** What each cluster should have with the newest revision; absent until there is one. */
+  readonly orders?: Orders;
   readonly selected: Selected;
   readonly notSupported: readonly NotSupported[];
   /** Since when the content differs from the latest snapshot. */
@@ -28,6 +31,8 @@ export interface Living {
   readonly delivered?: NonNullable<PlacementStatusInput['delivered']>;
   readonly bindings: readonly HubBinding[];
   readonly members: readonly MemberCluster[];
+  /** undefined = they cannot be read. */
+  readonly groups?: PlacementStatusInput['groups'];
   readonly previous: PlacementStatus | undefined;
   /** The earliest moment of the next write of the status. */
   readonly statusDue: number;

@@ -367,7 +367,7 @@ describe('a change of what is selected', () => {
     ]);
     // Who looks elsewhere, and who is gone, is not counted any more.
     for (const name of ['n2', 'n3', 'n4']) await it.remove('clusterresourceplacements', name);
-    const role = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole', name: 'view' };
+    const role = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole', name: 'viewers' };
     await it.patch('clusterresourceplacements', 'n1', { spec: { resourceSelectors: [role] } });
     expect(plan.size).toBe(1);
     await it.remove('clusterresourceplacements', 'n1');

@@ -32,6 +32,8 @@ const told = (action: Action): string => {
   switch (action.do) {
     case 'create':
       return `create ${action.object.metadata.name}`;
+    case 'json-patch':
+      return `patch ${action.of.name}`;
     case 'patch': {
       const { labels: changed, annotations: noted } = (action.merge as { metadata: Record<string, object> }).metadata;
       return [

@@ -5,7 +5,9 @@ import type { Resource } from '../../api/kind.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import type { ResourceIdentifier } from '../../api/selected-resource.ts';
+import type { Orders } from '../orders/order.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
+import type { ClusterGroupFacts } from '../planners/partitioned.ts';
 
 export interface PlacementStatusInput {
   /** The placement's kind: conditions of the placement itself have it in front (placementConditionType). */
@@ -20,6 +22,8 @@ export interface PlacementStatusInput {
   readonly resourceSnapshots: readonly HubResourceSnapshot[];
   /** Master of the newest group. */
   readonly latestSnapshot?: HubResourceSnapshot;
+  /** What each cluster should have with it; absent as it is. */
+  readonly orders?: Orders;
   /**
    * What the snapshot holds that `selectedResources` is about, in its order: of the newest group with RollingUpdate, of the one that all
    * bindings name with External. Absent = there is none (yet), or with External the clusters differ.
@@ -29,6 +33,8 @@ export interface PlacementStatusInput {
   readonly bindings: readonly HubBinding[];
   /** Those that the bindings name, as far as they exist, by name. `reachable` and other rows for the planners come from here. */
   readonly members: readonly MemberCluster[];
+  /** undefined = they cannot be read. */
+  readonly groups?: readonly ClusterGroupFacts[] | undefined;
   /**
    * Why the placement as a whole does not move (NotSupportedYet, SelectionPending, RevisionPending, SnapshotTooLarge). They go into `status.holds` in front of
    * those of the planner. With one of them Scheduled is Unknown / SchedulePending and `sentenceOf` of the first is the message.

@@ -4,6 +4,7 @@ import type { Hold } from '../../api/hold.ts';
 import { annotations, labels } from '../../api/names.ts';
 import type { PlacementSpec, PlacementStatus } from '../../api/placement.ts';
 import { families } from '../families.ts';
+import { ordersFor } from '../orders/orders-for.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import { placementStatus } from './status.ts';
 import type { PlacementStatusInput } from './status-input.ts';
@@ -112,7 +113,13 @@ function binding(
   };
 }
 
-const input = (more: Partial<PlacementStatusInput> = {}): PlacementStatusInput => ({
+const input = (more: Partial<PlacementStatusInput> = {}): PlacementStatusInput => {
+  const all = base(more);
+  const snapshot = all.latestSnapshot?.metadata.name;
+  return snapshot === undefined ? all : { ...all, orders: ordersFor({ placement: all.placement, snapshot }) };
+};
+
+const base = (more: Partial<PlacementStatusInput>): PlacementStatusInput => ({
   kind: family.placement,
   placement: placement(),
   previous: undefined,
@@ -277,27 +284,38 @@ describe('the status of a placement', () => {
       it: 'there is no decision',
       more: { policySnapshot: { ...policy({}), status: undefined } as unknown as HubPolicySnapshot },
     },
-    {
-      it: 'something it uses is not built',
-      clusters: ['c1'],
-      more: {
-        holds: [
-          { code: 'NotSupportedYet', subject: { group: '', kind: 'X', name: 'x' }, facts: { what: 'spec.y' } },
-        ] as readonly Hold[],
-      },
-    },
-  ])('is pending while $it, and leaves the other conditions as they were', ({ more, clusters = [] }) => {
+  ])('is pending while $it, and leaves the other conditions as they were', ({ more }) => {
     const previous = placementStatus(input({ bindings: [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')] }));
     const moved = { ...placement(), metadata: { ...placement().metadata, generation: 4 } };
-    const policySnapshot = policy({ picked: ['c1'], generation: 4 });
-    const status = placementStatus(input({ previous, placement: moved, policySnapshot, ...more }));
+    const status = placementStatus(input({ previous, placement: moved, ...more }));
     expect(words(status.conditions)[0]).toBe('Scheduled Unknown SchedulePending');
-    expect(status.placementStatuses?.map(({ clusterName }) => clusterName)).toEqual(clusters);
+    expect(status.placementStatuses).toEqual([]);
     expect(status.conditions?.find(({ type }) => type.endsWith('Available'))).toMatchObject({
       status: 'True',
       observedGeneration: 3,
     });
   });
+
+  // Else `kubectl wait` passes although the change is not out.
+  test.each<{ code: Hold['code']; facts: Hold['facts']; says: string }>([
+    { code: 'NotSupportedYet', facts: { what: 'spec.y' }, says: 'Scheduled Unknown SchedulePending' },
+    { code: 'SelectionPending', facts: { kind: 'x', message: 'm' }, says: 'Scheduled Unknown SchedulePending' },
+    { code: 'SnapshotTooLarge', facts: { bytes: 2, objects: 1, limit: 1 }, says: 'Scheduled Unknown SchedulePending' },
+    { code: 'StepRefused', facts: { message: 'm' }, says: 'Scheduled Unknown SchedulePending' },
+    { code: 'RevisionPending', facts: {}, says: 'Scheduled True SchedulingPolicyFulfilled' },
+  ])(
+    'says of nothing that it is there while $code holds it, at the generation that it was before',
+    ({ says, ...hold }) => {
+      const bindings = [binding('c1', 'TTTTT'), binding('c2', 'TTTTT')];
+      const previous = placementStatus(input({ bindings }));
+      const holds: readonly Hold[] = [{ ...hold, subject: { group: '', kind: 'X', name: 'x' }, next: '' }];
+      const status = placementStatus(input({ previous, bindings, holds }));
+      expect(words(status.conditions)).toEqual([says, 'RolloutStarted Unknown RolloutStartedUnknown']);
+      expect(status.placementStatuses?.map(({ clusterName }) => clusterName)).toEqual(['c1', 'c2']);
+      const after = placementStatus(input({ previous: status, bindings }));
+      expect(words(after.conditions)).toEqual(words(previous.conditions));
+    },
+  );
 
   test('of clusters that have not answered yet speaks of no failure', () => {
     const message = (reasons: readonly string[]) => {

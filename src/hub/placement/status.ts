@@ -13,42 +13,57 @@ import { refTo } from '../../runtime/actions.ts';
 import { families, type PlacementFamily } from '../families.ts';
 import { holdOf, summariseHolds } from '../holds-summary.ts';
 import { resourceIndexOf } from '../placement-sources.ts';
-import { rolling } from '../planners/rolling.ts';
-import { memberFactsOf, rowsOf } from '../planners/rows.ts';
-import { rollingLimitsOf } from '../rolling-limits.ts';
+import { memberFactsOf } from '../planners/rows.ts';
+import { planOf } from '../strategies/plan.ts';
+import type { BindingPlan } from '../strategies/strategy.ts';
+import { isExternal } from '../strategies/table.ts';
 import { aggregate, type Told } from './aggregate.ts';
 import { type ClusterState, clusterStates, unpickedStates } from './cluster-status.ts';
 import type { PlacementStatusInput } from './status-input.ts';
 
 export function placementStatus(input: PlacementStatusInput): PlacementStatus {
   const { previous, selection } = input;
+  const plan = planNow(input);
+  const rollout = plan?.rollout === undefined ? {} : { rollout: plan.rollout };
   if (selection.state === 'invalid') {
     // Whatever is placed stays placed, and goes on as far as it was ordered: only the new order cannot be followed.
     const scheduled = told('Scheduled', 'False', 'InvalidResourceSelectors', selection.message);
-    return pruned({ ...previous, conditions: [...replaced(input, [scheduled])], holds: [...holdsOf(input)] });
+    return pruned({
+      ...previous,
+      conditions: [...replaced(input, [scheduled])],
+      holds: [...holdsOf(input, plan)],
+      rollout: plan?.rollout,
+    });
   }
-  const holds = holdsOf(input);
+  const holds = holdsOf(input, plan);
   const scheduled = scheduledOf(input, holds);
-  const isExternal = input.placement.spec.strategy?.type === 'External';
+  const byRuns = isExternal(input.placement);
   const selected = clusterStates(input);
   if (scheduled.status === 'Unknown') {
+    const index = byRuns ? (previous?.observedResourceIndex ?? '') : indexOf(input);
+    const stopped = stoppedBy(input, holds);
+    const reached = stopped === undefined || selected.length === 0 ? [scheduled] : [scheduled, stopped];
     return pruned({
-      conditions: [...replaced(input, [scheduled])],
-      observedResourceIndex: isExternal ? (previous?.observedResourceIndex ?? '') : indexOf(input),
+      conditions: [...(stopped === undefined ? replaced(input, [scheduled]) : only(input, reached, index))],
+      observedResourceIndex: index,
       selectedResources: [...(input.delivered?.resources ?? previous?.selectedResources ?? [])],
       // Differs from KubeFleet: what keeps it from moving takes nothing from the clusters, and what they have is what people look for then.
       placementStatuses: isHeld(input) ? selected.map(({ state }) => state) : [],
       holds: [...holds],
+      ...rollout,
     });
   }
-  const rollout = isExternal ? external(input, selected) : { index: indexOf(input), told: aggregate(input, selected) };
-  const conditions = selected.length === 0 ? [scheduled] : [scheduled, ...rollout.told.map(withCulprit(input, holds))];
+  const progress = byRuns ? external(input, selected) : { index: indexOf(input), told: aggregate(input, selected) };
+  const stopped = stoppedBy(input, holds);
+  const reached = stopped === undefined ? progress.told.map(withCulprit(input, holds)) : [stopped];
+  const conditions = selected.length === 0 ? [scheduled] : [scheduled, ...reached];
   return pruned({
-    conditions: [...only(input, conditions, rollout.index)],
-    observedResourceIndex: rollout.index,
-    selectedResources: isExternal && rollout.index === '' ? [] : [...(input.delivered?.resources ?? [])],
+    conditions: [...only(input, conditions, progress.index)],
+    observedResourceIndex: progress.index,
+    selectedResources: byRuns && progress.index === '' ? [] : [...(input.delivered?.resources ?? [])],
     placementStatuses: [...selected, ...unpickedStates(input, selected.length)].map(({ state }) => state),
     holds: [...holds],
+    ...rollout,
   });
 }
 
@@ -121,6 +136,17 @@ function scheduledOf(input: PlacementStatusInput, holds: readonly HoldEntry[]): 
   return told('Scheduled', said.status, said.reason as PlacementReason, [said.message, ...notes].join('; '));
 }
 
+/**
+ * Something keeps the placement as a whole from moving: what its clusters have is not what it asks for now, so no condition may say that it is
+ * there. Differs from KubeFleet, where conditions stay True and `kubectl wait` passes although the change is not out.
+ */
+function stoppedBy(input: PlacementStatusInput, holds: readonly HoldEntry[]): Told | undefined {
+  const [first] = input.holds;
+  if (first === undefined) return undefined;
+  const entry = holds.find(({ code }) => code === first.code);
+  return told('RolloutStarted', 'Unknown', 'RolloutStartedUnknown', inWords(input, entry) ?? sentenceOf(first));
+}
+
 /** What is still to come does not change where it is to go. */
 const isBlocking = ({ code }: Hold): boolean => BLOCKING.includes(code);
 
@@ -148,30 +174,30 @@ const familyOf = ({ kind }: PlacementStatusInput): PlacementFamily =>
   families.find(({ placement }) => placement.kind === kind.kind) as PlacementFamily;
 
 /** What the placement as a whole waits for, then what its clusters wait for: the rollout's own plan, made once more. */
-function holdsOf(input: PlacementStatusInput): readonly HoldEntry[] {
-  return summariseHolds([...input.holds, ...planHolds(input)]);
+function holdsOf(input: PlacementStatusInput, plan: BindingPlan | undefined): readonly HoldEntry[] {
+  return summariseHolds([...input.holds, ...Object.values(plan?.holds ?? {})]);
 }
 
-function planHolds(input: PlacementStatusInput): readonly Hold[] {
-  const { placement, bindings, latestSnapshot, members, policySnapshot, now } = input;
-  const isRolling = (placement.spec.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
+function planNow(input: PlacementStatusInput): BindingPlan | undefined {
+  const { placement, bindings, orders, members, groups, policySnapshot, now } = input;
   // With anything else in its way what was begun goes on.
   const isStopped = input.holds.some(({ code }) => code === 'NotSupportedYet');
-  if (!isRolling || latestSnapshot === undefined || isStopped) return [];
-  const family = familyOf(input);
+  if (orders === undefined || isStopped) return undefined;
   const memberOf = new Map(members.map((member) => [member.metadata.name, member]));
-  const rows = rowsOf({
+  const planned = planOf({
+    family: familyOf(input),
     placement,
     bindings,
-    source: family.bindings,
-    snapshot: latestSnapshot.metadata.name ?? '',
+    orders,
+    policySnapshot,
     member(cluster) {
       const member = memberOf.get(cluster);
       return member && memberFactsOf(member);
     },
+    groups,
+    now,
   });
-  const limits = rollingLimitsOf({ family, spec: placement.spec, policySnapshot });
-  return Object.values(rolling({ rows, limits, state: undefined, now }).holds);
+  return planned?.plan;
 }
 
 // ---- external

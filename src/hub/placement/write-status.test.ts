@@ -3,13 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { Condition } from '../../api/conditions.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import { clusterFamily } from '../families.ts';
-import type { HubBinding } from '../placement-sources.ts';
-import type { RollingLimits } from '../planners/rolling.ts';
 import { createStatusPace, statusIntervalMs } from '../status-pace.ts';
 import { boundStatus } from './bound-status.ts';
-import { newsIn, newsOfZero, saysTheSame, statusChange } from './write-status.ts';
+import { newsIn, saysTheSame, statusChange } from './write-status.ts';
 
-const kind = clusterFamily.placement;
+const { group, kind: kindName } = clusterFamily.placement;
+const kind = { group, kind: kindName, name: 'shop' };
 const condition = (type: string, status: 'True' | 'False' | 'Unknown', more: Partial<Condition> = {}): Condition => ({
   type,
   status,
@@ -94,29 +93,6 @@ describe('what is told', () => {
   });
 });
 
-describe('a limit of 0', () => {
-  const bindings = [{ metadata: {}, spec: { state: 'Bound' }, conditions: [] }] as unknown as readonly HubBinding[];
-  const limitsWith = (maxUnavailable: number | string) => ({ maxUnavailable }) as RollingLimits;
-  const at = (observedResourceIndex: string): PlacementStatus => ({ observedResourceIndex });
-
-  test.each([
-    { it: 'with every revision', was: '0', is: '1', max: 0, told: true },
-    { it: 'in percent, too', was: '0', is: '1', max: '0%', told: true },
-    { it: 'not again with the same one', was: '1', is: '1', max: 0, told: false },
-    { it: 'not with the first one', was: '', is: '0', max: 0, told: false },
-    { it: 'not of a limit that can be kept', was: '0', is: '1', max: '1%', told: false },
-  ])('is told $it', ({ was, is, max, told }) => {
-    const news = newsOfZero(at(was), at(is), { limits: limitsWith(max), bindings });
-    expect(news).toHaveLength(told ? 1 : 0);
-    if (told) expect(news[0]?.message).toContain('revision 1 goes to one cluster at a time');
-  });
-
-  test('is not told where nothing changes in place', () => {
-    const leaving = bindings.map((each) => ({ ...each, spec: { ...each.spec, state: 'Unscheduled' as const } }));
-    expect(newsOfZero(at('0'), at('1'), { limits: limitsWith(0), bindings: leaving })).toEqual([]);
-  });
-});
-
 describe('who holds a rollout up', () => {
   const held = (name: string, cause: string, code = 'BudgetUsed'): PlacementStatus => ({
     holds: [{ code, on: { kind: 'MemberCluster', name }, count: 2, facts: { cause, ready: 1, minAvailable: 1 } }],
@@ -133,6 +109,11 @@ describe('who holds a rollout up', () => {
     ['but not that a revision is still to come', undefined, { holds: [{ code: 'RevisionPending' }] }, false],
   ])('%s', (_it, before, after, told) => {
     expect(newsIn(kind, before, after).map(({ reason }) => reason)).toEqual(told ? ['PlacementRolloutHeld'] : []);
+  });
+
+  test('is named, also if it is the placement itself', () => {
+    const [news] = newsIn(kind, undefined, { holds: [{ code: 'SnapshotTooLarge', facts: { bytes: 9 } }] });
+    expect(news?.message).toContain('ClusterResourcePlacement "shop" selects 9 bytes');
   });
 });
 
@@ -162,6 +143,43 @@ describe('what a cluster did not take', () => {
     const news = newsIn(kind, before, after);
     expect(news.map(({ message }) => message)).toEqual(messages);
     expect(news.every(({ type, reason }) => type === 'Warning' && reason === 'PlacementApplyFailed')).toBe(true);
+  });
+});
+
+describe('a workload that cannot start', () => {
+  const stuck = (clusterName: string, reason: string, observedResourceIndex = '1', name = 'web') => ({
+    clusterName,
+    observedResourceIndex,
+    failedPlacements: [
+      {
+        group: 'apps',
+        version: 'v1',
+        kind: 'Deployment',
+        namespace: 'shop',
+        name,
+        condition: condition('Available', 'False'),
+        cause: { code: reason, message: 'as seen' },
+      },
+    ],
+  });
+  const of = (...placementStatuses: readonly ReturnType<typeof stuck>[]) =>
+    ({ placementStatuses, observedResourceIndex: '1' }) as unknown as PlacementStatus;
+  const told = 'cluster "a": Deployment "shop/web" of revision 1 cannot start: ImagePullBackOff (as seen)';
+  const one = stuck('a', 'ImagePullBackOff');
+  test.each<[string, PlacementStatus | undefined, PlacementStatus, readonly string[]]>([
+    ['is told', of(), of(one), [told]],
+    ['is told once', of(one), of(one), []],
+    ['is not told again of another cluster', of(one), of(one, stuck('b', 'ImagePullBackOff')), []],
+    ['is not told again of another object', of(one), of(one, stuck('a', 'ImagePullBackOff', '1', 'db')), []],
+    ['is told with the number of others', of(), of(one, stuck('b', 'ImagePullBackOff')), [`${told}; and 1 more`]],
+    ['is told of another cause', of(stuck('a', 'CrashLoopBackOff')), of(one, stuck('b', 'CrashLoopBackOff')), [told]],
+    ['is told of another revision', of(stuck('a', 'ImagePullBackOff', '0')), of(one), [told]],
+  ])('%s', (_it, before, after, messages) => {
+    const news = newsIn(kind, before, after);
+    expect(news.map(({ message }) => message)).toEqual(messages);
+    expect(news.every(({ type, reason }) => type === 'Warning' && reason === 'PlacementWorkloadCannotStart')).toBe(
+      true,
+    );
   });
 });
 
@@ -255,6 +273,7 @@ describe('a status that is too large', () => {
     });
     expect(bounded.placementStatuses).toHaveLength(7);
     expect(bounded.conditions?.[0]?.message).toContain('6000 of 6007 clusters, all True, are not listed');
+    expect(bounded.notListed).toEqual({ ready: 6000 });
     expect(bounded.conditions?.[0]?.status).toBe('True');
     expect(bytes(bounded)).toBeLessThanOrEqual(1024 * 1024);
   });
@@ -263,6 +282,7 @@ describe('a status that is too large', () => {
     const bounded = boundStatus({ ...base, placementStatuses: clusters(6000, 'False', 'x'.repeat(900)) });
     expect(bytes(bounded)).toBeLessThanOrEqual(1024 * 1024);
     expect(bounded.placementStatuses?.length).toBeGreaterThan(500);
+    expect(bounded.notListed).toEqual({ ready: 0, others: 6000 - (bounded.placementStatuses?.length ?? 0) });
     expect(bounded.conditions?.[0]?.message).toContain(
       `nor are ${6000 - (bounded.placementStatuses?.length ?? 0)} others`,
     );

@@ -1,21 +1,19 @@
 // When a status is written and what is told with it: only when it says something else, seldom enough, and each transition once.
+import { START_FAILURES } from '../../api/apply-cause.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { BLOCKING, sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
-import type { Resource } from '../../api/kind.ts';
 import { conditionOf } from '../../api/next-condition.ts';
+import { type ObjectRef, refText } from '../../api/object.ts';
 import {
   type PlacementCondition,
   type PlacementEventReason,
   type PlacementStatus,
   placementConditionType,
 } from '../../api/placement.ts';
-import { countRoundedUp } from '../../base/int-or-percent.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Telling } from '../../runtime/actions.ts';
 import { holdOf } from '../holds-summary.ts';
-import type { HubBinding } from '../placement-sources.ts';
-import type { RollingLimits } from '../planners/rolling.ts';
 
 /**
  * Changed numbers behind a hold alone are no reason to write: over a rollout they change with every cluster. That a member has fallen silent is: it
@@ -79,22 +77,6 @@ const TOLD: readonly Told[] = [
 ];
 const LAST: readonly PlacementCondition[] = ['Available', 'DiffReported'];
 
-/** Content that changes in place cannot keep a limit of 0. That is told once with each revision, before anybody wonders. */
-export function newsOfZero(
-  before: PlacementStatus | undefined,
-  after: PlacementStatus,
-  { limits, bindings }: { readonly limits: RollingLimits; readonly bindings: readonly HubBinding[] },
-): readonly Telling[] {
-  const { observedResourceIndex: was = '' } = before ?? {};
-  const { observedResourceIndex: is = '' } = after;
-  const isInPlace = bindings.some(
-    ({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.state === 'Bound',
-  );
-  if (was === '' || is === '' || was === is || !isInPlace || countRoundedUp(limits.maxUnavailable, 1) > 0) return [];
-  const message = `maxUnavailable is 0, which content that changes in place cannot keep: revision ${is} goes to one cluster at a time`;
-  return [{ type: 'Warning', reason: 'PlacementUpdatesOneByOne' satisfies PlacementEventReason, message }];
-}
-
 const GATES: readonly string[] = ['BudgetUsed', 'SurgeUsed'];
 const LASTING: readonly unknown[] = ['failed', 'unreachable'];
 
@@ -104,10 +86,14 @@ const holderIn = (status: PlacementStatus | undefined): HoldEntry | undefined =>
     ({ code, facts }) => BLOCKING.includes(code) || (GATES.includes(code) && LASTING.includes(facts?.['cause'])),
   );
 
-function newsOfHolder(kind: Resource, before: PlacementStatus | undefined, after: PlacementStatus): readonly Telling[] {
+function newsOfHolder(
+  subject: ObjectRef,
+  before: PlacementStatus | undefined,
+  after: PlacementStatus,
+): readonly Telling[] {
   const [was, is] = [holderIn(before), holderIn(after)];
   if (is === undefined || (was?.code === is.code && was.on?.name === is.on?.name)) return [];
-  const message = sentenceOf(holdOf(is, { group: kind.group, kind: kind.kind, name: '' }));
+  const message = sentenceOf(holdOf(is, subject));
   return [{ type: 'Warning', reason: 'PlacementRolloutHeld' satisfies PlacementEventReason, message }];
 }
 
@@ -134,14 +120,50 @@ function newsOfRefusal(before: readonly Refused[], after: readonly Refused[]): r
   return [{ type: 'Warning', reason: 'PlacementApplyFailed' satisfies PlacementEventReason, message }];
 }
 
+interface Stuck {
+  readonly cluster: string;
+  readonly revision: string;
+  readonly object: string;
+  readonly cause: { readonly code: string; readonly message?: string };
+}
+
+/** Workloads that cannot start, by cause and revision. */
+function stuckIn(status: PlacementStatus | undefined): ReadonlyMap<string, readonly Stuck[]> {
+  const found = new Map<string, Stuck[]>();
+  for (const { clusterName = '', observedResourceIndex = '', failedPlacements = [] } of status?.placementStatuses ?? [])
+    for (const { cause, ...failed } of failedPlacements) {
+      if (cause === undefined || !isStartFailure(cause.code)) continue;
+      const key = `${observedResourceIndex} ${cause.code}`;
+      const one = { cluster: clusterName, revision: observedResourceIndex, object: refText(failed), cause };
+      found.set(key, [...(found.get(key) ?? []), one]);
+    }
+  return found;
+}
+
+const isStartFailure = (code: string): boolean => (START_FAILURES as readonly string[]).includes(code);
+
+/** Once for each cause and revision; that another cluster has it too is no news. */
+function newsOfStuck(before: PlacementStatus | undefined, after: PlacementStatus): readonly Telling[] {
+  const known = stuckIn(before);
+  return [...stuckIn(after)]
+    .filter(([key]) => !known.has(key))
+    .map(([, [one, ...others]]) => {
+      const { cluster, revision, object, cause } = one as Stuck;
+      const more = others.length === 0 ? '' : `; and ${others.length} more`;
+      const why = cause.message === undefined ? cause.code : `${cause.code} (${cause.message})`;
+      const message = `cluster "${cluster}": ${object} of revision ${revision} cannot start: ${why}${more}`;
+      return { type: 'Warning', reason: 'PlacementWorkloadCannotStart' satisfies PlacementEventReason, message };
+    });
+}
+
 /** What a person wants to hear of. The scheduler's verdict is told when it is not good: there is nothing else to see then. */
 export function newsIn(
-  kind: Resource,
+  placement: ObjectRef,
   before: PlacementStatus | undefined,
   after: PlacementStatus,
 ): readonly Telling[] {
   const of = (status: PlacementStatus | undefined, condition: PlacementCondition): Condition | undefined =>
-    conditionOf(status?.conditions, placementConditionType(kind, condition));
+    conditionOf(status?.conditions, placementConditionType(placement, condition));
   // With a quick one nobody ever sees that it was not so in between.
   const isNewRevision = before?.observedResourceIndex !== after.observedResourceIndex;
   const turned = TOLD.filter(
@@ -155,8 +177,9 @@ export function newsIn(
   const isBadNews = verdict?.status === 'False' && (earlier?.status !== 'False' || earlier.reason !== verdict.reason);
   return [
     ...(isBadNews ? [{ type: 'Warning' as const, reason: verdict.reason, message: verdict.message }] : []),
-    ...newsOfHolder(kind, before, after),
+    ...newsOfHolder(placement, before, after),
     ...newsOfRefusal(isNewRevision ? [] : refusedIn(before), refusedIn(after)),
+    ...newsOfStuck(before, after),
     ...turned,
     ...(isComplete(after) && (isNewRevision || !isComplete(before))
       ? [

@@ -25,6 +25,8 @@ const JUDGED = ['Overridden', 'WorkSynchronized', 'Applied', 'Available'] as con
 export interface Judgement {
   readonly health: Health;
   readonly since: number;
+  /** The type of the condition that it rests on. */
+  readonly at?: string;
   readonly why?: string;
 }
 
@@ -46,6 +48,7 @@ export function judge(binding: Judged): Judgement {
   const as = (health: Health, condition?: Condition): Judgement => ({
     health,
     since: condition === undefined ? 0 : Date.parse(condition.lastTransitionTime),
+    ...(condition === undefined ? {} : { at: condition.type }),
     ...(condition === undefined || condition.status === 'True' ? {} : { why: condition.message || condition.reason }),
   });
 

@@ -1,6 +1,6 @@
 // What of a binding a planner must look at again.
-import { conditionOf } from '../../api/next-condition.ts';
 import { deepEqual } from '../../base/json.ts';
+import { hasStarted, isReleased } from '../orders/release.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { judge } from './health.ts';
 
@@ -15,7 +15,8 @@ export const isNoNews = (a: HubBinding, b: HubBinding): boolean =>
 const saysTheSame = (a: HubBinding, b: HubBinding): boolean =>
   deepEqual(a.conditions, b.conditions) && deepEqual(a.failedPlacements, b.failedPlacements);
 
-const startOf = ({ conditions }: HubBinding) => conditionOf(conditions, 'RolloutStarted');
+/** Who reports it, and when, is no planner's business. */
+const startOf = (binding: HubBinding) => [hasStarted(binding), isReleased(binding)];
 
 const isOnItsWay = (binding: HubBinding): boolean => {
   const { health } = judge(binding);

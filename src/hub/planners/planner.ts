@@ -36,9 +36,13 @@ export interface Row {
   readonly deleting: boolean;
   readonly has?: Revision;
   readonly wants: Revision;
+  /** Why nobody can say what it should have: then it stays as it is, and `wants` is what it has. */
+  readonly undecided?: Hold;
   readonly health: Health;
   /** When its health became what it is; 0 = unknown. */
   readonly since: number;
+  /** The type of the condition that its health rests on. */
+  readonly at?: string;
   /** What the condition behind `failed` or `progressing` says. */
   readonly why?: string;
   /** Its member has been told to follow it as it stands; only of rows that are bound. */
@@ -47,6 +51,10 @@ export interface Row {
   /** Of one that is not reachable, if it is known. */
   readonly silentSince?: number;
   readonly labels: Labels;
+  /** Placed objects were changed on the member. */
+  readonly drifted?: true;
+  /** Its MemberCluster is paused: partitioned rollouts leave it as it is. */
+  readonly paused?: true;
 }
 
 export interface Plan<State> {

@@ -89,10 +89,11 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   const updating = toUpdate.slice(0, Math.max(0, forUpdates));
   // Differs from KubeFleet: a cluster whose predecessor is still being deleted waits alone.
   const predecessors = new Map(rows.filter(({ deleting }) => deleting).map((row) => [row.cluster, row]));
-  const [blocked, toBind] = split(
+  const [blocked, unblocked] = split(
     scheduled.filter(({ deleting }) => !deleting),
     ({ cluster }) => predecessors.has(cluster),
   );
+  const [undecided, toBind] = split(unblocked, (row) => row.undecided !== undefined);
   const binding = toBind.slice(0, Math.max(0, figures.maxAdd));
 
   const moving = [...broken, ...updating, ...binding];
@@ -101,7 +102,7 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   const remove = rows.filter((row) => isRemoved.has(row));
   const staleUpdates = toUpdate.filter((row) => !isMoving.has(row));
   const staleBinds = toBind.filter((row) => !isMoving.has(row));
-  const stale = [...staleUpdates, ...blocked, ...staleBinds];
+  const stale = [...staleUpdates, ...blocked, ...undecided, ...staleBinds];
   const kept = serving.filter((row) => !isRemoved.has(row));
 
   const clock = waiting(present, limits, now);
@@ -111,6 +112,7 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   for (const row of kept) holds[row.key] = gates.budget(row);
   for (const row of staleBinds) holds[row.key] = gates.surge(row);
   for (const row of blocked) holds[row.key] = gates.predecessor(row, predecessors.get(row.cluster) as Row);
+  for (const row of [...undecided, ...live]) if (row.undecided !== undefined) holds[row.key] ??= row.undecided;
   for (const row of live) {
     const hold = holds[row.key] === undefined && !isMoving.has(row) ? gates.own(row) : undefined;
     if (hold !== undefined) holds[row.key] = hold;

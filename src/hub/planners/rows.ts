@@ -1,13 +1,15 @@
 // Bindings as planners see them.
 import type { MemberCluster } from '../../api/member-cluster.ts';
+import { annotations } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { Labels } from '../../api/object.ts';
 import { by } from '../../base/compare.ts';
-import { canonicalJson } from '../../base/json.ts';
 import { seen } from '../../runtime/actions.ts';
 import type { Source } from '../../runtime/controller.ts';
-import { applyStrategyOf } from '../apply-strategy.ts';
-import type { HubBinding, HubPlacement } from '../placement-sources.ts';
+import { isLeaving } from '../leaving-member.ts';
+import { isDecided, type Order, type Orders, revisionOf, revisionOn, type Undecided } from '../orders/order.ts';
+import { hasStarted } from '../orders/release.ts';
+import type { HubBinding } from '../placement-sources.ts';
 import { isReachable } from '../reachable.ts';
 import { type Judgement, judge } from './health.ts';
 import type { Revision, Row } from './planner.ts';
@@ -16,7 +18,10 @@ export interface MemberFacts {
   readonly reachable: boolean;
   /** Since when the hub does not hear it. */
   readonly silentSince?: number;
+  /** It is being deleted: what runs there keeps running, and no binding decides about it any more. */
+  readonly leaving?: true;
   readonly labels: Labels;
+  readonly paused?: true;
 }
 
 /** The same of the same member: whoever looks at many of them again can tell by that. */
@@ -32,68 +37,67 @@ export function memberFactsOf(member: MemberCluster): MemberFacts {
 const ofMembers = new WeakMap<MemberCluster, MemberFacts>();
 
 function factsIn(member: MemberCluster): MemberFacts {
+  const paused = member.metadata.annotations?.[annotations.memberPaused] === 'true' ? { paused: true as const } : {};
   const labels = member.metadata.labels ?? {};
-  if (isReachable(member)) return { reachable: true, labels };
+  const leaving = isLeaving(member) ? { leaving: true as const } : {};
+  if (isReachable(member)) return { reachable: true, ...leaving, labels, ...paused };
   const silentSince = Date.parse(conditionOf(member.status?.conditions, 'Healthy')?.lastTransitionTime ?? '');
-  return { reachable: false, ...(Number.isNaN(silentSince) ? {} : { silentSince }), labels };
+  return { reachable: false, ...leaving, ...(Number.isNaN(silentSince) ? {} : { silentSince }), labels, ...paused };
 }
 
 export interface RowsInput {
-  readonly placement: Pick<HubPlacement, 'spec'>;
   readonly bindings: readonly HubBinding[];
   readonly source: Source<HubBinding>;
-  /** Name of the newest resource snapshot. */
-  readonly snapshot: string;
-  /** What a cluster should have, if that is not the same for all. */
-  wantsOf?(cluster: string): Revision | undefined;
+  readonly orders: Orders;
   member(cluster: string): MemberFacts | undefined;
 }
 
 const STATES = { Scheduled: 'scheduled', Bound: 'bound', Unscheduled: 'unscheduled' } as const;
 
-/** Of what was given up on a member that is gone nobody will report again: it serves nobody, and taking it away costs nothing. */
-const LOST: Judgement = { health: 'failed', since: 0, why: 'its MemberCluster is gone' };
+/**
+ * A member that is gone never reports again, and one that is being deleted keeps what runs there: removing a binding that was given up costs nothing.
+ */
+const LOST: Judgement = { health: 'failed', since: 0, why: 'its MemberCluster is gone or is being deleted' };
 
 /** Ordered by name, which is the order of clusters. */
-export function rowsOf({ placement, bindings, source, snapshot, wantsOf, member }: RowsInput): readonly Row[] {
-  const wants: Revision = { snapshot, overrides: '', strategy: canonicalJson(applyStrategyOf(placement)) };
+export function rowsOf({ bindings, source, orders, member }: RowsInput): readonly Row[] {
   return bindings
-    .map((binding) =>
-      rowOf(binding, {
-        source,
-        wants: wantsOf?.(binding.spec.targetCluster) ?? wants,
-        facts: member(binding.spec.targetCluster),
-      }),
-    )
+    .map((binding) => {
+      const { targetCluster } = binding.spec;
+      return rowOf(binding, { source, order: orders(targetCluster), facts: member(targetCluster) });
+    })
     .sort(by(({ key }) => key));
 }
 
 interface Around {
   readonly source: Source<HubBinding>;
-  readonly wants: Revision;
+  readonly order: Order | Undecided;
   readonly facts: MemberFacts | undefined;
 }
 
 /** Bindings are immutable, and a rollout over many looks at all of them again whenever one changes. */
 function rowOf(binding: HubBinding, around: Around): Row {
-  const { source, wants, facts } = around;
+  const { source, order, facts } = around;
   const known = knownRows.get(binding);
-  if (known?.source === source && known.facts === facts && isSameRevision(known.wants, wants)) return known.row;
+  if (known?.source === source && known.facts === facts && isSameOrder(known.order, order)) return known.row;
   const { metadata, spec } = binding;
-  const isLost = facts === undefined && spec.state === 'Unscheduled';
+  const has = revisionOn(spec);
+  const isLost = (facts === undefined || facts.leaving === true) && spec.state === 'Unscheduled';
   const row: Row = {
     key: metadata.name ?? '',
     cluster: spec.targetCluster,
     binding: seen(source, binding),
     state: STATES[spec.state],
     deleting: metadata.deletionTimestamp !== undefined,
-    ...(spec.resourceSnapshotName === '' ? {} : { has: revisionOf(binding) }),
-    ...(isReleased(binding) ? { released: true } : {}),
+    ...(has === undefined ? {} : { has }),
+    ...(hasStarted(binding) ? { released: true } : {}),
     ...(isLost ? LOST : judge(binding)),
-    wants,
+    ...(isDecided(order) ? { wants: revisionOf(order) } : { wants: has ?? NOTHING, undecided: order.undecided }),
     reachable: facts?.reachable ?? false,
     ...(facts?.silentSince === undefined ? {} : { silentSince: facts.silentSince }),
     labels: facts?.labels ?? {},
+    ...(facts?.paused === true ? { paused: true } : {}),
+    ...((binding.driftedPlacements ?? []).length > 0 ? { drifted: true } : {}),
   };
   knownRows.set(binding, { ...around, row });
   return row;
@@ -101,23 +105,13 @@ function rowOf(binding: HubBinding, around: Around): Row {
 
 const knownRows = new WeakMap<HubBinding, Around & { readonly row: Row }>();
 
+const isSameOrder = (a: Order | Undecided, b: Order | Undecided): boolean => {
+  if (a === b) return true;
+  return isDecided(a) && isDecided(b) && isSameRevision(revisionOf(a), revisionOf(b));
+};
+
 const isSameRevision = (a: Revision, b: Revision): boolean =>
   a.snapshot === b.snapshot && a.overrides === b.overrides && a.strategy === b.strategy;
 
-const isReleased = ({ metadata, conditions }: HubBinding): boolean => {
-  const started = conditionOf(conditions, 'RolloutStarted');
-  return started?.status === 'True' && started.observedGeneration === metadata.generation;
-};
-
-const revisionOf = ({ spec }: HubBinding): Revision => ({
-  snapshot: spec.resourceSnapshotName,
-  overrides: overridesOf(spec),
-  strategy: spec.applyStrategy === undefined ? '' : canonicalJson(spec.applyStrategy),
-});
-
-/** Both lists in order; absent and empty are the same, and the same text as "none wanted". */
-export const overridesOf = ({
-  clusterResourceOverrideSnapshots: cluster = [],
-  resourceOverrideSnapshots: namespaced = [],
-}: Pick<HubBinding['spec'], 'clusterResourceOverrideSnapshots' | 'resourceOverrideSnapshots'>): string =>
-  cluster.length === 0 && namespaced.length === 0 ? '' : canonicalJson({ cluster, namespaced });
+/** Nobody can say more. */
+const NOTHING: Revision = { snapshot: '', overrides: '', strategy: '' };

@@ -1,9 +1,11 @@
 // The gates of a run: a person is asked, or time passes. Guarantee: nobody is asked, and nothing is accepted, before the record says that its turn
-// has come; a wait counts from when the last cluster was seen to be done, and is never shorter than asked for.
+// has come; a wait counts from when the last cluster was seen to be done, and not from before any of them became available; it is never
+// shorter than asked for.
 import type { Stage, StageTask } from '../../api/staged-update-strategy.ts';
 import { parseDuration } from '../../base/duration.ts';
-import { gateWords } from './staged-holds.ts';
-import { hasCome, type Pass } from './staged-pass.ts';
+import type { Row } from './planner.ts';
+import { gateWords, hasWanted } from './staged-holds.ts';
+import { hasCome, isDone, type Pass } from './staged-pass.ts';
 import type { Gate } from './staged-plan.ts';
 import { fail, holdLater } from './staged-telling.ts';
 import { isTrue, type StageTree, sinceOf, type TaskTree } from './staged-tree.ts';
@@ -56,16 +58,29 @@ export function hasElapsed(pass: Pass, task: TaskTree, { stage, spec }: After): 
   const { tell, say, found } = pass;
   if (isTrue(task, 'WaitTimeElapsed')) return true;
   const wait = spec?.afterStageTasks?.find(({ type }) => type === 'TimedWait');
+  const since = Math.max(sinceOf(stage, 'Progressing'), lastAvailable(pass, stage));
   // Times are stored in whole seconds, cut off: to the end of the second, so that no gate opens early.
-  const until = sinceOf(stage, 'Progressing') + waitMs(wait ?? {}) + 999;
+  const until = since + waitMs(wait ?? {}) + 999;
   if (hasCome(pass, until)) {
     const words = `${wait?.waitTime} have passed since the last cluster`;
     tell.task(task, 'WaitTimeElapsed', 'True', 'AfterStageTaskWaitTimeElapsed', words);
     return true;
   }
-  found.gates.push(say.timedWait(stage, wait?.waitTime ?? '', until));
+  found.gates.push(say.timedWait(stage, wait?.waitTime ?? '', { since, until }));
   return false;
 }
+
+/**
+ * The newest change of Available among the clusters of the stage. The run's own status can be edited, so the wait does not rely on it alone.
+ * Differs from KubeFleet: there a wait counts from the status, also when a cluster has become unavailable and available again since.
+ */
+function lastAvailable({ updates }: Pass, { clusters }: StageTree): number {
+  const rows = clusters.flatMap(({ clusterName }) => updates.get(clusterName) ?? []);
+  return Math.max(0, ...rows.filter((row) => hasWanted(row) && reportsAvailable(row)).map((row) => row.since));
+}
+
+/** Its health, and the time of it, are those of the condition Available. */
+const reportsAvailable = (row: Row): boolean => isDone(row) || row.health === 'starting';
 
 /** The run stands before or after this stage. */
 export function waitAt(pass: Pass, stage: StageTree): void {

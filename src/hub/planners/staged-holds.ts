@@ -6,7 +6,7 @@ import { kubeTime } from '../../base/clock.ts';
 import { formatDuration } from '../../base/duration.ts';
 import type { Row } from './planner.ts';
 import type { Gate, Rival, StagedLimits } from './staged-plan.ts';
-import { type ClusterTree, type StageTree, sinceOf } from './staged-tree.ts';
+import type { ClusterTree, StageTree } from './staged-tree.ts';
 
 const MOST_NAMED = 3;
 export const named = (clusters: readonly string[]): string =>
@@ -141,13 +141,12 @@ export const stagedHolds = (limits: StagedLimits) => ({
     };
   },
 
-  timedWait: (stage: StageTree, waitTime: string, until: number): Hold => ({
+  timedWait: (stage: StageTree, waitTime: string, when: Required<Pick<Hold, 'since' | 'until'>>): Hold => ({
     code: 'TimedWait',
     subject: limits.run,
     on: limits.run,
     facts: { stage: stage.stageName, waitTime },
-    since: sinceOf(stage, 'Progressing'),
-    until,
+    ...when,
     next: 'wait',
   }),
 

@@ -2,7 +2,7 @@
 // done and stand recorded so; a cluster is done when nothing of it is left.
 import { silence } from './staged-holds.ts';
 import { isGivenUp, type Pass } from './staged-pass.ts';
-import { fail, finish, marks, progress, succeed } from './staged-telling.ts';
+import { fail, finish, progress, removalMarks, succeed } from './staged-telling.ts';
 import { type ClusterTree, isTrue, type StageTree, said } from './staged-tree.ts';
 
 export function removeLast(pass: Pass): void {
@@ -16,7 +16,13 @@ export function removeLast(pass: Pass): void {
   const isReached =
     (state.stagesStatus ?? []).every((each) => isTrue(each, 'Succeeded')) && said(state, 'Progressing') !== undefined;
   stage.startTime ??= tell.stamp;
-  tell.stage(stage, 'Progressing', 'True', 'StageUpdatingStarted', 'clusters that were given up are being cleared');
+  tell.stage(
+    stage,
+    'Progressing',
+    'True',
+    'StageUpdatingStarted',
+    'clusters that the placement no longer picks are being removed',
+  );
   const left = clearing(pass, stage, isReached);
   if (found.isOver) return;
   if (left.length > 0) {
@@ -30,7 +36,7 @@ export function removeLast(pass: Pass): void {
 /** Those that are not gone yet. */
 export function clearing(pass: Pass, stage: StageTree, mayRemove: boolean): readonly ClusterTree[] {
   const { updates, removals, say, tell, found } = pass;
-  const { started, succeeded, skip } = marks(tell);
+  const { started, succeeded, skip } = removalMarks(tell);
   const left: ClusterTree[] = [];
   for (const cluster of stage.clusters) {
     if (isTrue(cluster, 'Succeeded')) continue;

@@ -5,7 +5,7 @@
 import { causeOf, named } from './staged-holds.ts';
 import { isStuck, type Pass, rowOf } from './staged-pass.ts';
 import { clearing } from './staged-removal.ts';
-import { finish, succeed } from './staged-telling.ts';
+import { finish, inWords, succeed } from './staged-telling.ts';
 import { isFalse, isTrue, type StageTree } from './staged-tree.ts';
 import { watch } from './staged-walk.ts';
 
@@ -34,13 +34,13 @@ export function stop(pass: Pass): void {
     const names = named(inFlight.map(({ clusterName }) => clusterName));
     const words = `waits for what is under way: ${names} (${causeOf(rowOf(pass, inFlight[0]))})`;
     tell.stage(stage, 'Progressing', 'Unknown', 'StageUpdatingStopping', words);
-    tell.run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', `stage "${stage.stageName}" ${words}`);
+    tell.run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', `${inWords(stage)} ${words}`);
     return;
   }
   const rest = stuck.length === 0 ? 'nothing is under way' : `stopped with ${say.stuck(stuck, rowOf(pass, stuck[0]))}`;
   const words = taken.length === 0 ? rest : `${rest}; ${say.taken(taken)}`;
   tell.stage(stage, 'Progressing', 'False', 'StageUpdatingStopped', words);
-  tell.run(tree, 'Progressing', 'False', 'UpdateRunStopped', `stage "${stage.stageName}": ${words}`);
+  tell.run(tree, 'Progressing', 'False', 'UpdateRunStopped', `${inWords(stage)}: ${words}`);
 }
 
 const doneIn = ({ clusters }: StageTree): number => clusters.filter((each) => isTrue(each, 'Succeeded')).length;

@@ -1,9 +1,9 @@
 // What a pass says of the run, its stages and its clusters in its tree: how they end, and how far they are.
-import { CLIENT_ERROR_MARKER } from '../../api/names.ts';
+import { CLIENT_ERROR_MARKER, DELETION_STAGE } from '../../api/names.ts';
 import type { Row } from './planner.ts';
 import { named } from './staged-holds.ts';
 import { isStuck, type Pass, rowOf } from './staged-pass.ts';
-import { type ClusterTree, isTrue, type StageTree, skippedIn, type Teller } from './staged-tree.ts';
+import { type ClusterTree, failureCauseOf, isTrue, type StageTree, skippedIn, type Teller } from './staged-tree.ts';
 
 // ---- clusters
 
@@ -24,6 +24,30 @@ export const marks = (tell: Teller) => ({
   },
 });
 
+/** The same of a cluster that the placement no longer picks: the run takes the placement away from it. */
+export const removalMarks = (tell: Teller) => ({
+  started(cluster: ClusterTree): void {
+    const words = 'the cluster is being removed from the placement';
+    tell.cluster(cluster, 'Started', 'True', 'ClusterUpdatingStarted', words);
+  },
+
+  succeeded(cluster: ClusterTree): void {
+    tell.cluster(
+      cluster,
+      'Succeeded',
+      'True',
+      'ClusterUpdatingSucceeded',
+      'the cluster was removed from the placement',
+    );
+  },
+
+  skip: marks(tell).skip,
+});
+
+/** The deletion stage has a name that only programs need. */
+export const inWords = ({ stageName }: StageTree): string =>
+  stageName === DELETION_STAGE ? 'removal' : `stage "${stageName}"`;
+
 // ---- how it ends
 
 interface Failure {
@@ -43,6 +67,7 @@ export function fail({ tree, tell, found }: Pass, stage: StageTree, failure: Fai
   stage.endTime = tell.stamp;
   tell.run(tree, 'Progressing', 'False', 'UpdateRunFailed', words);
   tell.run(tree, 'Succeeded', 'False', 'UpdateRunFailed', words);
+  tree.failureCause = failureCauseOf(blame);
   found.isOver = true;
 }
 
@@ -56,15 +81,21 @@ export function succeed({ tree, tell, found }: Pass): void {
 
 /** `why`: a stage without clusters has nothing to succeed with. */
 export function finish({ tell }: Pass, stage: StageTree, why: 'succeeded' | 'empty' = 'succeeded'): void {
+  const isRemoval = stage.stageName === DELETION_STAGE;
   const [reason, words] =
     why === 'succeeded'
-      ? (['StageUpdatingSucceeded', 'the stage is done'] as const)
+      ? (['StageUpdatingSucceeded', isRemoval ? removalDone(stage) : 'the stage is done'] as const)
       : (['StageUpdatingSkippedNoClusters', 'no clusters belong to the stage'] as const);
   tell.stage(stage, 'Progressing', 'False', reason, words);
   tell.stage(stage, 'Succeeded', 'True', reason, words);
   stage.startTime ??= tell.stamp;
   stage.endTime = tell.stamp;
 }
+
+const removalDone = ({ clusters }: StageTree): string =>
+  clusters.length === 0
+    ? 'no cluster has to be removed'
+    : 'the clusters that the placement no longer picks are removed';
 
 // ---- how far it is
 
@@ -73,13 +104,13 @@ export function progress(pass: Pass, stage: StageTree, underWay: readonly Cluste
   const { tree, tell, say } = pass;
   const stuck = underWay.filter((cluster) => isTrue(cluster, 'Started') && isStuck(pass, cluster));
   if (stuck.length > 0) {
-    const words = `stage "${stage.stageName}": ${say.stuck(stuck, rowOf(pass, stuck[0]))}`;
+    const words = `${inWords(stage)}: ${say.stuck(stuck, rowOf(pass, stuck[0]))}`;
     tell.run(tree, 'Progressing', 'False', 'UpdateRunStuck', words);
     return;
   }
   const done = stage.clusters.filter((cluster) => isTrue(cluster, 'Succeeded')).length;
   const names = named(underWay.map(({ clusterName }) => clusterName));
-  const words = `stage "${stage.stageName}": ${done} of ${stage.clusters.length} clusters are done; under way: ${names}`;
+  const words = `${inWords(stage)}: ${done} of ${stage.clusters.length} clusters are done; under way: ${names}`;
   tell.run(tree, 'Progressing', 'True', 'UpdateRunProgressing', words);
 }
 

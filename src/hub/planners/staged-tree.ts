@@ -65,6 +65,8 @@ export function teller(generation: number | undefined, now: number): Teller {
   return { stamp: kubeTime(now), run: say, stage: say, cluster: say, task: say };
 }
 
+export const failureCauseOf = (blame: 'user' | 'internal') => (blame === 'user' ? 'User' : 'Internal');
+
 export const said = (of: Told | undefined, type: string): Condition | undefined => conditionOf(of?.conditions, type);
 export const isTrue = (of: Told | undefined, type: string): boolean => said(of, type)?.status === 'True';
 export const isFalse = (of: Told | undefined, type: string): boolean => said(of, type)?.status === 'False';

@@ -399,6 +399,26 @@ describe('gates', () => {
     expect(late.move).toEqual(['web-b']);
   });
 
+  test.each<[string, Partial<Row>, number]>([
+    ['an edited status says otherwise', {}, T0 + 130_999],
+    ['it is unavailable again', { health: 'starting', since: T0 + 110_000 }, T0 + 140_999],
+    ['it is available again since', { since: T0 + 120_000 }, T0 + 150_999],
+    ['it was only given to another run', { has: OLD, since: T0 + 120_000 }, T0 + 30_999],
+  ])('that wait never count from before a cluster became available, also if %s', (_it, more, until) => {
+    const given = approvals({ 'r-before-x': ACCEPTED, 'r-after-x': ACCEPTED });
+    const at = (more: Partial<Row> = {}) => [moved('a', 'available', { since: T0 + 100_000, ...more }), row('b')];
+    const done = settled(GATED, at(), given, begun(GATED), T0 + 100_000);
+    expect(done.gates).toMatchObject([{ code: 'TimedWait', since: T0 + 100_000, until: T0 + 130_999 }]);
+    const edited = JSON.parse(
+      JSON.stringify(done.state).replaceAll('2026-01-01T00:01:40Z', '2026-01-01T00:00:00Z'),
+    ) as StagedUpdateRunStatus;
+    const early = settled(GATED, at(more), given, edited, until - 1);
+    expect(early.move).toEqual([]);
+    expect(early.gates).toMatchObject([{ code: 'TimedWait', until }]);
+    const late = settled(GATED, at(more), given, edited, until);
+    expect(late.gates).not.toMatchObject([{ code: 'TimedWait' }]);
+  });
+
   test('that were passed stay open, and one of something else ends the run', () => {
     const passed = settled(GATED, [row('a'), row('b')], approvals({ 'r-before-x': ACCEPTED })).state;
     expect(settled(GATED, [row('a'), row('b')], approvals({}), passed).move).toEqual(['web-a']);

@@ -33,6 +33,7 @@ export interface Propagation {
 
 const DENIED_GROUPS: ReadonlySet<string> = new Set([
   'cluster.kubernetes-fleet.io',
+  'flotilla.dev',
   'events.k8s.io',
   'coordination.k8s.io',
   'metrics.k8s.io',

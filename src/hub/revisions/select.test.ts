@@ -186,7 +186,12 @@ describe('a cluster-scoped placement selects', () => {
       shop,
       [],
     ],
-    ['nothing by labels that match nothing', [clusterRole({ labelSelector: { matchLabels: { team: 'z' } } })], [], []],
+    [
+      'nothing by labels that match nothing, and says so',
+      [clusterRole({ labelSelector: { matchLabels: { team: 'z' } } })],
+      [],
+      ['selector rbac.authorization.k8s.io/v1 ClusterRole by labels matches nothing'],
+    ],
     [
       'no kind that is never placed, and says so',
       [inShop, { kind: 'Pod' }],

@@ -3,8 +3,9 @@
 //
 // Differs from KubeFleet, in the user's favour: a named object that does not exist is reported; reserved namespaces that a label happens to
 // match are left out and reported, not an error; NamespaceOnly does not place reserved namespaces either; an object that two terms select
-// is selected once; kinds may be named in any version that is served.
+// is selected once; kinds may be named in any version that is served. And what belongs to a cluster itself is never placed (ADR 10).
 import type { LiveCatalogue } from '../../api/catalogue.ts';
+import { hasClusterOwnedName, isClusterOwned } from '../../api/cluster-owned.ts';
 import type { Resource } from '../../api/kind.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import type { ResourceSelector } from '../../api/resource-selector.ts';
@@ -85,6 +86,9 @@ const ordered = ({ resource, namespace, name }: Picked) => ({
 
 const wrong = (message: string): UserError => new UserError('InvalidResourceSelectors', message);
 
+const ownedByCluster = (term: ResourceSelector): UserError =>
+  wrong(`${described(term)} belongs to the cluster itself and cannot be placed: every cluster has its own`);
+
 const isNamespaceTerm = ({ group, version, kind }: ResourceSelector): boolean =>
   group === '' && version === 'v1' && kind === 'Namespace';
 
@@ -154,23 +158,26 @@ function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }
   }
 
   const mayBePlaced = (resource: Resource, object: Candidate): boolean =>
+    !isClusterOwned(resource, object.metadata) &&
     propagation.allowsObject(resource, object, () => hasService(object.metadata.namespace, object.metadata.name ?? ''));
 
   /** Objects of one kind, cluster-wide or in one namespace. */
   function pickMatching(term: ResourceSelector, resource: Resource, namespace: string | undefined): void {
     const name = nameOf(term);
+    if (name !== undefined && hasClusterOwnedName(resource, name)) throw ownedByCluster(term);
     const matcher = labelsOf(term);
     const part = { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) };
     const found = list(resource, part).filter((object) => matcher.matches(object.metadata.labels));
+    if (name !== undefined && found.some(({ metadata }) => isClusterOwned(resource, metadata)))
+      throw ownedByCluster(term);
     const placed = found.filter((object) => mayBePlaced(resource, object));
     for (const object of placed) add(resource, object);
-    if (name === undefined || placed.length > 0) return;
+    if (found.length === 0 && !isMissing) notes.push(`selector ${described(term)} matches nothing`);
+    if (name === undefined || placed.length > 0 || found.length === 0) return;
     notes.push(
-      found.length === 0
-        ? `selector ${described(term)} matches nothing`
-        : found[0]?.metadata.deletionTimestamp === undefined
-          ? `selector ${described(term)} brings nothing: this object is never placed`
-          : `selector ${described(term)} brings nothing: the object is being deleted`,
+      found[0]?.metadata.deletionTimestamp === undefined
+        ? `selector ${described(term)} brings nothing: this object is never placed`
+        : `selector ${described(term)} brings nothing: the object is being deleted`,
     );
   }
 
@@ -189,16 +196,17 @@ function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }
       const names = reserved.map(({ metadata }) => metadata.name ?? '');
       notes.push(`selector ${described(term)} leaves out reserved namespaces: ${summed(names)}`);
     }
+    if (name !== undefined && found.some(({ metadata }) => isClusterOwned(namespaceResource, metadata)))
+      throw ownedByCluster(term);
     const living = found.filter(
-      ({ metadata }) => metadata.deletionTimestamp === undefined && propagation.allowsNamespace(metadata.name ?? ''),
+      ({ metadata }) =>
+        metadata.deletionTimestamp === undefined &&
+        !isClusterOwned(namespaceResource, metadata) &&
+        propagation.allowsNamespace(metadata.name ?? ''),
     );
-    if (name !== undefined && living.length === 0) {
-      notes.push(
-        found.length === 0
-          ? `selector ${described(term)} matches nothing`
-          : `selector ${described(term)} brings nothing: the object is being deleted`,
-      );
-    }
+    if (found.length === 0 && !isMissing) notes.push(`selector ${described(term)} matches nothing`);
+    if (name !== undefined && found.length > 0 && living.length === 0)
+      notes.push(`selector ${described(term)} brings nothing: the object is being deleted`);
     return living;
   }
 

@@ -1,4 +1,4 @@
-// What a rolling update watches and how it sees. Only RollingUpdate is its business: with External, staged update runs own the bindings.
+// What the rollout of a placement watches and how it sees. With External staged update runs own the bindings, and it has nothing to do.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
@@ -7,15 +7,14 @@ import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import { type Controller, isNeed, type Need, type See, type WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
+import { groupRule, groupsIn } from '../groups/sources.ts';
+import { isLeaving } from '../leaving-member.ts';
 import { missingMember } from '../missing-member.ts';
 import { newestComplete } from '../newest-snapshot.ts';
-import {
-  clusterOverrides,
-  type HubOverride,
-  type NotSupported,
-  namespacedOverrides,
-  notSupported,
-} from '../not-supported.ts';
+import { type NotSupported, notSupported } from '../not-supported.ts';
+import { observeOrders } from '../orders/observe.ts';
+import type { HubOverride } from '../overrides/matching.ts';
+import { clusterOverrides, namespacedOverrides } from '../overrides/sources.ts';
 import {
   type HubBinding,
   type HubPlacement,
@@ -27,9 +26,10 @@ import {
 import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
-import { foundOnly } from '../rolling-limits.ts';
 import { isSameOrder } from '../same-order.ts';
 import { memberClusters } from '../sources.ts';
+import { foundOnly } from '../strategies/rolling-update.ts';
+import { isExternal } from '../strategies/table.ts';
 import { decide, type Observed } from './decide.ts';
 import { createLookPace } from './look-pace.ts';
 
@@ -67,15 +67,15 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
         source,
         toKeys: (_item: HubOverride, see: See) => see.all(family.placements).map(ownKey),
       })),
-      // Whether a member is heard changes no plan, only what is said of those that wait for it.
+      groupRule(family),
+      // Labels and pauses of a member change its partitions; whether it is heard changes what counts as available there.
       { source: memberClusters, toKeys: (item, see, old) => placementsOn(item, see, old), notBefore: looks.due },
     ],
 
     observe(see, key) {
       const { name, namespace } = partsOf(key);
       const placement = see.get(family.placements, name, namespace);
-      const isRolling = (placement?.spec.strategy?.type ?? 'RollingUpdate') === 'RollingUpdate';
-      if (placement === undefined || placement.metadata.deletionTimestamp !== undefined || !isRolling) {
+      if (placement === undefined || placement.metadata.deletionTimestamp !== undefined || isExternal(placement)) {
         looks.forget(key);
         return undefined;
       }
@@ -90,6 +90,8 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
       const newest = newestComplete(snapshots);
       const found = unbuiltIn(see, placement, newest);
       if (isNeed(found)) return found;
+      const orders = newest && observeOrders(see, { family, placement, snapshot: newest.metadata.name ?? '' });
+      if (isNeed(orders)) return orders;
       // What it selects now, and no snapshot has, only its own controller knows.
       const unbuilt = found ?? placement.unbuilt;
       return {
@@ -97,12 +99,14 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
         placement,
         bindings,
         newest,
+        orders,
         ...(unbuilt === undefined ? {} : { unbuilt }),
         policySnapshot: see.by(family.policySnapshots, 'placement', key).find(isLatest),
         member(cluster) {
           const member = see.get(memberClusters, cluster);
           return member && memberFactsOf(member);
         },
+        groups: groupsIn(see),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,
       };
@@ -154,10 +158,17 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
   }
 
   function placementsOn(item: MemberCluster, see: See, old?: MemberCluster): readonly string[] {
-    if (old !== undefined && isReachable(old) === isReachable(item)) return [];
+    const isSame = (older: MemberCluster) =>
+      isReachable(older) === isReachable(item) &&
+      isLeaving(older) === isLeaving(item) &&
+      isSamePartitionMember(item, older);
+    if (old !== undefined && isSame(old)) return [];
     return see.by(family.bindings, 'cluster', item.metadata.name ?? '').map(placementKeyOf);
   }
 }
+
+const isSamePartitionMember = (a: MemberCluster, b: MemberCluster): boolean =>
+  memberFactsOf(a).paused === memberFactsOf(b).paused && deepEqual(a.metadata.labels, b.metadata.labels);
 
 const isGivenUp = ({ metadata, spec }: HubBinding): boolean =>
   metadata.deletionTimestamp === undefined && spec.state === 'Unscheduled';

@@ -2,8 +2,22 @@ import { describe, expect, test } from 'vitest';
 import { labels } from '../../api/names.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import type { HubPolicySnapshot } from '../placement-sources.ts';
-import { concerns, newsOf } from './affected.ts';
-import { aMember, key, type MemberSetup, MINUTE, NOW, requires, spreads, term } from './scheduler.testing.ts';
+import { admitted, concerns, newsOf } from './affected.ts';
+import {
+  aMember,
+  having,
+  key,
+  type MemberSetup,
+  MINUTE,
+  NODES,
+  NOW,
+  prefers,
+  requires,
+  sortedBy,
+  spreads,
+  term,
+  usageOf,
+} from './scheduler.testing.ts';
 
 const aSnapshot = (
   policy: PlacementPolicy | undefined,
@@ -163,5 +177,74 @@ describe('a change of a member', () => {
       return { ...member, status: { ...member.status, resourceUsage: { available: { cpu: available } } } };
     };
     expect(newsOf({ older: reporting('1'), newer: reporting('2') }, NOW)).toBeUndefined();
+  });
+});
+
+describe('other numbers of a member', () => {
+  const CPU = 'resources.kubernetes-fleet.io/available-cpu';
+  const nodes = (count: string, more: MemberSetup = {}): MemberSetup => ({ properties: { [NODES]: count }, ...more });
+  const LARGE: PlacementPolicy = { ...PICK_ALL, ...requires(having(`${NODES} Ge 4`)) };
+  const LARGE_PROD: PlacementPolicy = {
+    ...PICK_ALL,
+    ...requires({ ...term(key('env', 'In', 'prod')), ...having(`${NODES} Ge 4`) }),
+  };
+
+  test.each<Row>([
+    { it: 'that make it fit', policy: LARGE, from: nodes('3'), to: nodes('4'), wakes: true },
+    { it: 'that are reported for the first time', policy: LARGE, from: {}, to: nodes('4'), wakes: true },
+    { it: 'that make it fit no longer', policy: LARGE, from: nodes('4'), to: nodes('3'), wakes: false },
+    { it: 'with which it still fits', policy: LARGE, from: nodes('4'), to: nodes('5'), wakes: false },
+    { it: 'with which it still does not', policy: LARGE, from: nodes('1'), to: nodes('2'), wakes: false },
+    { it: 'that no policy names', policy: PICK_ALL, from: nodes('3'), to: nodes('4'), wakes: false },
+    { it: 'of a placement without a policy', from: nodes('3'), to: nodes('4'), wakes: false },
+    { it: 'while the labels do not fit', policy: LARGE_PROD, from: nodes('3'), to: nodes('4'), wakes: false },
+    {
+      it: 'that no term names',
+      policy: LARGE,
+      from: nodes('3'),
+      to: nodes('3', { usage: usageOf([1, 1, 1], [1, 1, 1]) }),
+      wakes: false,
+    },
+    {
+      it: 'of a resource',
+      policy: { ...PICK_ALL, ...requires(having(`${CPU} Gt 1`)) },
+      from: { usage: usageOf([4, 4, 1], [1, 1, 1]) },
+      to: { usage: usageOf([4, 4, 2], [1, 1, 1]) },
+      wakes: true,
+    },
+    {
+      it: 'of an unhealthy member',
+      policy: LARGE,
+      from: nodes('3', { heartbeat: stale }),
+      to: nodes('4', { heartbeat: stale }),
+      wakes: false,
+    },
+    {
+      it: 'PickN that has all',
+      policy: { ...LARGE, ...PICK_N },
+      scheduled: 'True',
+      from: nodes('3'),
+      to: nodes('4'),
+      wakes: false,
+    },
+    {
+      it: 'PickN that lacks some',
+      policy: { ...LARGE, ...PICK_N },
+      scheduled: 'False',
+      from: nodes('3'),
+      to: nodes('4'),
+      wakes: true,
+    },
+    {
+      it: 'PickN that lacks some, by a sorter',
+      policy: { ...PICK_N, ...prefers([1, sortedBy(NODES, 'Ascending')]) },
+      scheduled: 'False',
+      from: nodes('3'),
+      to: nodes('4'),
+      wakes: false,
+    },
+  ])('$it: $wakes', ({ from = {}, to, policy, scheduled, wakes }) => {
+    const change = { older: aMember('east', from), newer: aMember('east', to) };
+    expect(admitted(change, aSnapshot(policy, scheduled), NOW)).toBe(wakes);
   });
 });

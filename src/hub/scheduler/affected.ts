@@ -1,24 +1,20 @@
 // Whom a change of a member concerns. Guarantees: a heartbeat wakes nobody; a change wakes every placement that could pick differently because
-// of it, and only those.
+// of it, and only those. Numbers change with nearly every heartbeat: they wake a placement only when they make a member fit its required terms.
 //
 // MemberClusters are written with every heartbeat, and whether one may be picked depends on the time of the last one. So a projection without
 // heartbeats would be too little to decide by, and a second watch beside it twice the traffic: instead both states of a change are compared
 // here by what policies look at. Health is compared as of now: a member that fell silent and speaks again becomes eligible by that very change.
 // That time passes wakes nobody: what is on a member that falls silent stays there.
 import type { MemberCluster, Taint } from '../../api/member-cluster.ts';
+import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { deepEqual } from '../../base/json.ts';
 import { eligibility } from '../eligibility.ts';
 import { type HubPolicySnapshot, isLatest, placementKeyOf } from '../placement-sources.ts';
-import { nameOf } from './plugin.ts';
-import { requiredTerms } from './plugins/cluster-affinity.ts';
+import { type MemberChange, nameOf, type Plugin } from './plugin.ts';
 import { knowledgeOf } from './plugins/namespace-affinity.ts';
+import { profile } from './profile.ts';
 import { scheduledCondition } from './report.ts';
-
-export interface MemberChange {
-  /** undefined = nothing was known of it. */
-  readonly older: MemberCluster | undefined;
-  readonly newer: MemberCluster;
-}
+import { requiredTerms } from './required-terms.ts';
 
 /** What of a member is new, as far as a policy can look at it. */
 export interface News {
@@ -99,6 +95,24 @@ function refersTo({ labelSelector }: Term, changed: ReadonlySet<string>): boolea
   for (const key in labelSelector?.matchLabels ?? {}) if (changed.has(key)) return true;
   return labelSelector?.matchExpressions?.some(({ key }) => changed.has(key)) ?? false;
 }
+
+/**
+ * Whether a plugin lets the member be picked under this policy now, by something that no other plugin reads. A plugin compares whole members, as
+ * numbers change with nearly every heartbeat.
+ */
+export function admitted(
+  change: MemberChange,
+  snapshot: HubPolicySnapshot,
+  now: number,
+  plugins: readonly Plugin[] = profile,
+): boolean {
+  const { policy = PICK_ALL } = snapshot.spec;
+  if (policy.placementType === 'PickFixed') return false;
+  if (policy.placementType === 'PickN' && scheduledCondition(snapshot)?.status === 'True') return false;
+  return plugins.some((plugin) => plugin.admits?.(change, policy)) && eligibility(change.newer, now).ok;
+}
+
+const PICK_ALL: PlacementPolicy = Object.freeze({ placementType: 'PickAll' });
 
 const latest = new WeakMap<readonly HubPolicySnapshot[], readonly HubPolicySnapshot[]>();
 

@@ -17,7 +17,7 @@ import type { HubPlacement } from '../placement-sources.ts';
 import { STRANDED_MS } from '../stranded.ts';
 import { schedulerController } from './controller.ts';
 import { successorName } from './names.ts';
-import { aMember, type MemberSetup, MINUTE, specOf } from './scheduler.testing.ts';
+import { aMember, having, type MemberSetup, MINUTE, prefers, requires, sortedBy, specOf } from './scheduler.testing.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -97,7 +97,7 @@ async function aHub(family: PlacementFamily) {
       await hub.create('memberclusters', undefined, { metadata: { name, labels: metadata.labels }, spec });
       await patch('memberclusters', name, { status }, 'status');
     },
-    async placement(policy?: PlacementPolicy, n?: number) {
+    async placement(policy?: PlacementPolicy, n?: number, strategy?: object) {
       if (place !== undefined) await hub.create('namespaces', undefined, { metadata: { name: place } });
       const selector =
         place === undefined
@@ -107,6 +107,7 @@ async function aHub(family: PlacementFamily) {
         metadata: { name: 'web', finalizers: [finalizers.placementCleanup] },
         spec: {
           resourceSelectors: [selector],
+          ...(strategy && { strategy }),
           ...(policy && { policy: { ...policy, ...(n === undefined ? {} : { numberOfClusters: n }) } }),
         },
       });
@@ -294,6 +295,13 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     await fleet.settles();
     await fleet.remove(fleet.placements, 'web');
     await fleet.settles();
+    const [going] = await fleet.bindings();
+    expect(going?.metadata).toMatchObject({
+      deletionTimestamp: expect.any(String),
+      finalizers: [finalizers.workCleanup],
+    });
+    // The work generator has its part done.
+    await fleet.patch(fleet.bindingsPlural, going?.metadata.name ?? '', { metadata: { finalizers: null } });
     expect(await fleet.bindings()).toEqual([]);
     const placement = await fleet.hub.get(fleet.placements, family.placement.namespaced ? 'ns' : undefined, 'web');
     expect(placement.metadata.finalizers).toEqual([finalizers.placementCleanup]);
@@ -302,9 +310,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
   test('gets no bindings when it uses what is not built yet', async () => {
     await using fleet = await aHub(family);
     await fleet.member('a');
-    const preferred = [{ weight: 1, preference: {} }];
-    const affinity = { clusterAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred } };
-    await fleet.placement({ placementType: 'PickN', affinity }, 1);
+    await fleet.placement({ placementType: 'PickAll' }, undefined, { applyStrategy: { type: 'ReportDiff' } });
     await fleet.settles();
     expect(await fleet.bindings()).toEqual([]);
     expect(fleet.writes()).toEqual([]);
@@ -331,6 +337,82 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     expect(await fleet.clusters()).toEqual(['a', 'b']);
   });
 });
+
+describe.each(families.map((family) => ({ family, kind: family.placement.kind })))(
+  'numbers of members, $kind',
+  ({ family }) => {
+    const cpu = (available: string) => ({ available: { cpu: available } });
+    const roomy = requires(having('resources.kubernetes-fleet.io/available-cpu Ge 4'));
+
+    async function beats(fleet: Awaited<ReturnType<typeof aHub>>, name: string, available: string) {
+      const { status } = aMember(name, { heartbeat: fleet.hub.clock.now(), usage: cpu(available) });
+      await fleet.patch('memberclusters', name, { status }, 'status');
+    }
+
+    test('wake only a placement whose terms name them, once for all that happens within a second', async () => {
+      await using fleet = await aHub(family);
+      const names = ['a', 'b', 'c', 'd'];
+      for (const name of names) await fleet.member(name, { usage: cpu('1') });
+      await fleet.placement({ placementType: 'PickAll', ...roomy });
+      await fleet.settles();
+      expect(await fleet.clusters()).toEqual([]);
+      fleet.writes();
+      const before = fleet.passes();
+
+      for (const available of ['2', '3']) for (const name of names) await beats(fleet, name, available);
+      await fleet.settles();
+      fleet.hub.clock.advance(5_000);
+      await fleet.settles();
+      expect(fleet.passes()).toBe(before);
+
+      for (const name of names) await beats(fleet, name, '4');
+      // A number that flaps.
+      for (let times = 0; times < 10; times++) for (const available of ['1', '5']) await beats(fleet, 'a', available);
+      await fleet.settles();
+      expect(fleet.passes()).toBe(before);
+      fleet.hub.clock.advance(1_000);
+      await fleet.settles();
+      expect(await fleet.clusters()).toEqual(names);
+      // One that picks, and one that finds nothing left to do.
+      expect(fleet.passes() - before).toBeLessThanOrEqual(2);
+
+      const after = fleet.passes();
+      for (const available of ['1', '9', '1', '9']) await beats(fleet, 'a', available);
+      fleet.hub.clock.advance(5_000);
+      await fleet.settles();
+      expect(fleet.passes()).toBe(after);
+      expect(await fleet.clusters()).toEqual(names);
+    });
+
+    test.each<[string, PlacementPolicy, number | undefined]>([
+      ['without terms', { placementType: 'PickAll' }, undefined],
+      [
+        'on another property',
+        { placementType: 'PickAll', ...requires(having('kubernetes-fleet.io/node-count Ge 4')) },
+        undefined,
+      ],
+      [
+        'of PickN that has all, by a sorter',
+        {
+          placementType: 'PickN',
+          ...prefers([100, sortedBy('resources.kubernetes-fleet.io/available-cpu', 'Descending')]),
+        },
+        1,
+      ],
+    ])('wake no placement %s', async (_it, policy, n) => {
+      await using fleet = await aHub(family);
+      for (const name of ['a', 'b']) await fleet.member(name, { usage: cpu('1') });
+      await fleet.placement(policy, n);
+      await fleet.settles();
+      const [clusters, before] = [await fleet.clusters(), fleet.passes()];
+      for (const available of ['2', '8']) for (const name of ['a', 'b']) await beats(fleet, name, available);
+      fleet.hub.clock.advance(5_000);
+      await fleet.settles();
+      expect(fleet.passes()).toBe(before);
+      expect(await fleet.clusters()).toEqual(clusters);
+    });
+  },
+);
 
 describe('the scheduler is woken', () => {
   test('by a change of N, and only the status follows a new generation', async () => {

@@ -6,7 +6,9 @@ import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
 import { byRevision } from '../../runtime/revision.ts';
+import { type Beats, createBeats } from '../beats.ts';
 import type { PlacementFamily } from '../families.ts';
+import { goneFrom, heartbeatOf, isLeaving } from '../leaving-member.ts';
 import { missingMember } from '../missing-member.ts';
 import { notSupported } from '../not-supported.ts';
 import {
@@ -18,13 +20,17 @@ import {
   placementKeyOf,
 } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
-import { concerns, keysOf, latestOf, newsOf } from './affected.ts';
+import { admitted, concerns, keysOf, latestOf, newsOf } from './affected.ts';
 import { decideFor, isScheduled, isStranded, type Observed } from './decide.ts';
 import { successorName } from './names.ts';
 import { nameOf } from './plugin.ts';
 import { createSettled } from './settled.ts';
 
-export function schedulerController(family: PlacementFamily, settled = createSettled()): Controller<Observed> {
+export function schedulerController(
+  family: PlacementFamily,
+  settled = createSettled(),
+  beats = createBeats(),
+): Controller<Observed> {
   const decide = decideFor(family);
   return {
     name: `scheduler/${family.placement.kind}`,
@@ -33,7 +39,8 @@ export function schedulerController(family: PlacementFamily, settled = createSet
       settled.told(placementRule(family), (a, b) => lifeOf(a) === lifeOf(b)),
       settled.told(snapshotRule(family), isSamePolicy),
       settled.told(bindingRule(family)),
-      settled.told(memberRule(family)),
+      settled.told(memberRule(family, beats), (a, b) => isLeaving(isOlder(a, b) ? b : a)),
+      settled.told(admissionRule(family)),
     ],
 
     observe(see, key) {
@@ -58,6 +65,7 @@ export function schedulerController(family: PlacementFamily, settled = createSet
         snapshots: policies.filter(isLatest),
         bindings,
         members: see.all(memberClusters),
+        leaving: leavingIn(see, beats, bindings),
         ...(unbuilt === undefined ? {} : { notSupported: unbuilt.what }),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         isSettled: settled.has(key),
@@ -138,19 +146,58 @@ const meaning = ({ metadata, spec }: HubBinding): string =>
     spec.schedulingPolicySnapshotName,
   ].join(' ');
 
-const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
+/** By cluster, of those that are being deleted and still have a binding: when each counts as gone. */
+function leavingIn(see: See, beats: Beats, bindings: readonly HubBinding[]): ReadonlyMap<string, number> {
+  const leaving = new Map<string, number>();
+  for (const { spec } of bindings.filter(isLive)) {
+    const member = see.get(memberClusters, spec.targetCluster);
+    if (member !== undefined && isLeaving(member))
+      leaving.set(spec.targetCluster, goneFrom(member, heard(see, beats, member)));
+  }
+  return leaving;
+}
+
+/** When the hub saw the newest heartbeat of a member. Every change of a member is noted, so that a restart is the only gap. */
+const heard = (see: See, beats: Beats, member: MemberCluster): number =>
+  beats.seen(nameOf(member), { uid: member.metadata.uid ?? '', stamp: heartbeatOf(member) ?? '', now: see.now });
+
+const memberRule = (family: PlacementFamily, beats: Beats): WatchRule<MemberCluster> => ({
   source: memberClusters,
   toKeys(member, see, old) {
     const cluster = nameOf(member);
     const latest = () => latestOf(see.all(family.policySnapshots));
-    if (see.get(memberClusters, cluster) === undefined) return keysOf(latest()); // it is gone
+    const current = see.get(memberClusters, cluster);
+    if (current === undefined) {
+      beats.forget(cluster);
+      return keysOf(latest());
+    }
+    heard(see, beats, current);
     // Of a change both sides are asked; one answer is enough.
     if (old !== undefined && isOlder(member, old)) return [];
+    const having = new Set(liveOn(see, family, cluster).map(placementKeyOf));
+    // No run yet: each of them sets a timer for the moment from which the member counts as gone.
+    if (isLeaving(member)) return old !== undefined && isLeaving(old) ? [] : [...having];
     const news = newsOf({ older: old, newer: member }, see.now);
     if (news === undefined) return [];
-    const having = new Set(liveOn(see, family, cluster).map(placementKeyOf));
     return keysOf(latest().filter((snapshot) => concerns(news, snapshot, having.has(placementKeyOf(snapshot)))));
   },
+});
+
+/** Heartbeats of many members come one by one: what plugins admit within this time is picked in one cycle. */
+const ADMISSION_MS = 1000;
+
+const admissionRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
+  source: memberClusters,
+  toKeys(member, see, old) {
+    // A member that is new, or that is deleted, is the business of the other rule.
+    if (old === undefined || isOlder(member, old)) return [];
+    const change = { older: old, newer: member };
+    const latest = latestOf(see.all(family.policySnapshots)).filter((each) => admitted(change, each, see.now));
+    if (latest.length === 0) return [];
+    const having = new Set(liveOn(see, family, nameOf(member)).map(placementKeyOf));
+    return keysOf(latest).filter((key) => !having.has(key));
+  },
+  notBefore: (_key, now) => now + ADMISSION_MS,
 });
 
 const isOlder = (a: MemberCluster, b: MemberCluster): boolean =>

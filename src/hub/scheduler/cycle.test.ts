@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { annotations } from '../../api/names.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
-import { namespacedFamily } from '../families.ts';
+import { families, namespacedFamily } from '../families.ts';
 import {
   aMember,
   type BindingSetup,
   Hub,
+  type HubSetup,
   key,
   long,
   type MemberSetup,
@@ -39,12 +40,18 @@ const settled = (hub: Hub): Hub => {
   return hub;
 };
 
-describe('PickAll', () => {
+const scopes = families.map((family) => ({
+  scope: family.placement.kind,
+  family,
+  aHub: (setup: HubSetup = {}) => new Hub({ family, ...setup }),
+}));
+
+describe.each(scopes)('PickAll of a $scope', ({ family, aHub }) => {
   test.each([
     { it: 'S1 without a policy', policy: undefined },
     { it: 'S1 as a policy', policy: pickAll() },
   ])('$it picks all that are well', ({ policy }) => {
-    const hub = settled(new Hub(policy === undefined ? {} : { policy }));
+    const hub = settled(aHub(policy === undefined ? {} : { policy }));
     expect(hub.words).toEqual(ONE_TO_SEVEN.map((each) => `${each} Scheduled web-0`));
     expect(hub.condition).toBe(`${FULFILLED} 7`);
     expect(hub.selected).toEqual(noScore(ONE_TO_SEVEN));
@@ -52,18 +59,18 @@ describe('PickAll', () => {
   });
 
   test('S2 picks a member that gets well', () => {
-    const hub = settled(new Hub({ policy: pickAll() }));
+    const hub = settled(aHub({ policy: pickAll() }));
     hub.members = theFleet({ c8: { heartbeat: NOW } });
     expect(hub.pass()).toEqual([
-      'patch ClusterSchedulingPolicySnapshot',
+      `patch ${family.policySnapshot.kind}`,
       'create c8',
-      'patch ClusterSchedulingPolicySnapshot status',
+      `patch ${family.policySnapshot.kind} status`,
     ]);
     expect(hub.live).toEqual([...ONE_TO_SEVEN, 'c8']);
   });
 
   test('S3 takes nothing away from a member that falls ill', () => {
-    const hub = settled(new Hub({ policy: pickAll() }));
+    const hub = settled(aHub({ policy: pickAll() }));
     hub.members = theFleet({ c3: { heartbeat: NOW - 6 * MINUTE } });
     expect(hub.pass()).toEqual([]);
     expect(hub.live).toEqual(ONE_TO_SEVEN);
@@ -71,7 +78,7 @@ describe('PickAll', () => {
 
   test('S4, S5 required affinity, and a wider one later', () => {
     const hub = settled(
-      new Hub({ policy: pickAll(requires(term(key('env', 'In', 'canary'), key('region', 'In', 'east', 'west')))) }),
+      aHub({ policy: pickAll(requires(term(key('env', 'In', 'canary'), key('region', 'In', 'east', 'west')))) }),
     );
     expect(hub.live).toEqual(['c3', 'c7']);
     hub.bind('c3');
@@ -85,7 +92,7 @@ describe('PickAll', () => {
   });
 
   test('S6 is fulfilled also when nothing matches', () => {
-    const hub = settled(new Hub({ policy: pickAll(requires(term(key('env', 'In', 'moon')))) }));
+    const hub = settled(aHub({ policy: pickAll(requires(term(key('env', 'In', 'moon')))) }));
     expect(hub.words).toEqual([]);
     expect(hub.condition).toBe(`${FULFILLED} 0`);
     expect(hub.unselected.toSorted()).toEqual([...shorts]);
@@ -94,7 +101,7 @@ describe('PickAll', () => {
 
   test('S41 keeps off tainted members until the taints are gone', () => {
     const tainted = { taints: ['key=value'] };
-    const hub = settled(new Hub({ policy: pickAll(), members: theFleet({ c1: tainted, c4: tainted, c7: tainted }) }));
+    const hub = settled(aHub({ policy: pickAll(), members: theFleet({ c1: tainted, c4: tainted, c7: tainted }) }));
     expect(hub.live).toEqual(['c2', 'c3', 'c5', 'c6']);
     expect(hub.reasonOf('c1')).toBe(
       'ClusterUnschedulable, cluster has taint key=value:NoSchedule, which is not tolerated',
@@ -105,16 +112,16 @@ describe('PickAll', () => {
   });
 
   test('S42 a taint drives nothing out', () => {
-    const hub = settled(new Hub({ policy: pickAll() }));
+    const hub = settled(aHub({ policy: pickAll() }));
     hub.members = theFleet({ c1: { taints: ['a=b'] }, c2: { taints: ['a=b'] } });
     expect(hub.pass()).toEqual([]);
     expect(hub.live).toEqual(ONE_TO_SEVEN);
   });
 });
 
-describe('PickFixed', () => {
+describe.each(scopes)('PickFixed of a $scope', ({ aHub }) => {
   test('S7 takes those that are there and well, and names the others', () => {
-    const hub = settled(new Hub({ policy: pickFixed('c1', 'c2', 'c4', 'c5', 'c6', 'c8', 'c9', 'missing') }));
+    const hub = settled(aHub({ policy: pickFixed('c1', 'c2', 'c4', 'c5', 'c6', 'c8', 'c9', 'missing') }));
     expect(hub.words).toEqual(['c1', 'c2', 'c4', 'c5', 'c6'].map((each) => `${each} Scheduled web-0`));
     expect(hub.condition).toBe(`${UNFULFILLED} 5`);
     expect(hub.selected).toEqual(['c1', 'c2', 'c4', 'c5', 'c6']);
@@ -126,7 +133,7 @@ describe('PickFixed', () => {
   const earlier: Record<string, BindingSetup> = { c1: { state: 'Bound' }, c2: { state: 'Bound' }, c4: {} };
 
   test('S8 a longer list leaves what is there', () => {
-    const hub = settled(new Hub({ snapshot: 1, policy: pickFixed('c1', 'c2', 'c4', 'c5', 'c6'), bindings: earlier }));
+    const hub = settled(aHub({ snapshot: 1, policy: pickFixed('c1', 'c2', 'c4', 'c5', 'c6'), bindings: earlier }));
     expect(hub.words).toEqual([
       'c1 Bound web-1',
       'c2 Bound web-1',
@@ -138,7 +145,7 @@ describe('PickFixed', () => {
   });
 
   test('S9 another list gives up what was there, under the old snapshot', () => {
-    const hub = settled(new Hub({ snapshot: 1, policy: pickFixed('c5', 'c6'), bindings: earlier }));
+    const hub = settled(aHub({ snapshot: 1, policy: pickFixed('c5', 'c6'), bindings: earlier }));
     expect(hub.words).toEqual([
       'c1 Unscheduled (Bound) web-0',
       'c2 Unscheduled (Bound) web-0',
@@ -151,11 +158,11 @@ describe('PickFixed', () => {
   test('S44 does not look at taints', () => {
     const tainted = { taints: ['key=value'] };
     const members = theFleet({ c1: tainted, c4: tainted, c6: tainted });
-    expect(settled(new Hub({ policy: pickFixed('c1', 'c4', 'c6'), members })).live).toEqual(['c1', 'c4', 'c6']);
+    expect(settled(aHub({ policy: pickFixed('c1', 'c4', 'c6'), members })).live).toEqual(['c1', 'c4', 'c6']);
   });
 
   test('an empty list is like PickN 0: all is given up and the policy is fulfilled', () => {
-    const hub = settled(new Hub({ snapshot: 1, policy: pickFixed(), bindings: earlier }));
+    const hub = settled(aHub({ snapshot: 1, policy: pickFixed(), bindings: earlier }));
     expect(hub.live).toEqual([]);
     expect(hub.condition).toBe(`${FULFILLED} 0`);
     expect(hub.status.targetClusters).toEqual([]);
@@ -164,7 +171,7 @@ describe('PickFixed', () => {
   test('S52 changed: a member that is unwell keeps what it has through a change of the list, and counts', () => {
     const members = theFleet({ c8: { heartbeat: NOW - 6 * MINUTE } });
     const bindings: Record<string, BindingSetup> = { c1: { state: 'Bound' }, c8: { state: 'Bound' } };
-    const hub = settled(new Hub({ snapshot: 1, policy: pickFixed('c1', 'c2', 'c8'), members, bindings }));
+    const hub = settled(aHub({ snapshot: 1, policy: pickFixed('c1', 'c2', 'c8'), members, bindings }));
     expect(hub.words).toEqual(['c1 Bound web-1', 'c2 Scheduled web-1', 'c8 Bound web-1']);
     expect(hub.condition).toBe(`${FULFILLED} 3`);
     expect(hub.reasonOf('c8')).toContain('none since 2025-12-31T23:54:00Z');
@@ -172,7 +179,7 @@ describe('PickFixed', () => {
 
   test('does not look for the namespace of a ResourcePlacement', () => {
     const members = theFleet({ c1: { namespaces: ['other'] } });
-    expect(settled(new Hub({ family: namespacedFamily, policy: pickFixed('c1'), members })).live).toEqual(['c1']);
+    expect(settled(aHub({ family: namespacedFamily, policy: pickFixed('c1'), members })).live).toEqual(['c1']);
   });
 });
 
@@ -187,7 +194,7 @@ interface Row {
   readonly members?: Record<string, MemberSetup>;
 }
 
-describe('PickN', () => {
+describe.each(scopes)('PickN of a $scope', ({ aHub }) => {
   test.each<Row>([
     {
       it: 'S10 three',
@@ -280,7 +287,7 @@ describe('PickN', () => {
     },
   ])('$it', ({ n, policy, picks, others, members, found = n }) => {
     const hub = settled(
-      new Hub({ policy: pickN(policy), numberOfClusters: n, ...(members && { members: theFleet(members) }) }),
+      aHub({ policy: pickN(policy), numberOfClusters: n, ...(members && { members: theFleet(members) }) }),
     );
     expect(hub.live).toEqual(picks.map((each) => each.split(' ')[0]));
     expect(hub.selected).toEqual(picks);
@@ -289,14 +296,14 @@ describe('PickN', () => {
   });
 
   test('a decision tells the name and both scores', () => {
-    const hub = settled(new Hub({ policy: pickN(spreads(['region', 'DoNotSchedule', 1])), numberOfClusters: 1 }));
+    const hub = settled(aHub({ policy: pickN(spreads(['region', 'DoNotSchedule', 1])), numberOfClusters: 1 }));
     expect(hub.reasonOf('c7')).toContain(long('c7'));
     expect(hub.reasonOf('c7')).toContain('affinity score: 0, topology spread score: -1');
     expect(hub.reasonOf('c6')).toContain('affinity score: 0, topology spread score: -1');
   });
 
   test('S27 more: what is there stays, under the same snapshot', () => {
-    const hub = settled(new Hub({ policy: pickN(), numberOfClusters: 1 }));
+    const hub = settled(aHub({ policy: pickN(), numberOfClusters: 1 }));
     expect(hub.live).toEqual(['c7']);
     hub.annotate(annotations.numberOfClusters, '3');
     hub.settle();
@@ -304,7 +311,7 @@ describe('PickN', () => {
   });
 
   test('S28 fewer: the smaller names go, and why others were not picked stays known', () => {
-    const hub = settled(new Hub({ policy: pickN(), numberOfClusters: 3 }));
+    const hub = settled(aHub({ policy: pickN(), numberOfClusters: 3 }));
     const explained = hub.unselected;
     hub.annotate(annotations.numberOfClusters, '1');
     hub.settle();
@@ -324,16 +331,16 @@ describe('PickN', () => {
       c6: { state: 'Bound', score: { affinityScore: 5, priorityScore: 0 } },
       c5: {},
     };
-    expect(settled(new Hub({ policy: pickN(), numberOfClusters: 1, bindings })).live).toEqual(['c6']);
+    expect(settled(aHub({ policy: pickN(), numberOfClusters: 1, bindings })).live).toEqual(['c6']);
   });
 
   test('fewer: of equals, one without a score goes first', () => {
     const bindings: Record<string, BindingSetup> = { c1: {}, c2: { score: undefined }, c3: {} };
-    expect(settled(new Hub({ policy: pickN(), numberOfClusters: 2, bindings })).live).toEqual(['c1', 'c3']);
+    expect(settled(aHub({ policy: pickN(), numberOfClusters: 2, bindings })).live).toEqual(['c1', 'c3']);
   });
 
   test('fewer and then more takes back what was given up', () => {
-    const hub = settled(new Hub({ policy: pickN(), numberOfClusters: 3 }));
+    const hub = settled(aHub({ policy: pickN(), numberOfClusters: 3 }));
     hub.bind('c5', 'c7');
     hub.annotate(annotations.numberOfClusters, '1');
     hub.settle();
@@ -346,14 +353,14 @@ describe('PickN', () => {
 
   test('S31 who has it from the earlier policy comes before a larger name', () => {
     const hub = settled(
-      new Hub({ snapshot: 1, policy: pickN(), numberOfClusters: 3, bindings: { c1: { state: 'Bound' }, c2: {} } }),
+      aHub({ snapshot: 1, policy: pickN(), numberOfClusters: 3, bindings: { c1: { state: 'Bound' }, c2: {} } }),
     );
     expect(hub.words).toEqual(['c1 Bound web-1', 'c2 Scheduled web-1', 'c7 Scheduled web-1']);
   });
 
   test('a change of a spread keeps in every round who has it already', () => {
     const policy = pickN(spreads(['region', 'DoNotSchedule', 1]));
-    const hub = new Hub({ snapshot: 1, policy, numberOfClusters: 3, bindings: { c1: { state: 'Bound' }, c4: {} } });
+    const hub = aHub({ snapshot: 1, policy, numberOfClusters: 3, bindings: { c1: { state: 'Bound' }, c4: {} } });
     expect(hub.pass()).not.toContain('create c3');
     expect(hub.words).toEqual(['c1 Bound web-1', 'c4 Scheduled web-1', 'c7 Scheduled web-1']);
   });
@@ -362,14 +369,14 @@ describe('PickN', () => {
     const members = theFleet({ c2: { heartbeat: NOW - 6 * MINUTE } });
     const bindings: Record<string, BindingSetup> = { c1: { state: 'Bound' }, c2: { state: 'Bound' } };
     const of = (only: ReturnType<typeof term>) =>
-      settled(new Hub({ snapshot: 1, policy: pickN(requires(only)), numberOfClusters: 2, members, bindings })).live;
+      settled(aHub({ snapshot: 1, policy: pickN(requires(only)), numberOfClusters: 2, members, bindings })).live;
     expect(of(term(isEast))).toEqual(['c1', 'c2']);
     expect(of(term(key('env', 'In', 'canary')))).toEqual(['c3', 'c7']);
   });
 
   test('S43 tolerations make a new snapshot and let them in', () => {
     const members = theFleet({ c1: { taints: ['a=b'] }, c2: { taints: ['a=b'] } });
-    const hub = settled(new Hub({ policy: pickN(requires(term(isEast, isProd))), numberOfClusters: 2, members }));
+    const hub = settled(aHub({ policy: pickN(requires(term(isEast, isProd))), numberOfClusters: 2, members }));
     expect(hub.live).toEqual([]);
     const tolerations = [{ key: 'a', operator: 'Equal' as const, value: 'b' }];
     hub.newPolicy(1, pickN({ ...requires(term(isEast, isProd)), tolerations }), 2);
@@ -387,7 +394,7 @@ describe('PickN', () => {
     },
   ])('$it', ({ tolerations, picks }) => {
     const policy = pickN({ ...spreads(['region', 'DoNotSchedule', 1]), tolerations });
-    const hub = settled(new Hub({ policy, numberOfClusters: 2 }));
+    const hub = settled(aHub({ policy, numberOfClusters: 2 }));
     expect(hub.live).toEqual(['c5', 'c7']);
     hub.members = theFleet({ 'cluster-north': { labels: { region: 'north', env: 'prod' }, taints: ['a=b'] } });
     hub.annotate(annotations.numberOfClusters, '3');
@@ -397,7 +404,7 @@ describe('PickN', () => {
 
   test('S49 an evicted cluster may be picked again, beside the binding that goes', () => {
     const bindings: Record<string, BindingSetup> = { c7: { state: 'Bound' }, c6: { state: 'Bound' } };
-    const hub = new Hub({ policy: pickN(), numberOfClusters: 2, bindings });
+    const hub = aHub({ policy: pickN(), numberOfClusters: 2, bindings });
     hub.settle();
     hub.bindings = hub.bindings.map((each) => ({
       ...each,
@@ -409,7 +416,7 @@ describe('PickN', () => {
   });
 
   test('S50 a member that has gone is replaced in the same run', () => {
-    const hub = new Hub({ policy: pickN(), numberOfClusters: 2, bindings: scheduled('c6', 'c7') });
+    const hub = aHub({ policy: pickN(), numberOfClusters: 2, bindings: scheduled('c6', 'c7') });
     hub.members = theFleet().filter(({ metadata }) => metadata.name !== long('c7'));
     hub.pass();
     expect(hub.words).toEqual(['c5 Scheduled web-0', 'c6 Scheduled web-0', 'c7 Unscheduled (Scheduled) web-0']);

@@ -12,13 +12,15 @@ import type { ClusterDecision } from '../../api/cluster-decision.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { byNumber, byText } from '../../base/compare.ts';
+import { lazy } from '../../base/lazy.ts';
 import { eligibility } from '../eligibility.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { byCluster, clusterOf, type Double, parted, type Sorted, sortBindings } from './bindings.ts';
-import { filtered, ineligible, named, notFound, notPicked, picked } from './decisions.ts';
-import { nameOf, type Run } from './plugin.ts';
+import { type Explained, filtered, ineligible, named, notFound, notPicked, picked } from './decisions.ts';
+import { nameOf, type Plugin, type Run } from './plugin.ts';
+import { clusterEligibility } from './plugins/cluster-eligibility.ts';
 import { profile } from './profile.ts';
-import { type Candidate, judged, picker, type Rejection, sift } from './sift.ts';
+import { type Candidate, firstOf, judged, type Panel, picker, type Rejection, type Sifted, sift } from './sift.ts';
 
 export interface CycleInput {
   /** Absent = PickAll. */
@@ -32,6 +34,10 @@ export interface CycleInput {
   readonly members: readonly MemberCluster[];
   readonly bindings: readonly HubBinding[];
   readonly now: number;
+  /** Explain every cluster that is not picked, also where nothing is to be decided. For people who ask. */
+  readonly explainsAll?: true;
+  /** Absent = the profile. */
+  readonly plugins?: readonly Plugin[];
 }
 
 /** A cluster that gets the placement, and the binding it has already from an earlier policy or from before it was given up. */
@@ -50,9 +56,11 @@ export interface Outcome {
   /** Live bindings that stay as they are. */
   readonly kept: readonly HubBinding[];
   /** Why others were not picked, most telling first; undefined = as it was explained before. */
-  readonly explained: readonly ClusterDecision[] | undefined;
+  readonly explained: Iterable<Explained> | undefined;
   readonly wanted: number;
   readonly found: number;
+  /** What a person should know about the policy. */
+  readonly remarks: readonly string[];
 }
 
 const PICK_ALL: PlacementPolicy = Object.freeze({ placementType: 'PickAll' });
@@ -67,12 +75,15 @@ export function cycle(input: CycleInput): Outcome {
   const sortedAll = sortBindings({ bindings: input.bindings, snapshot: input.snapshot, isMember });
   const { sorted, twins, doubles } = parted(sortedAll);
   const outcome = pick(input, policy, sorted, known);
-  return { ...outcome, unschedule: [...outcome.unschedule, ...twins], doubles };
+  const { members, plugins = profile } = input;
+  const isJudged = policy.placementType !== 'PickFixed';
+  const remarks = isJudged ? plugins.flatMap((plugin) => plugin.remarks?.({ policy, members }) ?? []) : [];
+  return { ...outcome, unschedule: [...outcome.unschedule, ...twins], doubles, remarks };
 }
 
 type Members = ReadonlyMap<string, MemberCluster>;
 
-type Picking = Omit<Outcome, 'doubles'>;
+type Picking = Omit<Outcome, 'doubles' | 'remarks'>;
 
 function pick(input: CycleInput, policy: PlacementPolicy, sorted: Sorted, known: Members): Picking {
   switch (policy.placementType) {
@@ -96,13 +107,17 @@ function membersByName(members: readonly MemberCluster[]): Members {
   return made;
 }
 
-const runOf = (input: CycleInput, policy: PlacementPolicy, { obsolete }: Sorted): Run => ({
-  policy,
-  ...(input.namespace === undefined ? {} : { namespace: input.namespace }),
-  members: input.members,
-  obsolete: new Set(obsolete.map(clusterOf)),
-  now: input.now,
-});
+const runOf = (input: CycleInput, policy: PlacementPolicy, { obsolete }: Sorted): Run => {
+  const known = lazy(() => membersByName(input.members));
+  return {
+    policy,
+    ...(input.namespace === undefined ? {} : { namespace: input.namespace }),
+    members: input.members,
+    find: (name) => known().get(name),
+    obsolete: new Set(obsolete.map(clusterOf)),
+    now: input.now,
+  };
+};
 
 const clustersOf = (bindings: readonly HubBinding[]): Set<string> => new Set(bindings.map(clusterOf));
 
@@ -110,12 +125,12 @@ const clustersOf = (bindings: readonly HubBinding[]): Set<string> => new Set(bin
 
 function pickAll(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Picking {
   const kept = [...sorted.scheduled, ...sorted.bound];
-  const panel = sift(runOf(input, policy, sorted), profile);
+  const panel = sift(runOf(input, policy, sorted), input.plugins ?? profile);
   const last = judged(panel.candidates, panel.round(clustersOf(kept)));
-  const decisions = last.candidates.map((candidate) => picked({ ...candidate, score: NO_SCORE }));
+  const decisions = last.candidates.map((candidate) => picked({ ...noted(panel, candidate), score: NO_SCORE }));
   return {
     ...matched({ picks: decisions, kept }, sorted),
-    explained: [...panel.rejected, ...last.rejected].toSorted(byName).map(filtered),
+    explained: again(() => refusals(panel, last.rejected)),
     // All that fit are all that are wanted, even if none does.
     wanted: kept.length + decisions.length,
   };
@@ -133,40 +148,80 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pick
     return {
       // Differs from KubeFleet: why others were not picked stays known when fewer are wanted or nothing is to be done.
       ...matched({ picks: [], kept: kept.filter((binding) => !surplus.has(binding)), surplus: [...surplus] }, sorted),
-      explained: undefined,
+      explained: input.explainsAll ? unpicked(input, policy, sorted) : undefined,
       wanted,
     };
   }
 
-  const panel = sift(runOf(input, policy, sorted), profile);
+  const panel = sift(runOf(input, policy, sorted), input.plugins ?? profile);
   const present = clustersOf(kept);
   const best: Candidate[] = [];
   const missing = () => wanted - kept.length - best.length;
   // Differs from KubeFleet: all rounds of a run are made before anything is written. There each round is a cycle with writes of its own, and
   // already the first one gives up every binding of the earlier policy that it did not pick, although a later one may.
-  if (panel.oneAtATime) {
-    const next = picker(panel, better);
-    while (missing() > 1) {
-      const candidate = next(present);
-      if (candidate === undefined) break;
-      best.push(candidate);
-      present.add(candidate.name);
-    }
+  const { batchLimit } = panel;
+  const next = batchLimit === 1 ? picker(panel, better) : undefined;
+  const batch = (): readonly Candidate[] => {
+    if (next === undefined) return firstOf(left(panel, present).candidates, batchLimit, better);
+    const candidate = next(present);
+    return candidate === undefined ? [] : [candidate];
+  };
+  while (missing() > batchLimit) {
+    const found = batch();
+    best.push(...found);
+    for (const { name } of found) present.add(name);
+    if (found.length === 0) break;
   }
   // The last round is the one that is reported.
-  const last = judged(panel.candidates, panel.round(present));
-  const ranked = last.candidates.toSorted(better);
-  const picks = ranked.slice(0, missing());
+  const last = left(panel, present);
+  const picks = firstOf(last.candidates, Math.min(missing(), batchLimit), better);
   best.push(...picks);
 
+  const isPicked = new Set(picks);
   return {
-    ...matched({ picks: best.map(picked), kept }, sorted),
-    explained: [
-      ...ranked.slice(picks.length).map(notPicked),
-      ...[...panel.rejected, ...last.rejected].toSorted(byName).map(filtered),
-    ],
+    ...matched({ picks: best.map((each) => picked(noted(panel, each))), kept }, sorted),
+    explained: explanation(panel, {
+      candidates: last.candidates.filter((each) => !isPicked.has(each)),
+      rejected: last.rejected,
+    }),
     wanted,
   };
+}
+
+/** Those without a live binding, as they would be judged beside those that have one. */
+function unpicked(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Iterable<Explained> {
+  const panel = sift(runOf(input, policy, sorted), input.plugins ?? profile);
+  return explanation(panel, left(panel, clustersOf([...sorted.scheduled, ...sorted.bound])));
+}
+
+/** All that are not taken, as the next round judges them. */
+const left = ({ candidates, round }: Panel, present: ReadonlySet<string>): Sifted => judged(candidates, round(present));
+
+const noted = ({ notesOn }: Panel, candidate: Candidate): Candidate => {
+  const more = notesOn(candidate.member);
+  return more.length === 0 ? candidate : { ...candidate, notes: [...candidate.notes, ...more] };
+};
+
+// ---- why others are not picked: worked out as far as somebody reads, since of ten thousand clusters a status explains twenty
+
+const again = <T>(items: () => Iterator<T>): Iterable<T> => ({ [Symbol.iterator]: items });
+
+/** So many are ranked first; who reads on has all of them sorted. */
+const RANKED_FIRST = 32;
+
+const explanation = (panel: Panel, { candidates, rejected }: Sifted): Iterable<Explained> =>
+  again(function* () {
+    const first = firstOf(candidates, RANKED_FIRST, better);
+    for (const candidate of first) yield notPicked(noted(panel, candidate));
+    if (candidates.length > first.length) {
+      const others = candidates.toSorted(better).slice(first.length);
+      for (const candidate of others) yield notPicked(noted(panel, candidate));
+    }
+    yield* refusals(panel, rejected);
+  });
+
+function* refusals(panel: Panel, rejected: readonly Rejection[]) {
+  for (const each of [...panel.rejected, ...rejected].toSorted(byName)) yield filtered(each);
 }
 
 const byName = (a: Rejection, b: Rejection): number => byText(a.name, b.name);
@@ -201,8 +256,8 @@ function pickFixed({ now }: CycleInput, names: ReadonlySet<string>, sorted: Sort
   const present = clustersOf(kept);
   const had = clustersOf(sorted.obsolete);
   const decisions: ClusterDecision[] = [];
-  const unfit: ClusterDecision[] = [];
-  const absent: ClusterDecision[] = [];
+  const unfit: Explained[] = [];
+  const absent: Explained[] = [];
   for (const name of names) {
     const member = known.get(name);
     if (member === undefined) {
@@ -214,7 +269,7 @@ function pickFixed({ now }: CycleInput, names: ReadonlySet<string>, sorted: Sort
     const verdict = eligibility(member, now);
     if (verdict.ok) decisions.push(named(name));
     else if (had.has(name)) decisions.push(named(name, `kept although ${verdict.reason}`));
-    else unfit.push(ineligible({ name, reason: verdict.reason }));
+    else unfit.push(ineligible({ name, reason: verdict.reason, plugin: clusterEligibility.name }));
   }
   // Differs from KubeFleet: an empty list is an answer like any other. There nothing happens at all, and what was placed stays.
   return { ...matched({ picks: decisions, kept }, sorted), explained: [...unfit, ...absent], wanted: names.size };

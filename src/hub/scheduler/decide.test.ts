@@ -8,7 +8,7 @@ import { families } from '../families.ts';
 
 import { STRANDED_MS } from '../stranded.ts';
 import { newBindingName } from './names.ts';
-import { aMember, Hub, type HubSetup, inWords, specOf } from './scheduler.testing.ts';
+import { aMember, Hub, type HubSetup, inWords, MINUTE, NOW, specOf } from './scheduler.testing.ts';
 
 const message = (hub: Hub) => conditionOf(hub.status?.conditions, 'Scheduled')?.message;
 const stepsOf = (hub: Hub) => hub.decide().steps.map((step) => step.map(inWords));
@@ -35,7 +35,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     const [made] = hub.bindings;
     expect(made?.metadata).toMatchObject({
       labels: { [labels.parentPlacement]: 'web' },
-      finalizers: [finalizers.schedulerBindingCleanup],
+      finalizers: [finalizers.schedulerBindingCleanup, finalizers.workCleanup],
     });
     expect(made?.metadata.namespace).toBe(family.placement.namespaced ? 'ns' : undefined);
     expect(made?.metadata.name).toMatch(/^web-a-[0-9a-f]{8}$/);
@@ -337,6 +337,24 @@ describe('a placement that a run has found in order, and where nothing has happe
     expect(hub.status).toEqual({ observedCRPGeneration: 7, targetClusters, conditions });
     expect(hub.words).toEqual(words);
     expect(hub.pass()).toEqual([]);
+  });
+
+  test.each<[string, HubSetup['policy'], number | undefined]>([
+    ['PickAll', { placementType: 'PickAll' }, undefined],
+    ['PickN', { placementType: 'PickN' }, 2],
+    ['PickN that finds too few', { placementType: 'PickN' }, 5],
+    ['PickFixed', { placementType: 'PickFixed', clusterNames: ['a', 'c'] }, undefined],
+  ])('gives a leaving member up once it counts as gone, and wakes for that: %s', (_name, policy, n) => {
+    const hub = settledHub(policy, n);
+    hub.members = [aMember('a'), aMember('b'), aMember('c', { leaving: true })];
+    hub.leaving = new Map([['c', NOW + MINUTE]]);
+    expect(hub.decide()).toMatchObject({ steps: [], wakeAt: NOW + MINUTE });
+    hub.now = NOW + MINUTE;
+    hub.settle();
+    const live = hub.bindings.map(specOf).filter(({ state }) => state !== 'Unscheduled');
+    expect(live.map(({ targetCluster }) => targetCluster)).not.toContain('c');
+    if (n === 2) expect(live).toHaveLength(2);
+    expect(hub.decide()).not.toHaveProperty('wakeAt');
   });
 
   const change = (hub: Hub, metadata: object) => {

@@ -26,6 +26,8 @@ export interface Observed {
   readonly snapshots: readonly HubPolicySnapshot[];
   readonly bindings: readonly HubBinding[];
   readonly members: CycleInput['members'];
+  /** By cluster, of members that are being deleted and have a binding: the moment from which each counts as gone. */
+  readonly leaving: ReadonlyMap<string, number>;
   /** What the placement uses that is not built yet: it gets nothing. */
   readonly notSupported?: string;
   readonly failure?: Failure;
@@ -52,8 +54,18 @@ export const decideFor =
     }
     const snapshot = policyIn(observed);
     if (typeof snapshot === 'string') return decision([released], snapshot);
-    return schedule(family, { ...observed, placement, snapshot }, released);
+    return untilGone(observed, schedule(family, { ...observed, placement, snapshot }, released));
   };
+
+/** Members are being deleted, and none of them counts as gone. */
+const stillLeaving = ({ leaving, now }: Observed): boolean =>
+  leaving.size > 0 && [...leaving.values()].every((from) => from > now);
+
+/** Wakes when the next member that is being deleted counts as gone. */
+function untilGone({ leaving, now }: Observed, decided: Decision): Decision {
+  const moments = [...leaving.values()].filter((from) => from > now);
+  return moments.length === 0 ? decided : { ...decided, wakeAt: Math.min(...moments, decided.wakeAt ?? Infinity) };
+}
 
 /** Without it they would be frozen, and stay when the placement goes. */
 function mark(family: PlacementFamily, { metadata }: HubPlacement, unmarked: readonly HubBinding[]): Decision {
@@ -108,7 +120,8 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
     return troubled(`annotation ${annotations.numberOfClusters} is no number`);
   }
 
-  if (observed.isSettled && stands({ ...observed, numberOfClusters })) {
+  // A member that is being deleted and is still heard keeps its place: it is no reason for a run either.
+  if (observed.isSettled && (stillLeaving(observed) || stands({ ...observed, numberOfClusters }))) {
     const because = 'nothing has happened that a run looks at: only the generation is followed';
     const isFollowed = snapshot.status?.observedCRPGeneration === generation;
     const status = isFollowed ? undefined : { observedCRPGeneration: generation };
@@ -241,6 +254,16 @@ function takeDown(family: PlacementFamily, placement: HubPlacement, bindings: re
   const standing = bindings.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const because = `the placement is being deleted: ${bindings.length} bindings`;
   if (standing.length > 0) {
+    // The placement may be gone before the Works are: its bindings say from now on what is to be kept.
+    const keeps = placement.metadata.annotations?.[annotations.keepTakenOver] === 'true';
+    const untold = standing.filter(
+      ({ metadata }) => keeps && metadata.annotations?.[annotations.keepTakenOver] !== 'true',
+    );
+    if (untold.length > 0) {
+      const change = { metadata: { annotations: { [annotations.keepTakenOver]: 'true' } } };
+      const why = 'what was taken over is kept when the placement goes';
+      return decision([untold.map((binding) => patch(seen(family.bindings, binding), change, why))], why);
+    }
     return decision(
       [
         standing.map((binding) =>
@@ -303,7 +326,8 @@ function newBinding({ binding }: PlacementFamily, { placement, snapshot, pick, n
       name,
       ...(namespace === undefined ? {} : { namespace }),
       labels: { [labels.parentPlacement]: parent },
-      finalizers: [finalizers.schedulerBindingCleanup],
+      // The second one is the work generator's: it would cost a write of its own to add it before the first Work.
+      finalizers: [finalizers.schedulerBindingCleanup, finalizers.workCleanup],
     },
     spec: {
       state: 'Scheduled',

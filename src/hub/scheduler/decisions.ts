@@ -3,6 +3,12 @@ import type { ClusterDecision } from '../../api/cluster-decision.ts';
 import type { Score } from './plugin.ts';
 import type { Candidate, Rejection } from './sift.ts';
 
+/** Why a cluster was not picked, and which plugin refused it. Without one it lost by its score, or is not a member. */
+export interface Explained {
+  readonly decision: ClusterDecision;
+  readonly plugin?: string;
+}
+
 const scores = ({ affinity, topology }: Score): string =>
   `affinity score: ${affinity}, topology spread score: ${topology}`;
 
@@ -26,29 +32,35 @@ export const named = (name: string, note?: string): ClusterDecision => ({
   reason: `cluster "${name}" is named by the scheduling policy${noted(note === undefined ? [] : [note])}`,
 });
 
-export const notPicked = ({ name, score }: Candidate): ClusterDecision => ({
-  clusterName: name,
-  selected: false,
-  clusterScore: stored(score),
-  reason: `cluster "${name}" is not picked: others come before it (${scores(score)})`,
+export const notPicked = ({ name, score, notes }: Candidate): Explained => ({
+  decision: {
+    clusterName: name,
+    selected: false,
+    clusterScore: stored(score),
+    reason: `cluster "${name}" is not picked: others come before it (${scores(score)})${noted(notes)}`,
+  },
 });
 
 export const FILTERED = 'ClusterUnschedulable, ';
 
-export const filtered = ({ name, reason }: Rejection): ClusterDecision => ({
-  clusterName: name,
-  selected: false,
-  reason: `${FILTERED}${reason}`,
+export const filtered = ({ name, reason, plugin }: Rejection): Explained => ({
+  decision: { clusterName: name, selected: false, reason: `${FILTERED}${reason}` },
+  plugin,
 });
 
-export const ineligible = ({ name, reason }: Rejection): ClusterDecision => ({
-  clusterName: name,
-  selected: false,
-  reason: `cluster "${name}" is named by the scheduling policy but not eligible: ${reason}`,
+export const ineligible = ({ name, reason, plugin }: Rejection): Explained => ({
+  decision: {
+    clusterName: name,
+    selected: false,
+    reason: `cluster "${name}" is named by the scheduling policy but not eligible: ${reason}`,
+  },
+  plugin,
 });
 
-export const notFound = (name: string): ClusterDecision => ({
-  clusterName: name,
-  selected: false,
-  reason: `cluster "${name}" is named by the scheduling policy but is no member of the fleet`,
+export const notFound = (name: string): Explained => ({
+  decision: {
+    clusterName: name,
+    selected: false,
+    reason: `cluster "${name}" is named by the scheduling policy but is no member of the fleet`,
+  },
 });

@@ -12,6 +12,8 @@ export interface Run {
   readonly namespace?: string;
   /** All of the fleet, the unhealthy and the leaving ones included, in order of name. */
   readonly members: readonly MemberCluster[];
+  /** One of them, by name. */
+  find(name: string): MemberCluster | undefined;
   /** Clusters whose binding was made under an earlier policy. */
   readonly obsolete: ReadonlySet<string>;
   readonly now: number;
@@ -41,18 +43,33 @@ export interface Judge {
 }
 
 export interface Prepared extends Judge {
-  /** A pick changes what the next may be: one per round. */
-  readonly oneAtATime?: true;
+  /** At most so many picks per round, because a pick changes which cluster is the next best. At least 1; absent = no limit. */
+  readonly batchLimit?: number;
   /** Members for which this gives the same text are judged alike in every round, but for those that are taken. Absent = all are. */
   alike?(member: MemberCluster): string;
+  /** What a person should know about this member, whether it is picked or not. Asked only for decisions that are reported. */
+  note?(member: MemberCluster): string | undefined;
   /** The judge of one round, given who has been picked so far. */
   round?(present: ReadonlySet<string>): Judge;
+}
+
+/** A member before and after a change; undefined = it was not known. */
+export interface MemberChange {
+  readonly older: MemberCluster | undefined;
+  readonly newer: MemberCluster;
 }
 
 export interface Plugin {
   readonly name: string;
   /** undefined = nothing to say about this policy. */
   prepare(run: Run): Prepared | undefined;
+  /** What a person should know about this policy, whoever is picked. The Scheduled condition carries it. */
+  remarks?(run: Pick<Run, 'policy' | 'members'>): readonly string[];
+  /**
+   * Whether a change lets the member be picked under this policy, by something that only this plugin reads. It wakes the placements. Labels of
+   * terms and of spread constraints, taints, health and namespaces are compared for all plugins (affected.ts).
+   */
+  admits?(change: MemberChange, policy: PlacementPolicy): boolean;
 }
 
 export const nameOf = (member: MemberCluster): string => member.metadata.name ?? '';

@@ -8,11 +8,16 @@ import type { Action } from '../../runtime/controller.ts';
 import {
   aMember,
   type BindingSetup,
+  both,
   Hub,
+  having,
   key,
   MINUTE,
+  NODES,
   NOW,
+  prefers,
   requires,
+  sortedBy,
   specOf,
   spreads,
   term,
@@ -28,6 +33,7 @@ const anyMembers = fc
       region: fc.constantFrom('x', 'y', 'z', undefined),
       tier: fc.constantFrom('gold', 'tin'),
       isTainted: fc.boolean(),
+      nodes: fc.constantFrom('0', '3', '5', '1500m', 'many', undefined),
       heartbeat: fc.constantFrom(NOW, NOW, NOW, NOW - 6 * MINUTE, undefined),
       leaving: fc.constantFrom(false, false, false, true),
     }),
@@ -36,10 +42,11 @@ const anyMembers = fc
   .map((all) =>
     all
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .map(({ name, region, tier, isTainted, heartbeat, leaving }) =>
+      .map(({ name, region, tier, isTainted, nodes, heartbeat, leaving }) =>
         aMember(name, {
           labels: { tier, ...(region === undefined ? {} : { region }) },
           taints: isTainted ? ['a=b'] : [],
+          ...(nodes === undefined ? {} : { properties: { [NODES]: nodes } }),
           heartbeat,
           leaving,
         }),
@@ -47,7 +54,12 @@ const anyMembers = fc
   );
 
 const anyDetail = fc.record({
-  affinity: fc.constantFrom({}, requires(term(key('tier', 'In', 'gold')))),
+  affinity: fc.constantFrom(
+    {},
+    requires(term(key('tier', 'In', 'gold'))),
+    requires(having(`${NODES} Ge 3`), term(key('tier', 'In', 'tin'))),
+  ),
+  preference: fc.constantFrom({}, prefers([50, sortedBy(NODES, 'Ascending')], [-20, term(key('tier', 'In', 'gold'))])),
   tolerations: fc.constantFrom({}, { tolerations: [{ operator: 'Exists' as const }] }),
 });
 const anySpread = fc.constantFrom<Partial<PlacementPolicy>>(
@@ -59,7 +71,11 @@ const anySpread = fc.constantFrom<Partial<PlacementPolicy>>(
 const plainPolicy: fc.Arbitrary<PlacementPolicy | undefined> = fc.oneof(
   fc.constant(undefined),
   anyDetail.map(({ affinity, tolerations }) => ({ placementType: 'PickAll' as const, ...affinity, ...tolerations })),
-  anyDetail.map(({ affinity, tolerations }) => ({ placementType: 'PickN' as const, ...affinity, ...tolerations })),
+  anyDetail.map(({ affinity, preference, tolerations }) => ({
+    placementType: 'PickN' as const,
+    ...both(affinity, preference),
+    ...tolerations,
+  })),
   fc.uniqueArray(fc.constantFrom(...NAMES, 'nowhere')).map((clusterNames) => ({
     placementType: 'PickFixed' as const,
     clusterNames,
@@ -67,9 +83,9 @@ const plainPolicy: fc.Arbitrary<PlacementPolicy | undefined> = fc.oneof(
 );
 const spreadPolicy: fc.Arbitrary<PlacementPolicy | undefined> = fc
   .tuple(anyDetail, anySpread)
-  .map(([{ affinity, tolerations }, spread]) => ({
+  .map(([{ affinity, preference, tolerations }, spread]) => ({
     placementType: 'PickN' as const,
-    ...affinity,
+    ...both(affinity, preference),
     ...tolerations,
     ...spread,
   }));
@@ -164,6 +180,32 @@ describe('whatever the fleet, the policy and what is there', () => {
         hub.settle();
         const kept = before.filter((each) => hub.live.includes(specOf(each).targetCluster));
         expect(kept.length).toBe(policy?.placementType === 'PickN' ? Math.min(n, before.length) : before.length);
+      }),
+      RUNS,
+    );
+  });
+
+  test('DoNotSchedule is never violated by what a cycle picks', () => {
+    const setup = fc.tuple(anyMembers, anyDetail, fc.integer({ min: 0, max: 7 }), fc.integer({ min: 1, max: 2 }));
+    fc.assert(
+      fc.property(setup, ([members, { affinity, preference, tolerations }, n, maxSkew]) => {
+        const policy = {
+          placementType: 'PickN' as const,
+          ...both(affinity, preference),
+          ...tolerations,
+          ...spreads(['region', 'DoNotSchedule', maxSkew]),
+        };
+        const hub = new Hub({ members, policy, numberOfClusters: n });
+        hub.settle();
+        const counts = new Map<string, number>();
+        for (const { metadata } of members) {
+          const region = metadata.labels?.['region'];
+          const isLiveThere = hub.live.includes(metadata.name ?? '') ? 1 : 0;
+          if (region !== undefined) counts.set(region, (counts.get(region) ?? 0) + isLiveThere);
+        }
+        if (counts.size === 0) return;
+        // With one domain there is nothing to be skewed against.
+        expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThanOrEqual(maxSkew);
       }),
       RUNS,
     );

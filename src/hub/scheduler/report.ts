@@ -6,7 +6,7 @@ import { by } from '../../base/compare.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { HubPolicySnapshot } from '../placement-sources.ts';
 import type { Outcome } from './cycle.ts';
-import { FILTERED } from './decisions.ts';
+import { type Explained, FILTERED } from './decisions.ts';
 
 /** Of clusters that nobody has named. */
 const MOST_EXPLAINED = 20;
@@ -27,13 +27,14 @@ interface Said {
 
 /** The status to write; undefined = it says so already. */
 export function reportOf(outcome: Outcome, input: ReportInput): PolicySnapshotStatus | undefined {
-  const { found, wanted } = outcome;
+  const { found, wanted, remarks } = outcome;
   const isFulfilled = found >= wanted;
-  const message = !isFulfilled
+  const result = !isFulfilled
     ? `found ${found} of the ${wanted} clusters that the scheduling policy asks for`
     : found === 0 && isPickAll(input.snapshot)
-      ? sayNobody(outcome.explained ?? [])
+      ? sayNobody([...(outcome.explained ?? [])])
       : `found all clusters that the scheduling policy asks for: ${found}`;
+  const message = [result, ...remarks].join('; ');
   return changed({ decisions: decisionsOf(outcome, input.snapshot), isFulfilled, message }, input);
 }
 
@@ -44,10 +45,12 @@ const MOST_REASONS = 3;
 const MOST_NAMED = 3;
 
 /** All that fit are found, and that is nobody: hardly what was meant, so it says why. Notes of others follow a semicolon, so it has none. */
-function sayNobody(refused: readonly ClusterDecision[]): string {
+function sayNobody(refused: readonly Explained[]): string {
   if (refused.length === 0) return 'found 0 clusters that fit the scheduling policy: the fleet has no members';
   const byReason = new Map<string, string[]>();
-  for (const { clusterName, reason } of refused) {
+  for (const {
+    decision: { clusterName, reason },
+  } of refused) {
     const why = reason.replace(FILTERED, '').replaceAll(';', ',');
     byReason.set(why, [...(byReason.get(why) ?? []), clusterName]);
   }
@@ -104,12 +107,21 @@ function decisionsOf(
     .toSorted(by(({ clusterName }) => clusterName))
     .slice(0, MOST_DECISIONS);
   const isSelected = new Set(selected.map(({ clusterName }) => clusterName));
-  const others = (explained ?? status?.targetClusters?.filter((each) => !each.selected) ?? []).filter(
-    ({ clusterName }) => !isSelected.has(clusterName),
-  );
   const most = spec.policy?.placementType === 'PickFixed' ? MOST_DECISIONS : MOST_EXPLAINED;
   const room = Math.min(most, MOST_DECISIONS - selected.length);
-  return [...selected, ...others.slice(0, room)];
+  const others: ClusterDecision[] = [];
+  for (const decision of explained === undefined ? before(status) : decisionsIn(explained)) {
+    if (others.length >= room) break;
+    if (!isSelected.has(decision.clusterName)) others.push(decision);
+  }
+  return [...selected, ...others];
+}
+
+const before = (status: HubPolicySnapshot['status']): readonly ClusterDecision[] =>
+  status?.targetClusters?.filter((each) => !each.selected) ?? [];
+
+function* decisionsIn(explained: Iterable<Explained>) {
+  for (const { decision } of explained) yield decision;
 }
 
 /** What was said last about whether the policy is fulfilled. */

@@ -2,6 +2,7 @@
 // projections are the real ones; writes are carried out on plain objects, wholly or as far as a test lets them.
 import type { Binding, BindingState } from '../../api/binding.ts';
 import type { ClusterDecision } from '../../api/cluster-decision.ts';
+import type { ClusterSelectorTerm } from '../../api/cluster-selector.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { annotations, finalizers, labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -29,6 +30,9 @@ export interface MemberSetup {
   /** undefined = does not report any. */
   readonly namespaces?: readonly string[];
   readonly isDegraded?: boolean;
+  /** By name. */
+  readonly properties?: Readonly<Record<string, string>>;
+  readonly usage?: NonNullable<MemberCluster['status']>['resourceUsage'];
 }
 
 export function aMember(name: string, setup: MemberSetup = {}): MemberCluster {
@@ -72,6 +76,8 @@ export function aMember(name: string, setup: MemberSetup = {}): MemberCluster {
                 isDegraded ? 'Degraded' : 'Succeeded',
               ),
             ],
+      ...(setup.properties === undefined ? {} : { properties: propertiesOf(setup.properties) }),
+      ...(setup.usage === undefined ? {} : { resourceUsage: setup.usage }),
       ...(namespaces === undefined ? {} : { namespaces: Object.fromEntries(namespaces.map((each) => [each, ''])) }),
       agentStatus:
         heartbeat === undefined
@@ -86,6 +92,9 @@ export function aMember(name: string, setup: MemberSetup = {}): MemberCluster {
     },
   };
 }
+
+const propertiesOf = (values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, observationTime: kubeTime(NOW) }]));
 
 /** The fleet of the acceptance rows, by short name. */
 export const NAMES = {
@@ -105,6 +114,67 @@ const SHORT_OF = new Map<string, string>(Object.entries(NAMES).map(([short, name
 export const short = (name: string): string => SHORT_OF.get(name) ?? name;
 export const long = (name: string): string => NAMES[name as Short] ?? name;
 
+export const NODES = 'kubernetes-fleet.io/node-count';
+export const RATING = 'test.only/energy-efficiency-rating';
+
+/** Nodes, rating; then total, allocatable and available CPU and memory (Gi). */
+const MEASURES: Readonly<
+  Partial<Record<Short, readonly (readonly [number, number, number] | readonly [number, number])[]>>
+> = {
+  c1: [
+    [2, 100],
+    [4, 3, 2],
+    [4, 3, 2],
+  ],
+  c2: [
+    [4, 60],
+    [8, 7, 4],
+    [8, 7, 4],
+  ],
+  c3: [
+    [6, 40],
+    [12, 11, 6],
+    [12, 11, 6],
+  ],
+  c4: [
+    [2, 80],
+    [8, 6, 2],
+    [4, 2, 1],
+  ],
+  c5: [
+    [8, 40],
+    [32, 30, 8],
+    [16, 14, 4],
+  ],
+  c6: [
+    [2, 60],
+    [4, 2, 1],
+    [8, 6, 4],
+  ],
+  c7: [
+    [8, 20],
+    [16, 14, 4],
+    [32, 30, 16],
+  ],
+  c8: [
+    [1, 100],
+    [8, 6, 0],
+    [8, 6, 0],
+  ],
+};
+
+export const usageOf = (cpu: readonly number[], memory: readonly number[]) => {
+  const at = (index: number) => ({ cpu: String(cpu[index]), memory: `${memory[index]}Gi` });
+  return { capacity: at(0), allocatable: at(1), available: at(2) };
+};
+
+function measuresOf(cluster: Short): Pick<MemberSetup, 'properties' | 'usage'> {
+  const measures = MEASURES[cluster];
+  if (measures === undefined) return {};
+  const [[nodes, rating] = [], cpu = [], memory = []] = measures;
+  return { properties: { [NODES]: String(nodes), [RATING]: String(rating) }, usage: usageOf(cpu, memory) };
+}
+
 /** With changes to some of them; others are added. */
 export function theFleet(changes: Readonly<Record<string, MemberSetup>> = {}): MemberCluster[] {
   const setups = new Map<string, MemberSetup>(
@@ -114,6 +184,7 @@ export function theFleet(changes: Readonly<Record<string, MemberSetup>> = {}): M
         each,
         {
           labels: { region, env },
+          ...measuresOf(each),
           ...(each === 'c8' ? { heartbeat: undefined } : {}),
           ...(each === 'c9' ? { leaving: true } : {}),
         },
@@ -133,8 +204,37 @@ export const term = (...matchExpressions: readonly ReturnType<typeof key>[]) => 
   labelSelector: { matchExpressions },
 });
 
-export const requires = (...clusterSelectorTerms: readonly ReturnType<typeof term>[]): Partial<PlacementPolicy> => ({
+export const requires = (...clusterSelectorTerms: readonly ClusterSelectorTerm[]): Partial<PlacementPolicy> => ({
   affinity: { clusterAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms } } },
+});
+
+/** A term with comparisons such as `kubernetes-fleet.io/node-count Ge 4`. */
+export const having = (...comparisons: readonly string[]): ClusterSelectorTerm => ({
+  propertySelector: {
+    matchExpressions: comparisons.map((text) => {
+      const [name = '', operator = '', value = ''] = text.split(' ');
+      return { name, operator: operator as 'Gt', values: [value] };
+    }),
+  },
+});
+
+export const prefers = (
+  ...terms: readonly (readonly [weight: number, preference: ClusterSelectorTerm])[]
+): Partial<PlacementPolicy> => ({
+  affinity: {
+    clusterAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: terms.map(([weight, preference]) => ({ weight, preference })),
+    },
+  },
+});
+
+export const sortedBy = (name: string, sortOrder: 'Ascending' | 'Descending'): ClusterSelectorTerm => ({
+  propertySorter: { name, sortOrder },
+});
+
+/** Required and preferred terms together. */
+export const both = (...parts: readonly Partial<PlacementPolicy>[]): Partial<PlacementPolicy> => ({
+  affinity: { clusterAffinity: Object.assign({}, ...parts.map(({ affinity }) => affinity?.clusterAffinity)) },
 });
 
 export const spreads = (
@@ -173,6 +273,7 @@ export interface HubSetup {
 export class Hub {
   readonly family: PlacementFamily;
   members: readonly MemberCluster[];
+  leaving: ReadonlyMap<string, number> = new Map();
   now = NOW;
   failure: Observed['failure'];
   notSupported: string | undefined;
@@ -297,6 +398,7 @@ export class Hub {
       snapshots: [project(family.policySnapshots, this.snapshot)],
       bindings: this.bindings.map((each) => project(family.bindings, each)),
       members: this.members,
+      leaving: this.leaving,
       ...(this.notSupported === undefined ? {} : { notSupported: this.notSupported }),
       ...(this.failure === undefined ? {} : { failure: this.failure }),
       isSettled: this.isSettled,
@@ -334,6 +436,7 @@ export class Hub {
     const next = (object: KubeObject): KubeObject => {
       if (object.metadata.resourceVersion !== action.of.resourceVersion) throw new Error('conflict');
       // What changes nothing makes no revision.
+      if (action.do === 'json-patch') throw new Error('not written here');
       if (action.do === 'patch' && Object.keys(action.merge as object).length === 0) return object;
       const resourceVersion = String(this.#revision++);
       const patch = action.do === 'delete' ? { metadata: { deletionTimestamp: kubeTime(this.now) } } : action.merge;
@@ -414,6 +517,7 @@ export function inWords(action: Action): string {
     case 'create':
       return `create ${short((action.object.spec as Binding['spec'])?.targetCluster ?? '')}`;
     case 'patch':
+    case 'json-patch':
       return `patch ${action.of.resource.kind}${action.subresource === undefined ? '' : ' status'}`;
     case 'delete':
       return `delete ${action.of.resource.kind}`;

@@ -46,13 +46,16 @@ export interface Standing {
   readonly numberOfClusters: number | undefined;
   readonly members: CycleInput['members'];
   readonly bindings: readonly HubBinding[];
+  /** By cluster, of members that are being deleted: the moment from which each counts as gone. */
+  readonly leaving: ReadonlyMap<string, number>;
+  readonly now: number;
 }
 
 /**
  * Whether all that was decided stands, by the objects themselves: the policy is fulfilled, and the bindings are those of its decisions. A policy
- * that is not fulfilled is worth a run whenever there is a reason to look. That a member is leaving changes nothing until it is gone.
+ * that is not fulfilled is worth a run whenever there is a reason to look. A member that is leaving changes nothing until it counts as gone.
  */
-export function stands({ placement, snapshot, numberOfClusters, members, bindings }: Standing): boolean {
+export function stands({ placement, snapshot, numberOfClusters, members, bindings, leaving, now }: Standing): boolean {
   const said = scheduledCondition(snapshot);
   if (said?.status !== 'True' || said.observedGeneration !== snapshot.metadata.generation) return false;
   if (!placement.metadata.finalizers?.includes(finalizers.schedulerCleanup)) return false;
@@ -60,6 +63,7 @@ export function stands({ placement, snapshot, numberOfClusters, members, binding
   const picked = new Set(decisions.filter(({ selected }) => selected).map(({ clusterName }) => clusterName));
   if (numberOfClusters !== undefined && picked.size !== numberOfClusters) return false;
   const known = new Set(members.map(nameOf));
+  for (const [cluster, from] of leaving) if (from <= now) known.delete(cluster);
   const live = bindings.filter(({ spec }) => spec.state !== 'Unscheduled');
   return (
     live.length === picked.size &&

@@ -32,6 +32,7 @@ test('who looks only at the first of those that are alike picks the same as who 
           members: all.map(({ name, region, tier }) =>
             aMember(name, { labels: { ...(region && { region }), ...(tier && { tier }) } }),
           ),
+          find: (name) => run.members.find(({ metadata }) => metadata.name === name),
           obsolete: new Set(all.filter(({ isObsolete }) => isObsolete).map(({ name }) => name)),
           now: NOW,
         };

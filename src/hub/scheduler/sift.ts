@@ -1,6 +1,6 @@
 // Steps 1 and 2 of a cycle: prepare the plugins for a policy, then pass once over all members with what no pick can change.
 import type { MemberCluster } from '../../api/member-cluster.ts';
-import { type Judge, nameOf, type Plugin, type Prepared, type Run, type Score } from './plugin.ts';
+import { type Judge, nameOf, type Plugin, type Prepared, pass, type Run, type Score } from './plugin.ts';
 
 export interface Candidate {
   readonly member: MemberCluster;
@@ -12,7 +12,12 @@ export interface Candidate {
 export interface Rejection {
   readonly name: string;
   readonly reason: string;
+  /** Which plugin refused it. */
+  readonly plugin: string;
 }
+
+/** A judge, and the plugin that it belongs to. */
+type NamedJudge = Judge & { readonly plugin: string };
 
 export interface Sifted {
   /** In order of name. */
@@ -22,33 +27,57 @@ export interface Sifted {
 }
 
 export interface Panel extends Sifted {
-  /** A pick changes what the next may be: one per round. */
-  readonly oneAtATime: boolean;
+  /** Picks per round. */
+  readonly batchLimit: number;
   alike(member: MemberCluster): string;
-  round(present: ReadonlySet<string>): readonly Judge[];
+  round(present: ReadonlySet<string>): readonly NamedJudge[];
+  /** What plugins have to say about a member beside their verdict. */
+  notesOn(member: MemberCluster): readonly string[];
 }
 
 const NOTHING: Score = Object.freeze({ topology: 0, affinity: 0, obsolete: 0 });
 const NO_NOTES: readonly string[] = Object.freeze([]);
 
 export function sift(run: Run, profile: readonly Plugin[]): Panel {
-  const panel = profile.map((plugin) => plugin.prepare(run)).filter((each) => each !== undefined) as Prepared[];
-  const all = run.members.map((member) => ({ member, name: nameOf(member), score: NOTHING, notes: NO_NOTES }));
-  const rounds = panel.flatMap(({ round }) => (round === undefined ? [] : [round]));
+  const panel = profile.flatMap((plugin): readonly (Prepared & NamedJudge)[] => {
+    const prepared = plugin.prepare(run);
+    return prepared === undefined ? [] : [{ ...prepared, plugin: plugin.name }];
+  });
+  const rounds = panel.flatMap(({ plugin, round }) =>
+    round === undefined ? [] : [(present: ReadonlySet<string>) => ({ ...round(present), plugin })],
+  );
+  const alikes = panel.flatMap(({ alike }) => (alike === undefined ? [] : [alike]));
+  const [first] = alikes;
   return {
-    ...judged(all, panel),
-    oneAtATime: panel.some((each) => each.oneAtATime),
-    alike: (member) => panel.map((each) => each.alike?.(member) ?? '').join(';'),
+    ...judgedMembers(run.members, panel),
+    batchLimit: Math.max(1, Math.min(...panel.map((each) => each.batchLimit ?? Number.POSITIVE_INFINITY))),
+    alike:
+      alikes.length === 1 && first !== undefined ? first : (member) => alikes.map((alike) => alike(member)).join(';'),
     round: (present) => rounds.map((round) => round(present)),
+    notesOn: (member) => panel.flatMap(({ note }) => note?.(member) ?? []),
   };
 }
 
+function judgedMembers(members: readonly MemberCluster[], judges: readonly NamedJudge[]): Sifted {
+  const judge = judging(judges);
+  const candidates: Candidate[] = [];
+  const rejected: Rejection[] = [];
+  for (const member of members) {
+    const outcome = judge(member, nameOf(member), NOTHING, NO_NOTES);
+    if (outcome === undefined) continue;
+    if ('reason' in outcome) rejected.push(outcome);
+    else candidates.push(outcome);
+  }
+  return { candidates, rejected };
+}
+
 /** Those that pass every judge, with what each adds to their score, and the others with the first reason against them. */
-export function judged(candidates: readonly Candidate[], judges: readonly Judge[]): Sifted {
+export function judged(candidates: readonly Candidate[], judges: readonly NamedJudge[]): Sifted {
+  const judge = judging(judges);
   const passed: Candidate[] = [];
   const rejected: Rejection[] = [];
   for (const candidate of candidates) {
-    const outcome = judge(candidate, judges);
+    const outcome = judge(candidate.member, candidate.name, candidate.score, candidate.notes, candidate);
     if (outcome === undefined) continue;
     if ('reason' in outcome) rejected.push(outcome);
     else passed.push(outcome);
@@ -61,20 +90,22 @@ type Order = (a: Candidate, b: Candidate) => number;
 /** Takes one after the other. Of candidates that are judged alike only the first that is not taken needs to be looked at. */
 export function picker({ candidates, alike, round }: Panel, order: Order) {
   const groups = new Map<string, Candidate[]>();
-  // Last first: who is taken is dropped from the end.
-  for (const candidate of candidates.toSorted((a, b) => order(b, a))) {
+  for (const candidate of candidates) {
     const text = alike(candidate.member);
     const group = groups.get(text);
     if (group === undefined) groups.set(text, [candidate]);
     else group.push(candidate);
   }
+  // Last first: who is taken is dropped from the end.
+  for (const group of groups.values()) group.sort((a, b) => order(b, a));
   return (present: ReadonlySet<string>): Candidate | undefined => {
-    const judges = round(present);
+    const judge = judging(round(present));
     let best: Candidate | undefined;
     for (const group of groups.values()) {
       while (group.length > 0 && present.has(group.at(-1)?.name ?? '')) group.pop();
       const first = group.at(-1);
-      const outcome = first === undefined ? undefined : judge(first, judges);
+      const outcome =
+        first === undefined ? undefined : judge(first.member, first.name, first.score, first.notes, first);
       if (outcome === undefined || 'reason' in outcome) continue;
       if (best === undefined || order(outcome, best) < 0) best = outcome;
     }
@@ -82,23 +113,50 @@ export function picker({ candidates, alike, round }: Panel, order: Order) {
   };
 }
 
-/** undefined = taken already. */
-function judge(candidate: Candidate, judges: readonly Judge[]): Candidate | Rejection | undefined {
-  const { member, name } = candidate;
-  let { score, notes } = candidate;
-  for (const { filter } of judges) {
-    const verdict = filter?.(member);
-    if (verdict === undefined) continue;
-    if (verdict.is === 'taken') return undefined;
-    if (verdict.is === 'unfit') return { name, reason: verdict.reason };
-    if (verdict.note !== undefined) notes = [...notes, verdict.note];
-  }
-  for (const { score: scored } of judges) if (scored !== undefined) score = sum(score, scored(member));
-  return { member, name, score, notes };
+/** A fleet has many members: a judgement allocates nothing but its result. undefined = taken already. */
+function judging(judges: readonly NamedJudge[]) {
+  const filters = judges.filter(({ filter }) => filter !== undefined);
+  const scorers = judges.flatMap(({ score }) => (score === undefined ? [] : [score]));
+  return (
+    member: MemberCluster,
+    name: string,
+    score: Score,
+    before: readonly string[],
+    same?: Candidate,
+  ): Candidate | Rejection | undefined => {
+    let notes = before;
+    for (const { filter, plugin } of filters) {
+      const verdict = filter?.(member);
+      if (verdict === undefined || verdict === pass) continue;
+      if (verdict.is === 'taken') return undefined;
+      if (verdict.is === 'unfit') return { name, reason: verdict.reason, plugin };
+      if (verdict.note !== undefined) notes = [...notes, verdict.note];
+    }
+    let { topology, affinity, obsolete } = score;
+    for (const scored of scorers) {
+      const more = scored(member);
+      topology += more.topology ?? 0;
+      affinity += more.affinity ?? 0;
+      obsolete += more.obsolete ?? 0;
+    }
+    const isSame =
+      notes === before && topology === score.topology && affinity === score.affinity && obsolete === score.obsolete;
+    if (isSame && same !== undefined) return same;
+    return { member, name, score: isSame ? score : { topology, affinity, obsolete }, notes };
+  };
 }
 
-const sum = (a: Score, b: Partial<Score>): Score => ({
-  topology: a.topology + (b.topology ?? 0),
-  affinity: a.affinity + (b.affinity ?? 0),
-  obsolete: a.obsolete + (b.obsolete ?? 0),
-});
+/** The best of them, in order; all if there are no more. Does not sort what nobody asks for. */
+export function firstOf(candidates: readonly Candidate[], count: number, order: Order): readonly Candidate[] {
+  if (count * 8 >= candidates.length) return candidates.toSorted(order).slice(0, count);
+  const best: Candidate[] = [];
+  for (const candidate of candidates) {
+    const last = best.at(-1);
+    if (best.length === count && last !== undefined && order(candidate, last) >= 0) continue;
+    let at = best.length;
+    while (at > 0 && order(candidate, best[at - 1] as Candidate) < 0) at--;
+    best.splice(at, 0, candidate);
+    if (best.length > count) best.pop();
+  }
+  return best;
+}

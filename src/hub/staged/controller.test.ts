@@ -105,19 +105,20 @@ describe('a run that begins', () => {
     expect(look(told())).toMatchObject({ asked: [], thought: { state: 'planned' } });
   });
 
-  test.each<[string, Known, string, object]>([
-    ['placement', without(family.placements), 'ClusterResourcePlacement web', aPlacement()],
-    ['strategy', without(family.strategies), 'ClusterStagedUpdateStrategy s', aStrategy()],
+  test.each<[string, Known, string, object, string]>([
+    ['placement', without(family.placements), 'ClusterResourcePlacement web', aPlacement(), 'waits'],
+    ['strategy', without(family.strategies), 'ClusterStagedUpdateStrategy s', aStrategy(), 'waits'],
     [
       'revision',
       told(new Map([[family.resourceSnapshots, [aSnapshot('7')]]])),
       'ClusterResourceSnapshot web-0-snapshot',
       aSnapshot('0'),
+      'wrong',
     ],
   ])(
-    'asks for a %s that it does not see: it fails if there is none, and begins if there is',
-    (_it, known, place, object) => {
-      expect(look(known)).toMatchObject({ asked: [`live ${place}`], thought: { state: 'wrong' } });
+    'asks for a %s that it does not see: it fails or waits if there is none, and begins if there is',
+    (_it, known, place, object, state) => {
+      expect(look(known)).toMatchObject({ asked: [`live ${place}`], thought: { state } });
       expect(look(known, { live: { [place]: object } }).thought?.state).toBe('planned');
     },
   );

@@ -11,9 +11,19 @@ import { type StagedUpdateRun, type StagedUpdateRunStatus, tasksOf } from '../..
 import { InvariantError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
-import type { Controller, Need, Projected, See, Source, WholeRef } from '../../runtime/controller.ts';
+import {
+  type Controller,
+  isNeed,
+  type Need,
+  type Projected,
+  type See,
+  type Source,
+  type WholeRef,
+} from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
-import { clusterOverrides, namespacedOverrides } from '../not-supported.ts';
+import { observeOrders } from '../orders/observe.ts';
+import type { Orders } from '../orders/order.ts';
+import { clusterOverrides, namespacedOverrides } from '../overrides/sources.ts';
 import {
   type HubBinding,
   type HubPlacement,
@@ -39,7 +49,7 @@ import {
 } from '../staged-sources.ts';
 import { decide } from './decide.ts';
 import { noRunMetrics, type RunMetrics } from './metrics.ts';
-import { DEFAULT_STUCK_AFTER_MS, NO_OVERRIDES, type Observed, type Rest } from './observed.ts';
+import { DEFAULT_STUCK_AFTER_MS, type Observed, type Rest } from './observed.ts';
 import { createRunPace } from './pace.ts';
 import { restsOf, type Thought, think } from './think.ts';
 import { unbuiltIn } from './unbuilt.ts';
@@ -67,7 +77,7 @@ const cutsHistory = (thought: Thought): boolean =>
   thought.state === 'captures' && thought.steps.some((step) => step.some((action) => action.do === 'delete'));
 
 const textOf = ({ of, name }: Rest): string => `${of}/${name}`;
-const MOST_ROUNDS = 6;
+const MOST_ROUNDS = 8;
 
 export function runController(family: PlacementFamily, options: RunOptions): Controller<Seen> {
   const { catalogue, plan, metrics = noRunMetrics, stuckAfterMs = DEFAULT_STUCK_AFTER_MS, isSigned = true } = options;
@@ -99,7 +109,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     if (lookers.delete(key)) plan.forget(`${prefix}${key}`);
   }
 
-  function seeAt(see: See, key: string, run: HubRun, { status, sure, selected, unbuilt }: Given): Observed {
+  function seeAt(see: See, key: string, run: HubRun, { status, sure, selected, orders, unbuilt }: Given): Observed {
     const { namespace } = run.metadata;
     const placementKey = placementOfRun(run);
     const one = <T extends Projected>(
@@ -145,7 +155,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         const member = one('member', memberClusters, cluster, undefined);
         return member && memberFactsOf(member);
       },
-      overridesFor: () => NO_OVERRIDES,
+      ordersOf: (snapshot) => orders.get(snapshot),
       requests: see.by(family.approvalRequests, 'run', key),
       request(name) {
         const request = one('approvalRequest', family.approvalRequests, name);
@@ -165,14 +175,21 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
   /** Thinks, and looks at the server for whatever a verdict for good rests on: a watch may be behind. */
   function consider(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {
     const sure: Sure = new Map();
+    const orders = new Map<string, Orders>();
     let selected: Selected | undefined;
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const placement = see.get(family.placements, run.spec.placementName, run.metadata.namespace);
       const unbuilt = unbuiltIn(see, family, { run, placement, selected });
       if ('need' in unbuilt) return unbuilt;
-      const observed = seeAt(see, key, run, { status, sure, selected, unbuilt });
+      const observed = seeAt(see, key, run, { status, sure, selected, orders, unbuilt });
       const thought = think(observed);
       if (thought.state === 'looks' && observed.placement !== undefined) {
+        if (thought.orders !== undefined) {
+          const found = observeOrders(see, { family, placement: observed.placement, snapshot: thought.orders });
+          if (isNeed(found)) return found;
+          orders.set(thought.orders, found);
+          continue;
+        }
         lookers.add(key);
         const found = lookAt(see, `${prefix}${key}`, observed.placement, looking);
         if (isMissing(found)) return found;
@@ -218,7 +235,13 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
 
   /** Requests that are not seen yet would be left behind without their run. */
   function observeEnd(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {
-    const observed = seeAt(see, key, run, { status, sure: new Map(), selected: undefined, unbuilt: [] });
+    const observed = seeAt(see, key, run, {
+      status,
+      sure: new Map(),
+      selected: undefined,
+      orders: new Map(),
+      unbuilt: [],
+    });
     const { namespace } = run.metadata;
     const { approvalRequests: source } = family;
     const known = new Set(observed.requests.map(({ metadata }) => metadata.name));
@@ -293,6 +316,8 @@ interface Given {
   readonly status: StagedUpdateRunStatus | undefined;
   readonly sure: Sure;
   readonly selected: Selected | undefined;
+  /** By the names of snapshots: what clusters should have with them. */
+  readonly orders: ReadonlyMap<string, Orders>;
   readonly unbuilt: Observed['unbuilt'];
 }
 

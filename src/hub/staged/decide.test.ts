@@ -12,6 +12,8 @@ function told(action: Action): string {
   switch (action.do) {
     case 'create':
       return `create ${action.resource.kind} ${action.object.metadata.name}`;
+    case 'json-patch':
+      return `patch ${action.of.resource.kind} ${action.of.name}`;
     case 'patch': {
       const isSure = Object.keys(action.merge as object).length === 0;
       return `${isSure ? 'ascertain' : 'patch'} ${action.of.resource.kind} ${action.of.name}${action.subresource === undefined ? '' : ' status'}`;

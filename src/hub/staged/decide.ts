@@ -3,14 +3,15 @@
 // only when it says something else, and no more often than pace.ts lets.
 import type { Hold } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
-import { finalizers, labels, masterSnapshotName } from '../../api/names.ts';
-import { conditionOf, nextCondition } from '../../api/next-condition.ts';
-import type { StageClusterStatus, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import { finalizers } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
 import { ascertain, patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
-import { replacing } from '../apply-strategy.ts';
 import { summariseHolds } from '../holds-summary.ts';
+import { carryOut } from '../orders/carry-out.ts';
+import type { Order } from '../orders/order.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import type { StagedPlan } from '../planners/staged-plan.ts';
 import { troubleInAnnotations } from './annotations.ts';
@@ -18,6 +19,7 @@ import { answers, approverOf, askFor, nextWordAt } from './approvals.ts';
 import { newsIn } from './news.ts';
 import type { Observed } from './observed.ts';
 import { isTurn } from './pace.ts';
+import { recordedOrders } from './recorded-orders.ts';
 import type { Targets } from './targets.ts';
 import { type Thought, think } from './think.ts';
 
@@ -71,7 +73,7 @@ export function decide(observed: Observed & { readonly thought?: Thought }): Dec
         because: 'what the run was begun with has changed',
       });
     case 'planned':
-      return carryOut(observed, thought.plan, thought.targets);
+      return proceed(observed, thought.plan, thought.targets);
   }
 }
 
@@ -128,9 +130,9 @@ function end({ family, run, requests }: Observed): Decision {
 
 // ---- a plan
 
-function carryOut(observed: Observed, plan: StagedPlan, targets: Targets): Decision {
+function proceed(observed: Observed, plan: StagedPlan, targets: Targets): Decision {
   const { family, run, request } = observed;
-  const acts = plan.move.length + plan.release.length + plan.remove.length === 0 ? [] : actsOf(observed, plan, targets);
+  const acts = actsOf(observed, plan, targets);
   const asked = [
     ...plan.discard.flatMap((name) => {
       const found = request(name);
@@ -147,9 +149,6 @@ function carryOut(observed: Observed, plan: StagedPlan, targets: Targets): Decis
     const message = `the approval of ${approverOf(found)} for "${name}" is accepted`;
     return [tell(family.runs, run, { type: 'Normal', reason: 'ApprovalRequestApprovalAccepted', message })];
   });
-  // Who is behind would go on with a run that was stopped.
-  const sure =
-    acts.length === 0 ? [] : [ascertain(seen(family.runs, run), 'makes sure that the run is still to go on')];
   return withStatus(observed, {
     status: plan.state,
     holds: [
@@ -158,7 +157,7 @@ function carryOut(observed: Observed, plan: StagedPlan, targets: Targets): Decis
       ...plan.gates,
       ...Object.values(plan.holds),
     ],
-    before: [sure, acts, asked, accepted],
+    before: [...acts, asked, accepted],
     // What has moved is still to be told to its member: that comes first.
     hasMoved: plan.move.length > 0 && observed.failure === undefined,
     ...earliest(plan.wakeAt, nextWordAt(observed)),
@@ -171,73 +170,26 @@ function earliest(...moments: readonly (number | undefined)[]): { readonly wakeA
   return known.length === 0 ? {} : { wakeAt: Math.min(...known) };
 }
 
-function actsOf(observed: Observed, plan: StagedPlan, { updates, removals }: Targets): readonly Action[] {
-  const { bindings } = observed.family;
+/** Bindings before the run reports them, and only while the run is still to go on: a stale cache would go on with one that was stopped. */
+function actsOf(observed: Observed, plan: StagedPlan, { placement, updates, removals }: Targets): Steps {
+  const { family, run, now } = observed;
   const byName = new Map([...updates, ...removals].map((binding) => [binding.metadata.name ?? '', binding]));
-  const bindingOf = (key: string) => byName.get(key) as HubBinding;
-  const clusters = new Map(
-    (plan.state.stagesStatus ?? []).flatMap((stage) => stage.clusters.map((each) => [each.clusterName, each] as const)),
-  );
-  return [
-    ...plan.move.map((key) => move(observed, plan, bindingOf(key), clusters)),
-    ...plan.release.map((key) => release(observed, plan, bindingOf(key))),
-    ...plan.remove.map((key) =>
-      remove(seen(bindings, bindingOf(key)), `takes ${bindingOf(key).spec.targetCluster} out`),
-    ),
-  ];
-}
-
-function move(
-  { family }: Observed,
-  { state }: StagedPlan,
-  binding: HubBinding,
-  clusters: ReadonlyMap<string, StageClusterStatus>,
-): Action {
-  const { targetCluster, applyStrategy } = binding.spec;
-  const cluster = clusters.get(targetCluster);
-  const { placement, index } = revisionIn(state, binding);
-  const strategy = state.appliedStrategy as NonNullable<StagedUpdateRunStatus['appliedStrategy']>;
-  return patch(
-    seen(family.bindings, binding),
-    {
-      spec: {
-        state: 'Bound',
-        resourceSnapshotName: masterSnapshotName(placement, Number(index)),
-        clusterResourceOverrideSnapshots: cluster?.clusterResourceOverrideSnapshots ?? null,
-        resourceOverrideSnapshots: cluster?.resourceOverrideSnapshots ?? null,
-        ...(deepEqual(applyStrategy, strategy) ? {} : { applyStrategy: replacing(applyStrategy, strategy) }),
-      },
-    },
-    `moves ${targetCluster} to revision ${index}`,
-  );
-}
-
-const revisionIn = ({ resourceSnapshotIndexUsed: index = '' }: StagedUpdateRunStatus, { metadata }: HubBinding) => ({
-  placement: metadata.labels?.[labels.parentPlacement] ?? '',
-  index,
-});
-
-/** The member may follow its binding from now on. */
-function release({ family, run, now }: Observed, { state }: StagedPlan, binding: HubBinding): Action {
-  const { generation } = binding.metadata;
+  const orders = recordedOrders(plan.state, placement);
   const { kind } = family.run;
-  const message =
-    `the cluster has been given the revision (resourceSnapshotIndex: ${state.resourceSnapshotIndexUsed}, ` +
+  const started =
+    `the cluster has been given the revision (resourceSnapshotIndex: ${plan.state.resourceSnapshotIndexUsed}, ` +
     `${kind.slice(0, 1).toLowerCase()}${kind.slice(1)}: ${run.metadata.name})`;
-  const finding = {
-    type: 'RolloutStarted',
-    status: 'True' as const,
-    reason: 'RolloutStarted',
-    message,
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
-  };
-  const others = binding.conditions.filter(({ type }) => type !== 'RolloutStarted');
-  const conditions = [nextCondition(undefined, finding, now), ...others];
-  return patchStatus(
-    seen(family.bindings, binding),
-    { conditions },
-    `says that ${binding.spec.targetCluster} is under way`,
-  );
+  return carryOut({
+    family,
+    binding: (key) => byName.get(key) as HubBinding,
+    plan: { move: plan.move, remove: plan.remove, started: plan.release },
+    order: ({ spec }) => orders(spec.targetCluster) as Order,
+    messages: { RolloutStarted: started, RolloutNotStartedYet: '' },
+    guard: ascertain(seen(family.runs, run), 'makes sure that the run is still to go on'),
+    guards: 'everything',
+    releases: 'after it',
+    now,
+  }).steps;
 }
 
 // ---- the status

@@ -37,7 +37,6 @@ describe('a run', () => {
   });
 
   test.each<[string, Partial<Observed>, 'user' | 'internal', string]>([
-    ['no placement', { placement: undefined }, 'user', 'ClusterResourcePlacement "web" does not exist'],
     [
       'a placement that goes',
       { placement: { ...aPlacement(), metadata: { name: 'web', deletionTimestamp: 'now' } } },
@@ -64,7 +63,12 @@ describe('a run', () => {
       'internal',
       'has no clusters: so it is',
     ],
-    ['no strategy', { strategy: undefined }, 'user', 'ClusterStagedUpdateStrategy "s" does not exist'],
+    [
+      'a placement that rolls by itself, whose strategy is missing as well',
+      { placement: aPlacement({ strategy: { type: 'RollingUpdate' } }), strategy: undefined },
+      'user',
+      'RollingUpdate',
+    ],
     ['a strategy that cannot work', { strategy: aStrategy([STAGES[0], STAGES[0]]) }, 'user', 'is used twice'],
     ['a cluster in no stage', { strategy: aStrategy([STAGES[0]]) }, 'user', 'belong to no stage: "b", "c"'],
     ['another run with other stages', { others: [other({})] }, 'user', 'ClusterStagedUpdateRun "other" is under way'],
@@ -144,6 +148,46 @@ describe('a run', () => {
     expect(found).toMatchObject({
       state: 'waits',
       holds: [{ code: 'SchedulingPending' }],
+      status: { conditions: [{ type: 'Initialized', status: 'Unknown', reason: 'UpdateRunInitializationPending' }] },
+    });
+    const [condition] = (found.state === 'waits' && found.status.conditions) || [];
+    expect(condition?.message).toContain(words);
+  });
+
+  const kinds = { placement: 'ClusterResourcePlacement', strategy: 'ClusterStagedUpdateStrategy' };
+  test.each<[string, Partial<Observed>, readonly object[], string]>([
+    [
+      'its placement',
+      { placement: undefined },
+      [{ code: 'NotFound', on: { kind: kinds.placement, name: 'web' } }],
+      'the run waits: ClusterResourcePlacement "web" does not exist',
+    ],
+    [
+      'its strategy',
+      { strategy: undefined },
+      [{ code: 'NotFound', on: { kind: kinds.strategy, name: 's' } }],
+      'the run waits: ClusterStagedUpdateStrategy "s" does not exist',
+    ],
+    [
+      'both',
+      { placement: undefined, strategy: undefined },
+      [
+        { code: 'NotFound', on: { kind: kinds.placement, name: 'web' } },
+        { code: 'NotFound', on: { kind: kinds.strategy, name: 's' } },
+      ],
+      'the run waits: ClusterResourcePlacement "web" does not exist; ClusterStagedUpdateStrategy "s" does not exist',
+    ],
+    [
+      'the scheduler and its strategy',
+      { policySnapshots: [], strategy: undefined },
+      [{ code: 'SchedulingPending' }, { code: 'NotFound', on: { kind: kinds.strategy, name: 's' } }],
+      'ClusterStagedUpdateStrategy "s" does not exist',
+    ],
+  ])('waits without limit for %s, and names it', (_it, more, holds, words) => {
+    const found = initialise(observe(more));
+    expect(found).toMatchObject({
+      state: 'waits',
+      holds,
       status: { conditions: [{ type: 'Initialized', status: 'Unknown', reason: 'UpdateRunInitializationPending' }] },
     });
     const [condition] = (found.state === 'waits' && found.status.conditions) || [];

@@ -1,34 +1,42 @@
 // How a run begins: every check in its order, once. Guarantee: a run that does not begin has touched nothing, and says what stands in the way;
-// what will come by itself, such as scheduling, is waited for without a bound.
+// a run waits without limit for its placement, its strategy and scheduling.
 //
-// Differs from KubeFleet: there a run that is created before scheduling has ended fails for good; the newest state of what is selected may be
-// an old one for a while; index "0" on a placement that was never rolled out fails; stage names may repeat.
+// Differs from KubeFleet: there a run that is created before its placement or its strategy, or before scheduling has ended, fails for good; the
+// newest state of what is selected may be an old one for a while; index "0" on a placement that was never rolled out fails; stage names may repeat.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
-import { CLIENT_ERROR_MARKER, DELETION_STAGE, labels } from '../../api/names.ts';
-import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
+import { CLIENT_ERROR_MARKER, DELETION_STAGE, labels, masterSnapshotName } from '../../api/names.ts';
+import type { StageClusterStatus, StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
 import { type StagedUpdateStrategySpec, tasksIn } from '../../api/staged-update-strategy.ts';
 import { byNumber } from '../../base/compare.ts';
 import { canonicalJson, type Mutable, mutableCopy } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import { notSupportedHold } from '../not-supported.ts';
+import { isDecided, type Orders } from '../orders/order.ts';
 import { type HubResourceSnapshot, isMaster, resourceIndexOf } from '../placement-sources.ts';
 import { rivalWords, waysPast } from '../planners/staged-holds.ts';
 import type { Rival } from '../planners/staged-plan.ts';
-import { said, teller } from '../planners/staged-tree.ts';
+import { failureCauseOf, said, teller } from '../planners/staged-tree.ts';
 import { latestMaster, planResources, SNAPSHOT_LIMIT } from '../revisions/resource-snapshot.ts';
 import { type HubRun, isInitialized, isOver } from '../staged-sources.ts';
 import { troubleInAnnotations } from './annotations.ts';
 import type { Facts, Observed, Rest, Wrong } from './observed.ts';
+import { overridesIn, undecidedIn } from './recorded-orders.ts';
 import { stagesOf, troubleIn } from './stages.ts';
-import { type Targets, targetsOf } from './targets.ts';
+import { missing, type Targets, targetsOf } from './targets.ts';
 
 export type Initialised =
   | { readonly state: 'ready'; readonly status: StagedUpdateRunStatus }
   | ({ readonly state: 'wrong'; readonly status: StagedUpdateRunStatus } & Wrong)
-  | { readonly state: 'waits'; readonly status: StagedUpdateRunStatus; readonly holds: readonly Hold[] }
-  /** What the placement selects must be seen. */
-  | { readonly state: 'looks' }
+  | {
+      readonly state: 'waits';
+      readonly status: StagedUpdateRunStatus;
+      readonly holds: readonly Hold[];
+      /** Objects that seem to be missing: a stale cache must not report that one does not exist. */
+      readonly rests: readonly Rest[];
+    }
+  /** What the placement selects must be seen; or, with `orders`, what clusters should have with this snapshot. */
+  | { readonly state: 'looks'; readonly orders?: string }
   /** The present state becomes a revision first. */
   | { readonly state: 'captures'; readonly steps: readonly (readonly Action[])[] };
 
@@ -48,28 +56,36 @@ export function initialise(observed: Observed): Initialised {
       'UpdateRunInitializedFailed',
       `${words}; create a new run when it is mended`,
     );
+    draft.failureCause = failureCauseOf(blame);
     return { state: 'wrong', status: kept(observed, draft), blame, message, rests };
   };
-  const wait = (holds: readonly Hold[]): Initialised => {
+  const wait = (holds: readonly Hold[], rests: readonly Rest[] = []): Initialised => {
     const message = holds.map(sentenceOf).join('; ');
     tell.run(draft, 'Initialized', 'Unknown', 'UpdateRunInitializationPending', `the run waits: ${message}`);
-    return { state: 'waits', status: kept(observed, draft), holds };
+    return { state: 'waits', status: kept(observed, draft), holds, rests };
   };
   const user = (message: string, ...rests: readonly Rest[]) => fail({ blame: 'user', message, rests });
 
   const annotated = troubleInAnnotations(run);
   if (annotated !== undefined) return user(annotated);
+  const { stagedRolloutStrategyName: name } = run.spec;
+  const { strategy } = observed;
+  const onStrategy: Rest = { of: 'strategy', name };
+  const lacking =
+    strategy === undefined
+      ? { holds: [missing(observed, observed.family.strategy, name)], rests: [onStrategy] }
+      : { holds: [], rests: [] };
   const targets = targetsOf(observed, { isFresh: true, allowsFewer: false });
-  if (targets.state === 'pending') return wait([...unbuiltHolds(observed), targets.hold]);
+  if (targets.state === 'pending') {
+    const holds = [...unbuiltHolds(observed), targets.hold, ...lacking.holds];
+    return wait(holds, [...(targets.rests ?? []), ...lacking.rests]);
+  }
   if (targets.applyStrategy !== undefined) draft.appliedStrategy = mutableCopy(targets.applyStrategy);
   if (targets.policyIndex !== undefined) draft.policySnapshotIndexUsed = targets.policyIndex;
   if (targets.state === 'wrong') return fail(targets);
   draft.policyObservedClusterCount = targets.count ?? targets.updates.length;
 
-  const { stagedRolloutStrategyName: name } = run.spec;
-  const { strategy } = observed;
-  const onStrategy: Rest = { of: 'strategy', name };
-  if (strategy === undefined) return user(`${observed.family.strategy.kind} "${name}" does not exist`, onStrategy);
+  if (strategy === undefined) return wait(lacking.holds, lacking.rests);
   draft.stagedUpdateStrategySnapshot = withoutStrayTimes(strategy.spec);
   const trouble = troubleIn(strategy.spec.stages);
   if (trouble !== undefined) return user(`${observed.family.strategy.kind} "${name}": ${trouble}`, onStrategy);
@@ -89,7 +105,7 @@ export function initialise(observed: Observed): Initialised {
     labelsOf: (cluster) => observed.member(cluster)?.labels,
   });
   if (!staged.ok) return user(staged.message, onStrategy, ...staged.clusters.map(onMember));
-  draft.stagesStatus = mutableCopy(staged.stages.map((stage) => overridden(observed, stage)));
+  draft.stagesStatus = mutableCopy(staged.stages);
   draft.deletionStageStatus = deletionStage(targets);
 
   const unbuilt = unbuiltHolds(observed);
@@ -106,6 +122,16 @@ export function initialise(observed: Observed): Initialised {
     case 'chosen':
       draft.resourceSnapshotIndexUsed = revision.index;
   }
+  // Which overrides match depends on what the revision holds.
+  const snapshot = masterSnapshotName(run.spec.placementName, Number(revision.index));
+  const orders = observed.ordersOf(snapshot);
+  if (orders === undefined) return { state: 'looks', orders: snapshot };
+  const undecided = undecidedIn(
+    orders,
+    targets.updates.map(({ spec }) => spec.targetCluster),
+  );
+  if (undecided.length > 0) return wait(undecided);
+  draft.stagesStatus = mutableCopy(staged.stages.map((stage) => overridden(orders, stage)));
   return { state: 'ready', status: sayReady(observed, draft as StagedUpdateRunStatus) };
 }
 
@@ -150,12 +176,12 @@ function withoutStrayTimes(spec: StagedUpdateStrategySpec): Mutable<StagedUpdate
   return copy;
 }
 
-const overridden = ({ overridesFor }: Facts, stage: StageStatus): StageStatus => ({
+const overridden = (orders: Orders, stage: StageStatus): StageStatus => ({
   ...stage,
-  clusters: stage.clusters.map((cluster) => ({
-    ...cluster,
-    ...(overridesFor(cluster.clusterName) as Partial<StageStatus['clusters'][number]>),
-  })),
+  clusters: stage.clusters.map((cluster) => {
+    const order = orders(cluster.clusterName);
+    return { ...cluster, ...(isDecided(order) ? (overridesIn(order) as Partial<StageClusterStatus>) : {}) };
+  }),
 });
 
 /** A cluster that was given up twice is there once. */

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { Condition } from '../../api/conditions.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import type { HubRun } from '../staged-sources.ts';
 import { runMetrics } from './metrics.ts';
 import { aRun, NOW } from './run.testing.ts';
 
@@ -37,10 +38,10 @@ test('tell how far a run is, how long clusters and people take, and go with the 
     NOW,
   );
   const done = status([said('Started'), said('Succeeded', 20)], [said('ApprovalRequestApproved', 120)]);
-  const failed = run(
-    said('Succeeded', 0, 'UpdateRunFailed', 'failed to process the request due to a client error: x'),
-    said('Progressing'),
-  );
+  const failed: HubRun = {
+    ...run(said('Succeeded', 0, 'UpdateRunFailed', 'x'), said('Progressing')),
+    failureCause: 'User',
+  };
   for (let times = 0; times < 3; times++) metrics.looked(failed, done, askedAt, NOW);
   const text = await registry.metrics();
   for (const [reason, failureType] of [

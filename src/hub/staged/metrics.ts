@@ -1,6 +1,5 @@
 // How far each run is, how long people and clusters take, for whoever watches from outside: three metrics as KubeFleet has them.
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import { CLIENT_ERROR_MARKER } from '../../api/names.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { isTrue, said, sinceOf } from '../planners/staged-tree.ts';
 import { registered } from '../registered.ts';
@@ -131,14 +130,14 @@ function furthest(run: HubRun): Pick<StatusLabels, 'condition' | 'status' | 'rea
   for (const type of ['Succeeded', 'Progressing', 'Initialized']) {
     const condition = said(run, type);
     if (condition === undefined || condition.observedGeneration !== run.metadata.generation) continue;
-    const { status, reason, message } = condition;
-    return { condition: type, status, reason, failureType: failureOf(reason, message) };
+    const { status, reason } = condition;
+    return { condition: type, status, reason, failureType: failureOf(reason, run.failureCause) };
   }
   return { condition: 'nil', status: 'nil', reason: 'nil', failureType: 'none' };
 }
 
-function failureOf(reason: string, message: string): string {
+function failureOf(reason: string, cause: HubRun['failureCause']): string {
   if (reason === 'UpdateRunStuck') return 'internal_error';
   if (reason !== 'UpdateRunFailed' && reason !== 'UpdateRunInitializedFailed') return 'none';
-  return message.startsWith(CLIENT_ERROR_MARKER) ? 'user_error' : 'internal_error';
+  return cause === 'User' ? 'user_error' : 'internal_error';
 }

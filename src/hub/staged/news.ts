@@ -1,6 +1,8 @@
 // What is told as Events when the status of a run says something new: each turn once.
 import type { Condition } from '../../api/conditions.ts';
+import type { HoldCode } from '../../api/hold.ts';
 import { type StagedUpdateRunStatus, type StageStatus, stagesIn } from '../../api/staged-update-run.ts';
+import { deepEqual } from '../../base/json.ts';
 import type { Telling } from '../../runtime/actions.ts';
 import { isTrue, said } from '../planners/staged-tree.ts';
 
@@ -42,10 +44,17 @@ export function newsIn(before: Status, after: StagedUpdateRunStatus): readonly T
 /** From one gate straight to the next: whoever is to open that one must hear of it. */
 function anotherGate(before: Status, after: StagedUpdateRunStatus): readonly Telling[] {
   const [was, is] = [said(before, 'Progressing'), said(after, 'Progressing')];
-  const isAnother =
-    was?.reason === 'UpdateRunWaiting' && is?.reason === 'UpdateRunWaiting' && was.message !== is.message;
-  return isAnother ? [asTold(is)] : [];
+  const isWaiting = was?.reason === 'UpdateRunWaiting' && is?.reason === 'UpdateRunWaiting';
+  return isWaiting && !deepEqual(gatesIn(before), gatesIn(after)) ? [asTold(is)] : [];
 }
+
+const GATES: readonly string[] = ['ApprovalMissing', 'TimedWait', 'OtherRun'] satisfies HoldCode[];
+
+/** What the run waits for; a hint beside an approval is worth telling, too. */
+const gatesIn = (status: Status) =>
+  (status?.holds ?? [])
+    .filter(({ code }) => GATES.includes(code))
+    .map(({ code, on, until, facts }) => ({ code, on, until, stage: facts?.['stage'], hint: facts?.['hint'] }));
 
 function begun(before: Status, { message }: Condition): readonly Telling[] {
   const was = said(before, 'Progressing')?.reason;

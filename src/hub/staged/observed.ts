@@ -3,6 +3,7 @@ import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import type { Failure } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { NotSupported } from '../not-supported.ts';
+import type { Orders } from '../orders/order.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { MemberFacts } from '../planners/rows.ts';
 import type { Selected } from '../revisions/looking.ts';
@@ -24,18 +25,10 @@ export interface Facts {
   /** Other runs on the same placement. */
   readonly others: readonly HubRun[];
   member(cluster: string): MemberFacts | undefined;
-  /** The overrides for a cluster, by the names of their snapshots. */
-  overridesFor(cluster: string): Overrides;
+  /** What clusters should have with a revision, by the name of its first snapshot; undefined = something must be read first. */
+  ordersOf(snapshot: string): Orders | undefined;
   readonly now: number;
 }
-
-export interface Overrides {
-  readonly clusterResourceOverrideSnapshots?: readonly string[];
-  readonly resourceOverrideSnapshots?: readonly { readonly namespace: string; readonly name: string }[];
-}
-
-/** Until overrides are built. */
-export const NO_OVERRIDES: Overrides = {};
 
 export interface Observed extends Facts {
   /** The run's own tree. */

@@ -6,9 +6,10 @@ import { kubeTime } from '../../base/clock.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { Decision } from '../../runtime/controller.ts';
 import { clusterFamily } from '../families.ts';
+import { ordersFor } from '../orders/orders-for.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { HubRun, HubStrategy } from '../staged-sources.ts';
-import { NO_OVERRIDES, type Observed } from './observed.ts';
+import type { Observed } from './observed.ts';
 
 export const NOW = Date.parse('2026-01-01T00:00:00Z');
 export const APPLY = {
@@ -154,7 +155,7 @@ export const observe = (more: Partial<Observed> = {}): Observed => ({
     const labels = LABELS[cluster];
     return labels && { reachable: true, labels };
   },
-  overridesFor: () => NO_OVERRIDES,
+  ordersOf: (snapshot) => ordersFor({ placement: aPlacement(), snapshot }),
   requests: [],
   request: () => undefined,
   unbuilt: [],

@@ -1,15 +1,19 @@
 // Which clusters a run is about: the placement's own facts, what the scheduler has decided, and the bindings that came of it. Asked when a run
 // begins and again before every step.
+
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { Hold } from '../../api/hold.ts';
+import type { Resource } from '../../api/kind.ts';
 import { annotations } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
+import { type ObjectRef, refText } from '../../api/object.ts';
 import { placementConditionType } from '../../api/placement.ts';
 import { by } from '../../base/compare.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { applyStrategyOf } from '../apply-strategy.ts';
 import { type HubBinding, type HubPlacement, type HubPolicySnapshot, policyIndexOf } from '../placement-sources.ts';
-import type { Facts, Wrong } from './observed.ts';
+import { isExternal, strategyTypeOf } from '../strategies/table.ts';
+import type { Facts, Rest, Wrong } from './observed.ts';
 
 export interface Targets {
   readonly placement: HubPlacement;
@@ -26,11 +30,11 @@ export interface Targets {
 export type Targeting =
   | ({ readonly state: 'known' } & Targets)
   | ({ readonly state: 'wrong' } & Wrong & Partial<Pick<Targets, 'policyIndex' | 'applyStrategy'>>)
-  /** The scheduler is not done, or its work is not seen yet. */
-  | { readonly state: 'pending'; readonly hold: Hold };
+  /** There is no placement yet, the scheduler is not done, or its work is not seen yet. */
+  | { readonly state: 'pending'; readonly hold: Hold; readonly rests?: readonly Rest[] };
 
 export interface TargetingOptions {
-  /** The scheduler must have seen the placement as it is now. */
+  /** The run begins: the placement may come later, and the scheduler must have seen it as it is now. */
   readonly isFresh: boolean;
   /** Clusters may have left since: those that are still there will do. */
   readonly allowsFewer: boolean;
@@ -42,16 +46,14 @@ export function targetsOf(facts: Facts, { isFresh, allowsFewer }: TargetingOptio
   const whole = `${family.placement.kind} "${placementName}"`;
   const onPlacement = [{ of: 'placement', name: placementName }] as const;
   if (placement === undefined) {
-    return wrong(
-      'user',
-      `${whole} does not exist${run.metadata.namespace === undefined ? '' : ` in namespace "${run.metadata.namespace}"`}`,
-      onPlacement,
-    );
+    // Differs from KubeFleet: there such a run fails for good, so manifests that are applied in any order may not work.
+    if (isFresh) return { state: 'pending', hold: missing(facts, family.placement, placementName), rests: onPlacement };
+    return wrong('user', `${refText(missingRef(facts, family.placement, placementName))} does not exist`, onPlacement);
   }
   if (placement.metadata.deletionTimestamp !== undefined)
     return wrong('user', `${whole} is being deleted`, onPlacement);
-  if (placement.spec.strategy?.type !== 'External') {
-    const type = placement.spec.strategy?.type ?? 'RollingUpdate';
+  if (!isExternal(placement)) {
+    const type = strategyTypeOf(placement);
     return wrong('user', `${whole} has strategy type ${type}: runs work on placements with type External`, onPlacement);
   }
   const applyStrategy = applyStrategyOf(placement);
@@ -132,6 +134,20 @@ function sayingOf({ family }: Facts, { conditions }: HubPlacement): string | und
   const scheduled = conditionOf(conditions, placementConditionType(family.placement, 'Scheduled'));
   return scheduled === undefined || scheduled.status === 'True' ? undefined : scheduled.message;
 }
+
+const missingRef = ({ run }: Pick<Facts, 'run'>, resource: Resource, name: string): ObjectRef => {
+  const { namespace } = run.metadata;
+  return refTo(resource, { metadata: namespace === undefined ? { name } : { name, namespace } });
+};
+
+/** A run names an object that does not exist: the run waits for it without limit. */
+export const missing = (facts: Pick<Facts, 'family' | 'run'>, resource: Resource, name: string): Hold => ({
+  code: 'NotFound',
+  subject: refTo(facts.family.run, facts.run),
+  on: missingRef(facts, resource, name),
+  facts: {},
+  next: `create ${resource.kind} "${name}"; if the name is wrong, delete the run and create a new one`,
+});
 
 const holdOf = ({ family, run }: Facts, placement: HubPlacement, message: string): Hold => ({
   code: 'SchedulingPending',

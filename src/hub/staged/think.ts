@@ -5,18 +5,17 @@ import { CLIENT_ERROR_MARKER, masterSnapshotName } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
 import { byText } from '../../base/compare.ts';
-import { canonicalJson } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
-import type { Revision } from '../planners/planner.ts';
-import { overridesOf, rowsOf } from '../planners/rows.ts';
+import { rowsOf } from '../planners/rows.ts';
 import { staged } from '../planners/staged.ts';
 import type { StagedLimits, StagedPlan } from '../planners/staged-plan.ts';
-import { isTrue, teller, treeOf } from '../planners/staged-tree.ts';
+import { failureCauseOf, isTrue, teller, treeOf } from '../planners/staged-tree.ts';
 import { type HubRun, isBegun, isInitialized, isOver } from '../staged-sources.ts';
 import { unreachableAfterMs } from './annotations.ts';
 import { approvalOf } from './approvals.ts';
 import { asRival, howToStart, type Initialised, initialise, rivalsOf, sayReady, unbuiltHolds } from './initialise.ts';
 import type { Observed, Rest } from './observed.ts';
+import { recordedOrders } from './recorded-orders.ts';
 import type { Targets } from './targets.ts';
 import { validate } from './validate.ts';
 
@@ -59,6 +58,7 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
     const words = valid.blame === 'user' ? `${CLIENT_ERROR_MARKER}: ${valid.message}` : valid.message;
     tell.run(tree, 'Progressing', 'False', 'UpdateRunFailed', words);
     tell.run(tree, 'Succeeded', 'False', 'UpdateRunFailed', words);
+    tree.failureCause = failureCauseOf(valid.blame);
     return { state: 'aborted', status: sayReady(observed, tree as StagedUpdateRunStatus), rests: valid.rests };
   }
   // Who is to stop moves nothing anyway.
@@ -100,24 +100,8 @@ function heldBy(observed: Observed, status: StagedUpdateRunStatus, { facts }: Ho
 const clustersOf = ({ stagesStatus = [] }: StagedUpdateRunStatus): readonly StageStatus['clusters'][number][] =>
   stagesStatus.flatMap(({ clusters }) => clusters);
 
-function rowsFor({ family, bindings, member }: Observed, { placement }: Targets, status: StagedUpdateRunStatus) {
-  const snapshot = masterSnapshotName(placement.metadata.name ?? '', Number(status.resourceSnapshotIndexUsed));
-  const strategy = canonicalJson(status.appliedStrategy ?? {});
-  const wants = new Map(
-    clustersOf(status).map((cluster): [string, Revision] => [
-      cluster.clusterName,
-      { snapshot, overrides: overridesOf(cluster), strategy },
-    ]),
-  );
-  return rowsOf({
-    placement,
-    bindings,
-    source: family.bindings,
-    snapshot,
-    wantsOf: (cluster) => wants.get(cluster),
-    member,
-  });
-}
+const rowsFor = ({ family, bindings, member }: Observed, { placement }: Targets, status: StagedUpdateRunStatus) =>
+  rowsOf({ bindings, source: family.bindings, orders: recordedOrders(status, placement), member });
 
 function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: StagedLimits['left']): StagedLimits {
   const { family, run, stuckAfterMs } = observed;

@@ -5,7 +5,8 @@ import { identifierOf, type ResourceIdentifier } from '../../api/selected-resour
 import { refTo } from '../../runtime/actions.ts';
 import type { Need, See, WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
-import { clusterOverrides, type NotSupported, namespacedOverrides, notSupported } from '../not-supported.ts';
+import { type NotSupported, notSupported } from '../not-supported.ts';
+import { clusterOverrides, namespacedOverrides } from '../overrides/sources.ts';
 import { type HubPlacement, resourceIndexOf } from '../placement-sources.ts';
 import type { Selected } from '../revisions/looking.ts';
 import { type HubRun, isOver, placementOfRun } from '../staged-sources.ts';

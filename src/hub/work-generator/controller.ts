@@ -6,6 +6,7 @@ import {
   labels,
   masterWorkName,
   memberNamespace,
+  workBaseIn,
   workBaseName,
 } from '../../api/names.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
@@ -14,11 +15,14 @@ import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
 import { isNeed } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
+import { isLeaving } from '../leaving-member.ts';
+import { isMemberLeaving, unsureMember } from '../missing-member.ts';
+import { isReleased } from '../orders/release.ts';
 import { type HubBinding, isMaster, placementKeyOf, resourceIndexOf } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
 import { type HubWork, works } from '../work-source.ts';
-import { decide, isCleanedUpWith, isReleased, type Observed } from './decide.ts';
-import { decideOrphans, type Orphaned } from './orphans.ts';
+import { decide, isCleanedUpWith, keepsTakenOver, type Observed } from './decide.ts';
+import { decideOrphans, isDue, type Orphaned } from './orphans.ts';
 
 export function workGenerator(family: PlacementFamily): Controller<Observed | Orphaned> {
   /** Since when there are Works of a binding that is gone. In memory: after a restart they may stay for as long once more. */
@@ -27,11 +31,11 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
   const isOurs = ({ metadata }: HubWork) =>
     (metadata.labels?.[labels.parentPlacementNamespace] !== undefined) === family.binding.namespaced;
   const isLabelled = ({ metadata }: HubWork) => metadata.labels?.[labels.parentBinding] !== undefined;
-  /** Of one that has lost its labels: it is still the Work of whoever asks for its name. */
+  /** Of one that has lost its labels: it is still the Work of the binding that would give it its name. */
   const bindingsByName = ({ metadata }: HubWork, see: See) =>
     see
       .by(family.bindings, 'cluster', clusterOfNamespace(metadata.namespace ?? '') ?? '')
-      .filter((binding) => nameFor(binding) === metadata.name)
+      .filter((binding) => baseFor(binding) === workBaseIn(metadata.name ?? ''))
       .map(keyOfBinding);
   return {
     name: `work-generator/${family.placement.kind}`,
@@ -56,6 +60,15 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
           return own.some((key) => isKnown(see, key)) ? own : [...own, ...bindingsByName(item, see)];
         },
       },
+      {
+        source: family.placements,
+        toKeys: (item, see, old) =>
+          old === undefined || keepsTakenOver(old) === keepsTakenOver(item)
+            ? []
+            : see
+                .by(family.bindings, 'placement', keyOf(item.metadata.namespace, item.metadata.name ?? ''))
+                .map(keyOfBinding),
+      },
       // Which snapshot a binding names is on the binding; that one of them appears late or goes early is what is looked for here.
       {
         source: family.resourceSnapshots,
@@ -70,7 +83,9 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       {
         source: memberClusters,
         toKeys: (item, see, old) =>
-          old === undefined ? see.by(family.bindings, 'cluster', item.metadata.name ?? '').map(keyOfBinding) : [],
+          old === undefined || isLeaving(old) !== isLeaving(item)
+            ? see.by(family.bindings, 'cluster', item.metadata.name ?? '').map(keyOfBinding)
+            : [],
       },
     ],
 
@@ -81,12 +96,15 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       orphanedSince.delete(key);
       const found = worksOf(see, binding, key);
       const heir = heirOf(see, binding);
-      const unsure =
-        isGoing(binding) && !found.some((each) => isCleanedUpWith(binding, each)) ? workOf(binding) : undefined;
-      // That nothing is left is not believed to a watch that may be behind: what it does not know would stay for ever. It may also still
-      // know the Work of a predecessor, under the same name.
-      if (unsure !== undefined && see.whole(unsure) === undefined) return { need: [unsure] };
-      const { state } = binding.spec;
+      if (isGoing(binding) && !found.some((each) => isCleanedUpWith(binding, each))) {
+        const unsure = unsureOf(see, binding);
+        if (unsure !== undefined) return unsure;
+      }
+      const { state, targetCluster } = binding.spec;
+      // A Work that goes takes what runs on its member along: not on the word of a cache that may not know that the member leaves.
+      const removes = isGoing(binding) && heir === undefined && found.some((each) => isCleanedUpWith(binding, each));
+      const member = removes ? unsureMember(see, targetCluster) : [];
+      if (member.length > 0) return { need: member };
       const isActive = !isGoing(binding) && state !== 'Scheduled' && (state !== 'Bound' || isReleased(binding));
       const group = isActive ? groupOf(see, binding) : 'incomplete';
       if (isNeed(group)) return group;
@@ -95,8 +113,10 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         binding,
         works: found,
         group,
-        isMemberThere: see.get(memberClusters, binding.spec.targetCluster) !== undefined,
+        isMemberThere: see.get(memberClusters, targetCluster) !== undefined,
+        isMemberLeaving: isMemberLeaving(see, targetCluster, removes ? 'live' : 'cached'),
         ...(heir === undefined ? {} : { heir }),
+        keepsTakenOver: keeping(see, binding),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,
       };
@@ -119,6 +139,9 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       orphanedSince.delete(key);
       return undefined;
     }
+    const clusters = [
+      ...new Set(orphans.flatMap(({ metadata }) => clusterOfNamespace(metadata.namespace ?? '') ?? [])),
+    ];
     const { group, kind } = family.binding;
     const ref: WholeRef = { on: 'hub', resource: family.binding, group, kind, ...partsOf(key), live: true };
     const whole = see.whole(ref);
@@ -127,6 +150,10 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     // If the clock was set back, the count begins anew.
     const since = Math.min(orphanedSince.get(key) ?? see.now, see.now);
     orphanedSince.set(key, since);
+    const isRemoving = isDue({ since, now: see.now });
+    const member = isRemoving ? clusters.flatMap((cluster) => unsureMember(see, cluster)) : [];
+    if (member.length > 0) return { need: member };
+    if (clusters.some((cluster) => isMemberLeaving(see, cluster, isRemoving ? 'live' : 'cached'))) return undefined;
     return { orphans, since, now: see.now };
   }
 
@@ -137,19 +164,42 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     return heir === undefined || isGoing(heir) ? undefined : heir;
   }
 
-  /** By label, and the one that has the name: it may have lost its labels. */
+  /** What the placement says; of one that is gone, what it said to the binding or to its Works last (undefined). */
+  function keeping(see: See, binding: HubBinding): boolean | undefined {
+    const { name, namespace } = partsOf(placementKeyOf(binding));
+    const placement = see.get(family.placements, name, namespace);
+    if (placement !== undefined) return keepsTakenOver(placement);
+    return keepsTakenOver(binding) ? true : undefined;
+  }
+
+  /** A set: by label, and those that have one of the binding's names, which may have lost their labels. */
   function worksOf(see: See, binding: HubBinding, key: string): readonly HubWork[] {
     const labelled = see.by(works, 'binding', key).filter(isOurs);
-    const named = see.get(works, nameFor(binding), memberNamespace(binding.spec.targetCluster));
-    if (named === undefined || labelled.includes(named)) return labelled;
-    return isGoing(binding) && hasHeir(see, binding) ? labelled : [...labelled, named];
+    const named = see
+      .by(works, 'base', keyOf(memberNamespace(binding.spec.targetCluster), baseFor(binding)))
+      .filter((each) => !labelled.includes(each));
+    if (named.length === 0) return labelled;
+    return isGoing(binding) && hasHeir(see, binding) ? labelled : [...labelled, ...named];
+  }
+
+  /**
+   * The cache may be stale: the server is asked that no Work of the binding is left in the member's namespace, or one that the cache does not know
+   * would stay. The first one also by its name, since it may have lost its labels.
+   */
+  function unsureOf(see: See, binding: HubBinding): Need | undefined {
+    const first = firstWork(binding);
+    const namespace = memberNamespace(binding.spec.targetCluster);
+    const part = { namespace, labels: `${labels.parentBinding}=${binding.metadata.name}` };
+    const isAsked = see.wasAsked?.(works, part) ?? true;
+    if (isAsked && see.whole(first) !== undefined) return undefined;
+    return { need: [first], ...(isAsked ? {} : { ask: [{ source: works, part }] }) };
   }
 
   /** Then what has lost its labels is the other one's, which puts them right. */
   function hasHeir(see: See, binding: HubBinding): boolean {
     return see
       .by(family.bindings, 'cluster', binding.spec.targetCluster)
-      .some((each) => nameFor(each) === nameFor(binding) && !isGoing(each) && each.spec.state === 'Bound');
+      .some((each) => baseFor(each) === baseFor(binding) && !isGoing(each) && each.spec.state === 'Bound');
   }
 
   function groupOf(see: See, binding: HubBinding): Observed['group'] | Need {
@@ -202,22 +252,23 @@ function waitsForRelease(a: HubBinding, b: HubBinding): boolean {
 
 const isGoing = ({ metadata }: HubBinding): boolean => metadata.deletionTimestamp !== undefined;
 
-const workOf = (binding: HubBinding): WholeRef => ({
+const firstWork = (binding: HubBinding): WholeRef => ({
   on: 'hub',
   resource: work,
   group: work.group,
   kind: work.kind,
   namespace: memberNamespace(binding.spec.targetCluster),
-  name: nameFor(binding),
+  name: masterWorkName(baseFor(binding)),
   live: true,
 });
 
-const nameFor = ({ metadata }: HubBinding): string =>
-  masterWorkName(workBaseName(metadata.labels?.[labels.parentPlacement] ?? '', metadata.namespace));
+/** What the names of all its Works begin with. */
+const baseFor = ({ metadata }: HubBinding): string =>
+  workBaseName(metadata.labels?.[labels.parentPlacement] ?? '', metadata.namespace);
 
 /** Else its labels were changed by hand, perhaps to those of the other scope. */
 const isNamedAsLabelled = ({ metadata: { name = '', labels: told } }: HubWork): boolean =>
-  name.startsWith(`${workBaseName(told?.[labels.parentPlacement] ?? '', told?.[labels.parentPlacementNamespace])}-`);
+  workBaseIn(name) === workBaseName(told?.[labels.parentPlacement] ?? '', told?.[labels.parentPlacementNamespace]);
 
 const bindingOf = ({ metadata }: HubWork): readonly string[] => {
   const binding = metadata.labels?.[labels.parentBinding];

@@ -62,7 +62,15 @@ test.each<{ it: string; state: BindingState; generation: number; since: string }
       reports: [],
     }),
   );
-  const { steps } = decide({ family: clusterFamily, binding, works, group, isMemberThere: true, now: NOW });
+  const { steps } = decide({
+    family: clusterFamily,
+    binding,
+    works,
+    group,
+    isMemberThere: true,
+    isMemberLeaving: false,
+    now: NOW,
+  });
   expect(steps).toHaveLength(1);
   expect(steps[0]).toMatchObject([{ do: 'patch', subresource: 'status' }]);
   const [write] = steps[0] as unknown as [{ merge: { status: { conditions: readonly Condition[] } } }];

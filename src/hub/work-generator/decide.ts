@@ -2,22 +2,35 @@
 // Guarantees: a Work is written only if it differs from what it should be, whoever changed it; a binding is let go only when its Works are
 // gone, so a successor on the same cluster meets no remnants.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
+import type { BindingReason } from '../../api/binding.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { annotations, finalizers, labels } from '../../api/names.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import { apiVersionOf, type KubeObject, type ObjectMeta } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { work } from '../../api/work.ts';
-import { canonicalJson, deepEqual, isObject } from '../../base/json.ts';
-import { ascertain, create, patch, patchStatus, refTo, remove, seen } from '../../runtime/actions.ts';
+import { canonicalJson, deepEqual, isObject, type Json } from '../../base/json.ts';
+import type { JsonOperation } from '../../base/json-patch.ts';
+import {
+  ascertain,
+  create,
+  patch,
+  patchByOperations,
+  patchStatus,
+  refTo,
+  remove,
+  seen,
+} from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
-import { replacing } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
 import { isLasting } from '../lasting-failure.ts';
+import { replacing } from '../orders/order.ts';
+import { isReleased, isReleasedByMove, startedOf } from '../orders/release.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { type HubWork, works as workSource } from '../work-source.ts';
 import { type DesiredWork, desiredWorks } from './desired.ts';
+import { releases, withoutForeign, withoutLabels } from './foreign-metadata.ts';
 import { type Said, type Summary, summarise } from './summary.ts';
 
 export interface Observed {
@@ -28,8 +41,12 @@ export interface Observed {
   /** The whole group that the binding names; `missing` = the snapshot is gone, `incomplete` = parts are still to come. */
   readonly group: readonly ResourceSnapshot[] | 'missing' | 'incomplete';
   readonly isMemberThere: boolean;
+  /** It is being deleted: its Works stay until its namespace goes, so what runs there keeps running. */
+  readonly isMemberLeaving: boolean;
   /** Another binding has the orders for its cluster: its Works are not touched but to hand them over. */
   readonly heir?: HubBinding;
+  /** Whether its Works keep what they have taken over; undefined = as they say themselves. */
+  readonly keepsTakenOver?: boolean | undefined;
   /** What stopped the last pass over this binding. */
   readonly failure?: Failure;
   readonly now: number;
@@ -50,11 +67,16 @@ export function decide(observed: Observed): Decision {
     : order(observed, desiredWorks(binding, observed.group));
 }
 
-/** RolloutStarted speaks of the present generation, for or against: then the spec is what the rollout wants. */
-export const isReleased = ({ metadata, conditions }: HubBinding): boolean =>
-  conditions.some(
-    ({ type, observedGeneration }) => type === 'RolloutStarted' && observedGeneration === metadata.generation,
-  );
+export const keepsTakenOver = ({ metadata }: { readonly metadata: ObjectMeta }): boolean =>
+  metadata.annotations?.[annotations.keepTakenOver] === 'true';
+
+const KEEPING = 'says whether what was taken over is kept';
+
+/** undefined = it says so already. */
+const changedKeeping = (known: HubWork, keeps: boolean | undefined): Record<string, string | null> | undefined =>
+  keeps === undefined || keepsTakenOver(known) === keeps
+    ? undefined
+    : { [annotations.keepTakenOver]: keeps ? 'true' : null };
 
 const hasHold = ({ metadata }: HubBinding): boolean => metadata.finalizers?.includes(finalizers.workCleanup) ?? false;
 
@@ -68,18 +90,29 @@ function hold({ family, binding }: Observed): Decision {
   return { steps: [[held]], holds: [], because: held.because };
 }
 
-/** Differs from KubeFleet: it waits until the Works are gone, not until they are marked. */
-function letGo({ family, binding, works, heir }: Observed): Decision {
+/**
+ * Differs from KubeFleet: it waits until the Works are gone, not until they are marked. And it removes none of a member that is being deleted, which
+ * may be dead: the binding goes, and membership releases the Works with the namespace.
+ */
+function letGo({ family, binding, works, heir, isMemberLeaving, keepsTakenOver: keeps }: Observed): Decision {
   if (heir !== undefined) {
     const inherited = works.filter((each) => isOf(binding, each));
     if (inherited.length > 0) return handOver(family, heir, inherited);
   }
-  const own = heir === undefined ? works.filter((each) => isCleanedUpWith(binding, each)) : [];
+  const own = heir === undefined && !isMemberLeaving ? works.filter((each) => isCleanedUpWith(binding, each)) : [];
   const live = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const untold = live.flatMap((each) => {
+    const change = changedKeeping(each, keeps);
+    return change === undefined ? [] : [patch(seen(workSource, each), { metadata: { annotations: change } }, KEEPING)];
+  });
+  // The member must know what to keep before the Work goes.
+  if (untold.length > 0) return { steps: [untold], holds: [], because: KEEPING };
   if (live.length > 0) {
     const because = `takes ${live.length} Works away`;
     return { steps: [live.map((each) => remove(seen(workSource, each), because))], holds: [], because };
   }
+  const released = releases(own);
+  if (released.length > 0) return { steps: [released], holds: [], because: released[0]?.because ?? '' };
   if (own.length > 0) {
     const because = `the member still cleans up after ${own.length} Works`;
     const subject = refTo(family.binding, binding);
@@ -91,8 +124,11 @@ function letGo({ family, binding, works, heir }: Observed): Decision {
   }
   const left = (binding.metadata.finalizers ?? []).filter((each) => each !== finalizers.workCleanup);
   if (left.length === (binding.metadata.finalizers ?? []).length) return idle('somebody else still holds the binding');
-  const because =
-    heir === undefined ? 'nothing is left on the cluster' : `what is on the cluster is that of "${heir.metadata.name}"`;
+  const because = isMemberLeaving
+    ? 'its member is being deleted; what runs there keeps running'
+    : heir === undefined
+      ? 'nothing is left on the cluster'
+      : `what is on the cluster is that of "${heir.metadata.name}"`;
   return {
     steps: [
       [patch(seen(family.bindings, binding), { metadata: { finalizers: left.length === 0 ? null : left } }, because)],
@@ -137,9 +173,11 @@ function isForeign({ conditions }: HubBinding, each: HubWork): boolean {
     notes?.[annotations.orderedBy] === undefined &&
     marks?.[labels.parentBinding] === undefined &&
     marks?.[labels.parentPlacement] === undefined &&
-    (said === undefined || said.message === ofSomebodyElse(each))
+    (said === undefined || said.reason === NOT_MANAGED)
   );
 }
+
+const NOT_MANAGED = 'WorkNotManaged' satisfies BindingReason;
 
 const ofSomebodyElse = ({ metadata }: HubWork): string =>
   `Work "${metadata.namespace}/${metadata.name}" was made by somebody else; the order for this cluster waits until it is gone: delete it, or name the placement otherwise`;
@@ -157,7 +195,7 @@ function withoutSnapshot(observed: Observed): Decision {
     return whileGoing(observed, going, 'its snapshot is gone, so nothing can be put in its place');
   if (own.some((each) => isLater(binding, each))) return idle(REPLACED);
   if (own.length > 0 && carry.length === own.length) {
-    const writes = carry.flatMap((each) => wayOf(binding, each));
+    const writes = carry.flatMap((each) => wayOf(observed, each));
     return report(observed, writes.length > 0 ? undefined : own, [writes]);
   }
   // Differs from KubeFleet: there this reads as a failed override.
@@ -166,10 +204,10 @@ function withoutSnapshot(observed: Observed): Decision {
 }
 
 /** How to apply stands on the binding, and does not need the snapshot. */
-function wayOf({ metadata, spec }: HubBinding, known: HubWork): readonly Action[] {
+function wayOf({ binding: { metadata, spec }, now }: Observed, known: HubWork): readonly Action[] {
   const change = changedWay(known, spec.applyStrategy);
   if (Object.keys(change).length === 0) return [];
-  const marks = { annotations: { [annotations.orderedBy]: orderBy(metadata) } };
+  const marks = { annotations: { [annotations.orderedBy]: orderBy(metadata, now) } };
   return [patch(seen(workSource, known), { metadata: marks, spec: change }, upToDate(known.metadata.name))];
 }
 
@@ -182,7 +220,7 @@ const whileGoing = (observed: Observed, { metadata }: Pick<HubWork, 'metadata'>,
   });
 
 const besideForeign = (observed: Observed, foreign: HubWork): Decision =>
-  notSynchronized(observed, { status: 'False', reason: 'SyncWorkFailed', message: ofSomebodyElse(foreign) });
+  notSynchronized(observed, { status: 'False', reason: NOT_MANAGED, message: ofSomebodyElse(foreign) });
 
 function notSynchronized(observed: Observed, why: Omit<Said, 'type'>): Decision {
   const said: Said = { type: 'WorkSynchronized', ...why };
@@ -195,17 +233,24 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const { binding, works } = observed;
   const byName = new Map(works.map((each) => [each.metadata.name ?? '', each]));
   const going = desired.map(({ name }) => byName.get(name)).find((each) => each !== undefined && isGoing(each));
-  if (going !== undefined) return whileGoing(observed, going, 'it is made anew when it is gone');
+  if (going !== undefined) {
+    const released = releases([going]);
+    if (released.length > 0) return { steps: [released], holds: [], because: released[0]?.because ?? '' };
+    return whileGoing(observed, going, 'it is made anew when it is gone');
+  }
   if (desired.some(({ name }) => isLater(binding, byName.get(name)))) return idle(REPLACED);
   const foreign = desired
     .map(({ name }) => byName.get(name))
     .find((each) => each !== undefined && isForeign(binding, each));
   if (foreign !== undefined) return besideForeign(observed, foreign);
-  const writes = desired.flatMap((each) => write(binding, each, byName.get(each.name)));
+  const writes = desired.flatMap((each) => write(observed, each, byName.get(each.name)));
   const wanted = new Set(desired.map(({ name }) => name));
   const extra = works.filter(
     (each) =>
-      isOf(binding, each) && !wanted.has(each.metadata.name ?? '') && each.metadata.deletionTimestamp === undefined,
+      !observed.isMemberLeaving &&
+      isOf(binding, each) &&
+      !wanted.has(each.metadata.name ?? '') &&
+      each.metadata.deletionTimestamp === undefined,
   );
   const taken = extra.map((each) => remove(seen(workSource, each), 'no longer part of the order'));
   const refused = writes.length + taken.length > 0 ? refusal(observed) : undefined;
@@ -215,9 +260,7 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const sure = writes.some((each) => each.do === 'create')
     ? [ascertain(seen(observed.family.bindings, binding), 'makes sure that the binding is still there')]
     : [];
-  const decision = report(observed, writes.length > 0 ? undefined : present, [sure, writes, taken]);
-  // All is ordered and said. What comes next is the member's answer, unless the order is the one that it has answered already.
-  return decision.steps.length > 0 && writes.every(isNewOrder) ? { ...decision, again: 'later' } : decision;
+  return report(observed, writes.length > 0 ? undefined : present, [sure, writes, taken]);
 }
 
 /**
@@ -232,9 +275,14 @@ function refusal(observed: Observed): Decision | undefined {
   return said.steps.length > 0 ? said : undefined;
 }
 
-/** Not only marked anew. */
-const isNewOrder = (action: Action): boolean =>
-  action.do === 'create' || (action.do === 'patch' && isObject(action.merge) && action.merge['spec'] !== undefined);
+/** Something that the member has to act on, or a request without effect. */
+const isOrder = (action: Action): boolean =>
+  action.do === 'create' ||
+  action.do === 'json-patch' ||
+  action.do === 'delete' ||
+  (action.do === 'patch' && isObject(action.merge) && (action.merge['spec'] !== undefined || isEmpty(action.merge)));
+
+const isEmpty = (merge: object): boolean => Object.keys(merge).length === 0;
 
 const REPLACED = 'a later order of this binding is out already; we hear of it soon';
 
@@ -244,22 +292,28 @@ function isLater(binding: HubBinding, known: HubWork | undefined): boolean {
   return Number.isFinite(ordered) && ordered > (binding.metadata.generation ?? 0);
 }
 
-const orderBy = ({ uid, generation = 0 }: ObjectMeta): string => `${uid}/${generation}`;
+const orderBy = ({ uid, generation = 0 }: ObjectMeta, now: number): string => `${uid}/${generation}/${now}`;
 
 const upToDate = (name: string | undefined): string => `brings Work "${name}" up to date`;
 
-function write({ metadata: by }: HubBinding, desired: DesiredWork, known: HubWork | undefined): readonly Action[] {
+function write(observed: Observed, desired: DesiredWork, known: HubWork | undefined): readonly Action[] {
   const { name, namespace, manifests, content, strategy } = desired;
+  const { keepsTakenOver: keeps } = observed;
+  const keeping = known === undefined ? keeps && { [annotations.keepTakenOver]: 'true' } : changedKeeping(known, keeps);
   const marks = {
     labels: desired.labels,
-    annotations: { ...desired.annotations, [annotations.orderedBy]: orderBy(by) },
+    annotations: {
+      ...desired.annotations,
+      ...keeping,
+      [annotations.orderedBy]: orderBy(observed.binding.metadata, observed.now),
+    },
   };
+  const spec = { workload: { manifests }, ...(strategy === undefined ? {} : { applyStrategy: strategy }) };
   if (known === undefined) {
-    const spec = { workload: { manifests }, ...(strategy === undefined ? {} : { applyStrategy: strategy }) };
     const object: KubeObject = {
       apiVersion: apiVersionOf(work.group, work.version),
       kind: work.kind,
-      metadata: { name, namespace, ...marks },
+      metadata: { name, namespace, ...(marks as Pick<ObjectMeta, 'labels' | 'annotations'>) },
       spec,
     };
     return [create('hub', work, object, `orders Work "${name}"`)];
@@ -269,17 +323,35 @@ function write({ metadata: by }: HubBinding, desired: DesiredWork, known: HubWor
   const isSameWay = Object.keys(way).length === 0;
   // The generation alone is not worth a write.
   const isMarked =
+    keeping === undefined &&
     carries(known.metadata.labels, desired.labels) &&
     !isOfOtherScope(known, desired) &&
     carries(known.metadata.annotations, desired.annotations);
-  if (isSameContent && isSameWay && isMarked) return [];
-  const spec = { ...(isSameContent ? {} : { workload: { manifests } }), ...way };
-  const metadata = isOfOtherScope(known, desired)
-    ? { ...marks, labels: { ...marks.labels, [labels.parentPlacementNamespace]: null } }
-    : marks;
-  const change = { metadata, ...(isSameContent && isSameWay ? {} : { spec }) };
-  return [patch(seen(workSource, known), change, upToDate(name))];
+  const foreign = withoutForeign(known.metadata);
+  const foreignLabels = withoutLabels(known.metadata.labels, desired.labels);
+  const isForeignFree = Object.keys(foreign).length + Object.keys(foreignLabels).length === 0;
+  if (isSameContent && isSameWay && isMarked && isForeignFree) return [];
+  const of = seen(workSource, known);
+  if (!isSameContent) {
+    // By JSON patch: a merge patch would drop nulls from the manifests. Foreign finalizers and owners are left to the next reconcile.
+    const operations: readonly JsonOperation[] = [
+      { op: 'add', path: '/metadata/labels', value: marks.labels },
+      {
+        op: 'add',
+        path: '/metadata/annotations',
+        value: withoutNulls({ ...known.metadata.annotations, ...marks.annotations }),
+      },
+      { op: 'add', path: '/spec', value: spec as unknown as Json },
+    ];
+    return [patchByOperations(of, operations, upToDate(name))];
+  }
+  const metadata = { ...marks, labels: { ...marks.labels, ...foreignLabels }, ...foreign };
+  return [patch(of, { metadata, ...(isSameWay ? {} : { spec: way }) }, upToDate(name))];
 }
+
+/** A JSON patch replaces the map: an entry that goes is left out. */
+const withoutNulls = (map: Readonly<Record<string, string | null>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(map).flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
 
 /** It says that it is of a placement in a namespace, and is of one without: those who look after the others would take it away. */
 const isOfOtherScope = ({ metadata }: HubWork, desired: DesiredWork): boolean =>
@@ -313,29 +385,40 @@ const synced = (reason: 'AllWorkSynced' | 'NoOverrideSpecified', type: Said['typ
   message: bindingSentence(reason),
 });
 
+/** How long a member may take to answer before its binding says that it has not: most answer sooner, and that is one write less. */
+export const ANSWER_MS = 500;
+
 /** `present`: the Works as they should be; undefined while they are being written, and nobody can have reported on that. */
 function report(
   observed: Observed,
   present: readonly HubWork[] | undefined,
   steps: readonly (readonly Action[])[],
 ): Decision {
-  const summary: Summary =
-    present === undefined
-      ? {
-          said: [
-            {
-              type: 'Applied',
-              status: 'False',
-              reason: 'ApplyInProgress',
-              message: bindingSentence('ApplyInProgress'),
-            },
-          ],
-          failedPlacements: [],
-          driftedPlacements: [],
-          diffedPlacements: [],
-        }
-      : summarise(present);
+  const { now } = observed;
+  const written = steps.flat();
+  if (present === undefined) {
+    // What comes next is the member's answer, unless the order is one that it has answered already.
+    const again = written.every(isOrder) ? { again: 'later' as const, wakeAt: now + ANSWER_MS } : {};
+    const because = written.at(-1)?.because ?? '';
+    return { steps: steps.filter((step) => step.length > 0), holds: [], ...again, because };
+  }
+  const summary = summarise(present);
+  const due = isAnswered(summary) ? now : answerDue(present, now);
+  if (now < due) {
+    const because = 'the member has not answered yet';
+    return { steps: steps.filter((step) => step.length > 0), holds: [], wakeAt: due, because };
+  }
   return tell(observed, { ...summary, said: [synced('AllWorkSynced', 'WorkSynchronized'), ...summary.said] }, steps);
+}
+
+const isAnswered = ({ said }: Summary): boolean => !said.some(({ reason }) => reason === 'ApplyInProgress');
+
+/** The last of them was ordered at most ANSWER_MS before that; if the clock was set back, as if just now. */
+function answerDue(works: readonly HubWork[], now: number): number {
+  const ordered = works.map(({ metadata }) =>
+    Number(metadata.annotations?.[annotations.orderedBy]?.split('/')[2] ?? 0),
+  );
+  return Math.min(now, Math.max(0, ...ordered.filter(Number.isFinite))) + ANSWER_MS;
 }
 
 const OURS: readonly string[] = ['Overridden', 'WorkSynchronized', 'Applied', 'Available', 'DiffReported'];
@@ -352,7 +435,8 @@ function tell(observed: Observed, summary: Summary, steps: readonly (readonly Ac
       now,
     );
   });
-  const others = binding.conditions.filter(({ type }) => !OURS.includes(type));
+  const started = startedBy(binding, now);
+  const others = binding.conditions.filter(({ type }) => !OURS.includes(type) && type !== started?.type);
   const before = {
     conditions: binding.conditions.filter(({ type }) => OURS.includes(type)).toSorted(inOrder),
     failedPlacements: binding.failedPlacements ?? [],
@@ -363,9 +447,10 @@ function tell(observed: Observed, summary: Summary, steps: readonly (readonly Ac
   const after = { conditions, failedPlacements, driftedPlacements, diffedPlacements };
   const last = conditions.at(-1);
   const because = `${last?.type} is ${last?.status}: ${last?.reason}`;
-  if (deepEqual(before, after)) return { steps: steps.filter((step) => step.length > 0), holds: [], because };
+  if (deepEqual(before, after) && started === undefined)
+    return { steps: steps.filter((step) => step.length > 0), holds: [], because };
   const status = {
-    conditions: [...others, ...conditions],
+    conditions: [...(started === undefined ? [] : [started]), ...others, ...conditions],
     failedPlacements: orNull(failedPlacements),
     driftedPlacements: orNull(driftedPlacements),
     diffedPlacements: orNull(diffedPlacements),
@@ -377,13 +462,26 @@ function tell(observed: Observed, summary: Summary, steps: readonly (readonly Ac
   };
 }
 
+/** RolloutStarted, if the move has released the binding and nobody has reported that yet. */
+function startedBy(binding: HubBinding, now: number): Condition | undefined {
+  if (startedOf(binding) !== undefined || !isReleasedByMove(binding)) return undefined;
+  const finding = {
+    type: 'RolloutStarted',
+    status: 'True',
+    reason: 'RolloutStarted',
+    message: bindingSentence('RolloutStarted'),
+    observedGeneration: binding.metadata.generation ?? 0,
+  } as const;
+  return nextCondition(conditionOf(binding.conditions, 'RolloutStarted'), finding, now);
+}
+
 /**
- * What was available before this order says nothing of it. It is gone from the binding by the time that the member answers, unless the hub died
- * in between; then the time of a cluster of which nobody can tell would count from the order before. A generation that changed no Work, as that
+ * What was available before this order says nothing of it. Otherwise the time of a cluster of which nobody can tell would
+ * count from the order before. A generation that changed no Work, as that
  * of another policy by which the cluster is picked all the same, is no other order: what is told of it is as old as it is.
  */
 const isOfAnotherOrder = ({ binding, works }: Observed, { type, observedGeneration = 0 }: Condition): boolean =>
-  type === 'Available' &&
+  (type === 'Available' || type === 'Applied') &&
   binding.spec.state === 'Bound' &&
   observedGeneration !== binding.metadata.generation &&
   works.some((each) => isOf(binding, each) && orderedIn(binding, each) > observedGeneration);

@@ -1,6 +1,7 @@
 // Works that no binding answers for: the order to make one was given, lost, given up, and arrived when its binding had long gone. Differs from
 // KubeFleet, where such a Work, and what it brings to its cluster, stays for ever.
-// Guarantee: none is taken away of which a binding might still come to answer, as that of a binding that somebody deleted by force.
+// Guarantee: none is taken away of which a binding might still come to answer, as that of a binding that somebody deleted by force, and none of a
+// member that is leaving: what runs there keeps running.
 import { remove, seen } from '../../runtime/actions.ts';
 import { type Decision, idle } from '../../runtime/controller.ts';
 import { STRANDED_MS } from '../stranded.ts';
@@ -12,9 +13,11 @@ export interface Orphaned {
   readonly now: number;
 }
 
+export const isDue = ({ since, now }: Pick<Orphaned, 'since' | 'now'>): boolean => now >= since + STRANDED_MS;
+
 export function decideOrphans({ orphans, since, now }: Orphaned): Decision {
   const wakeAt = since + STRANDED_MS;
   const because = `${orphans.length} Works are those of a binding that is gone`;
-  if (now < wakeAt) return idle(because, { wakeAt });
+  if (!isDue({ since, now })) return idle(because, { wakeAt });
   return { steps: [orphans.map((each) => remove(seen(works, each), because))], holds: [], because };
 }

@@ -4,7 +4,7 @@ import type { BindingCondition, BindingReason, BindingStatus } from '../../api/b
 import type { Condition } from '../../api/conditions.ts';
 import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
-import { refText } from '../../api/object.ts';
+import { withObject } from '../../api/object.ts';
 import type { ResourceIdentifier } from '../../api/selected-resource.ts';
 import type { ManifestCondition } from '../../api/work.ts';
 import { by } from '../../base/compare.ts';
@@ -100,10 +100,11 @@ const isFailing = (work: HubWork): boolean =>
 type Failed = Summary['failedPlacements'][number];
 
 function failures(works: readonly HubWork[]): readonly Failed[] {
-  const of = (work: HubWork, { identifier, conditions }: ManifestCondition): readonly Failed[] => {
+  const of = (work: HubWork, { identifier, conditions, cause }: ManifestCondition): readonly Failed[] => {
     const applied = conditionOf(conditions, 'Applied');
     const condition = applied?.status === 'False' ? applied : conditionOf(conditions, 'Available');
-    return condition?.status === 'False' ? [{ ...objectOf(work, identifier), condition }] : [];
+    if (condition?.status !== 'False') return [];
+    return [{ ...objectOf(work, identifier), condition, ...(cause === undefined ? {} : { cause }) }];
   };
   return works
     .filter(isFailing)
@@ -187,8 +188,7 @@ const cut = <T>(list: readonly T[]): T[] => list.slice(0, MOST);
 function inWords(failed: readonly Failed[]): string {
   const [first] = failed;
   if (first === undefined) return 'the cluster does not say what';
-  const object = refText(first);
-  const said = first.condition.message || first.condition.reason;
+  const { message, reason } = first.condition;
   const more = failed.length === 1 ? '' : `; and ${failed.length - 1} more`;
-  return `${said.includes(object) ? said : `${object}: ${said}`}${more}`;
+  return `${withObject(first, message || reason)}${more}`;
 }

@@ -244,6 +244,9 @@ export const bindingsStay = ({ family, isMoving, left }: Story): Checker =>
       const key = `${work.group}/${work.plural}/${memberNamespace(targetCluster)}/${workNameOf(family)}`;
       const order = store.get(key)?.object();
       const isOrphan = order?.metadata.labels?.[labels.parentBinding] === now.metadata.name;
+      // What runs on a member that leaves keeps running: its Works stay until its namespace is deleted.
+      const member = store.get(`${memberCluster.group}/${memberCluster.plural}//${targetCluster}`)?.object();
+      if (member === undefined || isGoing(member)) return undefined;
       return isOrphan ? `${now.metadata.name} is gone before its Work` : undefined;
     }
     const wasGivenUp = (previous?.object() as Binding | undefined)?.spec.state !== state && state === 'Unscheduled';

@@ -5,6 +5,7 @@ import { copiesScenario } from './copies.ts';
 import { deliveryScenario } from './delivery.ts';
 import { ledgerScenario } from './ledger.ts';
 import { membershipScenario } from './membership.ts';
+import { schedulingScenario } from './scheduling.ts';
 import { stagedScenario } from './staged.ts';
 import { turnsScenario } from './turns.ts';
 
@@ -16,6 +17,8 @@ export const scenarios: readonly Scenario[] = [
   turnsScenario,
   membershipScenario({ isLed: true }),
   membershipScenario({ isLed: false }),
+  schedulingScenario({ name: 'scheduling', family: clusterFamily, ciRuns: 150 }),
+  schedulingScenario({ name: 'scheduling-namespaced', family: namespacedFamily, ciRuns: 120 }),
   deliveryScenario({ name: 'delivery', isLed: true, family: clusterFamily, ciRuns: 500 }),
   deliveryScenario({ name: 'delivery-namespaced', isLed: true, family: namespacedFamily, ciRuns: 250 }),
   // Where two act they undo each other's work, and a run takes more than twice as long.

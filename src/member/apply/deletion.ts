@@ -14,9 +14,10 @@ import type { Json } from '../../base/json.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import type { Hands, Rest } from '../../runtime/controller.ts';
 import type { AgentWork } from '../sources.ts';
-import { targetOf } from './left-overs.ts';
 import { anyResourceOf, type Identifier, identityOf } from './manifest.ts';
 import { isSameOwner, ownersOf } from './ownership.ts';
+import { giveBackOne, keepsTakenOver } from './taken-over.ts';
+import { targetOf } from './targets.ts';
 import { ownerReferenceTo } from './wanted.ts';
 
 export interface Going {
@@ -24,8 +25,8 @@ export interface Going {
   readonly item: AgentWork;
   /** The AppliedWork of its name, as far as we know. */
   readonly record: AppliedWork | undefined;
-  /** What its status names, for the case that the deletion is stuck. */
-  status(): Promise<Work['status']>;
+  /** With what its status names. */
+  whole(): Promise<Work | undefined>;
   readonly catalogue: LiveCatalogue;
   /** After this long a deletion counts as stuck. */
   readonly patienceMs: number;
@@ -44,6 +45,7 @@ export async function endWork(hands: Hands, going: Going): Promise<Rest> {
   }
   const { uid = '', deletionTimestamp } = record.metadata;
   if (deletionTimestamp === undefined) {
+    await giveBackAll(hands, going, record);
     const at = { resource: appliedWork, name };
     const { object } = await ignoringNotFound(
       hands.call('member', { verb: 'delete', at, uid, propagation: 'Foreground' }),
@@ -90,17 +92,34 @@ async function letGo(hands: Hands, { metadata }: AgentWork, held: readonly strin
   );
 }
 
-// ---- stuck
+// ---- what is not to go
 
 const AT_A_TIME = 4;
 
-/** Objects that others own too no longer hold our AppliedWork. Nothing is deleted by force. */
-async function unblock(hands: Hands, { catalogue, status }: Going, record: AppliedWork): Promise<number> {
+/** All that may be on the member because of the Work, each once. */
+function namedBy(known: Work | undefined, record: AppliedWork): readonly Identifier[] {
   const named = [
-    ...((await status())?.manifestConditions ?? []).map(({ identifier }) => identifier),
+    ...(known?.status?.manifestConditions ?? []).map(({ identifier }) => identifier),
     ...(record.status?.appliedResources ?? []),
   ];
-  const each = [...new Map(named.map((identifier) => [identityOf(identifier), identifier])).values()];
+  return [...new Map(named.map((identifier) => [identityOf(identifier), identifier])).values()];
+}
+
+/** Garbage collection would delete it with the AppliedWork, so our reference goes first. */
+async function giveBackAll(hands: Hands, { catalogue, whole }: Going, record: AppliedWork): Promise<void> {
+  const known = await whole();
+  const owner = ownerReferenceTo(record.metadata.name ?? '', record.metadata.uid ?? '');
+  const keeps = known !== undefined && keepsTakenOver(known.metadata);
+  await mapLimit(namedBy(known, record), AT_A_TIME, (identifier) =>
+    giveBackOne(hands, catalogue, identifier, { owner, keeps }),
+  );
+}
+
+// ---- stuck
+
+/** Objects that others own too no longer hold our AppliedWork. Nothing is deleted by force. */
+async function unblock(hands: Hands, { catalogue, whole }: Going, record: AppliedWork): Promise<number> {
+  const each = namedBy(await whole(), record);
   const freed = await mapLimit(each, AT_A_TIME, (identifier) => free(hands, catalogue, identifier, record));
   return freed.filter((did) => did).length;
 }

@@ -3,14 +3,19 @@
 // Guarantee: an object that is not ours is written only where the strategy lets us take it over, and in one step with the mark that makes it
 // ours; every write to a live object fits only the state that was judged. Differs from KubeFleet: taking over and applying are one write, so
 // an object that refuses our manifest stays its owner's.
+import type { ApplyCause } from '../../api/apply-cause.ts';
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import { threeWayDifference } from '../../api/builtin/three-way.ts';
 import { typeNameOf } from '../../api/builtin/types.ts';
+import { isClusterOwned } from '../../api/cluster-owned.ts';
 import type { Resource } from '../../api/kind.ts';
+import { annotations } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import { describe, type Identifier, type Refusal } from './manifest.ts';
+import { clipped } from './outcome.ts';
 import { nameOwners, namesAppliedWork, type Owners, ownersAround, ownersOf } from './ownership.ts';
+import { wasThereBefore } from './taken-over.ts';
 import { lastAppliedOf, MOST_ANNOTATION_BYTES, type Wanted } from './wanted.ts';
 
 export type Operation =
@@ -22,7 +27,8 @@ export type Operation =
       readonly takesOver: boolean;
     }
   | { readonly do: 'nothing' }
-  | ({ readonly do: 'refuse' } & Refusal);
+  /** `isOurs`: it must be given back. */
+  | ({ readonly do: 'refuse'; readonly isOurs?: true } & Refusal);
 
 export interface Case {
   readonly identifier: Identifier;
@@ -44,10 +50,20 @@ export function judge(each: Case): Operation {
     return refuse(
       'ManifestApplyFailed',
       `${what} is too large for client-side apply: its annotations, with the record of what was applied, would take ${wanted.annotationBytes} of at most ${MOST_ANNOTATION_BYTES} bytes`,
+      { code: 'TooLarge' },
     );
   }
-  if (live === undefined) return { do: 'create', object: wanted.object };
-  const owners = ownersAround(live, each.owner, each.isForsaken);
+  const owners = live && ownersAround(live, each.owner, each.isForsaken);
+  const own = isClusterOwned(identifier, wanted.object.metadata) || isClusterOwned(identifier, live?.metadata ?? {});
+  if (own) {
+    return {
+      do: 'refuse',
+      reason: live === undefined ? 'ManifestApplyFailed' : 'FailedToTakeOver',
+      message: `${what} belongs to the cluster itself: it is never placed, taken over or deleted; remove it from the placement`,
+      ...(owners?.isOurs ? { isOurs: true as const } : {}),
+    };
+  }
+  if (live === undefined || owners === undefined) return { do: 'create', object: wanted.object };
   const refusal = objection(each, live, owners);
   if (refusal !== undefined) return refusal;
   if (live.metadata.deletionTimestamp !== undefined) {
@@ -56,7 +72,12 @@ export function judge(each: Case): Operation {
   return difference(each, live, owners);
 }
 
-const refuse = (reason: Refusal['reason'], message: string): Operation => ({ do: 'refuse', reason, message });
+const refuse = (reason: Refusal['reason'], message: string, cause?: ApplyCause): Operation => ({
+  do: 'refuse',
+  reason,
+  message,
+  ...(cause === undefined ? {} : { cause }),
+});
 
 /** Why we may not touch it. */
 function objection(
@@ -67,7 +88,9 @@ function objection(
   const what = describe(identifier);
   if (!isOurs && strategy.whenToTakeOver === 'Never') {
     const whose = ownersOf(live).length === 0 ? '' : `, owned by ${nameOwners(ownersOf(live))}`;
-    return refuse('NotTakenOver', `${what} was on the member before${whose}, and whenToTakeOver is Never`);
+    return refuse('NotTakenOver', `${what} was on the member before${whose}, and whenToTakeOver is Never`, {
+      code: 'NotTakenOver',
+    });
   }
   const reason = isOurs ? 'ManifestApplyFailed' : 'FailedToTakeOver';
   const works = others.filter(namesAppliedWork);
@@ -77,10 +100,15 @@ function objection(
     return refuse(
       reason,
       `${what} is already placed by another placement${which} (${nameOwners(works)}): let only one of them select it`,
+      { code: 'PlacedByAnother', ...(placements.length === 0 ? {} : { by: clipped(placements.join(', ')) }) },
     );
   }
   if (others.length > 0 && !strategy.allowCoOwnership) {
-    return refuse(reason, `${what} is owned by ${nameOwners(others)}, and allowCoOwnership is not set`);
+    const by = nameOwners(others);
+    return refuse(reason, `${what} is owned by ${by}, and allowCoOwnership is not set`, {
+      code: 'OwnedByOthers',
+      by: clipped(by),
+    });
   }
   return undefined;
 }
@@ -98,8 +126,13 @@ function difference({ resource, wanted, owner }: Case, live: KubeObject, owners:
   if (owners.isAsWanted && Object.keys(body).length === 0) return { do: 'nothing' };
   const type = typeName === undefined ? 'merge' : 'strategic';
   const { uid, resourceVersion } = live.metadata;
+  const said = body['metadata'] as JsonObject | undefined;
+  const isFirst = !owners.isOurs && wasThereBefore(live);
   const metadata = {
-    ...(body['metadata'] as JsonObject | undefined),
+    ...said,
+    ...(isFirst
+      ? { annotations: { ...(said?.['annotations'] as JsonObject | undefined), [annotations.takenOver]: 'true' } }
+      : {}),
     ...(owners.isAsWanted ? {} : { ownerReferences: ownersPatch(live, owner, owners, type) }),
     ...(uid === undefined ? {} : { uid }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),

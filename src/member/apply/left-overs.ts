@@ -1,6 +1,6 @@
 // Objects that were placed for a Work and are no longer in it: which they are, and how they go.
 //
-// Guarantee: only what our AppliedWork owns is touched, and only deleted if nobody else owns it. Differs from KubeFleet: what is still in the
+// Guarantee: only what our AppliedWork owns is touched, and only deleted if nobody else owns it and it is not to be given back. Differs from KubeFleet: what is still in the
 // spec is never a left-over, whether or not it can be read just now; and the member's own record counts as well as the Work's status, so
 // nothing is forgotten when a status was lost. An entry that says it was not applied counts too: the answer to its create may have been lost,
 // and whose the object is decides anyway.
@@ -15,6 +15,8 @@ import type { Json } from '../../base/json.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import { describe, type Identifier, identityOf, type Refusal } from './manifest.ts';
 import { isSameOwner, ownersOf } from './ownership.ts';
+import { giveBack, isGivenBack } from './taken-over.ts';
+import { targetOf } from './targets.ts';
 
 /** Each once. `inSpec` are the identities of all that the Work still names. */
 export function leftOvers(
@@ -34,12 +36,6 @@ export function leftOvers(
   return [...found.values()];
 }
 
-export const targetOf = (resource: Resource, { namespace, name = '' }: Identifier): Target => ({
-  resource,
-  ...(resource.namespaced && namespace !== undefined ? { namespace } : {}),
-  name,
-});
-
 const ATTEMPTS = 3;
 
 /** undefined = it is gone, or no longer ours. */
@@ -47,13 +43,14 @@ export async function release(
   hands: Hands,
   identifier: Identifier,
   resource: Resource,
-  owner: OwnerReference,
+  { owner, keeps }: { readonly owner: OwnerReference; readonly keeps: boolean },
 ): Promise<Refusal | undefined> {
   const at = targetOf(resource, identifier);
   for (let attempt = 1; ; attempt++) {
     try {
       const { object } = await hands.call('member', { verb: 'get', at });
-      return object === undefined ? undefined : await letGo(hands, at, object, owner);
+      if (object === undefined) return undefined;
+      return await letGo(hands, at, object, { owner, isKept: isGivenBack(identifier, object, keeps) });
     } catch (error) {
       if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
       const isPassing = error instanceof LostError || (error instanceof ApiError && error.reason === 'Conflict');
@@ -73,12 +70,19 @@ export const unanswered = (identifier: Identifier): Refusal => ({
   message: `${describe(identifier)} is no longer wanted and cannot be removed: the API server of group ${identifier.group ?? ''} does not answer`,
 });
 
-async function letGo(hands: Hands, at: Target, live: KubeObject, owner: OwnerReference): Promise<undefined> {
+interface LettingGo {
+  readonly owner: OwnerReference;
+  /** It stays although nobody else owns it. */
+  readonly isKept: boolean;
+}
+
+async function letGo(hands: Hands, at: Target, live: KubeObject, { owner, isKept }: LettingGo): Promise<undefined> {
   const { uid = '', resourceVersion = '', deletionTimestamp } = live.metadata;
   const owners = ownersOf(live);
   const others = owners.filter((each) => !isSameOwner(each, owner));
   if (deletionTimestamp !== undefined || others.length === owners.length) return undefined;
-  if (others.length === 0) {
+  if (isKept) await giveBack(hands, at, live, owner);
+  else if (others.length === 0) {
     // The revision too: an owner who came in between would lose it.
     await hands.call('member', { verb: 'delete', at, uid, revision: resourceVersion });
   } else {

@@ -1,4 +1,5 @@
 // Reading a Work: which object each manifest speaks of, and what is wrong with those that speak of none.
+import type { ApplyCause } from '../../api/apply-cause.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
 import { apiVersionOf, groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
@@ -10,6 +11,7 @@ export type Identifier = ManifestCondition['identifier'];
 export interface Refusal {
   readonly reason: ManifestReason;
   readonly message: string;
+  readonly cause?: ApplyCause;
 }
 
 /** One manifest of a Work. It can be read, or there is a refusal. */
@@ -111,6 +113,7 @@ export function placed(identifier: Identifier, resource: Resource): Identifier {
 export const unserved = ({ group = '', version = '', kind = '' }: Identifier): Refusal => ({
   reason: 'DecodingErred',
   message: `the member serves no kind ${kind} in ${apiVersionOf(group, version)}; if it is a custom one, its CustomResourceDefinition must be there`,
+  cause: { code: 'KindNotServed' },
 });
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

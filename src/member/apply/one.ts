@@ -16,10 +16,11 @@ import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import { verdictOf } from '../availability/table.ts';
 import { judge, type Operation } from './judge.ts';
-import { targetOf } from './left-overs.ts';
 import type { Identifier } from './manifest.ts';
 import { type Feud, failureDelayMs, fightDelayMs, MOST_HICCUPS, PEACE_MS, type Remembered } from './memory.ts';
-import { applyFailure, changedBack, failedToFind, type Outcome, refused, undone } from './outcome.ts';
+import { applyFailure, changedBack, failedToFind, keptLater, type Outcome, refused, undone } from './outcome.ts';
+import { giveBack, isTakenOver } from './taken-over.ts';
+import { targetOf } from './targets.ts';
 import type { Wanted } from './wanted.ts';
 
 export interface One {
@@ -30,6 +31,8 @@ export interface One {
   readonly wish: string;
   readonly owner: OwnerReference;
   readonly strategy: Pick<ApplyStrategy, 'whenToTakeOver' | 'allowCoOwnership'>;
+  /** What was taken over stays on the member when it is no longer wanted. */
+  readonly keeps: boolean;
   isForsaken(reference: OwnerReference): boolean;
   placementOf(reference: OwnerReference): string | undefined;
   /** The live object as the watch knows it: `uid@resourceVersion` or `absent`; undefined = it does not know. */
@@ -75,6 +78,13 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       return failed(one, one.known ?? 'unknown', refused(one.identifier, failedToFind(one.identifier, error)));
     }
     const operation = judge({ ...one, wanted: one.wanted(), live });
+    try {
+      if (operation.do === 'refuse' && operation.isOurs && live !== undefined)
+        await giveBack(hands, targetOf(one.resource, one.identifier), live, one.owner);
+    } catch (error) {
+      if (isPassing(error) && !isLast) continue;
+      if (!isAnswer(error)) throw error;
+    }
     if (operation.do === 'refuse')
       return failed(one, stateOf(live), refused(one.identifier, operation, live?.metadata.generation));
     if (operation.do === 'nothing' || isSettled(one, operation, live))
@@ -183,7 +193,7 @@ function resting(one: One, operation: Write, live: KubeObject | undefined, { res
   if (operation.do === 'patch' && !operation.takesOver) {
     const print = before?.outcome.refusal === undefined ? before?.print : undefined;
     const found = done(one, live as KubeObject, 'as it was', print);
-    return { ...found, outcome: { ...found.outcome, note: changedBack(identifier, restUntil) }, restsFor: order };
+    return { ...found, outcome: { ...found.outcome, ...changedBack(identifier, restUntil) }, restsFor: order };
   }
   const outcome = refused(identifier, undone(identifier, operation.do, restUntil), live?.metadata.generation);
   return { ...remembered(one, stateOf(live), outcome), failures: 0, restsFor: order, notBefore: restUntil };
@@ -191,8 +201,8 @@ function resting(one: One, operation: Write, live: KubeObject | undefined, { res
 
 // ---- what is remembered
 
-const basisOf = ({ wish, owner, strategy }: One, state: string): string =>
-  [wish, owner.uid, strategy.whenToTakeOver, strategy.allowCoOwnership, state].join('|');
+const basisOf = ({ wish, owner, strategy, keeps }: One, state: string): string =>
+  [wish, owner.uid, strategy.whenToTakeOver, strategy.allowCoOwnership, keeps, state].join('|');
 
 function remembered(one: One, state: string, outcome: Outcome, print?: string) {
   const { wish, surroundings } = one;
@@ -222,6 +232,7 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', print?: 
     identifier,
     verdict: verdictOf(resource, live),
     generation,
+    ...(one.keeps && isTakenOver(live) ? { note: keptLater(identifier) } : {}),
     ...(uid === undefined ? {} : { uid }),
   };
   const common = { ...remembered(one, stateOf(live), outcome, print), failures: 0 };

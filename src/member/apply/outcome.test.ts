@@ -31,6 +31,9 @@ describe('a field of a live object', () => {
       `cannot change StatefulSet "shop/db": ${field} cannot be changed on an existing object (the server says so); change it back, give the object another name, or delete it on the member so that it is created anew`,
     );
     expect(said(refusal({ reason, field, message }), 'create')).toBe(PLAIN);
+    expect(applyFailure(IDENTIFIER, 'patch', refusal({ reason, field, message })).cause).toEqual({
+      code: 'FieldImmutable',
+    });
   });
 
   test.each([
@@ -53,4 +56,11 @@ test('of a Secret nothing is quoted', () => {
   expect(said(refusal({ message: 'hunter2 is no good' }), 'create', secret)).toBe(
     'the member refused Secret "shop/key": 422 Invalid',
   );
+});
+
+test('a namespace that is missing is known by what the server names, not by its words', () => {
+  const missing = new ApiError(404, 'NotFound', 'whatever it says', { kind: 'namespaces', name: 'shop' });
+  expect(applyFailure(IDENTIFIER, 'create', missing).cause).toEqual({ code: 'NamespaceMissing' });
+  const other = new ApiError(404, 'NotFound', 'namespaces "shop" not found', { kind: 'pods', name: 'shop' });
+  expect(applyFailure(IDENTIFIER, 'create', other).cause).toBeUndefined();
 });

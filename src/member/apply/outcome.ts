@@ -1,4 +1,5 @@
 // What became of one manifest, and the words for what stood in the way.
+import type { ApplyCause } from '../../api/apply-cause.ts';
 import type { ManifestReason } from '../../api/work.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
@@ -13,6 +14,8 @@ export interface Outcome {
   readonly verdict?: Verdict;
   /** Only of what was applied: what there is to say about that all the same. */
   readonly note?: string;
+  /** Only of what was applied: the code behind the note. */
+  readonly cause?: ApplyCause;
   /** Of the live object; 0 if there is none, or if its kind has none. */
   readonly generation: number;
   readonly uid?: string;
@@ -23,9 +26,9 @@ const LONGEST_MESSAGE = 1024;
 export const clipped = (text: string, most = LONGEST_MESSAGE): string =>
   text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 
-export const refused = (identifier: Identifier, { reason, message }: Refusal, generation = 0): Outcome => ({
+export const refused = (identifier: Identifier, { reason, message, cause }: Refusal, generation = 0): Outcome => ({
   identifier,
-  refusal: { reason, message: clipped(message) },
+  refusal: { reason, message: clipped(message), cause },
   generation,
 });
 
@@ -40,41 +43,53 @@ export function failedToFind(identifier: Identifier, error: unknown): Refusal {
 export function undone(identifier: Identifier, doing: Doing, restUntil: number): Refusal {
   const what = describe(identifier);
   const at = kubeTime(restUntil);
+  const cause: ApplyCause = { code: 'UndoneRepeatedly' };
   return doing === 'create'
     ? {
+        cause,
         reason: 'ManifestApplyFailed',
         message: `${what} is deleted on the member again and again; it is created anew at ${at}`,
       }
     : {
+        cause,
         reason: 'FailedToTakeOver',
         message: `${what} is taken from us on the member again and again; it is taken over anew at ${at}`,
       };
 }
 
 /** It is there and ours, but not as we left it. For a while that stays so: somebody would undo it again. */
-export const changedBack = (identifier: Identifier, restUntil: number): string =>
-  `${describe(identifier)} is changed on the member again and again; it is put back at ${kubeTime(restUntil)}`;
+export const changedBack = (identifier: Identifier, restUntil: number): Pick<Outcome, 'note' | 'cause'> => ({
+  note: `${describe(identifier)} is changed on the member again and again; it is put back at ${kubeTime(restUntil)}`,
+  cause: { code: 'ChangedRepeatedly' },
+});
+
+/** It is there and ours, and was there before. */
+export const keptLater = (identifier: Identifier): string =>
+  `${describe(identifier)} was on the member before and was taken over: it is released, not deleted, when it is no longer placed`;
 
 /** What was tried: on an object that is not there, or on one that is. */
 type Doing = 'create' | 'patch';
 
 /** Why the member's API server did not take it, with what a person can do where we know that. */
 export function applyFailure(identifier: Identifier, doing: Doing, error: unknown): Refusal {
-  return { reason: 'ManifestApplyFailed' satisfies ManifestReason, message: sentence(identifier, doing, error) };
-}
-
-function sentence(identifier: Identifier, doing: Doing, error: unknown): string {
   const what = describe(identifier);
-  if (!(error instanceof ApiError)) return `cannot write ${what}: ${messageOf(error)}`;
+  const because = (message: string, code?: ApplyCause['code']): Refusal => ({
+    reason: 'ManifestApplyFailed' satisfies ManifestReason,
+    message,
+    ...(code === undefined ? {} : { cause: { code } }),
+  });
+  if (!(error instanceof ApiError)) return because(`cannot write ${what}: ${messageOf(error)}`);
   if (isMissingNamespace(error, identifier)) {
-    return `cannot create ${what}: the member has no namespace "${identifier.namespace}": a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly brings it, and this follows by itself`;
+    const message = `cannot create ${what}: the member has no namespace "${identifier.namespace}": a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly brings it, and this follows by itself`;
+    return because(message, 'NamespaceMissing');
   }
   const fixed = doing === 'patch' && error.code === 422 ? fixedFields(error) : [];
   if (fixed.length > 0) {
     const fields = fixed.join(', ');
-    return `cannot change ${what}: ${fields} cannot be changed on an existing object (${said(identifier, error)}); change it back, give the object another name, or delete it on the member so that it is created anew`;
+    const message = `cannot change ${what}: ${fields} cannot be changed on an existing object (${said(identifier, error)}); change it back, give the object another name, or delete it on the member so that it is created anew`;
+    return because(message, 'FieldImmutable');
   }
-  return `the member refused ${what}: ${said(identifier, error)}`;
+  return because(`the member refused ${what}: ${said(identifier, error)}`);
 }
 
 /** A cause without a field is a policy's, which may say what it likes. */
@@ -97,7 +112,5 @@ function said({ kind, group = '' }: Identifier, error: ApiError): string {
   return `${error.code} ${error.reason}${fields === '' ? '' : `: ${fields}`}`;
 }
 
-const isMissingNamespace = ({ code, details, message }: ApiError, { namespace }: Identifier): boolean =>
-  code === 404 &&
-  namespace !== undefined &&
-  (details?.kind === 'namespaces' || message.includes(`namespaces "${namespace}"`));
+const isMissingNamespace = ({ code, details }: ApiError, { namespace }: Identifier): boolean =>
+  code === 404 && namespace !== undefined && details?.kind === 'namespaces';

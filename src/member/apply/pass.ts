@@ -14,6 +14,7 @@ import { lazy } from '../../base/lazy.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
+import type { TroubledPod } from '../availability/trouble.ts';
 import type { Eyes } from './eyes.ts';
 import { type HubWork, hubWork } from './hub-work.ts';
 import {
@@ -32,8 +33,10 @@ import { applyOne, type One, standing } from './one.ts';
 import { type Outcome, refused } from './outcome.ts';
 import { AT_A_TIME, inSpec, prepare } from './preparation.ts';
 import { appliedResources, keepRecord, recordOf } from './record.ts';
+import { withTrouble } from './starting.ts';
 import { summarise, withinSize } from './summarise.ts';
 import { notSupported } from './supported.ts';
+import { keepsTakenOver } from './taken-over.ts';
 import { ownerReferenceTo, type Wanted, wantedOf } from './wanted.ts';
 import { inWaves, LAST_WAVE, waveOf } from './waves.ts';
 
@@ -49,6 +52,7 @@ export interface PassInput {
   /** Of references to other AppliedWorks. */
   isForsaken(reference: OwnerReference): boolean;
   placementOf(reference: OwnerReference): string | undefined;
+  troubledPods(namespace: string): readonly TroubledPod[];
   readonly now: number;
   readonly isRecheck: boolean;
   /** Whether to ask the server for kinds that are not known. */
@@ -81,7 +85,8 @@ export async function pass(input: PassInput): Promise<PassEnd> {
   const owner = ownerReferenceTo(name, record.metadata.uid ?? '');
 
   const { staying, kept } = await prepare(input, { hub, record, owner, orders });
-  const { outcomes, ones } = await applyAll(input, orders, owner);
+  const { outcomes: applied, ones } = await applyAll(input, orders, owner);
+  const outcomes = await Promise.all(applied.map((each) => withTrouble(hands, each, input.troubledPods)));
   const all = [...outcomes, ...staying];
   const previous = hub.now.status;
   const status = summarise({ outcomes: all, previous, generation, now });
@@ -197,6 +202,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     wish,
     owner,
     strategy: { whenToTakeOver, allowCoOwnership },
+    keeps: keepsTakenOver(work.metadata),
     isForsaken: input.isForsaken,
     placementOf: input.placementOf,
     known: eyes.known(resource, identifier),

@@ -6,6 +6,7 @@ import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { OwnerReference } from '../../api/object.ts';
+import type { Work } from '../../api/work.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
@@ -16,6 +17,7 @@ import { failureDelayMs, type Memory } from './memory.ts';
 import { type Outcome, refused } from './outcome.ts';
 import { keepRecord } from './record.ts';
 import { writeAhead } from './summarise.ts';
+import { keepsTakenOver } from './taken-over.ts';
 import { inWaves, LAST_WAVE, waveOf } from './waves.ts';
 
 /** What of a pass it needs. */
@@ -25,6 +27,8 @@ interface Preparing {
   readonly memory: Memory;
   readonly random: Random;
   readonly now: number;
+  /** Only whether it keeps what was taken over. */
+  readonly work: Pick<Work, 'metadata'>;
 }
 
 /** How many objects are dealt with side by side. */
@@ -95,7 +99,9 @@ async function releaseAll(
       }
       memory.delete(key);
       const refusal =
-        resource === undefined ? unanswered(identifier) : await release(hands, identifier, resource, owner);
+        resource === undefined
+          ? unanswered(identifier)
+          : await release(hands, identifier, resource, { owner, keeps: keepsTakenOver(input.work.metadata) });
       if (refusal === undefined) return;
       const failures = (before?.failures ?? 0) + 1;
       const outcome = refused(identifier, refusal);

@@ -3,7 +3,7 @@
 // Guarantee: equal outcomes give the equal status, stamps included, so that it can be compared before it is written. Conditions of the Work speak
 // of its generation, those of a manifest of the live object's.
 import type { Condition } from '../../api/conditions.ts';
-import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
+import { conditionOf, type Finding, isReportedAlready, nextCondition } from '../../api/next-condition.ts';
 import type {
   ManifestCondition,
   ManifestConditionType,
@@ -50,7 +50,17 @@ function entryOf(outcome: Outcome, before: ManifestCondition | undefined, now: n
     const last = conditionOf(before?.conditions, finding.type);
     return nextCondition(last, { ...withDetail(finding, outcome, last), observedGeneration: outcome.generation }, now);
   });
-  return { identifier: outcome.identifier, conditions };
+  const cause = outcome.refusal?.cause ?? outcome.cause ?? startFailure(outcome, before);
+  return { identifier: outcome.identifier, conditions, ...(cause === undefined ? {} : { cause }) };
+}
+
+/** The message is that of the first time: a scheduler counts nodes in it. */
+function startFailure({ verdict, generation }: Outcome, before: ManifestCondition | undefined) {
+  const trouble = isWaitedFor(verdict) ? verdict.trouble : undefined;
+  const isKnown =
+    before?.cause?.code === trouble?.code &&
+    conditionOf(before?.conditions, 'Available')?.observedGeneration === generation;
+  return isKnown ? before?.cause : trouble;
 }
 
 /** A detail is told with what is told anyway: by itself it would be a write for every replica that comes or goes. */
@@ -60,16 +70,18 @@ function withDetail(
   last: Condition | undefined,
 ): ManifestFinding {
   if (verdict?.is !== 'failed' || verdict.detail === undefined || finding.status !== 'False') return finding;
-  const isTold =
-    last?.status === finding.status &&
-    last.reason === finding.reason &&
-    last.observedGeneration === generation &&
-    last.message.startsWith(finding.message);
-  return { ...finding, message: isTold ? last.message : clipped(`${finding.message}: ${verdict.detail}`) };
+  const isReported = isReportedAlready(last, { ...finding, observedGeneration: generation });
+  return {
+    ...finding,
+    message: isReported && last !== undefined ? last.message : clipped(`${finding.message}: ${verdict.detail}`),
+  };
 }
 
 function manifestFindings({ refusal, verdict, note = '', identifier }: Outcome): readonly ManifestFinding[] {
-  if (refusal !== undefined) return [{ type: 'Applied', status: 'False', ...refusal }];
+  if (refusal !== undefined) {
+    const { reason, message } = refusal;
+    return [{ type: 'Applied', status: 'False', reason, message }];
+  }
   const applied: ManifestFinding = { type: 'Applied', status: 'True', reason: 'Applied', message: note };
   switch (verdict?.is) {
     case 'available':
@@ -78,7 +90,9 @@ function manifestFindings({ refusal, verdict, note = '', identifier }: Outcome):
       return [applied, { type: 'Available', status: 'True', reason: 'NotTrackable', message: '' }];
     case 'not-yet':
     case 'failed': {
-      const message = clipped(`${describe(identifier)} is not available: ${verdict.why}`);
+      const { trouble } = verdict;
+      const cause = trouble === undefined ? '' : ` (${trouble.code})`;
+      const message = clipped(`${describe(identifier)} is not available: ${verdict.why}${cause}`);
       const reason = verdict.is === 'failed' ? 'Failed' : 'ManifestNotAvailableYet';
       return [applied, { type: 'Available', status: 'False', reason, message }];
     }

@@ -22,6 +22,7 @@ export const MOST_ANNOTATION_BYTES = 262_144;
 const ANNOTATIONS_DROPPED: readonly string[] = [
   annotations.specHash,
   annotations.lastApplied,
+  annotations.takenOver,
   'kubectl.kubernetes.io/last-applied-configuration',
   'deployment.kubernetes.io/revision',
 ];

@@ -878,6 +878,9 @@ describe('the watches of the applier', () => {
         .filter((name) => name.startsWith('member')),
     ).toEqual([
       'member/placement.kubernetes-fleet.io/v1beta1/appliedworks',
+      // Shared with the heartbeat, and those without a node: why a workload does not start.
+      'member/v1/pods where spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed',
+      'member/v1/pods where spec.nodeName=,status.phase!=Succeeded,status.phase!=Failed',
       'member/v1/namespaces (metadata)',
       'member/v1/configmaps (metadata)',
     ]);

@@ -10,9 +10,28 @@ import type { OwnerReference } from '../../api/object.ts';
 import { type Work, work } from '../../api/work.ts';
 import type { Random } from '../../base/random.ts';
 import { backOffMs } from '../../runtime/back-off.ts';
-import type { Hands, Need, Projected, Rest, See, WatchRule, WholeRef, Worker } from '../../runtime/controller.ts';
+import type {
+  Hands,
+  Need,
+  Projected,
+  Rest,
+  See,
+  Source,
+  WatchRule,
+  WholeRef,
+  Worker,
+} from '../../runtime/controller.ts';
+import type { TroubledPod } from '../availability/trouble.ts';
 import { isWaitedFor } from '../availability/verdict.ts';
-import { type AgentWork, appliedWorks, type HubSources, hubSources } from '../sources.ts';
+import {
+  type AgentWork,
+  appliedWorks,
+  busyPods,
+  type HubSources,
+  hubSources,
+  type MemberPod,
+  unscheduledPods,
+} from '../sources.ts';
 import { endWork } from './deletion.ts';
 import { collections, eyesOf } from './eyes.ts';
 import { ordersOf, placed, resourceOf } from './manifest.ts';
@@ -114,6 +133,7 @@ export function applierWorker(options: ApplierOptions): Worker {
       record,
       isForsaken: forsaken(see, key),
       placementOf: placementBehind(see),
+      troubledPods: (where) => [...troubleIn(see, busyPods, where), ...troubleIn(see, unscheduledPods, where)],
       now: see.now,
       isRecheck,
       asksForKinds: isRecheck || kept.askedAt !== generation,
@@ -151,6 +171,9 @@ export function applierWorker(options: ApplierOptions): Worker {
             : see.all(sources.works).map((each) => each.metadata.name ?? ''),
       }),
       rule<AppliedWork>({ source: appliedWorks, toKeys: ({ metadata }) => [metadata.name ?? ''] }),
+      // Without them the agent does not report why a workload does not start.
+      rule<MemberPod>({ source: busyPods, toKeys: troubledWorks, optional: true }),
+      rule<Troubled>({ source: unscheduledPods, toKeys: troubledWorks, optional: true }),
     ],
 
     begin(wake, signal) {
@@ -175,9 +198,10 @@ export function applierWorker(options: ApplierOptions): Worker {
         return endWork(hands, {
           item,
           record: see.get(appliedWorks, key),
-          status: async () =>
-            (await hands.call('hub', { verb: 'get', at: { resource: work, namespace, name: key } })).object
-              ?.status as Work['status'],
+          whole: async () =>
+            (await hands.call('hub', { verb: 'get', at: { resource: work, namespace, name: key } })).object as
+              | Work
+              | undefined,
           catalogue,
           patienceMs: deletionWaitMs,
           now: see.now,
@@ -189,6 +213,20 @@ export function applierWorker(options: ApplierOptions): Worker {
       return whole === null ? undefined : apply(see, key, hands, whole as Work);
     },
   };
+}
+
+type Troubled = Pick<MemberPod, 'metadata' | 'trouble'>;
+
+const troubleIn = <T extends Troubled>(see: See, source: Source<T>, namespace: string): readonly TroubledPod[] =>
+  see.isListed?.(source) === false ? [] : see.all(source, namespace).flatMap(({ trouble }) => trouble ?? []);
+
+/** A Pod that cannot start does not change its workload. */
+function troubledWorks({ metadata, trouble }: Troubled, see: See, old: Troubled | undefined): readonly string[] {
+  if (trouble === undefined || old?.trouble?.code === trouble.code) return [];
+  return see
+    .all(appliedWorks)
+    .filter(({ status }) => (status?.appliedResources ?? []).some((each) => each.namespace === metadata.namespace))
+    .map((each) => each.metadata.name ?? '');
 }
 
 const rule = <T extends Projected>(each: WatchRule<T>): WatchRule<T> => each;

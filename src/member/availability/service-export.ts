@@ -8,8 +8,8 @@ const HEAVIEST = 1000;
 export const serviceExport: Rule = (live) => {
   const weight = weightOf(live.metadata.annotations?.[WEIGHT]);
   if (weight === undefined) return notYet(`its annotation ${WEIGHT} is no whole number from 0 to ${HEAVIEST}`);
-  if (!isFresh(live, 'ServiceExportValid', 'True')) return notYet('it is not valid yet');
-  if (weight > 0 && !isFresh(live, 'ServiceExportConflict', 'False')) return notYet('its conflict is not resolved yet');
+  if (!isFresh(live, 'Valid', 'True')) return notYet('it is not valid yet');
+  if (weight > 0 && !isFresh(live, 'Conflict', 'False')) return notYet('its conflict is not resolved yet');
   return available;
 };
 

@@ -349,8 +349,8 @@ describe('a ServiceExport', () => {
     },
     status: {
       conditions: [
-        ...(valid ? [{ type: 'ServiceExportValid', status: valid[0], observedGeneration: valid[1] }] : []),
-        ...(conflict ? [{ type: 'ServiceExportConflict', status: conflict[0], observedGeneration: conflict[1] }] : []),
+        ...(valid ? [{ type: 'Valid', status: valid[0], observedGeneration: valid[1] }] : []),
+        ...(conflict ? [{ type: 'Conflict', status: conflict[0], observedGeneration: conflict[1] }] : []),
       ],
     },
   });

@@ -1,30 +1,59 @@
 // What a live object says about itself: it does its work, not yet, or nobody can tell.
+
+import type { StartFailure } from '../../api/apply-cause.ts';
 import type { Condition } from '../../api/conditions.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { isObject } from '../../base/json.ts';
+import type { LabelSelector } from '../../base/selector.ts';
 
 export type Verdict =
   | { readonly is: 'available' }
   /** `why` must not count what changes by itself: every other text is another write on the hub. */
-  | { readonly is: 'not-yet'; readonly why: string }
+  | ({ readonly is: 'not-yet'; readonly why: string } & Starting)
   /** It has tried and given up: waiting alone will not help. `detail` is of that moment, and may count things: later ones are not told. */
-  | { readonly is: 'failed'; readonly why: string; readonly detail?: string }
+  | ({ readonly is: 'failed'; readonly why: string; readonly detail?: string } & Starting)
   | { readonly is: 'untracked' };
+
+export interface Trouble {
+  readonly code: StartFailure;
+  /** Of the moment when it was seen: later ones are not reported. */
+  readonly message: string;
+}
+
+/** Which Pods are those of a workload's newest template. */
+export interface NewestPods {
+  readonly selector: LabelSelector;
+  /** Labels that only the newest ones have. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Deployments: the revision of their ReplicaSet. */
+  readonly revision?: string;
+}
+
+/** Of workloads that are not available. */
+interface Starting {
+  /** What keeps it from starting. */
+  readonly trouble?: Trouble;
+  /** The Pods that can tell what does. */
+  readonly pods?: NewestPods;
+}
 
 /** Pure: a live object → what it says. */
 export type Rule = (live: KubeObject) => Verdict;
 
 export const available: Verdict = { is: 'available' };
 export const untracked: Verdict = { is: 'untracked' };
-export const notYet = (why: string): Verdict => ({ is: 'not-yet', why });
+export const notYet = (why: string, starting: Starting = {}): Verdict => ({ is: 'not-yet', why, ...starting });
 
-export const failed = (why: string, detail?: string): Verdict => ({
+export const failed = (why: string, detail?: string, starting: Starting = {}): Verdict => ({
   is: 'failed',
   why,
   ...(detail === undefined ? {} : { detail }),
+  ...starting,
 });
 
-export const isWaitedFor = (verdict: Verdict | undefined): boolean =>
+type Waiting = Extract<Verdict, { is: 'not-yet' | 'failed' }>;
+
+export const isWaitedFor = (verdict: Verdict | undefined): verdict is Waiting =>
   verdict?.is === 'not-yet' || verdict?.is === 'failed';
 
 export const atOnce: Rule = () => available;

@@ -1,6 +1,9 @@
 // Deployments, StatefulSets and DaemonSets: available when every wanted replica runs the newest template and is available. Counting only replicas
 // that exist would call a crashing update available.
 import type { KubeObject } from '../../api/object.ts';
+import { isObject } from '../../base/json.ts';
+import type { LabelSelector } from '../../base/selector.ts';
+import { trouble } from './trouble.ts';
 import {
   available,
   conditionIn,
@@ -8,6 +11,7 @@ import {
   failed,
   fieldsOf,
   isObserved,
+  type NewestPods,
   notYet,
   type Rule,
   wantedReplicas,
@@ -28,10 +32,28 @@ export const deployment: Rule = (live) => {
     count(status, 'updatedReplicas') === wanted &&
     count(status, 'unavailableReplicas') === 0;
   if (isThere) return available;
+  if (!isObserved(live)) return notYet(waits(wanted));
   const progressing = conditionIn(live, 'Progressing');
-  const isStuck =
-    isObserved(live) && progressing?.status === 'False' && progressing.reason === 'ProgressDeadlineExceeded';
-  return isStuck ? failed('it made no progress within its deadline', howFar(live)) : notYet(waits(wanted));
+  const isStuck = progressing?.status === 'False' && progressing.reason === 'ProgressDeadlineExceeded';
+  const starting = startingOf(live);
+  return isStuck
+    ? failed('it made no progress within its deadline', howFar(live), starting)
+    : notYet(waits(wanted), starting);
+};
+
+/** A Pod that cannot be created (quota, admission) is reported by the Deployment itself; of others its Pods tell. */
+function startingOf(live: KubeObject) {
+  const failure = conditionIn(live, 'ReplicaFailure');
+  if (failure?.status === 'True') return { trouble: trouble('FailedCreate', failure.message) };
+  const revision = live.metadata.annotations?.[REVISION];
+  return revision === undefined ? {} : newest(live, { revision });
+}
+
+const REVISION = 'deployment.kubernetes.io/revision';
+
+const newest = (live: KubeObject, more: Omit<NewestPods, 'selector'>): { readonly pods?: NewestPods } => {
+  const { selector } = fieldsOf(live.spec);
+  return isObject(selector) ? { pods: { selector: selector as LabelSelector, ...more } } : {};
 };
 
 /** How far it came, and what its own controller says. */
@@ -55,7 +77,10 @@ export const statefulSet: Rule = (live) => {
     count(status, 'availableReplicas') === wanted &&
     count(status, 'currentReplicas') === count(status, 'updatedReplicas') &&
     status['currentRevision'] === status['updateRevision'];
-  return isThere ? available : notYet(waits(wanted));
+  if (isThere) return available;
+  const revision = status['updateRevision'];
+  const isKnown = isObserved(live) && typeof revision === 'string';
+  return notYet(waits(wanted), isKnown ? newest(live, { labels: { 'controller-revision-hash': revision } }) : {});
 };
 
 export const daemonSet: Rule = (live) => {
@@ -64,5 +89,11 @@ export const daemonSet: Rule = (live) => {
     isObserved(live) &&
     count(status, 'numberAvailable') === count(status, 'desiredNumberScheduled') &&
     count(status, 'currentNumberScheduled') === count(status, 'updatedNumberScheduled');
-  return isThere ? available : notYet('it is not up to date and available on all of its nodes yet');
+  if (isThere) return available;
+  const generation = live.metadata.annotations?.['deprecated.daemonset.template.generation'];
+  const isKnown = isObserved(live) && generation !== undefined;
+  return notYet(
+    'it is not up to date and available on all of its nodes yet',
+    isKnown ? newest(live, { labels: { 'pod-template-generation': generation } }) : {},
+  );
 };

@@ -412,8 +412,8 @@ describe('a ServiceExport', () => {
     await world.cluster.create('serviceexports', NAMESPACE, { metadata: { name: 'web', annotations } });
     await world.settles();
     const { conditions } = await statusOf<DeploymentStatus>(world, 'serviceexports', 'web');
-    expect(conditionOf(conditions, 'ServiceExportValid')).toMatchObject({ status: valid, observedGeneration: 1 });
-    expect(conditionOf(conditions, 'ServiceExportConflict')?.status).toBe(conflict);
+    expect(conditionOf(conditions, 'Valid')).toMatchObject({ status: valid, observedGeneration: 1 });
+    expect(conditionOf(conditions, 'Conflict')?.status).toBe(conflict);
   });
 
   test('costs nothing while nobody has its CRD, nor after the CRD is gone', async () => {

@@ -9,12 +9,14 @@ import { creating } from './creating.ts';
 import { deleting } from './deleting.ts';
 import { differences } from './differences.ts';
 import { discovery, explain } from './discovery.ts';
+import { evicting } from './evicting.ts';
 import { fleetKinds } from './fleet-kinds.ts';
 import { rawAccess } from './raw-access.ts';
 import { rawDeleting } from './raw-deleting.ts';
 import { rawFleetKinds } from './raw-fleet-kinds.ts';
 import { rawPatching } from './raw-patching.ts';
 import { rawReading } from './raw-reading.ts';
+import { rawSize } from './raw-size.ts';
 import { rawStatus } from './raw-status.ts';
 import { rawWatching } from './raw-watching.ts';
 import { reading } from './reading.ts';
@@ -35,10 +37,12 @@ export const scripts: readonly Script[] = [
   seeds,
   badInput,
   rawStatus,
+  rawSize,
   rawReading,
   rawPatching,
   rawWatching,
   rawDeleting,
+  evicting,
   rawAccess,
   rawFleetKinds,
 ];

@@ -1,5 +1,6 @@
 // delete in all its ways, finalizers, owners, namespaces, CRDs; and wait.
 import { script } from '../script.ts';
+import { get } from './requests.ts';
 
 const n = '-n deleting';
 const cm = (name: string, rest = '') =>
@@ -104,6 +105,33 @@ export const deleting = script('deleting', [
   'delete crd gadgets.deleting.example.com',
   `get gadgets ${n}`,
   'get crd gadgets.deleting.example.com',
+
+  { run: 'create -f -', input: crd },
+  'wait crd/gadgets.deleting.example.com --for=condition=Established --timeout=10s',
+  {
+    run: 'create -f -',
+    input: gadget('held', '{size: 3}').replace(', namespace', ', finalizers: [example.com/hold, plain], namespace'),
+  },
+  'delete crd gadgets.deleting.example.com --wait=false',
+  `wait gadget/held ${n} --for=jsonpath='{.metadata.deletionTimestamp}' --timeout=20s`,
+  { run: 'create -f -', input: gadget('late', '{size: 3}') },
+  { run: 'apply -f -', input: gadget('late', '{size: 3}') },
+  { run: 'create -f - --dry-run=server', input: gadget('late', '{size: 3}') },
+  { run: 'create -f -', input: gadget('held', '{size: 3}') },
+  'label crd gadgets.deleting.example.com is=going',
+  'annotate crd gadgets.deleting.example.com is=going',
+  "get crd gadgets.deleting.example.com -o jsonpath='{.metadata.labels} {.metadata.finalizers}'",
+  `get gadgets ${n}`,
+  `label gadget held ${n} is=held`,
+  `scale gadget held ${n} --replicas=9`,
+  `patch gadget held ${n} --type=merge -p '{"spec":{"colour":"blue"}}'`,
+  `patch gadget held ${n} --type=merge -p '{"spec":{"size":99}}'`,
+  { run: 'apply -f -', input: gadget('held', '{size: 10, colour: blue}') },
+  `delete gadget held ${n} --wait=false`,
+  'api-resources --api-group=deleting.example.com -o wide --no-headers',
+  `patch gadget held ${n} --type=merge -p '{"metadata":{"finalizers":null}}'`,
+  get('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.deleting.example.com', { until: 404 }),
+  `get gadgets ${n}`,
 
   { run: 'create -f -', input: crd.replace('scope: Namespaced', 'scope: Sometimes') },
   { run: 'create -f -', input: crd.replace('{name: gadgets.deleting', '{name: other.deleting') },

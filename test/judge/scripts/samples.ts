@@ -145,6 +145,11 @@ const contents: Readonly<Record<string, Omit<Sample, 'kind'>>> = {
       properties: [{ name: 'region', value: 'west' }],
     },
   ),
+  ClusterGroup: spec(
+    { selector: { matchLabels: { env: 'prod' } } },
+    { selector: { matchLabels: { env: 'canary' } } },
+    { clusterCount: 1, readyClusterCount: 1, nonReadyClusterCount: 0 },
+  ),
   AppliedWork: spec({ workName: 'w', workNamespace: 'fleet-member-c-1' }, undefined, {
     appliedResources: [
       {

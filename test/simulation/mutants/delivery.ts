@@ -27,8 +27,8 @@ export const deliveryMutants: readonly Mutant[] = [
     danger:
       'Whatever a watch has not told yet counts as gone: clusters are given up, and copies taken away whatever the budget.',
     file: 'src/hub/missing-member.ts',
-    find: 'return see.whole(ref) === undefined ? [ref] : [];',
-    replace: 'return see.whole(ref) === undefined ? [] : [];',
+    find: 'return see.whole(refOf(cluster)) === undefined ? [refOf(cluster)] : [];',
+    replace: 'return see.whole(refOf(cluster)) === undefined ? [] : [];',
     caughtBy: 'delivery-two-leaders',
     alone: true,
   },

@@ -1,4 +1,6 @@
 // A mutant: a few words of the program, broken on purpose. A simulation that cannot fail proves nothing; each mutant shows that it can.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 export interface Mutant {
   /** What the broken program does wrong. */
@@ -28,3 +30,5 @@ export function mutated(text: string, { name, file, find, replace }: Mutant): st
 /** Of several at once. Mutants of one file must leave each other's text alone. */
 export const mutatedTogether = (text: string, file: string, mutants: readonly Mutant[]): string =>
   mutants.filter((mutant) => mutant.file === file).reduce(mutated, text);
+
+export const readSource = (root: string, file: string): string => readFileSync(join(root, file), 'utf8');

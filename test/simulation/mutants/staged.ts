@@ -68,9 +68,9 @@ export const stagedMutants: readonly Mutant[] = [
   {
     name: 'tells a member before it is said that it may be told',
     danger: 'Whoever moves a cluster and thinks better of it is too late: what was let go once is let go for ever.',
-    file: 'src/hub/work-generator/decide.ts',
-    find: "({ type, observedGeneration }) => type === 'RolloutStarted' && observedGeneration === metadata.generation,",
-    replace: "({ type }) => type === 'RolloutStarted' && metadata.generation !== undefined,",
+    file: 'src/hub/orders/release.ts',
+    find: 'boolean => startedOf(binding) !== undefined ||',
+    replace: "boolean => conditionOf(binding.conditions, 'RolloutStarted') !== undefined ||",
     caughtBy: 'staged',
     alone: true,
   },
@@ -90,8 +90,8 @@ export const stagedMutants: readonly Mutant[] = [
     name: 'moves a binding without ascertaining the run',
     danger: 'A hub that is behind goes on with a run that was stopped long ago.',
     file: 'src/hub/staged/decide.ts',
-    find: 'before: [sure, acts, ',
-    replace: 'before: [acts, sure, ',
+    find: '  }).steps;',
+    replace: '  }).steps.slice(1);',
     caughtBy: 'staged-two-leaders',
   },
 ];

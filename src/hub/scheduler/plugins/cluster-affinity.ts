@@ -1,28 +1,104 @@
-// ClusterAffinity: required terms, of which one must match. Preferences will add to the affinity part of the score here, and terms will also
-// look at properties; until then a placement that uses either is held back before it is scheduled.
-import type { ClusterSelectorTerm } from '../../../api/cluster-selector.ts';
+// ClusterAffinity: required terms, of which one must match, and preferred terms, which add to the affinity part of the score.
+
 import type { MemberCluster } from '../../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../../api/placement-policy.ts';
-import { compileLabelSelector, everything } from '../../../base/selector.ts';
-import { type Plugin, pass, unfit } from '../plugin.ts';
+import { contradictionIn } from '../../../api/property-bounds.ts';
+import { type MemberChange, type Plugin, pass, type Run, unfit, type Verdict } from '../plugin.ts';
+import { compilePreference, type Preferred, preferencesOf } from '../preferences.ts';
+import { isReported } from '../property.ts';
+import { compileTerms, matchesTerm, type RequiredTerm, requiredTerms } from '../required-terms.ts';
 
-export const requiredTerms = (policy: PlacementPolicy): readonly ClusterSelectorTerm[] =>
-  policy.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
-
-const MISMATCH = unfit('cluster does not match with any of the required cluster affinity terms');
+const MISMATCH = 'cluster does not match with any of the required cluster affinity terms';
+const BY_LABELS = unfit(MISMATCH);
 
 export const clusterAffinity: Plugin = {
   name: 'ClusterAffinity',
-  prepare({ policy }) {
-    const terms = requiredTerms(policy);
-    if (terms.length === 0) return undefined;
-    // In these terms an absent selector asks for nothing.
-    const selectors = terms.map(({ labelSelector }) =>
-      labelSelector === undefined ? everything : compileLabelSelector(labelSelector),
-    );
+  prepare({ policy, members }) {
+    const terms = compileTerms(policy);
+    const preferences = preferencesOf(policy).map((each) => compilePreference(each, members));
+    if (terms.length + preferences.length === 0) return undefined;
     return {
-      filter: ({ metadata }: MemberCluster) =>
-        selectors.some((selector) => selector.matches(metadata.labels)) ? pass : MISMATCH,
+      filter: (member) => (terms.length === 0 ? pass : (refusalOf(terms, member) ?? pass)),
+      ...(preferences.length === 0
+        ? {}
+        : {
+            score: (member) => ({ affinity: sumOf(preferences, member) }),
+            note: (member) => notesOn(preferences, member),
+          }),
     };
   },
+  remarks,
+  admits,
 };
+
+/**
+ * By its numbers. Those of sorters count only when something else makes a cycle: they rank, so they never let a cluster be picked that could not be
+ * picked before.
+ */
+function admits({ older, newer }: MemberChange, policy: PlacementPolicy): boolean {
+  if (!requiredTerms(policy).some(({ propertySelector }) => propertySelector !== undefined)) return false;
+  const terms = compileTerms(policy);
+  const fits = (member: MemberCluster) => terms.some((term) => matchesTerm(term, member));
+  return fits(newer) && !(older !== undefined && fits(older));
+}
+
+function sumOf(preferences: readonly Preferred[], member: MemberCluster): number {
+  let sum = 0;
+  for (const { scoreOf } of preferences) sum += scoreOf(member);
+  return sum;
+}
+
+/** undefined = one of the terms matches. */
+function refusalOf(terms: readonly RequiredTerm[], member: MemberCluster): Verdict | undefined {
+  let because: string | undefined;
+  for (const term of terms) {
+    if (!term.matchesLabels(member)) continue;
+    const refusal = term.refusedBy(member);
+    if (refusal === undefined) return undefined;
+    because ??= refusal;
+  }
+  return because === undefined ? BY_LABELS : unfit(`${MISMATCH}: ${because}`);
+}
+
+const MAX_NOTES = 3;
+
+function notesOn(preferences: readonly Preferred[], member: MemberCluster): string | undefined {
+  const notes = new Set<string>();
+  for (const { noteOn } of preferences) {
+    const note = noteOn(member);
+    if (note !== undefined) notes.add(note);
+    if (notes.size === MAX_NOTES) break;
+  }
+  return notes.size === 0 ? undefined : [...notes].join(', ');
+}
+
+/** A term that can have no effect is hardly what was meant. */
+function remarks({ policy, members }: Pick<Run, 'policy' | 'members'>): readonly string[] {
+  const contradictions = requiredTerms(policy).flatMap(({ propertySelector }, at) => {
+    const found = contradictionIn(propertySelector?.matchExpressions ?? []);
+    return found === undefined
+      ? []
+      : [
+          `required affinity term ${at + 1} matches no cluster: ${found.between} of property "${found.property}" contradict each other`,
+        ];
+  });
+  const unread = members.length === 0 ? [] : propertiesOf(policy).filter((name) => !isReported(name, members));
+  return [
+    ...contradictions,
+    ...unread
+      .slice(0, MAX_NOTES)
+      .map((name) => `no cluster reports property "${name}" as a quantity, so terms on it have no effect`),
+  ];
+}
+
+/** Properties that the terms of a policy name. */
+export const propertiesOf = (policy: PlacementPolicy): readonly string[] => [
+  ...new Set([
+    ...requiredTerms(policy).flatMap(({ propertySelector }) =>
+      (propertySelector?.matchExpressions ?? []).map(({ name }) => name),
+    ),
+    ...preferencesOf(policy).flatMap(({ preference: { propertySorter } }) =>
+      propertySorter === undefined ? [] : [propertySorter.name],
+    ),
+  ]),
+];

@@ -29,6 +29,7 @@ describe('a cluster without the label', () => {
         topologySpreadConstraints: [{ topologyKey: 'region', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }],
       },
       members,
+      find: (name) => members.find(({ metadata }) => metadata.name === name),
       obsolete: new Set(),
       now: NOW,
     })

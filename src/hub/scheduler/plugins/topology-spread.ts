@@ -3,7 +3,7 @@
 // Domains are all values that any member carries, also of members that cannot be picked: an unreachable domain stays at zero and stops the
 // others from growing (DoNotSchedule).
 import type { PlacementPolicy } from '../../../api/placement-policy.ts';
-import { nameOf, type Plugin, pass, type Run, unfit, type Verdict } from '../plugin.ts';
+import { type Plugin, pass, type Run, unfit, type Verdict } from '../plugin.ts';
 
 type Constraint = NonNullable<PlacementPolicy['topologySpreadConstraints']>[number];
 
@@ -27,9 +27,12 @@ export const topologySpread: Plugin = {
     if (constraints.length === 0) return undefined;
     const terrains = constraints.map((constraint) => terrainOf(constraint, run));
     return {
-      oneAtATime: true,
-      alike: ({ metadata }) =>
-        constraints.map(({ topologyKey }) => domainIn(metadata.labels, topologyKey) ?? NOWHERE).join(','),
+      batchLimit: 1,
+      alike({ metadata }) {
+        let text = '';
+        for (const { topologyKey } of constraints) text += `${domainIn(metadata.labels, topologyKey) ?? NOWHERE},`;
+        return text;
+      },
       round(present) {
         const spreads = terrains.map((terrain) => spreadOf(terrain, present));
         return {
@@ -57,16 +60,17 @@ type Labels = Readonly<Record<string, string>> | undefined;
 interface Terrain {
   readonly constraint: Constraint;
   readonly domains: ReadonlySet<string>;
-  readonly domainOf: ReadonlyMap<string, string>;
+  domainOf(cluster: string): string | undefined;
 }
 
-function terrainOf(constraint: Constraint, { members }: Run): Terrain {
-  const domainOf = new Map<string, string>();
-  for (const member of members) {
-    const domain = domainIn(member.metadata.labels, constraint.topologyKey);
-    if (domain !== undefined) domainOf.set(nameOf(member), domain);
+function terrainOf(constraint: Constraint, { members, find }: Run): Terrain {
+  const { topologyKey } = constraint;
+  const domains = new Set<string>();
+  for (const { metadata } of members) {
+    const domain = domainIn(metadata.labels, topologyKey);
+    if (domain !== undefined) domains.add(domain);
   }
-  return { constraint, domains: new Set(domainOf.values()), domainOf };
+  return { constraint, domains, domainOf: (cluster) => domainIn(find(cluster)?.metadata.labels, topologyKey) };
 }
 
 const domainIn = (labels: Labels, key: string): string | undefined =>
@@ -82,7 +86,7 @@ function spreadOf({ constraint, domains, domainOf }: Terrain, present: ReadonlyS
   const counts = new Map<string, number>();
   for (const domain of domains) counts.set(domain, 0);
   for (const cluster of present) {
-    const domain = domainOf.get(cluster);
+    const domain = domainOf(cluster);
     if (domain !== undefined) counts.set(domain, (counts.get(domain) ?? 0) + 1);
   }
   const sizes = sizesOf([...counts.values()]);

@@ -3,7 +3,7 @@ import { kubeTime } from '../../../base/clock.ts';
 import { countRoundedUp } from '../../../base/int-or-percent.ts';
 import { isReady } from '../pods.ts';
 import { podDisruptionBudgets } from '../resources.ts';
-import { nothing, type Rule, statusWrites } from '../rule.ts';
+import { earliest, nothing, type Rule, statusWrites } from '../rule.ts';
 import { type Budget, type BudgetSpec, conditionOf, controllerOf, isDeleting, type Pod } from '../shapes.ts';
 
 export interface BudgetRelated {
@@ -21,9 +21,27 @@ export const podDisruptionBudget: Rule<Budget, BudgetRelated> = (object, { pods,
     if (workload !== undefined) sizes.set(workload.uid, workload.replicas);
   }
   const expected = [...sizes.values()].reduce((sum, replicas) => sum + replicas, 0);
-  const healthy = pods.filter((pod) => isReady(pod) && !isDeleting(pod)).length;
-  return { writes: budgetWrites(object, object.spec, { found: pods.length, expected, healthy }, now) };
+  const evicted = pendingEvictions(object, pods, now);
+  const isHealthy = (pod: Pod) => isReady(pod) && !isDeleting(pod) && evicted[pod.metadata.name ?? ''] === undefined;
+  const healthy = pods.filter(isHealthy).length;
+  return {
+    writes: budgetWrites(object, object.spec, { found: pods.length, expected, healthy, evicted }, now),
+    ...earliest(...Object.values(evicted).map((time) => Date.parse(time) + EVICTION_TIMEOUT_MS)),
+  };
 };
+
+/** An evicted Pod that is not deleted by then counts as healthy again. */
+const EVICTION_TIMEOUT_MS = 120_000;
+
+/** Evictions whose Pod is not seen deleting yet: until then only the budget's status knows that it goes. */
+function pendingEvictions({ status }: Budget, pods: readonly Pod[], now: number): Readonly<Record<string, string>> {
+  const staying = new Set(pods.filter((pod) => !isDeleting(pod)).map(({ metadata }) => metadata.name));
+  return Object.fromEntries(
+    Object.entries(status?.disruptedPods ?? {}).filter(
+      ([name, time]) => staying.has(name) && now < Date.parse(time) + EVICTION_TIMEOUT_MS,
+    ),
+  );
+}
 
 export interface Counts {
   /** Pods that are there. */
@@ -31,9 +49,12 @@ export interface Counts {
   /** Pods that there should be. */
   readonly expected: number;
   readonly healthy: number;
+  /** Pods whose eviction is not seen yet, with its time. */
+  readonly evicted?: Readonly<Record<string, string>>;
 }
 
-export function budgetWrites(object: Budget, spec: BudgetSpec, { found, expected, healthy }: Counts, now: number) {
+export function budgetWrites(object: Budget, spec: BudgetSpec, counts: Counts, now: number) {
+  const { found, expected, healthy, evicted = {} } = counts;
   const { minAvailable, maxUnavailable } = spec;
   // A plain minimum asks nobody how many Pods there should be.
   const expectedPods = maxUnavailable === undefined && typeof minAvailable === 'number' ? found : expected;
@@ -55,7 +76,7 @@ export function budgetWrites(object: Budget, spec: BudgetSpec, { found, expected
   };
   return statusWrites(podDisruptionBudgets, object, {
     status: {
-      ...(object.status?.disruptedPods === undefined ? {} : { disruptedPods: object.status.disruptedPods }),
+      ...(Object.keys(evicted).length === 0 ? {} : { disruptedPods: evicted }),
       observedGeneration,
       disruptionsAllowed,
       currentHealthy: healthy,

@@ -39,17 +39,17 @@ export const serviceExport: Rule<ServiceExport, ExportRelated> = (object, { reso
     };
   };
   const valid = !hasService
-    ? condition('ServiceExportValid', false, 'ServiceNotFound', `service ${namespace}/${name} is not found`)
+    ? condition('Valid', false, 'ServiceNotFound', `service ${namespace}/${name} is not found`)
     : weight === undefined
       ? condition(
-          'ServiceExportValid',
+          'Valid',
           false,
           'ServiceExportInvalidWeightAnnotation',
           `${WEIGHT} is not a number from 0 to ${HIGHEST_WEIGHT}`,
         )
-      : condition('ServiceExportValid', true, 'ServiceIsValid', `service ${namespace}/${name} is valid for export`);
+      : condition('Valid', true, 'ServiceIsValid', `service ${namespace}/${name} is valid for export`);
   const conflict = condition(
-    'ServiceExportConflict',
+    'Conflict',
     false,
     'NoConflictFound',
     `service ${namespace}/${name} is exported without conflict`,

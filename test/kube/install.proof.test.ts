@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { type Plane, removePlane, startPlane } from '../../scripts/kube/plane.ts';
 import { findPrograms, type Programs } from '../../scripts/kube/programs.ts';
 import { type Running, start } from '../wire/fleet.ts';
@@ -80,7 +81,7 @@ describe.skipIf(skipsPlanes)('docs/install.md', () => {
     expect(commands.filter((command) => LASTING.test(command))).toHaveLength(5);
   });
 
-  test("leads from clusters of one's own to a fleet, and back", { timeout: 300_000 }, async () => {
+  test("leads from clusters of one's own to a fleet, and back", { timeout: patience(300_000) }, async () => {
     for (const command of commands.slice(1)) {
       if (LASTING.test(command)) {
         const part = start(

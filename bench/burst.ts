@@ -1,0 +1,138 @@
+// Many placements created at once, as `flotilla up` runs them: hub and members in processes of their own, members that answer at once. How long until the
+// first and until the last placement reports Available, what a binding costs the hub, what stays in memory, and what a restart costs.
+// FLOTILLA_BURST=PLACEMENTSxMEMBERS makes it smaller (200x100); below 51 members all is one process, and figures are not comparable.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FLEET, started, wiresFrom } from './deliver-fleet.ts';
+import { send, type Wire } from './deliver-wire.ts';
+import { ended, said, vitalsOf } from './fleet-process.ts';
+import type { Row } from './report.ts';
+
+const [PLACEMENTS = 200, MEMBERS = 100] = (process.env['FLOTILLA_BURST'] ?? '200x100').split('x').map(Number);
+const MB = 2 ** 20;
+const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const QUIET_MS = 20_000;
+/** What was measured before status had its turn; the bounds are the targets. */
+const BOUNDS = { cpuMsPerBinding: 5, burstMb: 500, restartMb: 300 };
+
+export async function rows(tell: (row: Row) => void): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'flotilla-burst-'));
+  try {
+    await measure(folder, tell);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(folder: string, tell: (row: Row) => void): Promise<void> {
+  const data = mkdtempSync(join(folder, 'data-'));
+  const args = ['up', '--port', '0', '--data-dir', data, '--members', String(MEMBERS)];
+  const figure = (name: string, value: number, unit: string, atMost?: number) =>
+    tell({
+      name,
+      ratio: value,
+      ...(atMost === undefined ? {} : { bound: { atMost } }),
+      figures: `${value.toFixed(1)} ${unit}, ${PLACEMENTS} placements of ${MEMBERS} clusters`,
+    });
+  let up = started(folder, args);
+  try {
+    await said(up, 'ready:');
+    let { hub } = wiresFrom(data);
+    const pid = up.pid as number;
+    const [before] = await vitalsOf(folder, [pid]);
+    const names = Array.from({ length: PLACEMENTS }, (_, at) => `burst-${String(at).padStart(4, '0')}`);
+    for (const name of names) await content(hub, name);
+    const began = performance.now();
+    for (const name of names) await place(hub, name);
+    const times = await availableTimes(hub, names, began);
+    const [after] = await vitalsOf(folder, [pid]);
+    figure('burst: first placement Available', Math.min(...times) / 1000, 's');
+    figure('burst: last placement Available', Math.max(...times) / 1000, 's');
+    const cpuMs = (after?.cpuMs ?? 0) - (before?.cpuMs ?? 0);
+    figure('burst: hub CPU per binding', cpuMs / (PLACEMENTS * MEMBERS), 'ms', BOUNDS.cpuMsPerBinding);
+    figure('burst: hub memory after it', (after?.rss ?? 0) / MB, 'MB', BOUNDS.burstMb);
+
+    await ended(up);
+    up = started(folder, args);
+    await said(up, 'ready:');
+    ({ hub } = wiresFrom(data));
+    const stored = await printOf(hub);
+    await content(hub, 'after');
+    const again = performance.now();
+    await place(hub, 'after');
+    const [served = 0] = await availableTimes(hub, ['after'], again);
+    figure('burst: a new placement after a restart', served / 1000, 's');
+    await sleep(QUIET_MS);
+    const [quiet] = await vitalsOf(folder, [up.pid as number]);
+    figure('burst: hub memory after a restart', (quiet?.rss ?? 0) / MB, 'MB', BOUNDS.restartMb);
+    const changed = [...(await printOf(hub))].filter(([key, print]) => stored.has(key) && stored.get(key) !== print);
+    figure('burst: bindings and Works written after a restart', changed.length, 'objects', 0);
+  } finally {
+    await ended(up);
+  }
+}
+
+const post = (hub: Wire, path: string, object: object) => send(hub, 'POST', path, JSON.stringify(object));
+
+async function content(hub: Wire, name: string): Promise<void> {
+  await post(hub, '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const app = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'app' }, data: { text: 'x'.repeat(1000) } };
+  await post(hub, `/api/v1/namespaces/${name}/configmaps`, app);
+}
+
+const place = (hub: Wire, name: string) =>
+  post(hub, `${FLEET}/clusterresourceplacements`, {
+    apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+    kind: 'ClusterResourcePlacement',
+    metadata: { name },
+    spec: {
+      resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name }],
+      policy: { placementType: 'PickAll' },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } },
+    },
+  });
+
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string }[];
+  readonly rows: readonly { readonly cells: readonly unknown[] }[];
+}
+
+/** From tables: whole statuses would cost more than what is measured. */
+async function availableTimes(hub: Wire, names: readonly string[], began: number): Promise<readonly number[]> {
+  const times = new Map<string, number>();
+  while (times.size < names.length) {
+    const path = `${FLEET}/clusterresourceplacements?includeObject=None`;
+    const table = JSON.parse(await send(hub, 'GET', path, undefined, undefined, TABLE)) as Table;
+    const at = (column: string) => table.columnDefinitions.findIndex(({ name }) => name === column);
+    const [name, available] = [at('Name'), at('Available')];
+    for (const { cells } of table.rows) {
+      const each = String(cells[name]);
+      if (names.includes(each) && cells[available] === 'True' && !times.has(each))
+        times.set(each, performance.now() - began);
+    }
+    await sleep(500);
+  }
+  return [...times.values()];
+}
+
+/** Which revision each binding and Work has. */
+async function printOf(hub: Wire): Promise<ReadonlyMap<string, string>> {
+  const prints = new Map<string, string>();
+  for (const plural of ['clusterresourcebindings', 'works']) {
+    const text = await send(hub, 'GET', `${FLEET}/${plural}`, undefined, undefined, METADATA);
+    const { items } = JSON.parse(text) as {
+      readonly items: readonly { readonly metadata: Readonly<Record<string, string>> }[];
+    };
+    for (const { metadata } of items) {
+      const key = createHash('sha256')
+        .update(`${plural}/${metadata['namespace']}/${metadata['name']}`)
+        .digest('base64');
+      prints.set(key, metadata['resourceVersion'] ?? '');
+    }
+  }
+  return prints;
+}

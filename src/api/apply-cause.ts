@@ -1,0 +1,48 @@
+// Why an object is not applied, does not stay applied or cannot start, as a code: advice depends on this, never on the message beside it.
+// Additive: KubeFleet has no such field, and its clients ignore it.
+import { type Infer, s } from './build.ts';
+
+export type ApplyCauseCode =
+  /** A field that cannot change on an existing object. */
+  | 'FieldImmutable'
+  | 'KindNotServed'
+  | 'NamespaceMissing'
+  | 'TooLarge'
+  /** The object existed before, and whenToTakeOver is Never. */
+  | 'NotTakenOver'
+  /** `by`: the owners. */
+  | 'OwnedByOthers'
+  /** `by`: the placement, if it is known. */
+  | 'PlacedByAnother'
+  /** Another client deletes the object, or removes our owner reference, again and again. */
+  | 'UndoneRepeatedly'
+  /** It is applied, and another client changes it again and again. */
+  | 'ChangedRepeatedly'
+  | StartFailure;
+
+/** It is applied, and its Pods cannot start: the reasons that Kubernetes has for containers, for scheduling and for a Pod that is refused. */
+export const START_FAILURES = [
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'RunContainerError',
+  'CrashLoopBackOff',
+  'Unschedulable',
+  /** A quota, or admission. */
+  'FailedCreate',
+] as const;
+export type StartFailure = (typeof START_FAILURES)[number];
+
+// `code` has no enum on purpose: a newer agent must be able to write a code that an older CRD does not know.
+export const applyCause = s.object(
+  {
+    code: s.string({ doc: 'One word for the cause, such as OwnedByOthers.', minLength: 1, maxLength: 63 }),
+    by: s.optional(s.string({ doc: 'The object behind it, if there is one.', maxLength: 1024 })),
+    message: s.optional(s.string({ doc: 'What the member reported when it was first seen.', maxLength: 1024 })),
+  },
+  { doc: 'Why, as a code.' },
+);
+type Stored = Infer<typeof applyCause>;
+export type ApplyCause = Omit<Stored, 'code'> & { readonly code: ApplyCauseCode };

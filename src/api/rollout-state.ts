@@ -1,0 +1,60 @@
+// How far a partitioned rollout is, in the words of Rancher Fleet: counters of clusters by state, and the partitions after the last pass.
+import { type Infer, s } from './build.ts';
+
+/** From the best to the worst: the worst state that any cluster is in is the state of the rollout. */
+export const ROLLOUT_WORDS = [
+  'Ready',
+  'NotReady',
+  'Pending',
+  'OutOfSync',
+  'Modified',
+  'WaitApplied',
+  'ErrApplied',
+] as const;
+export type RolloutWord = (typeof ROLLOUT_WORDS)[number];
+
+export const MAX_LISTED_PARTITIONS = 200;
+
+const count = (doc: string) => s.integer({ doc, format: 'int32', minimum: 0 });
+
+const partitionState = s.object(
+  {
+    name: s.string({ doc: 'Name of the partition.', maxLength: 253 }),
+    count: count('Clusters in it.'),
+    maxUnavailable: count('How many of them may be unavailable.'),
+    unavailable: count('Clusters that have a copy which is not available.'),
+    notReady: count('Clusters that are not available at the newest revision.'),
+    state: s.oneOf(['Ready', 'NotReady', 'Pending'], {
+      doc: 'Ready: within its limit. NotReady: beyond it. Pending: the rollout has not reached it.',
+    }),
+  },
+  { doc: 'One partition, after the last pass.' },
+);
+
+export const rolloutState = s.object(
+  {
+    state: s.oneOf(ROLLOUT_WORDS, { doc: 'The worst state that any cluster is in.' }),
+    desiredReady: count('Clusters of the placement.'),
+    ready: count('Clusters that are available at the newest revision.'),
+    notReady: count('Clusters whose copy is applied and not available, or that are unreachable.'),
+    pending: count('Clusters that have nothing yet.'),
+    outOfSync: count('Clusters that wait with an older revision.'),
+    modified: count('Clusters on which placed objects were changed.'),
+    waitApplied: count('Clusters that are applying.'),
+    errApplied: count('Clusters on which applying failed.'),
+    unavailable: count('Clusters that have a copy which is not available.'),
+    maxUnavailable: count('How many clusters may be unavailable over all partitions.'),
+    unavailablePartitions: count('Partitions beyond their limit.'),
+    maxUnavailablePartitions: count('How many partitions may be beyond their limit.'),
+    partitions: s.optional(
+      s.array(partitionState, {
+        doc: 'The partitions in the order of the rollout; the first 200.',
+        maxItems: MAX_LISTED_PARTITIONS,
+      }),
+    ),
+    paused: s.optional(s.boolean({ doc: 'The rollout is paused.' })),
+  },
+  { doc: 'How far a partitioned rollout is.' },
+);
+
+export type RolloutState = Infer<typeof rolloutState>;

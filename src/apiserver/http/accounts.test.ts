@@ -1,0 +1,305 @@
+// What one identity may cost: whoever goes beyond it is refused, and nobody else notices.
+import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
+import { type TLSSocket, connect as tlsConnect } from 'node:tls';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { testClock } from '../../../test/cluster.ts';
+import { wallClock } from '../../base/clock.ts';
+import { ApiError } from '../../base/errors.ts';
+import { systemRandom } from '../../base/random.ts';
+import { createAuthority, DAY_MS, issueServerCertificate } from '../auth/certificates.ts';
+import { type Account, type AccountOptions, createAccounts, type Limited } from './accounts.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import { aCluster, aConfigMap, type TestClusterOptions } from './server.testing.ts';
+import { type Listening, serve } from './server.ts';
+
+const user = (name: string, ...groups: readonly string[]) => ({ name, groups });
+/** A busy machine takes its time. */
+const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 10 });
+const refusal = (attempt: () => unknown): number | undefined => {
+  try {
+    attempt();
+  } catch (error) {
+    return (error as ApiError).code;
+  }
+  return undefined;
+};
+
+describe('an account', () => {
+  const limits = { requestsPerUser: 2, watchesPerUser: 2, unsentBytesPerUser: 100, unsentBytes: 3_000_000 };
+  const book = (more: Partial<AccountOptions> = {}) => createAccounts({ limits, clock: testClock(), ...more });
+
+  test('has so many requests at a time, and as many more as end', () => {
+    const accounts = book();
+    const first = accounts.enter(user('x'));
+    accounts.enter(user('x'));
+    const error = (() => {
+      try {
+        accounts.enter(user('x'));
+      } catch (thrown) {
+        return thrown as ApiError;
+      }
+      return undefined;
+    })();
+    expect(error).toMatchObject({ code: 429, reason: 'TooManyRequests', details: { retryAfterSeconds: 1 } });
+    expect(refusal(() => accounts.enter(user('y')))).toBeUndefined();
+    first.leave();
+    expect(refusal(() => accounts.enter(user('x')))).toBeUndefined();
+  });
+
+  test('has so many watches at a time', () => {
+    const account = book().enter(user('x'));
+    account.openWatch();
+    account.openWatch();
+    expect(refusal(() => account.openWatch())).toBe(429);
+    account.closeWatch();
+    expect(refusal(() => account.openWatch())).toBeUndefined();
+  });
+
+  test('gets no more while so much is unread', () => {
+    const accounts = book();
+    const account = accounts.enter(user('x'));
+    account.addUnsent(100);
+    expect(account.isUnread()).toBe(false);
+    account.addUnsent(1);
+    expect(account.isUnread()).toBe(true);
+    expect(refusal(() => accounts.enter(user('x')))).toBe(429);
+    account.addUnsent(-1);
+    expect(account.isUnread()).toBe(false);
+  });
+
+  test('is without limits for administrators, but for what all may have unread together', () => {
+    const accounts = book();
+    const admin = user('admin', 'system:masters');
+    const all = Array.from({ length: 10 }, () => accounts.enter(admin));
+    for (const account of all) account.openWatch();
+    all[0]?.addUnsent(2_999_999);
+    expect(all[1]?.isUnread()).toBe(false);
+    all[1]?.addUnsent(2);
+    expect(all[1]?.isUnread()).toBe(true);
+    // Whoever reads what comes is not cut off for others.
+    const reader = accounts.enter(user('reader'));
+    expect(reader.isUnread()).toBe(false);
+  });
+
+  test('names whoever reached a limit once a minute, and counts every time', () => {
+    const clock = testClock();
+    const told: Limited[] = [];
+    const accounts = book({ clock, onLimit: (what) => told.push(what) });
+    accounts.enter(user('x'));
+    accounts.enter(user('x'));
+    for (let at = 0; at < 5; at++) refusal(() => accounts.enter(user('x')));
+    expect(told).toEqual([{ user: 'x', limit: 'requests', max: 2 }]);
+    clock.advance(60_000);
+    refusal(() => accounts.enter(user('x')));
+    expect(told).toHaveLength(2);
+    expect(accounts.refused.get('requests')).toBe(6);
+  });
+
+  test('leaves nothing behind, whatever happens in whatever order', () => {
+    const action = fc.record({
+      what: fc.constantFrom('enter', 'leave', 'openWatch', 'closeWatch', 'unsent', 'read'),
+      who: fc.constantFrom('a', 'b', 'c'),
+      bytes: fc.integer({ min: 1, max: 200 }),
+    });
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
+        const accounts = book();
+        const open: { account: Account; inFlight: boolean; watches: number; unsent: number }[] = [];
+        for (const { what, who, bytes } of actions) {
+          const one = open.find(({ inFlight }) => inFlight);
+          try {
+            if (what === 'enter')
+              open.push({ account: accounts.enter(user(who)), inFlight: true, watches: 0, unsent: 0 });
+            else if (what === 'openWatch' && one) {
+              one.account.openWatch();
+              one.watches++;
+            } else if (what === 'unsent' && one) {
+              one.account.addUnsent(bytes);
+              one.unsent += bytes;
+            } else if (what === 'leave' && one) {
+              one.account.leave();
+              one.inFlight = false;
+            }
+          } catch (error) {
+            expect(error).toBeInstanceOf(ApiError);
+          }
+        }
+        for (const { account, inFlight, watches, unsent } of open) {
+          if (unsent > 0) account.addUnsent(-unsent);
+          for (let at = 0; at < watches; at++) account.closeWatch();
+          if (inFlight) account.leave();
+        }
+        expect(accounts.size).toBe(0);
+      }),
+    );
+  });
+});
+
+// ---- over the wire
+
+const issuing = { now: Date.now(), random: systemRandom, lifetimeMs: DAY_MS };
+const authority = createAuthority({ ...issuing, name: 'ca' });
+const own = issueServerCertificate(authority, { ...issuing, hosts: ['127.0.0.1'] });
+
+describe('while one identity attacks', () => {
+  let server: Listening | undefined;
+  const agent = new Agent({ keepAlive: true, ca: authority.certificate });
+  const sockets: TLSSocket[] = [];
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await server?.close();
+    server = undefined;
+  });
+
+  const start = async (limits: Partial<Limits>, options: TestClusterOptions = {}) => {
+    const cluster = aCluster(options);
+    const told: Limited[] = [];
+    server = await serve({
+      clusters: () => cluster,
+      host: '127.0.0.1',
+      port: 0,
+      tls: { key: own.privateKey, certificate: own.certificate, clientCa: authority.certificate },
+      clock: wallClock,
+      limits: { closeMs: 200, ...limits },
+      onLimit: (what) => told.push(what),
+    });
+    return { cluster, told, listening: server };
+  };
+  const about = (path: string, who: string): RequestOptions => ({
+    host: '127.0.0.1',
+    port: server?.port,
+    path,
+    agent,
+    headers: { authorization: `Bearer t-${who}` },
+  });
+  const get = (path: string, who: string) =>
+    new Promise<{ code: number; retryAfter: string | undefined; text: string }>((resolve, reject) => {
+      httpsRequest(about(path, who), (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () =>
+          resolve({ code: response.statusCode ?? 0, retryAfter: response.headers['retry-after'], text }),
+        );
+      })
+        .on('error', reject)
+        .end();
+    });
+  const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+  /** Asks and never reads. */
+  const deaf = (path: string, who: string) =>
+    new Promise<TLSSocket>((resolve) => {
+      const socket = tlsConnect({ host: '127.0.0.1', port: server?.port as number, ca: authority.certificate }, () => {
+        socket.pause();
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer t-${who}\r\n\r\n`);
+        resolve(socket);
+      });
+      socket.on('error', () => {});
+      sockets.push(socket);
+    });
+
+  test('with requests, it gets 429 and a time to wait; another is answered', async () => {
+    let release = () => {};
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { told, listening } = await start(
+      { requestsPerUser: 3 },
+      {
+        verbs: {
+          list: async () => {
+            await slow;
+            return { items: [], revision: 1 };
+          },
+        },
+      },
+    );
+    const held = Array.from({ length: 3 }, () => get(CONFIG_MAPS, 'mallory'));
+    await eventually(() => expect(listening.load.requests).toBe(3));
+    for (let at = 0; at < 5; at++) {
+      expect(await get('/api/v1/namespaces/default', 'mallory')).toMatchObject({ code: 429, retryAfter: '1' });
+    }
+    expect((await get('/api/v1/namespaces/default', 'alice')).code).toBe(200);
+    expect((await get('/metrics', 'alice')).text).toContain('flotilla_limited_total{limit="requests"} 5');
+    expect(told).toEqual([{ user: 'mallory', limit: 'requests', max: 3 }]);
+    release();
+    expect((await Promise.all(held)).map(({ code }) => code)).toEqual([200, 200, 200]);
+    expect((await get('/api/v1/namespaces/default', 'mallory')).code).toBe(200);
+  });
+
+  test('with watches, it gets 429; another may watch', async () => {
+    const { told, listening } = await start({ watchesPerUser: 4 });
+    for (let at = 0; at < 4; at++) await deaf(`${CONFIG_MAPS}?watch=1`, 'mallory');
+    await eventually(() => expect(listening.load.watches).toBe(4));
+    expect(await get(`${CONFIG_MAPS}?watch=1`, 'mallory')).toMatchObject({ code: 429, retryAfter: '10' });
+    await deaf(`${CONFIG_MAPS}?watch=1`, 'alice');
+    await eventually(() => expect(listening.load.watches).toBe(5));
+    expect(told).toEqual([{ user: 'mallory', limit: 'watches', max: 4 }]);
+    // A watch that ends makes room, and so does one that never begins.
+    sockets[0]?.destroy();
+    await eventually(() => expect(listening.load.watches).toBe(4));
+    for (let at = 0; at < 9; at++) {
+      const old = await get(`${CONFIG_MAPS}?watch=1&resourceVersion=bad`, 'mallory');
+      expect(old.code).toBe(400);
+    }
+    await deaf(`${CONFIG_MAPS}?watch=1`, 'mallory');
+    await eventually(() => expect(listening.load.watches).toBe(5));
+  });
+
+  test('with watches that it does not read, they are closed; another sees every change', async () => {
+    const { cluster, told, listening } = await start({ unsentBytesPerUser: 2_000_000 });
+    for (let at = 0; at < 8; at++) await deaf(`${CONFIG_MAPS}?watch=1`, 'mallory');
+    let seen = '';
+    httpsRequest(about(`${CONFIG_MAPS}?watch=1`, 'alice'), (response) => {
+      response.on('data', (chunk) => {
+        seen = (seen + chunk).slice(-2_000_000);
+      });
+      response.on('error', () => {});
+    }).end();
+    await eventually(() => expect(listening.load.watches).toBe(9));
+    const big = 'x'.repeat(1_000_000);
+    for (let at = 0; at < 40 && listening.load.watches > 3; at++) {
+      cluster.seed([aConfigMap(`big-${at}`, { big })]);
+      await eventually(() => expect(seen).toContain(`uid-big-${at}`));
+    }
+    // Each of them holds at most what one may buffer beyond its share.
+    expect(listening.load.watches).toBeLessThanOrEqual(4);
+    expect(told).toEqual([{ user: 'mallory', limit: 'unsent-bytes', max: 2_000_000 }]);
+    cluster.seed([aConfigMap('last')]);
+    await eventually(() => expect(seen).toContain('uid-last'));
+  });
+
+  test('with answers that it does not read, it gets no more; another does', async () => {
+    const { cluster, listening } = await start({ unsentBytesPerUser: 1_000_000 });
+    cluster.seed([aConfigMap('big', { big: 'x'.repeat(1_400_000) })]);
+    const path = `${CONFIG_MAPS}/big`;
+    let refused = 0;
+    for (let at = 0; at < 60 && refused === 0; at++) {
+      // Answers that lie one behind the other on the same connection fill what the system buffers for it.
+      const socket = await deaf(path, 'mallory');
+      for (let more = 0; more < 8; more++) {
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer t-mallory\r\n\r\n`);
+      }
+      if ((await get('/api/v1/namespaces/default', 'mallory')).code === 429) refused++;
+    }
+    expect(refused).toBe(1);
+    expect((await get('/api/v1/namespaces/default', 'alice')).code).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await eventually(async () => expect((await get('/api/v1/namespaces/default', 'mallory')).code).toBe(200));
+    expect(listening.load.requests).toBe(0);
+  });
+});
+
+test('a fleet and its people stay far below the defaults', () => {
+  // An agent watches its InternalMemberCluster and its Works, and has one call of each kind in flight; `kubectl get -w` has one watch, and
+  // dashboards for people have one for each kind. The hub's own controllers run in process or as system:masters.
+  const { requestsPerUser, watchesPerUser, watches, requests, connections, unsentBytesPerUser } = defaultLimits;
+  expect(requestsPerUser).toBeGreaterThanOrEqual(100);
+  expect(watchesPerUser).toBeGreaterThanOrEqual(300);
+  expect(unsentBytesPerUser).toBeGreaterThanOrEqual(10 * 1024 * 1024);
+  expect(watches).toBeGreaterThan(1000 * 10);
+  expect(connections).toBeGreaterThan(1000 * 10);
+  expect(requests).toBeGreaterThanOrEqual(5 * requestsPerUser);
+});

@@ -1,0 +1,31 @@
+// Keeps the status of ClusterGroups: woken by groups, and by members whose labels or readiness change.
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { Controller } from '../../runtime/controller.ts';
+import { memberClusters } from '../sources.ts';
+import { decide, isReady, type Observed } from './decide.ts';
+import { clusterGroups } from './sources.ts';
+
+const isSameFor = (a: MemberCluster, b: MemberCluster): boolean =>
+  isReady(a) === isReady(b) && deepEqual(a.metadata.labels, b.metadata.labels);
+
+export const groupController = (): Controller<Observed> => ({
+  name: 'clustergroups',
+  eventSource: 'cluster-group-controller',
+  watches: [
+    { source: clusterGroups, optional: true, toKeys: ({ name }) => [name] },
+    {
+      source: memberClusters,
+      toKeys: (member, see, old) =>
+        old !== undefined && isSameFor(member, old) ? [] : see.all(clusterGroups).map(({ name }) => name),
+      // Many members change at once when a fleet starts.
+      notBefore: (_key, now) => now + 100,
+    },
+  ],
+  observe(see, key) {
+    const group = see.get(clusterGroups, key);
+    if (group === undefined || group.metadata.deletionTimestamp !== undefined) return undefined;
+    return { group, members: see.all(memberClusters) };
+  },
+  decide,
+});

@@ -1,0 +1,102 @@
+// Carries out a plan on bindings: the one place that moves, releases and removes them, for every strategy and for staged runs alike.
+// Guarantees: a binding's spec changes only after the guard of the plan was written, which fails if the plan rests on a stale cache; new copies are
+// written before old ones are deleted; a report that says the same is not written again.
+//
+// The work generator acts on a binding once its present generation is released (release.ts). A rolling update releases with the move, in one write;
+// the work generator then reports RolloutStarted with what it reports anyway. A run releases after the move, since its message names the run.
+import type { BindingReason } from '../../api/binding.ts';
+import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
+import { patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
+import type { Action } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import type { HubBinding } from '../placement-sources.ts';
+import { type Order, orderPatch } from './order.ts';
+import { hasStarted, releasing, startedOf } from './release.ts';
+
+export interface Carrying {
+  readonly family: PlacementFamily;
+  /** By the keys of the plan. */
+  binding(key: string): HubBinding;
+  readonly plan: {
+    readonly move: readonly string[];
+    readonly remove: readonly string[];
+    /** Rows that carry what they should: their members follow them once that is reported. */
+    readonly started: readonly string[];
+    /** Rows whose turn has not come. */
+    readonly waiting?: readonly string[];
+  };
+  order(binding: HubBinding): Order;
+  readonly messages: Readonly<Record<'RolloutStarted' | 'RolloutNotStartedYet', string>>;
+  /** Fails if what the plan rests on has changed since it was read. */
+  readonly guard: Action;
+  readonly releases: 'with the move' | 'after it';
+  /** What must not be written without it: a run that was stopped must not even release; a report of a rolling update does no harm. */
+  readonly guards: 'everything' | 'moves';
+  readonly now: number;
+}
+
+export interface CarriedOut {
+  readonly steps: readonly (readonly Action[])[];
+  readonly reports: readonly Action[];
+  readonly moves: readonly Action[];
+  readonly removals: readonly Action[];
+}
+
+export function carryOut(carrying: Carrying): CarriedOut {
+  const { family, plan, binding, guard, guards } = carrying;
+  const reports = [
+    ...(plan.waiting ?? []).flatMap((key) => reported(carrying, binding(key), 'RolloutNotStartedYet')),
+    ...plan.started.flatMap((key) => reported(carrying, binding(key), 'RolloutStarted')),
+  ];
+  const moves = plan.move.map((key) => move(carrying, binding(key)));
+  const removals = plan.remove.map((key) =>
+    remove(seen(family.bindings, binding(key)), `removes ${binding(key).spec.targetCluster}`),
+  );
+  const guarded = guards === 'everything' ? reports.length + moves.length + removals.length : moves.length;
+  const certain = guarded === 0 ? [] : [guard];
+  const steps =
+    guards === 'everything'
+      ? [certain, [...moves, ...reports], removals]
+      : [reports, ...(moves.length === 0 ? [] : [certain, moves]), removals];
+  return { steps: steps.filter((step) => step.length > 0), reports, moves, removals };
+}
+
+function move({ family, order, releases }: Carrying, binding: HubBinding): Action {
+  const next = order(binding);
+  const released = releases === 'with the move' ? releasing(binding.metadata) : {};
+  const change = { ...released, spec: orderPatch(binding.spec, next) };
+  return patch(seen(family.bindings, binding), change, `moves ${binding.spec.targetCluster} to ${next.snapshot}`);
+}
+
+type Reason = keyof Carrying['messages'] & BindingReason;
+
+/** Without numbers: those change with every cluster that moves, and would cost a write on each that waits. */
+function reported(carrying: Carrying, binding: HubBinding, reason: Reason): readonly Action[] {
+  const status = reason === 'RolloutStarted' ? 'True' : 'False';
+  if (startedOf(binding)?.status === status) return [];
+  // The work generator reports it with the first thing that it has to report.
+  if (reason === 'RolloutStarted' && hasStarted(binding)) return [];
+  const { targetCluster } = binding.spec;
+  const because = `reports that ${targetCluster} ${reason === 'RolloutStarted' ? 'has started' : 'waits'}`;
+  return [reportStarted(carrying, binding, { status, reason, message: carrying.messages[reason] }, because)];
+}
+
+const STARTED = 'RolloutStarted';
+
+/** Writes RolloutStarted of the present generation. */
+export function reportStarted(
+  { family, now }: Pick<Carrying, 'family' | 'now'>,
+  binding: HubBinding,
+  said: Pick<Finding, 'status' | 'reason' | 'message'>,
+  because: string,
+): Action {
+  const { generation } = binding.metadata;
+  const finding: Finding = {
+    type: STARTED,
+    ...said,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+  const condition = nextCondition(conditionOf(binding.conditions, STARTED), finding, now);
+  const conditions = [condition, ...binding.conditions.filter(({ type }) => type !== STARTED)];
+  return patchStatus(seen(family.bindings, binding), { conditions }, because);
+}

@@ -1,0 +1,161 @@
+// Why each cluster of a partitioned rollout waits, as Holds: the gate, the cluster that keeps it closed, the numbers and the next step.
+import type { Hold } from '../../api/hold.ts';
+import { memberCluster } from '../../api/member-cluster.ts';
+import type { ObjectRef } from '../../api/object.ts';
+import type { PartitionedLimits, PartitionedOutcome, PartitionTarget } from './partitioned.ts';
+import type { Row } from './planner.ts';
+
+interface GatesInput {
+  readonly outcome: PartitionedOutcome;
+  readonly limits: PartitionedLimits;
+  readonly moving: ReadonlySet<string>;
+  readonly predecessors: ReadonlyMap<string, Row>;
+}
+
+const clusterRef = ({ cluster }: { readonly cluster: string }): ObjectRef => ({
+  group: memberCluster.group,
+  kind: memberCluster.kind,
+  name: cluster,
+});
+
+export function partitionGates({ outcome, limits, moving, predecessors }: GatesInput) {
+  const { partitions, pass, max, maxPartitions } = outcome;
+  const isDown = (target: PartitionTarget) =>
+    !target.isExcluded && (moving.has(target.key) || (target.isPresent && !target.isAvailable));
+  const isBad = (target: PartitionTarget) =>
+    !target.isExcluded && (isDown(target) || !target.isPresent || !target.isCurrent || target.isSoaking);
+  /** The cluster to look at: one that failed before one that is under way. */
+  const culpritIn = (targets: readonly PartitionTarget[], is: (target: PartitionTarget) => boolean) => {
+    const those = targets.filter(is);
+    return (
+      those.find(({ row }) => row.health === 'failed') ??
+      those.find(({ row, isPresent }) => isPresent && !row.reachable) ??
+      those.find((target) => isDown(target)) ??
+      those[0]
+    );
+  };
+  const of = (
+    code: Hold['code'],
+    target: PartitionTarget,
+    culprit: PartitionTarget | undefined,
+    facts: Hold['facts'],
+    next: string,
+  ): Hold => ({
+    code,
+    subject: clusterRef(target),
+    ...(culprit === undefined ? {} : { on: clusterRef(culprit) }),
+    facts: { ...facts, ...(culprit === undefined ? {} : causeOf(culprit, moving)) },
+    ...(culprit === undefined || culprit.row.since === 0 ? {} : { since: culprit.row.since }),
+    next: culprit === undefined ? next : `${adviceFor(culprit)}, or ${next}`,
+  });
+  const factsOf = (index: number) => {
+    const partition = partitions[index];
+    const verdict = pass.verdicts[index];
+    return {
+      partition: partition?.name ?? '',
+      size: partition?.targets.length ?? 0,
+      maxUnavailable: partition?.max ?? 0,
+      unavailable: verdict?.unavailable ?? 0,
+      notReady: verdict?.bad ?? 0,
+    };
+  };
+  const all = partitions.flatMap(({ targets }) => targets);
+
+  function waiting(target: PartitionTarget): Hold | undefined {
+    const { row } = target;
+    if (row.undecided !== undefined) return row.undecided;
+    const predecessor = row.state === 'scheduled' ? predecessors.get(row.cluster) : undefined;
+    if (predecessor !== undefined) return predecessorHold(target, predecessor, limits);
+    const gate = pass.gates.get(target.key);
+    if (gate === undefined) return undefined;
+    const raise = 'raise maxUnavailable';
+    switch (gate.gate) {
+      case 'Own':
+        return row.paused === true
+          ? of('Paused', target, undefined, { cluster: row.cluster }, `remove the pause of cluster "${row.cluster}"`)
+          : of('Unreachable', target, target, {}, 'set unreachablePolicy to Count');
+      case 'MaxNew':
+        return of(
+          'MaxNew',
+          target,
+          limits.maxNew === 0 ? undefined : culpritIn(all, ({ key }) => moving.has(key)),
+          { maxNew: limits.maxNew },
+          'raise maxNew',
+        );
+      case 'BundleWindow':
+        return of('BundleWindow', target, culpritIn(all, isDown), { maxUnavailable: max }, raise);
+      case 'NoPartition':
+        return of(
+          'NoPartition',
+          target,
+          undefined,
+          {},
+          'add the cluster to a partition, or exclude it by the placement policy',
+        );
+      case 'PartitionWindow':
+      case 'BatchGate':
+        return of(
+          gate.gate,
+          target,
+          culpritIn(partitions[gate.partition]?.targets ?? [], isDown),
+          factsOf(gate.partition),
+          raise,
+        );
+      case 'EarlierPartition':
+        return of(
+          'EarlierPartition',
+          target,
+          culpritIn(partitions[gate.partition]?.targets ?? [], isBad),
+          { ...factsOf(gate.partition), maxUnavailablePartitions: maxPartitions },
+          'raise maxUnavailable or maxUnavailablePartitions',
+        );
+    }
+  }
+
+  /** A cluster that has what it should have and is not available yet. */
+  function own(target: PartitionTarget): Hold | undefined {
+    const { row } = target;
+    if (target.isServing && row.reachable) return undefined;
+    return {
+      code: row.reachable ? 'NotAvailable' : 'Unreachable',
+      subject: clusterRef(row),
+      on: clusterRef(row),
+      facts: causeOf(target, moving),
+      ...(row.since === 0 ? {} : { since: row.since }),
+      next: adviceFor(target),
+    };
+  }
+
+  return { waiting, own };
+}
+
+const causeOf = ({ row, key }: PartitionTarget, moving: ReadonlySet<string>): Hold['facts'] => ({
+  cause: !row.reachable
+    ? 'unreachable'
+    : moving.has(key)
+      ? 'moving'
+      : row.state === 'scheduled'
+        ? 'waiting'
+        : row.health,
+  ...(row.why === undefined || !row.reachable ? {} : { message: row.why }),
+});
+
+function adviceFor({ row: { cluster, reachable, health } }: PartitionTarget): string {
+  if (!reachable)
+    return `bring cluster "${cluster}" back, or remove it from the fleet (kubectl delete membercluster ${cluster})`;
+  return health === 'failed' ? `fix the failure on cluster "${cluster}"` : `wait for cluster "${cluster}"`;
+}
+
+function predecessorHold(target: PartitionTarget, before: Row, { binding }: PartitionedLimits): Hold {
+  return {
+    code: 'PredecessorLeaving',
+    subject: clusterRef(target),
+    on: {
+      ...binding,
+      ...(before.binding?.namespace === undefined ? {} : { namespace: before.binding.namespace }),
+      name: before.key,
+    },
+    facts: { cluster: target.cluster, ...(before.reachable ? {} : { cause: 'unreachable' }) },
+    next: before.reachable ? 'wait until the old copy is removed' : `bring cluster "${target.cluster}" back`,
+  };
+}

@@ -1,0 +1,119 @@
+// Which clusters belong to which partition, in rollout order. Pure: the same fleet gives the same partitions whatever the order of the input.
+// The rules are Rancher Fleet's (spec 08 §4): a cluster can be in several partitions, and a cluster that no manual partition matches is in none.
+import type { Labels } from '../../api/object.ts';
+import { by } from '../../base/compare.ts';
+import { type IntOrPercent, partitionLimit } from '../../base/int-or-percent.ts';
+import { compileLabelSelector, type LabelSelector, type Selector } from '../../base/selector.ts';
+
+/** A ClusterGroup that a cluster is in. */
+export interface GroupFacts {
+  readonly name: string;
+  readonly labels: Labels;
+}
+
+export interface PartitionMember {
+  readonly cluster: string;
+  readonly labels: Labels;
+  readonly groups: readonly GroupFacts[];
+}
+
+export interface PartitionDefinition {
+  readonly name?: string;
+  readonly maxUnavailable?: IntOrPercent;
+  readonly clusterName?: string;
+  readonly clusterSelector?: LabelSelector;
+  readonly clusterGroup?: string;
+  readonly clusterGroupSelector?: LabelSelector;
+}
+
+export interface PartitionSettings {
+  readonly maxUnavailable?: IntOrPercent;
+  readonly autoPartitionSize?: IntOrPercent;
+  readonly autoPartitionThreshold?: number;
+  readonly partitions?: readonly PartitionDefinition[];
+}
+
+export interface Partition<T> {
+  readonly name: string;
+  readonly targets: readonly T[];
+  /** How many of its clusters may be unavailable. */
+  readonly max: number;
+  /** The limit is the partition's own, not the one of the strategy. */
+  readonly hasOwnMax: boolean;
+}
+
+export const DEFAULT_AUTO_PARTITION_SIZE = '25%';
+export const DEFAULT_AUTO_PARTITION_THRESHOLD = 200;
+const DISPLAY_NAME_LABEL = 'management.cattle.io/cluster-display-name';
+
+/** Throws a UserError when a number or a selector is invalid: nothing may move then. */
+export function partitionsOf<T extends PartitionMember>(
+  settings: PartitionSettings,
+  targets: readonly T[],
+): readonly Partition<T>[] {
+  const sorted = [...targets].sort(by(({ cluster }) => cluster));
+  const { partitions: definitions = [] } = settings;
+  return definitions.length > 0
+    ? definitions.map((definition) => manualPartition(definition, settings, sorted))
+    : automaticPartitions(settings, sorted);
+}
+
+function automaticPartitions<T>(settings: PartitionSettings, sorted: readonly T[]): readonly Partition<T>[] {
+  const { autoPartitionSize, autoPartitionThreshold: threshold = DEFAULT_AUTO_PARTITION_THRESHOLD } = settings;
+  const partition = (name: string, targets: readonly T[]): Partition<T> => ({
+    name,
+    targets,
+    max: partitionLimit(targets.length, settings.maxUnavailable),
+    hasOwnMax: false,
+  });
+  const isOne = typeof autoPartitionSize === 'number' && autoPartitionSize <= 0;
+  if (isOne || threshold <= 0 || sorted.length < threshold) return [partition('All', sorted)];
+  const size = partitionLimit(sorted.length, autoPartitionSize, DEFAULT_AUTO_PARTITION_SIZE);
+  const count = Math.ceil(sorted.length / size);
+  return Array.from({ length: count }, (_, index) => {
+    const from = index * size;
+    const to = Math.min(from + size, sorted.length);
+    return partition(`Partition ${from} - ${to}`, sorted.slice(from, to));
+  });
+}
+
+function manualPartition<T extends PartitionMember>(
+  definition: PartitionDefinition,
+  settings: PartitionSettings,
+  sorted: readonly T[],
+): Partition<T> {
+  const matches = matcherOf(definition);
+  const targets = sorted.filter(matches);
+  return {
+    name: definition.name ?? '',
+    targets,
+    max: partitionLimit(targets.length, definition.maxUnavailable, settings.maxUnavailable),
+    hasOwnMax: definition.maxUnavailable !== undefined,
+  };
+}
+
+/** A cluster without a group is tested with an empty name and no labels, so a purely negative group selector matches it. */
+const NO_GROUP: GroupFacts = { name: '', labels: {} };
+
+function matcherOf(definition: PartitionDefinition): (target: PartitionMember) => boolean {
+  const { clusterName, clusterGroup, clusterSelector, clusterGroupSelector } = definition;
+  const ofCluster = selectorOf(clusterSelector);
+  const ofGroup = selectorOf(clusterGroupSelector);
+  const hasGroupCriterion = isSet(clusterGroup) || ofGroup !== undefined;
+  if (!isSet(clusterName) && ofCluster === undefined && !hasGroupCriterion) return () => false;
+  return ({ cluster, labels, groups }) => {
+    if (isSet(clusterName) && clusterName !== cluster && clusterName !== labels[DISPLAY_NAME_LABEL]) return false;
+    if (ofCluster !== undefined && !ofCluster.matches(labels)) return false;
+    if (!hasGroupCriterion) return true;
+    return (groups.length === 0 ? [NO_GROUP] : groups).some(
+      (group) =>
+        (!isSet(clusterGroup) || clusterGroup === group.name) &&
+        (ofGroup === undefined || ofGroup.matches(group.labels)),
+    );
+  };
+}
+
+const isSet = (text: string | undefined): text is string => text !== undefined && text !== '';
+
+const selectorOf = (selector: LabelSelector | undefined): Selector | undefined =>
+  selector === undefined ? undefined : compileLabelSelector(selector);

@@ -1,0 +1,70 @@
+// Required affinity terms: labels and properties that a cluster must have. One term is enough.
+import type { ClusterSelectorTerm, PropertyExpression } from '../../api/cluster-selector.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import type { PlacementPolicy } from '../../api/placement-policy.ts';
+import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
+import { compileLabelSelector, everything } from '../../base/selector.ts';
+import { readerOf, whyUnread } from './property.ts';
+
+export const requiredTerms = (policy: PlacementPolicy): readonly ClusterSelectorTerm[] =>
+  policy.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
+
+export interface RequiredTerm {
+  matchesLabels(member: MemberCluster): boolean;
+  /** The first comparison that does not hold, in words; undefined = all hold. Without the observed value, which may change with every heartbeat. */
+  refusedBy(member: MemberCluster): string | undefined;
+}
+
+export function compileTerm({ labelSelector, propertySelector }: ClusterSelectorTerm): RequiredTerm {
+  // In these terms an absent selector asks for nothing.
+  const labels = labelSelector === undefined ? everything : compileLabelSelector(labelSelector);
+  const comparisons = (propertySelector?.matchExpressions ?? []).map(comparisonOf);
+  return {
+    matchesLabels: ({ metadata }) => labels.matches(metadata.labels),
+    refusedBy(member) {
+      for (const comparison of comparisons) {
+        const refusal = comparison(member);
+        if (refusal !== undefined) return refusal;
+      }
+      return undefined;
+    },
+  };
+}
+
+export const matchesTerm = (term: RequiredTerm, member: MemberCluster): boolean =>
+  term.matchesLabels(member) && term.refusedBy(member) === undefined;
+
+const compiled = new WeakMap<PlacementPolicy, readonly RequiredTerm[]>();
+
+export function compileTerms(policy: PlacementPolicy): readonly RequiredTerm[] {
+  const known = compiled.get(policy);
+  if (known !== undefined) return known;
+  const terms = requiredTerms(policy).map(compileTerm);
+  // A policy that can still change must not be remembered by its identity.
+  if (Object.isFrozen(policy)) compiled.set(policy, terms);
+  return terms;
+}
+
+const HOLDS: Readonly<Record<PropertyExpression['operator'], (difference: number) => boolean>> = {
+  Gt: (difference) => difference > 0,
+  Ge: (difference) => difference >= 0,
+  Eq: (difference) => difference === 0,
+  Ne: (difference) => difference !== 0,
+  Lt: (difference) => difference < 0,
+  Le: (difference) => difference <= 0,
+};
+
+function comparisonOf({ name, operator, values }: PropertyExpression): (member: MemberCluster) => string | undefined {
+  const [text = ''] = values;
+  const wanted = parseQuantity(text);
+  const unreadable = `"${text}", with which property "${name}" is compared, is not a quantity`;
+  const refusal = `property "${name}" is not ${operator} ${text}`;
+  const read = readerOf(name);
+  return (member) => {
+    if (wanted === undefined) return unreadable;
+    const reading = read(member);
+    // Without a value no comparison holds, `Ne` included.
+    if (reading.is !== 'quantity') return whyUnread(name, reading);
+    return HOLDS[operator](compareQuantities(reading.quantity, wanted)) ? undefined : refusal;
+  };
+}

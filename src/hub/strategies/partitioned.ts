@@ -1,0 +1,109 @@
+// Partitioned: the limits of a placement's partitioned rollout, defaults in place, its plan (planners/partitioned.ts) and what the status reports of it.
+import { MAX_LISTED_PARTITIONS, ROLLOUT_WORDS, type RolloutState, type RolloutWord } from '../../api/rollout-state.ts';
+import {
+  DEFAULT_MAX_NEW,
+  type PartitionedLimits,
+  type PartitionedOutcome,
+  partitioned as planPartitions,
+} from '../planners/partitioned.ts';
+import { isOutdated, type Row } from '../planners/planner.ts';
+import { type LimitsInput, strategyWith } from './strategy.ts';
+
+export const partitioned = strategyWith({
+  limitsOf: partitionedLimitsOf,
+  plan({ rows, limits, now }) {
+    const plan = planPartitions({ rows, limits, state: undefined, now });
+    const { outcome } = plan;
+    if (outcome === undefined) return { ...plan, summary: 'the strategy is invalid' };
+    const rollout = rolloutStateOf(rows, outcome, new Set(limits.isPaused ? [] : plan.move));
+    return {
+      ...plan,
+      rollout,
+      summary: `${rollout.ready} of ${rollout.desiredReady} ready, ${rollout.unavailablePartitions} of ${outcome.partitions.length} partitions not ready, at most ${outcome.maxPartitions}`,
+    };
+  },
+});
+
+interface Limits extends PartitionedLimits {
+  /** The plan is not carried out. */
+  readonly isPaused: boolean;
+}
+
+export function partitionedLimitsOf({ family, spec, placement, groups }: LimitsInput): Limits {
+  const { unreachablePolicy, pausedPolicy, mode, soakSeconds, maxNew, ...settings } = spec.strategy?.partitioned ?? {};
+  return {
+    ...settings,
+    maxNew: maxNew ?? DEFAULT_MAX_NEW,
+    mode: mode ?? 'FleetDocumented',
+    excludesUnreachable: unreachablePolicy === 'Exclude',
+    excludesPaused: pausedPolicy === 'Exclude',
+    soakMs: (soakSeconds ?? 0) * 1000,
+    isPaused: spec.strategy?.paused === true,
+    groups,
+    placement,
+    binding: { group: family.binding.group, kind: family.binding.kind },
+  };
+}
+
+/** The state of one cluster, by spec 09 §11; an unreachable cluster is NotReady whatever it reported last. */
+export function wordOf(row: Row, isMoving = false): RolloutWord {
+  if (row.state === 'scheduled') return isMoving ? 'WaitApplied' : 'Pending';
+  if (!row.reachable) return 'NotReady';
+  if (isMoving) return 'WaitApplied';
+  if (isOutdated(row)) return 'OutOfSync';
+  switch (row.health) {
+    case 'available':
+    case 'untracked':
+    case 'diffed':
+      return row.drifted === true ? 'Modified' : 'Ready';
+    case 'starting':
+      return 'NotReady';
+    case 'failed':
+    case 'diff-failed':
+      return row.at === 'Available' ? 'NotReady' : 'ErrApplied';
+    case 'progressing':
+      return row.at === 'Available' ? 'NotReady' : 'WaitApplied';
+    case 'unknown':
+      return 'WaitApplied';
+  }
+}
+
+function rolloutStateOf(
+  rows: readonly Row[],
+  { partitions, pass, max, maxPartitions }: PartitionedOutcome,
+  moving: ReadonlySet<string>,
+): RolloutState {
+  const live = rows.filter(({ state, deleting }) => !deleting && (state === 'scheduled' || state === 'bound'));
+  const states = live.map((row) => wordOf(row, moving.has(row.key)));
+  const count = (state: RolloutWord) => states.filter((each) => each === state).length;
+  const beyond = pass.verdicts.filter(({ isEntered, isBeyondLimit }) => isEntered && isBeyondLimit).length;
+  return {
+    state: ROLLOUT_WORDS.findLast((state) => states.some((each) => each === state)) ?? 'Ready',
+    desiredReady: live.length,
+    ready: count('Ready'),
+    notReady: count('NotReady'),
+    pending: count('Pending'),
+    outOfSync: count('OutOfSync'),
+    modified: count('Modified'),
+    waitApplied: count('WaitApplied'),
+    errApplied: count('ErrApplied'),
+    unavailable: live.filter((row) => row.state === 'bound' && (!row.reachable || !isServing(row))).length,
+    maxUnavailable: max,
+    unavailablePartitions: beyond,
+    maxUnavailablePartitions: maxPartitions,
+    partitions: partitions.slice(0, MAX_LISTED_PARTITIONS).map(({ name, targets, max: limit }, index) => {
+      const verdict = pass.verdicts[index];
+      const isBeyondLimit = verdict?.isBeyondLimit ?? false;
+      return {
+        name,
+        count: targets.length,
+        maxUnavailable: limit,
+        unavailable: verdict?.unavailable ?? 0,
+        notReady: verdict?.bad ?? 0,
+        state: !isBeyondLimit ? 'Ready' : verdict?.isEntered === true ? 'NotReady' : 'Pending',
+      };
+    }),
+  };
+}
+
+const isServing = ({ health }: Row): boolean => health === 'available' || health === 'untracked' || health === 'diffed';

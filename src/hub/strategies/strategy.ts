@@ -1,0 +1,57 @@
+// The shape of a strategy by which a placement's own rollout moves its bindings. One strategy is one pure file beside this one and one row of
+// table.ts: its limits come from the placement's spec, its plan from the rows.
+import type { ObjectRef } from '../../api/object.ts';
+import type { PlacementStatus } from '../../api/placement.ts';
+import type { RolloutState } from '../../api/rollout-state.ts';
+import type { Telling } from '../../runtime/actions.ts';
+import type { PlacementFamily } from '../families.ts';
+import type { HubBinding, HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
+import type { ClusterGroupFacts } from '../planners/partitioned.ts';
+import type { Plan, Row } from '../planners/planner.ts';
+
+export interface LimitsInput {
+  readonly family: Pick<PlacementFamily, 'binding'>;
+  readonly spec: HubPlacement['spec'];
+  /** The latest one, if there is one. */
+  readonly policySnapshot: HubPolicySnapshot | undefined;
+  readonly placement: ObjectRef;
+  /** undefined = the hub does not serve ClusterGroups, or they cannot be read. */
+  readonly groups: readonly ClusterGroupFacts[] | undefined;
+}
+
+/** A plan that the rollout of a placement carries out. */
+export interface BindingPlan<State = unknown> extends Plan<State> {
+  /** Rows that should move and may not yet: they are reported as waiting. */
+  readonly stale: readonly string[];
+  /** Rows that carry the newest content: they are reported as started. */
+  readonly upToDate: readonly string[];
+  /** What it removes rests on the word of others, which may change by what is moved: it is removed when nothing else is left to do. */
+  readonly removesLast?: boolean;
+  /** How far it is, for the status. */
+  readonly rollout?: RolloutState;
+  /** The numbers behind it, for the log. */
+  readonly summary: string;
+}
+
+/** What a status reported before, and what it reports now. */
+export interface StatusTurn {
+  readonly before: PlacementStatus | undefined;
+  readonly after: PlacementStatus;
+  readonly bindings: readonly HubBinding[];
+}
+
+export interface Strategy {
+  plan(input: LimitsInput & { readonly rows: readonly Row[]; readonly now: number }): BindingPlan;
+  /** Events about the limits themselves. */
+  news(input: LimitsInput & StatusTurn): readonly Telling[];
+}
+
+/** Keeps the type of its limits to itself. */
+export const strategyWith = <Limits>(of: {
+  limitsOf(input: LimitsInput): Limits;
+  plan(input: { readonly rows: readonly Row[]; readonly limits: Limits; readonly now: number }): BindingPlan;
+  news?(turn: StatusTurn, limits: Limits): readonly Telling[];
+}): Strategy => ({
+  plan: ({ rows, now, ...input }) => of.plan({ rows, limits: of.limitsOf(input), now }),
+  news: (input) => of.news?.(input, of.limitsOf(input)) ?? [],
+});

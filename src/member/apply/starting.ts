@@ -1,0 +1,54 @@
+// What keeps an applied workload from starting, as its newest Pods tell.
+import type { Resource } from '../../api/kind.ts';
+import { ApiError, LostError } from '../../base/errors.ts';
+import type { Hands } from '../../runtime/controller.ts';
+import { amongNewest, type TroubledPod, worstOf } from '../availability/trouble.ts';
+import { isWaitedFor } from '../availability/verdict.ts';
+import type { Outcome } from './outcome.ts';
+
+const REPLICA_SETS: Resource = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'ReplicaSet',
+  plural: 'replicasets',
+  namespaced: true,
+};
+const REVISION = 'deployment.kubernetes.io/revision';
+
+export async function withTrouble(
+  hands: Hands,
+  outcome: Outcome,
+  troubledPods: (namespace: string) => readonly TroubledPod[],
+): Promise<Outcome> {
+  const { verdict, identifier } = outcome;
+  const { namespace } = identifier;
+  if (!isWaitedFor(verdict) || verdict.pods === undefined || namespace === undefined) return outcome;
+  const { pods } = verdict;
+  const found = amongNewest(troubledPods(namespace), pods);
+  const owners = new Set(found.flatMap(({ owner }) => (owner?.kind === 'ReplicaSet' ? [owner.name] : [])));
+  const newest = pods.revision === undefined ? owners : await ofRevision(hands, namespace, owners, pods.revision);
+  // Pods of an earlier template may stay for a while: their trouble is not that of the newest.
+  const worst = worstOf(found.filter(({ owner }) => pods.revision === undefined || newest.has(owner?.name ?? '')));
+  if (worst === undefined) return outcome;
+  const { code, message } = worst;
+  return { ...outcome, verdict: { ...verdict, trouble: { code, message } } };
+}
+
+async function ofRevision(
+  hands: Hands,
+  namespace: string,
+  names: ReadonlySet<string>,
+  revision: string,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const name of names) {
+    try {
+      const { object } = await hands.call('member', { verb: 'get', at: { resource: REPLICA_SETS, namespace, name } });
+      if (object?.metadata.annotations?.[REVISION] === revision) found.add(name);
+    } catch (error) {
+      // Without an answer the cause stays unknown; the outcome itself does not depend on it.
+      if (!(error instanceof ApiError || error instanceof LostError)) throw error;
+    }
+  }
+  return found;
+}

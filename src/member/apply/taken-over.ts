@@ -1,0 +1,65 @@
+// Objects that are given back instead of deleted: what belongs to the cluster itself, always; and what was on the member before and was taken
+// over, if the placement says so (flotilla.dev/keep-taken-over).
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import { isClusterOwned } from '../../api/cluster-owned.ts';
+import { annotations, fieldManagers } from '../../api/names.ts';
+import type { KubeObject, ObjectMeta, OwnerReference } from '../../api/object.ts';
+import { RBAC_GROUP } from '../../api/resources.ts';
+import type { Target } from '../../api/transport.ts';
+import { ApiError } from '../../base/errors.ts';
+import type { Json } from '../../base/json.ts';
+import type { Hands } from '../../runtime/controller.ts';
+import { anyResourceOf, type Identifier, isSilent } from './manifest.ts';
+import { isSameOwner, namesAppliedWork, ownersOf } from './ownership.ts';
+import { targetOf } from './targets.ts';
+
+export const keepsTakenOver = ({ annotations: notes }: Pick<ObjectMeta, 'annotations'>): boolean =>
+  notes?.[annotations.keepTakenOver] === 'true';
+
+/** It was on the member before any Work placed it: what a Work has left behind names an AppliedWork, or carries our record. */
+export const wasThereBefore = (live: KubeObject): boolean =>
+  !ownersOf(live).some(namesAppliedWork) && live.metadata.annotations?.[annotations.lastApplied] === undefined;
+
+export const isTakenOver = ({ metadata }: Pick<KubeObject, 'metadata'>): boolean =>
+  metadata.annotations?.[annotations.takenOver] === 'true';
+
+/** It stays on the member when the Work no longer wants it. */
+export const isGivenBack = (identifier: Identifier, live: Pick<KubeObject, 'metadata'>, keeps: boolean): boolean =>
+  isClusterOwned(identifier, live.metadata) || (keeps && isTakenOver(live));
+
+/** Takes our owner reference and our marks off; the rest of the object stays as it was applied. */
+export async function giveBack(hands: Hands, at: Target, live: KubeObject, owner: OwnerReference): Promise<void> {
+  const { uid, resourceVersion } = live.metadata;
+  const ownerReferences = ownersOf(live).filter((each) => !isSameOwner(each, owner));
+  const marks = { [annotations.takenOver]: null, [annotations.lastApplied]: null, [annotations.specHash]: null };
+  const body = { metadata: { uid, resourceVersion, ownerReferences, annotations: marks } } as unknown as Json;
+  await hands.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
+}
+
+/** Before all that an AppliedWork owns is collected. True = given back; throws while it cannot be known. */
+export async function giveBackOne(
+  hands: Hands,
+  catalogue: LiveCatalogue,
+  identifier: Identifier,
+  { owner, keeps }: { readonly owner: OwnerReference; readonly keeps: boolean },
+): Promise<boolean> {
+  const resource = anyResourceOf(catalogue, identifier);
+  if (identifier.name === undefined) return false;
+  if (resource === undefined) {
+    if (!isSilent(catalogue, identifier)) return false;
+    throw new ApiError(503, 'ServiceUnavailable', `the API server of group ${identifier.group ?? ''} does not respond`);
+  }
+  // What Kubernetes marks as its own has no namespace, or one that nothing is placed into, but for RBAC.
+  if (!keeps && resource.namespaced && resource.group !== RBAC_GROUP) return false;
+  const at = targetOf(resource, identifier);
+  try {
+    const { object } = await hands.call('member', { verb: 'get', at });
+    if (object === undefined || !isGivenBack(identifier, object, keeps)) return false;
+    if (!ownersOf(object).some((each) => isSameOwner(each, owner))) return false;
+    await giveBack(hands, at, object, owner);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'NotFound') return false;
+    throw error;
+  }
+}

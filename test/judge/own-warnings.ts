@@ -1,0 +1,16 @@
+// What our admission warns of and a server that merely has the CRDs does not. Each line is left out of every comparison.
+import type { Step } from './script.ts';
+
+const TEXTS = [
+  'is not supported yet: ',
+  'matches nothing on the hub now: ',
+  'has no labelSelector: stage ',
+  'spec.stages is empty: ',
+  'maxUnavailable is 0: ',
+  'clusterNames is empty: ',
+];
+
+export const OWN_WARNING: NonNullable<Step['without']>[number] = {
+  line: new RegExp(TEXTS.map((text) => text.replaceAll('.', '\\.')).join('|')),
+  known: 'own-warnings',
+};

@@ -1,0 +1,150 @@
+// Partitioned rollouts, pauses and cluster groups, in both families, on real API servers in memory.
+import { describe, expect } from 'vitest';
+import { annotations } from '../../src/api/names.ts';
+import { families } from '../../src/hub/families.ts';
+import { configMap, type Delivery, DONE, deployment, scenario } from '../delivery.ts';
+
+const partitions = (partitioned: object, more: object = {}) => ({
+  strategy: { type: 'Partitioned', partitioned, ...more },
+});
+const MEMBERS = {
+  c1: { stage: 'canary' },
+  c2: { stage: 'canary' },
+  c3: { stage: 'prod' },
+  c4: { stage: 'prod' },
+  c5: {},
+};
+const BY_STAGE = ['canary', 'prod'].map((stage) => ({ name: stage, clusterSelector: { matchLabels: { stage } } }));
+
+async function installed(it: Delivery, spec: object): Promise<void> {
+  await it.give(configMap('1'), deployment('web:1'));
+  await it.place(spec);
+  await it.runs();
+}
+
+const rolloutOf = async (it: Delivery) => (await it.status()).rollout;
+const codesOf = async (it: Delivery) => (await it.holds()).map(({ code }) => code);
+
+describe('a partitioned rollout', () => {
+  scenario.for(families)(
+    'reaches one partition after the other, and stops at one that is not ready',
+    { members: MEMBERS },
+    async (it) => {
+      await installed(it, partitions({ maxUnavailable: 1, partitions: BY_STAGE }));
+      expect(await it.images()).toMatchObject({ c1: 'web:1', c4: 'web:1', c5: '-' });
+      expect(await rolloutOf(it)).toMatchObject({
+        desiredReady: 5,
+        ready: 4,
+        pending: 1,
+        partitions: [
+          { name: 'canary', count: 2, maxUnavailable: 1, notReady: 0, state: 'Ready' },
+          { name: 'prod', count: 2, maxUnavailable: 1, notReady: 0, state: 'Ready' },
+        ],
+      });
+      expect(await codesOf(it)).toEqual(['NoPartition']);
+
+      await it.give(deployment('web:bad'));
+      await it.runs();
+      // One canary may be down, so the other one and the next partition keep what works.
+      expect(await it.images()).toMatchObject({ c1: 'web:bad', c2: 'web:1', c3: 'web:1', c4: 'web:1' });
+      expect(await rolloutOf(it)).toMatchObject({
+        state: 'OutOfSync',
+        notReady: 1,
+        outOfSync: 3,
+        pending: 1,
+        unavailable: 1,
+        unavailablePartitions: 1,
+        partitions: [
+          { name: 'canary', unavailable: 1, notReady: 2, state: 'NotReady' },
+          { name: 'prod', state: 'Pending' },
+        ],
+      });
+      const codes = await codesOf(it);
+      expect(codes).toContain('PartitionWindow');
+      expect(codes).toContain('EarlierPartition');
+      const window = (await it.holds()).find(({ code }) => code === 'PartitionWindow');
+      expect(window?.on?.name).toBe('c1');
+
+      await it.give(deployment('web:2'));
+      await it.runs(300_000);
+      expect(await it.images()).toMatchObject({ c1: 'web:2', c2: 'web:2', c3: 'web:2', c4: 'web:2', c5: '-' });
+      expect(await rolloutOf(it)).toMatchObject({ state: 'Pending', ready: 4, outOfSync: 0 });
+    },
+  );
+
+  scenario.for(families)(
+    'with a limit of 0 updates one cluster at a time and finishes',
+    { members: { c1: { stage: 'canary' }, c2: { stage: 'prod' }, c3: { stage: 'prod' } } },
+    async (it) => {
+      await installed(it, partitions({ maxUnavailable: 0, maxUnavailablePartitions: 0, partitions: BY_STAGE }));
+      expect(await it.said()).toEqual(DONE);
+      await it.give(deployment('web:2'));
+      await it.runs(300_000);
+      expect(await it.images()).toEqual({ c1: 'web:2', c2: 'web:2', c3: 'web:2' });
+      expect(await rolloutOf(it)).toMatchObject({ state: 'Ready', ready: 3, desiredReady: 3 });
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
+
+  scenario.for(families)('follows the labels of members and of groups', { members: MEMBERS }, async (it) => {
+    await it.fleet.hub.create('clustergroups', undefined, {
+      metadata: { name: 'first' },
+      spec: { selector: { matchLabels: { stage: 'canary' } } },
+    });
+    await installed(it, partitions({ partitions: [{ name: 'first', clusterGroup: 'first' }] }));
+    expect(await it.images()).toEqual({ c1: 'web:1', c2: 'web:1', c3: '-', c4: '-', c5: '-' });
+    await it.fleet.patch('memberclusters', undefined, 'c5', { metadata: { labels: { stage: 'canary' } } });
+    await it.runs();
+    expect(await it.images()).toMatchObject({ c3: '-', c5: 'web:1' });
+    await it.fleet.patch('clustergroups', undefined, 'first', { spec: { selector: { matchLabels: null } } });
+    await it.runs();
+    expect(await it.images()).toMatchObject({ c3: 'web:1', c4: 'web:1' });
+    const group = await it.fleet.hub.get('clustergroups', undefined, 'first');
+    expect(group.status).toMatchObject({ clusterCount: 5, readyClusterCount: 5, nonReadyClusterCount: 0 });
+  });
+
+  scenario.for(families)('leaves a paused cluster alone', { members: 2 }, async (it) => {
+    await installed(it, partitions({}));
+    await it.fleet.patch('memberclusters', undefined, 'c1', {
+      metadata: { annotations: { [annotations.memberPaused]: 'true' } },
+    });
+    await it.give(configMap('2'));
+    await it.runs();
+    expect(await it.values()).toEqual({ c1: '1', c2: '2' });
+    expect(await it.holds()).toMatchObject([{ code: 'Paused', clusters: ['c1'] }]);
+    await it.fleet.patch('memberclusters', undefined, 'c1', {
+      metadata: { annotations: { [annotations.memberPaused]: null } },
+    });
+    await it.runs();
+    expect(await it.values()).toEqual({ c1: '2', c2: '2' });
+  });
+});
+
+describe('a paused placement', () => {
+  scenario.for(families)('moves and removes nothing until it is resumed', { members: 3 }, async (it) => {
+    await installed(it, { policy: { placementType: 'PickFixed', clusterNames: ['c1', 'c2'] } });
+    await it.change({ strategy: { type: 'RollingUpdate', paused: true } });
+    await it.give(configMap('2'));
+    await it.change({ policy: { placementType: 'PickFixed', clusterNames: ['c2', 'c3'] } });
+    await it.runs();
+    expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '-' });
+    expect(await codesOf(it)).toEqual(['Paused']);
+    await it.change({ strategy: { paused: false } });
+    await it.runs(300_000);
+    expect(await it.values()).toEqual({ c1: '-', c2: '2', c3: '2' });
+  });
+
+  scenario.for(families)('changes from one strategy to the other in mid-rollout', { members: 3 }, async (it) => {
+    await installed(it, partitions({ maxUnavailable: 1 }));
+    await it.give(deployment('web:bad'));
+    await it.runs();
+    expect(Object.values(await it.images()).filter((image) => image === 'web:bad')).toHaveLength(1);
+    await it.change({ strategy: { type: 'RollingUpdate', partitioned: null, rollingUpdate: { maxUnavailable: 1 } } });
+    await it.runs();
+    expect(Object.values(await it.images()).filter((image) => image === 'web:bad')).toHaveLength(1);
+    expect(await rolloutOf(it)).toBeUndefined();
+    await it.give(deployment('web:2'));
+    await it.runs(300_000);
+    expect(new Set(Object.values(await it.images()))).toEqual(new Set(['web:2']));
+  });
+});

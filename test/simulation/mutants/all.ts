@@ -1,0 +1,28 @@
+// All mutants, and which of them a gate tries.
+import { deliveryMutants } from './delivery.ts';
+import type { Mutant } from './mutant.ts';
+import { mutants } from './mutants.ts';
+import { schedulingMutants } from './scheduling.ts';
+import { stagedMutants } from './staged.ts';
+
+export const allMutants: readonly Mutant[] = [...mutants, ...deliveryMutants, ...stagedMutants, ...schedulingMutants];
+
+/** A gate tries at least so many. */
+export const MIN_TRIED = 4;
+
+/**
+ * The mutants whose file has changed. If these are few, others follow, which change with the seed: a gate always shows that the simulation
+ * can fail. `changed` is undefined when nobody knows what has changed: then all are tried.
+ */
+export function mutantsFor(
+  all: readonly Mutant[],
+  changed: readonly string[] | undefined,
+  seed: number,
+): readonly Mutant[] {
+  if (changed === undefined) return all;
+  const touched = all.filter(({ file }) => changed.includes(file));
+  const others = all.filter((mutant) => !touched.includes(mutant));
+  const start = others.length === 0 ? 0 : seed % others.length;
+  const rotated = [...others.slice(start), ...others.slice(0, start)];
+  return [...touched, ...rotated.slice(0, Math.max(0, MIN_TRIED - touched.length))];
+}
