@@ -1,6 +1,7 @@
 // The traces of spec 04 §9, row by row. Where our plan differs from KubeFleet's, the row says by which decision.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Hold } from '../../api/hold.ts';
 import type { Health, Row } from './planner.ts';
 import { isOutdated } from './planner.ts';
 import { type RollingLimits, rolling } from './rolling.ts';
@@ -393,6 +394,71 @@ describe('a rolling update', () => {
     const all = `${f.target}/${f.maxUnavailable}/${f.maxSurge}/${f.minAvailable} ${f.ready}/${f.canBeUnavailable}/${f.canBeReady} ${f.maxRemove}/${f.maxAdd}`;
     expect(all.startsWith(figures), `${all} begins with ${figures}`).toBe(true);
     expect(plan.wakeAt).toBeUndefined();
+  });
+
+  describe.each(['Overridden', 'WorkSynchronized'])(
+    'of a copy that failed at %s, and still serves its old content',
+    (at) => {
+      const rows = (others: string) => [...bindings('U f c1').map((row): Row => ({ ...row, at })), ...bindings(others)];
+
+      test('keeps it until others suffice, and says why', () => {
+        const plan = planOf(rows('B p c2'), { n: 1, mu: 0, ms: 1 });
+        expect(plan.remove).toEqual([]);
+        expect(plan.holds['c1']?.code).toBe('BudgetUsed');
+        expect(planOf(rows('B r c2'), { n: 1, mu: 0, ms: 1 }).remove).toEqual(['c1']);
+      });
+
+      test('updates it without using up the budget', () => {
+        const outdated = bindings('B fo c1; B ro c2').map((row): Row => (row.key === 'c1' ? { ...row, at } : row));
+        expect(planOf(outdated, { n: 2, mu: 1 })).toMatchObject({ move: ['c1'], stale: ['c2'] });
+      });
+    },
+  );
+
+  test('keeps no copy that failed on its member', () => {
+    const rows = bindings('U f c1; B p c2').map((row): Row => (row.key === 'c1' ? { ...row, at: 'Applied' } : row));
+    expect(planOf(rows, { n: 1, mu: 0, ms: 1 }).remove).toEqual(['c1']);
+  });
+
+  describe('of a cluster whose order is undecided', () => {
+    const why: Hold = {
+      code: 'RevisionPending',
+      subject: { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourceBinding', name: 'c1' },
+      facts: {},
+      next: 'wait',
+    };
+    const with1 = (text: string) =>
+      bindings(text).map((row): Row => (row.key === 'c1' ? { ...row, wants: row.has ?? NEW, undecided: why } : row));
+
+    test('binds the others, not this one, and reports why', () => {
+      const plan = planOf(with1('S c1 c2'), { n: 2, mu: 1, ms: 0 });
+      expect(plan).toMatchObject({ move: ['c2'], stale: ['c1'], holds: { c1: why }, done: false });
+      expect(Object.keys(plan.holds)).toEqual(['c1']);
+    });
+
+    test('takes no place within the surge', () => {
+      const plan = planOf(with1('S c1 c2; B r c3'), { n: 2, mu: 0, ms: 0 });
+      expect(plan).toMatchObject({ move: ['c2'], stale: ['c1'] });
+    });
+
+    test('leaves the content as it is, and is not done', () => {
+      const plan = planOf(with1('B ro c1; B r c2'), { n: 2, mu: 1, ms: 0 });
+      expect(plan).toMatchObject({ move: [], stale: [], remove: [], holds: { c1: why }, done: false });
+    });
+
+    test('still counts it as available: the budget of the others is as large as before', () => {
+      expect(planOf(with1('B ro c1 c2'), { n: 2, mu: 1, ms: 0 }).move).toEqual(['c2']);
+    });
+
+    test('waits for its predecessor first', () => {
+      const plan = planOf(with1('U d c1-old; S c1'), { n: 1, mu: 1 });
+      expect(plan.move).toEqual([]);
+      expect(plan.holds['c1']?.code).toBe('PredecessorLeaving');
+    });
+
+    test('removes it all the same when the cluster is given up', () => {
+      expect(planOf(with1('U r c1; B r c2'), { n: 1, mu: 1 }).remove).toEqual(['c1']);
+    });
   });
 
   test('T11 waits for the end of an untracked cluster’s period, and for nothing else', () => {

@@ -136,8 +136,12 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   };
 };
 
-/** Known not to work: it was looked at. Of what is only under way nobody knows that, see ADR 7. */
-const isDown = ({ health }: Row): boolean => health === 'failed' || health === 'starting' || health === 'diff-failed';
+/** Conditions about writing a Work: if one is False, the member still runs the content of the Work before it. */
+const BEFORE_DELIVERY: readonly string[] = ['Overridden', 'WorkSynchronized'];
+
+/** The member reported that it does not work. Content that is still being applied may well serve, see ADR 7. */
+const isDown = ({ health, at = '' }: Row): boolean =>
+  (health === 'failed' && !BEFORE_DELIVERY.includes(at)) || health === 'starting' || health === 'diff-failed';
 
 function readyOf(row: Row, limits: RollingLimits, now: number): boolean {
   if (row.health === 'available' || row.health === 'diffed') return true;
