@@ -1,5 +1,5 @@
 // The list of scripts on the built program: everything it answers is what a real Kubernetes 1.34.4 answered, except where
-// docs/known-differences.md says why not. live.test.ts holds the recorded answers against a real server.
+// docs/known-differences.md says why not. live.proof.test.ts holds the recorded answers against a real server.
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { patience } from '../../scripts/gate/patience.ts';
