@@ -13,8 +13,8 @@ import { serveHealth } from './health-server.ts';
 import { type Leading, runWhileLeading } from './leading.ts';
 import { jsonLog, type LogLevel } from './log.ts';
 import { type MembershipFlags, membershipOf } from './membership-flags.ts';
-import { checkKinds, HUB_NEEDS } from './needed-kinds.ts';
-import { startHub } from './parts.ts';
+import { checkKinds } from './needed-kinds.ts';
+import { hubNeeds, startHub } from './parts.ts';
 import { type PlacementFlags, placementsOf } from './placement-flags.ts';
 import { checkRights } from './rights.ts';
 import { type RunFlags, runsOf } from './run-flags.ts';
@@ -38,7 +38,8 @@ export async function hub(options: HubCommandOptions): Promise<void> {
     onThrottled: tellThrottling({ server: 'hub', clock: wallClock, log, metrics }),
   });
   const { transport } = server;
-  checkKinds(server.catalogue, HUB_NEEDS, {
+  const catalogue = createLiveCatalogue(transport);
+  checkKinds(server.catalogue, hubNeeds(catalogue), {
     where: 'the hub',
     remedy: 'there, "flotilla crds hub | kubectl apply -f -" installs them',
   });
@@ -48,7 +49,6 @@ export async function hub(options: HubCommandOptions): Promise<void> {
     remedy: 'on the hub, "flotilla roles hub | kubectl apply -f -" gives these rights to the account flotilla-hub',
   });
   await createIfAbsent(server, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } });
-  const catalogue = createLiveCatalogue(transport);
   await catalogue.refresh();
   let leading: Leading | undefined;
   await using _health =

@@ -13,7 +13,8 @@ import { type Agent, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
 import { jsonLog, type LogLevel } from './log.ts';
-import { AGENT_NEEDS, checkKinds } from './needed-kinds.ts';
+import { checkKinds } from './needed-kinds.ts';
+import { agentNeeds } from './parts.ts';
 import { checkRights } from './rights.ts';
 import { firstSignal } from './signals.ts';
 import { tellThrottling } from './throttling.ts';
@@ -43,7 +44,10 @@ export async function member(options: MemberCommandOptions): Promise<void> {
     ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
     ...(options.context === undefined ? {} : { context: options.context }),
   });
-  checkKinds(own.catalogue, AGENT_NEEDS, {
+  const catalogue = createLiveCatalogue(own.transport);
+  const probe = transportProbe(own.transport);
+  const parts = { clock: wallClock, random: systemRandom, catalogues: { member: catalogue } };
+  checkKinds(own.catalogue, agentNeeds(parts, { cluster: options.name, probe }), {
     where: `the member "${options.name}"`,
     remedy: 'there, "flotilla crds member | kubectl apply -f -" installs them',
   });
@@ -56,7 +60,6 @@ export async function member(options: MemberCommandOptions): Promise<void> {
     hub: counted(hub.transport, 'hub', metrics),
     member: counted(own.transport, 'member', metrics),
   };
-  const catalogue = createLiveCatalogue(own.transport);
   await catalogue.refresh();
   let agent: Agent | undefined;
   await using _health =
@@ -70,14 +73,12 @@ export async function member(options: MemberCommandOptions): Promise<void> {
         });
   agent = runAgent(
     {
-      clock: wallClock,
-      random: systemRandom,
+      ...parts,
       log,
       servers,
-      catalogues: { member: catalogue },
       ...besideDisk(),
     },
-    { cluster: options.name, probe: transportProbe(own.transport), metrics, isRemote: true },
+    { cluster: options.name, probe, metrics, isRemote: true },
   );
   console.log(`flotilla: the agent of member "${options.name}" is running; Ctrl-C stops it`);
   await stopped;

@@ -1,6 +1,7 @@
 // The running parts of Flotilla, put together from controllers: the same in one process, in several, and in a simulated world.
 import type { Registry } from 'prom-client';
 import type { LiveCatalogue } from '../api/catalogue.ts';
+import type { Resource } from '../api/kind.ts';
 import { families } from '../hub/families.ts';
 import { groupController } from '../hub/groups/controller.ts';
 import { membership } from '../hub/membership/controller.ts';
@@ -18,9 +19,12 @@ import { applierWorker } from '../member/apply/worker.ts';
 import { heartbeat } from '../member/heartbeat/controller.ts';
 import type { Probe } from '../member/heartbeat/pulse.ts';
 import { hubSources } from '../member/sources.ts';
+import type { ServerName } from '../runtime/controller.ts';
 import type { Deps } from '../runtime/deps.ts';
 import { keepKinds } from '../runtime/kinds.ts';
-import { type Manager, startManager } from '../runtime/manager.ts';
+import { type Manager, type ManagerOptions, startManager } from '../runtime/manager.ts';
+
+type Controllers = ManagerOptions['controllers'];
 
 interface PartOptions {
   mayWrite?(): boolean;
@@ -36,22 +40,39 @@ export interface HubOptions extends Partial<Settings>, PartOptions {
 
 /** Without a catalogue of the hub's kinds it only keeps the membership. */
 export function startHub(deps: Deps, options: HubOptions = {}): Manager {
-  const { mayWrite, metrics, isRemote, placements, runs, ...settings } = options;
-  const catalogue = deps.catalogues?.hub;
+  const { mayWrite, metrics } = options;
   return startManager(deps, {
-    controllers: [
-      membership(settings),
-      groupController(),
-      // On another's server nothing of ours looks at what is written.
-      ...(catalogue === undefined
-        ? []
-        : delivery(catalogue, metrics, { placements, runs: { isSigned: isRemote !== true, ...runs } })),
-      ...(catalogue !== undefined && isRemote ? [keepKinds('hub', catalogue)] : []),
-    ],
+    controllers: hubControllers(deps.catalogues?.hub, options),
     manager: 'flotilla-hub',
     ...(mayWrite ? { mayWrite } : {}),
     ...(metrics ? { metrics } : {}),
   });
+}
+
+function hubControllers(catalogue: LiveCatalogue | undefined, options: HubOptions): Controllers {
+  const { mayWrite: _, metrics, isRemote, placements, runs, ...settings } = options;
+  return [
+    membership(settings),
+    groupController(),
+    // On another's server nothing of ours looks at what is written.
+    ...(catalogue === undefined
+      ? []
+      : delivery(catalogue, metrics, { placements, runs: { isSigned: isRemote !== true, ...runs } })),
+    ...(catalogue !== undefined && isRemote ? [keepKinds('hub', catalogue)] : []),
+  ];
+}
+
+/** The kinds without which the hub's controllers cannot begin. */
+export const hubNeeds = (catalogue: LiveCatalogue): readonly Resource[] =>
+  neededBy(hubControllers(catalogue, { isRemote: true }), 'hub');
+
+/** A controller waits for the first list of each source that is not optional. */
+function neededBy(controllers: Controllers, on: ServerName): readonly Resource[] {
+  const sources = controllers
+    .flatMap(({ watches }) => watches)
+    .filter(({ optional, source }) => optional !== true && source.on === on)
+    .map(({ source: { resource } }) => resource);
+  return [...new Map(sources.map((each) => [`${each.group}/${each.version}/${each.plural}`, each])).values()];
 }
 
 function delivery(
@@ -84,19 +105,31 @@ export interface AgentOptions extends PartOptions {
 
 /** Without a catalogue of the member's kinds it only sends heartbeats. */
 export function startAgent(deps: Deps, { cluster, probe, mayWrite, metrics, isRemote }: AgentOptions): Manager {
-  const { clock, random } = deps;
-  const catalogue = deps.catalogues?.member;
-  const sources = hubSources(cluster);
   return startManager(deps, {
-    controllers: [
-      heartbeat({ cluster, probe, clock, random: random.fork('heartbeat'), sources }),
-      ...(catalogue === undefined
-        ? []
-        : [applierWorker({ cluster, catalogue, random: random.fork('applier'), sources })]),
-      ...(catalogue !== undefined && isRemote ? [keepKinds('member', catalogue)] : []),
-    ],
+    controllers: agentControllers(deps, { cluster, probe, ...(isRemote ? { isRemote } : {}) }),
     manager: 'flotilla-member',
     ...(mayWrite ? { mayWrite } : {}),
     ...(metrics ? { metrics } : {}),
   });
 }
+
+function agentControllers(
+  { clock, random, catalogues }: Pick<Deps, 'clock' | 'random' | 'catalogues'>,
+  { cluster, probe, isRemote }: Pick<AgentOptions, 'cluster' | 'probe' | 'isRemote'>,
+): Controllers {
+  const catalogue = catalogues?.member;
+  const sources = hubSources(cluster);
+  return [
+    heartbeat({ cluster, probe, clock, random: random.fork('heartbeat'), sources }),
+    ...(catalogue === undefined
+      ? []
+      : [applierWorker({ cluster, catalogue, random: random.fork('applier'), sources })]),
+    ...(catalogue !== undefined && isRemote ? [keepKinds('member', catalogue)] : []),
+  ];
+}
+
+/** The kinds without which an agent cannot begin on its member. The hub may get its kinds later: an agent waits until the hub admits it. */
+export const agentNeeds = (
+  deps: Pick<Deps, 'clock' | 'random' | 'catalogues'>,
+  options: Pick<AgentOptions, 'cluster' | 'probe'>,
+): readonly Resource[] => neededBy(agentControllers(deps, { ...options, isRemote: true }), 'member');
