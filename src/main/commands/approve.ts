@@ -1,0 +1,79 @@
+// `flotilla approve RUN`, and `kubectl fleet approve KIND` as in KubeFleet's plugin.
+import { type Command, Option } from 'commander';
+import { wallClock } from '../../base/clock.ts';
+import { approveRequest, approveRun, requestNamed } from '../../cli/approve.ts';
+import { type ConnectOptions, connect } from '../../cli/connect.ts';
+import { duration, hubCommand, print, toHub } from './flags.ts';
+
+export function addApproveRun(root: Command): void {
+  hubCommand(root.command('approve'))
+    .description('open a gate of a staged update run')
+    .argument('<run>', 'NAME or run/NAME')
+    .option('--stage <name>', 'the stage whose gate it is (without: the one gate that waits for an approval)')
+    .addOption(new Option('--before', 'the gate before the stage').conflicts('after'))
+    .option('--after', 'the gate after the stage (without either: the one that is closed)')
+    .option('-m, --message <text>', 'kept with the approval, for whoever asks later')
+    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  flotilla approve example-run
+  flotilla approve example-run --stage canary --after
+  flotilla approve example-run -n team --stage prod --before -m "the numbers of canary look good"`,
+    )
+    .action(async (run: string, options: ApproveRunFlags) => {
+      const { namespace, stage, before, after, message } = options;
+      using server = await connect(toHub(options));
+      await approveRun(
+        server,
+        {
+          run,
+          clock: wallClock,
+          ...(stage === undefined ? {} : { stage }),
+          ...(namespace === undefined ? {} : { namespace }),
+          ...(before ? { when: 'before' } : after ? { when: 'after' } : {}),
+          ...(message === undefined ? {} : { message }),
+        },
+        print,
+      );
+    });
+}
+
+type ApproveRunFlags = ConnectOptions & { stage?: string; before?: boolean; after?: boolean; message?: string };
+
+const FIVE_MINUTES = 5 * 60_000;
+
+export function addApproveRequest(root: Command): void {
+  root
+    .command('approve')
+    .description('approve a request of a staged update run')
+    .argument('<kind>', 'clusterapprovalrequest (careq) or approvalrequest (areq)')
+    .requiredOption('--hub-cluster-context <name>', 'context of the hub in the kubeconfig')
+    .requiredOption('--name <name>', 'the request')
+    .option('-n, --namespace <name>', 'namespace of an approvalrequest')
+    .option('--timeout <duration>', 'give up after this time (default: 5m)', duration)
+    .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else ~/.kube/config)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  kubectl fleet approve clusterapprovalrequest --hub-cluster-context hub --name example-run-after-canary
+  kubectl fleet approve areq --hub-cluster-context hub --name example-run-before-prod -n team`,
+    )
+    .action(async (kind: string, options: ApproveRequestFlags) => {
+      const { hubClusterContext: context, name, namespace, timeout: timeoutMs = FIVE_MINUTES, kubeconfig } = options;
+      const which = { kind, name, ...(namespace === undefined ? {} : { namespace }) };
+      requestNamed(which);
+      using server = await connect({ context, ...(kubeconfig === undefined ? {} : { kubeconfig }) });
+      await approveRequest(server, { ...which, timeoutMs, clock: wallClock }, print);
+    });
+}
+
+interface ApproveRequestFlags {
+  readonly hubClusterContext: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly timeout?: number;
+  readonly kubeconfig?: string;
+}

@@ -1,0 +1,72 @@
+// Flags that commands share, how they are read, and where commands print to.
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { wallClock } from '../../base/clock.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { UserError } from '../../base/errors.ts';
+import type { ConnectOptions } from '../../cli/connect.ts';
+import type { ShowOptions } from '../../cli/showing.ts';
+import type { Print } from '../../cli/target.ts';
+import { terminalOn } from '../../cli/terminal.ts';
+import { firstSignal } from '../signals.ts';
+
+export const print: Print = {
+  line: (text) => console.log(text),
+  warning: (text) => console.error(`Warning: ${text}`),
+  error: (text) => console.error(`error: ${text}`),
+};
+
+export function port(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new InvalidArgumentError('a port is 0 to 65535');
+  return value;
+}
+
+export const connecting = (command: Command): Command =>
+  command
+    .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else ~/.kube/config)')
+    .option('--context <name>', 'context of the kubeconfig');
+
+export const inNamespace = (command: Command): Command =>
+  connecting(command).option('-n, --namespace <name>', 'namespace to work in');
+
+/** Of the hub, whatever context is current: a kubeconfig of a fleet has many. */
+export const hubCommand = (command: Command): Command =>
+  command
+    .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else ~/.kube/config)')
+    .option('--context <name>', 'context of the kubeconfig (default: "hub" if there is one, else the current one)');
+
+export const asking = (command: Command, what = 'placement/NAME'): Command =>
+  hubCommand(command)
+    .argument('<what>', what)
+    .option(
+      '-n, --namespace <name>',
+      'what is meant is in this namespace (without: in none, such as a ClusterResourcePlacement)',
+    )
+    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']));
+
+export type AskOptions = ConnectOptions & { readonly output?: string };
+
+export const toHub = (options: ConnectOptions): ConnectOptions => ({ ...options, usualContext: 'hub' });
+
+export type WatchOptions = AskOptions & { readonly watch?: boolean; readonly timeout?: number };
+
+export function showing({ output, watch, timeout }: WatchOptions): ShowOptions {
+  if (timeout !== undefined && !watch) throw new UserError('BadFlag', '--timeout needs --watch');
+  const stop = new AbortController();
+  if (watch) void firstSignal().then(() => stop.abort());
+  const terminal = terminalOn(process.stdout);
+  return {
+    clock: wallClock,
+    signal: stop.signal,
+    ...(output === undefined ? {} : { output }),
+    ...(watch ? { watch } : {}),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    ...(terminal === undefined ? {} : { terminal }),
+  };
+}
+
+export function duration(text: string): number {
+  const ms = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+  if (ms === undefined || ms <= 0) throw new InvalidArgumentError('a duration such as 90s or 10m is expected');
+  return ms;
+}

@@ -1,0 +1,91 @@
+// `flotilla plan`: what would happen.
+import { type Command, Option } from 'commander';
+import { wallClock } from '../../base/clock.ts';
+import { UserError } from '../../base/errors.ts';
+import { connect } from '../../cli/connect.ts';
+import { readManifests } from '../../cli/manifests.ts';
+import { planPlacement } from '../../cli/plan-placement.ts';
+import { plannedByManifests, plannedByName, planRun } from '../../cli/plan-run.ts';
+import { whichRun } from '../../cli/which-run.ts';
+import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
+
+export function addPlan(root: Command): void {
+  const plan = hubCommand(root.command('plan'))
+    .enablePositionalOptions()
+    .description(
+      'say what would happen, and write nothing: which clusters a placement would get, or what a run would do',
+    )
+    .option('-f, --filename <path...>', 'a placement that is new or changed; - for standard input')
+    .option('-n, --namespace <name>', 'of a ResourcePlacement that names none')
+    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
+    .addHelpText(
+      'after',
+      `
+The scheduler's own cycle runs over the clusters as they are now. Nothing is written; what -f names is checked by a dry run.
+
+Exit codes:
+  0  the policy would be fulfilled
+  1  it could not be found out: no server, no right, or the server would not take what -f names
+  2  fewer clusters fit than the policy asks for
+
+Examples:
+  flotilla plan -f placement.yaml
+  flotilla plan -f placement.yaml -o json
+  flotilla plan run example-run`,
+    )
+    .action(async (options: AskOptions & { filename?: string[] }) => {
+      const { filename, namespace, output } = options;
+      if (filename === undefined) {
+        throw new UserError('BadFlag', 'name a placement by a file with -f, or a run: flotilla plan run NAME');
+      }
+      const manifests = readManifests(filename);
+      using server = await connect(toHub(options));
+      const asked = {
+        clock: wallClock,
+        ...(output === undefined ? {} : { output }),
+        ...(namespace === undefined ? {} : { namespace }),
+      };
+      process.exitCode = await planPlacement(server, manifests, asked, print);
+    });
+  hubCommand(plan.command('run'))
+    .description('what a staged update run would do: stages, order, waves, gates, and the change on each cluster')
+    .argument('[run]', 'NAME or run/NAME of a run on the hub')
+    .option('-f, --filename <path...>', 'a run that is not there yet, perhaps with its strategy; - for standard input')
+    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
+    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
+    .addHelpText(
+      'after',
+      `
+The hub's own decisions are carried out on pretended objects. Assumed is that clusters work as soon as they have the revision, that people approve
+at once, and that the fleet stays as it is. Nothing is written; what -f names is checked by a dry run.
+
+Exit codes:
+  0  it would succeed
+  1  it could not be found out: no such run, no server, no right, or the server would not take what -f names
+  2  it would wait for something that only others can give
+  3  it could not begin, or would fail; the hub's own words say why
+
+Examples:
+  flotilla plan run example-run
+  flotilla plan run -f run.yaml
+  flotilla plan run -f strategy.yaml -f run.yaml -n team -o json`,
+    )
+    .action(async (argument: string | undefined, options: AskOptions & { filename?: string[] }) => {
+      const { filename, namespace, output } = options;
+      if ((argument === undefined) === (filename === undefined)) {
+        throw new UserError('BadFlag', 'name one run: by its NAME, or by a file with -f');
+      }
+      const which = argument === undefined ? undefined : whichRun(argument, namespace);
+      const manifests = filename === undefined ? [] : readManifests(filename);
+      using server = await connect(toHub(options));
+      const planned =
+        which === undefined
+          ? await plannedByManifests(server, manifests, {
+              warn: print.warning,
+              ...(namespace === undefined ? {} : { namespace }),
+            })
+          : await plannedByName(server, which);
+      const asked = { clock: wallClock, ...(output === undefined ? {} : { output }) };
+      process.exitCode = await planRun(server, planned, asked, print);
+    });
+}

@@ -1,0 +1,117 @@
+// Commands that show how far something is and why it does not move.
+import { type Command, Option } from 'commander';
+import { wallClock } from '../../base/clock.ts';
+import { connect } from '../../cli/connect.ts';
+import { membersFrom } from '../../cli/members.ts';
+import { showRun } from '../../cli/run.ts';
+import { status } from '../../cli/status.ts';
+import { whichPlacement } from '../../cli/which-placement.ts';
+import { namesRun, whichRun } from '../../cli/which-run.ts';
+import { why, whyRun } from '../../cli/why.ts';
+import { type AskOptions, asking, duration, hubCommand, print, showing, toHub, type WatchOptions } from './flags.ts';
+
+export function addStatus(root: Command): void {
+  asking(root.command('status'))
+    .description('show how far a placement is, cluster by cluster')
+    .option('-w, --watch', 'go on showing until it is complete')
+    .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
+    .addHelpText(
+      'after',
+      `
+Stages of a cluster:
+  NotPicked, Waiting, Starting, Applying, Applied, Available; ApplyFailed, NotAvailable, OverrideFailed when something is wrong;
+  Leaving when it is no longer picked; Comparing, Compared, CompareFailed where differences are only reported.
+
+Exit codes:
+  0  complete: every picked cluster has the newest revision, and all of it is available
+  1  it could not be found out: no such placement, no server, no right
+  2  not complete, or not within --timeout; also when it selects nothing
+  130  stopped by Ctrl-C
+
+Examples:
+  flotilla status placement/web
+  flotilla status placement/web -n team --watch --timeout 10m`,
+    )
+    .action(async (argument: string, options: WatchOptions) => {
+      const which = whichPlacement(argument, options.namespace);
+      const shown = showing(options);
+      using server = await connect(toHub(options));
+      process.exitCode = await status(server, which, shown, print);
+    });
+}
+
+export function addRun(root: Command): void {
+  hubCommand(root.command('run'))
+    .description('show a staged update run: its stages, clusters and gates, and what it waits for')
+    .argument('<run>', 'NAME or run/NAME')
+    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
+    .option('-w, --watch', 'go on showing until it is over')
+    .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
+    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
+    .addHelpText(
+      'after',
+      `
+States of a gate:
+  Pending, Asked (a person is to approve; the command stands beside it), Approved, Waiting (for a time), Open.
+States of a cluster:
+  Pending, Updating, Done; Unreachable, Skipped, Failed when something is wrong.
+
+Exit codes:
+  0  it has succeeded
+  1  it could not be found out: no such run, no server, no right
+  2  it is not over, or not within --timeout
+  3  it has failed, or could not begin
+  130  stopped by Ctrl-C
+
+Examples:
+  flotilla run example-run
+  flotilla run example-run -n team --watch --timeout 1h
+  flotilla run example-run -o json`,
+    )
+    .action(async (argument: string, options: WatchOptions) => {
+      const which = whichRun(argument, options.namespace);
+      const shown = showing(options);
+      using server = await connect(toHub(options));
+      process.exitCode = await showRun(server, which, shown, print);
+    });
+}
+
+export function addWhy(root: Command): void {
+  asking(root.command('why'), 'placement/NAME or run/NAME')
+    .description(
+      'say why a placement or a staged update run does not move: one sentence, the evidence, what you can do',
+    )
+    .option('--cluster <name>', 'why this cluster waits, or was not picked')
+    .addHelpText(
+      'after',
+      `
+It reads what you may read on the hub's API server: it answers while the hub is down. Where your kubeconfig has a context of a cluster's name, it
+also looks there, as you, at the Pods of what does not come up and at what does not let itself be deleted. What you may not read is named at the end, and the answer does without it.
+
+Exit codes:
+  0  nothing holds it; of a run: it has succeeded
+  1  it could not be found out: no such placement, run or cluster, no server, no right
+  2  something holds it, it selects nothing, the run has failed, or the cluster is not picked
+
+Examples:
+  flotilla why placement/web
+  flotilla why placement/web -n team --cluster eu-1
+  flotilla why run/example-run
+  flotilla why run/example-run -n team --cluster eu-1`,
+    )
+    .action(async (argument: string, options: AskOptions & { cluster?: string }) => {
+      const { cluster, output, namespace } = options;
+      using members = membersFrom(options);
+      const asked = {
+        clock: wallClock,
+        members,
+        ...(cluster === undefined ? {} : { cluster }),
+        ...(output === undefined ? {} : { output }),
+      };
+      const which = namesRun(argument) ? whichRun(argument, namespace) : undefined;
+      const placement = which === undefined ? whichPlacement(argument, namespace, 'or run') : undefined;
+      using server = await connect(toHub(options));
+      if (which !== undefined) process.exitCode = await whyRun(server, which, asked, print);
+      if (placement !== undefined) process.exitCode = await why(server, placement, asked, print);
+    });
+}

@@ -1,0 +1,93 @@
+// Commands that run something until they are stopped. Servers are loaded when they are started: other commands do not wait for them.
+import { type Command, Option } from 'commander';
+import type { apiserver } from '../apiserver.ts';
+import { shippedFleets } from '../fleet.ts';
+import type { hub } from '../hub.ts';
+import { LOG_LEVELS, type LogLevel } from '../log.ts';
+import type { member } from '../member.ts';
+import { MEMBERS_COMMAND } from '../members-process.ts';
+import { keepingMembers } from '../membership-flags.ts';
+import { durationUpTo, placing } from '../placement-flags.ts';
+import type { pretend } from '../pretend.ts';
+import { staging } from '../run-flags.ts';
+import type { up } from '../up.ts';
+import { wholeNumber } from '../whole-number.ts';
+import { connecting, port } from './flags.ts';
+
+const MAX_EVENT_TTL_MS = 365 * 24 * 60 * 60 * 1000;
+
+const serving = (command: Command, ports = 'port on 127.0.0.1; 0 = any free one'): Command =>
+  command
+    .option('--data-dir <dir>', 'where data, keys and the kubeconfig are kept', '.flotilla')
+    .option('--in-memory', 'keep nothing: all is gone when it stops')
+    .option('--port <number>', ports, port, 6443)
+    .option(
+      '--kubeconfig <file>',
+      'where to write the kubeconfig (default: kubeconfig in the data directory, with --in-memory in-memory.kubeconfig)',
+    )
+    .option('--token-auth-file <file>', 'static bearer tokens: lines of token,user,uid,"group1,group2"')
+    .option(
+      '--event-ttl <duration>',
+      'how long Events are kept after their last change; 0 = until deleted (default: 1h)',
+      durationUpTo(MAX_EVENT_TTL_MS),
+    );
+
+const logging = (command: Command, usual: LogLevel): Command =>
+  command.addOption(
+    new Option('--log-level <level>', 'what goes to standard error').choices(LOG_LEVELS).default(usual),
+  );
+
+const UP_PORTS = 'port on 127.0.0.1, 0 = any free one; with more than 50 members the next port is used, too';
+
+export function addUp(root: Command): void {
+  staging(placing(keepingMembers(logging(serving(root.command('up'), UP_PORTS), 'error'))))
+    .description('run a hub and its members on this machine')
+    .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 10_000))
+    .option('--fleet <name or file>', `a fleet file (docs/fleet-file.md), or one of: ${shippedFleets().join(', ')}`)
+    .option('--health-port <number>', "serve the hub's /healthz, /readyz and /metrics there", port)
+    .action(async (...given: Parameters<typeof up>) => (await import('../up.ts')).up(...given));
+}
+
+/** Not for people: what `up` starts for a large fleet. */
+export function addMembers(root: Command): void {
+  root.command(MEMBERS_COMMAND, { hidden: true }).action(async () => (await import('../members-command.ts')).members());
+}
+
+export function addHub(root: Command): void {
+  staging(placing(keepingMembers(logging(connecting(root.command('hub')), 'info'))))
+    .description("run the hub's controllers against any Kubernetes API server")
+    .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
+    .action(async (...given: Parameters<typeof hub>) => (await import('../hub.ts')).hub(...given));
+}
+
+export function addMember(root: Command): void {
+  logging(root.command('member'), 'info')
+    .description('run the agent of a member cluster')
+    .requiredOption('--name <name>', 'the MemberCluster on the hub')
+    .requiredOption('--hub-kubeconfig <file>', "the agent's kubeconfig for the hub, as `join` writes it")
+    .option('--hub-context <name>', 'context of that kubeconfig')
+    .option(
+      '--kubeconfig <file>',
+      'kubeconfig of the member (default: $KUBECONFIG, ~/.kube/config, or the Pod it runs in)',
+    )
+    .option('--context <name>', 'context of that kubeconfig')
+    .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
+    .action(async (...given: Parameters<typeof member>) => (await import('../member.ts')).member(...given));
+}
+
+export function addApiserver(root: Command): void {
+  serving(root.command('apiserver'))
+    .description('run the embedded Kubernetes API server alone')
+    .option('--insecure-http', 'serve plain http as a single administrator, on loopback only')
+    .action(async (...given: Parameters<typeof apiserver>) => (await import('../apiserver.ts')).apiserver(...given));
+}
+
+export function addPretend(root: Command): void {
+  logging(connecting(root.command('pretend')), 'info')
+    .description('run nodes without machines for any Kubernetes API server: Pods are placed, start, fail or hang there')
+    .option('--nodes <number>', 'how many nodes', wholeNumber(0, 1000), 2)
+    .option('--name <name>', 'what the names of the nodes begin with', 'pretend')
+    .option('--pull-seconds <seconds>', "from a Pod's binding to its start", wholeNumber(0, 86_400))
+    .option('--ready-seconds <seconds>', "from a Pod's start to its readiness", wholeNumber(0, 86_400))
+    .action(async (...given: Parameters<typeof pretend>) => (await import('../pretend.ts')).pretend(...given));
+}

@@ -1,0 +1,98 @@
+// Commands that prepare a hub and its members: CRDs, rights, policies, identities.
+import { Argument, type Command, InvalidArgumentError } from 'commander';
+import type { Labels } from '../../api/object.ts';
+import { type ConnectOptions, connect, findConnection } from '../../cli/connect.ts';
+import { CRD_TARGETS, type CrdTarget, crds } from '../../cli/crds.ts';
+import { join } from '../../cli/join.ts';
+import { policies } from '../../cli/policies.ts';
+import { revoke } from '../../cli/revoke.ts';
+import { ROLE_TARGETS, type RoleTarget, roles } from '../../cli/roles.ts';
+import { wholeNumber } from '../whole-number.ts';
+import { connecting, print } from './flags.ts';
+
+export function addCrds(root: Command): void {
+  root
+    .command('crds')
+    .description('print the CustomResourceDefinitions of all Flotilla kinds as YAML')
+    .option('--next', 'print those of placement.kubefleet.dev as well, which are not installed by default')
+    .addArgument(new Argument('[for]', 'hub or member: only those (without: all)').choices(CRD_TARGETS))
+    .action((target: CrdTarget | undefined, options: { next?: boolean }) =>
+      print.line(crds({ ...options, ...(target === undefined ? {} : { target }) }).trimEnd()),
+    );
+}
+
+export function addRoles(root: Command): void {
+  root
+    .command('roles')
+    .description('print an identity and the rights that it needs, no more, or roles for people, as YAML')
+    .addArgument(
+      new Argument(
+        '<for>',
+        "hub: of the hub's controllers; member: of an agent on its own cluster; people: on the hub, for teams and approvers",
+      ).choices(ROLE_TARGETS),
+    )
+    .addHelpText(
+      'after',
+      `
+Roles for people are ClusterRoles. flotilla-view, flotilla-edit and flotilla-admin become part of Kubernetes' own view, edit and admin, and
+reach as far as those are given. The others are to be given:
+  kubectl create rolebinding approvers --clusterrole=flotilla-approver --group=leads -n team
+  kubectl create clusterrolebinding approvers --clusterrole=flotilla-cluster-approver --group=leads`,
+    )
+    .action((target: RoleTarget) => print.line(roles(target).trimEnd()));
+}
+
+export function addPolicies(root: Command): void {
+  root
+    .command('policies')
+    .description('print the admission policy that keeps a hub from running what it places, as YAML')
+    .option(
+      '--reserved-namespace-prefixes <prefixes...>',
+      'namespaces that begin so may have Pods (default: fleet- and kube-)',
+    )
+    .addHelpText(
+      'after',
+      `
+To opt out, do not apply it, or delete the ValidatingAdmissionPolicyBinding: the hub then makes Pods of what it places, too.`,
+    )
+    .action((options: { reservedNamespacePrefixes?: string[] }) => print.line(policies(options).trimEnd()));
+}
+
+export function addJoin(root: Command): void {
+  connecting(root.command('join'))
+    .description('let a cluster join the fleet: its identity on the hub, and a kubeconfig for its agent')
+    .argument('<name>', 'the name of the member')
+    .option('-l, --labels <labels>', 'labels of the member: key=value,key=value', labels)
+    .option('--heartbeat-period-seconds <seconds>', 'how often its agent reports', wholeNumber(1, 600))
+    .option('-o, --output <file>', "where the agent's kubeconfig goes (default: <name>.kubeconfig)")
+    .option('--revoke', 'revoke the identity of the member now: every token that it has stops working')
+    .action(
+      async (
+        name: string,
+        options: ConnectOptions & {
+          labels?: Labels;
+          heartbeatPeriodSeconds?: number;
+          output?: string;
+          revoke?: boolean;
+        },
+      ) => {
+        using server = await connect(options);
+        if (options.revoke) return revoke(server, name, print);
+        await join(
+          server,
+          findConnection(options),
+          name,
+          { ...options, labels: options.labels ?? {}, output: options.output ?? `${name}.kubeconfig` },
+          print,
+        );
+      },
+    );
+}
+
+function labels(text: string): Labels {
+  const pairs = text.split(',').map((pair) => pair.split('='));
+  if (pairs.some((pair) => pair.length !== 2 || pair[0] === '')) {
+    throw new InvalidArgumentError('labels are key=value, separated by commas');
+  }
+  return Object.fromEntries(pairs) as Labels;
+}
