@@ -1,7 +1,7 @@
 // JSON patch (RFC 6902): add, remove, replace, move, copy, test, all or nothing. Pure: containers are copied once, when an operation
 // first writes into them; the rest is shared with the original. Bounded: copies grow the object by no more than 3 MiB, and it has no more levels
 // than any body may have, so that a short patch cannot blow up a server.
-import { deepEqual, isObject, type Json } from './json.ts';
+import { deepEqual, isObject, type Json, setField } from './json.ts';
 import { isDeeper, MOST_DEPTH } from './json-nesting.ts';
 import { parsePointer } from './json-pointer.ts';
 
@@ -197,15 +197,6 @@ function listIndex(key: string, length: number): number | undefined {
 }
 
 const placeIn = (list: readonly Json[], key: string): number | undefined => listIndex(key, list.length);
-
-/** Defines, never assigns: a key `__proto__` must become a field like any other. */
-function setField(container: Record<string, Json>, key: string, value: Json): void {
-  if (key === '__proto__') {
-    Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
-  } else {
-    container[key] = value;
-  }
-}
 
 /** About as many bytes as the JSON text has. */
 function jsonSize(value: Json | undefined): number {

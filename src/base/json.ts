@@ -39,11 +39,15 @@ export function mutableCopy<T>(value: T): Mutable<T> {
   if (typeof value !== 'object' || value === null) return value as Mutable<T>;
   if (Array.isArray(value)) return value.map(mutableCopy) as Mutable<T>;
   const copy: Record<string, unknown> = {};
-  for (const key in value) {
-    if (key === '__proto__') continue;
-    copy[key] = mutableCopy(value[key]);
-  }
+  for (const key in value) setField(copy, key, mutableCopy(value[key]));
   return copy as Mutable<T>;
+}
+
+/** Sets a field under a key that comes from data. Assigning to `__proto__` would change the prototype instead. */
+export function setField(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__')
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
 }
 
 /** The same shape with every readonly taken off. */

@@ -1,6 +1,6 @@
 // JSON merge patch (RFC 7386): null takes a field away, objects merge, everything else replaces. Pure: what the patch does not touch
 // is shared with the original.
-import { isObject, type Json, type JsonObject } from './json.ts';
+import { isObject, type Json, type JsonObject, setField } from './json.ts';
 
 /** The original with the patch merged in. */
 export function mergePatch(original: Json | undefined, patch: JsonObject): Json {
@@ -9,7 +9,7 @@ export function mergePatch(original: Json | undefined, patch: JsonObject): Json 
   for (const key in original) {
     const value = original[key];
     // Own null fields of the original stay: only the patch's nulls take away.
-    if (value !== undefined && !Object.hasOwn(patch, key) && key !== '__proto__') result[key] = value;
+    if (value !== undefined && !Object.hasOwn(patch, key)) setField(result, key, value);
     else if (Object.hasOwn(patch, key)) place(result, key, value, patch[key]);
   }
   for (const key in patch) if (!Object.hasOwn(original, key)) place(result, key, undefined, patch[key]);
@@ -17,8 +17,8 @@ export function mergePatch(original: Json | undefined, patch: JsonObject): Json 
 }
 
 function place(result: Record<string, Json>, key: string, before: Json | undefined, patch: Json | undefined): void {
-  if (patch === undefined || patch === null || key === '__proto__') return;
-  result[key] = isJsonObject(patch) ? mergePatch(before, patch) : withoutNulls(patch);
+  if (patch === undefined || patch === null) return;
+  setField(result, key, isJsonObject(patch) ? mergePatch(before, patch) : withoutNulls(patch));
 }
 
 /** A new value has no null fields, not even inside of lists: there is nothing that they could take away. */
@@ -28,7 +28,7 @@ export function withoutNulls(value: Json): Json {
   const result: Record<string, Json> = {};
   for (const key in value) {
     const field = value[key];
-    if (field !== undefined && field !== null && key !== '__proto__') result[key] = withoutNulls(field);
+    if (field !== undefined && field !== null) setField(result, key, withoutNulls(field));
   }
   return result;
 }

@@ -1,6 +1,6 @@
 // The merge patch that brings a live object to what is wanted now, given what was wanted last: what is wanted is set, what is no longer
 // wanted is taken out, and what others put there is left alone. Lists are replaced as a whole.
-import { deepEqual, isObject, type Json, type JsonObject } from './json.ts';
+import { deepEqual, isObject, type Json, type JsonObject, setField } from './json.ts';
 
 /** `{}` when there is nothing to do. */
 export function threeWayPatch(input: {
@@ -20,11 +20,11 @@ export function threeWayPatch(input: {
         wanted: value as JsonObject,
         live: present as JsonObject,
       });
-      if (Object.keys(inner).length > 0) patch[key] = inner;
-    } else if (value === null ? present !== undefined : !deepEqual(value, present)) patch[key] = value;
+      if (Object.keys(inner).length > 0) setField(patch, key, inner);
+    } else if (value === null ? present !== undefined : !deepEqual(value, present)) setField(patch, key, value);
   }
   for (const key of Object.keys(last)) {
-    if (own(wanted, key) === undefined && own(live, key) !== undefined) patch[key] = null;
+    if (own(wanted, key) === undefined && own(live, key) !== undefined) setField(patch, key, null);
   }
   return patch;
 }

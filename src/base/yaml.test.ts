@@ -49,9 +49,10 @@ describe('YAML', () => {
     expect(() => parseYaml('a: b', { length: 3 })).toThrow('longer than 3 characters');
   });
 
-  test('with a __proto__ key gives an object without one', () => {
+  test('with a __proto__ key gives an object with this key, and its usual prototype', () => {
     const value = parseYaml('__proto__:\n  polluted: 1\na: {__proto__: {polluted: 1}}') as Record<string, unknown>;
-    expect(Object.keys(value)).toEqual(['a']);
+    expect(Object.keys(value)).toEqual(['__proto__', 'a']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(value['polluted']).toBeUndefined();
     expect((value['a'] as Record<string, unknown>)['polluted']).toBeUndefined();
   });

@@ -1,7 +1,7 @@
-// YAML as Kubernetes reads it, safe for text from strangers: aliases cannot multiply, nesting cannot exhaust the stack, and what
-// comes out is plain JSON data without a `__proto__` key.
+// YAML as Kubernetes reads it, safe for text from strangers: aliases cannot multiply, nesting cannot exhaust the stack, and the
+// result is plain JSON data, in which `__proto__` is a key like any other.
 import { Composer, type CST, type Document, isMap, isScalar, isSeq, Parser, type ScalarTag } from 'yaml';
-import { isObject } from './json.ts';
+import { isObject, setField } from './json.ts';
 import { MOST_DEPTH } from './json-nesting.ts';
 
 /** The text is no YAML that we read. The message names the line. */
@@ -114,12 +114,12 @@ function checkKeys(node: unknown, text: string): void {
 
 const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length;
 
-/** JSON data only: keys become text, dates and other classes do not survive, `__proto__` is left out. */
+/** JSON data only: keys become text, dates and other classes do not survive. */
 function plain(value: unknown, depth: number): unknown {
   if (depth > MOST_DEPTH) throw new YamlError('exceeded max depth');
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
   if (!isObject(value)) return typeof value === 'bigint' ? Number(value) : (value ?? null);
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) if (key !== '__proto__') copy[key] = plain(value[key], depth + 1);
+  for (const key of Object.keys(value)) setField(copy, key, plain(value[key], depth + 1));
   return copy;
 }

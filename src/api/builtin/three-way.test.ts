@@ -299,7 +299,7 @@ const rows: readonly Row[] = [
     it: 'is not fooled by names that all objects inherit',
     wanted: { data: JSON.parse('{"__proto__": "x", "constructor": "y"}') as JsonObject },
     live: { data: {} },
-    patch: { data: { constructor: 'y' } as unknown as JsonObject },
+    patch: { data: JSON.parse('{"__proto__": "x", "constructor": "y"}') as JsonObject },
   },
 ];
 

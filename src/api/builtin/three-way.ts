@@ -6,7 +6,7 @@
 // what is wanted; also where the server writes it differently (quantities, empty values that a typed program drops, what it fills into
 // entries of built-in types: `filled-in.ts`). What a server fills into a list of any other kind cannot be told from what somebody put
 // there, and is a difference: whoever applies has to see for himself that it changes nothing.
-import { deepEqual, isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { deepEqual, isObject, type Json, type JsonObject, setField } from '../../base/json.ts';
 import { lazyByText } from '../../base/lazy.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 import { type FieldFact, jsonFields, type TypeFact } from './facts.ts';
@@ -65,11 +65,11 @@ function ofFields({ last, wanted, live }: ThreeWay, shape: Shape, mode: Mode): J
   const patch: Fields = {};
   for (const key of Object.keys(wanted)) {
     const value = own(wanted, key);
-    if (value === undefined || key === '__proto__') continue;
+    if (value === undefined) continue;
     field(patch, key, { last: own(last, key), wanted: value, live: own(live, key) }, ruleOf(shape, key), mode);
   }
   for (const key of Object.keys(last)) {
-    if (own(last, key) === undefined || own(wanted, key) !== undefined || key === '__proto__') continue;
+    if (own(last, key) === undefined || own(wanted, key) !== undefined) continue;
     gone(patch, key, own(last, key) as Json, own(live, key), ruleOf(shape, key), mode);
   }
   return patch;
@@ -84,17 +84,18 @@ interface Values {
 /** Writes into `patch` what one wanted field takes. */
 function field(patch: Fields, key: string, { last, wanted, live }: Values, rule: Rule, mode: Mode): void {
   if (live === undefined) {
-    if (!(rule.dropsZero && isZero(wanted))) patch[key] = withoutNulls(wanted);
+    if (!(rule.dropsZero && isZero(wanted))) setField(patch, key, withoutNulls(wanted));
   } else if (isMap(wanted) && isMap(live)) {
     if (rule.replaces) {
-      if (!deepEqual(wanted, live)) patch[key] = withoutNulls(wanted);
+      if (!deepEqual(wanted, live)) setField(patch, key, withoutNulls(wanted));
       return;
     }
     const inner = ofFields({ last: isMap(last) ? last : {}, wanted, live }, rule.shape, mode);
-    if (Object.keys(inner).length > 0) patch[key] = mode === 'strategic' ? retaining(inner, wanted, rule) : inner;
+    if (Object.keys(inner).length > 0)
+      setField(patch, key, mode === 'strategic' ? retaining(inner, wanted, rule) : inner);
   } else if (isList(wanted) && isList(live)) {
     list(patch, key, { last: isList(last) ? last : [], wanted, live }, rule, mode);
-  } else if (!isSame(wanted, live, rule.shape)) patch[key] = withoutNulls(wanted);
+  } else if (!isSame(wanted, live, rule.shape)) setField(patch, key, withoutNulls(wanted));
 }
 
 /** A field that was wanted and is no longer. Of maps and merged lists only our own entries go: others may have put theirs there. */
@@ -103,10 +104,10 @@ function gone(patch: Fields, key: string, last: Json, live: Json | undefined, ru
   const isPlainMap = typeof rule.shape === 'object' && rule.shape.form === 'map';
   if (isPlainMap && isMap(last) && isMap(live)) {
     const inner = ofFields({ last, wanted: {}, live }, rule.shape, mode);
-    if (Object.keys(inner).length > 0) patch[key] = inner;
+    if (Object.keys(inner).length > 0) setField(patch, key, inner);
   } else if (rule.merges && isList(last) && isList(live)) {
     list(patch, key, { last, wanted: [], live }, rule, mode);
-  } else patch[key] = null;
+  } else setField(patch, key, null);
 }
 
 /** Fields of a union: what is not wanted must not stay, even if it was the server who put it there. */
@@ -126,7 +127,7 @@ interface Lists {
 function list(patch: Fields, key: string, lists: Lists, rule: Rule, mode: Mode): void {
   const { wanted, live } = lists;
   if (!rule.merges) {
-    if (!amountsTo(wanted, live, rule.shape)) patch[key] = withoutNulls(wanted);
+    if (!amountsTo(wanted, live, rule.shape)) setField(patch, key, withoutNulls(wanted));
   } else if (rule.mergeKey === undefined) scalars(patch, key, lists, mode);
   else if (isKeyed(wanted, rule.mergeKey) && isKeyed(live, rule.mergeKey)) {
     entries(patch, key, lists as KeyedLists, { ...rule, mergeKey: rule.mergeKey });
@@ -139,10 +140,10 @@ function scalars(patch: Fields, key: string, { last, wanted, live }: Lists, mode
   const surplus = last.filter((item) => !wanted.includes(item) && live.includes(item));
   if (mode === 'merge') {
     if (missing.length + surplus.length > 0)
-      patch[key] = [...live.filter((item) => !surplus.includes(item)), ...missing];
+      setField(patch, key, [...live.filter((item) => !surplus.includes(item)), ...missing]);
     return;
   }
-  if (missing.length > 0) patch[key] = missing;
+  if (missing.length > 0) setField(patch, key, missing);
   if (surplus.length > 0) patch[`$deleteFromPrimitiveList/${key}`] = surplus;
 }
 
@@ -179,7 +180,7 @@ function entries(patch: Fields, key: string, { last, wanted, live }: KeyedLists,
   const present = [...there.keys()].filter((id) => now.has(id));
   const isMoved = order.filter((id) => there.has(id)).some((id, index) => id !== present[index]);
   if (isNew || isMoved) patch[`$setElementOrder/${key}`] = order.map((id) => ({ [mergeKey]: id as Json }));
-  if (changes.length > 0) patch[key] = changes;
+  if (changes.length > 0) setField(patch, key, changes);
 }
 
 /** Entries that the merge key cannot tell apart (port 53 twice, TCP and UDP): the list goes out as a whole, with what others added. */
@@ -201,7 +202,7 @@ function whole(patch: Fields, key: string, { last, wanted, live }: Lists, rule: 
   });
   const others = live.filter((item) => !now.has(idOf(item)) && !before.has(idOf(item)));
   const result = [...ours, ...others];
-  if (!amountsTo(result, live, rule.shape)) patch[key] = [{ $patch: 'replace' }, ...result];
+  if (!amountsTo(result, live, rule.shape)) setField(patch, key, [{ $patch: 'replace' }, ...result]);
 }
 
 function laidOver(live: Json | undefined, wanted: Json, last: Json | undefined): Json {
@@ -245,8 +246,8 @@ function full(value: JsonObject, shape: Shape): JsonObject {
   const said: Fields = {};
   for (const key of Object.keys(value)) {
     const inner = own(value, key);
-    if (inner === undefined || key === '__proto__' || (ruleOf(shape, key).emptyIsAbsent && isZero(inner))) continue;
-    said[key] = inner;
+    if (inner === undefined || (ruleOf(shape, key).emptyIsAbsent && isZero(inner))) continue;
+    setField(said, key, inner);
   }
   return typeof shape === 'object' && shape.form === 'struct' ? filledIn(shape.name, said) : said;
 }
@@ -276,7 +277,7 @@ function withoutNulls(value: Json): Json {
   const result: Fields = {};
   for (const key of Object.keys(value)) {
     const inner = own(value, key);
-    if (inner !== undefined && key !== '__proto__') result[key] = withoutNulls(inner);
+    if (inner !== undefined) setField(result, key, withoutNulls(inner));
   }
   return result;
 }

@@ -2,7 +2,7 @@
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { forbiddenField, invalidValue, required, tooLong } from '../../api/status.ts';
-import { deepEqual } from '../../base/json.ts';
+import { deepEqual, setField } from '../../base/json.ts';
 import { configMapKeyErrors } from '../../base/names.ts';
 import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, textAt } from './behaviour.ts';
@@ -59,9 +59,7 @@ export const secret: Behaviour = behaviour({
     delete draft.stringData;
     if (!texts) return;
     const data: Record<string, string> = { ...dataOf(draft, 'data') };
-    for (const key of Object.keys(texts)) {
-      if (key !== '__proto__') data[key] = Buffer.from(texts[key] ?? '').toString('base64');
-    }
+    for (const key of Object.keys(texts)) setField(data, key, Buffer.from(texts[key] ?? '').toString('base64'));
     if (Object.keys(data).length > 0) draft.data = data;
   },
   validate(object, old) {

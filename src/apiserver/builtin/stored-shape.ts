@@ -4,7 +4,7 @@
 import { jsonFields, type TypeFact } from '../../api/builtin/facts.ts';
 import { shapeTyped } from '../../api/builtin/typed-shape.ts';
 import { kubeMicroTime, kubeTime } from '../../base/clock.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject, setField } from '../../base/json.ts';
 import { lazyByText } from '../../base/lazy.ts';
 import { canonicalQuantity, isQuantity } from '../../base/quantity.ts';
 import type { Draft } from '../registry.ts';
@@ -86,7 +86,7 @@ function holds(typeName: string, seen: Set<string>): boolean {
 function mapValues(value: unknown, each: Rewrite): unknown {
   if (!isObject(value)) return value;
   const map = value as Record<string, unknown>;
-  for (const key of Object.keys(map)) if (key !== '__proto__') map[key] = each(map[key]);
+  for (const key of Object.keys(map)) setField(map, key, each(map[key]));
   return map;
 }
 

@@ -122,7 +122,6 @@ function jsonOf(bytes: Buffer, refuse: (fault: string) => ApiError, onRepeated?:
   } catch (error) {
     throw refuse(jsonFault(bytes, MOST_DEPTH) ?? messageOf(error));
   }
-  if (mayHoldProto(bytes)) dropProto(value);
   return value;
 }
 
@@ -135,21 +134,6 @@ function isDeep(bytes: Buffer): boolean {
     }
   }
   return false;
-}
-
-// JSON.parse makes `__proto__` a harmless own key, but later code that copies key by key would set a prototype with it. It can be
-// spelled with escapes, all of which begin with \u00.
-const PROTO = '__proto__';
-const mayHoldProto = (bytes: Buffer): boolean => bytes.includes(PROTO) || bytes.includes('\\u00');
-
-function dropProto(root: unknown): void {
-  const pending = [root];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (typeof value !== 'object' || value === null) continue;
-    if (Object.hasOwn(value, PROTO)) delete (value as Record<string, unknown>)[PROTO];
-    for (const key in value) pending.push((value as Record<string, unknown>)[key]);
-  }
 }
 
 const TYPE_META =
@@ -189,8 +173,7 @@ function yamlOf(bytes: Buffer, refuse: (fault: string) => ApiError): unknown {
   if (bytes[0] === 0x7b && !isDeep(bytes)) {
     try {
       const value = JSON.parse(bytes.toString()) as unknown;
-      if (mayHoldProto(bytes)) dropProto(value);
-      return value;
+          return value;
     } catch {
       // A flow mapping of YAML, or nonsense: the parser below tells.
     }

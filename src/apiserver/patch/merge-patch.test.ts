@@ -39,7 +39,7 @@ describe('a merge patch', () => {
     const patch = JSON.parse('{"metadata":{"name":"y"},"__proto__":{"polluted":1},"a":{"__proto__":{"polluted":1}}}');
     const result = applyMergePatch(original, patch) as Record<string, unknown>;
     expect(result['spec']).toBe(original.spec);
-    expect(Object.keys(result)).toEqual(['metadata', 'spec', 'a']);
+    expect(Object.keys(result)).toEqual(['metadata', 'spec', '__proto__', 'a']);
     expect(result['polluted']).toBeUndefined();
     expect((result['a'] as Record<string, unknown>)['polluted']).toBeUndefined();
   });

@@ -189,7 +189,7 @@ describe('a strategic merge patch', () => {
     );
     const result = apply({ data: { a: '1' } }, patch, configMap) as JsonObject;
     expect(result['polluted']).toBeUndefined();
-    expect(result['data']).toEqual({ a: '1', constructor: 'x' });
+    expect(JSON.stringify(result['data'])).toBe('{"a":"1","__proto__":{"polluted":"yes"},"constructor":"x"}');
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 });

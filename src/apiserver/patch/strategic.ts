@@ -4,7 +4,7 @@
 import type { Schema } from '../../api/schema.ts';
 import { badRequest } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
-import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { isObject, type Json, type JsonObject, setField } from '../../base/json.ts';
 import { withoutNulls } from '../../base/merge-patch.ts';
 import { goText, jsonKind } from './json-kind.ts';
 
@@ -226,7 +226,7 @@ function retained(original: JsonObject, patch: JsonObject): Fields {
 }
 
 function set(fields: Fields, key: string, value: Json | undefined): void {
-  if (value !== undefined && key !== '__proto__') fields[key] = value;
+  if (value !== undefined) setField(fields, key, value);
 }
 
 function without(fields: JsonObject, unwanted: string): JsonObject {

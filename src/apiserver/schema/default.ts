@@ -1,5 +1,5 @@
 // Fills in what a schema defaults, in place. A null where the schema allows none counts as absent: it takes the default, or goes.
-import { mutableCopy } from '../../base/json.ts';
+import { mutableCopy, setField } from '../../base/json.ts';
 import type { SchemaNode } from './node.ts';
 
 export function applyDefaults(value: unknown, node: SchemaNode | undefined): void {
@@ -30,7 +30,7 @@ export function applyDefaults(value: unknown, node: SchemaNode | undefined): voi
   for (const [name, preset] of node.defaults) {
     if (Object.hasOwn(object, name)) continue;
     const copy = mutableCopy(preset);
-    object[name] = copy;
+    setField(object, name, copy);
     applyDefaults(copy, properties.get(name));
   }
 }
