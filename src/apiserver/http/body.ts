@@ -172,8 +172,7 @@ function yamlOf(bytes: Buffer, refuse: (fault: string) => ApiError): unknown {
   // What claims to be YAML is nearly always JSON, which is also much faster to read.
   if (bytes[0] === 0x7b && !isDeep(bytes)) {
     try {
-      const value = JSON.parse(bytes.toString()) as unknown;
-          return value;
+      return JSON.parse(bytes.toString()) as unknown;
     } catch {
       // A flow mapping of YAML, or nonsense: the parser below tells.
     }
