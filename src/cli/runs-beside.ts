@@ -67,7 +67,7 @@ const hasBegunStage = ({ status }: StagedUpdateRun): boolean =>
   stagesIn(status ?? {}).some(({ conditions = [] }) => conditions.length > 0);
 
 /** The one that moves clusters: one that is stopped moves none, and one that only waits for another run has begun no stage. */
-function movedBy(runs: readonly StagedUpdateRun[]): Staging['run'] {
+export function movedBy(runs: readonly StagedUpdateRun[]): Staging['run'] {
   const begun = openRuns(runs).filter((run) => isUnderWay(run) && hasBegun(run));
   const run = begun.find(hasBegunStage) ?? begun[0];
   return run && { revision: indexUsed(run), isOpen: true };

@@ -7,6 +7,7 @@ import { UserError } from '../base/errors.ts';
 import { interleaved } from '../base/interleave.ts';
 import { follow, followLabelled } from './follow.ts';
 import { type Named, titled } from './not-found.ts';
+import { forPrograms } from './output.ts';
 import type { Print } from './target.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -54,7 +55,7 @@ export async function show<Picture>(
 ): Promise<number> {
   if (options.watch) return watch(transport, shown, options, print);
   const picture = await shown.look(now);
-  print.line(options.output === 'json' ? JSON.stringify(shown.json(picture), undefined, 2) : shown.text(picture));
+  print.line(forPrograms(options.output, () => shown.json(picture)) ?? shown.text(picture));
   return shown.exit(picture);
 }
 
@@ -108,7 +109,7 @@ const EVERY_MS = 1000;
 
 /** On a terminal time is seen to pass: what is for how long is counted on while nothing happens. Ends when the result is called. */
 function drawnAgain<Picture>(shown: Shown<Picture>, picture: Picture, { output, terminal, clock }: ShowOptions) {
-  if (terminal === undefined || output === 'json') return () => {};
+  if (terminal === undefined || output === 'json' || output === 'yaml') return () => {};
   let drawn = shown.text(picture);
   const next = () => clock.at(clock.now() + EVERY_MS, 'draw again', again);
   let cancel = next();
@@ -132,8 +133,9 @@ function teller<Picture>(
   let before: Picture | undefined;
   let told = '';
   return (picture) => {
-    if (output === 'json') {
-      const text = JSON.stringify(shown.json(picture));
+    if (output === 'json' || output === 'yaml') {
+      const facts = shown.json(picture);
+      const text = output === 'json' ? JSON.stringify(facts) : `---\n${forPrograms(output, () => facts)}`;
       if (text !== told) print.line(text);
       told = text;
     } else if (terminal !== undefined) terminal.draw(shown.text(picture));

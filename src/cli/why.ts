@@ -6,6 +6,7 @@ import { explain } from './explain.ts';
 import { explainRun } from './explain-run.ts';
 import { type Explanation, wholeSentence } from './explanation.ts';
 import type { Members } from './members.ts';
+import { forPrograms } from './output.ts';
 import { createReader, ifRead } from './readable.ts';
 import { renderWhy } from './render-why.ts';
 import { EXIT } from './showing.ts';
@@ -54,9 +55,7 @@ export async function whyRun(
 }
 
 function tell(explanation: Explanation, { output, clock }: Pick<WhyOptions, 'output' | 'clock'>, print: Print): number {
-  print.line(
-    output === 'json' ? JSON.stringify(jsonOf(explanation), undefined, 2) : renderWhy(explanation, clock.now()),
-  );
+  print.line(forPrograms(output, () => jsonOf(explanation)) ?? renderWhy(explanation, clock.now()));
   return explanation.isWaiting ? EXIT.waiting : EXIT.complete;
 }
 

@@ -4,6 +4,7 @@ import { wallClock } from '../../base/clock.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { UserError } from '../../base/errors.ts';
 import type { ConnectOptions } from '../../cli/connect.ts';
+import { OUTPUTS } from '../../cli/output.ts';
 import type { ShowOptions } from '../../cli/showing.ts';
 import type { Print } from '../../cli/target.ts';
 import { terminalOn } from '../../cli/terminal.ts';
@@ -35,14 +36,19 @@ export const hubCommand = (command: Command): Command =>
     .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else ~/.kube/config)')
     .option('--context <name>', 'context of the kubeconfig (default: "hub" if there is one, else the current one)');
 
-export const asking = (command: Command, what = 'placement/NAME'): Command =>
+export const asking = (command: Command, what = 'placement/NAME', argument = '<what>'): Command =>
   hubCommand(command)
-    .argument('<what>', what)
+    .argument(argument, what)
     .option(
       '-n, --namespace <name>',
       'what is meant is in this namespace (without: in none, such as a ClusterResourcePlacement)',
     )
-    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']));
+    .addOption(outputOption());
+
+export const outputOption = (): Option =>
+  new Option('-o, --output <form>', 'the same facts for programs (yaml, json), or more columns (wide)').choices(
+    OUTPUTS,
+  );
 
 export type AskOptions = ConnectOptions & { readonly output?: string };
 

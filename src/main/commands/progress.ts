@@ -1,18 +1,31 @@
 // Commands that show how far something is and why it does not move.
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { connect } from '../../cli/connect.ts';
 import { membersFrom } from '../../cli/members.ts';
+import { showOverview } from '../../cli/overview/show-overview.ts';
 import { showRun } from '../../cli/run.ts';
 import { status } from '../../cli/status.ts';
+import { type WhichNamed, whichNamed } from '../../cli/which-named.ts';
 import { whichPlacement } from '../../cli/which-placement.ts';
 import { namesRun, whichRun } from '../../cli/which-run.ts';
 import { why, whyRun } from '../../cli/why.ts';
-import { type AskOptions, asking, duration, hubCommand, print, showing, toHub, type WatchOptions } from './flags.ts';
+import {
+  type AskOptions,
+  asking,
+  duration,
+  hubCommand,
+  outputOption,
+  print,
+  showing,
+  toHub,
+  type WatchOptions,
+} from './flags.ts';
 
 export function addStatus(root: Command): void {
-  asking(root.command('status'))
-    .description('show how far a placement is, cluster by cluster')
+  asking(root.command('status'), 'placement/NAME, run/NAME or NAME (without: the whole fleet)', '[what]')
+    .argument('[name]', 'the NAME, if the word before it is a kind')
+    .description('show the whole fleet, most urgent first, or how far one placement or run is, cluster by cluster')
     .option('-w, --watch', 'go on showing until it is complete')
     .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
     .addHelpText(
@@ -23,22 +36,46 @@ Stages of a cluster:
   Leaving when it is no longer picked; Comparing, Compared, CompareFailed where differences are only reported.
 
 Exit codes:
-  0  complete: every picked cluster has the newest revision, and all of it is available
-  1  it could not be found out: no such placement, no server, no right
+  0  complete: every picked cluster has the newest revision, and all of it is available; of the fleet: all of it
+  1  unknown: no such placement, API server unreachable, or access denied
   2  not complete, or not within --timeout; also when it selects nothing
+  3  the run has failed
   130  stopped by Ctrl-C
 
 Examples:
+  flotilla status
+  flotilla status --watch
+  flotilla status web
   flotilla status placement/web
   flotilla status placement/web -n team --watch --timeout 10m`,
     )
-    .action(async (argument: string, options: WatchOptions) => {
-      const which = whichPlacement(argument, options.namespace);
+    .action(async (word: string | undefined, name: string | undefined, options: WatchOptions) => {
+      const { namespace } = options;
+      const argument = word === undefined || name === undefined ? word : `${word}/${name}`;
+      const isBare = argument !== undefined && !argument.includes('/');
+      const named = argument === undefined || isBare ? undefined : whichOf(argument, namespace);
       const shown = showing(options);
       using server = await connect(toHub(options));
-      process.exitCode = await status(server, which, shown, print);
+      if (argument === undefined) {
+        process.exitCode = await showOverview(
+          server,
+          { ...shown, ...(namespace === undefined ? {} : { namespace }) },
+          print,
+        );
+        return;
+      }
+      const which = named ?? (await whichNamed(server, argument, namespace));
+      process.exitCode =
+        'run' in which
+          ? await showRun(server, which.run, shown, print)
+          : await status(server, which.placement, shown, print);
     });
 }
+
+const whichOf = (argument: string, namespace: string | undefined): WhichNamed =>
+  namesRun(argument)
+    ? { run: whichRun(argument, namespace) }
+    : { placement: whichPlacement(argument, namespace, 'or run') };
 
 export function addRun(root: Command): void {
   hubCommand(root.command('run'))
@@ -47,7 +84,7 @@ export function addRun(root: Command): void {
     .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
     .option('-w, --watch', 'go on showing until it is over')
     .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
-    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
+    .addOption(outputOption())
     .addHelpText(
       'after',
       `

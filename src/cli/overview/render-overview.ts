@@ -1,0 +1,117 @@
+// The overview of a fleet as people read it: a headline, then a table for members in trouble, for placements and for runs. Pure.
+import { shortDuration } from '../../base/age.ts';
+import { align } from '../format-table.ts';
+import { plainText, shortened } from '../plain-text.ts';
+import type { MemberRow, Overview, PlacementRow, RunRow } from './overview.ts';
+
+export interface OverviewView {
+  readonly now: number;
+  /** All members, and messages in full. */
+  readonly wide: boolean;
+}
+
+const MAX_MESSAGE = 100;
+
+export function renderOverview(overview: Overview, view: OverviewView): string {
+  const { members, placements, runs, unread } = overview;
+  const listed = view.wide ? members : members.filter(({ state }) => state !== 'Ready');
+  return [
+    overviewHeadline(overview),
+    ...section(memberTable(listed, view)),
+    ...section(placementTable(placements, view)),
+    ...section(runTable(runs, view)),
+    ...(unread.length === 0 ? [] : ['', ...unread.map((each) => `Note: ${each}`)]),
+    ...pointers(overview),
+  ]
+    .map(plainText)
+    .join('\n');
+}
+
+export function overviewHeadline({ members, placements, runs }: Overview): string {
+  const count = (n: number, one: string) => `${n} ${n === 1 ? one : `${one}s`}`;
+  const of = <Row extends { readonly state: string }>(rows: readonly Row[], ...states: readonly string[]) =>
+    rows.filter(({ state }) => states.includes(state)).length;
+  const troubled = of(placements, 'Failing', 'Blocked');
+  return [
+    `${count(members.length, 'member')}, ${of(members, 'Ready')} ready`,
+    `${count(placements.length, 'placement')}, ${of(placements, 'Complete')} complete${troubled === 0 ? '' : `, ${troubled} in trouble`}`,
+    `${count(runs.length, 'open or failed run')}`,
+  ].join('; ');
+}
+
+const section = (rows: readonly (readonly string[])[]): readonly string[] =>
+  rows.length < 2 ? [] : ['', ...align(rows.map((row) => row.map(plainText))).split('\n')];
+
+const since = (row: { readonly since?: number }, { now }: OverviewView): string =>
+  row.since === undefined ? '-' : shortDuration(Math.max(0, now - row.since));
+
+const message = (text: string, { wide }: OverviewView): string => (wide ? text : shortened(text, MAX_MESSAGE));
+
+const named = ({ name, namespace }: { readonly name: string; readonly namespace?: string }): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
+
+const memberTable = (rows: readonly MemberRow[], view: OverviewView) => [
+  ['MEMBER', 'STATE', 'FOR', 'MESSAGE'],
+  ...rows.map((row) => [row.name, row.state, since(row, view), message(row.message, view)]),
+];
+
+const placementTable = (rows: readonly PlacementRow[], view: OverviewView) => [
+  ['PLACEMENT', 'STATE', 'STRATEGY', 'REVISION', 'DONE', 'BLOCKED', 'FOR', 'MESSAGE'],
+  ...rows.map((row) => [
+    named(row),
+    row.state,
+    row.strategy,
+    row.revision === '' ? '-' : row.revision,
+    `${row.done}/${row.total}`,
+    String(row.blocked),
+    since(row, view),
+    message(row.message, view),
+  ]),
+];
+
+const runTable = (rows: readonly RunRow[], view: OverviewView) => [
+  ['RUN', 'STATE', 'PLACEMENT', 'REVISION', 'DONE', 'STAGE', 'GATE', 'FOR', 'MESSAGE'],
+  ...rows.map((row) => [
+    named(row),
+    row.state,
+    row.placement,
+    row.revision === '' ? '-' : row.revision,
+    `${row.done}/${row.total}`,
+    row.stage === '' ? '-' : row.stage,
+    row.gate === '' ? '-' : row.gate,
+    since(row, view),
+    message(row.message, view),
+  ]),
+];
+
+/** What explains the most urgent of them. */
+function pointers({ placements, runs }: Overview): readonly string[] {
+  const [placement] = placements;
+  const [run] = runs;
+  const flag = (namespace: string | undefined) => (namespace === undefined ? '' : ` -n ${namespace}`);
+  const lines = [
+    ...(placement === undefined || placement.state === 'Complete'
+      ? []
+      : [`Why: flotilla why placement/${placement.name}${flag(placement.namespace)}`]),
+    ...(run === undefined ? [] : [`Run: flotilla run show ${run.name}${flag(run.namespace)}`]),
+  ];
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+/** Line by line what is new, for logs. */
+export function renderOverviewChanges(before: Overview | undefined, after: Overview): readonly string[] {
+  const lines = (overview: Overview | undefined) => [
+    ...(overview?.members ?? []).map((row) => `member ${row.name}: ${row.state}`),
+    ...(overview?.placements ?? []).map(
+      (row) =>
+        `placement ${named(row)}: ${row.state}, revision ${row.revision || '-'}, ${row.done} of ${row.total} done`,
+    ),
+    ...(overview?.runs ?? []).map(
+      (row) =>
+        `run ${named(row)}: ${row.state}, ${row.done} of ${row.total} done${row.stage === '' ? '' : `, stage ${row.stage}`}`,
+    ),
+  ];
+  const known = new Set(lines(before));
+  const news = lines(after).filter((line) => !known.has(line));
+  return [...news, ...(before === undefined ? [overviewHeadline(after)] : [])].map(plainText);
+}
