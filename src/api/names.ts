@@ -60,6 +60,8 @@ export const annotations = {
   takenOver: 'flotilla.dev/taken-over',
   /** On a binding that goes because another one, of this name, has the orders for the same cluster. */
   twinOf: 'flotilla.dev/twin-of',
+  /** On a binding: uid of the placement that it was created for. A placement that is created again under its name reuses names of snapshots. */
+  placementUid: 'flotilla.dev/placement-uid',
   /** On a binding: the generation that it got by the rollout's last move, which the work generator may act on. */
   releasedGeneration: 'flotilla.dev/released-generation',
   /** On a Work: uid and generation of the binding that ordered it, and when (epoch milliseconds), by whoever wrote it last. */

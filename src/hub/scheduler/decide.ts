@@ -318,7 +318,7 @@ interface NewBinding {
 }
 
 function newBinding({ binding }: PlacementFamily, { placement, snapshot, pick, name }: NewBinding): KubeObject {
-  const { namespace, name: parent = '' } = placement.metadata;
+  const { namespace, name: parent = '', uid = '' } = placement.metadata;
   return {
     apiVersion: apiVersionOf(binding.group, binding.version),
     kind: binding.kind,
@@ -326,6 +326,7 @@ function newBinding({ binding }: PlacementFamily, { placement, snapshot, pick, n
       name,
       ...(namespace === undefined ? {} : { namespace }),
       labels: { [labels.parentPlacement]: parent },
+      annotations: { [annotations.placementUid]: uid },
       // The second one is the work generator's: it would cost a write of its own to add it before the first Work.
       finalizers: [finalizers.schedulerBindingCleanup, finalizers.workCleanup],
     },

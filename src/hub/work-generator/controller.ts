@@ -226,9 +226,27 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     const need = wholes.filter(({ whole }) => whole === undefined).map(({ ref }) => ref);
     if (need.length > 0) return { need };
     if (wholes.some(({ whole }) => whole === null)) return 'missing';
-    return wholes.map(({ whole }) => whole as ResourceSnapshot);
+    const group = wholes.map(({ whole }) => whole as ResourceSnapshot);
+    const doubtful = refs.filter((_, index) => isOfFormer(binding, group[index] as ResourceSnapshot));
+    const live = doubtful
+      .map((ref): WholeRef => ({ ...ref, live: true }))
+      .map((ref) => ({ ref, whole: see.whole(ref) }));
+    const unread = live.filter(({ whole }) => whole === undefined).map(({ ref }) => ref);
+    if (unread.length > 0) return { need: unread };
+    const isStale = live.some(({ whole }) => !group.some(({ metadata }) => metadata.uid === whole?.metadata.uid));
+    return isStale ? 'incomplete' : group;
   }
 }
+
+/**
+ * The placement was deleted and created again under its name: a stale cache may still have the former snapshot of that name, whose content must
+ * not be delivered as the new one.
+ */
+const isOfFormer = ({ metadata }: HubBinding, snapshot: ResourceSnapshot): boolean => {
+  const owner = snapshot.metadata.ownerReferences?.find((each) => each.controller === true)?.uid;
+  const expected = metadata.annotations?.[annotations.placementUid];
+  return owner !== undefined && expected !== undefined && owner !== expected;
+};
 
 /** Made by us; one that somebody else made is his to take away. */
 const isLeftBehind = ({ metadata }: HubWork): boolean =>
