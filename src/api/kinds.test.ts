@@ -13,6 +13,8 @@ const PLACEMENT = [
   'Work-Synchronized-Gen*',
   'Available',
   'Available-Gen',
+  'Rollout*',
+  'Ready-Clusters*',
   'Age',
 ];
 const BINDING = ['WorkSynchronized', 'ResourcesApplied', 'ResourceAvailable*', 'Age'];

@@ -29,7 +29,7 @@ export function placementWarnings({ policy, strategy }: PlacementSpec): readonly
   ];
 }
 
-export function placementLabelCauses({ resourceSelectors, policy }: PlacementSpec): readonly FieldCause[] {
+export function placementLabelCauses({ resourceSelectors, policy, strategy }: PlacementSpec): readonly FieldCause[] {
   const affinity = 'spec.policy.affinity.clusterAffinity';
   const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution } =
     policy?.affinity?.clusterAffinity ?? {};
@@ -51,6 +51,10 @@ export function placementLabelCauses({ resourceSelectors, policy }: PlacementSpe
           preference.labelSelector,
         ] as const,
     ),
+    ...(strategy?.partitioned?.partitions ?? []).flatMap(({ clusterSelector, clusterGroupSelector }, at) => [
+      [`spec.strategy.partitioned.partitions[${at}].clusterSelector`, clusterSelector] as const,
+      [`spec.strategy.partitioned.partitions[${at}].clusterGroupSelector`, clusterGroupSelector] as const,
+    ]),
   ]);
 }
 

@@ -4,6 +4,7 @@ import { definePair, type Infer, rule, s, type WithSpec } from './build.ts';
 import { age, conditionGeneration, conditionStatus, generation, text, wide } from './columns.ts';
 import { placementGroup, V1 } from './groups.ts';
 import type { Column } from './kind.ts';
+import { partitionReads, warningOfPartitions } from './partition-warnings.ts';
 import { partitionedStrategy } from './partitioned-strategy.ts';
 import { COUNT_OR_PERCENT } from './patterns.ts';
 import { admitPlacement } from './placement-admission.ts';
@@ -193,6 +194,8 @@ const columns = (kind: string): readonly Column[] => [
   wide(conditionGeneration('Work-Synchronized-Gen', `${kind}WorkSynchronized`)),
   conditionStatus('Available', `${kind}Available`),
   conditionGeneration('Available-Gen', `${kind}Available`),
+  wide(text('Rollout', '.status.rollout.state')),
+  wide(text('Ready-Clusters', '.status.rollout.readyClusters')),
   age,
 ];
 
@@ -220,9 +223,15 @@ const pair = definePair({
   },
 });
 
+type Admission = Required<Pick<typeof pair.cluster, 'reads' | 'admit'>>;
+const admission: Admission = {
+  reads: (question) => [...selectorReads(question), ...partitionReads(question)],
+  admit: warningOfPartitions(warningOfNothing(admitPlacement)),
+};
+
 export const placement: typeof pair = {
-  cluster: Object.freeze({ ...pair.cluster, reads: selectorReads, admit: warningOfNothing(admitPlacement) }),
-  namespaced: Object.freeze({ ...pair.namespaced, reads: selectorReads, admit: warningOfNothing(admitPlacement) }),
+  cluster: Object.freeze({ ...pair.cluster, ...admission }),
+  namespaced: Object.freeze({ ...pair.namespaced, ...admission }),
 };
 
 export type PlacementSpec = Infer<typeof spec>;
@@ -316,5 +325,7 @@ export type PlacementEventReason =
   | 'PlacementApplyFailed'
   | 'PlacementWorkloadCannotStart'
   | 'PlacementUpdatesOneByOne'
+  | 'PlacementPartitionStarted'
+  | 'PlacementPartitionReady'
   | 'PlacementApplyStrategyChanged'
   | 'PlacementCleanupFinalizerRemoved';

@@ -34,6 +34,7 @@ const partitionState = s.object(
 export const rolloutState = s.object(
   {
     state: s.oneOf(ROLLOUT_WORDS, { doc: 'The worst state that any cluster is in.' }),
+    readyClusters: s.optional(s.string({ doc: 'Ready and all clusters, such as 40/200.', maxLength: 32 })),
     desiredReady: count('Clusters of the placement.'),
     ready: count('Clusters that are available at the newest revision.'),
     notReady: count('Clusters whose copy is applied and not available, or that are unreachable.'),

@@ -71,7 +71,7 @@ members:
 describe('the fleets that ship', () => {
   test('have the clusters and labels that the documents speak of', () => {
     expect(shippedFleets()).toContain('seed-001-prod');
-    expect(shippedFleets().filter((name) => name.startsWith('seed-000'))).toEqual([]);
+    expect(shippedFleets().filter((name) => name.startsWith('seed-000'))).toHaveLength(5);
     expect(shippedFleet('seed-001-loc')?.map(({ name, labels }) => `${name} ${labels['loc']}`)).toEqual([
       'cluster-1 west',
       'cluster-2 west',
@@ -85,6 +85,10 @@ describe('the fleets that ship', () => {
     ).toEqual(['1', '2', '3', '4']);
     expect(shippedFleet('seed-002-namespace')).toHaveLength(9);
     expect(shippedFleet('seed-000-230')).toHaveLength(230);
+    const labeled = (key: string, value: string) =>
+      shippedFleet('seed-000-200')?.filter(({ labels }) => labels[key] === value).length;
+    expect(labeled('stage', 'demoRollout')).toBe(20);
+    expect(['1', '2', '3', '4', '5'].map((wave) => labeled('wave', wave))).toEqual([40, 40, 40, 40, 40]);
     expect(shippedFleet('constructor')).toBeUndefined();
     for (const name of shippedFleets()) {
       const names = shippedFleet(name)?.map((each) => each.name) ?? [];

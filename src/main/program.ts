@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { addApproveRequest, addApproveRun } from './commands/approve.ts';
 import { addApply, addDelete, addDescribe, addGet } from './commands/objects.ts';
+import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
 import { addRun, addStatus, addWhy } from './commands/progress.ts';
 import { addApiserver, addHub, addMember, addMembers, addPretend, addUp } from './commands/servers.ts';
@@ -36,6 +37,7 @@ export function program(name: string): Command {
   addRun(root);
   addWhy(root);
   addPlan(root);
+  addPause(root);
   if (name === PLUGIN) addApproveRequest(root);
   else addApproveRun(root);
   return root;

@@ -25,6 +25,14 @@ async function installed(it: Delivery, spec: object): Promise<void> {
 const rolloutOf = async (it: Delivery) => (await it.status()).rollout;
 const codesOf = async (it: Delivery) => (await it.holds()).map(({ code }) => code);
 
+async function eventsOf(it: Delivery, reason: string): Promise<readonly string[]> {
+  const { hub } = it.fleet;
+  const { list } = await hub.call({ verb: 'list', at: hub.at('events', it.namespace ?? 'default') });
+  return ((list?.items ?? []) as unknown as { reason: string; message: string }[])
+    .filter((event) => event.reason === reason)
+    .map(({ message }) => message);
+}
+
 describe('a partitioned rollout', () => {
   scenario.for(families)(
     'reaches one partition after the other, and stops at one that is not ready',
@@ -65,8 +73,16 @@ describe('a partitioned rollout', () => {
       const window = (await it.holds()).find(({ code }) => code === 'PartitionWindow');
       expect(window?.on?.name).toBe('c1');
 
+      const told = (reason: string) => eventsOf(it, reason);
+      expect(await told('PlacementPartitionStarted')).toContainEqual(
+        expect.stringContaining('The rollout has reached partition "canary"'),
+      );
+
       await it.give(deployment('web:2'));
       await it.runs(300_000);
+      expect(await told('PlacementPartitionReady')).toContainEqual(
+        expect.stringContaining('Partition "canary" is ready'),
+      );
       expect(await it.images()).toMatchObject({ c1: 'web:2', c2: 'web:2', c3: 'web:2', c4: 'web:2', c5: '-' });
       expect(await rolloutOf(it)).toMatchObject({ state: 'Pending', ready: 4, outOfSync: 0 });
     },

@@ -1,9 +1,9 @@
 // Spec 08 §6, §9, §13–§15 in both modes, with the rows that K6, K8 and K9 change for the default mode.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type Partition, type PartitionMember, type PartitionSettings, partitionsOf } from '../../api/partitions.ts';
 import { partitionLimit } from '../../base/int-or-percent.ts';
 import { type PartitionMode, type PassTarget, partitionPass } from './partition-pass.ts';
-import { type Partition, type PartitionMember, type PartitionSettings, partitionsOf } from './partitions.ts';
 
 interface Settings extends PartitionSettings {
   readonly maxUnavailablePartitions?: number | string;

@@ -2,7 +2,7 @@
 // Recomputed from what is seen each time; nothing is remembered between passes (spec 08 §6, §13; K6, K8–K10 of the seed checklist).
 // Guarantee in the default mode: because of us, no partition has more than its limit of unavailable clusters beyond those that are down or new,
 // at most `maxNew` clusters move per pass, and no partition is entered while more than the allowed number of earlier ones are beyond their limit.
-import type { Partition } from './partitions.ts';
+import type { Partition } from '../../api/partitions.ts';
 
 /** `FleetExact` repeats Rancher Fleet to the letter; the default follows what its documentation promises. */
 export type PartitionMode = 'FleetDocumented' | 'FleetExact';

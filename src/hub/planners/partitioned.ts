@@ -3,12 +3,12 @@
 // number or a selector of the strategy is invalid. Nothing is remembered between plans.
 import type { Hold } from '../../api/hold.ts';
 import type { ObjectRef } from '../../api/object.ts';
+import { type GroupFacts, type Partition, type PartitionSettings, partitionsOf } from '../../api/partitions.ts';
 import { UserError } from '../../base/errors.ts';
 import { type IntOrPercent, partitionLimit } from '../../base/int-or-percent.ts';
 import { compileLabelSelector, type LabelSelector } from '../../base/selector.ts';
 import { partitionGates } from './partition-gates.ts';
 import { type PartitionMode, type PassResult, type PassTarget, partitionPass } from './partition-pass.ts';
-import { type GroupFacts, type Partition, type PartitionSettings, partitionsOf } from './partitions.ts';
 import { isOutdated, type Plan, type Planner, type Row } from './planner.ts';
 import { rolling } from './rolling.ts';
 

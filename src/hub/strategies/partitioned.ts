@@ -1,5 +1,7 @@
 // Partitioned: the limits of a placement's partitioned rollout, defaults in place, its plan (planners/partitioned.ts) and what the status reports of it.
+import type { PlacementEventReason } from '../../api/placement.ts';
 import { MAX_LISTED_PARTITIONS, ROLLOUT_WORDS, type RolloutState, type RolloutWord } from '../../api/rollout-state.ts';
+import type { Telling } from '../../runtime/actions.ts';
 import {
   DEFAULT_MAX_NEW,
   type PartitionedLimits,
@@ -22,7 +24,26 @@ export const partitioned = strategyWith({
       summary: `${rollout.ready} of ${rollout.desiredReady} ready, ${rollout.unavailablePartitions} of ${outcome.partitions.length} partitions not ready, at most ${outcome.maxPartitions}`,
     };
   },
+  news: ({ before, after }) => partitionNews(before?.rollout, after.rollout),
 });
+
+/** One Event when a partition starts and one when it is ready; the counters in between are in the status. */
+export function partitionNews(before: RolloutState | undefined, after: RolloutState | undefined): readonly Telling[] {
+  return (after?.partitions ?? []).flatMap(({ name, count, maxUnavailable, notReady, state }, index): Telling[] => {
+    const earlier = before?.partitions?.[index];
+    const was = earlier?.name === name ? earlier.state : undefined;
+    const told = (reason: PlacementEventReason, message: string): Telling[] => [{ type: 'Normal', reason, message }];
+    if (state === 'NotReady' && was !== 'NotReady') {
+      const message = `The rollout has reached partition "${name}": ${notReady} of ${count} clusters are not ready, at most ${maxUnavailable} may be`;
+      return told('PlacementPartitionStarted', message);
+    }
+    if (state !== 'Ready' || was !== 'NotReady') return [];
+    return told(
+      'PlacementPartitionReady',
+      `Partition "${name}" is ready: ${count - notReady} of ${count} clusters are ready`,
+    );
+  });
+}
 
 interface Limits extends PartitionedLimits {
   /** The plan is not carried out. */
@@ -79,6 +100,7 @@ function rolloutStateOf(
   const beyond = pass.verdicts.filter(({ isEntered, isBeyondLimit }) => isEntered && isBeyondLimit).length;
   return {
     state: ROLLOUT_WORDS.findLast((state) => states.some((each) => each === state)) ?? 'Ready',
+    readyClusters: `${count('Ready')}/${live.length}`,
     desiredReady: live.length,
     ready: count('Ready'),
     notReady: count('NotReady'),

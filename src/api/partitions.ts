@@ -1,9 +1,10 @@
 // Which clusters belong to which partition, in rollout order. Pure: the same fleet gives the same partitions whatever the order of the input.
 // The rules are Rancher Fleet's (spec 08 §4): a cluster can be in several partitions, and a cluster that no manual partition matches is in none.
-import type { Labels } from '../../api/object.ts';
-import { by } from '../../base/compare.ts';
-import { type IntOrPercent, partitionLimit } from '../../base/int-or-percent.ts';
-import { compileLabelSelector, type LabelSelector, type Selector } from '../../base/selector.ts';
+
+import { by } from '../base/compare.ts';
+import { type IntOrPercent, partitionLimit } from '../base/int-or-percent.ts';
+import { compileLabelSelector, type LabelSelector, type Selector } from '../base/selector.ts';
+import type { Labels } from './object.ts';
 
 /** A ClusterGroup that a cluster is in. */
 export interface GroupFacts {

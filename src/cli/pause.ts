@@ -1,0 +1,40 @@
+// `flotilla pause|resume placement/NAME`: stops a rolling or partitioned rollout, and lets it go on. Only spec.strategy.paused is written.
+import type { Placement } from '../api/placement.ts';
+import { UserError } from '../base/errors.ts';
+import type { Connected } from './connect.ts';
+import { type Print, refer } from './target.ts';
+import { getPlacement, placementTarget, titleOf, type WhichPlacement } from './which-placement.ts';
+
+type Server = Pick<Connected, 'transport' | 'catalogue'>;
+
+export async function setPaused(server: Server, which: WhichPlacement, paused: boolean, print: Print): Promise<void> {
+  const { spec, metadata } = await getPlacement(server, which);
+  if (metadata.deletionTimestamp !== undefined) {
+    throw new UserError('Deleting', `${titleOf(which)} is being deleted: a pause has no effect`);
+  }
+  if (spec.strategy?.type === 'External') {
+    const runs = 'staged update runs set its pace; stop the run instead (spec.state: Stop)';
+    throw new UserError('NotPausable', `${titleOf(which)} has strategy type External: ${runs}`);
+  }
+  const at = placementTarget(which);
+  const word = paused ? 'paused' : 'resumed';
+  if ((spec.strategy?.paused ?? false) === paused) {
+    print.line(`${refer(at)} is ${paused ? 'paused already' : 'not paused'}`);
+    return;
+  }
+  // A merge patch without a resourceVersion: other fields may change meanwhile, this one is meant as written.
+  const { object, warnings = [] } = await server.transport.call({
+    verb: 'patch',
+    at,
+    patch: { type: 'merge', body: { spec: { strategy: { paused: paused ? true : null } } } },
+    manager: 'flotilla',
+  });
+  for (const warning of warnings) print.warning(warning);
+  print.line(`${refer(at)} ${word}${paused ? whileItLasts(object as Placement) : ''}`);
+}
+
+const whileItLasts = ({ status }: Placement): string => {
+  const { rollout } = status ?? {};
+  const waiting = rollout === undefined ? 0 : rollout.outOfSync + rollout.pending;
+  return waiting === 0 ? '' : `: ${waiting} of ${rollout?.desiredReady} clusters wait`;
+};

@@ -1,0 +1,30 @@
+// `flotilla pause` and `flotilla resume`.
+import type { Command } from 'commander';
+import { connect } from '../../cli/connect.ts';
+import { setPaused } from '../../cli/pause.ts';
+import { whichPlacement } from '../../cli/which-placement.ts';
+import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
+
+export function addPause(root: Command): void {
+  for (const paused of [true, false]) {
+    const word = paused ? 'pause' : 'resume';
+    hubCommand(root.command(word))
+      .description(paused ? 'stop the rollout of a placement' : 'continue the rollout of a placement')
+      .argument('<what>', 'placement/NAME')
+      .option('-n, --namespace <name>', 'a ResourcePlacement in this namespace (without: a ClusterResourcePlacement)')
+      .addHelpText(
+        'after',
+        `
+While a rolling or partitioned rollout is paused, no cluster is updated and nothing is removed. Members finish what they apply already.
+
+Examples:
+  flotilla ${word} placement/web
+  flotilla ${word} placement/web -n team`,
+      )
+      .action(async (argument: string, options: AskOptions) => {
+        const which = whichPlacement(argument, options.namespace);
+        using server = await connect(toHub(options));
+        await setPaused(server, which, paused, print);
+      });
+  }
+}
