@@ -64,6 +64,12 @@ export const annotations = {
   placementUid: 'flotilla.dev/placement-uid',
   /** On a binding: the generation that it got by the rollout's last move, which the work generator may act on. */
   releasedGeneration: 'flotilla.dev/released-generation',
+  /** On an eviction: the uid of the binding that it deletes and why it may, recorded before the binding is deleted. */
+  evicting: 'flotilla.dev/evicting',
+  /** On a binding: the uid of the eviction that deletes it. */
+  evictedBy: 'flotilla.dev/evicted-by',
+  /** On the Lease of the hub: when a hub that carries out evictions started first. Earlier evictions are not carried out. */
+  evictionsSince: 'flotilla.dev/evictions-since',
   /** On a Work: uid and generation of the binding that ordered it, and when (epoch milliseconds), by whoever wrote it last. */
   orderedBy: 'flotilla.dev/ordered-by',
 } as const;
@@ -174,6 +180,7 @@ export const leases = {
 export const eventSources = {
   clusterPlacement: 'cluster-resource-placement-controller',
   namespacedPlacement: 'resource-placement-controller',
+  eviction: 'cluster-resource-placement-eviction-controller',
   clusterRun: 'cluster-staged-update-run-controller',
   namespacedRun: 'staged-update-run-controller',
 } as const;

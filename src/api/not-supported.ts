@@ -65,8 +65,6 @@ const KINDS: Readonly<Record<string, string>> = {
   ResourceOverride: 'placements that it matches do not move',
   ClusterResourceEnvelope: 'placements that select it do not move',
   ResourceEnvelope: 'placements that select it do not move',
-  ClusterResourcePlacementEviction: 'nothing is evicted',
-  ClusterResourcePlacementDisruptionBudget: 'nothing is evicted that it could guard',
 };
 
 const used = new WeakMap<PlacementSpec, readonly string[]>();

@@ -6,7 +6,9 @@ import { appliedWork } from './applied-work.ts';
 import { approvalRequest } from './approval-request.ts';
 import { binding } from './binding.ts';
 import { clusterGroup } from './cluster-group.ts';
+import { disruptionBudget } from './disruption-budget.ts';
 import { envelope } from './envelope.ts';
+import { eviction } from './eviction.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Resource } from './kind.ts';
 import { memberCluster } from './member-cluster.ts';
@@ -90,6 +92,9 @@ export const hubBasicRules: readonly Rule[] = [
   allow(['patch'], placements, '/status'),
   allow([...READ, ...KEEP], [...policySnapshots, ...resourceSnapshots, ...bindings, work]),
   allow(['patch'], [...policySnapshots, ...bindings], '/status'),
+  allow([...READ, 'patch'], [eviction]),
+  allow(['patch'], [eviction], '/status'),
+  allow(READ, [disruptionBudget]),
   allow(READ, strategies),
   allow([...READ, 'patch'], runs),
   allow([...READ, 'create', 'delete'], approvalRequests),

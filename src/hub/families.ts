@@ -1,6 +1,8 @@
 // The two scopes as data: which kinds belong together. Controllers take a family; nothing asks whether a namespace is empty.
 import { approvalRequest } from '../api/approval-request.ts';
 import { binding } from '../api/binding.ts';
+import { disruptionBudget } from '../api/disruption-budget.ts';
+import { eviction } from '../api/eviction.ts';
 import type { Resource } from '../api/kind.ts';
 import { eventSources } from '../api/names.ts';
 import { placement } from '../api/placement.ts';
@@ -36,6 +38,9 @@ export interface PlacementFamily {
   readonly run: Resource;
   readonly strategy: Resource;
   readonly approvalRequest: Resource;
+  /** Only for cluster-scoped placements. */
+  readonly eviction?: Resource;
+  readonly disruptionBudget?: Resource;
   /** Of Events on placements. */
   readonly eventSource: string;
   /** Of Events on runs. */
@@ -68,6 +73,10 @@ const family = (scope: 'cluster' | 'namespaced', eventSource: string, runEventSo
   approvalRequests: approvalRequestSource(approvalRequest[scope]),
 });
 
-export const clusterFamily = family('cluster', eventSources.clusterPlacement, eventSources.clusterRun);
+export const clusterFamily: PlacementFamily = {
+  ...family('cluster', eventSources.clusterPlacement, eventSources.clusterRun),
+  eviction,
+  disruptionBudget,
+};
 export const namespacedFamily = family('namespaced', eventSources.namespacedPlacement, eventSources.namespacedRun);
 export const families: readonly PlacementFamily[] = [clusterFamily, namespacedFamily];

@@ -9,6 +9,7 @@ import { createIfAbsent } from '../cli/create-if-absent.ts';
 import { createLiveCatalogue } from '../client/live-catalogue.ts';
 import { besideDisk } from '../runtime/deps.ts';
 import { counted } from './counted.ts';
+import { evictionsSince } from './evictions-since.ts';
 import { serveHealth } from './health-server.ts';
 import { type Leading, runWhileLeading } from './leading.ts';
 import { jsonLog, type LogLevel } from './log.ts';
@@ -51,6 +52,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
   await createIfAbsent(server, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } });
   await catalogue.refresh();
   let leading: Leading | undefined;
+  let since: number | undefined;
   await using _health =
     options.healthPort === undefined
       ? undefined
@@ -66,7 +68,10 @@ export async function hub(options: HubCommandOptions): Promise<void> {
     namespace: SYSTEM_NAMESPACE,
     lease: LEASE,
     // Kinds that came while another replica led would look absent, and what is placed of them would be taken away.
-    prepare: () => catalogue.refresh(),
+    async prepare() {
+      await catalogue.refresh();
+      since = await evictionsSince(transport, wallClock);
+    },
     start: (mayWrite) =>
       startHub(
         {
@@ -81,6 +86,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
           ...membershipOf(options),
           placements,
           runs: runsOf(options),
+          ...(since === undefined ? {} : { evictionsSince: since }),
           mayWrite,
           metrics,
           isRemote: true,

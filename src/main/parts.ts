@@ -2,6 +2,8 @@
 import type { Registry } from 'prom-client';
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Resource } from '../api/kind.ts';
+import { evictionController } from '../hub/eviction/controller.ts';
+import { evictionMetrics, noEvictionMetrics } from '../hub/eviction/metrics.ts';
 import { families } from '../hub/families.ts';
 import { groupController } from '../hub/groups/controller.ts';
 import { membership } from '../hub/membership/controller.ts';
@@ -36,6 +38,8 @@ interface PartOptions {
 export interface HubOptions extends Partial<Settings>, PartOptions {
   readonly placements?: Omit<PlacementOptions, 'catalogue' | 'plan' | 'metrics'>;
   readonly runs?: Pick<RunOptions, 'stuckAfterMs' | 'isSigned'>;
+  /** Evictions that were created earlier are not carried out (epoch milliseconds). */
+  readonly evictionsSince?: number;
 }
 
 /** Without a catalogue of the hub's kinds it only keeps the membership. */
@@ -50,14 +54,14 @@ export function startHub(deps: Deps, options: HubOptions = {}): Manager {
 }
 
 function hubControllers(catalogue: LiveCatalogue | undefined, options: HubOptions): Controllers {
-  const { mayWrite: _, metrics, isRemote, placements, runs, ...settings } = options;
+  const { mayWrite: _, metrics, isRemote, placements, runs, evictionsSince, ...settings } = options;
   return [
     membership(settings),
     groupController(),
     // On another's server nothing of ours looks at what is written.
     ...(catalogue === undefined
       ? []
-      : delivery(catalogue, metrics, { placements, runs: { isSigned: isRemote !== true, ...runs } })),
+      : delivery(catalogue, metrics, { placements, evictionsSince, runs: { isSigned: isRemote !== true, ...runs } })),
     ...(catalogue !== undefined && isRemote ? [keepKinds('hub', catalogue)] : []),
   ];
 }
@@ -78,7 +82,11 @@ function neededBy(controllers: Controllers, on: ServerName): readonly Resource[]
 function delivery(
   catalogue: LiveCatalogue,
   registry: Registry | undefined,
-  { placements, runs }: { readonly [part in 'placements' | 'runs']: HubOptions[part] | undefined },
+  {
+    placements,
+    runs,
+    evictionsSince,
+  }: { readonly [part in 'placements' | 'runs' | 'evictionsSince']: HubOptions[part] | undefined },
 ) {
   const plan = createWatchPlan();
   const metrics = registry === undefined ? noPlacementMetrics : placementMetrics(registry);
@@ -89,7 +97,12 @@ function delivery(
     plan,
     metrics: registry === undefined ? noRunMetrics : runMetrics(registry),
   };
+  const evictions = {
+    ...(evictionsSince === undefined ? {} : { since: evictionsSince }),
+    metrics: registry === undefined ? noEvictionMetrics : evictionMetrics(registry),
+  };
   return families.flatMap((family) => [
+    ...(family.eviction === undefined ? [] : [evictionController(family, evictions)]),
     placementController(family, { ...placements, catalogue, plan, metrics }),
     schedulerController(family),
     rolloutController(family, createLookPace(placements?.weight)),

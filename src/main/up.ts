@@ -15,6 +15,7 @@ import { besideDisk } from '../runtime/deps.ts';
 import type { Manager } from '../runtime/manager.ts';
 import { counted } from './counted.ts';
 import { type Embedded, type EmbeddedOptions, HOST, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
+import { evictionsSince } from './evictions-since.ts';
 import { firstSteps } from './first-steps.ts';
 import {
   type FleetMember,
@@ -94,7 +95,13 @@ export async function up(options: UpOptions): Promise<void> {
       catalogues: { hub: hub.catalogue },
       ...besideDisk(),
     },
-    { ...membershipOf(options), metrics, placements, runs: runsOf(options) },
+    {
+      ...membershipOf(options),
+      metrics,
+      placements,
+      runs: runsOf(options),
+      evictionsSince: await evictionsSince(admin, wallClock),
+    },
   );
   await using _hub = disposing(controllers);
 

@@ -1,0 +1,81 @@
+// The eviction controller: woken by evictions, and by bindings of placements that have an open one. Its key is the placement, so evictions of one
+// placement are carried out one after the other. Begin with verdict.ts for the rules, with decide.ts for the writes.
+import { type DisruptionBudget, disruptionBudget } from '../../api/disruption-budget.ts';
+import { eventSources, labels } from '../../api/names.ts';
+import type { Placement } from '../../api/placement.ts';
+import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
+import { evictionSource, type HubEviction } from '../eviction-source.ts';
+import type { PlacementFamily } from '../families.ts';
+import { type HubBinding, type HubPlacement, placementKeyOf } from '../placement-sources.ts';
+import { decide, nextOf, type Observed } from './decide.ts';
+import { type EvictionMetrics, noEvictionMetrics } from './metrics.ts';
+
+export interface EvictionOptions {
+  /** Evictions that were created earlier are not carried out (epoch milliseconds). */
+  readonly since?: number;
+  readonly metrics?: EvictionMetrics;
+}
+
+export function evictionController(family: PlacementFamily, options: EvictionOptions = {}): Controller<Observed> {
+  const { since, metrics = noEvictionMetrics } = options;
+  const liveRef = (resource: typeof family.placement, name: string): WholeRef => ({
+    on: 'hub',
+    resource,
+    group: resource.group,
+    kind: resource.kind,
+    name,
+    live: true,
+  });
+
+  /** Everything that the outcome rests on is read live: a stale cache would break the budget, or miss a placement that was just created. */
+  function liveState(see: See, name: string): Pick<Observed, 'placement' | 'bindings' | 'budget'> | Need {
+    const part = { labels: `${labels.parentPlacement}=${name}` };
+    const refs = [liveRef(family.placement, name), liveRef(disruptionBudget, name)];
+    const [placement, budget] = refs.map((ref) => see.whole(ref));
+    const isAsked = see.wasAsked?.(family.bindings, part) ?? true;
+    if (placement === undefined || budget === undefined || !isAsked) {
+      return {
+        need: refs.filter((ref) => see.whole(ref) === undefined),
+        ...(isAsked ? {} : { ask: [{ source: family.bindings, part }] }),
+      };
+    }
+    return {
+      placement: placement === null ? undefined : projected(family, placement as Placement),
+      bindings: see.by(family.bindings, 'placement', name),
+      budget: (budget as DisruptionBudget | null)?.spec,
+    };
+  }
+
+  return {
+    name: `eviction/${family.placement.kind}`,
+    eventSource: eventSources.eviction,
+    watches: [
+      { source: evictionSource, toKeys: ({ spec }: HubEviction) => [spec.placementName] },
+      {
+        source: family.bindings,
+        toKeys(binding: HubBinding, see) {
+          const name = placementKeyOf(binding);
+          return nextOf(see.by(evictionSource, 'placement', name)) === undefined ? [] : [name];
+        },
+      },
+    ],
+    observe(see, name) {
+      const evictions = see.by(evictionSource, 'placement', name);
+      metrics.looked(name, evictions);
+      if (nextOf(evictions) === undefined) return undefined;
+      const live = liveState(see, name);
+      if ('need' in live) return live;
+      return {
+        evictions,
+        ...live,
+        source: family.bindings,
+        ...(since === undefined ? {} : { since }),
+        now: see.now,
+      };
+    },
+    decide,
+  };
+}
+
+const projected = (family: PlacementFamily, placement: Placement): HubPlacement =>
+  (family.placements.project as (object: Placement) => HubPlacement)(placement);
