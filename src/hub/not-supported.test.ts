@@ -283,17 +283,15 @@ describe('whoever writes what is not built yet is warned', () => {
 
   test('about kinds', async () => {
     await using cluster = await aCluster({ kinds: hubKinds });
-    const plural = 'clusterresourceplacementdisruptionbudgets';
+    const plural = 'clusterresourceenvelopes';
     const object = {
       apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
-      kind: 'ClusterResourcePlacementDisruptionBudget',
+      kind: 'ClusterResourceEnvelope',
       metadata: { name: 'web' },
-      spec: { minAvailable: 1 },
+      data: { role: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'one' } } },
     };
     const created = await cluster.call({ verb: 'create', at: at(cluster, plural), object, manager: 'test' });
-    expect(created.warnings).toEqual([
-      expect.stringContaining('ClusterResourcePlacementDisruptionBudget is not supported yet'),
-    ]);
+    expect(created.warnings).toEqual([expect.stringContaining('ClusterResourceEnvelope is not supported yet')]);
   });
 
   describe('about a ConfigMap that is an envelope', () => {
