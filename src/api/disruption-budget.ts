@@ -1,7 +1,9 @@
 // ClusterResourcePlacementDisruptionBudget: how many clusters of a placement evictions may take out. It has the placement's name.
 import { defineKind, type Infer, rule, s, type WithSpec } from './build.ts';
 import { age, text } from './columns.ts';
+import { admitBudget, budgetReads } from './eviction-admission.ts';
 import { BETA_AND_ALPHA, placementGroup } from './groups.ts';
+import type { Kind } from './kind.ts';
 import { PERCENT } from './patterns.ts';
 
 const spec = s.object(
@@ -29,7 +31,7 @@ const spec = s.object(
   },
 );
 
-export const disruptionBudget = defineKind({
+const kind = defineKind({
   in: placementGroup,
   versions: BETA_AND_ALPHA,
   namespaced: false,
@@ -39,6 +41,12 @@ export const disruptionBudget = defineKind({
   doc: 'Limits evictions from the ClusterResourcePlacement of the same name.',
   spec,
   columns: [text('Max-Unavailable', '.spec.maxUnavailable'), text('Min-Available', '.spec.minAvailable'), age],
+});
+
+export const disruptionBudget: Kind<DisruptionBudgetSpec> = Object.freeze({
+  ...kind,
+  admit: admitBudget,
+  reads: budgetReads,
 });
 
 export type DisruptionBudgetSpec = Infer<typeof spec>;

@@ -2,8 +2,10 @@
 import { defineKind, type Infer, s, type WithSpec } from './build.ts';
 import { conditionStatus } from './columns.ts';
 import { conditionList } from './conditions.ts';
+import { admitEviction, evictionReads } from './eviction-admission.ts';
 import { BETA_AND_ALPHA, placementGroup } from './groups.ts';
 import { frozen } from './immutable.ts';
+import type { Kind } from './kind.ts';
 
 const spec = s.object(
   {
@@ -26,7 +28,7 @@ const status = s.object(
   { doc: 'The outcome.' },
 );
 
-export const eviction = defineKind({
+const kind = defineKind({
   in: placementGroup,
   versions: BETA_AND_ALPHA,
   namespaced: false,
@@ -38,6 +40,12 @@ export const eviction = defineKind({
   status,
   columns: [conditionStatus('Valid', 'Valid'), conditionStatus('Executed', 'Executed')],
   columnsAbsentIn: { v1alpha1: ['Executed'] },
+});
+
+export const eviction: Kind<EvictionSpec, EvictionStatus> = Object.freeze({
+  ...kind,
+  admit: admitEviction,
+  reads: evictionReads,
 });
 
 export type EvictionSpec = Infer<typeof spec>;

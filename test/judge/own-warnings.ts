@@ -8,6 +8,8 @@ const TEXTS = [
   'spec.stages is empty: ',
   'maxUnavailable is 0: ',
   'clusterNames is empty: ',
+  'neither maxUnavailable nor minAvailable: ',
+  'has placementType PickFixed: ',
 ];
 
 export const OWN_WARNING: NonNullable<Step['without']>[number] = {
