@@ -83,3 +83,6 @@ export type ApprovalReason =
   | 'ApprovalRequestGenerationMismatch'
   /** Ours, with status False: somebody else has made the request, or an earlier run of the same name. */
   | 'ApprovalRequestNotAskedFor';
+
+/** How the reason of a condition Approved ends that a person has set to False. */
+export const REJECTED = 'Rejected';

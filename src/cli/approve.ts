@@ -1,6 +1,6 @@
 // `flotilla approve RUN [--stage S]` and `kubectl fleet approve KIND --name NAME`: opens a gate. Guarantee: what else stands on the request is kept, also
 // when somebody writes there at the same moment, and the approval speaks of the request as it was read.
-import type { ApprovalRequest } from '../api/approval-request.ts';
+import { type ApprovalRequest, REJECTED } from '../api/approval-request.ts';
 import type { Condition } from '../api/conditions.ts';
 import { conditionOf, nextCondition } from '../api/next-condition.ts';
 import type { StagedUpdateRun } from '../api/staged-update-run.ts';
@@ -14,6 +14,7 @@ import { type Print, refer } from './target.ts';
 import { type Asked, type Gate, gateAsked, gateOf, whyNotAsked } from './which-gate.ts';
 import { NAME } from './which-placement.ts';
 import { checkNamespace, familyIn, getRun, runTarget, whichRun, within } from './which-run.ts';
+import { whoAmI } from './who.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
 
@@ -31,7 +32,35 @@ export interface ApproveRun extends Omit<Asked, 'stage'> {
 }
 
 export async function approveRun(server: Server, options: ApproveRun, print: Print): Promise<void> {
-  const { namespace, message = '', clock } = options;
+  const { target, stage, when, run, request } = await setGate(server, options, { message: options.message ?? '' });
+  const later = run.spec.state === 'Stop' ? '; the run is stopped, and takes it when it goes on' : '';
+  print.line(`${refer(target)} approved${signature(request)}: ${when} stage "${stage}"${later}`);
+}
+
+/** The run waits at the gate until it is approved after all, or stopped. */
+export async function rejectRun(server: Server, options: ApproveRun, print: Print): Promise<void> {
+  const { message: text = '' } = options;
+  if (text.trim() === '') throw bad('say why with -m: whoever looks at the run reads it');
+  const user = await whoAmI(server);
+  const message = `rejected${user === '' ? '' : ` by "${user}"`}: ${text}`;
+  const { target, stage, when } = await setGate(server, options, { message, verdict: 'rejected' });
+  print.line(`${refer(target)} rejected: ${when} stage "${stage}"; the run waits until it is approved or stopped`);
+}
+
+interface GateSet {
+  readonly target: Named;
+  readonly stage: string;
+  readonly when: Gate['when'];
+  readonly run: StagedUpdateRun;
+  readonly request: ApprovalRequest;
+}
+
+async function setGate(
+  server: Server,
+  options: ApproveRun,
+  verdict: Pick<Approving, 'message' | 'verdict'>,
+): Promise<GateSet> {
+  const { namespace, clock } = options;
   const which = whichRun(options.run, namespace);
   const at = runTarget(which);
   const run = await getRun(server, which);
@@ -43,8 +72,8 @@ export async function approveRun(server: Server, options: ApproveRun, print: Pri
   const gate = gateOf(run, titled(at), asked);
   const what = `the approval ${gate.when} stage "${stage}" of ${titled(at)}`;
   const target: Named = { resource: which.family.approvalRequest, name: gate.request, ...within(namespace) };
-  const approved = await setApproved(server, target, {
-    message,
+  const request = await setApproved(server, target, {
+    ...verdict,
     clock,
     check: (request) => checkIsAsked(request, { what, gate, target, run, stage }),
     absent: () =>
@@ -52,8 +81,7 @@ export async function approveRun(server: Server, options: ApproveRun, print: Pri
         ? new UserError('AlreadyApproved', `${what} is given already`)
         : new UserError('NotAsked', `${what} is not asked for yet: ${whyNotAsked(run)}`),
   });
-  const later = run.spec.state === 'Stop' ? '; the run is stopped, and takes it when it goes on' : '';
-  print.line(`${refer(target)} approved${signature(approved)}: ${gate.when} stage "${stage}"${later}`);
+  return { target, stage, when: gate.when, run, request };
 }
 
 interface Meant {
@@ -145,6 +173,8 @@ export async function approveRequest(server: Server, options: ApproveRequest, pr
 
 interface Approving {
   readonly message: string;
+  /** Absent = it is approved. */
+  readonly verdict?: 'rejected';
   readonly clock: Clock;
   readonly signal?: AbortSignal;
   /** Throws if this is not to be approved. */
@@ -167,8 +197,8 @@ async function setApproved(server: Server, at: Named, approving: Approving): Pro
       conditionOf(old, 'Approved'),
       {
         type: 'Approved',
-        status: 'True',
-        reason: `${at.resource.kind}Approved`,
+        status: approving.verdict === undefined ? 'True' : 'False',
+        reason: `${at.resource.kind}${approving.verdict === undefined ? 'Approved' : REJECTED}`,
         message: message === '' ? 'approved from the command line' : message,
         ...(generation === undefined ? {} : { observedGeneration: generation }),
       },

@@ -1,10 +1,11 @@
 // All commands. Their flags are in commands/, one file per group; what a command does is in a file of its own.
 import { Command } from 'commander';
-import { addApproveRequest, addApproveRun } from './commands/approve.ts';
+import { addApproveRequest, addApproveRun, addReject } from './commands/approve.ts';
 import { addApply, addDelete, addDescribe, addGet } from './commands/objects.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
 import { addRun, addStatus, addWhy } from './commands/progress.ts';
+import { addHistory, addRollback } from './commands/revisions.ts';
 import { addApiserver, addHub, addMember, addMembers, addPretend, addUp } from './commands/servers.ts';
 import { addCrds, addJoin, addPolicies, addRoles } from './commands/setup.ts';
 import { VERSION } from './version.ts';
@@ -36,9 +37,12 @@ export function program(name: string): Command {
   addStatus(root);
   addRun(root);
   addWhy(root);
+  addHistory(root);
+  addRollback(root);
   addPlan(root);
   addPause(root);
   if (name === PLUGIN) addApproveRequest(root);
   else addApproveRun(root);
+  addReject(root);
   return root;
 }

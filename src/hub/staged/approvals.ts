@@ -1,6 +1,6 @@
 // Gates that ask a person. Guarantees: an approval counts only if this very run has asked for it, not an earlier one of its name, and only if it
 // speaks of the request as it stands; once it is accepted nothing takes it back, and the request says so, whoever writes over it; an approval that does not count is told why.
-import type { ApprovalReason } from '../../api/approval-request.ts';
+import { type ApprovalReason, REJECTED } from '../../api/approval-request.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { labels, TASK_TYPES } from '../../api/names.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
@@ -47,6 +47,7 @@ const isApproved = ({ conditions }: HubApprovalRequest): boolean =>
 function hintFor(request: HubApprovalRequest): string | undefined {
   const approved = conditionOf(request.conditions, 'Approved');
   const { generation } = request.metadata;
+  if (approved?.status === 'False' && approved.reason.endsWith(REJECTED)) return approved.message;
   if (approved?.status !== 'True' || approved.observedGeneration === generation) return undefined;
   const told =
     approved.observedGeneration === undefined

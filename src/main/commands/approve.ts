@@ -1,9 +1,40 @@
 // `flotilla approve RUN`, and `kubectl fleet approve KIND` as in KubeFleet's plugin.
 import { type Command, Option } from 'commander';
 import { wallClock } from '../../base/clock.ts';
-import { approveRequest, approveRun, requestNamed } from '../../cli/approve.ts';
+import { type ApproveRun, approveRequest, approveRun, rejectRun, requestNamed } from '../../cli/approve.ts';
 import { type ConnectOptions, connect } from '../../cli/connect.ts';
 import { duration, hubCommand, print, toHub } from './flags.ts';
+
+export function addReject(root: Command): void {
+  hubCommand(root.command('reject'))
+    .description('reject at a gate of a staged update run: it waits until it is approved after all, or stopped')
+    .argument('<run>', 'NAME or run/NAME')
+    .option('--stage <name>', 'the stage whose gate it is (without: the one gate that waits for an approval)')
+    .addOption(new Option('--before', 'the gate before the stage').conflicts('after'))
+    .option('--after', 'the gate after the stage (without either: the one that is closed)')
+    .requiredOption('-m, --message <text>', 'why; shown with the run')
+    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  flotilla reject example-run -m "the error rate doubled"
+  flotilla reject example-run -n team --stage canary --after -m "see incident 42"`,
+    )
+    .action(async (run: string, options: ApproveRunFlags) => {
+      using server = await connect(toHub(options));
+      await rejectRun(server, meantBy(run, options), print);
+    });
+}
+
+const meantBy = (run: string, { namespace, stage, before, after, message }: ApproveRunFlags): ApproveRun => ({
+  run,
+  clock: wallClock,
+  ...(stage === undefined ? {} : { stage }),
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(before ? { when: 'before' } : after ? { when: 'after' } : {}),
+  ...(message === undefined ? {} : { message }),
+});
 
 export function addApproveRun(root: Command): void {
   hubCommand(root.command('approve'))
@@ -23,20 +54,8 @@ Examples:
   flotilla approve example-run -n team --stage prod --before -m "the numbers of canary look good"`,
     )
     .action(async (run: string, options: ApproveRunFlags) => {
-      const { namespace, stage, before, after, message } = options;
       using server = await connect(toHub(options));
-      await approveRun(
-        server,
-        {
-          run,
-          clock: wallClock,
-          ...(stage === undefined ? {} : { stage }),
-          ...(namespace === undefined ? {} : { namespace }),
-          ...(before ? { when: 'before' } : after ? { when: 'after' } : {}),
-          ...(message === undefined ? {} : { message }),
-        },
-        print,
-      );
+      await approveRun(server, meantBy(run, options), print);
     });
 }
 

@@ -5,6 +5,8 @@ import { connect } from '../../cli/connect.ts';
 import { membersFrom } from '../../cli/members.ts';
 import { showOverview } from '../../cli/overview/show-overview.ts';
 import { showRun } from '../../cli/run.ts';
+import { createRun } from '../../cli/run-create.ts';
+import { type RunVerb, setRunState } from '../../cli/run-state.ts';
 import { status } from '../../cli/status.ts';
 import { type WhichNamed, whichNamed } from '../../cli/which-named.ts';
 import { whichPlacement } from '../../cli/which-placement.ts';
@@ -77,17 +79,7 @@ const whichOf = (argument: string, namespace: string | undefined): WhichNamed =>
     ? { run: whichRun(argument, namespace) }
     : { placement: whichPlacement(argument, namespace, 'or run') };
 
-export function addRun(root: Command): void {
-  hubCommand(root.command('run'))
-    .description('show a staged update run: its stages, clusters and gates, and what it waits for')
-    .argument('<run>', 'NAME or run/NAME')
-    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
-    .option('-w, --watch', 'go on showing until it is over')
-    .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
-    .addOption(outputOption())
-    .addHelpText(
-      'after',
-      `
+const RUN_HELP = `
 States of a gate:
   Pending, Asked (a person is to approve; the command stands beside it), Approved, Waiting (for a time), Open.
 States of a cluster:
@@ -95,23 +87,74 @@ States of a cluster:
 
 Exit codes:
   0  it has succeeded
-  1  it could not be found out: no such run, no server, no right
+  1  unknown: no such run, API server unreachable, or access denied
   2  it is not over, or not within --timeout
   3  it has failed, or could not begin
   130  stopped by Ctrl-C
 
 Examples:
-  flotilla run example-run
-  flotilla run example-run -n team --watch --timeout 1h
-  flotilla run example-run -o json`,
-    )
+  flotilla run show example-run
+  flotilla run show example-run -n team --watch --timeout 1h
+  flotilla run create placement/web --strategy by-stage --start
+  flotilla run stop example-run`;
+
+const inRunNamespace = (command: Command): Command =>
+  command.option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)');
+
+const showingRun = (command: Command): Command =>
+  inRunNamespace(hubCommand(command))
+    .argument('<run>', 'NAME or run/NAME')
+    .option('-w, --watch', 'go on showing until it is over')
+    .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
+    .addOption(outputOption())
+    .addHelpText('after', RUN_HELP)
     .action(async (argument: string, options: WatchOptions) => {
       const which = whichRun(argument, options.namespace);
       const shown = showing(options);
       using server = await connect(toHub(options));
       process.exitCode = await showRun(server, which, shown, print);
     });
+
+/** `run NAME` is an alias of `run show NAME`. */
+export function addRun(root: Command): void {
+  const run = showingRun(root.command('run'))
+    .enablePositionalOptions()
+    .description('show a staged update run, or create, start, stop and resume one');
+  showingRun(run.command('show')).description('show its stages, clusters and gates, and what it waits for');
+  inRunNamespace(hubCommand(run.command('create')))
+    .description('create a staged update run of a placement')
+    .argument('<placement>', 'NAME or placement/NAME')
+    .requiredOption('--strategy <name>', 'the strategy whose stages it follows')
+    .option('--revision <index>', 'the revision to roll out (without: what the placement selects now)')
+    .option('--name <name>', 'of the run (without: the placement and a suffix)')
+    .option('--start', 'start it at once')
+    .action(
+      async (
+        argument: string,
+        { namespace, ...options }: AskOptions & { strategy: string; revision?: string; name?: string; start?: boolean },
+      ) => {
+        const which = whichPlacement(argument.includes('/') ? argument : `placement/${argument}`, namespace);
+        using server = await connect(toHub(options));
+        await createRun(server, { ...options, which }, print);
+      },
+    );
+  for (const [verb, does] of Object.entries(RUN_VERBS) as [RunVerb, string][]) {
+    inRunNamespace(hubCommand(run.command(verb)))
+      .description(does)
+      .argument('<run>', 'NAME or run/NAME')
+      .action(async (argument: string, options: AskOptions) => {
+        const which = whichRun(argument, options.namespace);
+        using server = await connect(toHub(options));
+        await setRunState(server, which, verb, print);
+      });
+  }
 }
+
+const RUN_VERBS: Readonly<Record<RunVerb, string>> = {
+  start: 'start a run that is prepared',
+  stop: 'stop a run: clusters that are under way finish, nothing new starts',
+  resume: 'go on with a run that is stopped',
+};
 
 export function addWhy(root: Command): void {
   asking(root.command('why'), 'placement/NAME or run/NAME')

@@ -1,0 +1,102 @@
+// `flotilla history placement/NAME`: its revisions with time, what changed, and which clusters have each.
+
+import { shortDuration } from '../../base/age.ts';
+import { type Clock, kubeTime } from '../../base/clock.ts';
+import type { Connected } from '../connect.ts';
+import { align } from '../format-table.ts';
+import { forPrograms } from '../output.ts';
+import { plainText } from '../plain-text.ts';
+import type { Print } from '../target.ts';
+import { getPlacement, titleOf, type WhichPlacement } from '../which-placement.ts';
+import { changeCounts, changesBetween, type ObjectChange, renderChanges } from './object-diff.ts';
+import { type Revision, revisionsOf } from './revisions.ts';
+
+export interface HistoryOptions {
+  readonly full?: boolean;
+  readonly output?: string;
+  readonly clock: Clock;
+}
+
+type Server = Pick<Connected, 'transport' | 'catalogue'>;
+
+interface Entry extends Revision {
+  /** Against the revision before it; undefined = that one no longer exists. */
+  readonly changes: readonly ObjectChange[] | undefined;
+}
+
+export async function history(server: Server, which: WhichPlacement, options: HistoryOptions, print: Print) {
+  await getPlacement(server, which);
+  const revisions = await revisionsOf(server, which);
+  const entries = revisions.map((revision, at): Entry => {
+    const before = revisions[at - 1];
+    const isFirst = revision.index === 0;
+    const changes =
+      before === undefined && !isFirst ? undefined : changesBetween(before?.objects ?? [], revision.objects);
+    return { ...revision, changes };
+  });
+  const { output, clock } = options;
+  print.line(forPrograms(output, () => factsOf(which, entries, options)) ?? text(which, entries, options, clock.now()));
+}
+
+const MAX_CLUSTERS = 5;
+
+function clustersText({ clusters }: Revision, isWide: boolean): string {
+  if (clusters === undefined) return 'unknown';
+  if (clusters.length === 0) return '-';
+  const shown = isWide ? clusters : clusters.slice(0, MAX_CLUSTERS);
+  const more = clusters.length - shown.length;
+  return `${clusters.length}: ${shown.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+}
+
+const ageOf = (created: string, now: number): string => {
+  const ms = Date.parse(created);
+  return Number.isNaN(ms) ? '-' : shortDuration(Math.max(0, now - ms));
+};
+
+const changesText = ({ changes, objects }: Entry): string =>
+  changes === undefined ? `${objects.length} objects (the revision before is gone)` : changeCounts(changes);
+
+function text(which: WhichPlacement, entries: readonly Entry[], options: HistoryOptions, now: number): string {
+  if (entries.length === 0) return `${titleOf(which)} has no revision yet`;
+  const newestFirst = entries.toReversed();
+  if (options.full) {
+    return newestFirst
+      .flatMap((entry) => [
+        `Revision ${entry.index}, ${entry.created} (${ageOf(entry.created, now)} ago), clusters ${clustersText(entry, true)}: ${changesText(entry)}`,
+        ...renderChanges(entry.changes ?? []).map((line) => `  ${line}`),
+      ])
+      .map(plainText)
+      .join('\n');
+  }
+  const rows = newestFirst.map((entry) => [
+    String(entry.index),
+    entry.created,
+    ageOf(entry.created, now),
+    changesText(entry),
+    clustersText(entry, options.output === 'wide'),
+  ]);
+  return align([['REVISION', 'CREATED', 'AGE', 'CHANGES', 'CLUSTERS'], ...rows].map((row) => row.map(plainText)));
+}
+
+function factsOf({ family, name, namespace }: WhichPlacement, entries: readonly Entry[], { full }: HistoryOptions) {
+  return {
+    kind: family.placement.kind,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    revisions: entries.map(({ index, created, objects, clusters, changes }) => ({
+      revision: index,
+      created: created === '' ? created : kubeTime(Date.parse(created)),
+      objects: objects.length,
+      ...(clusters === undefined ? {} : { clusters }),
+      ...(changes === undefined
+        ? {}
+        : {
+            added: changes.filter(({ change }) => change === 'added').length,
+            changed: changes.filter(({ change }) => change === 'changed').length,
+            removed: changes.filter(({ change }) => change === 'removed').length,
+            fields: changes.reduce((sum, each) => sum + each.fields.length, 0),
+          }),
+      ...(full && changes !== undefined ? { diff: renderChanges(changes) } : {}),
+    })),
+  };
+}

@@ -1,0 +1,76 @@
+// The revisions of a placement that still exist, with their objects, and which clusters have them.
+import { labels } from '../../api/names.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import { byNumber, byText } from '../../base/compare.ts';
+import { UserError } from '../../base/errors.ts';
+import { createClient } from '../../client/client.ts';
+import { resourceIndexOf } from '../../hub/placement-sources.ts';
+import { indexIn } from '../carried.ts';
+import type { Connected } from '../connect.ts';
+import { createReader, ifRead } from '../readable.ts';
+import { titleOf, type WhichPlacement } from '../which-placement.ts';
+import { within } from '../which-run.ts';
+
+export interface Revision {
+  readonly index: number;
+  /** As the API writes it. */
+  readonly created: string;
+  readonly objects: readonly KubeObject[];
+  /** undefined = the bindings cannot be read. */
+  readonly clusters: readonly string[] | undefined;
+}
+
+type Server = Pick<Connected, 'transport'>;
+
+/** Oldest first. */
+export async function revisionsOf(server: Server, which: WhichPlacement): Promise<readonly Revision[]> {
+  const { family, name, namespace } = which;
+  const { items } = await createClient(server.transport, 'flotilla').list(family.resourceSnapshot, {
+    labels: `${labels.parentPlacement}=${name}`,
+    ...within(namespace),
+  });
+  const bindings = ifRead(await createReader(server, which).bindings());
+  // A revision may be cut into several snapshots; the names of a group sort in their order.
+  const byIndex = new Map<number, ResourceSnapshot[]>();
+  for (const each of items as readonly ResourceSnapshot[]) {
+    const index = resourceIndexOf(each);
+    if (index !== undefined) byIndex.set(index, [...(byIndex.get(index) ?? []), each]);
+  }
+  return [...byIndex]
+    .toSorted(([a], [b]) => byNumber(a, b))
+    .map(([index, group]) => {
+      const parts = group.toSorted(
+        (a, b) => byNumber(partOf(a), partOf(b)) || byText(a.metadata.name ?? '', b.metadata.name ?? ''),
+      );
+      return {
+        index,
+        created: parts[0]?.metadata.creationTimestamp ?? '',
+        objects: parts.flatMap(({ spec }) => spec.selectedResources as unknown as readonly KubeObject[]),
+        clusters: bindings
+          ?.filter(
+            ({ spec, metadata }) =>
+              metadata.deletionTimestamp === undefined && indexIn(spec.resourceSnapshotName, name) === String(index),
+          )
+          .map(({ spec }) => spec.targetCluster)
+          .toSorted(byText),
+      };
+    });
+}
+
+/** The first of a group has the name of the revision; the others are numbered behind it. */
+const partOf = ({ metadata }: ResourceSnapshot): number => {
+  const end = /-(\d+)$/.exec(metadata.name ?? '');
+  return end === null ? -1 : Number(end[1]);
+};
+
+/** Throws a UserError that lists those that exist. */
+export function revisionAt(revisions: readonly Revision[], index: string, which: WhichPlacement): Revision {
+  const found = revisions.find((each) => String(each.index) === index);
+  if (found !== undefined) return found;
+  const known = revisions.map((each) => each.index).join(', ');
+  throw new UserError(
+    'NotFound',
+    `${titleOf(which)} has no revision "${index}" (${known === '' ? 'it has none' : `known: ${known}`}); older revisions are removed as spec.revisionHistoryLimit says`,
+  );
+}
