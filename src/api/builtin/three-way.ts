@@ -29,10 +29,10 @@ type Fields = Record<string, Json>;
 type List = readonly Json[];
 
 /** A custom object: of its type only the metadata is known. */
-const CUSTOM = 'custom';
-type Shape = TypeFact | typeof CUSTOM | undefined;
+export const CUSTOM = 'custom';
+export type Shape = TypeFact | typeof CUSTOM | undefined;
 
-interface Rule {
+export interface Rule {
   readonly shape: Shape;
   readonly merges: boolean;
   readonly replaces: boolean;
@@ -212,7 +212,7 @@ function laidOver(live: Json | undefined, wanted: Json, last: Json | undefined):
   return { ...Object.fromEntries(kept), ...(withoutNulls(wanted) as JsonObject) };
 }
 
-const isKeyed = (items: List, mergeKey: string): items is readonly JsonObject[] => {
+export const isKeyed = (items: List, mergeKey: string): items is readonly JsonObject[] => {
   const seen = new Set<Json>();
   return items.every((item) => {
     const id = isMap(item) ? own(item, mergeKey) : undefined;
@@ -225,7 +225,7 @@ const isKeyed = (items: List, mergeKey: string): items is readonly JsonObject[] 
 // ---- comparing
 
 /** The live value is what a server makes of the wanted one, entry by entry, and has nothing besides. */
-function amountsTo(wanted: Json, live: Json, shape: Shape): boolean {
+export function amountsTo(wanted: Json, live: Json, shape: Shape): boolean {
   if (isList(wanted) && isList(live)) {
     return wanted.length === live.length && wanted.every((item, index) => amountsTo(item, live[index] as Json, shape));
   }
@@ -252,7 +252,7 @@ function full(value: JsonObject, shape: Shape): JsonObject {
   return typeof shape === 'object' && shape.form === 'struct' ? filledIn(shape.name, said) : said;
 }
 
-function isSame(a: Json, b: Json, shape: Shape): boolean {
+export function isSame(a: Json, b: Json, shape: Shape): boolean {
   if (a === b) return true;
   if (typeof shape === 'object' && shape.form === 'special' && shape.special === 'Quantity') {
     const [left, right] = [quantity(a), quantity(b)];
@@ -264,7 +264,11 @@ function isSame(a: Json, b: Json, shape: Shape): boolean {
 const quantity = (value: Json): bigint | undefined =>
   typeof value === 'string' || typeof value === 'number' ? parseQuantity(value)?.nano : undefined;
 
-const isZero = (value: Json): boolean =>
+/** One side has nothing, the other an empty value that means the same to a typed server. */
+export const emptyIsEqual = (rule: Rule, a: Json | undefined, b: Json | undefined): boolean =>
+  rule.emptyIsAbsent && (a === undefined || b === undefined) && isZero(a ?? b ?? '');
+
+export const isZero = (value: Json): boolean =>
   value === '' ||
   value === 0 ||
   value === false ||
@@ -303,14 +307,14 @@ function ruleFrom(fact: FieldFact): Rule {
   };
 }
 
-function ruleOf(shape: Shape, key: string): Rule {
+export function ruleOf(shape: Shape, key: string): Rule {
   if (shape === undefined) return PLAIN;
   if (shape === CUSTOM) return key === 'metadata' ? METADATA : PLAIN;
   if (shape.form === 'struct') return rulesOf(shape.name).get(key) ?? PLAIN;
   return shape.form === 'map' ? { ...PLAIN, shape: shape.of.form === 'list' ? shape.of.of : shape.of } : PLAIN;
 }
 
-const defaultOf = (shape: Shape, key: string): Json | undefined =>
+export const defaultOf = (shape: Shape, key: string): Json | undefined =>
   typeof shape === 'object' && shape.form === 'struct'
     ? (jsonFields(shape.name).find(({ name }) => name === key)?.default as Json | undefined)
     : undefined;

@@ -37,7 +37,7 @@ export const ownerReferenceTo = (name: string, uid: string): OwnerReference => (
 });
 
 /** Only what a person meant: nothing that a cluster fills in. */
-function sanitised(manifest: KubeObject): KubeObject {
+export function sanitised(manifest: KubeObject): KubeObject {
   const { status: _status, ...rest } = manifest;
   const {
     creationTimestamp: _creationTimestamp,
