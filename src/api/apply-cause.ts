@@ -10,6 +10,10 @@ export type ApplyCauseCode =
   | 'TooLarge'
   /** The object existed before, and whenToTakeOver is Never. */
   | 'NotTakenOver'
+  /** It existed before and differs, and whenToTakeOver is IfNoDiff. */
+  | 'FoundDiff'
+  /** It was changed on the member, and whenToApply is IfNotDrifted. */
+  | 'FoundDrifts'
   /** `by`: the owners. */
   | 'OwnedByOthers'
   /** `by`: the placement, if it is known. */

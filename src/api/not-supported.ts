@@ -26,15 +26,7 @@ export function isAbandoning({ strategy }: PlacementSpec): boolean {
 }
 
 const FIELDS: readonly FieldRow[] = [
-  ...(
-    [
-      ['type', 'ServerSideApply'],
-      ['type', 'ReportDiff'],
-      ['comparisonOption', 'FullComparison'],
-      ['whenToApply', 'IfNotDrifted'],
-      ['whenToTakeOver', 'IfNoDiff'],
-    ] as const
-  ).map(
+  ...([['type', 'ServerSideApply']] as const).map(
     ([name, value]): FieldRow => ({
       field: `spec.strategy.applyStrategy.${name}`,
       value,

@@ -64,6 +64,14 @@ export const fieldDifference = s.object(
 );
 export type FieldDifference = Infer<typeof fieldDifference>;
 
+/** One entry in place of a list that is too large. */
+export function omittedDetails(list: readonly FieldDifference[]): FieldDifference[] {
+  const [first, ...rest] = list;
+  if (first === undefined) return [];
+  const path = rest.length === 0 ? first.path : `${first.path} and ${rest.length} more path(s)`;
+  return [{ path, valueInHub: '(omitted)', valueInMember: '(omitted)' }];
+}
+
 export const failedPlacements = s.array(
   s.object(
     { ...identity, condition: s.doc('What went wrong.', condition), cause: s.optional(applyCause) },

@@ -10,6 +10,8 @@ const SENTENCES: Readonly<Partial<Record<BindingReason, string>>> = {
   OverriddenSucceeded: 'the overrides for the cluster have been applied',
   AllWorkSynced: 'every Work for the cluster is up to date',
   ApplyInProgress: 'the cluster has not reported on the newest content yet',
+  DiffReportInProgress: 'the cluster has not reported the differences to the newest content yet',
+  AllWorkHaveDiffReported: 'the differences on the cluster have been reported',
   AllWorkHaveBeenApplied: 'everything has been applied on the cluster',
   AllWorkAreAvailable: 'everything is available on the cluster',
 };

@@ -25,10 +25,6 @@ const apply = (applyStrategy: object) => ({ strategy: { type: 'RollingUpdate', a
 describe('fields that are not built yet', () => {
   test.each<[string, object, string]>([
     ['ServerSideApply', apply({ type: 'ServerSideApply' }), 'applyStrategy.type: ServerSideApply'],
-    ['ReportDiff', apply({ type: 'ReportDiff' }), 'applyStrategy.type: ReportDiff'],
-    ['FullComparison', apply({ comparisonOption: 'FullComparison' }), 'FullComparison'],
-    ['IfNotDrifted', apply({ whenToApply: 'IfNotDrifted' }), 'IfNotDrifted'],
-    ['IfNoDiff', apply({ whenToTakeOver: 'IfNoDiff' }), 'IfNoDiff'],
     ['Abandon', { strategy: { deleteStrategy: { propagationPolicy: 'Abandon' } } }, 'Abandon'],
     ['Mirror', { strategy: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } } }, 'Mirror'],
     ['NamespaceAccessible', { statusReportingScope: 'NamespaceAccessible' }, 'NamespaceAccessible'],
@@ -78,12 +74,15 @@ describe('fields that are not built yet', () => {
 describe('a placement that uses several fields that are not built yet', () => {
   const subject = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' };
   const first = 'spec.strategy.applyStrategy.type: ServerSideApply';
-  const second = 'spec.strategy.applyStrategy.whenToApply: IfNotDrifted';
+  const second = 'spec.strategy.reportBackStrategy.type: Mirror';
   const third = 'spec.statusReportingScope: NamespaceAccessible';
   const whole = {
     metadata: { name: 'web' },
     spec: spec({
-      ...apply({ type: 'ServerSideApply', whenToApply: 'IfNotDrifted' }),
+      strategy: {
+        applyStrategy: { type: 'ServerSideApply' },
+        reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' },
+      },
       statusReportingScope: 'NamespaceAccessible',
     }),
   };
@@ -261,13 +260,13 @@ describe('whoever writes what is not built yet is warned', () => {
       metadata: { name: 'web' },
       spec: {
         resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: 'shop' }],
-        strategy: { applyStrategy: { type: 'ReportDiff' } },
+        strategy: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } },
       },
     };
     const plural = 'clusterresourceplacements';
     const created = await cluster.call({ verb: 'create', at: at(cluster, plural), object, manager: 'test' });
     expect(created.warnings).toEqual([
-      'spec.strategy.applyStrategy.type: ReportDiff is not supported yet: the placement does not move',
+      'spec.strategy.reportBackStrategy.type: Mirror is not supported yet: the placement does not move',
     ]);
     const patch = (body: object, subresource?: 'status') =>
       cluster.call({

@@ -66,6 +66,7 @@ const isSameOrder = (a: ObjectMeta, b: ObjectMeta): boolean =>
 const isWorthTelling = ({ conditions, driftDetails, diffDetails }: ManifestCondition): boolean =>
   driftDetails !== undefined ||
   diffDetails !== undefined ||
+  conditionOf(conditions, 'DiffReported')?.status === 'False' ||
   conditionOf(conditions, 'Applied')?.status === 'False' ||
   conditionOf(conditions, 'Available')?.status === 'False';
 

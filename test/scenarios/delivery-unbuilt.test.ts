@@ -91,8 +91,13 @@ describe('a ConfigMap that is an envelope', () => {
 
 describe('several fields of a placement', () => {
   const FIRST = 'spec.strategy.applyStrategy.type: ServerSideApply';
-  const SECOND = 'spec.strategy.applyStrategy.whenToApply: IfNotDrifted';
-  const several = { strategy: { applyStrategy: { type: 'ServerSideApply', whenToApply: 'IfNotDrifted' } } };
+  const SECOND = 'spec.strategy.reportBackStrategy.type: Mirror';
+  const several = {
+    strategy: {
+      applyStrategy: { type: 'ServerSideApply' },
+      reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' },
+    },
+  };
 
   scenario.for(families)('are all named, each until it is used no more', { members: 1 }, async (it) => {
     await it.give(configMap('1'), marked(QUOTA));
@@ -113,7 +118,7 @@ describe('several fields of a placement', () => {
     expect(await it.holds()).toMatchObject([{ facts: { what: SECOND }, next: `remove ${SECOND} from the placement` }]);
     expect(await it.message('Scheduled')).toContain(`${SECOND} is not supported yet`);
     expect(await it.values()).toEqual({ c1: '-' });
-    await it.change({ strategy: { applyStrategy: null } });
+    await it.change({ strategy: { reportBackStrategy: null } });
     await it.runs();
     expect(await it.said()).toEqual(DONE);
   });

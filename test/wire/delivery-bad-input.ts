@@ -47,20 +47,22 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
 
     test('because it asks for what is not built yet is stored with a warning, and touches no member', async () => {
       await fleet.apply(namespace('dry'));
-      const dry = placement('dry', { strategy: { applyStrategy: { type: 'ReportDiff' } } });
+      const dry = placement('dry', {
+        strategy: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } },
+      });
       const { code, stderr } = await fleet.try(['apply', '-f', '-'], JSON.stringify(dry));
       expect(code).toBe(0);
       if (warns)
-        expect(stderr).toMatch(/^Warning: spec\.strategy\.applyStrategy\.type: ReportDiff is not supported yet/);
+        expect(stderr).toMatch(/^Warning: spec\.strategy\.reportBackStrategy\.type: Mirror is not supported yet/);
       await fleet.waitForReason('crp/dry', 'ClusterResourcePlacementScheduled', 'SchedulePending');
 
       const { conditions, holds } = await fleet.status('crp', 'dry');
       expect(inShort(conditions)).toEqual(['Scheduled Unknown SchedulePending']);
-      expect(messageOf(conditions, 'Scheduled')).toContain('ReportDiff is not supported yet');
+      expect(messageOf(conditions, 'Scheduled')).toContain('Mirror is not supported yet');
       expect(holds?.map((hold) => hold.code)).toEqual(['NotSupportedYet']);
       expect(await why('dry')).toEqual({
         code: 2,
-        sentence: expect.stringContaining('ReportDiff is not supported yet'),
+        sentence: expect.stringContaining('Mirror is not supported yet'),
       });
       expect(await fleet.hub(['get', 'crb,works', '-A', '-o', 'name'])).toBe('');
 

@@ -154,7 +154,7 @@ function indexOf(
 
 function listsOf(binding: HubBinding | undefined, said: ClusterState['said']): Partial<Entry> {
   if (binding === undefined) return {};
-  const isFailed = said('Applied') === 'False' || said('Available') === 'False';
+  const isFailed = (['Applied', 'Available', 'DiffReported'] as const).some((step) => said(step) === 'False');
   const isJudged = ['True', 'False'].includes(said('Applied') ?? '');
   const { failedPlacements, driftedPlacements, diffedPlacements } = binding;
   return {

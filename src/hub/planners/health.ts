@@ -53,6 +53,7 @@ export function judge(binding: Judged): Judgement {
   });
 
   const diffed = fresh('DiffReported');
+  if (diffed?.status === 'False' && PENDING.includes(diffed.reason)) return as('progressing', diffed);
   if (diffed !== undefined) return as(diffed.status === 'True' ? 'diffed' : 'diff-failed', diffed);
   const told = JUDGED.map(fresh);
   const failed = told.find((each) => each?.status === 'False' && !PENDING.includes(each.reason));

@@ -310,7 +310,9 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
   test('gets no bindings when it uses what is not built yet', async () => {
     await using fleet = await aHub(family);
     await fleet.member('a');
-    await fleet.placement({ placementType: 'PickAll' }, undefined, { applyStrategy: { type: 'ReportDiff' } });
+    await fleet.placement({ placementType: 'PickAll' }, undefined, {
+      reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' },
+    });
     await fleet.settles();
     expect(await fleet.bindings()).toEqual([]);
     expect(fleet.writes()).toEqual([]);

@@ -402,7 +402,7 @@ function report(
     const because = written.at(-1)?.because ?? '';
     return { steps: steps.filter((step) => step.length > 0), holds: [], ...again, because };
   }
-  const summary = summarise(present);
+  const summary = summarise(present, observed.binding.spec.applyStrategy?.type === 'ReportDiff');
   const due = isAnswered(summary) ? now : answerDue(present, now);
   if (now < due) {
     const because = 'the member has not answered yet';
@@ -411,7 +411,9 @@ function report(
   return tell(observed, { ...summary, said: [synced('AllWorkSynced', 'WorkSynchronized'), ...summary.said] }, steps);
 }
 
-const isAnswered = ({ said }: Summary): boolean => !said.some(({ reason }) => reason === 'ApplyInProgress');
+const isAnswered = ({ said }: Summary): boolean => !said.some(({ reason }) => UNANSWERED.includes(reason));
+
+const UNANSWERED: readonly string[] = ['ApplyInProgress', 'DiffReportInProgress'];
 
 /** The last of them was ordered at most ANSWER_MS before that; if the clock was set back, as if just now. */
 function answerDue(works: readonly HubWork[], now: number): number {
@@ -481,7 +483,7 @@ function startedBy(binding: HubBinding, now: number): Condition | undefined {
  * of another policy by which the cluster is picked all the same, is no other order: what is told of it is as old as it is.
  */
 const isOfAnotherOrder = ({ binding, works }: Observed, { type, observedGeneration = 0 }: Condition): boolean =>
-  (type === 'Available' || type === 'Applied') &&
+  (type === 'Available' || type === 'Applied' || type === 'DiffReported') &&
   binding.spec.state === 'Bound' &&
   observedGeneration !== binding.metadata.generation &&
   works.some((each) => isOf(binding, each) && orderedIn(binding, each) > observedGeneration);

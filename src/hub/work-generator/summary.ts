@@ -5,7 +5,7 @@ import type { Condition } from '../../api/conditions.ts';
 import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import { withObject } from '../../api/object.ts';
-import type { ResourceIdentifier } from '../../api/selected-resource.ts';
+import { type FieldDifference, omittedDetails, type ResourceIdentifier } from '../../api/selected-resource.ts';
 import type { ManifestCondition } from '../../api/work.ts';
 import { by } from '../../base/compare.ts';
 import { bindingSentence } from '../binding-sentences.ts';
@@ -28,7 +28,9 @@ export interface Summary {
 const UNTRACKED: readonly string[] = ['WorkNotTrackable', 'SomeManifestsAreNotAvailabilityTrackable'];
 const MOST = 100;
 
-export function summarise(works: readonly HubWork[]): Summary {
+/** `isReport`: the strategy is ReportDiff, so nothing is applied and nothing has to become available. */
+export function summarise(works: readonly HubWork[], isReport = false): Summary {
+  if (isReport) return reported(works);
   const applied = works.map((work) => fresh(work, 'Applied'));
   if (applied.some((each) => each === undefined)) {
     // Differs from KubeFleet: as long as the member has not answered it stays with ApplyInProgress, which no reader takes for a failure.
@@ -40,13 +42,13 @@ export function summarise(works: readonly HubWork[]): Summary {
     return {
       said: [no('Applied', 'NotAllWorkHaveBeenApplied', message)],
       failedPlacements: cut(failed),
-      driftedPlacements: cut(drifts(works)),
-      diffedPlacements: cut(diffs(works)),
+      driftedPlacements: bounded(cut(drifts(works)), 'observedDrifts'),
+      diffedPlacements: bounded(cut(diffs(works)), 'observedDiffs'),
     };
   }
   const said = [yes('Applied', 'AllWorkHaveBeenApplied')];
   const available = works.map((work) => fresh(work, 'Available'));
-  const driftedPlacements = cut(drifts(works));
+  const driftedPlacements = bounded(cut(drifts(works)), 'observedDrifts');
   if (available.some((each) => each === undefined)) {
     const message = 'the cluster has not reported yet whether everything is available';
     return { ...nothing, driftedPlacements, said: [...said, no('Available', 'NotAllWorkAreAvailable', message)] };
@@ -74,6 +76,22 @@ export function summarise(works: readonly HubWork[]): Summary {
   return { ...nothing, driftedPlacements, said: [...said, last] };
 }
 
+function reported(works: readonly HubWork[]): Summary {
+  const each = works.map((work) => fresh(work, 'DiffReported'));
+  if (each.some((one) => one === undefined))
+    return { ...nothing, said: [no('DiffReported', 'DiffReportInProgress', bindingSentence('DiffReportInProgress'))] };
+  const diffedPlacements = bounded(cut(diffs(works)), 'observedDiffs');
+  if (each.every((one) => one?.status === 'True'))
+    return { ...nothing, diffedPlacements, said: [yes('DiffReported', 'AllWorkHaveDiffReported')] };
+  const failed = failures(works);
+  return {
+    ...nothing,
+    said: [no('DiffReported', 'NotAllWorkHaveDiffReported', inWords(failed))],
+    failedPlacements: cut(failed),
+    diffedPlacements,
+  };
+}
+
 const nothing = { failedPlacements: [], driftedPlacements: [], diffedPlacements: [] };
 
 const yes = (type: BindingCondition, reason: BindingReason): Said => ({
@@ -95,14 +113,15 @@ const fresh = ({ metadata, conditions }: HubWork, type: string): Condition | und
 };
 
 const isFailing = (work: HubWork): boolean =>
-  fresh(work, 'Applied')?.status === 'False' || fresh(work, 'Available')?.status === 'False';
+  ['Applied', 'Available', 'DiffReported'].some((type) => fresh(work, type)?.status === 'False');
 
 type Failed = Summary['failedPlacements'][number];
 
 function failures(works: readonly HubWork[]): readonly Failed[] {
   const of = (work: HubWork, { identifier, conditions, cause }: ManifestCondition): readonly Failed[] => {
     const applied = conditionOf(conditions, 'Applied');
-    const condition = applied?.status === 'False' ? applied : conditionOf(conditions, 'Available');
+    const other = conditionOf(conditions, 'DiffReported') ?? conditionOf(conditions, 'Available');
+    const condition = applied?.status === 'False' ? applied : other;
     if (condition?.status !== 'False') return [];
     return [{ ...objectOf(work, identifier), condition, ...(cause === undefined ? {} : { cause }) }];
   };
@@ -183,6 +202,23 @@ const orderOf = ({ group = '', version, kind, namespace = '', name, envelope }: 
 
 /** Always in order, so that a list that is cut is cut at the same place. */
 const cut = <T>(list: readonly T[]): T[] => list.slice(0, MOST);
+
+/** A binding has to fit into an object together with the rest of its status, however much differs. */
+const MAX_LIST_BYTES = 256 * 1024;
+
+type Listed = { readonly [key in 'observedDrifts' | 'observedDiffs']?: readonly FieldDifference[] };
+
+/** Lists that come after the limit name their first path and how many more there are. */
+function bounded<T extends Listed>(list: readonly T[], key: keyof Listed): T[] {
+  let bytes = 0;
+  return list.map((each) => {
+    const details: readonly FieldDifference[] = each[key] ?? [];
+    bytes += details.reduce((sum, { path, valueInHub = '', valueInMember = '' }) => {
+      return sum + 64 + Buffer.byteLength(path) + Buffer.byteLength(valueInHub) + Buffer.byteLength(valueInMember);
+    }, 0);
+    return bytes <= MAX_LIST_BYTES ? each : { ...each, [key]: omittedDetails(details) };
+  });
+}
 
 /** The first object and why; how many more. */
 function inWords(failed: readonly Failed[]): string {

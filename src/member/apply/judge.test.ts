@@ -62,7 +62,14 @@ function aCase({
     owner,
     isForsaken: (reference) => reference.uid === 'dead',
     placementOf: ({ name }) => (name === 'other-work' ? 'ClusterResourcePlacement "other"' : undefined),
-    strategy: { whenToTakeOver: 'Always', allowCoOwnership: false, ...strategy },
+    strategy: {
+      type: 'ClientSideApply',
+      comparisonOption: 'PartialComparison',
+      whenToApply: 'Always',
+      whenToTakeOver: 'Always',
+      allowCoOwnership: false,
+      ...strategy,
+    },
   };
 }
 

@@ -11,7 +11,9 @@ import { isClusterOwned } from '../../api/cluster-owned.ts';
 import type { Resource } from '../../api/kind.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
+import type { FieldDifference } from '../../api/selected-resource.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
+import { compared } from '../compare/compare.ts';
 import { describe, type Identifier, type Refusal } from './manifest.ts';
 import { clipped } from './outcome.ts';
 import { nameOwners, namesAppliedWork, type Owners, ownersAround, ownersOf } from './ownership.ts';
@@ -30,6 +32,11 @@ export type Operation =
   /** `isOurs`: it must be given back. */
   | ({ readonly do: 'refuse'; readonly isOurs?: true } & Refusal);
 
+export type Strategy = Pick<
+  ApplyStrategy,
+  'type' | 'comparisonOption' | 'whenToApply' | 'whenToTakeOver' | 'allowCoOwnership'
+>;
+
 export interface Case {
   readonly identifier: Identifier;
   readonly resource: Resource;
@@ -40,7 +47,7 @@ export interface Case {
   isForsaken(reference: OwnerReference): boolean;
   /** Of references to AppliedWorks: the placement behind it, if it can be told. */
   placementOf(reference: OwnerReference): string | undefined;
-  readonly strategy: Pick<ApplyStrategy, 'whenToTakeOver' | 'allowCoOwnership'>;
+  readonly strategy: Strategy;
 }
 
 export function judge(each: Case): Operation {
@@ -69,8 +76,35 @@ export function judge(each: Case): Operation {
   if (live.metadata.deletionTimestamp !== undefined) {
     return refuse('ManifestApplyFailed', `${what} is being deleted on the member; it is created anew once it is gone`);
   }
-  return difference(each, live, owners);
+  return unlike(each, live, owners) ?? difference(each, live, owners);
 }
+
+/** What the strategy does not let us write over. A manifest that has changed since is applied over any drift, as in KubeFleet. */
+function unlike({ identifier, wanted, strategy }: Case, live: KubeObject, { isOurs }: Owners): Operation | undefined {
+  const { whenToTakeOver, whenToApply, comparisonOption } = strategy;
+  const what = describe(identifier);
+  if (!isOurs) {
+    const diffs = whenToTakeOver === 'IfNoDiff' ? compared(wanted.object, live, comparisonOption) : [];
+    if (diffs.length === 0) return undefined;
+    const message = `${what} was on the member before and differs from the hub in ${named(diffs)}; whenToTakeOver is IfNoDiff`;
+    return { do: 'refuse', reason: 'FailedToTakeOver', message, diffs, cause: { code: 'FoundDiff' } };
+  }
+  if (whenToApply !== 'IfNotDrifted' || hashOf(live) !== hashOf(wanted.object)) return undefined;
+  const drifts = compared(wanted.object, live, comparisonOption);
+  if (drifts.length === 0) return undefined;
+  const message = `${what} was changed on the member in ${named(drifts)}; whenToApply is IfNotDrifted`;
+  return { do: 'refuse', reason: 'FoundDrifts', message, drifts, cause: { code: 'FoundDrifts' } };
+}
+
+const hashOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[annotations.specHash];
+
+const MAX_PATHS_NAMED = 3;
+
+const named = (found: readonly FieldDifference[]): string => {
+  const paths = found.slice(0, MAX_PATHS_NAMED).map(({ path }) => path);
+  const more = found.length - paths.length;
+  return more === 0 ? paths.join(', ') : `${paths.join(', ')} and ${more} more`;
+};
 
 const refuse = (reason: Refusal['reason'], message: string, cause?: ApplyCause): Operation => ({
   do: 'refuse',

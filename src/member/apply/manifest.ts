@@ -3,6 +3,7 @@ import type { ApplyCause } from '../../api/apply-cause.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
 import { apiVersionOf, groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
+import type { FieldDifference } from '../../api/selected-resource.ts';
 import type { ManifestCondition, ManifestReason } from '../../api/work.ts';
 import { isObject } from '../../base/json.ts';
 
@@ -12,6 +13,10 @@ export interface Refusal {
   readonly reason: ManifestReason;
   readonly message: string;
   readonly cause?: ApplyCause;
+  /** Ours, and changed on the member. */
+  readonly drifts?: readonly FieldDifference[];
+  /** Not ours, and different. */
+  readonly diffs?: readonly FieldDifference[];
 }
 
 /** One manifest of a Work. It can be read, or there is a refusal. */

@@ -4,7 +4,6 @@
 // An object that fails is left alone for a while, longer each time, unless something about it changes that could make a difference. One that
 // somebody else keeps changing back or deleting is applied again ever more seldom, for two who both insist would keep each other and the API
 // server busy for good. A new order of the hub is somebody who acts, and may wait for just this object: then it is tried at once, once.
-import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import { typeNameOf } from '../../api/builtin/types.ts';
 import type { Resource } from '../../api/kind.ts';
 import { fieldManagers } from '../../api/names.ts';
@@ -15,7 +14,8 @@ import { canonicalJson, isObject, type JsonObject } from '../../base/json.ts';
 import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import { verdictOf } from '../availability/table.ts';
-import { judge, type Operation } from './judge.ts';
+import { compared } from '../compare/compare.ts';
+import { judge, type Operation, type Strategy } from './judge.ts';
 import type { Identifier } from './manifest.ts';
 import { type Feud, failureDelayMs, fightDelayMs, MOST_HICCUPS, PEACE_MS, type Remembered } from './memory.ts';
 import { applyFailure, changedBack, failedToFind, keptLater, type Outcome, refused, undone } from './outcome.ts';
@@ -30,7 +30,7 @@ export interface One {
   /** Equal manifests of the same owner have equal ones. */
   readonly wish: string;
   readonly owner: OwnerReference;
-  readonly strategy: Pick<ApplyStrategy, 'whenToTakeOver' | 'allowCoOwnership'>;
+  readonly strategy: Strategy;
   /** What was taken over stays on the member when it is no longer wanted. */
   readonly keeps: boolean;
   isForsaken(reference: OwnerReference): boolean;
@@ -77,6 +77,7 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       if (isHiccup(one, error)) return afterHiccup(one);
       return failed(one, one.known ?? 'unknown', refused(one.identifier, failedToFind(one.identifier, error)));
     }
+    if (one.strategy.type === 'ReportDiff') return onlyReported(one, live);
     const operation = judge({ ...one, wanted: one.wanted(), live });
     try {
       if (operation.do === 'refuse' && operation.isOurs && live !== undefined)
@@ -202,7 +203,7 @@ function resting(one: One, operation: Write, live: KubeObject | undefined, { res
 // ---- what is remembered
 
 const basisOf = ({ wish, owner, strategy, keeps }: One, state: string): string =>
-  [wish, owner.uid, strategy.whenToTakeOver, strategy.allowCoOwnership, keeps, state].join('|');
+  [wish, owner.uid, canonicalJson(strategy), keeps, state].join('|');
 
 function remembered(one: One, state: string, outcome: Outcome, print?: string) {
   const { wish, surroundings } = one;
@@ -234,11 +235,31 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', print?: 
     generation,
     ...(one.keeps && isTakenOver(live) ? { note: keptLater(identifier) } : {}),
     ...(uid === undefined ? {} : { uid }),
+    ...driftsOf(one, live),
   };
   const common = { ...remembered(one, stateOf(live), outcome, print), failures: 0 };
   const feud = how === 'applied' ? afterWrite(one) : feudOf(one);
   if (feud === undefined) return common;
   return { ...common, feud, ...(now < feud.restUntil ? { notBefore: feud.restUntil } : {}) };
+}
+
+/** Applied, and with FullComparison still reported: fields that only the member has. */
+function driftsOf({ strategy, wanted }: One, live: KubeObject): Pick<Outcome, 'drifts'> {
+  if (strategy.comparisonOption !== 'FullComparison') return {};
+  const drifts = compared(wanted().object, live, strategy.comparisonOption);
+  return drifts.length === 0 ? {} : { drifts };
+}
+
+/** Differs from KubeFleet: nothing is taken over for a report, and it does not depend on whenToTakeOver. */
+function onlyReported(one: One, live: KubeObject | undefined): Remembered {
+  const diffs = compared(one.wanted().object, live, one.strategy.comparisonOption);
+  const outcome: Outcome = {
+    identifier: one.identifier,
+    generation: live?.metadata.generation ?? 0,
+    ...(diffs.length === 0 ? {} : { diffs }),
+    ...(live?.metadata.uid === undefined ? {} : { uid: live.metadata.uid }),
+  };
+  return { ...remembered(one, stateOf(live), outcome), failures: 0 };
 }
 
 function afterWrite(one: One): Feud {

@@ -1,5 +1,6 @@
 // What became of one manifest, and the words for what stood in the way.
 import type { ApplyCause } from '../../api/apply-cause.ts';
+import type { FieldDifference } from '../../api/selected-resource.ts';
 import type { ManifestReason } from '../../api/work.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
@@ -16,6 +17,10 @@ export interface Outcome {
   readonly note?: string;
   /** Only of what was applied: the code behind the note. */
   readonly cause?: ApplyCause;
+  /** What others changed on the member. */
+  readonly drifts?: readonly FieldDifference[];
+  /** How it differs, of an object that is not ours or only reported on. */
+  readonly diffs?: readonly FieldDifference[];
   /** Of the live object; 0 if there is none, or if its kind has none. */
   readonly generation: number;
   readonly uid?: string;
@@ -26,9 +31,15 @@ const LONGEST_MESSAGE = 1024;
 export const clipped = (text: string, most = LONGEST_MESSAGE): string =>
   text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 
-export const refused = (identifier: Identifier, { reason, message, cause }: Refusal, generation = 0): Outcome => ({
+export const refused = (
+  identifier: Identifier,
+  { reason, message, cause, drifts, diffs }: Refusal,
+  generation = 0,
+): Outcome => ({
   identifier,
   refusal: { reason, message: clipped(message), cause },
+  ...(drifts === undefined ? {} : { drifts }),
+  ...(diffs === undefined ? {} : { diffs }),
   generation,
 });
 

@@ -6,6 +6,7 @@ import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
 import { finalizers } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { ManifestCondition, Work, WorkStatus } from '../../api/work.ts';
 import { sha256 } from '../../base/hash.ts';
@@ -17,6 +18,7 @@ import type { Hands } from '../../runtime/controller.ts';
 import type { TroubledPod } from '../availability/trouble.ts';
 import type { Eyes } from './eyes.ts';
 import { type HubWork, hubWork } from './hub-work.ts';
+import type { Strategy } from './judge.ts';
 import {
   describe,
   type Identifier,
@@ -77,6 +79,7 @@ export async function pass(input: PassInput): Promise<PassEnd> {
 
   const unbuilt = notSupported(work.spec);
   if (unbuilt !== undefined) return refuseAll(unbuilt);
+  if (work.spec.applyStrategy?.type === 'ReportDiff') return reportDiff(input, hub, orders);
   if (!work.metadata.finalizers?.includes(finalizers.workCleanup)) {
     await hub.setFinalizers([...(work.metadata.finalizers ?? []), finalizers.workCleanup]);
   }
@@ -101,6 +104,25 @@ export async function pass(input: PassInput): Promise<PassEnd> {
     ),
   );
   return { outcomes: all, lacksKinds: lacks(input, orders), isOutrun: ones.some((one) => isOutrun(input, one)) };
+}
+
+/**
+ * Nothing is written on the member, not even a record: what an earlier strategy placed stays on record as it is, and is dealt with once the
+ * Work says to apply again, or is deleted.
+ */
+async function reportDiff(input: PassInput, hub: HubWork, orders: readonly Order[]): Promise<PassEnd> {
+  const { work, now, record } = input;
+  const { name = '', generation = 0 } = work.metadata;
+  const { outcomes, ones } = await applyAll(input, orders, ownerReferenceTo(name, record?.metadata.uid ?? ''));
+  const previous = hub.now.status;
+  const named = inSpec(orders);
+  const kept = (previous?.manifestConditions ?? []).filter(
+    ({ identifier, conditions }) =>
+      !named.has(identityOf(identifier)) && conditionOf(conditions, 'Applied') !== undefined,
+  );
+  const status = summarise({ outcomes, kept, isReport: true, previous, generation, now });
+  await hub.report(withinSize(status, () => restBytes(work), { previous, generation, now }));
+  return { outcomes, lacksKinds: lacks(input, orders), isOutrun: ones.some((one) => isOutrun(input, one)) };
 }
 
 const restBytes = ({ status: _status, ...rest }: Work): number => Buffer.byteLength(JSON.stringify(rest));
@@ -191,9 +213,19 @@ interface Parts {
   readonly owner: OwnerReference;
 }
 
+const strategyOf = ({ spec }: Work): Strategy => {
+  const asked = spec.applyStrategy;
+  return {
+    type: asked?.type ?? 'ClientSideApply',
+    comparisonOption: asked?.comparisonOption ?? 'PartialComparison',
+    whenToApply: asked?.whenToApply ?? 'Always',
+    whenToTakeOver: asked?.whenToTakeOver ?? 'Always',
+    allowCoOwnership: asked?.allowCoOwnership ?? false,
+  };
+};
+
 function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Parts): One {
   const { eyes, work, memory } = input;
-  const { whenToTakeOver = 'Always', allowCoOwnership = false } = work.spec.applyStrategy ?? {};
   const { wanted, wish } = preparedFor(inScope(manifest, resource), owner);
   return {
     identifier,
@@ -201,7 +233,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     wanted,
     wish,
     owner,
-    strategy: { whenToTakeOver, allowCoOwnership },
+    strategy: strategyOf(work),
     keeps: keepsTakenOver(work.metadata),
     isForsaken: input.isForsaken,
     placementOf: input.placementOf,

@@ -13,6 +13,7 @@ import type {
   WorkStatus,
 } from '../../api/work.ts';
 import { isWaitedFor } from '../availability/verdict.ts';
+import { differenceDetails, withoutDetails } from './difference-details.ts';
 import { describe, identityOf, type Order } from './manifest.ts';
 import { clipped, type Outcome } from './outcome.ts';
 
@@ -26,32 +27,53 @@ export interface Summary {
   readonly kept?: readonly ManifestCondition[];
   /** What keeps the whole Work from being applied, if it has no manifest of its own to stand at. */
   readonly refusal?: string;
+  /** Strategy ReportDiff: nothing was applied. */
+  readonly isReport?: boolean;
   readonly previous: WorkStatus | undefined;
   readonly generation: number;
   readonly now: number;
 }
 
-export function summarise({ outcomes, kept = [], refusal, previous, generation, now }: Summary): WorkStatus {
+export function summarise({
+  outcomes,
+  kept = [],
+  refusal,
+  isReport = false,
+  previous,
+  generation,
+  now,
+}: Summary): WorkStatus {
   const before = new Map((previous?.manifestConditions ?? []).map((entry) => [identityOf(entry.identifier), entry]));
-  const conditions = worksConditions(outcomes, refusal).map((finding) =>
+  const findings = isReport ? reportConditions(outcomes) : worksConditions(outcomes, refusal);
+  const conditions = findings.map((finding) =>
     nextCondition(conditionOf(previous?.conditions, finding.type), { ...finding, observedGeneration: generation }, now),
   );
   return {
     conditions: [...conditions, ...foreign(previous?.conditions)],
     manifestConditions: [
-      ...outcomes.map((outcome) => entryOf(outcome, before.get(identityOf(outcome.identifier)), now)),
+      ...outcomes.map((outcome) => entryOf(outcome, before.get(identityOf(outcome.identifier)), now, isReport)),
       ...kept,
     ],
   };
 }
 
-function entryOf(outcome: Outcome, before: ManifestCondition | undefined, now: number): ManifestCondition {
-  const conditions = manifestFindings(outcome).map((finding) => {
+function entryOf(
+  outcome: Outcome,
+  before: ManifestCondition | undefined,
+  now: number,
+  isReport: boolean,
+): ManifestCondition {
+  const conditions = (isReport ? [reportFinding(outcome)] : manifestFindings(outcome)).map((finding) => {
     const last = conditionOf(before?.conditions, finding.type);
     return nextCondition(last, { ...withDetail(finding, outcome, last), observedGeneration: outcome.generation }, now);
   });
   const cause = outcome.refusal?.cause ?? outcome.cause ?? startFailure(outcome, before);
-  return { identifier: outcome.identifier, conditions, ...(cause === undefined ? {} : { cause }) };
+  return {
+    identifier: outcome.identifier,
+    conditions,
+    ...(cause === undefined ? {} : { cause }),
+    ...differenceDetails(outcome, before, now),
+  };
 }
 
 /** The message is that of the first time: a scheduler counts nodes in it. */
@@ -101,7 +123,25 @@ function manifestFindings({ refusal, verdict, note = '', identifier }: Outcome):
   }
 }
 
+function reportFinding({ refusal, diffs = [] }: Outcome): ManifestFinding {
+  if (refusal !== undefined)
+    return { type: 'DiffReported', status: 'False', reason: 'FailedToReportDiff', message: refusal.message };
+  const reason = diffs.length === 0 ? 'NoDiffFound' : 'FoundDiff';
+  return { type: 'DiffReported', status: 'True', reason, message: '' };
+}
+
 // ---- the Work as a whole
+
+function reportConditions(outcomes: readonly Outcome[]): readonly WorkFinding[] {
+  const failed = outcomes.flatMap(({ refusal }) => refusal?.message ?? []);
+  if (failed.length === 0)
+    return [{ type: 'DiffReported', status: 'True', reason: 'AllManifestsDiffReported', message: '' }];
+  const causes = failed.slice(0, MOST_NAMED).join('; ');
+  const message = clipped(
+    `${failed.length} of ${outcomes.length} manifests are not compared: ${causes}${more(failed.length)}`,
+  );
+  return [{ type: 'DiffReported', status: 'False', reason: 'SomeManifestsHaveNotReportedDiff', message }];
+}
 
 function worksConditions(outcomes: readonly Outcome[], refusal: string | undefined): readonly WorkFinding[] {
   const failed = outcomes.filter((outcome) => outcome.refusal !== undefined);
@@ -183,7 +223,7 @@ export function withinSize(
     type: 'StatusTrimmed',
     status: 'True',
     reason: 'Oversized',
-    message: `the Work would be larger than ${MOST_WORK_BYTES} bytes: messages were cut`,
+    message: `the Work would be larger than ${MOST_WORK_BYTES} bytes: messages and lists of differences were cut`,
     observedGeneration: context.generation,
   };
   return {
@@ -193,7 +233,7 @@ export function withinSize(
       nextCondition(conditionOf(context.previous?.conditions, 'StatusTrimmed'), trimmed, context.now),
     ],
     manifestConditions: (status.manifestConditions ?? []).map((entry) => ({
-      ...entry,
+      ...withoutDetails(entry),
       conditions: (entry.conditions ?? []).map((each) => ({ ...each, message: clipped(each.message, SHORT_MESSAGE) })),
     })),
   };

@@ -14,26 +14,6 @@ const ROWS: readonly Row[] = [
     isAsked: ({ applyStrategy }) => applyStrategy?.type === 'ServerSideApply',
   },
   {
-    field: 'spec.applyStrategy.type',
-    value: 'ReportDiff',
-    isAsked: ({ applyStrategy }) => applyStrategy?.type === 'ReportDiff',
-  },
-  {
-    field: 'spec.applyStrategy.whenToApply',
-    value: 'IfNotDrifted',
-    isAsked: ({ applyStrategy }) => applyStrategy?.whenToApply === 'IfNotDrifted',
-  },
-  {
-    field: 'spec.applyStrategy.whenToTakeOver',
-    value: 'IfNoDiff',
-    isAsked: ({ applyStrategy }) => applyStrategy?.whenToTakeOver === 'IfNoDiff',
-  },
-  {
-    field: 'spec.applyStrategy.comparisonOption',
-    value: 'FullComparison',
-    isAsked: ({ applyStrategy }) => applyStrategy?.comparisonOption === 'FullComparison',
-  },
-  {
     field: 'spec.reportBackStrategy.type',
     value: 'Mirror',
     isAsked: ({ reportBackStrategy }) => reportBackStrategy?.type === 'Mirror',

@@ -626,13 +626,6 @@ describe('trouble', () => {
 
   test.each([
     { asks: { applyStrategy: { type: 'ServerSideApply' } }, says: 'spec.applyStrategy.type ServerSideApply' },
-    { asks: { applyStrategy: { type: 'ReportDiff' } }, says: 'spec.applyStrategy.type ReportDiff' },
-    { asks: { applyStrategy: { whenToApply: 'IfNotDrifted' } }, says: 'spec.applyStrategy.whenToApply IfNotDrifted' },
-    { asks: { applyStrategy: { whenToTakeOver: 'IfNoDiff' } }, says: 'spec.applyStrategy.whenToTakeOver IfNoDiff' },
-    {
-      asks: { applyStrategy: { comparisonOption: 'FullComparison' } },
-      says: 'spec.applyStrategy.comparisonOption FullComparison',
-    },
     {
       asks: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } },
       says: 'spec.reportBackStrategy.type Mirror',

@@ -24,13 +24,13 @@ export const shapeOf = (typeName: string | undefined): Shape =>
   typeName === undefined ? CUSTOM : { form: 'struct', name: typeName };
 
 function fields(wanted: JsonObject, live: JsonObject, shape: Shape): JsonObject {
-  const result: Record<string, Json> = { ...live };
+  const result: Record<string, Json | undefined> = { ...live };
   for (const [key, value] of Object.entries(wanted)) {
-    if (value === null || key === '__proto__') continue;
-    const laid = field(value, Object.hasOwn(live, key) ? (live[key] as Json) : null, ruleOf(shape, key));
+    if (value === undefined || value === null || key === '__proto__') continue;
+    const laid = field(value, Object.hasOwn(live, key) ? (live[key] ?? null) : null, ruleOf(shape, key));
     if (laid !== undefined) result[key] = laid;
   }
-  return result;
+  return result as JsonObject;
 }
 
 function field(wanted: Json, live: Json, rule: Rule): Json | undefined {

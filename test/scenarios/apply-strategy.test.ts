@@ -1,0 +1,181 @@
+// Objects that others changed or made before: drift, differences, taking over, and reports without a write.
+import { describe, expect } from 'vitest';
+import type { KubeObject } from '../../src/api/object.ts';
+import { families } from '../../src/hub/families.ts';
+import type { TestCluster } from '../cluster.ts';
+import { configMap, type Delivery, DONE, SHOP, scenario } from '../delivery.ts';
+
+const MINUTE = 60_000;
+
+const before = {
+  members: 1,
+  async prepare(member: TestCluster) {
+    try {
+      await member.create('namespaces', undefined, { metadata: { name: SHOP } });
+    } catch {
+      // It is there already in the namespaced family.
+    }
+    await member.create('configmaps', SHOP, { metadata: { name: 'app' }, data: { value: 'before' } });
+  },
+};
+
+const applying = (applyStrategy: object) => ({ strategy: { applyStrategy } });
+
+const listsOf = async (it: Delivery, cluster = 'c1') => {
+  const entry = (await it.status()).placementStatuses?.find(({ clusterName }) => clusterName === cluster);
+  const fields = (list: readonly { readonly name: string; readonly path: string }[]) =>
+    list.map(({ name, path }) => `${name} ${path}`);
+  return {
+    drifts: fields(
+      (entry?.driftedPlacements ?? []).flatMap(({ name, observedDrifts = [] }) =>
+        observedDrifts.map(({ path }) => ({ name, path })),
+      ),
+    ),
+    diffs: fields(
+      (entry?.diffedPlacements ?? []).flatMap(({ name, observedDiffs = [] }) =>
+        observedDiffs.map(({ path }) => ({ name, path })),
+      ),
+    ),
+    entry,
+  };
+};
+
+/** What the agent writes on its own cluster. */
+const atHome = (it: Delivery) =>
+  Object.entries(it.writes())
+    .filter(([write]) => write.startsWith('c1 at home'))
+    .map(([write]) => write);
+
+const owners = (object: KubeObject | undefined) => (object?.metadata.ownerReferences ?? []).map(({ kind }) => kind);
+
+describe('whenToApply IfNotDrifted', () => {
+  scenario.for(families)(
+    'leaves what was changed on the member alone, says what and since when, and applies a new revision over it',
+    { members: 1 },
+    async (it) => {
+      await it.give(configMap('one'));
+      await it.place(applying({ whenToApply: 'IfNotDrifted' }));
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+      await it.patchOn('c1', 'configmaps', 'app', { data: { value: 'edited', more: 'x' } });
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: 'edited' });
+      expect((await it.saidOf('c1'))['Applied']).toBe('False/NotAllWorkHaveBeenApplied');
+      const { drifts, entry } = await listsOf(it);
+      expect(drifts).toEqual(['app /data/value']);
+      expect(entry?.driftedPlacements?.[0]?.observedDrifts).toEqual([
+        { path: '/data/value', valueInHub: 'one', valueInMember: 'edited' },
+      ]);
+      const first = entry?.driftedPlacements?.[0]?.firstDriftedObservedTime;
+
+      it.forget();
+      await it.runs(20 * MINUTE);
+      expect(it.writes()).toEqual({});
+
+      await it.patchOn('c1', 'configmaps', 'app', { data: { value: 'again' } });
+      await it.runs();
+      const second = (await listsOf(it)).entry?.driftedPlacements?.[0];
+      expect(second?.firstDriftedObservedTime).toBe(first);
+      expect(Date.parse(second?.observationTime ?? '') - Date.parse(first ?? '')).toBeGreaterThanOrEqual(1000);
+
+      await it.give(configMap('two'));
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: 'two' });
+      expect(await it.said()).toEqual(DONE);
+      expect((await listsOf(it)).drifts).toEqual([]);
+    },
+  );
+});
+
+describe('comparisonOption FullComparison', () => {
+  scenario.for(families)(
+    'reports what only the member has, and it is applied all the same',
+    { members: 1 },
+    async (it) => {
+      await it.give(configMap('one'));
+      await it.place(applying({ comparisonOption: 'FullComparison' }));
+      await it.runs();
+      await it.patchOn('c1', 'configmaps', 'app', { data: { value: 'edited', more: 'x' } });
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: 'one' });
+      expect(await it.said()).toEqual(DONE);
+      const { drifts } = await listsOf(it);
+      expect(drifts).toContain('app /data/more');
+      expect(drifts).not.toContain('app /data/value');
+    },
+  );
+});
+
+describe('whenToTakeOver', () => {
+  scenario.for(families)(
+    'IfNoDiff leaves an object that differs to its owner, and names the fields',
+    before,
+    async (it) => {
+      await it.give(configMap('one'));
+      await it.place(applying({ whenToTakeOver: 'IfNoDiff' }));
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: 'before' });
+      expect((await it.saidOf('c1'))['Applied']).toBe('False/NotAllWorkHaveBeenApplied');
+      expect((await listsOf(it)).diffs).toEqual(['app /data/value']);
+      expect(owners(await it.find('c1', 'configmaps', 'app'))).toEqual([]);
+      // It can be made equal by either side.
+      await it.patchOn('c1', 'configmaps', 'app', { data: { value: 'one', own: 'x' } });
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+      expect(owners(await it.find('c1', 'configmaps', 'app'))).toEqual(['AppliedWork']);
+      expect((await listsOf(it)).diffs).toEqual([]);
+    },
+  );
+});
+
+describe('ReportDiff', () => {
+  const reported = { ...DONE } as Record<string, string>;
+  delete reported['Applied'];
+  delete reported['Available'];
+  reported['DiffReported'] = 'True/DiffReportingCompleted';
+
+  scenario.for(families)('writes nothing on the member and reports all the way up', before, async (it) => {
+    await it.give(configMap('one'), configMap('two', 'other'));
+    it.forget();
+    await it.place(applying({ type: 'ReportDiff', whenToTakeOver: 'IfNoDiff' }));
+    await it.runs();
+    expect(atHome(it)).toEqual([]);
+    expect(await it.said()).toEqual(reported);
+    expect(await it.values()).toEqual({ c1: 'before' });
+    expect((await listsOf(it)).diffs).toEqual(['app /data/value', 'other /']);
+    await it.patchOn('c1', 'configmaps', 'app', { data: { value: 'one' } });
+    await it.runs();
+    expect((await listsOf(it)).diffs).toEqual(['other /']);
+    it.forget();
+    await it.runs(20 * MINUTE);
+    expect(it.writes()).toEqual({});
+    await it.unplace();
+    await it.runs();
+    expect(atHome(it)).toEqual([]);
+    expect(await it.values()).toEqual({ c1: 'one' });
+  });
+
+  scenario.for(families)(
+    'can be entered and left again, with an object that is dropped meanwhile',
+    { members: 1 },
+    async (it) => {
+      await it.give(configMap('one'), configMap('two', 'other'));
+      await it.place();
+      await it.runs();
+      await it.change(applying({ type: 'ReportDiff' }));
+      await it.runs();
+      expect(await it.said()).toEqual(reported);
+      await it.take('configmaps', 'other');
+      await it.give(configMap('newer'));
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: 'one' });
+      expect(await it.find('c1', 'configmaps', 'other')).toBeDefined();
+      expect((await listsOf(it)).diffs).toEqual(['app /data/value']);
+      await it.change(applying({ type: 'ClientSideApply' }));
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+      expect(await it.values()).toEqual({ c1: 'newer' });
+      expect(await it.find('c1', 'configmaps', 'other')).toBeUndefined();
+    },
+  );
+});
