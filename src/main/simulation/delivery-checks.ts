@@ -144,6 +144,11 @@ export function budgetIsKept({ family, isMoving, leaders }: Story): Checker {
 const isMember = (store: Readable, name: string): boolean =>
   store.get(`${memberCluster.group}/${memberCluster.plural}//${name}`) !== undefined;
 
+const isLeaving = (store: Readable, name: string): boolean => {
+  const member = store.get(`${memberCluster.group}/${memberCluster.plural}//${name}`)?.object();
+  return member !== undefined && isGoing(member);
+};
+
 const isPlaced = (store: Readable, family: PlacementFamily): boolean => {
   const placed = placementIn(store, family);
   return placed !== undefined && !isGoing(placed);
@@ -164,7 +169,9 @@ export function surgeIsKept({ family, leaders }: Story): Checker {
     if (now.spec.state !== 'Bound' || before?.spec.state !== 'Scheduled') return undefined;
     const holding = bindingsIn(store, family).flatMap(({ metadata, spec }) => {
       const last = failedAt.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
-      const hasCopy = spec.resourceSnapshotName !== '' && isMember(store, spec.targetCluster);
+      // A copy that is given up because its member leaves stays on that member, and counts for no limit.
+      const isLeft = spec.state === 'Unscheduled' && isLeaving(store, spec.targetCluster);
+      const hasCopy = spec.resourceSnapshotName !== '' && isMember(store, spec.targetCluster) && !isLeft;
       return hasCopy && last < sight.now - BEHIND_MS ? [spec.targetCluster] : [];
     });
     const clusters = new Set(holding);
