@@ -22,6 +22,7 @@ export type HoldCode =
   | 'NotFound'
   | 'NotSupportedYet'
   | 'OtherRun'
+  | 'OverridePending'
   | 'PartitionWindow'
   | 'Paused'
   | 'PredecessorLeaving'
@@ -91,6 +92,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   NotFound: (_facts, on) => `${on} does not exist`,
   NotSupportedYet: ({ what = 'something it uses' }, on) =>
     `${on}: ${what} ${String(what).includes(', ') ? 'are' : 'is'} not supported yet`,
+  OverridePending: (_facts, on) => `no snapshot of ${on} has been taken yet`,
   OtherRun: (facts, on) => rivalSentence(on, facts['state'] === 'Stop'),
   PartitionWindow: (facts, on) =>
     `blocked by ${on} (${causeIn(facts)}) in partition "${facts['partition'] ?? '?'}": ${unavailableIn(facts)}`,

@@ -53,8 +53,6 @@ const FIELDS: readonly FieldRow[] = [
 ];
 
 const KINDS: Readonly<Record<string, string>> = {
-  ClusterResourceOverride: 'placements that it matches do not move',
-  ResourceOverride: 'placements that it matches do not move',
   ClusterResourceEnvelope: 'placements that select it do not move',
   ResourceEnvelope: 'placements that select it do not move',
 };

@@ -6,6 +6,9 @@ import { placementGroup, V1_AND_ALPHA } from './groups.ts';
 import type { Column } from './kind.ts';
 import { namedResource, resourceSelector, selectsOnce } from './resource-selector.ts';
 
+/** In the fleet of ClusterResourceOverrides, in a namespace of ResourceOverrides. */
+export const MAX_OVERRIDES = 100;
+
 const patch = s.object(
   {
     op: s.oneOf(['add', 'remove', 'replace'], { doc: 'What to do at the path, as in RFC 6902.' }),

@@ -95,6 +95,8 @@ export const hubBasicRules: readonly Rule[] = [
   allow([...READ, 'patch'], [eviction]),
   allow(['patch'], [eviction], '/status'),
   allow(READ, [disruptionBudget]),
+  allow([...READ, 'patch'], [override.cluster, override.namespaced]),
+  allow([...READ, ...KEEP], [overrideSnapshot.cluster, overrideSnapshot.namespaced]),
   allow(READ, strategies),
   allow([...READ, 'patch'], runs),
   allow([...READ, 'create', 'delete'], approvalRequests),

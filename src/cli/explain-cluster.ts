@@ -6,6 +6,8 @@ import type { MemberCluster } from '../api/member-cluster.ts';
 import { UserError } from '../base/errors.ts';
 import { usesGroups } from '../hub/groups/sources.ts';
 import { holdOf } from '../hub/holds-summary.ts';
+import { newestComplete } from '../hub/newest-snapshot.ts';
+import { resourceIndexOf } from '../hub/placement-sources.ts';
 import { isReachable } from '../hub/reachable.ts';
 import { isExternal } from '../hub/strategies/table.ts';
 import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
@@ -14,6 +16,7 @@ import { bindingsOf, clusterChain, clusterRef, type Looking } from './evidence-c
 import { ofExternalCluster } from './explain-external.ts';
 import { bringNamespace, hearsay, ofDeletion, waiting, whyRefused } from './explain-placement.ts';
 import { beside, type Evidence, memberEvidence } from './explanation.ts';
+import { labelsAmong, overridingNow } from './overrides-now.ts';
 import { holdNow } from './plan-now.ts';
 import { ifRead } from './readable.ts';
 import {
@@ -69,12 +72,19 @@ async function planned({ which, placement, reader, now }: Looking, cluster: stri
   if (!bindings?.some(({ spec }) => spec.targetCluster === cluster)) return undefined;
   const snapshots = ifRead(await reader.resourceSnapshots());
   if (snapshots === undefined) return undefined;
+  const members = ifRead(await reader.members());
+  const candidates = ifRead(await reader.overrides()) ?? [];
+  const index = resourceIndexOf(newestComplete(snapshots) ?? { metadata: {} });
+  const objects = candidates.length === 0 || index === undefined ? [] : ifRead(await reader.objectsAt(index));
+  // Without them nobody can tell what the cluster should have.
+  if (objects === undefined || (candidates.length > 0 && members === undefined)) return undefined;
   return holdNow(cluster, {
     family: which.family,
     placement,
     bindings,
     snapshots,
-    members: ifRead(await reader.members()),
+    members,
+    overriding: overridingNow(which.family, placement, candidates, objects, labelsAmong(members ?? [])),
     policySnapshot: ifRead(await reader.policySnapshot()),
     groups: usesGroups(placement) ? ifRead(await reader.groups()) : [],
     now,

@@ -13,8 +13,8 @@ import { InvariantError } from '../base/errors.ts';
 import type { PlacementFamily } from '../hub/families.ts';
 import { notSupported } from '../hub/not-supported.ts';
 import { ordersFor } from '../hub/orders/orders-for.ts';
-import type { HubOverride } from '../hub/overrides/matching.ts';
-import { isLatest } from '../hub/placement-sources.ts';
+import type { OverrideInForce } from '../hub/overrides/in-force.ts';
+import { isLatest, resourceIndexOf } from '../hub/placement-sources.ts';
 import { memberFactsOf } from '../hub/planners/rows.ts';
 import { isReachable } from '../hub/reachable.ts';
 import { unreachableAfterMs } from '../hub/staged/annotations.ts';
@@ -22,8 +22,10 @@ import { decide } from '../hub/staged/decide.ts';
 import { DEFAULT_STUCK_AFTER_MS, type Observed } from '../hub/staged/observed.ts';
 import { type Thought, think } from '../hub/staged/think.ts';
 import { isOver } from '../hub/staged-sources.ts';
+import { labelsAmong, overridingNow } from './overrides-now.ts';
 import { withoutMarker } from './plain-text.ts';
 import { createPretence, type Pretence } from './pretence.ts';
+import { objectsIn } from './run-ground.ts';
 
 /** What it starts from, as the hub has it. */
 export interface Ground {
@@ -34,14 +36,14 @@ export interface Ground {
   readonly strategy?: KubeObject;
   /** Of the placement, as are the next four. */
   readonly policySnapshots: readonly KubeObject[];
-  /** Their metadata will do. */
+  /** Their metadata will do, unless there are overrides. */
   readonly resourceSnapshots: readonly KubeObject[];
   readonly bindings: readonly KubeObject[];
   /** This one may be among them. */
   readonly runs: readonly KubeObject[];
   readonly requests: readonly KubeObject[];
   readonly members: readonly MemberCluster[];
-  readonly overrides: readonly HubOverride[];
+  readonly overrides: readonly OverrideInForce[];
   /** What the placement selects; absent until it is asked for. */
   readonly selected?: NonNullable<Observed['selected']>;
   readonly now: number;
@@ -195,11 +197,20 @@ function observe(ground: Ground, world: Pretence, now: number): Observed {
       const member = byName.get(cluster);
       return member && memberFactsOf(member);
     },
-    ordersOf: (snapshot) => placement && ordersFor({ placement, snapshot }),
+    ordersOf(snapshot) {
+      const snapshots = world.all(family.resourceSnapshot.kind);
+      const master = snapshots.find(({ metadata }) => metadata.name === snapshot);
+      const group = snapshots.filter(
+        (each) => master !== undefined && resourceIndexOf(each) === resourceIndexOf(master),
+      );
+      const overriding =
+        placement && overridingNow(family, placement, overrides, objectsIn(group), labelsAmong(members));
+      return placement && ordersFor({ placement, snapshot, ...(overriding === undefined ? {} : { overriding }) });
+    },
     requests,
     request: (name) => requests.find(({ metadata }) => metadata.name === name),
     ...(selected === undefined ? {} : { selected }),
-    unbuilt: placement === undefined ? [] : notSupported(placement, content?.resources, overrides, content?.envelopes),
+    unbuilt: placement === undefined ? [] : notSupported(placement, content?.resources, content?.envelopes),
     statusDue: 0,
     stuckAfterMs: DEFAULT_STUCK_AFTER_MS,
     now,

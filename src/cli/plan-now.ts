@@ -4,7 +4,7 @@ import type { MemberCluster } from '../api/member-cluster.ts';
 import type { Placement } from '../api/placement.ts';
 import type { PlacementFamily } from '../hub/families.ts';
 import { newestComplete } from '../hub/newest-snapshot.ts';
-import { ordersFor } from '../hub/orders/orders-for.ts';
+import { type Overriding, ordersFor } from '../hub/orders/orders-for.ts';
 import type { HubBinding, HubPolicySnapshot, HubResourceSnapshot } from '../hub/placement-sources.ts';
 import type { ClusterGroupFacts } from '../hub/planners/partitioned.ts';
 import { memberFactsOf } from '../hub/planners/rows.ts';
@@ -20,12 +20,14 @@ export interface PlanInput {
   readonly policySnapshot: HubPolicySnapshot | undefined;
   /** undefined = they cannot be read. */
   readonly groups: readonly ClusterGroupFacts[] | undefined;
+  /** absent = no override is in force. */
+  readonly overriding?: Overriding | undefined;
   readonly now: number;
 }
 
 /** What holds one cluster; undefined = nothing does, or staged update runs set the pace. */
 export function holdNow(cluster: string, input: PlanInput): Hold | undefined {
-  const { family, placement, bindings, members, policySnapshot, groups, now } = input;
+  const { family, placement, bindings, members, policySnapshot, groups, overriding, now } = input;
   const snapshot = newestComplete(input.snapshots)?.metadata.name;
   if (snapshot === undefined) return undefined;
   const known = members && new Map(members.map((each) => [each.metadata.name, each]));
@@ -33,7 +35,7 @@ export function holdNow(cluster: string, input: PlanInput): Hold | undefined {
     family,
     placement,
     bindings,
-    orders: ordersFor({ placement, snapshot }),
+    orders: ordersFor({ placement, snapshot, ...(overriding === undefined ? {} : { overriding }) }),
     policySnapshot,
     member(name) {
       if (known === undefined) return { reachable: true, labels: {} };

@@ -13,6 +13,7 @@ import { isObject } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
 import { createClient, type ListQuery } from '../client/client.ts';
 import { clusterGroups, type HubClusterGroup } from '../hub/groups/sources.ts';
+import type { OverrideInForce } from '../hub/overrides/in-force.ts';
 import {
   type HubBinding,
   type HubPolicySnapshot,
@@ -22,8 +23,10 @@ import {
 import type { Connected } from './connect.ts';
 import type { Evidence } from './explanation.ts';
 import type { Members } from './members.ts';
+import { readOverrides } from './overrides-now.ts';
 import { downIn, podsEvidence } from './pods-evidence.ts';
 import { remnantsEvidence } from './remnants.ts';
+import { objectsIn } from './run-ground.ts';
 import type { WhichPlacement } from './which-placement.ts';
 import { within } from './which-run.ts';
 
@@ -35,6 +38,10 @@ export interface Reader {
   bindings(): Promise<Readable<readonly HubBinding[]>>;
   policySnapshot(): Promise<Readable<HubPolicySnapshot | undefined>>;
   resourceSnapshots(): Promise<Readable<readonly HubResourceSnapshot[]>>;
+  /** Those that may be about the placement. */
+  overrides(): Promise<Readable<readonly OverrideInForce[]>>;
+  /** The objects of a revision. */
+  objectsAt(index: number): Promise<Readable<readonly KubeObject[]>>;
   members(): Promise<Readable<readonly MemberCluster[]>>;
   groups(): Promise<Readable<readonly HubClusterGroup[]>>;
   member(name: string): Promise<Readable<MemberCluster | undefined>>;
@@ -126,6 +133,17 @@ export function createReader(
         projected(family.resourceSnapshots, await ours(family.resourceSnapshot, { view: 'metadata' })),
       ),
     ),
+    overrides: lazy(() =>
+      attempt('the overrides', () =>
+        readOverrides(client, { name, ...(namespace === undefined ? {} : { namespace }) }),
+      ),
+    ),
+    objectsAt: (index) =>
+      attempt(`the objects of revision ${index}`, async () =>
+        objectsIn(
+          await ours(family.resourceSnapshot, { labels: `${ofPlacement.labels},${labels.resourceIndex}=${index}` }),
+        ),
+      ),
     members,
     groups: lazy(() => attempt('the ClusterGroups', async () => projected(clusterGroups, await all(clusterGroup, {})))),
     member(cluster) {

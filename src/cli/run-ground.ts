@@ -5,11 +5,10 @@ import type { KubeObject } from '../api/object.ts';
 import type { StagedUpdateRun } from '../api/staged-update-run.ts';
 import { ApiError } from '../base/errors.ts';
 import { createClient, type ListQuery } from '../client/client.ts';
-import type { HubOverride } from '../hub/overrides/matching.ts';
-import { clusterOverrides, namespacedOverrides } from '../hub/overrides/sources.ts';
 import { resourceIndexOf } from '../hub/placement-sources.ts';
 import type { Connected } from './connect.ts';
 import type { Ground } from './forecast.ts';
+import { readOverrides } from './overrides-now.ts';
 import { NAME } from './which-placement.ts';
 import { type WhichRun, within } from './which-run.ts';
 
@@ -33,29 +32,18 @@ export async function readGround(
     NAME.test(placementName)
       ? list(resource, { labels: `${labels.parentPlacement}=${placementName}`, ...query })
       : Promise.resolve([]);
-  const overrides = async (source: typeof clusterOverrides, query: ListQuery): Promise<readonly HubOverride[]> => {
-    try {
-      const { items } = await client.list(source.resource, query);
-      return items.flatMap((each) => source.project?.(each) ?? []);
-    } catch (error) {
-      // Not installed, or not for everybody: the run would say so if it mattered.
-      if (error instanceof ApiError) return [];
-      throw error;
-    }
-  };
-  const [placement, found, policySnapshots, resourceSnapshots, bindings, runs, requests, members, ...lists] =
-    await Promise.all([
-      find(family.placement, placementName),
-      strategy === undefined ? find(family.strategy, stagedRolloutStrategyName) : strategy,
-      ofPlacement(family.policySnapshot),
-      ofPlacement(family.resourceSnapshot, { view: 'metadata' }),
-      ofPlacement(family.binding),
-      list(family.run),
-      list(family.approvalRequest, { labels: `${labels.targetUpdateRun}=${name}` }),
-      client.list(memberCluster) as Promise<{ readonly items: readonly MemberCluster[] }>,
-      overrides(clusterOverrides, {}),
-      ...(namespace === undefined ? [] : [overrides(namespacedOverrides, { namespace })]),
-    ]);
+  const overrides = await readOverrides(client, { name: placementName, ...place });
+  const [placement, found, policySnapshots, resourceSnapshots, bindings, runs, requests, members] = await Promise.all([
+    find(family.placement, placementName),
+    strategy === undefined ? find(family.strategy, stagedRolloutStrategyName) : strategy,
+    ofPlacement(family.policySnapshot),
+    // Overrides are matched against what a revision holds.
+    ofPlacement(family.resourceSnapshot, overrides.length === 0 ? { view: 'metadata' } : {}),
+    ofPlacement(family.binding),
+    list(family.run),
+    list(family.approvalRequest, { labels: `${labels.targetUpdateRun}=${name}` }),
+    client.list(memberCluster) as Promise<{ readonly items: readonly MemberCluster[] }>,
+  ]);
   return {
     family,
     run,
@@ -67,7 +55,7 @@ export async function readGround(
     runs: runs.filter((each) => (each as StagedUpdateRun).spec.placementName === placementName),
     requests,
     members: members.items,
-    overrides: lists.flat(),
+    overrides,
     now,
   };
 }
@@ -99,5 +87,5 @@ export async function readContents(
 
 export const objectsIn = (snapshots: readonly KubeObject[]): readonly KubeObject[] =>
   snapshots.flatMap(
-    ({ spec }) => (spec as { readonly selectedResources?: readonly KubeObject[] }).selectedResources ?? [],
+    ({ spec }) => (spec as { readonly selectedResources?: readonly KubeObject[] } | undefined)?.selectedResources ?? [],
   );

@@ -6,13 +6,10 @@ import { hubKinds } from '../api/kinds.ts';
 import { annotations } from '../api/names.ts';
 import { hubAdmissions, notSupportedFields } from '../api/not-supported.ts';
 import type { KubeObject } from '../api/object.ts';
-import { override } from '../api/override.ts';
 import { type PlacementSpec, placement as placementKinds } from '../api/placement.ts';
 import type { ResourceIdentifier } from '../api/selected-resource.ts';
 import { summariseHolds } from './holds-summary.ts';
 import { notSupported, notSupportedHold, notSupportedIn } from './not-supported.ts';
-import type { HubOverride } from './overrides/matching.ts';
-import { clusterOverrides, namespacedOverrides } from './overrides/sources.ts';
 import { placementSource } from './placement-sources.ts';
 
 const spec = (more: object = {}): PlacementSpec =>
@@ -127,45 +124,7 @@ describe('objects that are not built yet', () => {
     { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole', name: 'reader' },
   ];
   const crp = { metadata: { name: 'web' }, spec: spec() };
-  const rp = { metadata: { name: 'web', namespace: 'shop' }, spec: spec() };
-  const named = (group: string, kind: string, name: string, version = 'v1') => ({ group, version, kind, name });
-  const cro = (selectors: HubOverride['selectors'], placement?: HubOverride['placement']): HubOverride => ({
-    metadata: { name: 'cro' },
-    resource: override.cluster,
-    selectors,
-    ...(placement === undefined ? {} : { placement }),
-  });
-  const ro = (
-    selectors: HubOverride['selectors'],
-    placement?: HubOverride['placement'],
-    namespace = 'shop',
-  ): HubOverride => ({
-    ...cro(selectors, placement),
-    metadata: { name: 'ro', namespace },
-    resource: override.namespaced,
-  });
-  const role = named('rbac.authorization.k8s.io', 'ClusterRole', 'reader');
-  const deployment = named('apps', 'Deployment', 'web');
-
-  test.each<[string, boolean, typeof crp, HubOverride]>([
-    ['a cluster-scoped object', true, crp, cro([role])],
-    ['another version', false, crp, cro([{ ...role, version: 'v1beta1' }])],
-    ['a namespace', true, crp, cro([named('', 'Namespace', 'shop')])],
-    ['a namespaced object by a cluster-scoped override', false, crp, cro([deployment])],
-    ['this placement', true, crp, cro([role], { name: 'web', scope: 'Cluster' })],
-    ['another placement', false, crp, cro([role], { name: 'far', scope: 'Cluster' })],
-    ['a ResourcePlacement, named', false, rp, cro([named('', 'Namespace', 'shop')], { name: 'web', scope: 'Cluster' })],
-    ['a ResourcePlacement, unnamed', true, rp, cro([named('', 'Namespace', 'shop')])],
-    ['a namespaced object', true, crp, ro([deployment])],
-    ['one of another namespace', false, crp, ro([deployment], undefined, 'till')],
-    ['a ResourcePlacement beside it', true, rp, ro([deployment], { name: 'web', scope: 'Namespaced' })],
-    ['only a ResourcePlacement', false, crp, ro([deployment], { name: 'web', scope: 'Namespaced' })],
-    ['only a ClusterResourcePlacement', false, rp, ro([deployment], { name: 'web', scope: 'Cluster' })],
-  ])('an override matches %s: %s', (_name, matches, placement, each) => {
-    expect(notSupported(placement, selected, [each])).toHaveLength(matches ? 1 : 0);
-  });
-
-  test('envelopes and overrides are named, and say what to do', () => {
+  test('envelopes are named, and say what to do', () => {
     const envelope = {
       group: 'placement.kubernetes-fleet.io',
       version: 'v1beta1',
@@ -173,14 +132,14 @@ describe('objects that are not built yet', () => {
       namespace: 'shop',
       name: 'wrap',
     };
-    const [first, second] = notSupported(crp, [envelope, ...selected], [cro([role])]);
+    const [first, ...others] = notSupported(crp, [envelope, ...selected]);
     const subject = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' };
     expect(first && notSupportedHold(subject, first)).toMatchObject({
       code: 'NotSupportedYet',
       subject,
       on: { kind: 'ResourceEnvelope', namespace: 'shop', name: 'wrap' },
     });
-    expect(second && sentenceOf(notSupportedHold(subject, second))).toContain('ClusterResourceOverride "cro"');
+    expect(others).toEqual([]);
   });
 
   const HELD = { code: 'NotSupportedYet', facts: { what: 'x' } };
@@ -207,7 +166,7 @@ describe('objects that are not built yet', () => {
     const all = [...selected, wrap];
     expect(notSupported(crp, all)).toEqual([]);
     const subject = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' };
-    const holds = notSupported(crp, all, [], [wrap]).map((each) => notSupportedHold(subject, each));
+    const holds = notSupported(crp, all, [wrap]).map((each) => notSupportedHold(subject, each));
     expect(holds.map(sentenceOf)).toEqual([
       'ConfigMap "shop/wrap": annotation kubernetes-fleet.io/envelope-configmap is not supported yet',
     ]);
@@ -220,30 +179,9 @@ describe('objects that are not built yet', () => {
       object: { group: '', kind: 'ResourceEnvelope', namespace: 'shop', name: 'wrap' },
       next: 'delete ResourceEnvelope "shop/wrap", or do not select it',
     },
-    {
-      it: 'an override of the fleet',
-      object: { group: '', kind: 'ClusterResourceOverride', name: 'cro' },
-      next: 'delete ClusterResourceOverride "cro", or let it match nothing that this placement selects',
-    },
-    {
-      it: 'an override of a namespace',
-      object: { group: '', kind: 'ResourceOverride', namespace: 'shop', name: 'ro' },
-      next: 'delete ResourceOverride "shop/ro", or let it match nothing that this placement selects',
-    },
   ])('what can be done about $it names it', ({ object, next }) => {
     const subject = { group: '', kind: 'ClusterResourcePlacement', name: 'web' };
     expect(notSupportedHold(subject, { what: object.kind, object }).next).toBe(next);
-  });
-
-  test('a projection keeps what matters of an override', () => {
-    const object = {
-      apiVersion: 'x',
-      kind: 'y',
-      metadata: { name: 'cro', uid: 'u', resourceVersion: '1' },
-      spec: { placement: { name: 'web' }, clusterResourceSelectors: [role], policy: {} },
-    };
-    expect(clusterOverrides.project?.(object)).toMatchObject({ placement: { name: 'web' }, selectors: [role] });
-    expect(namespacedOverrides.project?.(object)).toMatchObject({ selectors: [] });
   });
 });
 

@@ -1,5 +1,4 @@
-// Whether a placement uses something that is not built yet: a field of its spec, an envelope among what it selects, or an override that
-// matches what it selects. Such a placement does not move. What is meant stands in api/not-supported.ts.
+// Whether a placement uses something that is not built yet: a field of its spec, or an envelope among what it selects. Such a placement does not move. What is meant stands in api/not-supported.ts.
 import { isEnvelopeConfigMap } from '../api/envelope-config-map.ts';
 import type { Hold } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
@@ -7,16 +6,13 @@ import type { Resource } from '../api/kind.ts';
 import { annotations } from '../api/names.ts';
 import { notSupportedFields } from '../api/not-supported.ts';
 import { type KubeObject, type ObjectMeta, type ObjectRef, refText } from '../api/object.ts';
-import { override } from '../api/override.ts';
 import type { PlacementSpec } from '../api/placement.ts';
 import { identifierOf, type ResourceIdentifier } from '../api/selected-resource.ts';
-import { refTo } from '../runtime/actions.ts';
-import { type HubOverride, matches, matchesPlacement } from './overrides/matching.ts';
 
 export interface NotSupported {
   /** Fields of the placement, the kind of the object, or what makes it one that is not built. */
   readonly what: string;
-  /** The envelope or the override; absent = the placement itself. */
+  /** The envelope; absent = the placement itself. */
   readonly object?: ObjectRef;
   /** What to do about the object, unless it is simply to go. */
   readonly remedy?: string;
@@ -34,7 +30,6 @@ interface Placed {
 export function notSupported(
   placement: Placed,
   selected: readonly ResourceIdentifier[] = [],
-  overrides: readonly HubOverride[] = [],
   envelopes: readonly ResourceIdentifier[] = selected.filter(isOfEnvelopeKind),
 ): readonly NotSupported[] {
   const fields = notSupportedFields(placement.spec);
@@ -42,9 +37,6 @@ export function notSupported(
     // One for all of them: they hold the same thing, and whoever removes but the first has not helped it.
     ...(fields.length === 0 ? [] : [{ what: fields.join(', ') }]),
     ...envelopes.map(notSupportedEnvelope),
-    ...overrides
-      .filter((each) => matchesPlacement(each, placement.metadata) && selected.some((object) => matches(each, object)))
-      .map((each) => ({ what: each.resource.kind, object: refTo(each.resource, each) })),
   ];
 }
 
@@ -63,11 +55,7 @@ export const notSupportedHold = (subject: ObjectRef, { what, object, remedy }: N
   next: object === undefined ? `remove ${what} from the placement` : remedyOf(object, remedy),
 });
 
-/** An override is not selected: it is what selects. */
-function remedyOf(object: ObjectRef, remedy = `delete ${refText(object)}`): string {
-  const isOverride = object.kind === override.cluster.kind || object.kind === override.namespaced.kind;
-  return `${remedy}, or ${isOverride ? 'let it match nothing that this placement selects' : 'do not select it'}`;
-}
+const remedyOf = (object: ObjectRef, remedy = `delete ${refText(object)}`): string => `${remedy}, or do not select it`;
 
 /**
  * What a placement's own controller has found and its status says: an object, which only that controller sees. Fields are left out: everybody

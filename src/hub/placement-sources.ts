@@ -62,7 +62,7 @@ export interface HubBinding {
   readonly diffedPlacements?: NonNullable<BindingStatus>['diffedPlacements'];
 }
 
-/** Indexes: `placement` (its key), `cluster` (the MemberCluster's name). */
+/** Indexes: `placement` (its key), `cluster` (the MemberCluster's name), `override` (keys of the override snapshots that it names). */
 export const bindingSource = (resource: Resource): Source<HubBinding> => ({
   on: 'hub',
   resource,
@@ -88,6 +88,10 @@ export const bindingSource = (resource: Resource): Source<HubBinding> => ({
   indexes: {
     placement: byPlacement,
     cluster: ({ spec }) => [spec.targetCluster],
+    override: ({ spec: { clusterResourceOverrideSnapshots: wide = [], resourceOverrideSnapshots: narrow = [] } }) => [
+      ...wide,
+      ...narrow.map(({ namespace, name }) => keyOf(namespace, name)),
+    ],
     // Of those that lost the mark of their placement: the policy by which they were picked still tells it.
     unmarked: (item) =>
       isMarked(item) ? [] : [keyOf(item.metadata.namespace, item.spec.schedulingPolicySnapshotName)],

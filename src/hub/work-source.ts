@@ -76,7 +76,17 @@ const known = new WeakMap<object, string>();
 export function contentOf(manifests: readonly unknown[]): string {
   const before = known.get(manifests);
   if (before !== undefined) return before;
-  const content = sha256(canonicalJson(manifests)).slice(0, 32);
+  const content = sha256(manifests.map(hashOf).join(' ')).slice(0, 32);
   known.set(manifests, content);
   return content;
+}
+
+/** Overrides change few of the objects of a revision: the others are hashed once for all clusters. */
+function hashOf(manifest: unknown): string {
+  const isKept = typeof manifest === 'object' && manifest !== null && Object.isFrozen(manifest);
+  const before = isKept ? known.get(manifest) : undefined;
+  if (before !== undefined) return before;
+  const hash = sha256(canonicalJson(manifest));
+  if (isKept) known.set(manifest, hash);
+  return hash;
 }

@@ -8,6 +8,8 @@ import { families } from '../hub/families.ts';
 import { groupController } from '../hub/groups/controller.ts';
 import { membership } from '../hub/membership/controller.ts';
 import type { Settings } from '../hub/membership/observed.ts';
+import { overrideController } from '../hub/overrides/controller.ts';
+import { overrideFamilies } from '../hub/overrides/sources.ts';
 import { type PlacementOptions, placementController } from '../hub/placement/controller.ts';
 import { noPlacementMetrics, placementMetrics } from '../hub/placement/metrics.ts';
 import { createWatchPlan } from '../hub/revisions/watch-plan.ts';
@@ -101,14 +103,17 @@ function delivery(
     ...(evictionsSince === undefined ? {} : { since: evictionsSince }),
     metrics: registry === undefined ? noEvictionMetrics : evictionMetrics(registry),
   };
-  return families.flatMap((family) => [
-    ...(family.eviction === undefined ? [] : [evictionController(family, evictions)]),
-    placementController(family, { ...placements, catalogue, plan, metrics }),
-    schedulerController(family),
-    rolloutController(family, createLookPace(placements?.weight)),
-    runController(family, ofRuns),
-    workGenerator(family),
-  ]);
+  return [
+    ...overrideFamilies.map(overrideController),
+    ...families.flatMap((family) => [
+      ...(family.eviction === undefined ? [] : [evictionController(family, evictions)]),
+      placementController(family, { ...placements, catalogue, plan, metrics }),
+      schedulerController(family),
+      rolloutController(family, createLookPace(placements?.weight)),
+      runController(family, ofRuns),
+      workGenerator(family),
+    ]),
+  ];
 }
 
 export interface AgentOptions extends PartOptions {

@@ -1,13 +1,11 @@
 // What goes wrong on the way, and is told by name: which object, why, and what a person can do. When the cause is gone, so is the trouble, and
 // nobody has to do anything about it.
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { memberNamespace } from '../../src/api/names.ts';
-import type { KubeObject } from '../../src/api/object.ts';
 import { ApiError } from '../../src/base/errors.ts';
 import { clusterFamily, families, namespacedFamily } from '../../src/hub/families.ts';
 import type { TestCluster } from '../cluster.ts';
 import {
-  aDelivery,
   CONFIG_MAPS,
   configMap,
   type Delivery,
@@ -474,28 +472,4 @@ describe('a placement', () => {
     expect(await it.said()).toEqual(DONE);
     expect(await it.bindings()).toHaveLength(2);
   });
-});
-
-test('what is not built is not done: an override that matches stops the placement and is named', async () => {
-  await using it = await aDelivery(clusterFamily, { members: 1 });
-  await it.give(configMap('1'));
-  await it.fleet.hub.create('clusterresourceoverrides', undefined, {
-    metadata: { name: 'change' },
-    spec: {
-      clusterResourceSelectors: [selects('', 'v1', 'Namespace', { name: SHOP })],
-      policy: {
-        overrideRules: [
-          {
-            clusterSelector: { clusterSelectorTerms: [] },
-            jsonPatchOverrides: [{ op: 'add', path: '/metadata/labels/a', value: 'b' }],
-          },
-        ],
-      },
-    } as unknown as KubeObject,
-  });
-  await it.place();
-  await it.runs();
-  expect(await it.values()).toEqual({ c1: '-' });
-  expect(await it.holds()).toMatchObject([{ code: 'NotSupportedYet' }]);
-  expect(await it.message('Scheduled')).toContain('change');
 });

@@ -42,27 +42,11 @@ const envelope: Unbuilt = {
   ends: (it) => it.take('resourceenvelopes', 'wrapped'),
 };
 
-const override: Unbuilt = {
-  what: 'an override whose object comes to be selected',
-  prepare: (it) =>
-    it.give({
-      apiVersion: `${FLEET}/v1beta1`,
-      kind: 'ResourceOverride',
-      metadata: { name: 'change', namespace: SHOP },
-      spec: {
-        resourceSelectors: [selects('', 'v1', 'ConfigMap', { name: 'late' })],
-        policy: { overrideRules: [{ clusterSelector: { clusterSelectorTerms: [] }, overrideType: 'Delete' }] },
-      },
-    }),
-  begins: (it) => it.give(configMap('1', 'late')),
-  ends: (it) => it.take('configmaps', 'late'),
-};
-
 const TAINT = { key: 'busy', effect: 'NoSchedule' };
 const taints = (it: Delivery, cluster: string, list: readonly object[]) =>
   it.fleet.patch('memberclusters', undefined, cluster, { spec: { taints: list } });
 
-for (const { what, prepare, begins, ends } of [envelope, override]) {
+for (const { what, prepare, begins, ends } of [envelope]) {
   describe(what, () => {
     const play = (name: string, options: DeliveryOptions, run: (it: Delivery) => Promise<void>) =>
       scenario.for(families)(name, options, async (it) => {

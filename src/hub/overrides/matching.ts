@@ -1,36 +1,101 @@
-// Which objects, in which placements, an override is about. Pure.
+// Which objects, placements and clusters an override is about. Pure.
 import type { Resource } from '../../api/kind.ts';
-import type { ObjectMeta } from '../../api/object.ts';
+import type { Labels, ObjectMeta } from '../../api/object.ts';
+import type { OverrideRule } from '../../api/override.ts';
 import type { ResourceIdentifier } from '../../api/selected-resource.ts';
+import { UserError } from '../../base/errors.ts';
+import { compileLabelSelector } from '../../base/selector.ts';
 
-export interface HubOverride {
+export interface OverrideSelector {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly name?: string;
+  readonly selectionScope?: string;
+}
+
+/** An override, or the spec of one as a snapshot has it. */
+export interface Override {
   readonly metadata: ObjectMeta;
-  readonly resource: Resource;
   /** The one placement it is for. */
   readonly placement?: { readonly name: string; readonly scope?: string };
-  readonly selectors: readonly {
-    readonly group: string;
-    readonly version: string;
-    readonly kind: string;
-    readonly name?: string;
-  }[];
+  readonly selectors: readonly OverrideSelector[];
+  readonly rules: readonly OverrideRule[];
+  /** As it is written: a snapshot carries the same. */
+  readonly spec: object;
+}
+
+export interface HubOverride extends Override {
+  readonly resource: Resource;
+}
+
+export interface HubOverrideSnapshot extends Override {
+  /** Name of the override, in the same namespace. */
+  readonly override: string;
+  readonly index: number;
 }
 
 /** A ClusterResourceOverride that names a placement never means a ResourcePlacement. */
-export function matchesPlacement({ metadata, placement }: HubOverride, placed: ObjectMeta): boolean {
+export function matchesPlacement({ metadata, placement }: Override, placed: ObjectMeta): boolean {
   if (placement === undefined) return true;
   if (placement.name !== placed.name) return false;
   return placement.scope === 'Namespaced' ? placed.namespace === metadata.namespace : placed.namespace === undefined;
 }
 
-/** By name; a Namespace means all it contains, too. */
-export function matches({ metadata, selectors }: HubOverride, object: ResourceIdentifier): boolean {
+/** By name and version; a Namespace means all it contains, too. */
+export function matches({ metadata, selectors }: Override, object: ResourceIdentifier): boolean {
   const { group = '', version, kind, namespace, name } = object;
-  const isSame = (each: HubOverride['selectors'][number]) =>
+  const isSame = (each: OverrideSelector) =>
     each.group === group && each.version === version && each.kind === kind && each.name === name;
   if (metadata.namespace !== undefined) return namespace === metadata.namespace && selectors.some(isSame);
   if (namespace === undefined) return selectors.some(isSame);
-  return selectors.some(
-    (each) => each.group === '' && each.version === 'v1' && each.kind === 'Namespace' && each.name === namespace,
-  );
+  return selectors.some((each) => isNamespace(each) && each.name === namespace);
+}
+
+const isNamespace = ({ group, version, kind }: OverrideSelector): boolean =>
+  group === '' && version === 'v1' && kind === 'Namespace';
+
+/** What a revision holds, to look overrides up in: it may hold thousands of objects, and a hub has many overrides. */
+export interface Offered {
+  readonly objects: ReadonlySet<string>;
+  readonly namespaces: ReadonlySet<string>;
+}
+
+const textOf = (group: string, version: string, kind: string, namespace: string, name: string): string =>
+  `${group}/${version}/${kind}/${namespace}/${name}`;
+
+export function offeredIn(objects: readonly ResourceIdentifier[]): Offered {
+  return {
+    objects: new Set(
+      objects.map(({ group = '', version, kind, namespace = '', name }) =>
+        textOf(group, version, kind, namespace, name),
+      ),
+    ),
+    namespaces: new Set(objects.flatMap(({ namespace }) => namespace ?? [])),
+  };
+}
+
+/** Whether it matches one of the objects. */
+export const isAbout = ({ metadata, selectors }: Override, { objects, namespaces }: Offered): boolean =>
+  selectors.some((each) => {
+    const { group, version, kind, name = '' } = each;
+    if (objects.has(textOf(group, version, kind, metadata.namespace ?? '', name))) return true;
+    return metadata.namespace === undefined && isNamespace(each) && namespaces.has(name);
+  });
+
+/** Without a selector no cluster, with one that has no terms all of them. */
+export function matchesCluster({ clusterSelector }: OverrideRule, labels: Labels): boolean {
+  if (clusterSelector === undefined) return false;
+  const { clusterSelectorTerms: terms = [] } = clusterSelector;
+  return terms.length === 0 || terms.some(({ labelSelector }) => selects(labelSelector, labels));
+}
+
+/** An invalid selector, which admission refuses, selects nothing. */
+function selects(selector: Parameters<typeof compileLabelSelector>[0], labels: Labels): boolean {
+  try {
+    return compileLabelSelector(selector).matches(labels);
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
 }

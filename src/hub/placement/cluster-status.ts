@@ -5,6 +5,7 @@ import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import { withName } from '../../api/object.ts';
 import type { ClusterReason, PlacementCondition, PlacementStatus } from '../../api/placement.ts';
 import { kubeTime } from '../../base/clock.ts';
+import { isDecided, revisionOf, revisionOn } from '../orders/order.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
 import { resourceIndexOf } from '../placement-sources.ts';
 import { isExternal } from '../strategies/table.ts';
@@ -112,7 +113,7 @@ function stateOf(input: PlacementStatusInput, { stamp, cluster, reason, binding,
 }
 
 function stepsOf(
-  { placement, latestSnapshot }: PlacementStatusInput,
+  { placement, latestSnapshot, orders }: PlacementStatusInput,
   binding: HubBinding | undefined,
 ): readonly Finding[] {
   const unknown = (step: Step): Finding => {
@@ -124,7 +125,8 @@ function stepsOf(
     const condition = conditionOf(binding.conditions, step);
     return condition?.observedGeneration === binding.metadata.generation ? condition : undefined;
   };
-  if (!isExternal(placement) && binding.spec.resourceSnapshotName !== latestSnapshot?.metadata.name) {
+  const isLatest = binding.spec.resourceSnapshotName === latestSnapshot?.metadata.name && hasOverrides(binding, orders);
+  if (!isExternal(placement) && !isLatest) {
     const started = fresh('RolloutStarted');
     if (started?.status !== 'False') return [unknown('RolloutStarted')];
     return [{ type: 'RolloutStarted', status: 'False', reason: 'RolloutNotStartedYet', message: started.message }];
@@ -137,6 +139,13 @@ function stepsOf(
     if (condition.status === 'False') break;
   }
   return found;
+}
+
+/** It carries the overrides that it should have, as far as that is known. */
+function hasOverrides({ spec }: HubBinding, orders: PlacementStatusInput['orders']): boolean {
+  const order = orders?.(spec.targetCluster);
+  if (order === undefined || !isDecided(order)) return true;
+  return revisionOf(order).overrides === (revisionOn(spec)?.overrides ?? '');
 }
 
 /** With RollingUpdate the newest one is meant, with External the one that the cluster is on. */

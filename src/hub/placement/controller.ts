@@ -25,8 +25,7 @@ import type { PlacementFamily } from '../families.ts';
 import { groupRule, groupsIn } from '../groups/sources.ts';
 import { type NotSupported, notSupported } from '../not-supported.ts';
 import { observeOrders } from '../orders/observe.ts';
-import type { HubOverride } from '../overrides/matching.ts';
-import { clusterOverrides, namespacedOverrides } from '../overrides/sources.ts';
+import { overrideRules } from '../overrides/watching.ts';
 import {
   type HubBinding,
   type HubPlacement,
@@ -96,14 +95,15 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const latest = latestMaster(resourceSnapshots);
     const delivered = deliveredIn(see, family, { ...seen, latest, selected, bindings });
     if (delivered !== undefined && 'need' in delivered) return delivered;
-    const orders = latest && observeOrders(see, { family, placement, snapshot: latest.metadata.name ?? '' });
+    const orders =
+      latest && observeOrders(see, { family, placement, snapshot: latest.metadata.name ?? '', for: 'reports' });
     if (isNeed(orders)) return orders;
     const previous = (whole as Placement | null)?.status;
     const statusDue = pace.seen(key, previous, see.now, statusIntervalMs(bindings.length * weight));
     const pending = pendingOf(key, selected, latest, see.now);
     return {
       selected,
-      notSupported: unbuiltIn(see, placement, selected),
+      notSupported: unbuiltIn(placement, selected),
       ...(pending === undefined ? {} : { pending }),
       ...(delivered === undefined ? {} : { delivered }),
       ...(orders === undefined ? {} : { orders }),
@@ -144,8 +144,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
       },
       memberRule(family),
       groupRule(family),
-      overrideRule(family, clusterOverrides),
-      overrideRule(family, namespacedOverrides),
+      ...overrideRules(family),
     ],
 
     begin(wake, signal) {
@@ -254,13 +253,13 @@ function commonSnapshot({ bindings, resourceSnapshots }: DeliveredInput): HubRes
   return resourceSnapshots.find(({ metadata }) => metadata.name === name);
 }
 
-// ---- members and overrides
+// ---- members
 
 /** What cannot be looked at now may still be selected: what was found last counts until it can. */
-function unbuiltIn(see: See, placement: HubPlacement, selected: Selected): readonly NotSupported[] {
+function unbuiltIn(placement: HubPlacement, selected: Selected): readonly NotSupported[] {
   const content = selected.state === 'selected' ? selected.content : undefined;
   const last = selected.state === 'pending' && placement.unbuilt !== undefined ? [placement.unbuilt] : [];
-  return [...notSupported(placement, content?.resources, overridesFor(see, placement), content?.envelopes), ...last];
+  return [...notSupported(placement, content?.resources, content?.envelopes), ...last];
 }
 
 function membersOf(see: See, bindings: readonly HubBinding[]): readonly MemberCluster[] {
@@ -288,19 +287,4 @@ const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
     if (old !== undefined && newsOf(old) === newsOf(member)) return [];
     return see.by(family.bindings, 'cluster', member.metadata.name ?? '').map(placementKeyOf);
   },
-});
-
-const overridesFor = (see: See, { metadata }: HubPlacement): readonly HubOverride[] => [
-  ...see.all(clusterOverrides),
-  ...see.all(namespacedOverrides, metadata.namespace),
-];
-
-/** Those it may match, by what it says about placements; what it selects is looked at in the pass. */
-const overrideRule = (family: PlacementFamily, source: typeof clusterOverrides): WatchRule<HubOverride> => ({
-  source,
-  toKeys: ({ metadata, placement }, see) =>
-    see
-      .all(family.placements, family.placement.namespaced ? metadata.namespace : undefined)
-      .filter((each) => placement === undefined || placement.name === each.metadata.name)
-      .map((each) => keyOf(each.metadata.namespace, each.metadata.name ?? '')),
 });

@@ -428,26 +428,11 @@ describe('what a placement cannot do', () => {
   test.each([
     ['a field', { strategy: { applyStrategy: { type: 'ServerSideApply' } } }, 'ServerSideApply'],
     ['an envelope', {}, 'ResourceEnvelope'],
-    ['an override', {}, 'ClusterResourceOverride'],
   ])('it does not move with %s that is not supported yet', async (what, spec, word) => {
     await using it = await bench(clusterFamily);
     if (what === 'an envelope') {
       const inner = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', namespace: 'team' } };
       await it.cluster.create('resourceenvelopes', 'team', { metadata: { name: 'wrap' }, data: { x: inner } });
-    }
-    if (what === 'an override') {
-      await it.cluster.create('clusterresourceoverrides', undefined, {
-        metadata: { name: 'other' },
-        spec: {
-          clusterResourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: 'team' }],
-          policy: {
-            overrideRules: [
-              { clusterSelector: {}, jsonPatchOverrides: [{ op: 'add', path: '/metadata/labels/a', value: 'b' }] },
-            ],
-          },
-        },
-      });
-      await it.settle();
     }
     await it.place('web', spec);
     expect(await it.list('clusterresourcesnapshots')).toEqual([]);
@@ -456,8 +441,7 @@ describe('what a placement cannot do', () => {
     expect(it.manager.holdsOf('web')).toMatchObject([
       { code: 'NotSupportedYet', facts: { what: expect.stringContaining(word) } },
     ]);
-    if (what === 'an override') await it.remove('clusterresourceoverrides', 'other');
-    else if (what === 'an envelope') await it.remove('resourceenvelopes', 'wrap', 'team');
+    if (what === 'an envelope') await it.remove('resourceenvelopes', 'wrap', 'team');
     else await it.patch('clusterresourceplacements', 'web', { spec: { strategy: { applyStrategy: null } } });
     await it.advance(1000);
     expect(it.manager.holdsOf('web')).toEqual([]);

@@ -1,20 +1,16 @@
 // What the rollout of a placement watches and how it sees. With External staged update runs own the bindings, and it has nothing to do.
 import type { MemberCluster } from '../../api/member-cluster.ts';
-import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
-import { identifierOf } from '../../api/selected-resource.ts';
 import { deepEqual } from '../../base/json.ts';
-import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
-import { type Controller, isNeed, type Need, type See, type WholeRef } from '../../runtime/controller.ts';
+import { type Controller, isNeed, type See, type WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { groupRule, groupsIn } from '../groups/sources.ts';
 import { isLeaving } from '../leaving-member.ts';
 import { missingMember } from '../missing-member.ts';
 import { newestComplete } from '../newest-snapshot.ts';
-import { type NotSupported, notSupported } from '../not-supported.ts';
+import { notSupported } from '../not-supported.ts';
 import { observeOrders } from '../orders/observe.ts';
-import type { HubOverride } from '../overrides/matching.ts';
-import { clusterOverrides, namespacedOverrides } from '../overrides/sources.ts';
+import { overrideRules } from '../overrides/watching.ts';
 import {
   type HubBinding,
   type HubPlacement,
@@ -62,11 +58,7 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
         toKeys: (item, _see, old) =>
           old !== undefined && deepEqual(foundOnly(item), foundOnly(old)) ? [] : [placementKeyOf(item)],
       },
-      // An override that is not built yet stops whatever it matches.
-      ...[clusterOverrides, namespacedOverrides].map((source) => ({
-        source,
-        toKeys: (_item: HubOverride, see: See) => see.all(family.placements).map(ownKey),
-      })),
+      ...overrideRules(family),
       groupRule(family),
       // Labels and pauses of a member change its partitions; whether it is heard changes what counts as available there.
       { source: memberClusters, toKeys: (item, see, old) => placementsOn(item, see, old), notBefore: looks.due },
@@ -88,12 +80,11 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
       ];
       if (unknown.length > 0) return { need: unknown };
       const newest = newestComplete(snapshots);
-      const found = unbuiltIn(see, placement, newest);
-      if (isNeed(found)) return found;
-      const orders = newest && observeOrders(see, { family, placement, snapshot: newest.metadata.name ?? '' });
+      const orders =
+        newest && observeOrders(see, { family, placement, snapshot: newest.metadata.name ?? '', for: 'moves' });
       if (isNeed(orders)) return orders;
       // What it selects now, and no snapshot has, only its own controller knows.
-      const unbuilt = found ?? placement.unbuilt;
+      const unbuilt = notSupported(placement)[0] ?? placement.unbuilt;
       return {
         family,
         placement,
@@ -140,21 +131,6 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
         }),
       )
       .filter((ref) => see.whole(ref) === undefined);
-  }
-
-  /** What the placement uses that is not built yet. The content is looked at only if there is an override that might match it. */
-  function unbuiltIn(
-    see: See,
-    placement: HubPlacement,
-    newest: HubResourceSnapshot | undefined,
-  ): NotSupported | Need | undefined {
-    const overrides = [...see.all(clusterOverrides), ...see.all(namespacedOverrides)];
-    if (newest === undefined || overrides.length === 0) return notSupported(placement)[0];
-    const ref: WholeRef = { on: 'hub', resource: family.resourceSnapshot, ...refTo(family.resourceSnapshot, newest) };
-    const whole = see.whole(ref) as ResourceSnapshot | null | undefined;
-    if (whole === undefined) return { need: [ref] };
-    const selected = (whole?.spec.selectedResources ?? []).map(identifierOf);
-    return notSupported(placement, selected, overrides)[0];
   }
 
   function placementsOn(item: MemberCluster, see: See, old?: MemberCluster): readonly string[] {

@@ -23,7 +23,7 @@ import {
 import type { PlacementFamily } from '../families.ts';
 import { observeOrders } from '../orders/observe.ts';
 import type { Orders } from '../orders/order.ts';
-import { clusterOverrides, namespacedOverrides } from '../overrides/sources.ts';
+import { overrideRules } from '../overrides/watching.ts';
 import {
   type HubBinding,
   type HubPlacement,
@@ -179,13 +179,17 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     let selected: Selected | undefined;
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const placement = see.get(family.placements, run.spec.placementName, run.metadata.namespace);
-      const unbuilt = unbuiltIn(see, family, { run, placement, selected });
-      if ('need' in unbuilt) return unbuilt;
+      const unbuilt = unbuiltIn({ run, placement, selected });
       const observed = seeAt(see, key, run, { status, sure, selected, orders, unbuilt });
       const thought = think(observed);
       if (thought.state === 'looks' && observed.placement !== undefined) {
         if (thought.orders !== undefined) {
-          const found = observeOrders(see, { family, placement: observed.placement, snapshot: thought.orders });
+          const found = observeOrders(see, {
+            family,
+            placement: observed.placement,
+            snapshot: thought.orders,
+            for: 'records',
+          });
           if (isNeed(found)) return found;
           orders.set(thought.orders, found);
           continue;
@@ -341,11 +345,6 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
       .filter((run) => !isOver(run) && fits(run))
       .map(ownKey);
   const isNew = (run: HubRun): boolean => !isInitialized(run);
-  const livingRuns = (see: See): readonly string[] =>
-    see
-      .all(family.runs)
-      .filter((run) => !isOver(run))
-      .map(ownKey);
   return [
     {
       source: family.runs,
@@ -397,10 +396,8 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
       source: family.strategies,
       toKeys: (strategy, see) => see.by(family.runs, 'strategy', ownKey(strategy)).filter(isNew).map(ownKey),
     },
-    ...[clusterOverrides, namespacedOverrides].map((source) => ({
-      source,
-      toKeys: (_item: unknown, see: See) => livingRuns(see),
-    })),
+    // Later changes are for the next run.
+    ...overrideRules(family, (placements, see) => placements.flatMap((placement) => runsOn(see, placement, isNew))),
   ];
 }
 

@@ -18,6 +18,8 @@ import type { PlacementFamily } from '../families.ts';
 import { isLeaving } from '../leaving-member.ts';
 import { isMemberLeaving, unsureMember } from '../missing-member.ts';
 import { isReleased } from '../orders/release.ts';
+import type { HubOverrideSnapshot } from '../overrides/matching.ts';
+import { overrideFamilies, snapshotsIn } from '../overrides/sources.ts';
 import { type HubBinding, isMaster, placementKeyOf, resourceIndexOf } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
 import { type HubWork, works } from '../work-source.ts';
@@ -80,6 +82,15 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
                 .filter(({ spec }) => spec.resourceSnapshotName === item.metadata.name)
                 .map(keyOfBinding),
       },
+      ...overrideFamilies.map(({ snapshots }) => ({
+        source: snapshots,
+        toKeys: (item: HubOverrideSnapshot, see: See, other?: HubOverrideSnapshot) =>
+          other?.metadata.uid === item.metadata.uid
+            ? []
+            : see
+                .by(family.bindings, 'override', keyOf(item.metadata.namespace, item.metadata.name ?? ''))
+                .map(keyOfBinding),
+      })),
       {
         source: memberClusters,
         toKeys: (item, see, old) =>
@@ -108,11 +119,14 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       const isActive = !isGoing(binding) && state !== 'Scheduled' && (state !== 'Bound' || isReleased(binding));
       const group = isActive ? groupOf(see, binding) : 'incomplete';
       if (isNeed(group)) return group;
+      const overrides = isActive ? overridesOf(see, binding) : [];
+      if (isNeed(overrides)) return overrides;
       return {
         family,
         binding,
         works: found,
         group,
+        overrides,
         isMemberThere: see.get(memberClusters, targetCluster) !== undefined,
         isMemberLeaving: isMemberLeaving(see, targetCluster, removes ? 'live' : 'cached'),
         ...(heir === undefined ? {} : { heir }),
@@ -247,6 +261,35 @@ const isOfFormer = ({ metadata }: HubBinding, snapshot: ResourceSnapshot): boole
   const expected = metadata.annotations?.[annotations.placementUid];
   return owner !== undefined && expected !== undefined && owner !== expected;
 };
+
+/** The cache may be stale: before one counts as missing, the server is asked for it. */
+function overridesOf(see: See, { spec }: HubBinding): Observed['overrides'] | Need {
+  const { clusterResourceOverrideSnapshots: wide = [], resourceOverrideSnapshots: narrow = [] } = spec;
+  const named: readonly { readonly namespace?: string; readonly name: string }[] = [
+    ...wide.map((name) => ({ name })),
+    ...narrow,
+  ];
+  const found: HubOverrideSnapshot[] = [];
+  const need: WholeRef[] = [];
+  let missing: string | undefined;
+  for (const { namespace, name } of named) {
+    const source = snapshotsIn(namespace);
+    const known = see.get(source, name, namespace);
+    if (known !== undefined) {
+      found.push(known);
+      continue;
+    }
+    const { group, kind } = source.resource;
+    const within = namespace === undefined ? {} : { namespace };
+    const ref: WholeRef = { on: 'hub', resource: source.resource, group, kind, ...within, name, live: true };
+    const whole = see.whole(ref);
+    if (whole === undefined) need.push(ref);
+    else if (whole === null) missing ??= keyOf(namespace, name);
+    else found.push(...[source.project?.(whole) ?? []].flat());
+  }
+  if (need.length > 0) return { need };
+  return missing ?? found;
+}
 
 /** Made by us; one that somebody else made is his to take away. */
 const isLeftBehind = ({ metadata }: HubWork): boolean =>

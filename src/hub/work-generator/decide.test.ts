@@ -9,7 +9,7 @@ import { clusterFamily } from '../families.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import type { HubWork } from '../work-source.ts';
 import { decide } from './decide.ts';
-import { desiredWorks } from './desired.ts';
+import { type DesiredWork, desiredWorks } from './desired.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 const BEFORE = kubeTime(NOW - 3_600_000);
@@ -53,7 +53,7 @@ test.each<{ it: string; state: BindingState; generation: number; since: string }
       said('Available', 'NotAllWorkAreAvailabilityTrackable', generation),
     ],
   };
-  const works = desiredWorks(binding, group).map(
+  const works = (desiredWorks(binding, group, []) as readonly DesiredWork[]).map(
     ({ name, namespace, labels: marks, annotations, content }): HubWork => ({
       metadata: { name, namespace, uid: 'w', resourceVersion: '1', generation: 5, labels: marks, annotations },
       content,
@@ -67,6 +67,7 @@ test.each<{ it: string; state: BindingState; generation: number; since: string }
     binding,
     works,
     group,
+    overrides: [],
     isMemberThere: true,
     isMemberLeaving: false,
     now: NOW,

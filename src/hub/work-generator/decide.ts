@@ -27,9 +27,10 @@ import type { PlacementFamily } from '../families.ts';
 import { isLasting } from '../lasting-failure.ts';
 import { replacing } from '../orders/order.ts';
 import { isReleased, isReleasedByMove, startedOf } from '../orders/release.ts';
+import type { HubOverrideSnapshot } from '../overrides/matching.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { type HubWork, works as workSource } from '../work-source.ts';
-import { type DesiredWork, desiredWorks } from './desired.ts';
+import { type DesiredWork, desiredWorks, type Failed, isFailed, originOf } from './desired.ts';
 import { releases, withoutForeign, withoutLabels } from './foreign-metadata.ts';
 import { type Said, type Summary, summarise } from './summary.ts';
 
@@ -40,6 +41,8 @@ export interface Observed {
   readonly works: readonly HubWork[];
   /** The whole group that the binding names; `missing` = the snapshot is gone, `incomplete` = parts are still to come. */
   readonly group: readonly ResourceSnapshot[] | 'missing' | 'incomplete';
+  /** Those that the binding names, cluster-scoped ones first; a text = the key of one that does not exist. */
+  readonly overrides: readonly HubOverrideSnapshot[] | string;
   readonly isMemberThere: boolean;
   /** It is being deleted: its Works stay until its namespace goes, so what runs there keeps running. */
   readonly isMemberLeaving: boolean;
@@ -62,9 +65,12 @@ export function decide(observed: Observed): Decision {
   if (binding.spec.state === 'Bound' && !isReleased(binding))
     return idle('the rollout has not said yet what it may do');
   if (observed.group === 'incomplete') return idle('parts of its snapshot are still to come');
-  return observed.group === 'missing'
-    ? withoutSnapshot(observed)
-    : order(observed, desiredWorks(binding, observed.group));
+  if (observed.group === 'missing')
+    return withoutSnapshot(observed, `the resource snapshot "${binding.spec.resourceSnapshotName}" does not exist`);
+  if (typeof observed.overrides === 'string')
+    return withoutSnapshot(observed, `the override snapshot "${observed.overrides}" does not exist`);
+  const desired = desiredWorks(binding, observed.group, observed.overrides);
+  return isFailed(desired) ? withoutRendering(observed, desired) : order(observed, desired);
 }
 
 export const keepsTakenOver = ({ metadata }: { readonly metadata: ObjectMeta }): boolean =>
@@ -183,13 +189,11 @@ const ofSomebodyElse = ({ metadata }: HubWork): string =>
   `Work "${metadata.namespace}/${metadata.name}" was made by somebody else; the order for this cluster waits until it is gone: delete it, or name the placement otherwise`;
 
 /** History may have taken the snapshot; Works that carry it already are what they should be. */
-function withoutSnapshot(observed: Observed): Decision {
+function withoutSnapshot(observed: Observed, message: string): Decision {
   const { binding, works } = observed;
   const own = works.filter((each) => isOf(binding, each));
-  const { resourceSnapshotName } = binding.spec;
-  const carry = own.filter(
-    ({ metadata }) => metadata.annotations?.[annotations.parentResourceSnapshotName] === resourceSnapshotName,
-  );
+  const origin = originOf(binding);
+  const carry = own.filter(({ metadata }) => carries(metadata.annotations, origin));
   const going = own.find(isGoing);
   if (going !== undefined)
     return whileGoing(observed, going, 'its snapshot is gone, so nothing can be put in its place');
@@ -199,8 +203,17 @@ function withoutSnapshot(observed: Observed): Decision {
     return report(observed, writes.length > 0 ? undefined : own, [writes]);
   }
   // Differs from KubeFleet: there this reads as a failed override.
-  const message = `the resource snapshot "${resourceSnapshotName}" does not exist`;
   return notSynchronized(observed, { status: 'False', reason: 'SyncWorkFailed', message });
+}
+
+/** What is on the cluster stays as it is until the override is fixed. */
+function withoutRendering(observed: Observed, { reason, message }: Failed): Decision {
+  if (observed.works.some((each) => isOf(observed.binding, each) && isLater(observed.binding, each)))
+    return idle(REPLACED);
+  if (reason === 'SyncWorkFailed') return notSynchronized(observed, { status: 'False', reason, message });
+  const said: Said = { type: 'Overridden', status: 'False', reason, message };
+  const none = { failedPlacements: [], driftedPlacements: [], diffedPlacements: [] };
+  return tell(observed, { said: [said], ...none }, []);
 }
 
 /** How to apply stands on the binding, and does not need the snapshot. */
@@ -297,7 +310,7 @@ const orderBy = ({ uid, generation = 0 }: ObjectMeta, now: number): string => `$
 const upToDate = (name: string | undefined): string => `brings Work "${name}" up to date`;
 
 function write(observed: Observed, desired: DesiredWork, known: HubWork | undefined): readonly Action[] {
-  const { name, namespace, manifests, content, strategy } = desired;
+  const { name, namespace, content, strategy } = desired;
   const { keepsTakenOver: keeps } = observed;
   const keeping = known === undefined ? keeps && { [annotations.keepTakenOver]: 'true' } : changedKeeping(known, keeps);
   const marks = {
@@ -308,13 +321,16 @@ function write(observed: Observed, desired: DesiredWork, known: HubWork | undefi
       [annotations.orderedBy]: orderBy(observed.binding.metadata, observed.now),
     },
   };
-  const spec = { workload: { manifests }, ...(strategy === undefined ? {} : { applyStrategy: strategy }) };
+  const specOf = () => ({
+    workload: { manifests: desired.manifests() },
+    ...(strategy === undefined ? {} : { applyStrategy: strategy }),
+  });
   if (known === undefined) {
     const object: KubeObject = {
       apiVersion: apiVersionOf(work.group, work.version),
       kind: work.kind,
       metadata: { name, namespace, ...(marks as Pick<ObjectMeta, 'labels' | 'annotations'>) },
-      spec,
+      spec: specOf(),
     };
     return [create('hub', work, object, `orders Work "${name}"`)];
   }
@@ -341,7 +357,7 @@ function write(observed: Observed, desired: DesiredWork, known: HubWork | undefi
         path: '/metadata/annotations',
         value: withoutNulls({ ...known.metadata.annotations, ...marks.annotations }),
       },
-      { op: 'add', path: '/spec', value: spec as unknown as Json },
+      { op: 'add', path: '/spec', value: specOf() as unknown as Json },
     ];
     return [patchByOperations(of, operations, upToDate(name))];
   }
@@ -378,7 +394,7 @@ function strategyPatch(known: string, strategy: DesiredWork['strategy']): object
     : replacing(known === '' ? undefined : (JSON.parse(known) as ApplyStrategy), strategy);
 }
 
-const synced = (reason: 'AllWorkSynced' | 'NoOverrideSpecified', type: Said['type']): Said => ({
+const synced = (reason: 'AllWorkSynced' | 'NoOverrideSpecified' | 'OverriddenSucceeded', type: Said['type']): Said => ({
   type,
   status: 'True',
   reason,
@@ -428,7 +444,8 @@ const OURS: readonly string[] = ['Overridden', 'WorkSynchronized', 'Applied', 'A
 function tell(observed: Observed, summary: Summary, steps: readonly (readonly Action[])[]): Decision {
   const { family, binding, now } = observed;
   const { generation } = binding.metadata;
-  const said = [synced('NoOverrideSpecified', 'Overridden'), ...summary.said];
+  const isOverridden = summary.said.some(({ type }) => type === 'Overridden');
+  const said = [...(isOverridden ? [] : [overriddenOf(binding)]), ...summary.said];
   const conditions = said.map((finding): Condition => {
     const old = binding.conditions.find(({ type }) => type === finding.type);
     return nextCondition(
@@ -462,6 +479,11 @@ function tell(observed: Observed, summary: Summary, steps: readonly (readonly Ac
     holds: [],
     because,
   };
+}
+
+function overriddenOf({ spec }: HubBinding): Said {
+  const { clusterResourceOverrideSnapshots: wide = [], resourceOverrideSnapshots: narrow = [] } = spec;
+  return synced(wide.length + narrow.length === 0 ? 'NoOverrideSpecified' : 'OverriddenSucceeded', 'Overridden');
 }
 
 /** RolloutStarted, if the move has released the binding and nobody has reported that yet. */

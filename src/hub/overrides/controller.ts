@@ -1,0 +1,108 @@
+// Takes snapshots of overrides: what it watches and how it sees. Which clusters get them is decided by the orders (orders/observe.ts), what they
+// change on a cluster by the work generator.
+import { fieldManagers, labels } from '../../api/names.ts';
+import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
+import { deepEqual } from '../../base/json.ts';
+import { refTo } from '../../runtime/actions.ts';
+import { keyOf, partsOf } from '../../runtime/cache.ts';
+import { type Controller, isNeed, type Need, type See, type WholeRef } from '../../runtime/controller.ts';
+import { families } from '../families.ts';
+import { isInitialized, isOver } from '../staged-sources.ts';
+import { decide, type Observed } from './decide.ts';
+import type { HubOverride, HubOverrideSnapshot } from './matching.ts';
+import { refusalOf } from './refusal.ts';
+import type { OverrideFamily } from './sources.ts';
+
+const keyOfOverride = ({ metadata }: HubOverride): string => keyOf(metadata.namespace, metadata.name ?? '');
+
+/** As many may be kept before it is asked which are in use. */
+const HISTORY_LIMIT = 10;
+
+export function overrideController(family: OverrideFamily): Controller<Observed> {
+  const { overrides, snapshots } = family;
+  /** Refusals that were reported, by override. In memory: after a restart they are reported once more. */
+  const reported = new Map<string, string>();
+  return {
+    name: `overrides/${overrides.resource.kind}`,
+    eventSource: fieldManagers.override,
+    watches: [
+      {
+        source: overrides,
+        // Its neighbors may be in force because of it, or no longer: whenever its selectors change, or it comes or goes.
+        toKeys(item: HubOverride, see: See, old?: HubOverride) {
+          const isAsBefore = old !== undefined && deepEqual(item.selectors, old.selectors);
+          return isAsBefore ? [keyOfOverride(item)] : neighborsOf(see, item).map(keyOfOverride);
+        },
+      },
+      {
+        source: snapshots,
+        toKeys: ({ metadata, override }: HubOverrideSnapshot) => [keyOf(metadata.namespace, override)],
+      },
+      ...families.flatMap(({ bindings, runs }) => [
+        // Only read: a snapshot that nothing names any more goes with the next change of its override.
+        { source: bindings, toKeys: () => [] },
+        { source: runs, toKeys: () => [] },
+      ]),
+    ],
+
+    observe(see, key) {
+      const { name, namespace } = partsOf(key);
+      const override = see.get(overrides, name, namespace);
+      if (override === undefined) {
+        reported.delete(key);
+        return undefined;
+      }
+      const isDeleting = override.metadata.deletionTimestamp !== undefined;
+      // The cache may be stale: a snapshot that it does not know would stay behind, or its number be used twice.
+      const part = { ...(namespace === undefined ? {} : { namespace }), labels: `${labels.parentOverride}=${name}` };
+      if (isDeleting && see.wasAsked?.(snapshots, part) === false)
+        return { need: [], ask: [{ source: snapshots, part }] };
+      const own = see.by(snapshots, 'override', key);
+      const inUse = isDeleting || own.length <= HISTORY_LIMIT ? new Set<string>() : namesInUse(see);
+      if (isNeed(inUse)) return inUse;
+      const refusal = isDeleting ? undefined : refusalOf(override, see.all(overrides, namespace));
+      const isReported = refusal !== undefined && reported.get(key) === refusal;
+      if (refusal === undefined) reported.delete(key);
+      else reported.set(key, refusal);
+      return {
+        family,
+        override,
+        snapshots: own,
+        ...(refusal === undefined ? {} : { refusal }),
+        isReported,
+        isInUse: (snapshot) => {
+          const text = keyOf(namespace, snapshot);
+          return inUse.has(text) || families.some(({ bindings }) => see.by(bindings, 'override', text).length > 0);
+        },
+      };
+    },
+
+    decide,
+  };
+
+  function neighborsOf(see: See, item: HubOverride): readonly HubOverride[] {
+    const others = see.all(overrides, item.metadata.namespace);
+    return [item, ...others.filter(({ metadata }) => metadata.uid !== item.metadata.uid)];
+  }
+}
+
+/** Keys of snapshots that unfinished runs have recorded. */
+function namesInUse(see: See): ReadonlySet<string> | Need {
+  const refs = families.flatMap(({ run, runs }) =>
+    see
+      .all(runs)
+      .filter((each) => !isOver(each) && isInitialized(each))
+      .map((each): WholeRef => ({ on: 'hub', resource: run, ...refTo(run, each) })),
+  );
+  const need = refs.filter((ref) => see.whole(ref) === undefined);
+  if (need.length > 0) return { need };
+  const clusters = refs.flatMap((ref) =>
+    ((see.whole(ref) as StagedUpdateRun | null)?.status?.stagesStatus ?? []).flatMap((stage) => stage.clusters),
+  );
+  return new Set(
+    clusters.flatMap(({ clusterResourceOverrideSnapshots: wide = [], resourceOverrideSnapshots: narrow = [] }) => [
+      ...wide,
+      ...narrow.map(({ namespace, name }) => keyOf(namespace, name)),
+    ]),
+  );
+}

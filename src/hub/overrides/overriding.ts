@@ -1,0 +1,60 @@
+// The overrides of one cluster: which apply, with which rules, and what their variables stand for. Pure.
+import type { Labels } from '../../api/object.ts';
+import { byText } from '../../base/compare.ts';
+import type { Json } from '../../base/json.ts';
+import type { Overrides } from '../orders/order.ts';
+import { type HubOverrideSnapshot, matchesCluster } from './matching.ts';
+import { valueFor, variablesIn } from './variables.ts';
+
+/**
+ * Which rules of a snapshot apply is recorded with the values, unless all do: like a variable it follows from the labels of the member.
+ */
+const rulesKey = ({ namespace, name }: { readonly namespace?: string | undefined; readonly name: string }): string =>
+  namespace === undefined ? `rules/${name}` : `rules/${namespace}/${name}`;
+
+/** `applicable`: the snapshots in force that match what the placement selects. */
+export function overridesOn(
+  applicable: readonly HubOverrideSnapshot[],
+  cluster: string,
+  labels: Labels,
+): Overrides | undefined {
+  const listed = applicable
+    .map((snapshot) => ({
+      snapshot,
+      namespace: snapshot.metadata.namespace,
+      name: snapshot.metadata.name ?? '',
+      rules: snapshot.rules.flatMap((rule, at) => (matchesCluster(rule, labels) ? [at] : [])),
+    }))
+    .filter(({ rules }) => rules.length > 0)
+    .toSorted((a, b) => byText(a.namespace ?? '', b.namespace ?? '') || byText(a.name, b.name));
+  if (listed.length === 0) return undefined;
+  const values: Record<string, string> = {};
+  for (const { snapshot, namespace, name, rules } of listed) {
+    if (rules.length < snapshot.rules.length) values[rulesKey({ namespace, name })] = rules.join(',');
+    for (const at of rules) {
+      for (const { value } of snapshot.rules[at]?.jsonPatchOverrides ?? []) {
+        for (const variable of variablesIn(value as Json | undefined)) {
+          const known = valueFor(variable, cluster, labels);
+          if (known !== undefined) values[variable] = known;
+        }
+      }
+    }
+  }
+  const wide = listed.filter(({ namespace }) => namespace === undefined).map(({ name }) => name);
+  const narrow = listed.flatMap(({ namespace, name }) => (namespace === undefined ? [] : [{ namespace, name }]));
+  return {
+    ...(wide.length === 0 ? {} : { clusterResourceOverrideSnapshots: wide }),
+    ...(narrow.length === 0 ? {} : { resourceOverrideSnapshots: narrow }),
+    ...(Object.keys(values).length === 0 ? {} : { overrideValues: values }),
+  };
+}
+
+/** The rules of a snapshot that apply, with their numbers, as recorded. */
+export function rulesIn(
+  { metadata, rules }: HubOverrideSnapshot,
+  values: NonNullable<Overrides['overrideValues']>,
+): readonly { readonly at: number; readonly rule: HubOverrideSnapshot['rules'][number] }[] {
+  const recorded = values[rulesKey({ namespace: metadata.namespace, name: metadata.name ?? '' })];
+  const chosen = recorded?.split(',').map(Number);
+  return rules.flatMap((rule, at) => (chosen === undefined || chosen.includes(at) ? [{ at, rule }] : []));
+}
