@@ -28,8 +28,8 @@ export const hubIdentity: User = { name: HUB_USER_NAME, groups: ['system:masters
 const PLACED = ['Namespace', 'ConfigMap', 'Deployment'];
 
 /** The kinds that are placed in worlds: few, because everything that could be in a namespace is watched. */
-export function placedKinds(): LiveCatalogue {
-  const placed = builtinResources().filter(({ kind }) => PLACED.includes(kind));
+export function placedKinds(kinds: readonly string[] = PLACED): LiveCatalogue {
+  const placed = builtinResources().filter(({ kind }) => kinds.includes(kind));
   return catalogueOf(createRegistry(placed));
 }
 

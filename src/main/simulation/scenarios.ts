@@ -3,6 +3,7 @@ import { clusterFamily, namespacedFamily } from '../../hub/families.ts';
 import type { Scenario } from '../../sim/scenario.ts';
 import { copiesScenario } from './copies.ts';
 import { deliveryScenario } from './delivery.ts';
+import { keepingScenario } from './keeping.ts';
 import { ledgerScenario } from './ledger.ts';
 import { membershipScenario } from './membership.ts';
 import { schedulingScenario } from './scheduling.ts';
@@ -23,6 +24,7 @@ export const scenarios: readonly Scenario[] = [
   deliveryScenario({ name: 'delivery-namespaced', isLed: true, family: namespacedFamily, ciRuns: 250 }),
   // Where two act they undo each other's work, and a run takes more than twice as long.
   deliveryScenario({ name: 'delivery-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
+  keepingScenario,
   stagedScenario({ name: 'staged', isLed: true, family: clusterFamily, ciRuns: 250 }),
   stagedScenario({ name: 'staged-namespaced', isLed: true, family: namespacedFamily, ciRuns: 300, relabels: true }),
   stagedScenario({ name: 'staged-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),

@@ -1,11 +1,18 @@
 // All mutants, and which of them a gate tries.
 import { deliveryMutants } from './delivery.ts';
+import { keepingMutants } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
 import { mutants } from './mutants.ts';
 import { schedulingMutants } from './scheduling.ts';
 import { stagedMutants } from './staged.ts';
 
-export const allMutants: readonly Mutant[] = [...mutants, ...deliveryMutants, ...stagedMutants, ...schedulingMutants];
+export const allMutants: readonly Mutant[] = [
+  ...mutants,
+  ...deliveryMutants,
+  ...stagedMutants,
+  ...schedulingMutants,
+  ...keepingMutants,
+];
 
 /** A gate tries at least so many. */
 export const MIN_TRIED = 4;

@@ -1,0 +1,219 @@
+// Members have ClusterRoles of their own: some belong to the cluster itself, some their owner made before a placement of the same names came.
+// The placement selects all ClusterRoles, loses and gets some, goes and comes back, and somebody writes a role of the cluster into a Work, while
+// hub, agents and servers crash. In a third of the worlds the placement keeps what it took over, in another it takes over nothing.
+import { isClusterOwned } from '../../api/cluster-owned.ts';
+import { hubKinds, memberKinds } from '../../api/kinds.ts';
+import { annotations, masterWorkName, memberNamespace, workBaseName } from '../../api/names.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { placement } from '../../api/placement.ts';
+import { RBAC_GROUP } from '../../api/resources.ts';
+import type { Target, Transport } from '../../api/transport.ts';
+import { work } from '../../api/work.ts';
+import { type Checker, changeChecker, conditionsAreOfTheirObject, noWriteLost, type Sight } from '../../sim/check.ts';
+import { usualRates } from '../../sim/faults.ts';
+import type { Scenario } from '../../sim/scenario.ts';
+import { administrator, apiServer } from './api-server.ts';
+import { agentActor, ensure, hubActor, identityOf, join, placedKinds } from './fleet.ts';
+import { person } from './person.ts';
+
+const FAULT_MS = 90_000;
+const SILENCE_MS = 30_000;
+const MEMBERS = ['c1', 'c2'];
+const NAMES = ['team-a', 'team-b', 'team-c'];
+const ROLES = 'roles';
+/** Only owners of members write it. */
+const MADE_BY_OWNER = 'example.com/made-by-owner';
+const HUB_LABEL = 'example.com/from-hub';
+
+type World = 'keeps' | 'takes nothing over' | 'takes over';
+const worldOf = (seed: number): World => (['keeps', 'takes nothing over', 'takes over'] as const)[seed % 3] ?? 'keeps';
+
+const clusterRoles = {
+  group: RBAC_GROUP,
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+} as const;
+
+export const keepingScenario: Scenario = {
+  name: 'keeping',
+  faultMs: FAULT_MS,
+  rates: { ...usualRates, silenceMs: SILENCE_MS },
+  dazedMs: SILENCE_MS + 30_000,
+  healMs: 1_800_000,
+  steps: 100_000,
+  ciRuns: 200,
+  set(world) {
+    const kinds = placedKinds(['ClusterRole']);
+    const of = worldOf(world.seed);
+    world.server('hub', apiServer({ kinds: hubKinds }));
+    const asAdmin = { server: 'hub', as: administrator };
+    world.actor('user', person({ forMs: FAULT_MS - 10_000, pauseMs: 6_000, deed: release(of) }), {
+      servers: { hub: asAdmin },
+      steady: true,
+    });
+    world.actor('hub-1', hubActor({}, kinds), { servers: { hub: asAdmin } });
+    for (const member of MEMBERS) {
+      world.server(member, apiServer({ kinds: memberKinds }));
+      const own = { server: member, as: administrator };
+      world.actor(`${member}-agent`, agentActor(member, kinds), {
+        servers: { hub: { server: 'hub', as: identityOf(member) }, member: own },
+      });
+      world.actor(`${member}-owner`, person({ forMs: 40_000, pauseMs: 6_000, deed: ownRoles }), {
+        servers: { hub: own },
+        steady: true,
+      });
+    }
+    world.check(noWriteLost());
+    world.check(conditionsAreOfTheirObject());
+    world.check(clustersKeepTheirOwn());
+    world.check(onlyOwnedIsDeleted());
+    if (of !== 'takes over') world.check(ownersKeepTheirs());
+    return () => unsettled(world, of);
+  },
+};
+
+// ---- what people do
+
+type Roll = (sides: number) => number;
+
+const role = (name: string, labels: object, notes: object, verb: string): KubeObject =>
+  ({
+    apiVersion: `${RBAC_GROUP}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name, labels, annotations: notes },
+    rules: [{ apiGroups: [''], resources: ['pods'], verbs: [verb] }],
+  }) as unknown as KubeObject;
+
+const placementOf = (of: World): KubeObject =>
+  ({
+    apiVersion: `${placement.cluster.group}/${placement.cluster.version}`,
+    kind: placement.cluster.kind,
+    metadata: { name: ROLES, ...(of === 'keeps' ? { annotations: { [annotations.keepTakenOver]: 'true' } } : {}) },
+    spec: {
+      resourceSelectors: [
+        {
+          group: RBAC_GROUP,
+          version: 'v1',
+          kind: 'ClusterRole',
+          labelSelector: { matchExpressions: [{ key: 'example.com/not-placed', operator: 'DoesNotExist' }] },
+        },
+      ],
+      strategy: {
+        type: 'RollingUpdate',
+        ...(of === 'takes nothing over' ? { applyStrategy: { whenToTakeOver: 'Never' } } : {}),
+      },
+    },
+  }) as unknown as KubeObject;
+
+function release(of: World) {
+  let isJoined = false;
+  const placements: Target = { resource: placement.cluster };
+  return async (api: Transport, roll: Roll): Promise<void> => {
+    if (!isJoined) {
+      for (const name of MEMBERS) await join(api, name, { heartbeatPeriodSeconds: 30 });
+      isJoined = true;
+    }
+    const name = NAMES[roll(NAMES.length)] as string;
+    const at: Target = { resource: clusterRoles, name };
+    switch (roll(8)) {
+      case 0:
+        await api.call({ verb: 'delete', at: { ...placements, name: ROLES } });
+        return;
+      case 1:
+        await api.call({ verb: 'delete', at });
+        return;
+      case 2: {
+        const cluster = MEMBERS[roll(MEMBERS.length)] as string;
+        const name = masterWorkName(workBaseName(ROLES, undefined));
+        const value = role(roll(2) === 0 ? 'cluster-admin' : 'system:node', {}, {}, 'get');
+        const body = [{ op: 'add', path: '/spec/workload/manifests/-', value }];
+        const target = { resource: work, namespace: memberNamespace(cluster), name };
+        await api.call({ verb: 'patch', at: target, patch: { type: 'json', body: body as never }, manager: 'user' });
+        return;
+      }
+      case 3:
+      case 4:
+        await ensure(api, placements, placementOf(of));
+        return;
+      default:
+        await ensure(api, { resource: clusterRoles }, role(name, { [HUB_LABEL]: 'true' }, {}, 'get'));
+    }
+  };
+}
+
+/** They make roles and never delete one. */
+async function ownRoles(member: Transport, roll: Roll): Promise<void> {
+  const name = NAMES[roll(NAMES.length)] as string;
+  await ensure(member, { resource: clusterRoles }, role(name, {}, { [MADE_BY_OWNER]: 'true' }, 'list'));
+}
+
+// ---- what must hold
+
+const isPlaced = ({ metadata }: KubeObject): boolean =>
+  (metadata.ownerReferences ?? []).some(({ kind }) => kind === 'AppliedWork');
+const isMadeByOwner = ({ metadata }: KubeObject): boolean => metadata.annotations?.[MADE_BY_OWNER] === 'true';
+
+/** A checker of the ClusterRoles of members. */
+const ofRoles = (
+  name: string,
+  check: (now: KubeObject, was: KubeObject | undefined, deleted: boolean) => string | undefined,
+) =>
+  changeChecker(name, ({ stored, previous, deleted }, server) => {
+    const now = stored.object();
+    if (!MEMBERS.includes(server) || now.kind !== clusterRoles.kind) return undefined;
+    const objection = check(now, previous?.object(), deleted);
+    return objection === undefined ? undefined : `ClusterRole ${now.metadata.name} on ${server} ${objection}`;
+  });
+
+const clustersKeepTheirOwn = (): Checker =>
+  ofRoles('clusters keep their own', (now, _was, deleted) => {
+    if (!isClusterOwned(clusterRoles, now.metadata)) return undefined;
+    if (deleted) return 'belongs to the cluster and was deleted';
+    return isPlaced(now) ? 'belongs to the cluster and was taken over' : undefined;
+  });
+
+/** By us or by garbage collection: whatever an AppliedWork never owned stays. */
+const onlyOwnedIsDeleted = (): Checker =>
+  ofRoles('only placed objects are deleted', (_now, was, deleted) =>
+    deleted && was !== undefined && !isPlaced(was) ? 'was deleted and was not taken over' : undefined,
+  );
+
+const ownersKeepTheirs = (): Checker =>
+  ofRoles('owners keep theirs', (now, was, deleted) =>
+    deleted && isMadeByOwner(was ?? now) ? 'was made by its owner and was deleted' : undefined,
+  );
+
+// ---- what must be so in the end
+
+const rolesIn = (sight: Sight, server: string): ReadonlyMap<string, KubeObject> =>
+  new Map(
+    (sight.store(server)?.range(`${RBAC_GROUP}/clusterroles/`).items ?? [])
+      .map((item) => item.object())
+      .filter(({ metadata }) => NAMES.includes(metadata.name ?? ''))
+      .map((object) => [object.metadata.name ?? '', object]),
+  );
+
+function unsettled(sight: Sight, of: World): string | undefined {
+  if (['hub', ...MEMBERS].some((server) => sight.store(server) === undefined)) return 'a server is down';
+  const isWanted =
+    sight.store('hub')?.get(`${placement.cluster.group}/${placement.cluster.plural}//${ROLES}`) !== undefined;
+  const wanted = rolesIn(sight, 'hub');
+  for (const member of MEMBERS) {
+    const found = rolesIn(sight, member);
+    for (const name of NAMES) {
+      const live = found.get(name);
+      const problem = notAsWanted(live, isWanted && wanted.has(name), of);
+      if (problem !== undefined) return `ClusterRole ${name} on ${member} ${problem}`;
+    }
+  }
+  return undefined;
+}
+
+function notAsWanted(live: KubeObject | undefined, isWanted: boolean, of: World): string | undefined {
+  if (!isWanted) return live !== undefined && isPlaced(live) ? 'is still placed' : undefined;
+  if (live === undefined) return 'is missing';
+  if (of === 'takes nothing over' && isMadeByOwner(live)) return isPlaced(live) ? 'was taken over' : undefined;
+  return isPlaced(live) ? undefined : 'is not placed';
+}
