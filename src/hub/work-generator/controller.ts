@@ -39,17 +39,24 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       .by(family.bindings, 'cluster', clusterOfNamespace(metadata.namespace ?? '') ?? '')
       .filter((binding) => baseFor(binding) === workBaseIn(metadata.name ?? ''))
       .map(keyOfBinding);
+  /** A Work of an earlier binding could have become this one's. When this one goes, too, it is an orphan. */
+  const orphansBehind = (binding: HubBinding, see: See) =>
+    see
+      .by(works, 'base', keyOf(memberNamespace(binding.spec.targetCluster), baseFor(binding)))
+      .filter(isOurs)
+      .flatMap(bindingOf);
   return {
     name: `work-generator/${family.placement.kind}`,
     eventSource: family.eventSource,
     watches: [
       {
         source: family.bindings,
-        toKeys: (item, _see, other) => {
+        toKeys: (item, see, other) => {
           if (other !== undefined && waitsForRelease(item, other)) return [];
           const heir = item.metadata.annotations?.[annotations.twinOf];
           // The heir marks what is on the cluster as its own when nobody else does any more.
-          return [keyOfBinding(item), ...(heir === undefined ? [] : [keyOf(item.metadata.namespace, heir)])];
+          const further = heir === undefined ? [] : [keyOf(item.metadata.namespace, heir)];
+          return [keyOfBinding(item), ...further, ...(isGoing(item) ? orphansBehind(item, see) : [])];
         },
       },
       {

@@ -746,6 +746,32 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
         await expect(it.get(it.workAt)).rejects.toThrow('not found');
       });
 
+      test('are taken away also if they came while another binding waited for its turn, and that one went, too', async () => {
+        const { it, arrives } = await gone();
+        await using _ = it;
+        await it.cluster.create(family.binding.plural, it.bindingAt.namespace, {
+          metadata: {
+            name: 'the-next',
+            labels: { [labels.parentPlacement]: 'web' },
+            finalizers: ['kubernetes-fleet.io/work-cleanup'],
+          },
+          spec: {
+            state: 'Scheduled',
+            targetCluster: 'c1',
+            resourceSnapshotName: '',
+            schedulingPolicySnapshotName: 'web-0',
+            clusterDecision: { clusterName: 'c1', selected: true, reason: '' },
+          },
+        });
+        await arrives();
+        await it.cluster.call({ verb: 'delete', at: { ...it.bindingAt, name: 'the-next' } });
+        await it.settle();
+        await expect(it.get({ ...it.bindingAt, name: 'the-next' })).rejects.toThrow('not found');
+        it.cluster.clock.advance(STRANDED_MS);
+        await it.settle();
+        await expect(it.get(it.workAt)).rejects.toThrow('not found');
+      });
+
       test('stay if somebody else made them', async () => {
         const { it, arrives } = await gone();
         await using _ = it;

@@ -19,7 +19,8 @@ import { person } from './person.ts';
 const FAULT_MS = 90_000;
 const SILENCE_MS = 30_000;
 const MEMBERS = ['c1', 'c2'];
-const NAMES = ['team-a', 'team-b', 'team-c'];
+/** Owners of members make the first two, too. */
+const NAMES = ['team-a', 'team-b', 'team-c', 'team-d', 'team-e'];
 const ROLES = 'roles';
 /** Only owners of members write it. */
 const MADE_BY_OWNER = 'example.com/made-by-owner';
@@ -49,7 +50,7 @@ export const keepingScenario: Scenario = {
     const of = worldOf(world.seed);
     world.server('hub', apiServer({ kinds: hubKinds }));
     const asAdmin = { server: 'hub', as: administrator };
-    world.actor('user', person({ forMs: FAULT_MS - 10_000, pauseMs: 6_000, deed: release(of) }), {
+    world.actor('user', person({ forMs: FAULT_MS - 10_000, pauseMs: 4_000, deed: release(of) }), {
       servers: { hub: asAdmin },
       steady: true,
     });
@@ -145,7 +146,7 @@ function release(of: World) {
 
 /** They make roles and never delete one. */
 async function ownRoles(member: Transport, roll: Roll): Promise<void> {
-  const name = NAMES[roll(NAMES.length)] as string;
+  const name = NAMES[roll(2)] as string;
   await ensure(member, { resource: clusterRoles }, role(name, {}, { [MADE_BY_OWNER]: 'true' }, 'list'));
 }
 
