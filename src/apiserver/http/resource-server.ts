@@ -125,6 +125,7 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     };
     const caller = (options: WriteOptions): Caller => ({
       ...options,
+      tracksFields: true,
       user,
       warn: (text) => exchange.warnings.add(text),
     });

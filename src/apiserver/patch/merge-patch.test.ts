@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../base/errors.ts';
 import { deepFreeze, type Json } from '../../base/json.ts';
-import { refuseApply } from './apply.ts';
 import { applyMergePatch } from './merge-patch.ts';
 
 describe('a merge patch', () => {
@@ -64,10 +63,4 @@ describe('a merge patch', () => {
       }),
     );
   });
-});
-
-test('apply is refused with a sentence', () => {
-  const error = refuseApply();
-  expect(error.code).toBe(415);
-  expect(error.message).toContain('server-side apply is not served yet');
 });

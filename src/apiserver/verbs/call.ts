@@ -15,6 +15,8 @@ export interface At {
 export interface Caller {
   readonly user: User;
   readonly manager: string;
+  /** A create gives its object owners of fields. Absent in process, where no one asks who wrote what. */
+  readonly tracksFields?: boolean;
   readonly dryRun: boolean;
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore';
   /** Fields that the body named twice, as paths; the last of each counted. */

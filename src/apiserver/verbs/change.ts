@@ -10,23 +10,36 @@ import type { Stored } from '../store/store.ts';
 import { admit, fillDefaults, writeContext } from './admit.ts';
 import type { At, Caller, Written } from './call.ts';
 import { commit, unchanged } from './commit.ts';
+import { isSameButTimes, type ManagedFields, setManagedFields, trackedFields } from './field-owners.ts';
 import { hasAny, isSame } from './metadata.ts';
 
-export async function change(cluster: Cluster, at: At, draft: Draft, old: Stored, caller: Caller): Promise<Written> {
+/** `applied`: the owners that an applied configuration left; else the write is tracked here. */
+export async function change(
+  cluster: Cluster,
+  at: At,
+  draft: Draft,
+  old: Stored,
+  caller: Caller,
+  applied?: ManagedFields,
+): Promise<Written> {
   const { resource } = at;
   const before = old.object();
   const context = writeContext(cluster, at, caller, 'update');
   const next =
     at.subresource === 'status' ? withStatus(resource, before, draft) : withoutStatus(resource, before, draft);
+  const sent = draft.metadata.managedFields;
   carryMetadata(next, before);
   fillDefaults(at, next);
+  const owners = applied ?? trackedFields({ at, before, next, sent, caller, now: context.now });
+  setManagedFields(next, owners);
   resource.behaviour.prepare?.(next, before, context);
   if (resource.behaviour.countsGeneration && isNewGeneration(at, next, before)) {
     next.metadata.generation = (before.metadata.generation ?? 0) + 1;
   }
   const admitted = admit(at, next, before, context);
   const value = admitted as KubeObject;
-  if (isSame(value, before)) return { stored: await unchanged(cluster, old), created: false };
+  if (isSame(value, before) || isSameButOwnersTimes(value, before))
+    return { stored: await unchanged(cluster, old), created: false };
   if (isFinished(resource, value)) {
     await commit(cluster, at, { key: old.key, expect: old.revision, value: undefined }, caller);
     // The answer shows the object without its last finalizer, at the revision it had: a real server does the same.
@@ -37,6 +50,12 @@ export async function change(cluster: Cluster, at: At, draft: Draft, old: Stored
   }
   const stored = await commit(cluster, at, { key: old.key, expect: old.revision, value }, caller);
   return { stored, created: false };
+}
+
+function isSameButOwnersTimes(value: KubeObject, before: KubeObject): boolean {
+  const { managedFields } = before.metadata;
+  if (managedFields === undefined || !isSameButTimes(value.metadata.managedFields, managedFields)) return false;
+  return isSame({ ...value, metadata: { ...value.metadata, managedFields } }, before);
 }
 
 /** A deleted object goes when nothing holds it any longer: no finalizer, nothing of its kind, no grace that somebody must end. */
@@ -104,7 +123,7 @@ function withStatus(resource: ServedResource, before: KubeObject, draft: Draft):
 
 /** What only the server may change in metadata. */
 function carryMetadata(draft: Draft, before: KubeObject): void {
-  const { labels, annotations, finalizers, ownerReferences, managedFields } = draft.metadata;
+  const { labels, annotations, finalizers, ownerReferences } = draft.metadata;
   const {
     name,
     generateName,
@@ -128,7 +147,6 @@ function carryMetadata(draft: Draft, before: KubeObject): void {
     ...(hasAny(annotations) ? { annotations } : {}),
     ...(finalizers && finalizers.length > 0 ? { finalizers } : {}),
     ...(ownerReferences && ownerReferences.length > 0 ? { ownerReferences } : {}),
-    ...(managedFields && managedFields.length > 0 ? { managedFields } : {}),
   };
 }
 

@@ -12,6 +12,7 @@ import { admit, checkNamespace, fillDefaults, writeContext } from './admit.ts';
 import type { At, Caller, Written } from './call.ts';
 import { commit } from './commit.ts';
 import { decodeBody, toStored } from './decode.ts';
+import { type ManagedFields, setManagedFields, trackedFields } from './field-owners.ts';
 import { hasAny } from './metadata.ts';
 import { createSubresource } from './subresources.ts';
 
@@ -24,7 +25,13 @@ export async function create(cluster: Cluster, at: At, body: unknown, caller: Ca
 }
 
 /** The same for a draft that is already decoded and in the stored version (a PUT that creates). */
-export async function createDecoded(cluster: Cluster, at: At, draft: Draft, caller: Caller): Promise<Written> {
+export async function createDecoded(
+  cluster: Cluster,
+  at: At,
+  draft: Draft,
+  caller: Caller,
+  applied?: ManagedFields,
+): Promise<Written> {
   const { resource } = at;
   const context = writeContext(cluster, at, caller, 'create');
   takeNamespace(at, draft);
@@ -34,6 +41,7 @@ export async function createDecoded(cluster: Cluster, at: At, draft: Draft, call
     return { stored: unsaved('', answer), created: true };
   }
   const asked = draft.metadata.resourceVersion ?? '';
+  const sent = draft.metadata.managedFields;
   const isGenerated = !draft.metadata.name && Boolean(draft.metadata.generateName);
   for (let attempt = 1; ; attempt++) {
     if (isGenerated) draft.metadata.name = generatedName(draft.metadata.generateName as string, cluster.random);
@@ -44,6 +52,10 @@ export async function createDecoded(cluster: Cluster, at: At, draft: Draft, call
     if (isTaken && isGenerated && attempt < NAME_ATTEMPTS) continue;
     stampNew(cluster, at, draft, context.now);
     fillDefaults(at, draft);
+    setManagedFields(
+      draft,
+      applied ?? trackedFields({ at, before: undefined, next: draft, sent, caller, now: context.now }),
+    );
     if (resource.custom && resource.hasStatus) delete draft.status;
     resource.behaviour.prepare?.(draft, undefined, context);
     const admitted = admit(at, draft, undefined, context);

@@ -5,6 +5,7 @@ import { invalid, invalidValue, noSuchResource } from '../../api/status.ts';
 import { deepEqual, type Json } from '../../base/json.ts';
 import type { Cluster } from '../cluster.ts';
 import { objectIn } from '../represent.ts';
+import { applyConfig } from './apply.ts';
 import type { At, Caller, Written } from './call.ts';
 import { change, checkName, checkRevision } from './change.ts';
 import { unchanged } from './commit.ts';
@@ -19,9 +20,10 @@ export async function patch(cluster: Cluster, at: At, asked: Patch, caller: Call
   if (at.subresource !== undefined && at.subresource !== 'status' && at.subresource !== 'scale') throw noSuchResource();
   checkPatchType(at, asked);
   if (at.subresource === 'scale') return patchScale(cluster, at, asked, caller);
+  if (asked.type === 'apply') return applyConfig(cluster, at, asked, caller);
   const old = headOf(cluster, at);
   const shown = objectIn(resource, at.version, old) as Json;
-  const patched = patchedValue(at, shown, asked);
+  const patched = patchedValue(at, shown, { ...asked, type: asked.type });
   // Often sent: to make sure that an object is still as it was seen.
   if (deepEqual(patched, shown)) return { stored: await unchanged(cluster, old), created: false };
   const draft = toStored(at, decodePatched(at, patched, asked, caller));

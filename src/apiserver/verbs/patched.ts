@@ -3,7 +3,6 @@ import { resolveBuiltin } from '../../api/builtin/types.ts';
 import { unsupportedMediaType } from '../../api/status.ts';
 import type { PatchType } from '../../api/transport.ts';
 import type { Json } from '../../base/json.ts';
-import { refuseApply } from '../patch/apply.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
 import { applyStrategicPatch } from '../patch/strategic.ts';
@@ -15,9 +14,11 @@ export interface Patch {
   readonly force?: boolean;
 }
 
+/** All but an applied configuration, which is merged by who owns what. */
+export type OwnPatch = Patch & { readonly type: Exclude<PatchType, 'apply'> };
+
 /** A type that is not served is refused whether or not there is an object to patch. */
 export function checkPatchType(at: At, { type }: Patch): void {
-  if (type === 'apply') throw refuseApply();
   if (type === 'strategic' && at.resource.custom) {
     throw unsupportedMediaType(
       'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
@@ -26,7 +27,7 @@ export function checkPatchType(at: At, { type }: Patch): void {
 }
 
 /** The outcome of a patch, of a type that is served, on a value that is shown to the client. */
-export function patchedValue(at: At, value: Json, { type, body }: Patch): Json {
+export function patchedValue(at: At, value: Json, { type, body }: OwnPatch): Json {
   switch (type) {
     case 'json':
       return applyJsonPatch(value, body as Json);
@@ -34,7 +35,5 @@ export function patchedValue(at: At, value: Json, { type, body }: Patch): Json {
       return applyMergePatch(value, body as Json);
     case 'strategic':
       return applyStrategicPatch(value, body as Json, at.version.schema, resolveBuiltin);
-    case 'apply':
-      throw refuseApply();
   }
 }

@@ -1,14 +1,16 @@
 // The scale subresource: one number of an object, shown and changed as autoscaling/v1 Scale.
-import type { KubeObject } from '../../api/object.ts';
+import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest, invalid, invalidValue, modified, noSuchResource } from '../../api/status.ts';
 import { isObject, type Json, mutableCopy } from '../../base/json.ts';
 import { compileLabelMap, compileLabelSelector, formatSelector, type LabelSelector } from '../../base/selector.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Draft, ScaleShape, ServedResource } from '../registry.ts';
-import { unsaved } from '../represent.ts';
+import { objectIn, unsaved } from '../represent.ts';
 import type { Stored } from '../store/store.ts';
+import { appliedTo } from './applied.ts';
 import type { At, Caller, Written } from './call.ts';
 import { change } from './change.ts';
+import { type ManagedFields, trackedFields } from './field-owners.ts';
 import { headOf } from './head.ts';
 import { type Patch, patchedValue } from './patched.ts';
 
@@ -35,12 +37,38 @@ export async function updateScale(cluster: Cluster, at: At, body: unknown, calle
 export async function patchScale(cluster: Cluster, at: At, asked: Patch, caller: Caller): Promise<Written> {
   const old = headOf(cluster, at);
   // A Scale has no lists with keys: a strategic patch of it is a merge patch.
+  if (asked.type === 'apply') return applyScale(cluster, at, asked, old, caller);
   const type = asked.type === 'strategic' ? 'merge' : asked.type;
   const shown = scaleOf(at.resource, old).object();
   return writeScale(cluster, at, patchedValue(at, shown as Json, { ...asked, type }), old, caller);
 }
 
-async function writeScale(cluster: Cluster, at: At, scale: unknown, old: Stored, caller: Caller): Promise<Written> {
+/** An applied Scale is an applied configuration of the object that says nothing but its number of replicas. */
+async function applyScale(cluster: Cluster, at: At, asked: Patch, old: Stored, caller: Caller): Promise<Written> {
+  const { resource, version, name = '' } = at;
+  const { specReplicasPath } = shapeOf(resource);
+  const body = isObject(asked.body) ? asked.body : {};
+  if (body['apiVersion'] !== 'autoscaling/v1' || body['kind'] !== 'Scale') {
+    throw badRequest(`invalid object type: ${body['apiVersion'] ?? ''}, Kind=${body['kind'] ?? ''}`);
+  }
+  const config = { apiVersion: apiVersionOf(resource.group, version.version), kind: resource.kind, metadata: { name } };
+  const replicas = (body['spec'] as Record<string, unknown> | undefined)?.['replicas'];
+  if (replicas !== undefined) setAt(config as Draft, specReplicasPath, replicas as number);
+  const live = objectIn(resource, version, old);
+  const now = cluster.clock.now();
+  const { object, managedFields } = appliedTo({ at, live, config, force: asked.force === true, caller, now });
+  const applied = { ...body, spec: { replicas: numberAt(object, specReplicasPath) } };
+  return writeScale(cluster, at, applied, old, caller, managedFields);
+}
+
+async function writeScale(
+  cluster: Cluster,
+  at: At,
+  scale: unknown,
+  old: Stored,
+  caller: Caller,
+  applied?: ManagedFields,
+): Promise<Written> {
   const { resource, name = '' } = at;
   const shape = shapeOf(resource);
   if (!isObject(scale) || !isObject(scale['spec'] ?? {})) throw badRequest('the object provided is not a Scale');
@@ -60,7 +88,8 @@ async function writeScale(cluster: Cluster, at: At, scale: unknown, old: Stored,
   const draft = mutableCopy(old.object()) as Draft;
   setAt(draft, shape.specReplicasPath, replicas);
   const { subresource: _scale, ...main } = at;
-  const written = await change(cluster, main, draft, old, caller);
+  const track = { at, before: old.object(), next: draft, sent: undefined, caller, now: cluster.clock.now() };
+  const written = await change(cluster, main, draft, old, caller, applied ?? trackedFields(track));
   return { stored: scaleOf(resource, written.stored), created: false };
 }
 

@@ -1,6 +1,5 @@
 // PUT: the whole object, or its status, scale or finalizers.
 import { notFound } from '../../api/status.ts';
-import { forbiddenError } from '../auth/rbac.ts';
 import type { Cluster } from '../cluster.ts';
 import type { At, Caller, Written } from './call.ts';
 import { change, checkName, checkRevision, checkUid } from './change.ts';
@@ -8,6 +7,7 @@ import { createDecoded, takeNamespace } from './create.ts';
 import { decodeBody, toStored } from './decode.ts';
 import { finalizeNamespace } from './finalize.ts';
 import { findHead } from './head.ts';
+import { checkMayCreate } from './may-create.ts';
 import { updateScale } from './scale.ts';
 
 export async function update(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written> {
@@ -26,12 +26,4 @@ export async function update(cluster: Cluster, at: At, body: unknown, caller: Ca
   checkRevision(at, draft, old);
   if (at.subresource === 'finalize') return finalizeNamespace(cluster, at, draft, old, caller);
   return change(cluster, at, draft, old, caller);
-}
-
-/** Who may update what is there may not therefore add what is not. */
-function checkMayCreate({ authorizer }: Cluster, { resource, namespace, name = '' }: At, { user }: Caller): void {
-  const { group, plural } = resource;
-  const wanted = { verb: 'create', group, resource: plural, ...(namespace === '' ? {} : { namespace }), name };
-  const { allowed, reason } = authorizer.allows(user, wanted);
-  if (!allowed) throw forbiddenError(user, wanted, reason);
 }

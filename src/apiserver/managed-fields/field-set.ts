@@ -1,0 +1,217 @@
+// Sets of field paths, as a tree. A step of a path has the form that FieldsV1 gives it: `f:name` is a field, `k:{"name":"web"}` an item of a list by
+// its keys, `v:"x"` an item of a set by its value, `i:0` an item by its place. Sets are never changed: every operation makes a new one.
+import { byNumber, byText } from '../../base/compare.ts';
+import { isObject } from '../../base/json.ts';
+
+export interface FieldNode {
+  /** The path itself belongs to the set, not only paths below it. */
+  readonly member: boolean;
+  readonly children: FieldSet;
+}
+export type FieldSet = ReadonlyMap<string, FieldNode>;
+
+export const EMPTY: FieldSet = new Map();
+const LEAF: FieldNode = { member: true, children: EMPTY };
+
+/** Collects paths. */
+export class FieldSetBuilder {
+  readonly #root: MutableNode = { member: false, children: new Map() };
+
+  insert(path: readonly string[]): void {
+    let node = this.#root;
+    for (const step of path) {
+      let next = node.children.get(step);
+      if (next === undefined) {
+        next = { member: false, children: new Map() };
+        node.children.set(step, next);
+      }
+      node = next;
+    }
+    node.member = true;
+  }
+
+  /** The paths so far; the builder must not be used afterwards. */
+  done(): FieldSet {
+    return this.#root.children;
+  }
+}
+
+interface MutableNode {
+  member: boolean;
+  readonly children: Map<string, MutableNode>;
+}
+
+export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
+  const builder = new FieldSetBuilder();
+  for (const path of paths) builder.insert(path);
+  return builder.done();
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a.size === 0) return b;
+  if (b.size === 0) return a;
+  const result = new Map(a);
+  for (const [step, node] of b) {
+    const other = a.get(step);
+    result.set(
+      step,
+      other ? { member: other.member || node.member, children: union(other.children, node.children) } : node,
+    );
+  }
+  return result;
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  const result = new Map<string, FieldNode>();
+  for (const [step, node] of a) {
+    const other = b.get(step);
+    if (other === undefined) continue;
+    keep(result, step, node.member && other.member, intersection(node.children, other.children));
+  }
+  return result;
+}
+
+/** The paths of `a` that are not in `b`; a path in `b` does not take those below it along. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (a.size === 0 || b.size === 0) return a;
+  const result = new Map<string, FieldNode>();
+  for (const [step, node] of a) {
+    const other = b.get(step);
+    if (other === undefined) result.set(step, node);
+    else keep(result, step, node.member && !other.member, difference(node.children, other.children));
+  }
+  return result;
+}
+
+/** The same, but a path in `b` takes all below it along. */
+export function without(a: FieldSet, b: FieldSet): FieldSet {
+  const result = new Map<string, FieldNode>();
+  for (const [step, node] of a) {
+    const other = b.get(step);
+    if (other === undefined) result.set(step, node);
+    else if (!other.member) keep(result, step, node.member, without(node.children, other.children));
+  }
+  return result;
+}
+
+/** Only the paths below those first steps. */
+export function only(a: FieldSet, step: string): FieldSet {
+  const node = a.get(step);
+  return node === undefined ? EMPTY : new Map([[step, node]]);
+}
+
+function keep(result: Map<string, FieldNode>, step: string, member: boolean, children: FieldSet): void {
+  if (member || children.size > 0) result.set(step, { member, children });
+}
+
+export const isEmpty = (set: FieldSet): boolean => set.size === 0;
+
+export function has(set: FieldSet, path: readonly string[]): boolean {
+  let node: FieldNode | undefined;
+  let children = set;
+  for (const step of path) {
+    node = children.get(step);
+    if (node === undefined) return false;
+    children = node.children;
+  }
+  return node?.member ?? false;
+}
+
+export function isEqualSet(a: FieldSet, b: FieldSet): boolean {
+  if (a.size !== b.size) return false;
+  for (const [step, node] of a) {
+    const other = b.get(step);
+    if (other === undefined || other.member !== node.member || !isEqualSet(node.children, other.children)) return false;
+  }
+  return true;
+}
+
+/** All paths: those that end in a node before those below it. */
+export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Generator<readonly string[]> {
+  const steps = sortedSteps(set);
+  for (const step of steps) if (set.get(step)?.member) yield [...prefix, step];
+  for (const step of steps) yield* pathsOf((set.get(step) as FieldNode).children, [...prefix, step]);
+}
+
+const sortedSteps = (set: FieldSet): readonly string[] => [...set.keys()].sort(bySteps);
+
+const KINDS = 'fkvi';
+
+/** Fields, then items by key, by value and by place. */
+function bySteps(a: string, b: string): number {
+  const kind = byNumber(KINDS.indexOf(a.charAt(0)), KINDS.indexOf(b.charAt(0)));
+  if (kind !== 0) return kind;
+  const [left, right] = [a.slice(2), b.slice(2)];
+  if (a.startsWith('f:')) return byText(left, right);
+  const [one, other] = [parsed(left), parsed(right)];
+  if (!isObject(one) || !isObject(other)) return byScalar(one, other);
+  const [names, others] = [Object.keys(one), Object.keys(other)];
+  for (let index = 0; index < Math.min(names.length, others.length); index++) {
+    const [name, its] = [names[index] as string, others[index] as string];
+    const order = byText(name, its) || byScalar(one[name], other[its]);
+    if (order !== 0) return order;
+  }
+  return byNumber(names.length, others.length);
+}
+
+function byScalar(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return byNumber(a, b);
+  if (typeof a === typeof b) return byText(String(a), String(b));
+  return typeof a === 'number' ? -1 : typeof b === 'number' ? 1 : byText(typeof b, typeof a);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A path as refusals print it: `.spec.containers[name="web"].image`. */
+export const pathText = (path: readonly string[]): string => path.map(stepText).join('');
+
+export function stepText(step: string): string {
+  const rest = step.slice(2);
+  if (step.startsWith('f:')) return `.${rest}`;
+  if (step.startsWith('v:')) return `[=${rest}]`;
+  if (step.startsWith('i:')) return `[${rest}]`;
+  const keys = parsed(rest);
+  if (!isObject(keys)) return `[${rest}]`;
+  return `[${Object.entries(keys)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(',')}]`;
+}
+
+// ---- FieldsV1
+
+const SELF = '.';
+
+/** The set as FieldsV1 writes it. */
+export function encodeFields(set: FieldSet): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const step of sortedSteps(set)) {
+    const { member, children } = set.get(step) as FieldNode;
+    result[step] = { ...(member && children.size > 0 ? { [SELF]: {} } : {}), ...encodeFields(children) };
+  }
+  return result;
+}
+
+export class BadFields extends Error {
+  override readonly name = 'BadFields';
+}
+
+/** What FieldsV1 says. Throws BadFields. */
+export function decodeFields(fields: unknown): FieldSet {
+  if (!isObject(fields)) throw new BadFields('fieldsV1 must be an object');
+  const result = new Map<string, FieldNode>();
+  for (const [step, below] of Object.entries(fields)) {
+    if (step === SELF) continue;
+    if (!/^[fkvi]:/.test(step)) throw new BadFields(`unknown path element ${JSON.stringify(step)}`);
+    if (!isObject(below)) throw new BadFields(`${JSON.stringify(step)} must be an object`);
+    const children = decodeFields(below);
+    const member = children.size === 0 || SELF in below;
+    result.set(step, member && children.size === 0 ? LEAF : { member, children });
+  }
+  return result;
+}

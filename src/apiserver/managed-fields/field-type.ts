@@ -1,0 +1,191 @@
+// How server-side apply sees a schema: which values are merged field by field or item by item, and which belong to one manager as a whole.
+import { resolveBuiltin } from '../../api/builtin/types.ts';
+import type { Schema } from '../../api/schema.ts';
+import { isObject } from '../../base/json.ts';
+
+export interface FieldType {
+  readonly map?: MapType;
+  readonly list?: ListType;
+  readonly scalar?: 'string' | 'numeric' | 'boolean' | 'untyped';
+}
+
+export interface MapType {
+  readonly atomic: boolean;
+  /** Declared fields. */
+  field(name: string): FieldType | undefined;
+  /** Of all other keys; absent = there may be none. */
+  readonly element?: () => FieldType;
+  defaultOf(name: string): unknown;
+}
+
+export interface ListType {
+  readonly how: 'atomic' | 'set' | 'map';
+  readonly keys: readonly string[];
+  readonly element: () => FieldType;
+}
+
+const UNTYPED: FieldType = {
+  scalar: 'untyped',
+  list: { how: 'atomic', keys: [], element: () => UNTYPED },
+  map: { atomic: true, field: () => undefined, element: () => UNTYPED, defaultOf: () => undefined },
+};
+
+/** Values of which the schema says nothing: maps are merged key by key, lists are atomic. */
+export const DEDUCED: FieldType = {
+  scalar: 'untyped',
+  list: { how: 'atomic', keys: [], element: () => UNTYPED },
+  map: { atomic: false, field: () => undefined, element: () => DEDUCED, defaultOf: () => undefined },
+};
+
+const SCALAR: FieldType = { scalar: 'untyped' };
+
+const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+const UNTYPED_REFS: ReadonlySet<string> = new Set([
+  'io.k8s.apimachinery.pkg.api.resource.Quantity',
+  'io.k8s.apimachinery.pkg.runtime.RawExtension',
+  'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+]);
+
+const known = { plain: new WeakMap<Schema, FieldType>(), open: new WeakMap<Schema, FieldType>() };
+const roots = new WeakMap<Schema, FieldType>();
+
+/** The type of whole objects of a kind: a CRD's schema need not say what metadata is. */
+export function objectType(schema: Schema): FieldType {
+  let type = roots.get(schema);
+  if (type === undefined) {
+    type = withObjectMeta(typeOf(schema, false));
+    roots.set(schema, type);
+  }
+  return type;
+}
+
+function withObjectMeta(type: FieldType): FieldType {
+  const map = type.map ?? (DEDUCED.map as MapType);
+  const own: Readonly<Record<string, () => FieldType>> = {
+    apiVersion: () => ({ scalar: 'string' }),
+    kind: () => ({ scalar: 'string' }),
+    metadata: () => typeOf({ $ref: OBJECT_META }, false),
+  };
+  const fixed = new Map(Object.entries(own).map(([name, make]) => [name, make()]));
+  return { map: { ...map, field: (name) => fixed.get(name) ?? map.field(name) } };
+}
+
+function typeOf(schema: Schema, isOpen: boolean): FieldType {
+  const cache = isOpen ? known.open : known.plain;
+  let type = cache.get(schema);
+  if (type === undefined) {
+    type = made(schema, isOpen);
+    cache.set(schema, type);
+  }
+  return type;
+}
+
+function made(schema: Schema, inherited: boolean): FieldType {
+  const { $ref } = schema;
+  if ($ref !== undefined) {
+    if (UNTYPED_REFS.has($ref)) return SCALAR;
+    const type = typeOf(resolveBuiltin($ref), false);
+    const how = schema['x-kubernetes-map-type'];
+    return how === undefined || type.map === undefined
+      ? type
+      : { ...type, map: { ...type.map, atomic: how === 'atomic' } };
+  }
+  if (schema['x-kubernetes-int-or-string']) return SCALAR;
+  const isOpen = inherited || schema['x-kubernetes-preserve-unknown-fields'] === true;
+  switch (schema.type) {
+    case 'object':
+      return { map: mapOf(schema, isOpen) };
+    case 'array':
+      return { list: listOf(schema, isOpen) };
+    case 'string':
+      return { scalar: schema.format === undefined || schema.format === 'byte' ? 'string' : 'untyped' };
+    case 'integer':
+    case 'number':
+      return { scalar: 'numeric' };
+    case 'boolean':
+      return { scalar: 'boolean' };
+    case undefined:
+      if (schema.oneOf !== undefined && schema.properties === undefined) return SCALAR;
+      return { scalar: 'untyped', list: listOf(schema, isOpen), map: mapOf(schema, isOpen) };
+  }
+}
+
+function mapOf(schema: Schema, isOpen: boolean): MapType {
+  const properties = schema.properties ?? {};
+  const additional = schema.additionalProperties;
+  const isFree = isOpen || Object.keys(properties).length === 0;
+  const element = isObject(additional)
+    ? () => typeOf(additional as Schema, isOpen)
+    : additional === true || (additional === undefined && isFree)
+      ? () => DEDUCED
+      : undefined;
+  return {
+    atomic: schema['x-kubernetes-map-type'] === 'atomic',
+    field: (name) => (Object.hasOwn(properties, name) ? typeOf(properties[name] as Schema, isOpen) : undefined),
+    defaultOf: (name) => (Object.hasOwn(properties, name) ? properties[name]?.default : undefined),
+    ...(element === undefined ? {} : { element }),
+  };
+}
+
+function listOf(schema: Schema, isOpen: boolean): ListType {
+  const { items } = schema;
+  const element = items === undefined ? () => UNTYPED : () => typeOf(items, isOpen);
+  const how = schema['x-kubernetes-list-type'];
+  if (how !== undefined) return { how, keys: schema['x-kubernetes-list-map-keys'] ?? [], element };
+  if (schema['x-kubernetes-patch-strategy']?.split(',').includes('merge')) {
+    const key = schema['x-kubernetes-patch-merge-key'];
+    return key === undefined ? { how: 'set', keys: [], element } : { how: 'map', keys: [key], element };
+  }
+  return { how: 'atomic', keys: [], element };
+}
+
+// ---- values
+
+export type Form = 'map' | 'list' | 'scalar';
+
+/** As what a value is treated: as itself where the type allows it, else as what the type prefers. */
+export function formOf(type: FieldType, value: unknown): Form {
+  if (value !== undefined && value !== null) {
+    const own: Form = Array.isArray(value) ? 'list' : typeof value === 'object' ? 'map' : 'scalar';
+    if (type[own] !== undefined) return own;
+  }
+  return type.map ? 'map' : type.scalar ? 'scalar' : 'list';
+}
+
+export const elementOf = (type: MapType, key: string): FieldType => type.field(key) ?? type.element?.() ?? UNTYPED;
+
+export const asMap = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  isObject(value) ? value : undefined;
+
+export const asList = (value: unknown): readonly unknown[] | undefined => (Array.isArray(value) ? value : undefined);
+
+/** The step that leads to an item of a set or a map. Throws what is wrong with the item. */
+export function stepOf(list: ListType, item: unknown): string {
+  if (list.how === 'set') {
+    if (isObject(item)) throw new BadItem("associative list without keys has an element that's a map type");
+    if (Array.isArray(item)) throw new BadItem('not supported: associative list with lists as elements');
+    if (item === null) throw new BadItem("associative list without keys has an element that's an explicit null");
+    return `v:${JSON.stringify(item)}`;
+  }
+  if (item === null) throw new BadItem('associative list with keys may not have a null element');
+  if (!isObject(item)) throw new BadItem('associative list with keys may not have non-map elements');
+  const keys: Record<string, unknown> = {};
+  let found = 0;
+  for (const key of list.keys.toSorted()) {
+    const value = Object.hasOwn(item, key) ? item[key] : list.element().map?.defaultOf(key);
+    if (value === undefined) continue;
+    keys[key] = value;
+    found++;
+  }
+  if (found === 0) {
+    const names = list.keys.map((key) => JSON.stringify(key)).join(' ');
+    throw new BadItem(
+      `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,
+    );
+  }
+  return `k:${JSON.stringify(keys)}`;
+}
+
+export class BadItem extends Error {
+  override readonly name = 'BadItem';
+}

@@ -1,0 +1,178 @@
+// Server-side apply and the tracking of other writes, on plain objects: who owns what after a write, what an applied configuration makes of an object,
+// and who is in the way. Pure; the caller says what the versions of a kind are.
+import type { KubeObject } from '../../api/object.ts';
+import { deepEqual } from '../../base/json.ts';
+import { difference, EMPTY, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.ts';
+import type { FieldType } from './field-type.ts';
+import { capped, identityOf, type Manager, type Owner, type Owners } from './managers.ts';
+import { type Comparison, changedIn, compare, fieldsOf, withNamedFields } from './typed-fields.ts';
+import { merge, removed } from './typed-merge.ts';
+
+/** A kind in one of its versions. */
+export interface VersionView {
+  readonly type: FieldType;
+  /** From the version of the request, and back to it. */
+  from(object: KubeObject): KubeObject;
+  back(object: KubeObject): KubeObject;
+}
+
+export interface Versions {
+  /** The version of the request. */
+  readonly type: FieldType;
+  /** undefined = no longer served. */
+  view(apiVersion: string): VersionView | undefined;
+  /** What of a set this endpoint may own: not the status on the main one. */
+  restrict(fields: FieldSet): FieldSet;
+}
+
+/** Fields that the server owns. */
+const SERVER_FIELDS: FieldSet = setOf(
+  ['f:apiVersion'],
+  ['f:kind'],
+  ['f:metadata'],
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'clusterName',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+  ].map((name) => ['f:metadata', `f:${name}`]),
+);
+
+export const BEFORE_FIRST_APPLY = 'before-first-apply';
+
+interface Change {
+  readonly versions: Versions;
+  readonly owners: Owners;
+  readonly old: KubeObject;
+  readonly next: KubeObject;
+  readonly apiVersion: string;
+}
+
+function comparer({ versions, old, next, apiVersion }: Omit<Change, 'owners'>) {
+  const known = new Map<string, Comparison | undefined>();
+  return (version: string): Comparison | undefined => {
+    if (known.has(version)) return known.get(version);
+    const view = version === apiVersion ? undefined : versions.view(version);
+    let found: Comparison | undefined;
+    if (version === apiVersion) found = compare(versions.type, old, next);
+    else if (view) found = compare(view.type, view.from(old), view.from(next));
+    const comparison = found && {
+      added: versions.restrict(found.added),
+      modified: versions.restrict(found.modified),
+      removed: versions.restrict(found.removed),
+    };
+    known.set(version, comparison);
+    return comparison;
+  };
+}
+
+export interface FieldConflict {
+  readonly owner: Owner;
+  readonly fields: FieldSet;
+}
+
+/** What the others own after a change, and which of their fields it touched. Owners without a field and of unknown versions go. */
+function others(
+  change: Change,
+  self: string,
+): { readonly owners: Map<string, Owner>; readonly conflicts: FieldConflict[] } {
+  const comparisonIn = comparer(change);
+  const owners = new Map<string, Owner>();
+  const conflicts: FieldConflict[] = [];
+  for (const [identity, owner] of change.owners) {
+    if (identity === self) {
+      owners.set(identity, owner);
+      continue;
+    }
+    const comparison = comparisonIn(owner.apiVersion);
+    if (comparison === undefined) continue;
+    const touched = intersection(owner.fields, changedIn(comparison));
+    if (!isEmpty(touched)) conflicts.push({ owner, fields: touched });
+    const fields = difference(difference(owner.fields, touched), comparison.removed);
+    if (!isEmpty(fields)) owners.set(identity, fields === owner.fields ? owner : { ...owner, fields });
+  }
+  return { owners, conflicts };
+}
+
+/** Who owns what after a create, update or patch. */
+export function ownersAfterUpdate(change: Change, by: Manager, time: string | undefined): Owners {
+  const { owners } = others(change, '');
+  const comparison = comparer(change)(change.apiVersion) as Comparison;
+  const fields = difference(changedIn(comparison), SERVER_FIELDS);
+  if (isEmpty(fields)) return owners;
+  const identity = identityOf(by);
+  const previous = owners.get(identity)?.fields ?? EMPTY;
+  owners.set(identity, { ...by, time, fields: union(fields, previous) });
+  return capped(owners);
+}
+
+export interface Application {
+  readonly versions: Versions;
+  readonly owners: Owners;
+  readonly live: KubeObject;
+  readonly config: KubeObject;
+  readonly by: Manager;
+  readonly force: boolean;
+  readonly time: string | undefined;
+}
+
+export type Applied =
+  | { readonly object: KubeObject; readonly owners: Owners }
+  | { readonly conflicts: readonly FieldConflict[] };
+
+/** The live object with the configuration, without what the manager applied before and nobody else owns; or who is in the way. */
+export function apply(application: Application): Applied {
+  const { versions, owners, live, config, by, force, time } = application;
+  const self = identityOf(by);
+  const last = owners.get(self);
+  const merged = merge(versions.type, live, config) as KubeObject;
+  const own: Owner = { ...by, time: last?.time, fields: versions.restrict(fieldsOf(versions.type, config)) };
+  const claimed = new Map(owners).set(self, own);
+  const next = last === undefined ? merged : pruned(versions, merged, claimed, last, by.apiVersion);
+  const change = { versions, owners: claimed, old: live, next, apiVersion: by.apiVersion };
+  const { owners: left, conflicts } = others(change, self);
+  if (conflicts.length > 0 && !force) return { conflicts };
+  const fields = difference(own.fields, SERVER_FIELDS);
+  if (isEmpty(fields)) left.delete(self);
+  else left.set(self, { ...own, fields, time: deepEqual(live, next) ? own.time : time });
+  return { object: next, owners: left };
+}
+
+/** Takes out what the manager has given up: owned by it before, and by nobody now. */
+function pruned(versions: Versions, merged: KubeObject, owners: Owners, last: Owner, apiVersion: string): KubeObject {
+  const own = viewOf(versions, last.apiVersion, apiVersion);
+  if (own === undefined) return merged;
+  const whole = own.from(merged);
+  const given = withNamedFields(own.type, last.fields);
+  let left = removed(own.type, whole, given) as KubeObject;
+  const byVersion = new Map<string, FieldSet>();
+  for (const owner of owners.values()) {
+    byVersion.set(owner.apiVersion, union(byVersion.get(owner.apiVersion) ?? EMPTY, owner.fields));
+  }
+  const order = [last.apiVersion, ...[...byVersion.keys()].filter((version) => version !== last.apiVersion)];
+  for (const version of order) {
+    const view = viewOf(versions, version, apiVersion);
+    const owned = byVersion.get(version);
+    if (view === undefined || owned === undefined) continue;
+    const all = view.from(merged);
+    const named = (fields: FieldSet) => withNamedFields(view.type, fields);
+    const kept = union(named(fieldsOf(view.type, view.from(own.back(left)))), named(owned));
+    const gone = difference(named(fieldsOf(view.type, all)), kept);
+    left = own.from(view.back(removed(view.type, all, gone) as KubeObject));
+  }
+  const gone = difference(
+    withNamedFields(own.type, fieldsOf(own.type, whole)),
+    withNamedFields(own.type, fieldsOf(own.type, left)),
+  );
+  return own.back(removed(own.type, whole, intersection(gone, given)) as KubeObject);
+}
+
+function viewOf(versions: Versions, version: string, requested: string): VersionView | undefined {
+  if (version !== requested) return versions.view(version);
+  return { type: versions.type, from: (object) => object, back: (object) => object };
+}

@@ -1,0 +1,148 @@
+// Between the verbs and the ownership of fields. A write by a client that is tracked gives an object its first owners; from then on every write counts.
+// Objects that only the server's own process writes have no owners and cost nothing: the first apply gives what is there to `before-first-apply`.
+
+import { shapeTyped } from '../../api/builtin/typed-shape.ts';
+import { typeNameOf } from '../../api/builtin/types.ts';
+import { apiVersionOf, groupVersionOf, type KubeObject } from '../../api/object.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { deepEqual, deepFreeze, isObject } from '../../base/json.ts';
+import { EMPTY, type FieldSet, only, setOf, without } from '../managed-fields/field-set.ts';
+import { objectType } from '../managed-fields/field-type.ts';
+import {
+  BadManagedFields,
+  decodeOwners,
+  encodeOwners,
+  type Manager,
+  type Operation,
+  type Owners,
+} from '../managed-fields/managers.ts';
+import { ownersAfterUpdate, type Versions } from '../managed-fields/ownership.ts';
+import type { Draft, ServedResource, ServedVersion } from '../registry.ts';
+import type { At, Caller } from './call.ts';
+
+export type ManagedFields = readonly unknown[];
+
+export function setManagedFields(draft: Draft, managedFields: ManagedFields | undefined): void {
+  if (managedFields !== undefined && managedFields.length > 0) draft.metadata.managedFields = [...managedFields];
+}
+
+export const managerAt = (at: At, manager: string, operation: Operation): Manager => ({
+  manager: manager === '' ? 'unknown' : manager,
+  operation,
+  apiVersion: apiVersionOf(at.resource.group, at.version.version),
+  subresource: at.subresource ?? '',
+});
+
+const STATUS = setOf(['f:status']);
+const NOT_OF_STATUS = setOf(['f:spec'], ['f:metadata', 'f:labels']);
+
+export function versionsAt({ resource, version, subresource }: At): Versions {
+  const restrict = (fields: FieldSet): FieldSet => {
+    if (subresource === 'status') return resource.custom ? only(fields, 'f:status') : without(fields, NOT_OF_STATUS);
+    return resource.hasStatus ? without(fields, STATUS) : fields;
+  };
+  return {
+    type: objectType(version.schema),
+    restrict: (fields) => (fields.size === 0 ? EMPTY : restrict(fields)),
+    view(apiVersion) {
+      const asked = groupVersionOf(apiVersion);
+      const other = resource.versions.find((each) => each.version === asked.version);
+      if (other === undefined || asked.group !== resource.group) return undefined;
+      return {
+        type: objectType(other.schema),
+        from: (object) => between(resource, version, other, object),
+        back: (object) => between(resource, other, version, object),
+      };
+    },
+  };
+}
+
+function between(resource: ServedResource, from: ServedVersion, to: ServedVersion, object: KubeObject): KubeObject {
+  if (from === to) return object;
+  const stored = from.convert ? from.convert.toStored(object) : object;
+  return to.convert
+    ? to.convert.fromStored(stored)
+    : { ...stored, apiVersion: apiVersionOf(resource.group, to.version) };
+}
+
+/** A draft of the stored version as the version of the request has it, without its owners. */
+function shown({ resource, version }: At, object: KubeObject): KubeObject {
+  const { managedFields: _owners, ...metadata } = object.metadata;
+  return between(resource, resource.stored, version, { ...object, metadata });
+}
+
+/** An object of a kind before anything is said about it: a typed one has the values that its type always has. */
+export function nothingOf({ resource, version }: At): KubeObject {
+  const { group, kind } = resource;
+  const nothing: Record<string, unknown> = { apiVersion: apiVersionOf(group, version.version), kind, metadata: {} };
+  const typeName = resource.custom ? undefined : typeNameOf(group, version.version, kind);
+  if (typeName !== undefined) shapeTyped(typeName, nothing);
+  return deepFreeze(nothing) as unknown as KubeObject;
+}
+
+/** The owners in an object, none if they cannot be read. */
+function readable(managedFields: ManagedFields | undefined): Owners {
+  try {
+    return decodeOwners(managedFields);
+  } catch (error) {
+    if (error instanceof BadManagedFields) return new Map();
+    throw error;
+  }
+}
+
+const isReset = (managedFields: ManagedFields | undefined): boolean => {
+  if (managedFields === undefined || managedFields === null) return false;
+  const [only] = managedFields;
+  return managedFields.length === 0 || (managedFields.length === 1 && isObject(only) && Object.keys(only).length === 0);
+};
+
+/** A client that knows owners may write them; one that does not must not delete them by accident. */
+function ownersIn(at: At, sent: ManagedFields | undefined, before: ManagedFields | undefined): Owners {
+  if (at.subresource !== undefined) return readable(before);
+  if (isReset(sent)) return new Map();
+  const owners = readable(sent);
+  return owners.size > 0 ? owners : readable(before);
+}
+
+export interface TrackedWrite {
+  readonly at: At;
+  /** In the stored version; absent = a create. */
+  readonly before: KubeObject | undefined;
+  /** With defaults, before the server decides anything itself. */
+  readonly next: Draft;
+  /** What the client sent as owners. */
+  readonly sent: ManagedFields | undefined;
+  readonly caller: Caller;
+  readonly now: number;
+}
+
+/** metadata.managedFields of what a create, update or patch writes; undefined = none. */
+export function trackedFields({ at, before, next, sent, caller, now }: TrackedWrite): ManagedFields | undefined {
+  const known = before?.metadata.managedFields;
+  if (before === undefined ? !caller.tracksFields : sent === undefined && known === undefined) return undefined;
+  const owners = ownersIn(at, sent, known);
+  if (before !== undefined && owners.size === 0) return undefined;
+  const by = managerAt(at, caller.manager, 'Update');
+  const change = {
+    versions: versionsAt(at),
+    owners,
+    old: before === undefined ? nothingOf(at) : shown(at, before),
+    next: shown(at, next as KubeObject),
+    apiVersion: by.apiVersion,
+  };
+  // Entries of scales have no time on a real server.
+  const time = at.subresource === 'scale' ? undefined : kubeTime(now);
+  const after = ownersAfterUpdate(change, by, time);
+  if (after.size === 0) return undefined;
+  return sent === undefined && isSameOwners(after, owners) ? known : encodeOwners(after);
+}
+
+const isSameOwners = (a: Owners, b: Owners): boolean =>
+  a.size === b.size && [...a].every(([identity, owner]) => b.get(identity) === owner);
+
+/** Equal but for times: such a write changes nothing. */
+export function isSameButTimes(a: ManagedFields | undefined, b: ManagedFields | undefined): boolean {
+  const timeless = (entries: ManagedFields | undefined) =>
+    (entries ?? []).map((entry) => (isObject(entry) ? { ...entry, time: undefined } : entry));
+  return deepEqual(timeless(a), timeless(b));
+}
