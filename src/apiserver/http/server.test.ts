@@ -310,7 +310,7 @@ describe('a server', () => {
     });
     server = await aServer(cluster);
     const reply = await server.call('POST', `${CM}?fieldManager=m&dryRun=All&fieldValidation=Strict`, sending({}));
-    expect(told).toEqual({ manager: 'm', dryRun: true, fieldValidation: 'Strict', user: 'me' });
+    expect(told).toEqual({ manager: 'm', tracksFields: true, dryRun: true, fieldValidation: 'Strict', user: 'me' });
     const utf8 = Buffer.from(String(reply.headers['warning']), 'latin1').toString();
     expect(utf8).toBe('299 - "naïve \\"quotes\\" \\\\ and lines", 299 - "second"');
   });

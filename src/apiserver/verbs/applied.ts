@@ -67,7 +67,6 @@ function checkConfig({ resource, version }: At, body: unknown): KubeObject {
   const { apiVersion, kind } = config;
   if (apiVersion !== apiVersionOf(resource.group, version.version) || kind !== resource.kind) {
     const stated = (value: unknown) => (typeof value === 'string' ? value : '');
-    if (stated(kind) === '') throw badRequest("Object 'Kind' is missing in the applied configuration");
     throw badRequest(`invalid object type: ${kindText(stated(apiVersion), stated(kind))}`);
   }
   const metadata = isObject(config['metadata']) ? config['metadata'] : {};

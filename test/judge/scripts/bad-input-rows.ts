@@ -408,17 +408,6 @@ export const patches: readonly Row[] = [
     says: 'clusterresourceplacements.placement.kubernetes-fleet.io "there" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
   },
   {
-    it: 'server-side apply',
-    path: `${CM}/there?fieldManager=me`,
-    method: 'PATCH',
-    body: map('there'),
-    ...type('application/apply-patch+yaml'),
-    code: 415,
-    reason: 'UnsupportedMediaType',
-    says: /server-side apply/i,
-    ours: 'server-side-apply',
-  },
-  {
     it: 'a deletion with a foreign uid',
     path: `${CM}/there`,
     method: 'DELETE',

@@ -66,7 +66,7 @@ export const rawStatus = inNamespace('raw-status', [
   patch(STRATEGIC, `${CRPS}/absent-{{id}}`, {}),
   patch('text/plain', `${CORE}/configmaps/one`, 'x', { differs: { known: 'media-types' } }),
   patch(APPLY, `${CORE}/configmaps/one`, map('one')),
-  patch(APPLY, `${CORE}/configmaps/one?fieldManager=me`, map('one'), { differs: { known: 'server-side-apply' } }),
+  patch(APPLY, `${CORE}/configmaps/one?fieldManager=me`, map('one')),
   remove(`${CORE}/configmaps/one`, { preconditions: { uid: 'other' } }),
   remove(`${CORE}/configmaps/one`, { preconditions: { resourceVersion: '1' } }),
   remove(`${CORE}/configmaps/absent`),
