@@ -128,6 +128,8 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
     `nobody can tell whether ${on} is available: it counts as such after ${facts['seconds'] ?? '?'} s`,
 };
 
+export const HOLD_CODES = Object.keys(SENTENCES) as readonly HoldCode[];
+
 const unavailableIn = (facts: Facts): string =>
   `${facts['unavailable'] ?? '?'} of ${facts['size'] ?? '?'} clusters are unavailable, at most ${facts['maxUnavailable'] ?? '?'} may be`;
 

@@ -1,6 +1,7 @@
 // All commands. Their flags are in commands/, one file per group; what a command does is in a file of its own.
 import { Command } from 'commander';
 import { addApproveRequest, addApproveRun, addReject } from './commands/approve.ts';
+import { addCompletion, addExplain } from './commands/habits.ts';
 import { addApply, addDelete, addDescribe, addGet } from './commands/objects.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
@@ -20,8 +21,11 @@ export function program(name: string): Command {
     .description('Ships changes to every Kubernetes cluster of a fleet, safely.')
     .version(VERSION)
     .showHelpAfterError('(add --help for what can be given)');
-  addUp(root);
-  addMembers(root);
+  const isPlugin = name === PLUGIN;
+  if (!isPlugin) {
+    addUp(root);
+    addMembers(root);
+  }
   addHub(root);
   addMember(root);
   addJoin(root);
@@ -30,10 +34,8 @@ export function program(name: string): Command {
   addCrds(root);
   addRoles(root);
   addPolicies(root);
-  addApply(root);
-  addGet(root);
-  addDescribe(root);
-  addDelete(root);
+  // kubectl has these itself.
+  if (!isPlugin) for (const add of [addApply, addGet, addDescribe, addDelete]) add(root);
   addStatus(root);
   addRun(root);
   addWhy(root);
@@ -41,8 +43,10 @@ export function program(name: string): Command {
   addRollback(root);
   addPlan(root);
   addPause(root);
-  if (name === PLUGIN) addApproveRequest(root);
+  if (isPlugin) addApproveRequest(root);
   else addApproveRun(root);
   addReject(root);
+  addExplain(root);
+  addCompletion(root);
   return root;
 }

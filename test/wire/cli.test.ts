@@ -62,24 +62,31 @@ describe('flotilla', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test.each([{ which: program }, { which: join(dirname(program), 'kubectl-fleet.js') }])(
-    'has --help and --version: $which',
-    async ({ which }) => {
-      const help = await start(which, ['--help']);
-      expect(help).toMatchObject({ code: 0, stderr: '' });
-      for (const command of ['apiserver', 'apply', 'crds', 'delete', 'describe', 'get'])
-        expect(help.stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
-      const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-        version: string;
-      };
-      expect(await start(which, ['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` });
-      expect((await start(which, ['get', '--help'])).stdout).toContain('--all-namespaces');
-      expect(await start(which, ['get', 'crds'])).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining('CREATED AT'),
-      });
-    },
-  );
+  test('has --help and --version', async () => {
+    const help = await start(program, ['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const command of ['apiserver', 'apply', 'crds', 'delete', 'describe', 'get', 'status', 'rollback'])
+      expect(help.stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      version: string;
+    };
+    expect(await start(program, ['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` });
+    expect((await start(program, ['get', '--help'])).stdout).toContain('--all-namespaces');
+    expect(await start(program, ['get', 'crds'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('CREATED AT'),
+    });
+  });
+
+  test('as a kubectl plugin offers what kubectl does not have', async () => {
+    const plugin = join(dirname(program), 'kubectl-fleet.js');
+    const help = await start(plugin, ['--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const command of ['status', 'why', 'history', 'rollback', 'run', 'approve', 'reject'])
+      expect(help.stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
+    for (const command of ['up', 'apply', 'get', 'delete'])
+      expect(help.stdout).not.toMatch(new RegExp(`^  ${command} `, 'm'));
+  });
 
   test('prints the CRDs of all kinds, and a server takes them', async () => {
     const text = await ok(['crds']);
