@@ -56,6 +56,8 @@ export const annotations = {
   unreachableAfter: 'flotilla.dev/unreachable-after',
   /** On a placement, and from there on its Works: objects that were taken over are released instead of deleted. */
   keepTakenOver: 'flotilla.dev/keep-taken-over',
+  /** On a binding and its Works, before they are deleted: what was placed stays on the member and is released. */
+  abandon: 'flotilla.dev/abandon',
   /** On an object of a member that was there before a Work placed it. */
   takenOver: 'flotilla.dev/taken-over',
   /** On a binding that goes because another one, of this name, has the orders for the same cluster. */

@@ -17,10 +17,7 @@ interface FieldRow {
   isUsed(spec: PlacementSpec): boolean;
 }
 
-/**
- * What it has placed is to stay when it goes. Whoever asks for that must not lose it because nobody knows how: until it is built, such a placement
- * is not taken down. Differs from KubeFleet, where it is ignored.
- */
+/** What it has placed stays on the clusters when the placement is deleted. Differs from KubeFleet, where it is ignored. */
 export function isAbandoning({ strategy }: PlacementSpec): boolean {
   return strategy?.deleteStrategy?.propagationPolicy === 'Abandon';
 }
@@ -33,13 +30,6 @@ const FIELDS: readonly FieldRow[] = [
       isUsed: ({ strategy }) => strategy?.applyStrategy?.[name] === value,
     }),
   ),
-  {
-    field: 'spec.strategy.deleteStrategy.propagationPolicy',
-    value: 'Abandon',
-    consequence:
-      'as long as it says so, its deletion waits and clusters keep what they have, unless the namespace that it is in is deleted',
-    isUsed: isAbandoning,
-  },
   {
     field: 'spec.strategy.reportBackStrategy.type',
     value: 'Mirror',

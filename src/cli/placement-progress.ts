@@ -4,7 +4,6 @@ import type { Condition } from '../api/conditions.ts';
 import { sentenceOf } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import { conditionOf } from '../api/next-condition.ts';
-import { isAbandoning } from '../api/not-supported.ts';
 import { type KubeObject, withObject } from '../api/object.ts';
 import {
   type ClusterCondition,
@@ -138,8 +137,7 @@ export function progressOf(placement: Placement, carried?: Carried, staging?: St
     return condition?.status === 'True' && condition.observedGeneration === generation;
   };
   const last = steps.at(-1) as Step;
-  // One that must not be deleted yet is explained as any other that does not move.
-  const isDeleting = metadata.deletionTimestamp !== undefined && !isAbandoning(spec);
+  const isDeleting = metadata.deletionTimestamp !== undefined;
   const step = steps.find((each) => said(each) !== undefined && said(each)?.status !== 'True');
   const open = step && said(step);
   const notes = said('Scheduled')?.status === 'True' ? (said('Scheduled')?.message ?? '').split('; ').slice(1) : [];

@@ -22,7 +22,6 @@ const apply = (applyStrategy: object) => ({ strategy: { type: 'RollingUpdate', a
 describe('fields that are not built yet', () => {
   test.each<[string, object, string]>([
     ['ServerSideApply', apply({ type: 'ServerSideApply' }), 'applyStrategy.type: ServerSideApply'],
-    ['Abandon', { strategy: { deleteStrategy: { propagationPolicy: 'Abandon' } } }, 'Abandon'],
     ['Mirror', { strategy: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } } }, 'Mirror'],
     ['NamespaceAccessible', { statusReportingScope: 'NamespaceAccessible' }, 'NamespaceAccessible'],
   ])('%s', (_name, more, word) => {

@@ -373,26 +373,26 @@ describe('a cluster that is given up', () => {
 describe('a placement that is to leave behind what it placed', () => {
   const keeping = (propagationPolicy: string) => ({ strategy: { deleteStrategy: { propagationPolicy } } });
 
-  scenario.for(families)('is not deleted as long as that is not built, and says so', { members: 1 }, async (it) => {
+  scenario.for(families)('is deleted, and what it has placed stays without our marks', { members: 1 }, async (it) => {
     await placed(it);
     await it.change(keeping('Abandon'));
     await it.unplace();
     await it.runs(30_000);
-    expect(await it.values()).toEqual({ c1: '1' });
-    expect((await it.placement()).metadata.deletionTimestamp).toBeDefined();
-    expect(await it.said()).toMatchObject({ Scheduled: 'Unknown/SchedulePending' });
-    expect((await it.status()).holds).toMatchObject([
-      {
-        code: 'NotSupportedYet',
-        facts: { what: 'spec.strategy.deleteStrategy.propagationPolicy: Abandon' },
-        next: expect.stringContaining('goes then with all that it has placed'),
-      },
-    ]);
-
-    await it.change(keeping('Delete'));
-    await it.runs(30_000);
-    expect(await it.values()).toEqual({ c1: '-' });
     await expect(it.placement()).rejects.toThrow('not found');
+    expect(await it.work('c1')).toBeUndefined();
+    expect(await it.values()).toEqual({ c1: '1' });
+    const live = await it.find('c1', 'configmaps', 'app');
+    expect(live?.metadata.ownerReferences ?? []).toEqual([]);
+    expect(live?.metadata.annotations ?? {}).toEqual({});
+    await it.runs(20 * 60_000);
+    expect(await it.values()).toEqual({ c1: '1' });
+  });
+
+  scenario.for(families)('still cleans up a cluster that is no longer picked', { members: 2 }, async (it) => {
+    await placed(it, { policy: { placementType: 'PickFixed', clusterNames: ['c1', 'c2'] }, ...keeping('Abandon') });
+    await it.change({ policy: { placementType: 'PickFixed', clusterNames: ['c1'] } });
+    await it.runs(30_000);
+    expect(await it.values()).toEqual({ c1: '1', c2: '-' });
   });
 });
 

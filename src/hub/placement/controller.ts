@@ -4,8 +4,7 @@
 
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
-import { annotations, finalizers } from '../../api/names.ts';
-import { isAbandoning } from '../../api/not-supported.ts';
+import { annotations } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import type { Placement, PlacementStatus } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
@@ -172,7 +171,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
         resourceSnapshots: see.by(family.resourceSnapshots, 'placement', key),
       };
       const all = { family, ...seen, ...(see.failure === undefined ? {} : { failure: see.failure }), now: see.now };
-      if (placement.metadata.deletionTimestamp !== undefined && !isKept(placement)) {
+      if (placement.metadata.deletionTimestamp !== undefined) {
         forget(key);
         return all;
       }
@@ -185,10 +184,6 @@ export function placementController(family: PlacementFamily, options: PlacementO
     decide,
   };
 }
-
-/** It is being deleted, and must not be: its status says why. */
-const isKept = ({ metadata, spec }: HubPlacement): boolean =>
-  isAbandoning(spec) && (metadata.finalizers?.includes(finalizers.placementCleanup) ?? false);
 
 type Seen = Pick<Observed, 'placement' | 'policySnapshots' | 'resourceSnapshots'>;
 

@@ -48,9 +48,7 @@ export const decideFor =
     const unmarked = bindings.filter((binding) => !isMarked(binding));
     if (unmarked.length > 0) return mark(family, placement, unmarked);
     if (placement.metadata.deletionTimestamp !== undefined) {
-      return isAbandoning(placement.spec)
-        ? decision([released], 'not taken down: what it has placed is to stay, and that is not supported yet')
-        : takeDown(family, placement, bindings);
+      return takeDown(family, placement, bindings);
     }
     const snapshot = policyIn(observed);
     if (typeof snapshot === 'string') return decision([released], snapshot);
@@ -255,13 +253,14 @@ function takeDown(family: PlacementFamily, placement: HubPlacement, bindings: re
   const because = `the placement is being deleted: ${bindings.length} bindings`;
   if (standing.length > 0) {
     // The placement may be gone before the Works are: its bindings say from now on what is to be kept.
-    const keeps = placement.metadata.annotations?.[annotations.keepTakenOver] === 'true';
-    const untold = standing.filter(
-      ({ metadata }) => keeps && metadata.annotations?.[annotations.keepTakenOver] !== 'true',
-    );
+    const marks: readonly string[] = [
+      ...(placement.metadata.annotations?.[annotations.keepTakenOver] === 'true' ? [annotations.keepTakenOver] : []),
+      ...(isAbandoning(placement.spec) ? [annotations.abandon] : []),
+    ];
+    const untold = standing.filter(({ metadata }) => marks.some((key) => metadata.annotations?.[key] !== 'true'));
     if (untold.length > 0) {
-      const change = { metadata: { annotations: { [annotations.keepTakenOver]: 'true' } } };
-      const why = 'what was taken over is kept when the placement goes';
+      const change = { metadata: { annotations: Object.fromEntries(marks.map((key) => [key, 'true'])) } };
+      const why = 'the bindings record what stays on the clusters when the placement is deleted';
       return decision([untold.map((binding) => patch(seen(family.bindings, binding), change, why))], why);
     }
     return decision(

@@ -84,6 +84,20 @@ const changedKeeping = (known: HubWork, keeps: boolean | undefined): Record<stri
     ? undefined
     : { [annotations.keepTakenOver]: keeps ? 'true' : null };
 
+/** A binding is marked only when its placement is deleted; a cluster that is no longer picked is cleaned up, as ever. */
+function changedMarks(
+  binding: HubBinding,
+  known: HubWork,
+  keeps: boolean | undefined,
+): Record<string, string | null> | undefined {
+  const keeping = changedKeeping(known, keeps);
+  if (!isAbandoned(binding) || isAbandoned(known)) return keeping;
+  return { ...keeping, [annotations.abandon]: 'true' };
+}
+
+const isAbandoned = ({ metadata }: { readonly metadata: ObjectMeta }): boolean =>
+  metadata.annotations?.[annotations.abandon] === 'true';
+
 const hasHold = ({ metadata }: HubBinding): boolean => metadata.finalizers?.includes(finalizers.workCleanup) ?? false;
 
 function holdOn({ bindings }: PlacementFamily, binding: HubBinding): Action {
@@ -108,7 +122,7 @@ function letGo({ family, binding, works, heir, isMemberLeaving, keepsTakenOver: 
   const own = heir === undefined && !isMemberLeaving ? works.filter((each) => isCleanedUpWith(binding, each)) : [];
   const live = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const untold = live.flatMap((each) => {
-    const change = changedKeeping(each, keeps);
+    const change = changedMarks(binding, each, keeps);
     return change === undefined ? [] : [patch(seen(workSource, each), { metadata: { annotations: change } }, KEEPING)];
   });
   // The member must know what to keep before the Work goes.

@@ -16,7 +16,7 @@ import type { Hands, Rest } from '../../runtime/controller.ts';
 import type { AgentWork } from '../sources.ts';
 import { anyResourceOf, type Identifier, identityOf } from './manifest.ts';
 import { isSameOwner, ownersOf } from './ownership.ts';
-import { giveBackOne, keepsTakenOver } from './taken-over.ts';
+import { abandons, giveBackOne, keepsTakenOver } from './taken-over.ts';
 import { targetOf } from './targets.ts';
 import { ownerReferenceTo } from './wanted.ts';
 
@@ -45,10 +45,10 @@ export async function endWork(hands: Hands, going: Going): Promise<Rest> {
   }
   const { uid = '', deletionTimestamp } = record.metadata;
   if (deletionTimestamp === undefined) {
-    await giveBackAll(hands, going, record);
+    const isAbandoned = await giveBackAll(hands, going, record);
     const at = { resource: appliedWork, name };
     const { object } = await ignoringNotFound(
-      hands.call('member', { verb: 'delete', at, uid, propagation: 'Foreground' }),
+      hands.call('member', { verb: 'delete', at, uid, propagation: isAbandoned ? 'Orphan' : 'Foreground' }),
     );
     if (object?.metadata.deletionTimestamp !== undefined) return waiting(now + patienceMs);
     await letGo(hands, item, held);
@@ -105,14 +105,19 @@ function namedBy(known: Work | undefined, record: AppliedWork): readonly Identif
   return [...new Map(named.map((identifier) => [identityOf(identifier), identifier])).values()];
 }
 
-/** Garbage collection would delete it with the AppliedWork, so our reference goes first. */
-async function giveBackAll(hands: Hands, { catalogue, whole }: Going, record: AppliedWork): Promise<void> {
+/**
+ * Garbage collection would delete it with the AppliedWork, so our reference goes first. True = everything stays, also objects that no list of
+ * ours names.
+ */
+async function giveBackAll(hands: Hands, { catalogue, whole }: Going, record: AppliedWork): Promise<boolean> {
   const known = await whole();
   const owner = ownerReferenceTo(record.metadata.name ?? '', record.metadata.uid ?? '');
   const keeps = known !== undefined && keepsTakenOver(known.metadata);
+  const isAll = known !== undefined && abandons(known.metadata);
   await mapLimit(namedBy(known, record), AT_A_TIME, (identifier) =>
-    giveBackOne(hands, catalogue, identifier, { owner, keeps }),
+    giveBackOne(hands, catalogue, identifier, { owner, keeps, isAll }),
   );
+  return isAll;
 }
 
 // ---- stuck

@@ -16,6 +16,10 @@ import { targetOf } from './targets.ts';
 export const keepsTakenOver = ({ annotations: notes }: Pick<ObjectMeta, 'annotations'>): boolean =>
   notes?.[annotations.keepTakenOver] === 'true';
 
+/** The placement is deleted, and what it placed stays. */
+export const abandons = ({ annotations: notes }: Pick<ObjectMeta, 'annotations'>): boolean =>
+  notes?.[annotations.abandon] === 'true';
+
 /** It was on the member before any Work placed it: what a Work has left behind names an AppliedWork, or carries our record. */
 export const wasThereBefore = (live: KubeObject): boolean =>
   !ownersOf(live).some(namesAppliedWork) && live.metadata.annotations?.[annotations.lastApplied] === undefined;
@@ -41,7 +45,11 @@ export async function giveBackOne(
   hands: Hands,
   catalogue: LiveCatalogue,
   identifier: Identifier,
-  { owner, keeps }: { readonly owner: OwnerReference; readonly keeps: boolean },
+  {
+    owner,
+    keeps,
+    isAll = false,
+  }: { readonly owner: OwnerReference; readonly keeps: boolean; readonly isAll?: boolean },
 ): Promise<boolean> {
   const resource = anyResourceOf(catalogue, identifier);
   if (identifier.name === undefined) return false;
@@ -50,11 +58,11 @@ export async function giveBackOne(
     throw new ApiError(503, 'ServiceUnavailable', `the API server of group ${identifier.group ?? ''} does not respond`);
   }
   // What Kubernetes marks as its own has no namespace, or one that nothing is placed into, but for RBAC.
-  if (!keeps && resource.namespaced && resource.group !== RBAC_GROUP) return false;
+  if (!keeps && !isAll && resource.namespaced && resource.group !== RBAC_GROUP) return false;
   const at = targetOf(resource, identifier);
   try {
     const { object } = await hands.call('member', { verb: 'get', at });
-    if (object === undefined || !isGivenBack(identifier, object, keeps)) return false;
+    if (object === undefined || !(isAll || isGivenBack(identifier, object, keeps))) return false;
     if (!ownersOf(object).some((each) => isSameOwner(each, owner))) return false;
     await giveBack(hands, at, object, owner);
     return true;
