@@ -6,6 +6,7 @@ import {
   DEFAULT_MAX_NEW,
   type PartitionedLimits,
   type PartitionedOutcome,
+  type PartitionTarget,
   partitioned as planPartitions,
 } from '../planners/partitioned.ts';
 import { isOutdated, type Row } from '../planners/planner.ts';
@@ -21,6 +22,11 @@ export const partitioned = strategyWith({
     return {
       ...plan,
       rollout,
+      partitions: outcome.partitions.map(({ name, targets, max }) => ({
+        name,
+        clusters: targets.map(({ cluster }) => cluster),
+        maxUnavailable: max,
+      })),
       summary: `${rollout.ready} of ${rollout.desiredReady} ready, ${rollout.unavailablePartitions} of ${outcome.partitions.length} partitions not ready, at most ${outcome.maxPartitions}`,
     };
   },
@@ -120,12 +126,15 @@ function rolloutStateOf(
         name,
         count: targets.length,
         maxUnavailable: limit,
-        unavailable: verdict?.unavailable ?? 0,
+        unavailable: targets.filter((each) => moving.has(each.key) || isDown(each)).length,
         notReady: verdict?.bad ?? 0,
         state: !isBeyondLimit ? 'Ready' : verdict?.isEntered === true ? 'NotReady' : 'Pending',
       };
     }),
   };
 }
+
+const isDown = ({ isPresent, isAvailable, isExcluded }: PartitionTarget): boolean =>
+  isPresent && !isAvailable && !isExcluded;
 
 const isServing = ({ health }: Row): boolean => health === 'available' || health === 'untracked' || health === 'diffed';

@@ -19,6 +19,12 @@ export interface LimitsInput {
   readonly groups: readonly ClusterGroupFacts[] | undefined;
 }
 
+export interface PlannedPartition {
+  readonly name: string;
+  readonly clusters: readonly string[];
+  readonly maxUnavailable: number;
+}
+
 /** A plan that the rollout of a placement carries out. */
 export interface BindingPlan<State = unknown> extends Plan<State> {
   /** Rows that should move and may not yet: they are reported as waiting. */
@@ -29,6 +35,8 @@ export interface BindingPlan<State = unknown> extends Plan<State> {
   readonly removesLast?: boolean;
   /** How far it is, for the status. */
   readonly rollout?: RolloutState;
+  /** Of a partitioned rollout: its partitions in order, for forecasts. */
+  readonly partitions?: readonly PlannedPartition[];
   /** The numbers behind it, for the log. */
   readonly summary: string;
 }

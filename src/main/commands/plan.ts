@@ -5,9 +5,11 @@ import { UserError } from '../../base/errors.ts';
 import { connect } from '../../cli/connect.ts';
 import { readManifests } from '../../cli/manifests.ts';
 import { planPlacement } from '../../cli/plan-placement.ts';
+import { planRollout } from '../../cli/plan-rollout.ts';
 import { plannedByManifests, plannedByName, planRun } from '../../cli/plan-run.ts';
+import { whichPlacement } from '../../cli/which-placement.ts';
 import { whichRun } from '../../cli/which-run.ts';
-import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
+import { type AskOptions, duration, hubCommand, print, toHub } from './flags.ts';
 
 export function addPlan(root: Command): void {
   const plan = hubCommand(root.command('plan'))
@@ -15,29 +17,46 @@ export function addPlan(root: Command): void {
     .description(
       'say what would happen, and write nothing: which clusters a placement would get, or what a run would do',
     )
-    .option('-f, --filename <path...>', 'a placement that is new or changed; - for standard input')
+    .argument('[placement]', 'placement/NAME: how its rollout would go')
+    .option('-f, --filename <path...>', 'a placement, or objects that it selects, new or changed; - for standard input')
+    .option('--image <container=image...>', 'with placement/NAME: containers of this name get this image')
+    .option(
+      '--duration <duration>',
+      'with placement/NAME: how long a cluster takes (default: as long as before)',
+      duration,
+    )
+    .option('--full', 'with placement/NAME: show each field that changes')
     .option('-n, --namespace <name>', 'of a ResourcePlacement that names none')
     .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
     .addHelpText(
       'after',
       `
-The scheduler's own cycle runs over the clusters as they are now. Nothing is written; what -f names is checked by a dry run.
+Without placement/NAME, the scheduler's own cycle runs over the clusters as they are now. With it, the hub's own rollout decisions are carried out
+on pretended objects: partitions, waves, holds and the time they take. Nothing is written; what -f names is checked by a dry run.
 
 Exit codes:
-  0  the policy would be fulfilled
+  0  the policy would be fulfilled; the rollout would complete
   1  it could not be found out: no server, no right, or the server would not take what -f names
-  2  fewer clusters fit than the policy asks for
+  2  fewer clusters fit than the policy asks for; the rollout would wait
 
 Examples:
+  flotilla plan placement/web --image web=web:2
+  flotilla plan placement/web -n team -f changed.yaml --full --duration 30s
   flotilla plan -f placement.yaml
   flotilla plan -f placement.yaml -o json
   flotilla plan run example-run`,
     )
-    .action(async (options: AskOptions & { filename?: string[] }) => {
+    .action(async (argument: string | undefined, options: RolloutOptions) => {
       const { filename, namespace, output } = options;
+      if (argument !== undefined) return planOne(argument, options);
       if (filename === undefined) {
-        throw new UserError('BadFlag', 'name a placement by a file with -f, or a run: flotilla plan run NAME');
+        throw new UserError(
+          'BadFlag',
+          'name a placement: placement/NAME, or by a file with -f; or a run: flotilla plan run NAME',
+        );
       }
+      for (const flag of ['image', 'duration', 'full'] as const)
+        if (options[flag] !== undefined) throw new UserError('BadFlag', `--${flag} needs placement/NAME`);
       const manifests = readManifests(filename);
       using server = await connect(toHub(options));
       const asked = {
@@ -88,4 +107,27 @@ Examples:
       const asked = { clock: wallClock, ...(output === undefined ? {} : { output }) };
       process.exitCode = await planRun(server, planned, asked, print);
     });
+}
+
+type RolloutOptions = AskOptions & {
+  readonly filename?: string[];
+  readonly image?: string[];
+  readonly duration?: number;
+  readonly full?: boolean;
+};
+
+async function planOne(argument: string, options: RolloutOptions): Promise<void> {
+  const { filename, namespace, output, image = [], duration: durationMs, full = false } = options;
+  const which = whichPlacement(argument, namespace);
+  const manifests = filename === undefined ? [] : readManifests(filename);
+  using server = await connect(toHub(options));
+  const asked = {
+    clock: wallClock,
+    manifests,
+    images: image,
+    full,
+    ...(output === undefined ? {} : { output }),
+    ...(durationMs === undefined ? {} : { durationMs }),
+  };
+  process.exitCode = await planRollout(server, which, asked, print);
 }
