@@ -1,6 +1,7 @@
 // All commands. Their flags are in commands/, one file per group; what a command does is in a file of its own.
 import { Command } from 'commander';
 import { addApproveRequest, addApproveRun, addReject } from './commands/approve.ts';
+import { addConvert } from './commands/convert.ts';
 import { addCompletion, addExplain } from './commands/habits.ts';
 import { addApply, addDelete, addDescribe, addGet } from './commands/objects.ts';
 import { addPause } from './commands/pause.ts';
@@ -43,6 +44,7 @@ export function program(name: string): Command {
   addRollback(root);
   addPlan(root);
   addPause(root);
+  addConvert(root);
   if (isPlugin) addApproveRequest(root);
   else addApproveRun(root);
   addReject(root);

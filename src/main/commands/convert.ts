@@ -1,0 +1,37 @@
+// `flotilla convert`.
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { UserError } from '../../base/errors.ts';
+import { convert } from '../../cli/convert.ts';
+import { whyUnreadable } from '../../cli/unreadable.ts';
+import { print } from './flags.ts';
+
+export function addConvert(root: Command): void {
+  root
+    .command('convert')
+    .description('turn the rollout strategy and targets of a Rancher Fleet fleet.yaml into those of a placement')
+    .argument('<file>', 'a fleet.yaml or a Bundle; - for standard input')
+    .option('--placement <name>', 'print a whole ClusterResourcePlacement of this name (without: its strategy)')
+    .addHelpText(
+      'after',
+      `
+What cannot be carried over is listed on standard error.
+
+Examples:
+  flotilla convert fleet.yaml
+  flotilla convert fleet.yaml --placement shop | kubectl apply -f -`,
+    )
+    .action((file: string, { placement }: { placement?: string }) => {
+      const { yaml, left } = convert(textOf(file), file === '-' ? 'standard input' : file, placement);
+      for (const each of left) print.warning(each);
+      print.line(yaml.trimEnd());
+    });
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (cause) {
+    throw new UserError('Unreadable', `cannot read ${file}: ${whyUnreadable(cause)}`, { cause });
+  }
+}
