@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { addApproveRequest, addApproveRun, addReject } from './commands/approve.ts';
 import { addConvert } from './commands/convert.ts';
+import { addDrain, addDrainCluster } from './commands/drain.ts';
 import { addCompletion, addExplain } from './commands/habits.ts';
 import { addApply, addDelete, addDescribe, addGet } from './commands/objects.ts';
 import { addPause } from './commands/pause.ts';
@@ -45,9 +46,12 @@ export function program(name: string): Command {
   addPlan(root);
   addPause(root);
   addConvert(root);
-  if (isPlugin) addApproveRequest(root);
-  else addApproveRun(root);
+  if (isPlugin) {
+    addApproveRequest(root);
+    addDrainCluster(root);
+  } else addApproveRun(root);
   addReject(root);
+  addDrain(root);
   addExplain(root);
   addCompletion(root);
   return root;
