@@ -575,8 +575,7 @@ export function describeCalls(start: StartServed, server: Server = 'ours'): void
         refused: { code: 422, reason: 'Invalid' },
       },
       {
-        it: 'an apply, which the embedded server does not serve yet',
-        onlyOurs: 'it serves it',
+        it: 'an apply of a field that another manager owns',
         ask: (session) => ({
           verb: 'patch',
           at: session.at('deployments', 'default', 'web'),
@@ -586,7 +585,7 @@ export function describeCalls(start: StartServed, server: Server = 'ours'): void
           },
           manager: 'other',
         }),
-        refused: { code: 415, reason: 'UnsupportedMediaType' },
+        refused: { code: 409, reason: 'Conflict' },
       },
       {
         it: 'another name in the body than in the path',

@@ -133,8 +133,9 @@ export function budgetIsKept({ family, isMoving, leaders }: Story): Checker {
       now.spec.state === 'Unscheduled';
     const store = sight.store(server);
     if (!isTakenOut || store === undefined || !isPlaced(store, family)) return undefined;
-    // What was placed on a member that is gone serves nobody.
-    if (!isMember(store, now.spec.targetCluster)) return undefined;
+    // A member that is deleted serves no one, and one that is being deleted keeps its copy: its Work is not removed.
+    const { targetCluster } = now.spec;
+    if (!isMember(store, targetCluster) || isLeaving(store, targetCluster)) return undefined;
     const picked = bindingsIn(store, family).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled');
     if (standing.size >= Math.min(TARGET, picked.length) - MAX_UNAVAILABLE) return undefined;
     return `${now.spec.targetCluster} was taken out, and only ${standing.size} of ${picked.length} have a copy`;

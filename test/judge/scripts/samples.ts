@@ -136,7 +136,7 @@ const contents: Readonly<Record<string, Omit<Sample, 'kind'>>> = {
   ClusterApprovalRequest: spec(request, undefined, conditions),
   ApprovalRequest: spec(request, undefined, conditions),
   ClusterResourcePlacementEviction: spec({ placementName: 'p', clusterName: 'c-1' }, undefined, conditions),
-  ClusterResourcePlacementDisruptionBudget: spec({ maxUnavailable: 1 }, { maxUnavailable: '50%' }),
+  ClusterResourcePlacementDisruptionBudget: spec({ minAvailable: 1 }, { minAvailable: 2 }),
   ClusterProfile: spec(
     { clusterManager: { name: 'flotilla' }, displayName: 'one' },
     { displayName: 'two' },
