@@ -253,6 +253,11 @@ export type PlacementCondition =
 export const placementConditionType = (kind: { readonly kind: string }, condition: PlacementCondition): string =>
   `${kind.kind}${condition}`;
 
+/** Of a partitioned rollout with progressDeadlineSeconds; without the kind in front, as kstatus and other tools read it. */
+export const STALLED = 'Stalled';
+
+export type StalledReason = 'ProgressDeadlineExceeded' | 'RolloutProgressing' | 'RolloutPaused' | 'RolloutComplete';
+
 export type PlacementReason =
   | 'SchedulingPolicyFulfilled'
   | 'SchedulingPolicyUnfulfilled'
@@ -327,5 +332,6 @@ export type PlacementEventReason =
   | 'PlacementUpdatesOneByOne'
   | 'PlacementPartitionStarted'
   | 'PlacementPartitionReady'
+  | 'PlacementRolloutStalled'
   | 'PlacementApplyStrategyChanged'
   | 'PlacementCleanupFinalizerRemoved';

@@ -53,6 +53,9 @@ export const rolloutState = s.object(
         maxItems: MAX_LISTED_PARTITIONS,
       }),
     ),
+    lastProgressTime: s.optional(
+      s.time('With progressDeadlineSeconds: when a cluster was last updated or became ready.'),
+    ),
     paused: s.optional(s.boolean({ doc: 'The rollout is paused.' })),
   },
   { doc: 'How far a partitioned rollout is.' },

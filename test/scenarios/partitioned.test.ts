@@ -164,3 +164,53 @@ describe('a paused placement', () => {
     expect(new Set(Object.values(await it.images()))).toEqual(new Set(['web:2']));
   });
 });
+
+describe('a partitioned rollout with a progress deadline', () => {
+  const stalledOf = async (it: Delivery) => {
+    const condition = (await it.status()).conditions?.find(({ type }) => type === 'Stalled');
+    return condition && `${condition.status} ${condition.reason}`;
+  };
+  const DEADLINE = { maxUnavailable: 1, progressDeadlineSeconds: 120, partitions: BY_STAGE };
+
+  scenario.for(families)(
+    'is stalled after it, and no longer once a cluster moves',
+    { members: MEMBERS },
+    async (it) => {
+      await installed(it, partitions(DEADLINE));
+      // c5 is in no partition, which keeps nothing from being complete.
+      expect(await stalledOf(it)).toBe('False RolloutComplete');
+      await it.runs(600_000);
+      expect(await stalledOf(it)).toBe('False RolloutComplete');
+
+      await it.give(deployment('web:bad'));
+      await it.runs(60_000);
+      expect(await stalledOf(it)).toBe('False RolloutProgressing');
+      await it.runs(120_000);
+      expect(await stalledOf(it)).toBe('True ProgressDeadlineExceeded');
+      const events = await eventsOf(it, 'PlacementRolloutStalled');
+      expect(events).toEqual([expect.stringContaining('no cluster was updated or became ready for 120 s')]);
+
+      await it.change({ strategy: { paused: true } });
+      await it.runs();
+      expect(await stalledOf(it)).toBe('False RolloutPaused');
+      await it.runs(600_000);
+      expect(await stalledOf(it)).toBe('False RolloutPaused');
+      await it.change({ strategy: { paused: false } });
+      await it.runs();
+      expect(await stalledOf(it)).toBe('False RolloutProgressing');
+      await it.runs(180_000);
+      expect(await stalledOf(it)).toBe('True ProgressDeadlineExceeded');
+
+      await it.give(deployment('web:2'));
+      await it.runs(300_000);
+      expect(await stalledOf(it)).toBe('False RolloutComplete');
+      expect(await rolloutOf(it)).not.toHaveProperty('paused');
+
+      // Without a deadline the condition goes.
+      await it.change({ strategy: { partitioned: { progressDeadlineSeconds: null } } });
+      await it.runs();
+      expect(await stalledOf(it)).toBeUndefined();
+      expect((await rolloutOf(it))?.lastProgressTime).toBeUndefined();
+    },
+  );
+});

@@ -15,6 +15,7 @@ import { isExternal, strategyOf } from '../strategies/table.ts';
 import { boundStatus } from './bound-status.ts';
 import type { Living, Observed } from './observed.ts';
 import { latestPolicy, policySteps } from './policy-snapshot.ts';
+import { nextStall } from './stalled.ts';
 import { placementStatus } from './status.ts';
 import type { SelectionState } from './status-input.ts';
 import { newsIn, saysTheSame, statusChange } from './write-status.ts';
@@ -219,7 +220,8 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
       now,
     }),
   );
-  const until = firstEnd(status, now);
+  const deadline = placement.spec.strategy?.partitioned?.progressDeadlineSeconds;
+  const until = Math.min(firstEnd(status, now), nextStall(status, deadline));
   if (saysTheSame(previous, status)) return { steps: [], until };
   const news = newsOf(observed, living, status).map((each) => tell(family.placements, placement, each));
   // The Events come after the write: who conflicts with another writer has nothing to tell yet.

@@ -8,6 +8,7 @@ import {
   type PlacementReason,
   type PlacementStatus,
   placementConditionType,
+  STALLED,
 } from '../../api/placement.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { families, type PlacementFamily } from '../families.ts';
@@ -19,11 +20,39 @@ import type { BindingPlan } from '../strategies/strategy.ts';
 import { isExternal } from '../strategies/table.ts';
 import { aggregate, type Told } from './aggregate.ts';
 import { type ClusterState, clusterStates, unpickedStates } from './cluster-status.ts';
+import { progressOf } from './stalled.ts';
 import type { PlacementStatusInput } from './status-input.ts';
 
 export function placementStatus(input: PlacementStatusInput): PlacementStatus {
-  const { previous, selection } = input;
   const plan = planNow(input);
+  return withProgress(input, plan, statusWith(input, plan));
+}
+
+/** A rollout with a deadline says when it last made progress, and whether it is stalled. */
+function withProgress(
+  { previous, placement, now }: PlacementStatusInput,
+  plan: BindingPlan | undefined,
+  status: PlacementStatus,
+): PlacementStatus {
+  const progress = progressOf({
+    previous,
+    revision: status.observedResourceIndex ?? '',
+    plan,
+    deadlineSeconds: placement.spec.strategy?.partitioned?.progressDeadlineSeconds,
+    generation: placement.metadata.generation,
+    now,
+  });
+  const conditions = (status.conditions ?? []).filter(({ type }) => type !== STALLED);
+  if (progress === undefined || status.rollout === undefined) return { ...status, conditions };
+  return {
+    ...status,
+    conditions: [...conditions, progress.condition],
+    rollout: { ...status.rollout, lastProgressTime: progress.lastProgressTime },
+  };
+}
+
+function statusWith(input: PlacementStatusInput, plan: BindingPlan | undefined): PlacementStatus {
+  const { previous, selection } = input;
   const rollout = plan?.rollout === undefined ? {} : { rollout: plan.rollout };
   if (selection.state === 'invalid') {
     // Whatever is placed stays placed, and goes on as far as it was ordered: only the new order cannot be followed.

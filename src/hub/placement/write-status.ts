@@ -10,6 +10,7 @@ import {
   type PlacementEventReason,
   type PlacementStatus,
   placementConditionType,
+  STALLED,
 } from '../../api/placement.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Telling } from '../../runtime/actions.ts';
@@ -39,10 +40,18 @@ const gistOf = ({ conditions = [], holds = [], ...status }: PlacementStatus) => 
 const withoutNumbers = (condition: Condition): Condition =>
   condition.type.endsWith('RolloutStarted') && condition.status !== 'True' ? { ...condition, message: '' } : condition;
 
-/** A merge patch: what is no longer said goes. */
+/** A merge patch: fields that the status no longer has are removed, those of `rollout` too. */
 export const statusChange = (live: PlacementStatus | undefined, wanted: PlacementStatus): object => {
-  const gone = Object.keys(live ?? {}).filter((field) => wanted[field as keyof PlacementStatus] === undefined);
-  return { ...Object.fromEntries(gone.map((field) => [field, null])), ...wanted };
+  const { rollout } = wanted;
+  return {
+    ...withoutOld(live, wanted),
+    ...(rollout === undefined ? {} : { rollout: withoutOld(live?.rollout, rollout) }),
+  };
+};
+
+const withoutOld = <T extends object>(live: T | undefined, wanted: T): object => {
+  const old = Object.keys(live ?? {}).filter((field) => wanted[field as keyof T] === undefined);
+  return { ...wanted, ...Object.fromEntries(old.map((field) => [field, null])) };
 };
 
 interface Told {
@@ -95,6 +104,14 @@ function newsOfHolder(
   if (is === undefined || (was?.code === is.code && was.on?.name === is.on?.name)) return [];
   const message = sentenceOf(holdOf(is, subject));
   return [{ type: 'Warning', reason: 'PlacementRolloutHeld' satisfies PlacementEventReason, message }];
+}
+
+/** Once each time; a rollout that moves again is reported by its partitions. */
+function newsOfStall(before: PlacementStatus | undefined, after: PlacementStatus): readonly Telling[] {
+  const stalled = conditionOf(after.conditions, STALLED);
+  if (stalled?.status !== 'True' || conditionOf(before?.conditions, STALLED)?.status === 'True') return [];
+  const reason = 'PlacementRolloutStalled' satisfies PlacementEventReason;
+  return [{ type: 'Warning', reason, message: `The rollout is stalled: ${stalled.message}` }];
 }
 
 interface Refused {
@@ -178,6 +195,7 @@ export function newsIn(
   return [
     ...(isBadNews ? [{ type: 'Warning' as const, reason: verdict.reason, message: verdict.message }] : []),
     ...newsOfHolder(placement, before, after),
+    ...newsOfStall(before, after),
     ...newsOfRefusal(isNewRevision ? [] : refusedIn(before), refusedIn(after)),
     ...newsOfStuck(before, after),
     ...turned,
