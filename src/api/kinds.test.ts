@@ -136,6 +136,7 @@ describe('the kinds of a hub', () => {
     expect(hubKinds.filter((kind) => !fleet.includes(kind)).map((kind) => kind.kind)).toEqual([
       'ClusterProfile',
       'ClusterGroup',
+      'GitRepo',
     ]);
   });
 

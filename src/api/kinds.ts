@@ -7,6 +7,7 @@ import { clusterProfile } from './cluster-profile.ts';
 import { disruptionBudget } from './disruption-budget.ts';
 import { envelope } from './envelope.ts';
 import { eviction } from './eviction.ts';
+import { gitRepo } from './git-repo.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Kind } from './kind.ts';
 import { memberCluster } from './member-cluster.ts';
@@ -50,6 +51,7 @@ const onHub: readonly Kind[] = [
   disruptionBudget,
   clusterProfile,
   clusterGroup,
+  gitRepo,
 ];
 
 /** Installed on a hub. */

@@ -77,6 +77,7 @@ test('labels, annotations and finalizers are spelt as other programs spell them'
     'kubernetes-fleet.io/scheduler-crb-cleanup',
     'kubernetes-fleet.io/work-cleanup',
     'kubernetes-fleet.io/override-cleanup',
+    'flotilla.dev/gitrepo-cleanup',
     'kubernetes-fleet.io/stagedupdaterun-finalizer',
   ]);
 });

@@ -23,6 +23,8 @@ export const labels = {
   memberName: `${FLEET}member-name`,
   /** Ours. On the ServiceAccount and the Secret that `flotilla join` made: the member's name. They are removed when it has left. */
   joinedMember: 'flotilla.dev/joined-member',
+  /** Ours. On a placement that a GitRepo made: the name of the GitRepo. */
+  gitRepo: 'flotilla.dev/gitrepo',
   /** On the namespace of a member. */
   isFleetResource: `${FLEET}is-fleet-resource`,
   targetUpdateRun: `${FLEET}targetUpdateRun`,
@@ -74,6 +76,10 @@ export const annotations = {
   evictionsSince: 'flotilla.dev/evictions-since',
   /** On a Work: uid and generation of the binding that ordered it, and when (epoch milliseconds), by whoever wrote it last. */
   orderedBy: 'flotilla.dev/ordered-by',
+  /** On a resource snapshot: the commit that its content was first read from. */
+  sourceCommit: 'flotilla.dev/source-commit',
+  /** On a placement that a GitRepo made: a hash of what the repository asked for last. */
+  sourceHash: 'flotilla.dev/source-hash',
 } as const;
 
 export const finalizers = {
@@ -87,6 +93,8 @@ export const finalizers = {
   /** Bindings and works. */
   workCleanup: `${FLEET}work-cleanup`,
   overrideCleanup: `${FLEET}override-cleanup`,
+  /** Ours. On a GitRepo until its placements are deleted. */
+  gitRepoCleanup: 'flotilla.dev/gitrepo-cleanup',
   updateRun: `${FLEET}stagedupdaterun-finalizer`,
 } as const;
 

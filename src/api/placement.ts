@@ -97,6 +97,18 @@ const strategy = s.object(
   },
 );
 
+const source = s.object(
+  {
+    gitRepo: s.string({
+      doc: 'A GitRepo: of namespace fleet-system for a ClusterResourcePlacement, else of the namespace of the placement.',
+      minLength: 1,
+      maxLength: 253,
+    }),
+    bundle: s.string({ doc: 'The bundle of the GitRepo.', minLength: 1, maxLength: 253 }),
+  },
+  { doc: 'Where the objects come from, in place of resourceSelectors.' },
+);
+
 const isNamespace = (selector: string) =>
   `${selector}.group == '' && ${selector}.version == 'v1' && ${selector}.kind == 'Namespace'`;
 const picksInside = (selector: string) =>
@@ -104,11 +116,15 @@ const picksInside = (selector: string) =>
 
 const spec = s.object(
   {
-    resourceSelectors: s.array(placementResourceSelector, {
-      doc: 'The objects to place.',
-      minItems: 1,
-      maxItems: 100,
-    }),
+    // Differs from KubeFleet: absent where the objects come from a source. A rule requires one of the two.
+    resourceSelectors: s.optional(
+      s.array(placementResourceSelector, {
+        doc: 'The objects to place. Required unless source is set.',
+        minItems: 1,
+        maxItems: 100,
+      }),
+    ),
+    source: s.optional(source),
     policy: s.optional(writtenPolicy),
     strategy: s.optional(strategy),
     revisionHistoryLimit: s.defaulted(
@@ -130,6 +146,11 @@ const spec = s.object(
   {
     doc: 'What is wanted.',
     rules: [
+      rule(
+        'has(self.resourceSelectors) != has(self.source)',
+        'resourceSelectors are required, unless source is set in their place',
+        '.resourceSelectors',
+      ),
       rule('!has(oldSelf.policy) || has(self.policy)', 'policy cannot be removed once it is set', '.policy'),
       // Differs from KubeFleet: an absent policy counts as PickAll for ResourcePlacements too.
       rule(
@@ -144,17 +165,17 @@ const spec = s.object(
         '.strategy.type',
       ),
       rule(
-        `self.resourceSelectors.filter(one, ${picksInside('one')}).size() <= 1`,
+        `!has(self.resourceSelectors) || self.resourceSelectors.filter(one, ${picksInside('one')}).size() <= 1`,
         'only one Namespace selector may have selectionScope NamespaceWithResourceSelectors',
         '.resourceSelectors',
       ),
       rule(
-        `self.resourceSelectors.all(one, !(${picksInside('one')}) || (has(one.name) && one.name != '' && !has(one.labelSelector)))`,
+        `!has(self.resourceSelectors) || self.resourceSelectors.all(one, !(${picksInside('one')}) || (has(one.name) && one.name != '' && !has(one.labelSelector)))`,
         'a Namespace selector with selectionScope NamespaceWithResourceSelectors needs a name and takes no labelSelector',
         '.resourceSelectors',
       ),
       rule(
-        `!self.resourceSelectors.exists(one, ${picksInside('one')}) || self.resourceSelectors.filter(one, ${isNamespace('one')}).size() == 1`,
+        `!has(self.resourceSelectors) || !self.resourceSelectors.exists(one, ${picksInside('one')}) || self.resourceSelectors.filter(one, ${isNamespace('one')}).size() == 1`,
         'selectionScope NamespaceWithResourceSelectors allows no other Namespace selector',
         '.resourceSelectors',
       ),
@@ -165,7 +186,7 @@ const spec = s.object(
 /** The namespaced mirror of the status makes sense only for one namespace, and only at cluster scope. */
 const clusterSpec = s.ruled(spec, [
   rule(
-    "self.statusReportingScope != 'NamespaceAccessible' || self.resourceSelectors.filter(one, one.group == '' && one.kind == 'Namespace').size() == 1",
+    "self.statusReportingScope != 'NamespaceAccessible' || has(self.resourceSelectors) && self.resourceSelectors.filter(one, one.group == '' && one.kind == 'Namespace').size() == 1",
     'statusReportingScope NamespaceAccessible needs exactly one Namespace selector',
     '.resourceSelectors',
   ),

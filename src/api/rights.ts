@@ -9,6 +9,7 @@ import { clusterGroup } from './cluster-group.ts';
 import { disruptionBudget } from './disruption-budget.ts';
 import { envelope } from './envelope.ts';
 import { eviction } from './eviction.ts';
+import { gitRepo } from './git-repo.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Resource } from './kind.ts';
 import { memberCluster } from './member-cluster.ts';
@@ -84,11 +85,14 @@ export const hubBasicRules: readonly Rule[] = [
   allow(['patch'], [memberCluster], '/status'),
   allow(READ, [clusterGroup]),
   allow(['patch'], [clusterGroup], '/status'),
+  allow([...READ, 'patch'], [gitRepo]),
+  allow(['patch'], [gitRepo], '/status'),
   // A namespace, a Role and a RoleBinding for each member, and its InternalMemberCluster.
   allow([...READ, ...KEEP], [namespaceResource]),
   allow([...READ, ...KEEP], [roleResource, roleBindingResource]),
   allow([...READ, ...KEEP], [internalMemberCluster]),
-  allow([...READ, 'patch'], placements),
+  // GitRepos create placements and delete them.
+  allow([...READ, ...KEEP], placements),
   allow(['patch'], placements, '/status'),
   allow([...READ, ...KEEP], [...policySnapshots, ...resourceSnapshots, ...bindings, work]),
   allow(['patch'], [...policySnapshots, ...bindings], '/status'),
@@ -167,6 +171,7 @@ export const viewRules: readonly Rule[] = [
     override.namespaced,
     overrideSnapshot.namespaced,
   ]),
+  allow(READ, [gitRepo]),
 ];
 
 export const editRules: readonly Rule[] = [
@@ -178,7 +183,11 @@ export const editRules: readonly Rule[] = [
 const approving = (scope: 'cluster' | 'namespaced'): Rule => allow(REPORT, [approvalRequest[scope]], '/status');
 
 /** Who changes a run does not approve it: that is for the administrators of the namespace. */
-export const adminRules: readonly Rule[] = [approving('namespaced')];
+export const adminRules: readonly Rule[] = [
+  approving('namespaced'),
+  // A repository may bring Roles and RoleBindings, which only administrators of the namespace may create.
+  allow(WRITE, [gitRepo]),
+];
 
 /** Opens gates and does nothing else. */
 export const approverRules = (scope: 'cluster' | 'namespaced'): readonly Rule[] => [

@@ -7,6 +7,13 @@ import { MOST_DEPTH } from './json-nesting.ts';
 /** The text is no YAML that we read. The message names the line. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
+  /** Where in the text, if that is known. */
+  readonly line: number | undefined;
+
+  constructor(message: string, options: { readonly cause?: unknown; readonly line?: number } = {}) {
+    super(options.line === undefined ? message : `line ${options.line}: ${message}`, options);
+    this.line = options.line;
+  }
 }
 
 const MOST_ALIASES = 100;
@@ -52,6 +59,46 @@ export const parseYamlDocuments = (text: string): readonly unknown[] =>
     .map((document) => toJson(document, text))
     .filter((value) => value !== null);
 
+export interface LocatedDocument {
+  readonly value: unknown;
+  /** The line on which it begins. */
+  readonly line: number;
+  /** The line of a key or of an item. */
+  lineOf(path: readonly (string | number)[]): number | undefined;
+}
+
+/** All documents of a stream with their lines, empty ones left out. */
+export const locateYamlDocuments = (text: string): readonly LocatedDocument[] =>
+  documentsOf(text)
+    .map((document): LocatedDocument => {
+      const begin = (document.contents as { readonly range?: readonly number[] } | null)?.range?.[0] ?? 0;
+      return {
+        value: toJson(document, text),
+        line: lineAt(text, begin),
+        lineOf: (path) => lineOfPath(document.contents, path, text),
+      };
+    })
+    .filter(({ value }) => value !== null);
+
+function lineOfPath(node: unknown, path: readonly (string | number)[], text: string): number | undefined {
+  let at: unknown = node;
+  let line: number | undefined;
+  for (const step of path) {
+    let range: readonly number[] | null | undefined;
+    if (isMap(at)) {
+      const pair = at.items.find(({ key }) => isScalar(key) && key.value === step);
+      range = isScalar(pair?.key) ? pair.key.range : undefined;
+      at = pair?.value;
+    } else if (isSeq(at)) {
+      at = at.items[Number(step)];
+      range = (at as { readonly range?: readonly number[] } | undefined)?.range;
+    } else return line;
+    if (range === undefined || range === null) return line;
+    line = lineAt(text, range[0] ?? 0);
+  }
+  return line;
+}
+
 function documentsOf(text: string): readonly Document.Parsed[] {
   return guarded(() => {
     // The parser keeps its own stack, the composer recurses: nesting is measured in between. It must never come near the end of the
@@ -64,7 +111,7 @@ function documentsOf(text: string): readonly Document.Parsed[] {
 
 function toJson(document: Document.Parsed, text: string): unknown {
   const [error] = document.errors;
-  if (error) throw new YamlError(`line ${lineAt(text, error.pos[0])}: ${error.message}`);
+  if (error) throw new YamlError(error.message, { line: lineAt(text, error.pos[0]) });
   checkKeys(document.contents, text);
   return guarded(() => plain(document.toJS({ maxAliasCount: MOST_ALIASES }), 0));
 }
@@ -102,9 +149,9 @@ function checkKeys(node: unknown, text: string): void {
   for (const { key, value } of node.items) {
     if (isScalar(key)) {
       if (seen.has(key.value)) {
-        throw new YamlError(
-          `line ${lineAt(text, key.range?.[0] ?? 0)}: key ${JSON.stringify(key.value)} already set in map`,
-        );
+        throw new YamlError(`key ${JSON.stringify(key.value)} already set in map`, {
+          line: lineAt(text, key.range?.[0] ?? 0),
+        });
       }
       if (key.value !== '<<') seen.add(key.value);
     }

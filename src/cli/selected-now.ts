@@ -23,6 +23,11 @@ export async function selectedNow(
   { transport }: Pick<Connected, 'transport'>,
   placement: HubPlacement,
 ): Promise<{ readonly selected: Selected; readonly notes: readonly string[] }> {
+  const { source, resourceSelectors = [] } = placement.spec;
+  if (source !== undefined) {
+    const message = `its objects come from bundle "${source.bundle}" of GitRepo "${source.gitRepo}": change them in the repository`;
+    return { selected: { state: 'invalid', message }, notes: [] };
+  }
   const client = createClient(transport, 'flotilla');
   const catalogue = createLiveCatalogue(transport);
   await catalogue.refresh();
@@ -54,7 +59,7 @@ export async function selectedNow(
     const wanted = new Map<string, { readonly resource: Resource; readonly part: Part }>();
     const selection = select({
       ...(namespace === undefined ? {} : { namespace }),
-      selectors: placement.spec.resourceSelectors,
+      selectors: resourceSelectors,
       catalogue,
       propagation,
       sight: {

@@ -3,10 +3,11 @@
 import type { Binding, BindingSpec, BindingStatus } from '../api/binding.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { Resource } from '../api/kind.ts';
-import { annotations, labels } from '../api/names.ts';
+import { annotations, labels, SYSTEM_NAMESPACE } from '../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../api/object.ts';
 import type { Placement, PlacementSpec } from '../api/placement.ts';
 import type { PolicySnapshot } from '../api/policy-snapshot.ts';
+import type { RolloutState } from '../api/rollout-state.ts';
 import { keyOf } from '../runtime/cache.ts';
 import type { Source } from '../runtime/controller.ts';
 import { shared } from './binding-sentences.ts';
@@ -33,8 +34,11 @@ export interface HubPlacement {
   readonly observedResourceIndex: string;
   /** An object that it selects, or that matches what it selects, and that is not built yet: as long as its status says so, nothing of it moves. */
   readonly unbuilt?: NotSupported;
+  /** Only of placements with a source, whose GitRepo sums them up. */
+  readonly rollout?: Omit<RolloutState, 'partitions'>;
 }
 
+/** Index: `gitRepo` (namespace and name of the GitRepo that its source names). */
 export const placementSource = (resource: Resource): Source<HubPlacement> => ({
   on: 'hub',
   resource,
@@ -47,9 +51,16 @@ export const placementSource = (resource: Resource): Source<HubPlacement> => ({
       conditions: status?.conditions ?? [],
       observedResourceIndex: status?.observedResourceIndex ?? '',
       ...(unbuilt === undefined ? {} : { unbuilt }),
+      ...(spec?.source === undefined || status?.rollout === undefined ? {} : { rollout: counted(status.rollout) }),
     };
   },
+  indexes: {
+    gitRepo: ({ metadata, spec }) =>
+      spec?.source === undefined ? [] : [keyOf(metadata.namespace ?? SYSTEM_NAMESPACE, spec.source.gitRepo)],
+  },
 });
+
+const counted = ({ partitions: _listed, ...counts }: RolloutState): Omit<RolloutState, 'partitions'> => counts;
 
 // ---- bindings
 

@@ -10,6 +10,7 @@ import { createLiveCatalogue } from '../client/live-catalogue.ts';
 import { besideDisk } from '../runtime/deps.ts';
 import { counted } from './counted.ts';
 import { evictionsSince } from './evictions-since.ts';
+import { type GitFlags, gitOf } from './git-flags.ts';
 import { serveHealth } from './health-server.ts';
 import { type Leading, runWhileLeading } from './leading.ts';
 import { jsonLog, type LogLevel } from './log.ts';
@@ -22,7 +23,7 @@ import { type RunFlags, runsOf } from './run-flags.ts';
 import { firstSignal } from './signals.ts';
 import { tellThrottling } from './throttling.ts';
 
-export interface HubCommandOptions extends ConnectOptions, MembershipFlags, PlacementFlags, RunFlags {
+export interface HubCommandOptions extends ConnectOptions, MembershipFlags, PlacementFlags, RunFlags, GitFlags {
   readonly healthPort?: number;
   readonly logLevel: LogLevel;
 }
@@ -39,6 +40,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
     onThrottled: tellThrottling({ server: 'hub', clock: wallClock, log, metrics }),
   });
   const { transport } = server;
+  await using git = await gitOf(options);
   const catalogue = createLiveCatalogue(transport);
   checkKinds(server.catalogue, hubNeeds(catalogue), {
     where: 'the hub',
@@ -88,6 +90,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
           runs: runsOf(options),
           ...(since === undefined ? {} : { evictionsSince: since }),
           mayWrite,
+          git,
           metrics,
           isRemote: true,
         },

@@ -5,6 +5,7 @@ import type { Resource } from '../api/kind.ts';
 import { evictionController } from '../hub/eviction/controller.ts';
 import { evictionMetrics, noEvictionMetrics } from '../hub/eviction/metrics.ts';
 import { families } from '../hub/families.ts';
+import { type GitOptions, gitRepoController } from '../hub/git/controller.ts';
 import { groupController } from '../hub/groups/controller.ts';
 import { membership } from '../hub/membership/controller.ts';
 import type { Settings } from '../hub/membership/observed.ts';
@@ -12,6 +13,7 @@ import { overrideController } from '../hub/overrides/controller.ts';
 import { overrideFamilies } from '../hub/overrides/sources.ts';
 import { type PlacementOptions, placementController } from '../hub/placement/controller.ts';
 import { noPlacementMetrics, placementMetrics } from '../hub/placement/metrics.ts';
+import { createRendered } from '../hub/revisions/rendered.ts';
 import { createWatchPlan } from '../hub/revisions/watch-plan.ts';
 import { rolloutController } from '../hub/rollout/controller.ts';
 import { createLookPace } from '../hub/rollout/look-pace.ts';
@@ -42,35 +44,48 @@ export interface HubOptions extends Partial<Settings>, PartOptions {
   readonly runs?: Pick<RunOptions, 'stuckAfterMs' | 'isSigned'>;
   /** Evictions that were created earlier are not carried out (epoch milliseconds). */
   readonly evictionsSince?: number;
+  /** Repositories are followed by this; absent = GitRepos are not acted upon. */
+  readonly git?: Pick<GitOptions, 'client' | 'breathe'>;
 }
 
 /** Without a catalogue of the hub's kinds it only keeps the membership. */
 export function startHub(deps: Deps, options: HubOptions = {}): Manager {
   const { mayWrite, metrics } = options;
   return startManager(deps, {
-    controllers: hubControllers(deps.catalogues?.hub, options),
+    controllers: hubControllers(deps, deps.catalogues?.hub, options),
     manager: 'flotilla-hub',
     ...(mayWrite ? { mayWrite } : {}),
     ...(metrics ? { metrics } : {}),
   });
 }
 
-function hubControllers(catalogue: LiveCatalogue | undefined, options: HubOptions): Controllers {
-  const { mayWrite: _, metrics, isRemote, placements, runs, evictionsSince, ...settings } = options;
+type Around = Pick<Deps, 'clock' | 'random'>;
+
+function hubControllers(
+  around: Around | undefined,
+  catalogue: LiveCatalogue | undefined,
+  options: HubOptions,
+): Controllers {
+  const { mayWrite: _, metrics, isRemote, placements, runs, evictionsSince, git, ...settings } = options;
   return [
     membership(settings),
     groupController(),
     // On another's server nothing of ours looks at what is written.
     ...(catalogue === undefined
       ? []
-      : delivery(catalogue, metrics, { placements, evictionsSince, runs: { isSigned: isRemote !== true, ...runs } })),
+      : delivery(catalogue, metrics, {
+          placements,
+          evictionsSince,
+          runs: { isSigned: isRemote !== true, ...runs },
+          git: around && git && { ...git, clock: around.clock, random: around.random.fork('git') },
+        })),
     ...(catalogue !== undefined && isRemote ? [keepKinds('hub', catalogue)] : []),
   ];
 }
 
 /** The kinds without which the hub's controllers cannot begin. */
 export const hubNeeds = (catalogue: LiveCatalogue): readonly Resource[] =>
-  neededBy(hubControllers(catalogue, { isRemote: true }), 'hub');
+  neededBy(hubControllers(undefined, catalogue, { isRemote: true }), 'hub');
 
 /** A controller waits for the first list of each source that is not optional. */
 function neededBy(controllers: Controllers, on: ServerName): readonly Resource[] {
@@ -88,15 +103,20 @@ function delivery(
     placements,
     runs,
     evictionsSince,
-  }: { readonly [part in 'placements' | 'runs' | 'evictionsSince']: HubOptions[part] | undefined },
+    git,
+  }: { readonly [part in 'placements' | 'runs' | 'evictionsSince']: HubOptions[part] | undefined } & {
+    readonly git: (NonNullable<HubOptions['git']> & Around) | undefined;
+  },
 ) {
   const plan = createWatchPlan();
+  const rendered = createRendered();
   const metrics = registry === undefined ? noPlacementMetrics : placementMetrics(registry);
   const ofRuns = {
     ...runs,
     ...(placements?.propagation === undefined ? {} : { propagation: placements.propagation }),
     catalogue,
     plan,
+    rendered,
     metrics: registry === undefined ? noRunMetrics : runMetrics(registry),
   };
   const evictions = {
@@ -105,9 +125,19 @@ function delivery(
   };
   return [
     ...overrideFamilies.map(overrideController),
+    ...(git === undefined
+      ? []
+      : [
+          gitRepoController({
+            ...git,
+            catalogue,
+            rendered,
+            ...(placements?.propagation === undefined ? {} : { propagation: placements.propagation }),
+          }),
+        ]),
     ...families.flatMap((family) => [
       ...(family.eviction === undefined ? [] : [evictionController(family, evictions)]),
-      placementController(family, { ...placements, catalogue, plan, metrics }),
+      placementController(family, { ...placements, catalogue, plan, rendered, metrics }),
       schedulerController(family),
       rolloutController(family, createLookPace(placements?.weight)),
       runController(family, ofRuns),

@@ -26,6 +26,7 @@ import {
   shippedFleets,
   usualFleet,
 } from './fleet.ts';
+import { type GitFlags, gitOf } from './git-flags.ts';
 import { serveHealth } from './health-server.ts';
 import { installRoles } from './install-roles.ts';
 import { allJoined, joinedIn, joinFleet, tokensOf } from './joining.ts';
@@ -38,7 +39,7 @@ import { type PlacementFlags, placementsOf } from './placement-flags.ts';
 import { type RunFlags, runsOf } from './run-flags.ts';
 import { firstSignal } from './signals.ts';
 
-export interface UpOptions extends EmbeddedOptions, MembershipFlags, PlacementFlags, RunFlags {
+export interface UpOptions extends EmbeddedOptions, MembershipFlags, PlacementFlags, RunFlags, GitFlags {
   readonly members?: number;
   readonly fleet?: string;
   readonly kubeconfig?: string;
@@ -86,6 +87,7 @@ export async function up(options: UpOptions): Promise<void> {
   const kubeconfig = kubeconfigFile(options);
   await embedded.writeKubeconfig(kubeconfig, listening.port, elsewhere);
   const admin = directTransport(hub.cluster, HUB_USER);
+  await using git = await gitOf(options, options.inMemory ? undefined : join(options.dataDir, 'git'));
   controllers = startHub(
     {
       clock: wallClock,
@@ -101,6 +103,7 @@ export async function up(options: UpOptions): Promise<void> {
       placements,
       runs: runsOf(options),
       evictionsSince: await evictionsSince(admin, wallClock),
+      git,
     },
   );
   await using _hub = disposing(controllers);

@@ -5,6 +5,7 @@ import { clusterGroup } from '../../src/api/cluster-group.ts';
 import { clusterProfile } from '../../src/api/cluster-profile.ts';
 import { disruptionBudget } from '../../src/api/disruption-budget.ts';
 import { eviction } from '../../src/api/eviction.ts';
+import { gitRepo } from '../../src/api/git-repo.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { memberCluster } from '../../src/api/member-cluster.ts';
 import { clusterRequest } from '../../src/api/next/cluster-request.ts';
@@ -85,6 +86,12 @@ const placements: readonly Row[] = [
     message: 'metadata.name must not contain dots: bindings are named after the placement and allow none',
     accepted: [named('web-1', selecting(deployment))],
     refused: [named('web.1', selecting(deployment))],
+  },
+  {
+    kinds: both(placement),
+    message: 'resourceSelectors are required, unless source is set in their place',
+    accepted: [selecting(deployment), { source: { gitRepo: 'shop', bundle: 'web' } }].map(create),
+    refused: [{}, { ...selecting(deployment), source: { gitRepo: 'shop', bundle: 'web' } }].map(create),
   },
   {
     kinds: both(placement),
@@ -380,7 +387,36 @@ const agent = { kind: 'User', name: 'agent' };
 const tainted = (...taints: readonly unknown[]): Spec => ({ identity: agent, taints });
 const noSchedule = { key: 'spot', effect: 'NoSchedule' };
 
+const following = (more: Spec): Spec => ({ repo: 'https://example.com/shop.git', ...more });
+
 const members: readonly Row[] = [
+  {
+    kinds: [gitRepo],
+    message: 'In and NotIn need values; Exists and DoesNotExist take none',
+    accepted: [create(following({ targets: [{ clusterSelector: expression('In', ['web']).labelSelector }] }))],
+    refused: [create(following({ targets: [{ clusterSelector: expression('In').labelSelector }] }))],
+  },
+  {
+    kinds: [gitRepo],
+    message: 'repo must not contain credentials: put them into a Secret and name it in clientSecretName',
+    accepted: [following({}), following({ repo: 'git@example.com:shop.git' })].map(create),
+    refused: [
+      following({ repo: 'https://me:word@example.com/shop' }),
+      following({ repo: 'http://token@example.com/shop' }),
+    ].map(create),
+  },
+  {
+    kinds: [gitRepo],
+    message: 'give branch or revision, not both',
+    accepted: [following({ branch: 'main' }), following({ revision: 'v1' })].map(create),
+    refused: [create(following({ branch: 'main', revision: 'v1' }))],
+  },
+  {
+    kinds: [gitRepo],
+    message: 'serviceAccount is not supported: agents cannot impersonate',
+    accepted: [create(following({ serviceAccount: '' }))],
+    refused: [create(following({ serviceAccount: 'deployer' }))],
+  },
   {
     kinds: [clusterGroup],
     message: 'In and NotIn need values; Exists and DoesNotExist take none',

@@ -35,6 +35,7 @@ import {
 import { type Changes, createChanges, defaultThrottle, type Throttle } from '../revisions/debounce.ts';
 import { type Contents, createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
+import { bundleKeyOf, type Rendered } from '../revisions/rendered.ts';
 import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
 import { createWatchPlan, type WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
@@ -51,6 +52,8 @@ export interface PlacementOptions {
   readonly plan?: WatchPlan;
   readonly throttle?: Partial<Throttle>;
   readonly propagation?: PropagationSettings;
+  /** What repositories bring. */
+  readonly rendered?: Rendered;
   readonly metrics?: PlacementMetrics;
   /** For so many each cluster counts where it matters how many they are. */
   readonly weight?: number;
@@ -68,13 +71,22 @@ export function placementController(family: PlacementFamily, options: PlacementO
   const { catalogue, plan = createWatchPlan(), weight = 1 } = options;
   const throttle: Throttle = { ...defaultThrottle, ...options.throttle };
   const { changes = createChanges(), pace = createStatusPace(), contents = createContents() } = options.memory ?? {};
-  const looking = { catalogue, propagation: createPropagation(options.propagation), plan, contents };
+  const looking = {
+    catalogue,
+    propagation: createPropagation(options.propagation),
+    plan,
+    contents,
+    rendered: options.rendered,
+  };
   const { metrics = noPlacementMetrics } = options;
   const known = new Set<string>();
+  /** The bundle of each placement that has a source. */
+  const bundles = new Map<string, string>();
   const prefix = `${family.placement.kind} `;
 
   function forget(key: string): void {
     known.delete(key);
+    bundles.delete(key);
     metrics.forget(partsOf(key));
     changes.none(key);
     pace.forget(key);
@@ -155,7 +167,17 @@ export function placementController(family: PlacementFamily, options: PlacementO
       const stop = catalogue.subscribe(() => {
         for (const key of known) wake(key);
       });
-      signal.addEventListener('abort', stop, { once: true });
+      const stopReading = options.rendered?.subscribe((changed) => {
+        for (const [key, bundle] of bundles) if (bundle === changed) wake(key);
+      });
+      signal.addEventListener(
+        'abort',
+        () => {
+          stop();
+          stopReading?.();
+        },
+        { once: true },
+      );
     },
 
     observe(see, key) {
@@ -176,6 +198,8 @@ export function placementController(family: PlacementFamily, options: PlacementO
         return all;
       }
       known.add(key);
+      const bundle = bundleKeyOf(placement);
+      if (bundle !== undefined) bundles.set(key, bundle);
       metrics.looked(family, placement, see.now);
       const living = observeLiving(see, key, seen);
       return 'need' in living ? living : { ...all, living };

@@ -20,6 +20,8 @@ export interface Content {
   readonly bytes: number;
   /** Those that are envelopes: of a ConfigMap only its content tells. */
   readonly envelopes: readonly ResourceIdentifier[];
+  /** The commit that it was read from, if it comes from a repository. */
+  readonly commit?: string;
   /** The first of those that take the most; absent = there are no objects. */
   readonly largest?: { readonly of: ResourceIdentifier; readonly bytes: number };
 }

@@ -11,6 +11,7 @@ import { clusterFamily } from '../families.ts';
 import { type HubPlacement, resourceIndexOf } from '../placement-sources.ts';
 import { type Content, contentOf, type Marks, marksOf } from './content.ts';
 import type { Candidate, Propagation } from './propagation.ts';
+import { bundleKeyOf, type Rendered } from './rendered.ts';
 import { latestMaster } from './resource-snapshot.ts';
 import { type Picked, select, type Unread } from './select.ts';
 import type { WatchPlan } from './watch-plan.ts';
@@ -29,6 +30,8 @@ export interface Looking {
   readonly propagation: Propagation;
   readonly plan: WatchPlan;
   readonly contents: Contents;
+  /** What repositories bring, for placements with a source. */
+  readonly rendered?: Rendered | undefined;
 }
 
 /** What must be there before anything can be told. */
@@ -54,7 +57,7 @@ export interface Contents {
 const MOST_BYTES = 64 * 1024 * 1024;
 
 interface Found {
-  readonly selectors: PlacementSpec['resourceSelectors'];
+  readonly selectors: NonNullable<PlacementSpec['resourceSelectors']>;
   readonly preferred: LiveCatalogue['preferred'];
   readonly marks: Marks;
   readonly reads: readonly Read[];
@@ -112,7 +115,8 @@ export function lookAt(
   looking: Looking & { readonly isLive?: true },
 ): Selected | Missing {
   const { catalogue, contents, isLive } = looking;
-  const { resourceSelectors: selectors } = placement.spec;
+  if (placement.spec.source !== undefined) return readFrom(placement, looking);
+  const { resourceSelectors: selectors = [] } = placement.spec;
   const marks = marksOf(placement);
   const unread = unreadBy(see, placement, looking);
   if ('need' in unread) return unread;
@@ -149,6 +153,19 @@ export function lookAt(
     selected,
   });
   return selected;
+}
+
+/** The content of a bundle. One that cannot be read now keeps what it has: nothing is placed and nothing removed. */
+function readFrom(placement: HubPlacement, { rendered }: Looking): Selected {
+  const content = rendered?.contentOf(bundleKeyOf(placement) ?? '', marksOf(placement));
+  if (content !== undefined) return { state: 'selected', content, notes: [] };
+  const { gitRepo = '', bundle = '' } = placement.spec.source ?? {};
+  return {
+    state: 'pending',
+    kind: `GitRepo "${gitRepo}"`,
+    message: `bundle "${bundle}" has not been read without an error since the hub started`,
+    next: `see the status of the GitRepo (kubectl describe gitrepo ${gitRepo}); nothing is removed meanwhile`,
+  };
 }
 
 /**
@@ -221,7 +238,7 @@ function pick(
   const reads: Read[] = [];
   const selection = select({
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-    selectors: spec.resourceSelectors,
+    selectors: spec.resourceSelectors ?? [],
     catalogue,
     propagation,
     unread,
@@ -255,7 +272,7 @@ function pick(
 function readAgain(
   see: See,
   reader: string,
-  resourceSelectors: PlacementSpec['resourceSelectors'],
+  resourceSelectors: NonNullable<PlacementSpec['resourceSelectors']>,
   { selectors, preferred, reads }: Found,
   { catalogue, plan }: Looking,
 ): readonly Read[] | undefined {

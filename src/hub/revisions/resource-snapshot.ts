@@ -144,6 +144,7 @@ const masterFor = (family: PlacementFamily, placement: HubPlacement, index: numb
       [annotations.resourceHash]: content.hash,
       [annotations.numberOfResourceSnapshots]: '1',
       [annotations.numberOfEnvelopedObjects]: String(content.envelopes.length),
+      ...(content.commit === undefined ? {} : { [annotations.sourceCommit]: content.commit }),
     },
   }),
   spec: { selectedResources: content.objects },

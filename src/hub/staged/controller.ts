@@ -36,6 +36,7 @@ import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
 import { createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
+import type { Rendered } from '../revisions/rendered.ts';
 import type { WatchPlan } from '../revisions/watch-plan.ts';
 import { isSameOrder } from '../same-order.ts';
 import { memberClusters } from '../sources.ts';
@@ -60,6 +61,8 @@ export interface RunOptions {
   /** Shared with the placement controllers, so that they watch together. */
   readonly plan: WatchPlan;
   readonly propagation?: PropagationSettings;
+  /** What repositories bring. */
+  readonly rendered?: Rendered;
   readonly metrics?: RunMetrics;
   /** From when on a cluster that is under way counts as stuck. */
   readonly stuckAfterMs?: number;
@@ -87,6 +90,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     propagation: createPropagation(options.propagation),
     plan,
     contents: createContents(),
+    rendered: options.rendered,
     isLive: true,
   } as const;
   const prefix = `${family.run.kind} `;

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { apiserver } from '../apiserver.ts';
 import { shippedFleets } from '../fleet.ts';
+import { following } from '../git-flags.ts';
 import type { hub } from '../hub.ts';
 import { LOG_LEVELS, type LogLevel } from '../log.ts';
 import type { member } from '../member.ts';
@@ -40,7 +41,7 @@ const logging = (command: Command, usual: LogLevel): Command =>
 const UP_PORTS = 'port on 127.0.0.1, 0 = any free one; with more than 50 members the next port is used, too';
 
 export function addUp(root: Command): void {
-  staging(placing(keepingMembers(logging(serving(root.command('up'), UP_PORTS), 'error'))))
+  following(staging(placing(keepingMembers(logging(serving(root.command('up'), UP_PORTS), 'error')))))
     .description('run a hub and its members on this machine')
     .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 10_000))
     .option('--fleet <name or file>', `a fleet file (docs/fleet-file.md), or one of: ${shippedFleets().join(', ')}`)
@@ -54,7 +55,7 @@ export function addMembers(root: Command): void {
 }
 
 export function addHub(root: Command): void {
-  staging(placing(keepingMembers(logging(connecting(root.command('hub')), 'info'))))
+  following(staging(placing(keepingMembers(logging(connecting(root.command('hub')), 'info')))))
     .description("run the hub's controllers against any Kubernetes API server")
     .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
     .action(async (...given: Parameters<typeof hub>) => (await import('../hub.ts')).hub(...given));

@@ -150,6 +150,11 @@ const contents: Readonly<Record<string, Omit<Sample, 'kind'>>> = {
     { selector: { matchLabels: { env: 'canary' } } },
     { clusterCount: 1, readyClusterCount: 1, nonReadyClusterCount: 0 },
   ),
+  GitRepo: spec(
+    { repo: 'https://example.com/shop.git' },
+    { repo: 'https://example.com/shop.git', branch: 'main' },
+    { commit: 'a'.repeat(40) },
+  ),
   AppliedWork: spec({ workName: 'w', workNamespace: 'fleet-member-c-1' }, undefined, {
     appliedResources: [
       {

@@ -1,0 +1,230 @@
+// GitRepos: which repositories are followed and what they become. Begin with decide.ts; following.ts polls, render.ts makes bundles of files.
+// What lives here: repositories, bundles, the placements made of them, the GitRepo's status. What does not: snapshots, clusters and rollout, which
+// are those of any placement (hub/placement, hub/scheduler, hub/rollout). Without a GitRepo it costs one idle watch.
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import type { GitRepoSpec } from '../../api/git-repo.ts';
+import { SYSTEM_NAMESPACE } from '../../api/names.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { secretResource } from '../../api/resources.ts';
+import type { Clock } from '../../base/clock.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { canonicalJson, deepEqual, isObject } from '../../base/json.ts';
+import { createLru } from '../../base/lru.ts';
+import type { Random } from '../../base/random.ts';
+import { keyOf, partsOf } from '../../runtime/cache.ts';
+import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
+import { families, type PlacementFamily } from '../families.ts';
+import { clusterGroups, groupsIn, type HubClusterGroup } from '../groups/sources.ts';
+import type { HubPlacement } from '../placement-sources.ts';
+import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
+import { bundleKey, type Rendered, repoKeyOf } from '../revisions/rendered.ts';
+import { decide, type Observed } from './decide.ts';
+import { createFollowing, type Followed } from './following.ts';
+import { type ParsedFiles, render } from './render.ts';
+import { type GitClient, type GitCredentials, GitError, type GitSource } from './repository.ts';
+import { familyOf, gitRepos, type HubGitRepo } from './sources.ts';
+import { policyOf } from './targets.ts';
+
+export interface GitOptions {
+  readonly client: GitClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly catalogue: LiveCatalogue;
+  readonly propagation?: PropagationSettings;
+  readonly rendered: Rendered;
+  /** Lets others go first, between two files. */
+  breathe?(): Promise<void>;
+}
+
+const DEFAULT_INTERVAL_MS = 15_000;
+const MIN_INTERVAL_MS = 1_000;
+/** Summing up the placements of a GitRepo waits for further ones that report about the same time. */
+const SUMMARY_MS = 250;
+const MAX_PARSED = 20_000;
+
+export function gitRepoController(options: GitOptions): Controller<Observed> {
+  const { client, clock, random, catalogue, rendered, breathe = async () => {} } = options;
+  const following = createFollowing({ client, clock, random });
+  const propagation = createPropagation(options.propagation);
+  const parsed: ParsedFiles = createLru(MAX_PARSED);
+
+  function wantedOf(repo: HubGitRepo, source: GitSource) {
+    const { spec, metadata } = repo;
+    const { paths = [], targetNamespace = '', forceSyncGeneration = 0 } = spec;
+    const isSystem = metadata.namespace === SYSTEM_NAMESPACE;
+    return {
+      source,
+      intervalMs: intervalOf(spec),
+      force: String(forceSyncGeneration),
+      options: canonicalJson([paths, targetNamespace]),
+      read: (files: Parameters<typeof render>[0]['files']) =>
+        render({
+          repo: metadata.name ?? '',
+          ...(isSystem ? {} : { namespace: metadata.namespace ?? '' }),
+          ...(targetNamespace === '' ? {} : { targetNamespace }),
+          paths,
+          files,
+          catalogue,
+          propagation,
+          parsed,
+          breathe,
+        }),
+    };
+  }
+
+  function followedBy(see: See, key: string, repo: HubGitRepo): (Followed & { readonly retryAt?: number }) | Need {
+    const credentials = credentialsOf(see, repo);
+    if (credentials !== undefined && 'need' in credentials) return credentials;
+    if (credentials instanceof GitError) {
+      // The repository is not asked without them; what was read stays.
+      const { commit } = repo.status ?? {};
+      return {
+        ...(commit === undefined ? {} : { commit }),
+        failure: { reason: credentials.reason, message: credentials.message },
+        retryAt: see.now + (intervalOf(repo.spec) ?? DEFAULT_INTERVAL_MS),
+      };
+    }
+    return following.follow(key, wantedOf(repo, sourceOf(repo.spec, credentials)));
+  }
+
+  /** Contents become visible to placements here, before these are created: their first pass finds them. */
+  function publish(key: string, { repo, commit }: Followed): void {
+    if (repo === undefined || commit === undefined) return;
+    for (const { name, objects } of repo.bundles)
+      if (objects !== undefined) rendered.put(bundleKey(key, name), { commit, objects });
+    if (repo.problems.length === 0) rendered.keepOnly(key, new Set(repo.bundles.map(({ name }) => name)));
+  }
+
+  return {
+    name: 'gitrepos',
+    eventSource: 'gitrepo-controller',
+    watches: [
+      { source: gitRepos, optional: true, toKeys: ({ metadata }) => [keyOf(metadata.namespace, metadata.name ?? '')] },
+      ...families.map((family) => ({
+        source: family.placements,
+        toKeys: (placement: HubPlacement, _see: See, old?: HubPlacement) => {
+          const repos = [placement, ...(old === undefined ? [] : [old])].flatMap((each) => repoKeyOf(each) ?? []);
+          return isSameFor(placement, old) ? [] : [...new Set(repos)];
+        },
+        notBefore: (_key: string, now: number) => now + SUMMARY_MS,
+      })),
+      {
+        source: clusterGroups,
+        optional: true,
+        toKeys: (group: HubClusterGroup, see: See, old?: HubClusterGroup) =>
+          old !== undefined && deepEqual([group.labels, group.selector], [old.labels, old.selector])
+            ? []
+            : see.all(gitRepos).map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),
+      },
+    ],
+    begin: (wake, signal) => following.start(wake, signal),
+    observe(see, key) {
+      const { name, namespace } = partsOf(key);
+      const repo = see.get(gitRepos, name, namespace);
+      if (repo === undefined || repo.metadata.deletionTimestamp !== undefined) {
+        following.forget(key);
+        rendered.keepOnly(key, new Set());
+      }
+      if (repo === undefined) return undefined;
+      const family = familyOf(repo);
+      const placements = see.by(family.placements, 'gitRepo', key);
+      const common = {
+        repo,
+        family,
+        placements,
+        ...(see.failure === undefined ? {} : { failure: see.failure }),
+        now: see.now,
+      };
+      if (repo.metadata.deletionTimestamp !== undefined)
+        return { ...common, named: [], followed: {}, targetsOf: () => policyOf([], []) };
+      const followed = followedBy(see, key, repo);
+      if ('need' in followed) return followed;
+      const { retryAt } = followed;
+      publish(key, followed);
+      const groups = groupsIn(see);
+      return {
+        ...common,
+        named: namedIn(see, family, repo, followed),
+        followed,
+        ...(retryAt === undefined ? {} : { retryAt }),
+        targetsOf: ({ options: { overrideTargets } }) => policyOf(overrideTargets ?? repo.spec.targets, groups),
+      };
+    },
+    decide,
+  };
+}
+
+/** All that a GitRepo reads of its placements. */
+const isSameFor = (a: HubPlacement, b: HubPlacement | undefined): boolean =>
+  b !== undefined &&
+  a.metadata.generation === b.metadata.generation &&
+  a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+  deepEqual(a.rollout, b.rollout);
+
+const namedIn = (see: See, family: PlacementFamily, repo: HubGitRepo, { repo: read }: Followed) =>
+  (read?.bundles ?? []).flatMap(
+    ({ name }) =>
+      see.get(family.placements, name, family.placement.namespaced ? repo.metadata.namespace : undefined) ?? [],
+  );
+
+/** undefined = it is asked only when something changes. */
+function intervalOf({ pollingInterval, disablePolling }: GitRepoSpec): number | undefined {
+  if (disablePolling === true) return undefined;
+  const asked = pollingInterval === undefined ? undefined : parseDuration(pollingInterval);
+  return Math.max(MIN_INTERVAL_MS, asked ?? DEFAULT_INTERVAL_MS);
+}
+
+function sourceOf(spec: GitRepoSpec, credentials: GitCredentials | undefined): GitSource {
+  const { repo: url, branch = '', revision = '', caBundle, insecureSkipTLSVerify } = spec;
+  return {
+    url,
+    ...(branch === '' ? {} : { branch }),
+    ...(revision === '' ? {} : { revision }),
+    ...(caBundle === undefined ? {} : { caBundle: Buffer.from(caBundle, 'base64').toString('utf8') }),
+    ...(insecureSkipTLSVerify === true ? { insecureSkipTLSVerify } : {}),
+    ...(credentials === undefined ? {} : { credentials }),
+  };
+}
+
+// ---- credentials
+
+/** Read live in every pass: a Secret that is replaced counts from the next attempt on, and none is kept in a cache. */
+function credentialsOf(see: See, { metadata, spec }: HubGitRepo): GitCredentials | GitError | Need | undefined {
+  const { clientSecretName = '' } = spec;
+  if (clientSecretName === '') return undefined;
+  const ref: WholeRef = {
+    on: 'hub',
+    resource: secretResource,
+    group: '',
+    kind: 'Secret',
+    namespace: metadata.namespace ?? '',
+    name: clientSecretName,
+    live: true,
+    mayBeRefused: true,
+  };
+  const what = `Secret "${metadata.namespace}/${clientSecretName}"`;
+  const secret = see.whole(ref);
+  if (secret === null) return new GitError('SecretNotFound', `${what} of clientSecretName does not exist`);
+  if (secret !== undefined) return credentialsIn(secret, what);
+  const refusal = see.refusal?.(ref);
+  if (refusal !== undefined) return new GitError('SecretInvalid', `${what} cannot be read: ${refusal.message}`);
+  return { need: [ref] };
+}
+
+function credentialsIn(secret: KubeObject, what: string): GitCredentials | GitError {
+  const data = isObject(secret['data']) ? secret['data'] : {};
+  const textIn = (key: string): string => {
+    const value = data[key];
+    return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';
+  };
+  const privateKey = textIn('ssh-privatekey');
+  if (privateKey !== '') {
+    const knownHosts = textIn('known_hosts');
+    if (knownHosts !== '') return { type: 'ssh', privateKey, knownHosts };
+    return new GitError('SecretInvalid', `${what} has no known_hosts: the server could not be told from another`);
+  }
+  const username = textIn('username');
+  const password = textIn('password');
+  if (password !== '') return { type: 'basic', username, password };
+  return new GitError('SecretInvalid', `${what} has neither username and password nor ssh-privatekey`);
+}

@@ -1,0 +1,169 @@
+// What becomes of a GitRepo: a placement per bundle, its status, its end.
+// Guarantees: nothing is created before the finalizer is set; a placement of others is never touched; a placement is deleted only when its
+// directory is absent from a commit that could be read as a whole.
+import type { GitProblem, GitRepoStatus } from '../../api/git-repo.ts';
+import { finalizers } from '../../api/names.ts';
+import type { PlacementSpec } from '../../api/placement.ts';
+import { deepEqual } from '../../base/json.ts';
+import { patch, patchStatus, remove, seen, tell } from '../../runtime/actions.ts';
+import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import { isLasting } from '../lasting-failure.ts';
+import type { HubPlacement } from '../placement-sources.ts';
+import { DRIFT_IS_CORRECTED } from './fleet-file.ts';
+import type { Followed } from './following.ts';
+import { changePlacement, createPlacement, isForeign, type WantedPlacement, wantedPlacement } from './placements.ts';
+import type { RepoBundle } from './render.ts';
+import { gitRepos, type HubGitRepo } from './sources.ts';
+import { gitRepoStatus } from './status.ts';
+import type { Targeted } from './targets.ts';
+
+export interface Observed {
+  readonly repo: HubGitRepo;
+  readonly family: PlacementFamily;
+  /** Whose source names this GitRepo. */
+  readonly placements: readonly HubPlacement[];
+  /** Of the same names as its bundles, whoever made them. */
+  readonly named: readonly HubPlacement[];
+  readonly followed: Followed;
+  targetsOf(bundle: RepoBundle): Targeted;
+  /** When the Secret with the credentials is looked at again: nothing else tells that it has changed. */
+  readonly retryAt?: number;
+  readonly failure?: Failure;
+  readonly now: number;
+}
+
+export function decide(observed: Observed): Decision {
+  const { repo } = observed;
+  if (repo.metadata.deletionTimestamp !== undefined) return decideEnd(observed);
+  const kept = repo.metadata.finalizers ?? [];
+  if (!kept.includes(finalizers.gitRepoCleanup)) {
+    const because = 'nothing is created before the finalizer is set';
+    const change = { metadata: { finalizers: [...kept, finalizers.gitRepoCleanup] } };
+    return { steps: [[patch(seen(gitRepos, repo), change, because)]], holds: [], because };
+  }
+  const { changes, problems } = placementsIn(observed);
+  const status = statusIn(observed, problems);
+  // What was refused is reported, and tried again after a back-off.
+  if (changes.length > 0 && observed.failure === undefined)
+    return { steps: [changes], holds: [], because: changes[0]?.because ?? '' };
+  const steps = [...(status === undefined ? [] : status), ...(changes.length === 0 ? [] : [changes])];
+  const wakeAt = observed.retryAt === undefined ? {} : { wakeAt: observed.retryAt };
+  return steps.length === 0
+    ? idle('all bundles have their placements', wakeAt)
+    : { steps, holds: [], ...wakeAt, because: steps[0]?.[0]?.because ?? '' };
+}
+
+/** Deleting a placement removes what it placed, or abandons it with keepResources. */
+function decideEnd({ repo, family, placements }: Observed): Decision {
+  const kept = repo.metadata.finalizers ?? [];
+  if (!kept.includes(finalizers.gitRepoCleanup)) return idle('it is being deleted');
+  if (placements.length > 0) {
+    const because = 'its GitRepo is deleted';
+    const gone = placements
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .map((each) => remove(seen(family.placements, each), because));
+    return gone.length === 0 ? idle('its placements are being deleted') : { steps: [gone], holds: [], because };
+  }
+  const because = 'no placement is left';
+  const left = kept.filter((each) => each !== finalizers.gitRepoCleanup);
+  return { steps: [[patch(seen(gitRepos, repo), { metadata: { finalizers: left } }, because)]], holds: [], because };
+}
+
+// ---- placements
+
+interface Placements {
+  readonly changes: readonly Action[];
+  readonly problems: readonly GitProblem[];
+}
+
+function placementsIn(observed: Observed): Placements {
+  const { repo, family, followed, placements, named, failure } = observed;
+  const problems: GitProblem[] = [...(followed.repo?.problems ?? [])];
+  const bundles = followed.repo?.bundles;
+  if (failure !== undefined && isLasting(failure))
+    problems.push({ reason: 'PlacementRefused', message: failure.message });
+  if (bundles === undefined) return { changes: [], problems };
+  const changes: Action[] = [];
+  const byName = new Map(named.map((each) => [each.metadata.name ?? '', each]));
+  for (const bundle of bundles) {
+    const existing = byName.get(bundle.name);
+    if (existing !== undefined && isForeign(existing, repo)) {
+      const message = `${family.placement.kind} "${bundle.name}" exists and is not managed by this GitRepo; delete it, or set name in the fleet.yaml of "${bundle.directory}"`;
+      problems.push({ bundle: bundle.name, reason: 'PlacementConflict', message });
+      continue;
+    }
+    if (bundle.objects === undefined || existing?.metadata.deletionTimestamp !== undefined) continue;
+    const wanted = wantedFor(observed, bundle);
+    if ('reason' in wanted) {
+      problems.push({ bundle: bundle.name, ...wanted });
+      continue;
+    }
+    const change =
+      existing === undefined ? createPlacement(family, repo, wanted) : changePlacement(family, existing, wanted);
+    if (change !== undefined) changes.push(change);
+  }
+  // A bundle that could not be read may be one that has a placement under another name.
+  if (followed.repo?.problems.length !== 0) return { changes, problems };
+  const names = new Set(bundles.map(({ name }) => name));
+  const gone = placements.filter(
+    ({ metadata, spec }) => metadata.deletionTimestamp === undefined && !names.has(spec.source?.bundle ?? ''),
+  );
+  return {
+    changes: [
+      ...changes,
+      ...gone.map((each) => remove(seen(family.placements, each), 'the repository no longer has its directory')),
+    ],
+    problems,
+  };
+}
+
+function wantedFor({ repo, targetsOf }: Observed, bundle: RepoBundle): WantedPlacement | GitProblem {
+  const targeted = targetsOf(bundle);
+  if ('problem' in targeted) return targeted.problem;
+  return wantedPlacement(repo, bundle, targeted.policy as NonNullable<PlacementSpec['policy']>);
+}
+
+// ---- the status
+
+function statusIn(observed: Observed, problems: readonly GitProblem[]): readonly (readonly Action[])[] | undefined {
+  const { repo, followed, placements, now } = observed;
+  const status = gitRepoStatus({
+    repo,
+    followed,
+    problems,
+    warnings: [
+      ...(followed.repo?.warnings ?? []),
+      ...(repo.spec.correctDrift?.enabled === false
+        ? [{ reason: 'FieldIgnored', message: `spec.correctDrift: ${DRIFT_IS_CORRECTED}` }]
+        : []),
+    ],
+    placements,
+    now,
+  });
+  if (deepEqual(status, repo.status)) return undefined;
+  const change = Object.fromEntries(
+    [...Object.keys(repo.status ?? {}), ...Object.keys(status)].map((key) => [
+      key,
+      (status as Readonly<Record<string, unknown>>)[key] ?? null,
+    ]),
+  );
+  const display = change['display'] as GitRepoStatus['display'];
+  const written = { ...change, display: { ...display, message: display?.message ?? null } };
+  const news = newsOf(repo, status).map((each) => tell(gitRepos, repo, each));
+  return [[patchStatus(seen(gitRepos, repo), written, 'the status has changed')], ...(news.length === 0 ? [] : [news])];
+}
+
+/** One Event for each new commit, and one when something begins to fail or fails otherwise. */
+function newsOf({ status: before }: HubGitRepo, after: GitRepoStatus) {
+  const news: { type: 'Normal' | 'Warning'; reason: string; message: string }[] = [];
+  if (after.commit !== undefined && after.commit !== before?.commit)
+    news.push({ type: 'Normal', reason: 'GotNewCommit', message: `read commit ${after.commit}` });
+  for (const type of ['GitPolling', 'Accepted']) {
+    const was = before?.conditions?.find((each) => each.type === type);
+    const is = after.conditions?.find((each) => each.type === type);
+    if (is?.status === 'False' && (was?.status !== 'False' || was.reason !== is.reason))
+      news.push({ type: 'Warning', reason: is.reason, message: is.message });
+  }
+  return news;
+}

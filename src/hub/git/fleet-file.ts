@@ -1,0 +1,248 @@
+// fleet.yaml, the options of a bundle (spec 09 §2). Pure.
+// Guarantee: each field is acted upon, or named with its line: as a problem where ignoring it would place something else, else as a warning.
+import type { GitProblem, GitTarget } from '../../api/git-repo.ts';
+import type { PartitionedStrategy } from '../../api/partitioned-strategy.ts';
+import { isObject } from '../../base/json.ts';
+import { type LocatedDocument, locateYamlDocuments, YamlError } from '../../base/yaml.ts';
+
+export interface FleetFile {
+  readonly name?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly defaultNamespace?: string;
+  readonly namespace?: string;
+  readonly rolloutStrategy?: PartitionedStrategy;
+  readonly paused?: boolean;
+  readonly keepResources?: boolean;
+  readonly overrideTargets?: readonly GitTarget[];
+}
+
+export interface ReadFleetFile {
+  readonly options: FleetFile;
+  readonly problems: readonly GitProblem[];
+  readonly warnings: readonly GitProblem[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Place = readonly (string | number)[];
+
+export const DRIFT_IS_CORRECTED = 'it cannot be turned off yet: objects that were changed on a cluster are put back';
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** A placement has such a name, and so has what is made of it. */
+const BUNDLE_NAME = /^[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?$/;
+const LIMIT = /^(\+?0*[1-9][0-9]{0,8}|[+-]?([0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9})%)$/;
+
+/** Without them the clusters would get something else, or too early. */
+const REFUSED: Readonly<Record<string, string>> = {
+  helm: 'Helm charts are not supported yet',
+  kustomize: 'kustomize is not supported yet',
+  yaml: 'overlays are not supported yet',
+  dependsOn: 'dependsOn is not supported yet',
+  targetCustomizations: 'targetCustomizations are not supported yet',
+  serviceAccount: 'serviceAccount is not supported: agents cannot impersonate',
+};
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  'targets',
+  'targetCustomizationMode',
+  'namespaceLabels',
+  'namespaceAnnotations',
+  'createNamespace',
+  'diff',
+  'ignore',
+  'deleteNamespace',
+  'deleteCRDResources',
+  'downstreamResources',
+  'forceSyncGeneration',
+  'imageScans',
+]);
+
+export function readFleetFile(file: string, text: string): ReadFleetFile {
+  const problems: GitProblem[] = [];
+  const warnings: GitProblem[] = [];
+  let documents: readonly LocatedDocument[];
+  try {
+    documents = locateYamlDocuments(text);
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    return {
+      options: {},
+      problems: [{ file, ...lineIn(error.line), reason: 'FileInvalid', message: error.message }],
+      warnings,
+    };
+  }
+  const [document, second] = documents;
+  if (document === undefined) return { options: {}, problems, warnings };
+  if (second !== undefined || !isObject(document.value)) {
+    const message = 'one map with fields such as rolloutStrategy is expected';
+    const { line } = second ?? document;
+    return { options: {}, problems: [{ file, line, reason: 'FileInvalid', message }], warnings };
+  }
+  const at = (place: Place) => lineIn(document.lineOf(place));
+  const refuse = (place: Place, message: string) =>
+    problems.push({ file, ...at(place), reason: 'FieldInvalid', message: `${textOf(place)}: ${message}` });
+  const warn = (place: Place, message: string) =>
+    warnings.push({ file, ...at(place), reason: 'FieldIgnored', message: `${textOf(place)}: ${message}` });
+  const options = optionsIn(document.value, refuse, warn);
+  return { options, problems, warnings };
+}
+
+const lineIn = (line: number | undefined) => (line === undefined ? {} : { line });
+
+const textOf = (place: Place): string =>
+  place.reduce<string>(
+    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
+    '',
+  );
+
+type Say = (place: Place, message: string) => void;
+
+function optionsIn(fields: Fields, refuse: Say, warn: Say): FleetFile {
+  const options: { -readonly [Key in keyof FleetFile]: FleetFile[Key] } = {};
+  for (const [key, value] of Object.entries(fields)) {
+    if (value === null || value === undefined) continue;
+    const place = [key];
+    if (Object.hasOwn(REFUSED, key)) {
+      if (!isEmpty(value)) refuse(place, REFUSED[key] as string);
+    } else if (WITHOUT_EFFECT.has(key)) warn(place, 'it has no effect');
+    else if (key === 'name') {
+      if (typeof value === 'string' && BUNDLE_NAME.test(value)) options.name = value;
+      else refuse(place, 'at most 53 lower-case letters, digits and dashes are expected');
+    } else if (key === 'labels') {
+      if (isTextMap(value)) options.labels = value;
+      else refuse(place, 'a map of texts is expected');
+    } else if (key === 'defaultNamespace' || key === 'namespace') {
+      if (value === '') continue;
+      if (typeof value === 'string' && DNS_LABEL.test(value)) options[key] = value;
+      else refuse(place, 'the name of a namespace is expected');
+    } else if (key === 'paused' || key === 'keepResources') {
+      if (typeof value === 'boolean') options[key] = value;
+      else refuse(place, 'true or false is expected');
+    } else if (key === 'correctDrift') {
+      if (!isObject(value)) refuse(place, 'a map with enabled is expected');
+      else if (value['enabled'] === false) warn(place, DRIFT_IS_CORRECTED);
+    } else if (key === 'rolloutStrategy') {
+      const strategy = strategyIn(value, refuse, warn);
+      if (strategy !== undefined) options.rolloutStrategy = strategy;
+    } else if (key === 'overrideTargets') {
+      const targets = targetsIn(value, place, refuse, warn);
+      if (targets !== undefined) options.overrideTargets = targets;
+    } else warn(place, 'this key is unknown');
+  }
+  return options;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0) || value === '';
+
+const isTextMap = (value: unknown): value is Readonly<Record<string, string>> =>
+  isObject(value) && Object.values(value).every((each) => typeof each === 'string');
+
+// ---- rolloutStrategy (spec 08 §1)
+
+const LIMITS = ['maxUnavailable', 'maxUnavailablePartitions', 'autoPartitionSize'] as const;
+const COUNTS = ['autoPartitionThreshold', 'maxNew'] as const;
+
+function strategyIn(value: unknown, refuse: Say, warn: Say): PartitionedStrategy | undefined {
+  const root = 'rolloutStrategy';
+  if (!isObject(value)) {
+    refuse([root], 'a map is expected');
+    return undefined;
+  }
+  const kept: Record<string, unknown> = {};
+  for (const [key, each] of Object.entries(value)) {
+    if (each === null || each === undefined) continue;
+    const place = [root, key];
+    if ((LIMITS as readonly string[]).includes(key)) {
+      if (isLimit(each)) kept[key] = each;
+      else refuse(place, 'a number or a percentage is expected');
+    } else if ((COUNTS as readonly string[]).includes(key)) {
+      if (Number.isSafeInteger(each) && (key !== 'maxNew' || (each as number) >= 0)) kept[key] = each;
+      else refuse(place, 'a whole number is expected');
+    } else if (key === 'partitions') kept[key] = partitionsIn(each, place, refuse, warn);
+    else warn(place, 'this key is unknown');
+  }
+  return kept as PartitionedStrategy;
+}
+
+const isLimit = (value: unknown): boolean =>
+  typeof value === 'number' ? Number.isSafeInteger(value) : typeof value === 'string' && LIMIT.test(value);
+
+const MAX_PARTITIONS = 200;
+
+function partitionsIn(value: unknown, place: Place, refuse: Say, warn: Say): readonly Fields[] {
+  if (!Array.isArray(value) || value.length > MAX_PARTITIONS) {
+    refuse(place, `a list of at most ${MAX_PARTITIONS} partitions is expected`);
+    return [];
+  }
+  return value.map((item: unknown, at): Fields => {
+    const here = [...place, at];
+    if (!isObject(item)) {
+      refuse(here, 'a map is expected');
+      return {};
+    }
+    const { name, maxUnavailable, ...criteria } = item;
+    if (name !== undefined && name !== null && typeof name !== 'string')
+      refuse([...here, 'name'], 'a text is expected');
+    if (maxUnavailable !== undefined && maxUnavailable !== null && !isLimit(maxUnavailable))
+      refuse([...here, 'maxUnavailable'], 'a number or a percentage is expected');
+    return {
+      ...(typeof name === 'string' ? { name } : {}),
+      ...(maxUnavailable === undefined || maxUnavailable === null ? {} : { maxUnavailable }),
+      ...criteriaIn(criteria, here, refuse, warn),
+    };
+  });
+}
+
+// ---- targets
+
+const TEXTS: ReadonlySet<string> = new Set(['clusterName', 'clusterGroup']);
+const SELECTORS: ReadonlySet<string> = new Set(['clusterSelector', 'clusterGroupSelector']);
+
+function criteriaIn(fields: Fields, place: Place, refuse: Say, warn: Say): Fields {
+  const kept: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    if (value === null || value === undefined) continue;
+    const here = [...place, key];
+    if (TEXTS.has(key)) {
+      if (typeof value === 'string') kept[key] = value;
+      else refuse(here, 'a name is expected');
+    } else if (SELECTORS.has(key)) {
+      const problem = selectorProblem(value);
+      if (problem === undefined) kept[key] = value;
+      else refuse(here, problem);
+    } else warn(here, 'it has no effect');
+  }
+  return kept;
+}
+
+const NEEDS_VALUES: ReadonlySet<unknown> = new Set(['In', 'NotIn']);
+const TAKES_NONE: ReadonlySet<unknown> = new Set(['Exists', 'DoesNotExist']);
+
+function selectorProblem(value: unknown): string | undefined {
+  if (!isObject(value)) return 'a label selector is expected';
+  const { matchLabels, matchExpressions, ...others } = value;
+  const [other] = Object.keys(others);
+  if (other !== undefined) return `a label selector has no field "${other}"`;
+  if (matchLabels !== undefined && matchLabels !== null && !isTextMap(matchLabels))
+    return 'matchLabels: a map of texts is expected';
+  if (matchExpressions === undefined || matchExpressions === null) return undefined;
+  const isExpression = (each: unknown): boolean => {
+    if (!isObject(each) || typeof each['key'] !== 'string') return false;
+    const { operator, values } = each;
+    const count = Array.isArray(values) && values.every((text) => typeof text === 'string') ? values.length : 0;
+    return NEEDS_VALUES.has(operator) ? count > 0 : TAKES_NONE.has(operator) && count === 0;
+  };
+  return Array.isArray(matchExpressions) && matchExpressions.every(isExpression)
+    ? undefined
+    : 'matchExpressions: a list of key, operator (In, NotIn, Exists, DoesNotExist) and values is expected';
+}
+
+function targetsIn(value: unknown, place: Place, refuse: Say, warn: Say): readonly GitTarget[] | undefined {
+  if (!Array.isArray(value) || !value.every(isObject)) {
+    refuse(place, 'a list of maps is expected');
+    return undefined;
+  }
+  return (value as readonly Fields[]).map(({ name, ...criteria }, at) => ({
+    ...(typeof name === 'string' ? { name } : {}),
+    ...criteriaIn(criteria, [...place, at], refuse, warn),
+  }));
+}

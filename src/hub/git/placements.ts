@@ -1,0 +1,94 @@
+// The placement of a bundle: its policy comes from targets, its strategy from rolloutStrategy, its content from the bundle itself. Pure.
+import { annotations, labels } from '../../api/names.ts';
+import { apiVersionOf, type KubeObject } from '../../api/object.ts';
+import type { PlacementSpec } from '../../api/placement.ts';
+import { sha256 } from '../../base/hash.ts';
+import { canonicalJson, type Json } from '../../base/json.ts';
+import { create, patchByOperations, seen } from '../../runtime/actions.ts';
+import type { Action } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import type { HubPlacement } from '../placement-sources.ts';
+import type { RepoBundle } from './render.ts';
+import type { HubGitRepo } from './sources.ts';
+
+export interface WantedPlacement {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly spec: {
+    readonly source: NonNullable<PlacementSpec['source']>;
+    readonly policy: NonNullable<PlacementSpec['policy']>;
+    readonly strategy: object;
+  };
+  /** Equal hashes ask for the same. */
+  readonly hash: string;
+}
+
+export function wantedPlacement(
+  repo: HubGitRepo,
+  { name, options }: RepoBundle,
+  policy: NonNullable<PlacementSpec['policy']>,
+): WantedPlacement {
+  const { rolloutStrategy = {} } = options;
+  const isPaused = repo.spec.paused === true || options.paused === true;
+  const keeps = repo.spec.keepResources === true || options.keepResources === true;
+  const spec = {
+    source: { gitRepo: repo.metadata.name ?? '', bundle: name },
+    policy,
+    strategy: {
+      type: 'Partitioned',
+      partitioned: rolloutStrategy,
+      paused: isPaused,
+      deleteStrategy: { propagationPolicy: keeps ? 'Abandon' : 'Delete' },
+    },
+  };
+  const ownLabels = { ...options.labels, [labels.gitRepo]: shortened(repo.metadata.name ?? '') };
+  return { name, labels: ownLabels, spec, hash: sha256(canonicalJson([spec, ownLabels])) };
+}
+
+const MAX_LABEL = 63;
+const shortened = (name: string): string =>
+  name.length <= MAX_LABEL ? name : `${name.slice(0, 54)}-${sha256(name).slice(0, 8)}`;
+
+/** Of another GitRepo, or made by hand. */
+export const isForeign = ({ spec }: HubPlacement, repo: HubGitRepo): boolean =>
+  spec.source?.gitRepo !== repo.metadata.name;
+
+export function createPlacement(family: PlacementFamily, repo: HubGitRepo, wanted: WantedPlacement): Action {
+  const { group, version, kind } = family.placement;
+  const object: KubeObject = {
+    apiVersion: apiVersionOf(group, version),
+    kind,
+    metadata: {
+      name: wanted.name,
+      ...(family.placement.namespaced ? { namespace: repo.metadata.namespace } : {}),
+      labels: wanted.labels,
+      annotations: { [annotations.sourceHash]: wanted.hash },
+    },
+    spec: wanted.spec,
+  };
+  return create('hub', family.placement, object, `bundle "${wanted.name}" is new`);
+}
+
+/**
+ * undefined = it is as it was asked for last. What a person changes on the placement (a pause, say) stays until the repository asks for
+ * something else.
+ */
+export function changePlacement(
+  family: PlacementFamily,
+  placement: HubPlacement,
+  wanted: WantedPlacement,
+): Action | undefined {
+  if (placement.metadata.annotations?.[annotations.sourceHash] === wanted.hash) return undefined;
+  const given = { ...placement.metadata.annotations, [annotations.sourceHash]: wanted.hash };
+  return patchByOperations(
+    seen(family.placements, placement),
+    [
+      { op: 'add', path: '/spec/source', value: wanted.spec.source },
+      { op: 'add', path: '/spec/policy', value: wanted.spec.policy as Json },
+      { op: 'add', path: '/spec/strategy', value: wanted.spec.strategy as Json },
+      { op: 'add', path: '/metadata/labels', value: wanted.labels },
+      { op: 'add', path: '/metadata/annotations', value: given },
+    ],
+    'the repository asks for something else',
+  );
+}

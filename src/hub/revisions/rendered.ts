@@ -1,0 +1,72 @@
+// What repositories bring: the objects of each bundle as they were read last. Placements with spec.source take their content from here, as others
+// take it from what they select. In memory: after a restart a bundle is unknown until it has been read again, and its placement keeps what it has.
+import { SYSTEM_NAMESPACE } from '../../api/names.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { HubPlacement } from '../placement-sources.ts';
+import { type Content, contentOf, type Marks } from './content.ts';
+
+export interface RenderedBundle {
+  readonly commit: string;
+  /** Frozen, in the order of revisions. */
+  readonly objects: readonly KubeObject[];
+}
+
+export interface Rendered {
+  /** undefined = not read yet, or never without an error. */
+  contentOf(key: string, marks: Marks): Content | undefined;
+  put(key: string, bundle: RenderedBundle): void;
+  /** Removes the bundles of a GitRepo that are not among these. */
+  keepOnly(repo: string, bundles: ReadonlySet<string>): void;
+  /** Called with the key of each bundle that has changed. Returns how to stop it. */
+  subscribe(changed: (key: string) => void): () => void;
+}
+
+/** `repo`: namespace and name of a GitRepo. */
+export const bundleKey = (repo: string, bundle: string): string => `${repo} ${bundle}`;
+
+/** The GitRepo that a placement names: one of its own namespace, or of the system for a ClusterResourcePlacement. */
+export const repoKeyOf = ({ metadata, spec }: Pick<HubPlacement, 'metadata' | 'spec'>): string | undefined =>
+  spec.source && `${metadata.namespace ?? SYSTEM_NAMESPACE}/${spec.source.gitRepo}`;
+
+export const bundleKeyOf = (placement: Pick<HubPlacement, 'metadata' | 'spec'>): string | undefined => {
+  const repo = repoKeyOf(placement);
+  return repo && bundleKey(repo, placement.spec.source?.bundle ?? '');
+};
+
+interface Entry extends RenderedBundle {
+  content?: { readonly marks: Marks; readonly value: Content };
+}
+
+export function createRendered(): Rendered {
+  const known = new Map<string, Entry>();
+  const listeners = new Set<(key: string) => void>();
+  const tell = (key: string) => {
+    for (const listener of listeners) listener(key);
+  };
+  return {
+    contentOf(key, marks) {
+      const entry = known.get(key);
+      if (entry === undefined) return undefined;
+      if (entry.content?.marks.tracksJobs !== marks.tracksJobs) {
+        entry.content = { marks, value: { ...contentOf(entry.objects, marks), commit: entry.commit } };
+      }
+      return entry.content?.value;
+    },
+    put(key, { commit, objects }) {
+      if (known.get(key)?.objects === objects) return;
+      known.set(key, { commit, objects });
+      tell(key);
+    },
+    keepOnly(repo, bundles) {
+      for (const key of [...known.keys()]) {
+        if (!key.startsWith(`${repo} `) || bundles.has(key.slice(repo.length + 1))) continue;
+        known.delete(key);
+        tell(key);
+      }
+    },
+    subscribe(changed) {
+      listeners.add(changed);
+      return () => listeners.delete(changed);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// The flags about Git repositories, for all commands that run the hub's controllers.
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { systemRandom } from '../base/random.ts';
+import { gitProgram, removeLeftovers } from './git/git-program.ts';
+import type { HubOptions } from './parts.ts';
+
+export interface GitFlags {
+  readonly gitDir?: string;
+  readonly allowFileRepositories?: boolean;
+}
+
+export const following = (command: Command): Command =>
+  command
+    .option('--git-dir <directory>', 'where Git repositories are kept, so that a restart needs no network')
+    .option(
+      '--allow-file-repositories',
+      'GitRepos may name file:// URLs: whoever may create one reads any repository of this machine',
+    );
+
+/** `usual`: the directory unless another is given; without either one that is removed at the end. It is created when the first repository is read. */
+export async function gitOf(
+  { gitDir, allowFileRepositories = false }: GitFlags,
+  usual?: string,
+): Promise<NonNullable<HubOptions['git']> & AsyncDisposable> {
+  const kept = gitDir ?? usual;
+  const directory = resolve(kept ?? join(tmpdir(), `flotilla-git-${systemRandom.uuid()}`));
+  await removeLeftovers(directory);
+  return {
+    client: gitProgram({ directory, allowFiles: allowFileRepositories }),
+    breathe: () => new Promise<void>((done) => setImmediate(done)),
+    async [Symbol.asyncDispose]() {
+      if (kept === undefined) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+// Texts from the object store by one run of git, however many there are.
+import { GitError } from '../../hub/git/repository.ts';
+import { type RunOptions, run } from './run-git.ts';
+
+/** By id; what is no UTF-8 text is absent. */
+export async function readBlobs(
+  repository: string,
+  ids: readonly string[],
+  options: Pick<RunOptions, 'timeoutMs' | 'signal'>,
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { stdout } = await run(['-C', repository, 'cat-file', '--batch'], { ...options, input: `${ids.join('\n')}\n` });
+  return textsIn(stdout);
+}
+
+const NEWLINE = 0x0a;
+
+/** `<id> SP <type> SP <size> LF <content> LF` */
+export function textsIn(output: Buffer): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf(NEWLINE, at);
+    const [id = '', type, size = ''] = output.subarray(at, end).toString('latin1').split(' ');
+    if (type !== 'blob') throw new GitError('FetchFailed', `git has no content for ${id}`);
+    const begin = end + 1;
+    const content = output.subarray(begin, begin + Number(size));
+    at = begin + Number(size) + 1;
+    if (content.includes(0)) continue;
+    try {
+      texts.set(id, decoder.decode(content));
+    } catch {
+      // Not UTF-8: no text.
+    }
+  }
+  return texts;
+}

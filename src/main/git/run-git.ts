@@ -1,0 +1,157 @@
+// One run of git: without the configuration of the machine, without a terminal, within limits of time, output and disk.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { wallClock } from '../../base/clock.ts';
+import { GitError } from '../../hub/git/repository.ts';
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Never in a message. */
+  readonly secrets?: readonly string[];
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  readonly input?: string;
+  /** Ends git when the directory has grown beyond this. */
+  readonly guard?: { readonly directory: string; readonly maxBytes: number };
+}
+
+const MAX_OUTPUT = 256 * 1024 * 1024;
+const MAX_MESSAGE = 1000;
+const GUARD_MS = 250;
+const PASSED_ON = ['PATH', 'TMPDIR', 'SSL_CERT_FILE', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'].flatMap((name) => [
+  name,
+  name.toLowerCase(),
+]);
+
+export function environment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const passed = PASSED_ON.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(passed),
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ALLOW_PROTOCOL: '',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    ...extra,
+  };
+}
+
+export async function run(args: readonly string[], options: RunOptions): Promise<{ readonly stdout: Buffer }> {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  // A group of its own: git has helpers that must end with it.
+  const child = spawn('git', args, { env: environment(options.env), detached: true, stdio: 'pipe' });
+  let cause: GitError | undefined;
+  const stop = (why?: GitError) => {
+    cause ??= why;
+    endGroup(child);
+  };
+  const cancelTimeout = wallClock.at(wallClock.now() + options.timeoutMs, 'git timeout', () =>
+    stop(new GitError('TimedOut', `git did not finish within ${options.timeoutMs / 1000} s`)),
+  );
+  const onAbort = () => stop();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const cancelGuard = guarded(options, stop);
+  try {
+    const { code, stdout, stderr } = await ended(child, options.input, stop);
+    if (signal?.aborted) signal.throwIfAborted();
+    if (cause !== undefined) throw cause;
+    if (code !== 0) throw new GitError('FetchFailed', messageIn(stderr, options.secrets ?? [], code));
+    return { stdout };
+  } finally {
+    cancelTimeout();
+    cancelGuard();
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function endGroup({ pid, exitCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+function ended(child: ChildProcess, input: string | undefined, stop: (why: GitError) => void): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let stderr = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_OUTPUT) stop(new GitError('RepositoryTooLarge', 'git printed more than is read'));
+      else chunks.push(chunk);
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      stderr = `${stderr}${chunk.toString('utf8')}`.slice(-16 * 1024);
+    });
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'ENOENT'
+          ? new GitError('ProgramMissing', 'the program git is not on PATH of the hub', { cause: error })
+          : error,
+      ),
+    );
+    child.on('close', (code) => resolve({ code, stdout: Buffer.concat(chunks), stderr }));
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(input ?? '');
+  });
+}
+
+/** What git says, without what must stay secret. */
+export function messageIn(stderr: string, secrets: readonly string[], code: number | null): string {
+  const lines = stderr
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('hint:'));
+  let text = lines.slice(-3).join('; ').slice(0, MAX_MESSAGE);
+  for (const secret of secrets) text = text.replaceAll(secret, '***');
+  return text === '' ? `git failed with code ${code ?? '?'}` : text;
+}
+
+/** Git itself has no limit for what a server sends. */
+function guarded({ guard }: RunOptions, stop: (why: GitError) => void): () => void {
+  if (guard === undefined) return () => {};
+  let isOver = false;
+  let cancel = () => {};
+  const look = async () => {
+    const bytes = await sizeOf(guard.directory);
+    if (isOver) return;
+    if (bytes > guard.maxBytes) {
+      const message = `the repository takes more than ${guard.maxBytes} bytes on disk`;
+      stop(new GitError('RepositoryTooLarge', message));
+    } else cancel = wallClock.at(wallClock.now() + GUARD_MS, 'git guard', () => void look());
+  };
+  cancel = wallClock.at(wallClock.now() + GUARD_MS, 'git guard', () => void look());
+  return () => {
+    isOver = true;
+    cancel();
+  };
+}
+
+async function sizeOf(directory: string): Promise<number> {
+  const names = await readdir(join(directory, 'objects', 'pack')).catch(() => [] as string[]);
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(directory, 'objects', 'pack', name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

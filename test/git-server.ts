@@ -1,0 +1,131 @@
+// A real Git server on loopback for tests: git http-backend behind node:http, and a working copy to commit with.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export interface GitServer extends AsyncDisposable {
+  readonly url: string;
+  /** Requests so far: `GET /repo.git/info/refs`. */
+  readonly requests: string[];
+  /** Answers to every request from now on: a status, or never. */
+  trouble: number | 'silence' | undefined;
+  /** `user:password` that is asked for. */
+  login: string | undefined;
+  /** Writes files, null removes one, and pushes a commit to a branch. Returns its id. */
+  commit(files: Readonly<Record<string, string | null>>, options?: CommitOptions): string;
+  git(...args: string[]): string;
+}
+
+export interface CommitOptions {
+  readonly branch?: string;
+  readonly force?: boolean;
+  readonly tag?: string;
+}
+
+const ENV = {
+  PATH: process.env['PATH'] ?? '',
+  HOME: '/nonexistent',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'test',
+  GIT_AUTHOR_EMAIL: 'test@example.com',
+  GIT_COMMITTER_NAME: 'test',
+  GIT_COMMITTER_EMAIL: 'test@example.com',
+};
+
+export async function aGitServer(): Promise<GitServer> {
+  const root = mkdtempSync(join(tmpdir(), 'git-server-'));
+  const bare = join(root, 'repo.git');
+  const work = join(root, 'work');
+  const inside = (cwd: string, ...args: string[]) =>
+    execFileSync('git', args, { cwd, env: ENV, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+  inside(root, 'init', '--quiet', '--bare', '--initial-branch=main', bare);
+  inside(bare, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
+  inside(root, 'init', '--quiet', '--initial-branch=main', work);
+  const backend = join(inside(root, '--exec-path'), 'git-http-backend');
+  const state: Pick<GitServer, 'trouble' | 'login'> = { trouble: undefined, login: undefined };
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url?.split('?')[0]}`);
+    if (state.trouble === 'silence') return;
+    if (state.trouble !== undefined) return void response.writeHead(state.trouble).end();
+    const given = request.headers.authorization;
+    if (state.login !== undefined && given !== `Basic ${Buffer.from(state.login).toString('base64')}`)
+      return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+    answer(request, response, { root, backend });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(state, {
+    url: `http://127.0.0.1:${port}/repo.git`,
+    requests,
+    git: (...args: string[]) => inside(work, ...args),
+    commit(files: Readonly<Record<string, string | null>>, { branch = 'main', force, tag }: CommitOptions = {}) {
+      for (const [path, text] of Object.entries(files)) {
+        const file = join(work, path);
+        if (text === null) rmSync(file, { recursive: true });
+        else {
+          mkdirSync(dirname(file), { recursive: true });
+          writeFileSync(file, text);
+        }
+      }
+      inside(work, 'add', '-A');
+      inside(work, 'commit', '--quiet', '--allow-empty', '-m', 'change');
+      if (tag !== undefined) inside(work, 'tag', '-a', '-f', '-m', tag, tag);
+      const forced = force ? ['--force'] : [];
+      inside(work, 'push', '--quiet', ...forced, bare, `HEAD:refs/heads/${branch}`);
+      if (tag !== undefined) inside(work, 'push', '--quiet', '--force', bare, `refs/tags/${tag}`);
+      return inside(work, 'rev-parse', 'HEAD');
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      rmSync(root, { recursive: true, force: true });
+    },
+  });
+}
+
+/** CGI: the request in the environment and on stdin, headers and body on stdout. */
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { root, backend }: { readonly root: string; readonly backend: string },
+): void {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const child = spawn(backend, [], {
+    env: {
+      ...ENV,
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      PATH_INFO: url.pathname,
+      QUERY_STRING: url.search.slice(1),
+      REQUEST_METHOD: request.method ?? 'GET',
+      CONTENT_TYPE: request.headers['content-type'] ?? '',
+      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+      ...(request.headers['content-encoding'] === undefined
+        ? {}
+        : { HTTP_CONTENT_ENCODING: request.headers['content-encoding'] }),
+      ...(request.headers['content-length'] === undefined ? {} : { CONTENT_LENGTH: request.headers['content-length'] }),
+    },
+  });
+  child.on('error', () => response.destroy());
+  child.stdin.on('error', () => {});
+  request.pipe(child.stdin);
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.on('close', () => {
+    const output = Buffer.concat(chunks);
+    const end = output.indexOf('\r\n\r\n');
+    const headers = output
+      .subarray(0, Math.max(0, end))
+      .toString('latin1')
+      .split('\r\n')
+      .map((line) => line.split(': ') as [string, string]);
+    const status = headers.find(([name]) => name.toLowerCase() === 'status')?.[1] ?? '200';
+    const sent = headers.filter(([name]) => name !== '' && name.toLowerCase() !== 'status');
+    response.writeHead(Number.parseInt(status, 10), Object.fromEntries(sent)).end(output.subarray(end + 4));
+  });
+}
