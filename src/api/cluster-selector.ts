@@ -34,12 +34,22 @@ export const propertySorter = s.object(
 );
 export type PropertySorter = Infer<typeof propertySorter>;
 
-export const clusterSelectorTerm = s.object(
+const term = {
+  labelSelector: s.optional(labelSelector('Labels that the cluster must have.')),
+  propertySelector: s.optional(propertySelector),
+  propertySorter: s.optional(propertySorter),
+};
+
+export const clusterSelectorTerm = s.object(term, { doc: 'One way for a cluster to match.' });
+/** A term that may name a ClusterGroup, which is ours. */
+export const groupSelectorTerm = s.object(
   {
-    labelSelector: s.optional(labelSelector('Labels that the cluster must have.')),
-    propertySelector: s.optional(propertySelector),
-    propertySorter: s.optional(propertySorter),
+    ...term,
+    clusterGroup: s.optional(
+      s.string({ doc: 'The name of a ClusterGroup that the cluster must be in.', maxLength: 253 }),
+    ),
   },
   { doc: 'One way for a cluster to match.' },
 );
 export type ClusterSelectorTerm = Infer<typeof clusterSelectorTerm>;
+export type GroupSelectorTerm = Infer<typeof groupSelectorTerm>;

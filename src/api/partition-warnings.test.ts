@@ -145,7 +145,7 @@ describe.each([
   { plural: 'clusterresourceplacements', namespace: undefined },
   { plural: 'resourceplacements', namespace: 'team' },
 ])('the API server, for $plural', ({ plural, namespace }) => {
-  async function admitted(partitioned: object) {
+  async function admitted(partitioned: object, more: object = { strategy: { type: 'Partitioned', partitioned } }) {
     await using hub = await aCluster({ kinds: hubKinds });
     await hub.create('namespaces', undefined, { metadata: { name: 'team' } });
     await hub.create('configmaps', 'team', { metadata: { name: 'shop' } });
@@ -165,7 +165,7 @@ describe.each([
         metadata: { name: 'shop' },
         spec: {
           resourceSelectors: [{ group: '', version: 'v1', ...selector }],
-          strategy: { type: 'Partitioned', partitioned },
+          ...more,
         },
       },
       manager: 'test',
@@ -178,6 +178,15 @@ describe.each([
     expect(warnings).toEqual([
       'spec.strategy.partitioned.partitions: 1 cluster (m1) is in no partition and will not be updated',
       'spec.strategy.partitioned.partitions[0] "staging" is empty now: no cluster of the placement matches',
+    ]);
+  });
+
+  test('warns of an affinity term whose group does not exist, with every strategy', async () => {
+    const terms = { clusterSelectorTerms: [{ clusterGroup: 'lost' }] };
+    const affinity = { clusterAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+    const { warnings } = await admitted({}, { policy: { placementType: 'PickAll', affinity } });
+    expect(warnings).toEqual([
+      expect.stringMatching(/clusterSelectorTerms\[0\]\.clusterGroup: there is no ClusterGroup "lost" now/),
     ]);
   });
 

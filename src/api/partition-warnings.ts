@@ -35,18 +35,42 @@ function changed({ verb, subresource, object, old }: Question): PlacementSpec | 
   return isSame ? undefined : spec;
 }
 
-export const partitionReads = (question: Question): readonly AdmitRead[] =>
-  changed(question) === undefined ? [] : [{ resource: memberCluster }, { resource: clusterGroup }];
+/** The spec whose policy is new or changed and names groups. */
+function withNewGroups({ verb, subresource, object, old }: Question): PlacementSpec | undefined {
+  const spec = object?.spec;
+  if (verb === 'delete' || subresource !== undefined || spec === undefined) return undefined;
+  const isNamed = requiredTermsOf(spec).some(({ clusterGroup: group = '' }) => group !== '');
+  return isNamed && !deepEqual(spec.policy, old?.spec?.policy) ? spec : undefined;
+}
+
+export const partitionReads = (question: Question): readonly AdmitRead[] => {
+  if (changed(question) !== undefined) return [{ resource: memberCluster }, { resource: clusterGroup }];
+  return withNewGroups(question) === undefined ? [] : [{ resource: clusterGroup }];
+};
 
 /** The same admission, with a Warning for each setting that does not do what it seems to. */
 export const warningOfPartitions =
   (admit: Admit): Admit =>
   (request) => {
     const admitted = admit(request);
+    if (!admitted.ok) return admitted;
+    const named = withNewGroups(request);
     const spec = changed(request);
-    if (!admitted.ok || spec === undefined) return admitted;
-    return { ...admitted, warnings: [...admitted.warnings, ...partitionWarnings(spec, fleetIn(request.lookup))] };
+    const warnings = [
+      ...(named === undefined ? [] : missingPolicyGroups(named, groupNamesIn(request.lookup))),
+      ...(spec === undefined ? [] : partitionWarnings(spec, fleetIn(request.lookup))),
+    ];
+    return warnings.length === 0 ? admitted : { ...admitted, warnings: [...admitted.warnings, ...warnings] };
   };
+
+const groupNamesIn = (lookup: ReadOnly): readonly string[] =>
+  lookup.list(clusterGroup).map(({ metadata }) => metadata.name ?? '');
+
+const TERMS =
+  'spec.policy.affinity.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution.clusterSelectorTerms';
+
+const requiredTermsOf = ({ policy }: Pick<PlacementSpec, 'policy'>) =>
+  policy?.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
 
 export interface Fleet {
   readonly members: readonly PartitionMember[];
@@ -79,14 +103,14 @@ export function partitionWarnings(spec: PlacementSpec, fleet: Fleet): readonly s
 }
 
 /** The clusters that the policy picks now, as far as labels decide it; undefined = more than labels decides. */
-function targetsOf({ policy }: PlacementSpec, members: readonly PartitionMember[]) {
+function targetsOf(spec: PlacementSpec, members: readonly PartitionMember[]) {
+  const { policy } = spec;
   if (policy?.placementType === 'PickN') return undefined;
   if (policy?.placementType === 'PickFixed') {
     const names = new Set(policy.clusterNames ?? []);
     return members.filter(({ cluster }) => names.has(cluster));
   }
-  const terms =
-    policy?.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
+  const terms = requiredTermsOf(spec);
   if (terms.some(({ labelSelector, ...others }) => Object.keys(others).length > 0)) return undefined;
   const selectors = terms.map(({ labelSelector }) => compileLabelSelector(labelSelector ?? {}));
   return members.filter(({ labels }) => terms.length === 0 || selectors.some((each) => each.matches(labels)));
@@ -144,6 +168,15 @@ function oddNumber(field: string, value: IntOrPercent | undefined): readonly str
   const percent = Number.parseFloat(value);
   if (percent > 100) return [`${field} is ${value}: it counts as 100%`];
   return percent <= 0 ? [`${field} is ${value}: it counts as 1; write the number 0 for none`] : [];
+}
+
+/** Of the required affinity terms. */
+function missingPolicyGroups(spec: PlacementSpec, known: readonly string[]): readonly string[] {
+  return requiredTermsOf(spec).flatMap(({ clusterGroup: group = '' }, index) =>
+    group === '' || known.includes(group)
+      ? []
+      : [`${TERMS}[${index}].clusterGroup: there is no ClusterGroup "${group}" now; the term matches no cluster`],
+  );
 }
 
 function missingGroups({ partitions = [] }: PartitionedStrategy, known: readonly string[]): readonly string[] {

@@ -1,12 +1,12 @@
 // Which clusters a placement picks. Placements state the policy, policy snapshots keep it.
 import { type Infer, rule, s } from './build.ts';
-import { clusterSelectorTerm } from './cluster-selector.ts';
+import { clusterSelectorTerm, groupSelectorTerm } from './cluster-selector.ts';
 import { QUALIFIED_NAME, QUALIFIED_NAME_LENGTH, SUBDOMAIN } from './patterns.ts';
 import { toleration } from './toleration.ts';
 
 export type PlacementType = 'PickAll' | 'PickN' | 'PickFixed';
 
-const requiredTerm = s.ruled(clusterSelectorTerm, [
+const requiredTerm = s.ruled(groupSelectorTerm, [
   rule(
     '!has(self.propertySorter)',
     'required terms do not rank: propertySorter is for preferred terms',

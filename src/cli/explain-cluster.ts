@@ -5,6 +5,7 @@ import type { Hold } from '../api/hold.ts';
 import type { MemberCluster } from '../api/member-cluster.ts';
 import { UserError } from '../base/errors.ts';
 import { usesGroups } from '../hub/groups/sources.ts';
+import { usesGroups as namesGroups } from '../hub/groups/terms.ts';
 import { holdOf } from '../hub/holds-summary.ts';
 import { newestComplete } from '../hub/newest-snapshot.ts';
 import { resourceIndexOf } from '../hub/placement-sources.ts';
@@ -129,7 +130,11 @@ async function schedulingOf({ which: { namespace }, reader, now }: Looking): Pro
   const members = ifRead(await reader.members());
   const bindings = ifRead(await reader.bindings());
   if (snapshot === undefined || members === undefined || bindings === undefined) return undefined;
+  const groups = namesGroups(snapshot.spec.policy) ? ifRead(await reader.groups()) : [];
+  // The scheduler does not decide either then.
+  if (groups === undefined) return undefined;
   return scheduleNow({
+    groups,
     policy: snapshot.spec.policy,
     numberOfClusters: numberIn(snapshot),
     snapshot: snapshot.metadata.name ?? '',

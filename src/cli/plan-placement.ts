@@ -8,11 +8,13 @@ import type { Clock } from '../base/clock.ts';
 import { ApiError, UserError } from '../base/errors.ts';
 import { createClient } from '../client/client.ts';
 import { families, type PlacementFamily } from '../hub/families.ts';
+import { usesGroups } from '../hub/groups/terms.ts';
 import { notSupported } from '../hub/not-supported.ts';
 import { policyHashOf } from '../hub/placement/policy-hash.ts';
 import { isLatest } from '../hub/placement-sources.ts';
 import { rehearse } from './apply.ts';
 import type { Connected } from './connect.ts';
+import { readGroups } from './groups.ts';
 import type { Manifest } from './manifests.ts';
 import { type PlacementPlan, renderPlacementPlan } from './render-placement-plan.ts';
 import { scheduleNow } from './scheduling-now.ts';
@@ -110,6 +112,7 @@ async function planOf(
   const same = latest !== undefined && latest.spec.policyHash === policyHashOf(policy && (recorded as typeof policy));
   for (const { what } of notSupported(placement)) notes.push(`${what} is not supported: the hub does not schedule it`);
   const scheduling = scheduleNow({
+    groups: usesGroups(policy) ? ((await readGroups(client)) ?? []) : [],
     policy,
     numberOfClusters: numberOfClusters ?? 0,
     snapshot: same ? (latest.metadata.name ?? '') : '',

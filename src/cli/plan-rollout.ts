@@ -1,7 +1,6 @@
 // `flotilla plan placement/NAME [--image CONTAINER=IMAGE] [-f FILE]`: what the rollout of a placement would do. Writes nothing: what -f names is
 // checked by a dry run.
 import type { Binding } from '../api/binding.ts';
-import { clusterGroup } from '../api/cluster-group.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
 import { annotations, labels, masterSnapshotName } from '../api/names.ts';
 import { conditionOf } from '../api/next-condition.ts';
@@ -11,7 +10,6 @@ import type { Clock } from '../base/clock.ts';
 import { ApiError, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { createClient } from '../client/client.ts';
-import { clusterGroups } from '../hub/groups/sources.ts';
 import { newestComplete } from '../hub/newest-snapshot.ts';
 import { policyHashOf } from '../hub/placement/policy-hash.ts';
 import {
@@ -26,6 +24,7 @@ import { rehearse } from './apply.ts';
 import type { Connected } from './connect.ts';
 import { countsBetween } from './content-diff.ts';
 import { diffBetween } from './field-diff.ts';
+import { readGroups } from './groups.ts';
 import type { Manifest } from './manifests.ts';
 import { type PlannedChange, type RolloutPlan, renderRolloutPlan } from './render-rollout-plan.ts';
 import { forecastRollout } from './rollout-forecast.ts';
@@ -87,7 +86,7 @@ export async function rolloutPlanOf(
     client.list(family.resourceSnapshot, ours).then(({ items }) => items),
     client.list(family.policySnapshot, ours).then(({ items }) => items),
     client.list(memberCluster).then(({ items }) => items as readonly MemberCluster[]),
-    groupsIn(client),
+    readGroups(client),
   ]);
   const others = given.filter((each) => !isMeant(each));
   const after = await contentNow(server, hub, { others, images: options.images, notes });
@@ -103,7 +102,7 @@ export async function rolloutPlanOf(
     ? pretendedSnapshot(which, index)
     : (snapshots.find(({ metadata }) => metadata.name === newest?.metadata.name) as KubeObject);
   const policySnapshot = policies.flatMap((each) => family.policySnapshots.project?.(each) ?? []).find(isLatest);
-  const targets = scheduled(which, placement, { bindings, members, policySnapshot, now });
+  const targets = scheduled(which, placement, { bindings, members, policySnapshot, groups, now });
   const { durationMs, durationFrom } = durationOf(bindings, options.durationMs);
   const foreseen = forecastRollout({
     family,
@@ -151,15 +150,6 @@ async function rehearsedAll(server: Server, manifests: readonly Manifest[], note
     }
   }
   return objects;
-}
-
-async function groupsIn(client: ReturnType<typeof createClient>) {
-  try {
-    return (await client.list(clusterGroup)).items.flatMap((each) => clusterGroups.project?.(each) ?? []);
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
 }
 
 // ---- what is rolled out
@@ -292,6 +282,7 @@ interface Scheduling {
   readonly bindings: readonly KubeObject[];
   readonly members: readonly MemberCluster[];
   readonly policySnapshot: HubPolicySnapshot | undefined;
+  readonly groups: Awaited<ReturnType<typeof readGroups>>;
   readonly now: number;
 }
 
@@ -299,12 +290,13 @@ interface Scheduling {
 function scheduled(
   { family, name, namespace }: WhichPlacement,
   { spec }: Placement,
-  { bindings, members, policySnapshot, now }: Scheduling,
+  { bindings, members, policySnapshot, groups, now }: Scheduling,
 ): readonly KubeObject[] {
   const { numberOfClusters, ...recorded } = spec.policy ?? { numberOfClusters: undefined };
   const policy = spec.policy && (recorded as NonNullable<typeof spec.policy>);
   const isSamePolicy = policySnapshot !== undefined && policySnapshot.spec.policyHash === policyHashOf(policy);
   const { standings } = scheduleNow({
+    groups: groups ?? [],
     policy: spec.policy,
     numberOfClusters: numberOfClusters ?? 0,
     snapshot: isSamePolicy ? (policySnapshot.metadata.name ?? '') : '',

@@ -3,6 +3,7 @@
 import type { ClusterDecision } from '../api/cluster-decision.ts';
 import { annotations } from '../api/names.ts';
 import { byNumber, byText } from '../base/compare.ts';
+import { type SchedulingGroup, withGroups } from '../hub/groups/terms.ts';
 import type { HubPolicySnapshot } from '../hub/placement-sources.ts';
 import { type CycleInput, cycle, type Outcome } from '../hub/scheduler/cycle.ts';
 
@@ -21,11 +22,15 @@ export interface Scheduling {
   readonly remarks: readonly string[];
 }
 
-export type SchedulingInput = Omit<CycleInput, 'explainsAll' | 'plugins'>;
+export type SchedulingInput = Omit<CycleInput, 'explainsAll' | 'plugins'> & {
+  /** Those that the policy names are among them. */
+  readonly groups: readonly SchedulingGroup[];
+};
 
-export function scheduleNow(input: SchedulingInput): Scheduling {
+export function scheduleNow({ groups, ...input }: SchedulingInput): Scheduling {
   const members = input.members.toSorted((a, b) => byText(a.metadata.name ?? '', b.metadata.name ?? ''));
-  const outcome = cycle({ ...input, members, explainsAll: true });
+  const policy = input.policy && withGroups(input.policy, groups);
+  const outcome = cycle({ ...input, policy, members, explainsAll: true });
   const { wanted, found, remarks } = outcome;
   return { standings: standingsOf(outcome), wanted, found, remarks };
 }

@@ -214,3 +214,45 @@ describe('a partitioned rollout with a progress deadline', () => {
     },
   );
 });
+
+describe('a placement whose affinity names a cluster group', () => {
+  const inGroup = (clusterGroup: string) => ({
+    policy: {
+      placementType: 'PickAll',
+      affinity: {
+        clusterAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms: [{ clusterGroup }] },
+        },
+      },
+    },
+  });
+
+  scenario.for(families)('follows the group', { members: MEMBERS }, async (it) => {
+    await it.give(configMap('1'), deployment('web:1'));
+    await it.place(inGroup('first'));
+    await it.runs();
+    expect(await it.clusters()).toEqual([]);
+    expect(await it.message('Scheduled')).toContain('ClusterGroup "first" does not exist or has no selector');
+
+    await it.fleet.hub.create('clustergroups', undefined, {
+      metadata: { name: 'first' },
+      spec: { selector: { matchLabels: { stage: 'canary' } } },
+    });
+    await it.runs();
+    expect(await it.clusters()).toEqual(['c1', 'c2']);
+    expect(await it.message('Scheduled')).not.toContain('does not exist');
+
+    // A member comes into the group by its labels.
+    await it.fleet.patch('memberclusters', undefined, 'c5', { metadata: { labels: { stage: 'canary' } } });
+    await it.runs();
+    expect(await it.clusters()).toEqual(['c1', 'c2', 'c5']);
+
+    // The group grows; clusters that it loses keep what they have, as with labels.
+    await it.fleet.patch('clustergroups', undefined, 'first', {
+      spec: { selector: { matchLabels: { stage: 'prod' } } },
+    });
+    await it.runs();
+    expect(await it.clusters()).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
+    expect(await it.images()).toMatchObject({ c1: 'web:1', c3: 'web:1', c5: 'web:1' });
+  });
+});

@@ -105,6 +105,8 @@ const termJson = (term: Term): string =>
         goStruct(['name', goJson(name)], ['sortOrder', goJson(sortOrder)]),
       ),
     ],
+    // Ours, and absent when unset, so that policies without it keep their hash.
+    ['clusterGroup', text(term.clusterGroup)],
   );
 
 const selectorJson = (selector: LabelSelector): string =>

@@ -12,6 +12,7 @@ import {
 } from '../../api/placement.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { families, type PlacementFamily } from '../families.ts';
+import { usesGroups } from '../groups/terms.ts';
 import { holdOf, summariseHolds } from '../holds-summary.ts';
 import { resourceIndexOf } from '../placement-sources.ts';
 import { memberFactsOf } from '../planners/rows.ts';
@@ -160,6 +161,9 @@ function scheduledOf(input: PlacementStatusInput, holds: readonly HoldEntry[]): 
     said.status !== 'Unknown' &&
     said.observedGeneration === policySnapshot?.metadata.generation &&
     (policySnapshot?.status?.observedCRPGeneration ?? 0) >= (placement.metadata.generation ?? 0);
+  const lacksGroups = input.groups === undefined && usesGroups(placement.spec.policy);
+  if (!isCurrent && lacksGroups)
+    return pending('ClusterGroups cannot be read: install the CRDs of this version (flotilla crds hub)');
   if (!isCurrent) return pending('the scheduler has not decided yet');
   const notes = selection.state === 'selected' ? selection.notes : [];
   return told('Scheduled', said.status, said.reason as PlacementReason, [said.message, ...notes].join('; '));

@@ -8,6 +8,8 @@ import type { Controller, See, WatchRule, WholeRef } from '../../runtime/control
 import { byRevision } from '../../runtime/revision.ts';
 import { type Beats, createBeats } from '../beats.ts';
 import type { PlacementFamily } from '../families.ts';
+import { clusterGroups, groupsIn, type HubClusterGroup } from '../groups/sources.ts';
+import { groupsNamedIn, snapshotWithGroups, usesGroups } from '../groups/terms.ts';
 import { goneFrom, heartbeatOf, isLeaving } from '../leaving-member.ts';
 import { missingMember } from '../missing-member.ts';
 import { notSupported } from '../not-supported.ts';
@@ -41,6 +43,7 @@ export function schedulerController(
       settled.told(bindingRule(family)),
       settled.told(memberRule(family, beats), (a, b) => isLeaving(isOlder(a, b) ? b : a)),
       settled.told(admissionRule(family)),
+      settled.told(groupRule(family)),
     ],
 
     observe(see, key) {
@@ -60,13 +63,17 @@ export function schedulerController(
       if (unsure.length > 0) return { need: unsure };
       // By its own fields; of what it selects only its own controller knows, and says so in its status.
       const unbuilt = placement && (notSupported(placement)[0] ?? placement.unbuilt);
+      const latest = policies.filter(isLatest);
+      const groups = groupsIn(see);
+      const lacksGroups = groups === undefined && latest.some(({ spec }) => usesGroups(spec.policy));
       return {
         ...(placement === undefined ? {} : { placement }),
-        snapshots: policies.filter(isLatest),
+        snapshots: latest.map((each) => snapshotWithGroups(each, groups ?? [])),
         bindings,
         members: see.all(memberClusters),
         leaving: leavingIn(see, beats, bindings),
         ...(unbuilt === undefined ? {} : { notSupported: unbuilt.what }),
+        ...(lacksGroups ? { lacksGroups: true as const } : {}),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         isSettled: settled.has(key),
         now: see.now,
@@ -179,7 +186,12 @@ const memberRule = (family: PlacementFamily, beats: Beats): WatchRule<MemberClus
     if (isLeaving(member)) return old !== undefined && isLeaving(old) ? [] : [...having];
     const news = newsOf({ older: old, newer: member }, see.now);
     if (news === undefined) return [];
-    return keysOf(latest().filter((snapshot) => concerns(news, snapshot, having.has(placementKeyOf(snapshot)))));
+    const groups = groupsIn(see) ?? [];
+    return keysOf(
+      latest().filter((snapshot) =>
+        concerns(news, snapshotWithGroups(snapshot, groups), having.has(placementKeyOf(snapshot))),
+      ),
+    );
   },
 });
 
@@ -192,12 +204,27 @@ const admissionRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
     // A member that is new, or that is deleted, is the business of the other rule.
     if (old === undefined || isOlder(member, old)) return [];
     const change = { older: old, newer: member };
-    const latest = latestOf(see.all(family.policySnapshots)).filter((each) => admitted(change, each, see.now));
+    const groups = groupsIn(see) ?? [];
+    const latest = latestOf(see.all(family.policySnapshots)).filter((each) =>
+      admitted(change, snapshotWithGroups(each, groups), see.now),
+    );
     if (latest.length === 0) return [];
     const having = new Set(liveOn(see, family, nameOf(member)).map(placementKeyOf));
     return keysOf(latest).filter((key) => !having.has(key));
   },
   notBefore: (_key, now) => now + ADMISSION_MS,
+});
+
+/** Placements whose required terms name the group. Its labels and its status change nothing about who is picked. */
+const groupRule = ({ policySnapshots }: PlacementFamily): WatchRule<HubClusterGroup> => ({
+  source: clusterGroups,
+  optional: true,
+  toKeys: (group, see, old) =>
+    old !== undefined && deepEqual(group.selector, old.selector)
+      ? []
+      : keysOf(
+          latestOf(see.all(policySnapshots)).filter(({ spec }) => groupsNamedIn(spec.policy).includes(group.name)),
+        ),
 });
 
 const isOlder = (a: MemberCluster, b: MemberCluster): boolean =>

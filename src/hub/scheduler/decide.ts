@@ -30,6 +30,8 @@ export interface Observed {
   readonly leaving: ReadonlyMap<string, number>;
   /** What the placement uses that is not built yet: it gets nothing. */
   readonly notSupported?: string;
+  /** The policy names ClusterGroups, and they cannot be read. */
+  readonly lacksGroups?: true;
   readonly failure?: Failure;
   /** The last run found nothing to do, and nothing has happened since that a run looks at; false = it has, or nobody knows. */
   readonly isSettled: boolean;
@@ -73,8 +75,9 @@ function mark(family: PlacementFamily, { metadata }: HubPlacement, unmarked: rea
 }
 
 /** The one to schedule by; or why there is none. */
-function policyIn({ snapshots, notSupported }: Observed): HubPolicySnapshot | string {
+function policyIn({ snapshots, notSupported, lacksGroups }: Observed): HubPolicySnapshot | string {
   if (notSupported !== undefined) return `not scheduled: ${notSupported} is not supported yet`;
+  if (lacksGroups === true) return 'not scheduled: ClusterGroups cannot be read';
   const [snapshot] = snapshots;
   if (snapshot === undefined) return 'no policy snapshot yet; its creation wakes us';
   return snapshots.length > 1 ? 'several policy snapshots say that they are the latest' : snapshot;

@@ -1,12 +1,12 @@
 // Required affinity terms: labels and properties that a cluster must have. One term is enough.
-import type { ClusterSelectorTerm, PropertyExpression } from '../../api/cluster-selector.ts';
+import type { ClusterSelectorTerm, GroupSelectorTerm, PropertyExpression } from '../../api/cluster-selector.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
 import { compileLabelSelector, everything } from '../../base/selector.ts';
 import { readerOf, whyUnread } from './property.ts';
 
-export const requiredTerms = (policy: PlacementPolicy): readonly ClusterSelectorTerm[] =>
+export const requiredTerms = (policy: PlacementPolicy): readonly GroupSelectorTerm[] =>
   policy.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
 
 export interface RequiredTerm {
@@ -15,12 +15,15 @@ export interface RequiredTerm {
   refusedBy(member: MemberCluster): string | undefined;
 }
 
-export function compileTerm({ labelSelector, propertySelector }: ClusterSelectorTerm): RequiredTerm {
+export function compileTerm(term: ClusterSelectorTerm | GroupSelectorTerm): RequiredTerm {
+  const { labelSelector, propertySelector } = term;
+  // The selector of a group that exists has taken the place of its name.
+  const isUnresolved = 'clusterGroup' in term && (term.clusterGroup ?? '') !== '';
   // In these terms an absent selector asks for nothing.
   const labels = labelSelector === undefined ? everything : compileLabelSelector(labelSelector);
   const comparisons = (propertySelector?.matchExpressions ?? []).map(comparisonOf);
   return {
-    matchesLabels: ({ metadata }) => labels.matches(metadata.labels),
+    matchesLabels: ({ metadata }) => !isUnresolved && labels.matches(metadata.labels),
     refusedBy(member) {
       for (const comparison of comparisons) {
         const refusal = comparison(member);

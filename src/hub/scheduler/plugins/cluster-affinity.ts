@@ -83,8 +83,16 @@ function remarks({ policy, members }: Pick<Run, 'policy' | 'members'>): readonly
         ];
   });
   const unread = members.length === 0 ? [] : propertiesOf(policy).filter((name) => !isReported(name, members));
+  const withoutGroup = requiredTerms(policy).flatMap(({ clusterGroup = '' }, at) =>
+    clusterGroup === ''
+      ? []
+      : [
+          `required affinity term ${at + 1} matches no cluster: ClusterGroup "${clusterGroup}" does not exist or has no selector`,
+        ],
+  );
   return [
     ...contradictions,
+    ...withoutGroup,
     ...unread
       .slice(0, MAX_NOTES)
       .map((name) => `no cluster reports property "${name}" as a quantity, so terms on it have no effect`),
