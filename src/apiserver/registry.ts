@@ -18,8 +18,8 @@ export interface Draft {
 
 /** What a schema does to objects, compiled once per schema and shared by all clusters of the process. */
 export interface Structure {
-  /** Fills in the defaults that the schema names. */
-  default(draft: Draft): void;
+  /** Fills in the defaults that the schema names; deletes nulls that the schema does not allow unless `nulls` is 'keep'. */
+  default(draft: Draft, nulls?: 'delete' | 'keep'): void;
   /** Takes unknown fields out and returns their paths as strict decoding prints them: `spec.replicaz`, `spec.ports[0].nam`. */
   prune(draft: Draft): readonly string[];
   /** Built-in kinds: what a typed decoder would say of a value of the wrong type, or undefined. */

@@ -1,15 +1,18 @@
-// Fills in what a schema defaults, in place. A null where the schema allows none counts as absent: it takes the default, or goes.
+// Fills in what a schema defaults, in place. A null where the schema allows none counts as absent: it takes the default, or is deleted.
 import { mutableCopy, setField } from '../../base/json.ts';
 import type { SchemaNode } from './node.ts';
 
-export function applyDefaults(value: unknown, node: SchemaNode | undefined): void {
+/** How a null without a default is handled. A real server deletes it while it decodes a body; an applied configuration is not decoded that way. */
+export type Nulls = 'delete' | 'keep';
+
+export function applyDefaults(value: unknown, node: SchemaNode | undefined, nulls: Nulls = 'delete'): void {
   if (node === undefined || typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
     const items = node.items;
     if (items === undefined) return;
     for (let at = 0; at < value.length; at++) {
       if (value[at] === null && !items.isNullable && hasDefault(items)) value[at] = mutableCopy(items.schema.default);
-      applyDefaults(value[at], items);
+      applyDefaults(value[at], items, nulls);
     }
     return;
   }
@@ -20,12 +23,12 @@ export function applyDefaults(value: unknown, node: SchemaNode | undefined): voi
     if (child === undefined) continue;
     if (object[name] === null && !child.isNullable) {
       if (!hasDefault(child)) {
-        delete object[name];
+        if (nulls === 'delete') delete object[name];
         continue;
       }
       object[name] = mutableCopy(child.schema.default);
     }
-    applyDefaults(object[name], child);
+    applyDefaults(object[name], child, nulls);
   }
   for (const [name, preset] of node.defaults) {
     if (Object.hasOwn(object, name)) continue;

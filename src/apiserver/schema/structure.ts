@@ -8,7 +8,7 @@ import type { Schema } from '../../api/schema.ts';
 import { invalidValue } from '../../api/status.ts';
 import type { Draft, Structure } from '../registry.ts';
 import { builtinDecodeError, customDecodeError } from './decode.ts';
-import { applyDefaults } from './default.ts';
+import { applyDefaults, type Nulls } from './default.ts';
 import { validateEmbedded } from './embedded.ts';
 import { validateListTypes } from './list-types.ts';
 import { nodeOf, type Resolve, type SchemaNode } from './node.ts';
@@ -37,14 +37,14 @@ export function structureOf(schema: Schema, options: StructureOptions = {}): Str
 }
 
 const builtinStructure = (node: SchemaNode): Structure => ({
-  default: (draft) => applyDefaults(draft, node),
+  default: (draft, nulls) => applyDefaults(draft, node, nulls),
   prune: (draft) => pruneUnknown(draft, node, { builtin: true }),
   decodeError: (draft) => builtinDecodeError(draft, node, draft.kind),
   validate: () => [],
 });
 
 const customStructure = (node: SchemaNode): Structure => ({
-  default: (draft: Draft) => applyDefaults(draft, node),
+  default: (draft: Draft, nulls?: Nulls) => applyDefaults(draft, node, nulls),
   prune: (draft: Draft) => pruneUnknown(draft, node, { builtin: false }),
   decodeError: (draft: Draft) => customDecodeError(draft, node),
   validate: (object, old) => validateCustom(object, node, old),

@@ -45,9 +45,10 @@ export function checkNamespace(cluster: Cluster, at: At, name: string): void {
   );
 }
 
-export function fillDefaults(at: At, draft: Draft): void {
+/** `nulls`: 'keep' for an applied configuration, so that validation refuses a null that has no default. */
+export function fillDefaults(at: At, draft: Draft, nulls: 'delete' | 'keep' = 'delete'): void {
   // A built-in kind's behaviour calls for the schema's defaults itself, at the right moment among its own.
-  if (at.resource.custom) at.resource.stored.structure.default(draft);
+  if (at.resource.custom) at.resource.stored.structure.default(draft, nulls);
   at.resource.behaviour.default?.(draft);
 }
 

@@ -29,7 +29,7 @@ export async function change(
     at.subresource === 'status' ? withStatus(resource, before, draft) : withoutStatus(resource, before, draft);
   const sent = draft.metadata.managedFields;
   carryMetadata(next, before);
-  fillDefaults(at, next);
+  fillDefaults(at, next, applied ? 'keep' : 'delete');
   const owners = applied ?? trackedFields({ at, before, next, sent, caller, now: context.now });
   setManagedFields(next, owners);
   resource.behaviour.prepare?.(next, before, context);

@@ -51,7 +51,7 @@ export async function createDecoded(
     const isTaken = cluster.store.get(key, 'head') !== undefined;
     if (isTaken && isGenerated && attempt < NAME_ATTEMPTS) continue;
     stampNew(cluster, at, draft, context.now);
-    fillDefaults(at, draft);
+    fillDefaults(at, draft, applied ? 'keep' : 'delete');
     setManagedFields(
       draft,
       applied ?? trackedFields({ at, before: undefined, next: draft, sent, caller, now: context.now }),
