@@ -205,3 +205,10 @@ export type GitRepoSpec = Infer<typeof spec>;
 export type GitRepoStatus = Infer<typeof status>;
 export type GitProblem = Infer<typeof problem>;
 export type GitRepo = WithSpec<GitRepoSpec, GitRepoStatus>;
+
+/** `apps/web/fleet.yaml:7: …` */
+export function problemText({ file, line, message }: GitProblem): string {
+  const where = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
+  // The reader of YAML has the line in its own words.
+  return `${where}${line === undefined ? message : message.replace(`line ${line}: `, '')}`;
+}

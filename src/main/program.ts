@@ -11,6 +11,7 @@ import { addRun, addStatus, addWhy } from './commands/progress.ts';
 import { addHistory, addRollback } from './commands/revisions.ts';
 import { addApiserver, addHub, addMember, addMembers, addPretend, addUp } from './commands/servers.ts';
 import { addCrds, addJoin, addPolicies, addRoles } from './commands/setup.ts';
+import { addSync } from './commands/sync.ts';
 import { VERSION } from './version.ts';
 
 /** Its `approve` is that of KubeFleet's plugin, so that what is written for the one works with the other. */
@@ -45,6 +46,7 @@ export function program(name: string): Command {
   addRollback(root);
   addPlan(root);
   addPause(root);
+  addSync(root);
   addConvert(root);
   if (isPlugin) {
     addApproveRequest(root);

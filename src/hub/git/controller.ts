@@ -76,7 +76,8 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
     const credentials = credentialsOf(see, repo);
     if (credentials !== undefined && 'need' in credentials) return credentials;
     if (credentials instanceof GitError) {
-      // The repository is not asked without them; what was read stays.
+      // The repository is not asked without them, nor with those of before; what was read stays with the placements.
+      following.forget(key);
       const { commit } = repo.status ?? {};
       return {
         ...(commit === undefined ? {} : { commit }),

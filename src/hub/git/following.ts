@@ -29,6 +29,8 @@ export interface Followed {
   readonly repo?: RenderedRepo;
   /** Why the newest commit is not known or could not be read. */
   readonly failure?: GitFailure;
+  /** A reading that was asked for has not ended yet: what is known is of before. */
+  readonly isPending?: true;
 }
 
 export interface GitFailure extends Pick<GitProblem, 'message'> {
@@ -71,6 +73,7 @@ interface Follower {
   followed: Followed;
   /** Commit and options that are read, or were last. */
   reading: string;
+  isForced: boolean;
 }
 
 export function createFollowing({ client, clock, random }: FollowingOptions): Following {
@@ -132,14 +135,17 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
     if (ends.aborted) return;
     for (const key of poll.followers) {
       const follower = followers.get(key);
-      if (follower?.followed.failure !== undefined) follower.reading = '';
-      readBy(key);
+      if (follower?.followed.failure !== undefined || follower?.isForced) follower.reading = '';
+      if (poll.failure !== undefined && follower !== undefined) follower.isForced = false;
+      // One that was asked for meanwhile is answered by the next fetch.
+      readBy(key, !poll.isAsked);
     }
     // A failed attempt always wakes, so that the next one has the credentials that the Secret has by then.
     if (poll.failure !== undefined || before !== undefined) for (const key of poll.followers) wake(key);
   }
 
-  function readBy(key: string): void {
+  /** `isAnswer`: the commit was fetched after everything that was asked for. */
+  function readBy(key: string, isAnswer = false): void {
     const follower = followers.get(key);
     const commit = follower?.poll.commit;
     if (follower === undefined || commit === undefined) return;
@@ -159,6 +165,7 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
     void read().then((followed) => {
       if (!isCurrent()) return;
       follower.followed = followed;
+      if (isAnswer) follower.isForced = false;
       wake(key);
     });
   }
@@ -198,20 +205,25 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
       const isForced = known !== undefined && known.wanted.force !== wanted.force;
       const hasOther = known?.wanted.intervalMs !== wanted.intervalMs;
       // Another branch or URL: what was read from the former is not what is asked for now, and still the last good state.
-      const follower: Follower = known ?? { wanted, poll, followed: {}, reading: '' };
+      const follower: Follower = known ?? { wanted, poll, followed: {}, reading: '', isForced: false };
       follower.wanted = wanted;
       follower.poll = poll;
       followers.set(key, follower);
       poll.followers.add(key);
-      if (isForced) follower.reading = '';
-      if ((isNew && poll.commit === undefined && poll.failure === undefined) || isForced) ask(poll);
+      if (isForced) follower.isForced = true;
+      const isUnknown = poll.commit === undefined && poll.failure === undefined && !poll.isRunning;
+      if ((isNew && isUnknown) || isForced) ask(poll);
       else if (isNew || hasOther) {
         if (!poll.isRunning && (poll.failures === 0 || isNew)) schedule(poll);
       }
       readBy(key);
       const failure = poll.failure ?? follower.followed.failure;
       const { failure: _own, ...followed } = follower.followed;
-      return failure === undefined ? followed : { ...followed, failure };
+      return {
+        ...followed,
+        ...(failure === undefined ? {} : { failure }),
+        ...(follower.isForced ? { isPending: true } : {}),
+      };
     },
     forget(key) {
       const known = followers.get(key);

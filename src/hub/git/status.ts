@@ -1,6 +1,12 @@
 // The status of a GitRepo, in the words of Rancher Fleet: counts of bundles and clusters by state, and what is wrong, with file and line. Pure.
 import type { Condition } from '../../api/conditions.ts';
-import { type GitProblem, type GitRepoStatus, MAX_LISTED_BUNDLES, MAX_LISTED_PROBLEMS } from '../../api/git-repo.ts';
+import {
+  type GitProblem,
+  type GitRepoStatus,
+  MAX_LISTED_BUNDLES,
+  MAX_LISTED_PROBLEMS,
+  problemText,
+} from '../../api/git-repo.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
 import { ROLLOUT_WORDS, type RolloutWord } from '../../api/rollout-state.ts';
 import { by } from '../../base/compare.ts';
@@ -41,11 +47,11 @@ export function gitRepoStatus(input: StatusInput): GitRepoStatus {
     COUNTERS.map((name) => [name, placements.reduce((sum, { rollout }) => sum + (rollout?.[name] ?? 0), 0)]),
   ) as Record<(typeof COUNTERS)[number], number>;
   const worst = worstOf(states);
-  const message = shorter(followed.failure?.message ?? (problems[0] && textOf(problems[0])) ?? '');
+  const message = shorter(followed.failure?.message ?? (problems[0] && problemText(problems[0])) ?? '');
   const directories = new Map((followed.repo?.bundles ?? []).map(({ name, directory }) => [name, directory]));
   const commit = followed.commit ?? repo.status?.commit;
   return {
-    observedGeneration: repo.metadata.generation,
+    observedGeneration: followed.isPending === true ? repo.status?.observedGeneration : repo.metadata.generation,
     ...(commit === undefined ? {} : { commit }),
     conditions: conditionsOf(input, problems, worst),
     display: {
@@ -82,13 +88,6 @@ const listed = (name: 'problems' | 'warnings', list: readonly GitProblem[]) =>
 const worstOf = (states: readonly RolloutWord[]): RolloutWord =>
   ROLLOUT_WORDS.findLast((state) => states.includes(state)) ?? 'Ready';
 
-/** `apps/web/fleet.yaml:7: …` */
-export function textOf({ file, line, message }: GitProblem): string {
-  const where = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
-  // The reader of YAML has the line in its own words.
-  return `${where}${line === undefined ? message : message.replace(`line ${line}: `, '')}`;
-}
-
 function conditionsOf(
   { repo, followed, placements, now }: StatusInput,
   problems: readonly GitProblem[],
@@ -120,7 +119,12 @@ function accepted({ repo }: Followed, problems: readonly GitProblem[]): Said {
   const [first] = problems;
   if (first !== undefined) {
     const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
-    return { type: 'Accepted', status: 'False', reason: first.reason, message: `${shorter(textOf(first))}${more}` };
+    return {
+      type: 'Accepted',
+      status: 'False',
+      reason: first.reason,
+      message: `${shorter(problemText(first))}${more}`,
+    };
   }
   if (repo === undefined)
     return { type: 'Accepted', status: 'Unknown', reason: 'NotRead', message: 'no commit has been read yet' };

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { connect } from '../../cli/connect.ts';
+import { namesGitRepo, showGitRepo, whichGitRepo, whyGitRepo } from '../../cli/git-repo.ts';
 import { membersFrom } from '../../cli/members.ts';
 import { showOverview } from '../../cli/overview/show-overview.ts';
 import { showRun } from '../../cli/run.ts';
@@ -25,7 +26,7 @@ import {
 } from './flags.ts';
 
 export function addStatus(root: Command): void {
-  asking(root.command('status'), 'placement/NAME, run/NAME or NAME (without: the whole fleet)', '[what]')
+  asking(root.command('status'), 'placement/NAME, run/NAME, gitrepo/NAME or NAME (without: the whole fleet)', '[what]')
     .argument('[name]', 'the NAME, if the word before it is a kind')
     .description('show the whole fleet, most urgent first, or how far one placement or run is, cluster by cluster')
     .option('-w, --watch', 'go on showing until it is complete')
@@ -55,9 +56,14 @@ Examples:
       const { namespace } = options;
       const argument = word === undefined || name === undefined ? word : `${word}/${name}`;
       const isBare = argument !== undefined && !argument.includes('/');
-      const named = argument === undefined || isBare ? undefined : whichOf(argument, namespace);
+      const named =
+        argument === undefined || isBare || namesGitRepo(argument) ? undefined : whichOf(argument, namespace);
       const shown = showing(options);
       using server = await connect(toHub(options));
+      if (argument !== undefined && namesGitRepo(argument)) {
+        process.exitCode = await showGitRepo(server, whichGitRepo(argument, namespace), shown, print);
+        return;
+      }
       if (argument === undefined) {
         process.exitCode = await showOverview(
           server,
@@ -157,7 +163,7 @@ const RUN_VERBS: Readonly<Record<RunVerb, string>> = {
 };
 
 export function addWhy(root: Command): void {
-  asking(root.command('why'), 'placement/NAME or run/NAME')
+  asking(root.command('why'), 'placement/NAME, run/NAME or gitrepo/NAME')
     .description(
       'say why a placement or a staged update run does not move: one sentence, the evidence, what you can do',
     )
@@ -188,6 +194,12 @@ Examples:
         ...(cluster === undefined ? {} : { cluster }),
         ...(output === undefined ? {} : { output }),
       };
+      if (namesGitRepo(argument)) {
+        const repo = whichGitRepo(argument, namespace);
+        using server = await connect(toHub(options));
+        process.exitCode = await whyGitRepo(server, repo, asked, print);
+        return;
+      }
       const which = namesRun(argument) ? whichRun(argument, namespace) : undefined;
       const placement = which === undefined ? whichPlacement(argument, namespace, 'or run') : undefined;
       using server = await connect(toHub(options));
