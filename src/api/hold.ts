@@ -13,6 +13,7 @@ export type HoldCode =
   | 'ConcurrencyUsed'
   | 'EarlierPartition'
   | 'EarlierStage'
+  | 'Frozen'
   | 'Leaving'
   | 'MaxNew'
   | 'NamespaceForeign'
@@ -78,6 +79,8 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   EarlierPartition: (facts, on) =>
     `partition "${facts['partition'] ?? '?'}" is not ready: ${facts['notReady'] ?? '?'} of ${facts['size'] ?? '?'} clusters are not ready, at most ${facts['maxUnavailable'] ?? '?'} may be; the first is ${on} (${causeIn(facts)})`,
   EarlierStage: (facts, on) => `${on} is still in stage "${facts['stage'] ?? '?'}"`,
+  Frozen: (facts, on) =>
+    `frozen by ${on}${facts['by'] === undefined ? '' : ` (by "${facts['by']}", not verified)`}: ${facts['reason'] ?? 'no reason given'}`,
   Leaving: (facts, on) =>
     `${on} is leaving: ${remaining(facts)}${facts['agent'] === undefined ? '' : `; ${facts['agent']}, so the member goes without it at ${facts['forcedAt'] ?? '?'}`}`,
   MaxNew: (facts, on) =>

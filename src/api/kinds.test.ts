@@ -137,6 +137,7 @@ describe('the kinds of a hub', () => {
       'ClusterProfile',
       'ClusterGroup',
       'GitRepo',
+      'Freeze',
     ]);
   });
 

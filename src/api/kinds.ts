@@ -7,6 +7,7 @@ import { clusterProfile } from './cluster-profile.ts';
 import { disruptionBudget } from './disruption-budget.ts';
 import { envelope } from './envelope.ts';
 import { eviction } from './eviction.ts';
+import { freeze } from './freeze.ts';
 import { gitRepo } from './git-repo.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Kind } from './kind.ts';
@@ -52,6 +53,7 @@ const onHub: readonly Kind[] = [
   clusterProfile,
   clusterGroup,
   gitRepo,
+  freeze,
 ];
 
 /** Installed on a hub. */

@@ -9,6 +9,7 @@ import { clusterGroup } from './cluster-group.ts';
 import { disruptionBudget } from './disruption-budget.ts';
 import { envelope } from './envelope.ts';
 import { eviction } from './eviction.ts';
+import { freeze } from './freeze.ts';
 import { gitRepo } from './git-repo.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Resource } from './kind.ts';
@@ -83,7 +84,7 @@ const approvalRequests = [approvalRequest.cluster, approvalRequest.namespaced];
 export const hubBasicRules: readonly Rule[] = [
   allow([...READ, 'patch'], [memberCluster]),
   allow(['patch'], [memberCluster], '/status'),
-  allow(READ, [clusterGroup]),
+  allow(READ, [clusterGroup, freeze]),
   allow(['patch'], [clusterGroup], '/status'),
   allow([...READ, 'patch'], [gitRepo]),
   allow(['patch'], [gitRepo], '/status'),

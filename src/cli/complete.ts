@@ -1,11 +1,12 @@
 // Names for shell completion, from the server. A completion never fails: what cannot be read is not offered.
+import { freeze } from '../api/freeze.ts';
 import { memberCluster } from '../api/member-cluster.ts';
 import { ApiError, LostError, UserError } from '../base/errors.ts';
 import { createClient } from '../client/client.ts';
 import { type ConnectOptions, connect } from './connect.ts';
 import { familyIn, within } from './which-run.ts';
 
-export type Completed = 'placement' | 'run' | 'cluster';
+export type Completed = 'placement' | 'run' | 'cluster' | 'freeze';
 
 export async function namesFor(kinds: readonly Completed[], options: ConnectOptions): Promise<readonly string[]> {
   const { namespace } = options;
@@ -14,8 +15,9 @@ export async function namesFor(kinds: readonly Completed[], options: ConnectOpti
     using server = await connect(options);
     const client = createClient(server.transport, 'flotilla');
     const names = async (kind: Completed) => {
-      const resource = kind === 'cluster' ? memberCluster : kind === 'run' ? family.run : family.placement;
-      const query = { view: 'metadata', ...(kind === 'cluster' ? {} : within(namespace)) } as const;
+      const resources = { cluster: memberCluster, freeze, run: family.run, placement: family.placement } as const;
+      const resource = resources[kind];
+      const query = { view: 'metadata', ...(resource.namespaced ? within(namespace) : {}) } as const;
       const { items } = await client.list(resource, query);
       const prefix = kind === 'placement' || kinds.length > 1 ? `${kind}/` : '';
       return items.map(({ metadata }) => `${prefix}${metadata.name ?? ''}`);

@@ -88,6 +88,7 @@ async function planned({ which, placement, reader, now }: Looking, cluster: stri
     overriding: overridingNow(which.family, placement, candidates, objects, labelsAmong(members ?? [])),
     policySnapshot: ifRead(await reader.policySnapshot()),
     groups: usesGroups(placement) ? ifRead(await reader.groups()) : [],
+    freezes: ifRead(await reader.freezes()),
     now,
   });
 }

@@ -3,6 +3,7 @@ import type { Hold } from '../api/hold.ts';
 import type { MemberCluster } from '../api/member-cluster.ts';
 import type { Placement } from '../api/placement.ts';
 import type { PlacementFamily } from '../hub/families.ts';
+import type { FreezeFacts } from '../hub/freezes/frozen.ts';
 import { newestComplete } from '../hub/newest-snapshot.ts';
 import { type Overriding, ordersFor } from '../hub/orders/orders-for.ts';
 import type { HubBinding, HubPolicySnapshot, HubResourceSnapshot } from '../hub/placement-sources.ts';
@@ -20,6 +21,7 @@ export interface PlanInput {
   readonly policySnapshot: HubPolicySnapshot | undefined;
   /** undefined = they cannot be read. */
   readonly groups: readonly ClusterGroupFacts[] | undefined;
+  readonly freezes?: readonly FreezeFacts[] | undefined;
   /** absent = no override is in force. */
   readonly overriding?: Overriding | undefined;
   readonly now: number;
@@ -27,7 +29,7 @@ export interface PlanInput {
 
 /** What holds one cluster; undefined = nothing does, or staged update runs set the pace. */
 export function holdNow(cluster: string, input: PlanInput): Hold | undefined {
-  const { family, placement, bindings, members, policySnapshot, groups, overriding, now } = input;
+  const { family, placement, bindings, members, policySnapshot, groups, freezes, overriding, now } = input;
   const snapshot = newestComplete(input.snapshots)?.metadata.name;
   if (snapshot === undefined) return undefined;
   const known = members && new Map(members.map((each) => [each.metadata.name, each]));
@@ -43,6 +45,7 @@ export function holdNow(cluster: string, input: PlanInput): Hold | undefined {
       return member && memberFactsOf(member);
     },
     groups,
+    freezes,
     now,
   });
   if (planned === undefined) return undefined;

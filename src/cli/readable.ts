@@ -1,6 +1,7 @@
 // What a caller may read of a placement's story, and in words what not: a right that is missing takes a link out of the chain, never the answer.
 import type { ApprovalRequest } from '../api/approval-request.ts';
 import { clusterGroup } from '../api/cluster-group.ts';
+import { freeze } from '../api/freeze.ts';
 import type { Resource } from '../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
 import { clusterOfNamespace, labels, memberNamespace } from '../api/names.ts';
@@ -12,6 +13,7 @@ import { ApiError, messageOf } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
 import { createClient, type ListQuery } from '../client/client.ts';
+import { freezes, type HubFreeze } from '../hub/freezes/sources.ts';
 import { clusterGroups, type HubClusterGroup } from '../hub/groups/sources.ts';
 import type { OverrideInForce } from '../hub/overrides/in-force.ts';
 import {
@@ -44,6 +46,7 @@ export interface Reader {
   objectsAt(index: number): Promise<Readable<readonly KubeObject[]>>;
   members(): Promise<Readable<readonly MemberCluster[]>>;
   groups(): Promise<Readable<readonly HubClusterGroup[]>>;
+  freezes(): Promise<Readable<readonly HubFreeze[]>>;
   member(name: string): Promise<Readable<MemberCluster | undefined>>;
   worksOf(binding: HubBinding): Promise<Readable<readonly Work[]>>;
   /** Those that were read so far. */
@@ -146,6 +149,7 @@ export function createReader(
       ),
     members,
     groups: lazy(() => attempt('the ClusterGroups', async () => projected(clusterGroups, await all(clusterGroup, {})))),
+    freezes: lazy(() => attempt('the Freezes', async () => projected(freezes, await all(freeze, {})))),
     member(cluster) {
       const known = byName.get(cluster) ?? readMember(cluster);
       byName.set(cluster, known);

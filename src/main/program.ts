@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { addApproveRequest, addApproveRun, addReject } from './commands/approve.ts';
 import { addConvert } from './commands/convert.ts';
 import { addDrain, addDrainCluster } from './commands/drain.ts';
+import { addFreeze, addUnfreeze } from './commands/freeze.ts';
 import { addCompletion, addExplain } from './commands/habits.ts';
 import { addApply, addDelete, addDescribe, addGet } from './commands/objects.ts';
 import { addPause } from './commands/pause.ts';
@@ -47,6 +48,8 @@ export function program(name: string): Command {
   addPlan(root);
   addPause(root);
   addSync(root);
+  addFreeze(root);
+  addUnfreeze(root);
   addConvert(root);
   if (isPlugin) {
     addApproveRequest(root);

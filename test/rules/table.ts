@@ -5,6 +5,7 @@ import { clusterGroup } from '../../src/api/cluster-group.ts';
 import { clusterProfile } from '../../src/api/cluster-profile.ts';
 import { disruptionBudget } from '../../src/api/disruption-budget.ts';
 import { eviction } from '../../src/api/eviction.ts';
+import { freeze } from '../../src/api/freeze.ts';
 import { gitRepo } from '../../src/api/git-repo.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { memberCluster } from '../../src/api/member-cluster.ts';
@@ -422,6 +423,12 @@ const members: readonly Row[] = [
     message: 'In and NotIn need values; Exists and DoesNotExist take none',
     accepted: [create({ selector: expression('In', ['web']).labelSelector })],
     refused: [create({ selector: expression('In').labelSelector })],
+  },
+  {
+    kinds: [freeze],
+    message: 'In and NotIn need values; Exists and DoesNotExist take none',
+    accepted: [create({ reason: 'x', clusterSelector: expression('In', ['web']).labelSelector })],
+    refused: [create({ reason: 'x', clusterSelector: expression('In').labelSelector })],
   },
   {
     kinds: [memberCluster],

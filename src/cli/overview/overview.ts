@@ -1,11 +1,14 @@
 // Where trouble is in a fleet, most urgent first: members, placements and staged update runs. Pure.
+import type { Freeze } from '../../api/freeze.ts';
 import { BLOCKING } from '../../api/hold.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { Placement } from '../../api/placement.ts';
 import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
 import { byNumber, byText } from '../../base/compare.ts';
+import { endOf, isActive } from '../../hub/freezes/frozen.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
+import { scopeOf } from '../freeze-scope.ts';
 import { inWords, type Progress, progressOf, type Stage } from '../placement-progress.ts';
 import { withoutMarker } from '../plain-text.ts';
 import { type RunProgress, runProgressOf } from '../run-progress.ts';
@@ -16,13 +19,25 @@ export interface Fleet {
   readonly members: readonly MemberCluster[];
   readonly placements: readonly Placement[];
   readonly runs: readonly StagedUpdateRun[];
+  readonly freezes: readonly Freeze[];
   /** What could not be read, and is not shown. */
   readonly unread: readonly string[];
+  /** Epoch ms. */
+  readonly now: number;
 }
 
 /** In the order of their urgency. */
 const MEMBER_STATES = ['Unhealthy', 'Unreachable', 'Joining', 'Leaving', 'Ready'] as const;
-const PLACEMENT_STATES = ['Failing', 'Blocked', 'Paused', 'Pending', 'Updating', 'Deleting', 'Complete'] as const;
+const PLACEMENT_STATES = [
+  'Failing',
+  'Blocked',
+  'Frozen',
+  'Paused',
+  'Pending',
+  'Updating',
+  'Deleting',
+  'Complete',
+] as const;
 const RUN_STATES = ['Failed', 'Stuck', 'AwaitingApproval', 'Stopped', 'Running', 'Prepared', 'Deleting'] as const;
 
 export interface MemberRow {
@@ -65,15 +80,28 @@ export interface RunRow {
   readonly message: string;
 }
 
+export interface FreezeRow {
+  readonly name: string;
+  readonly since?: number;
+  /** Epoch ms; absent = until it is ended. */
+  readonly until?: number;
+  /** Not verified. */
+  readonly by: string;
+  readonly scope: string;
+  readonly reason: string;
+}
+
 export interface Overview {
   readonly members: readonly MemberRow[];
   readonly placements: readonly PlacementRow[];
   /** Those that are open, and the last one of a placement if it failed. */
   readonly runs: readonly RunRow[];
+  /** Those that are in force. */
+  readonly freezes: readonly FreezeRow[];
   readonly unread: readonly string[];
 }
 
-export function overviewOf({ members, placements, runs, unread }: Fleet): Overview {
+export function overviewOf({ members, placements, runs, freezes, unread, now }: Fleet): Overview {
   return {
     members: urgentFirst(members.map(memberRow), MEMBER_STATES),
     placements: urgentFirst(
@@ -84,6 +112,7 @@ export function overviewOf({ members, placements, runs, unread }: Fleet): Overvi
       runs.filter((run) => isOfInterest(run, runs)).map((run) => runRow(runProgressOf(run, new Map()))),
       RUN_STATES,
     ),
+    freezes: freezes.flatMap((each) => freezeRow(each, now)).toSorted((a, b) => byText(a.name, b.name)),
     unread,
   };
 }
@@ -172,11 +201,11 @@ function standing(placement: Placement, progress: Progress): Standing {
   if (isComplete) return { state: 'Complete', message: '' };
   const failed = clusters.filter(({ stage }) => FAILED.includes(stage));
   const [worst] = failed.toSorted((a, b) => byNumber(a.since ?? 0, b.since ?? 0));
-  const paused = holds.find(({ code }) => code === 'Paused');
+  const paused = holds.find(({ code }) => code === 'Paused' || code === 'Frozen');
   const blocking = holds.find(({ code }) => BLOCKING.includes(code));
   const hold = blocking ?? paused;
   if (hold !== undefined) {
-    const state = blocking === undefined ? 'Paused' : 'Blocked';
+    const state = blocking !== undefined ? 'Blocked' : hold.code === 'Frozen' ? 'Frozen' : 'Paused';
     return { state, ...moment(hold.since), message: inWords(hold, placement) };
   }
   if (worst !== undefined) {
@@ -197,6 +226,24 @@ function standing(placement: Placement, progress: Progress): Standing {
     ...moment(first?.since ?? open?.lastTransitionTime),
     message: first === undefined ? (open?.message ?? '') : inWords(first, placement),
   };
+}
+
+// ---- freezes
+
+function freezeRow({ metadata, spec }: Freeze, now: number): readonly FreezeRow[] {
+  const facts = { name: metadata.name ?? '', spec };
+  if (!isActive(facts, now)) return [];
+  const end = endOf(facts);
+  return [
+    {
+      name: facts.name,
+      ...moment(metadata.creationTimestamp),
+      ...(Number.isFinite(end) ? { until: end } : {}),
+      by: spec.by ?? '',
+      scope: scopeOf(spec),
+      reason: spec.reason,
+    },
+  ];
 }
 
 // ---- runs

@@ -1,8 +1,9 @@
 // The overview of a fleet as people read it: a headline, then a table for members in trouble, for placements and for runs. Pure.
 import { shortDuration } from '../../base/age.ts';
+import { kubeTime } from '../../base/clock.ts';
 import { align } from '../format-table.ts';
 import { plainText, shortened } from '../plain-text.ts';
-import type { MemberRow, Overview, PlacementRow, RunRow } from './overview.ts';
+import type { FreezeRow, MemberRow, Overview, PlacementRow, RunRow } from './overview.ts';
 
 export interface OverviewView {
   readonly now: number;
@@ -13,11 +14,12 @@ export interface OverviewView {
 const MAX_MESSAGE = 100;
 
 export function renderOverview(overview: Overview, view: OverviewView): string {
-  const { members, placements, runs, unread } = overview;
+  const { members, placements, runs, freezes, unread } = overview;
   const listed = view.wide ? members : members.filter(({ state }) => state !== 'Ready');
   return [
     overviewHeadline(overview),
     ...section(memberTable(listed, view)),
+    ...section(freezeTable(freezes, view)),
     ...section(placementTable(placements, view)),
     ...section(runTable(runs, view)),
     ...(unread.length === 0 ? [] : ['', ...unread.map((each) => `Note: ${each}`)]),
@@ -27,7 +29,7 @@ export function renderOverview(overview: Overview, view: OverviewView): string {
     .join('\n');
 }
 
-export function overviewHeadline({ members, placements, runs }: Overview): string {
+export function overviewHeadline({ members, placements, runs, freezes }: Overview): string {
   const count = (n: number, one: string) => `${n} ${n === 1 ? one : `${one}s`}`;
   const of = <Row extends { readonly state: string }>(rows: readonly Row[], ...states: readonly string[]) =>
     rows.filter(({ state }) => states.includes(state)).length;
@@ -36,6 +38,7 @@ export function overviewHeadline({ members, placements, runs }: Overview): strin
     `${count(members.length, 'member')}, ${of(members, 'Ready')} ready`,
     `${count(placements.length, 'placement')}, ${of(placements, 'Complete')} complete${troubled === 0 ? '' : `, ${troubled} in trouble`}`,
     `${count(runs.length, 'open or failed run')}`,
+    ...(freezes.length === 0 ? [] : [count(freezes.length, 'freeze')]),
   ].join('; ');
 }
 
@@ -53,6 +56,18 @@ const named = ({ name, namespace }: { readonly name: string; readonly namespace?
 const memberTable = (rows: readonly MemberRow[], view: OverviewView) => [
   ['MEMBER', 'STATE', 'FOR', 'MESSAGE'],
   ...rows.map((row) => [row.name, row.state, since(row, view), message(row.message, view)]),
+];
+
+const freezeTable = (rows: readonly FreezeRow[], view: OverviewView) => [
+  ['FREEZE', 'COVERS', 'UNTIL', 'BY', 'FOR', 'REASON'],
+  ...rows.map((row) => [
+    row.name,
+    row.scope,
+    row.until === undefined ? 'unfreeze' : kubeTime(row.until),
+    row.by === '' ? '-' : row.by,
+    since(row, view),
+    message(row.reason, view),
+  ]),
 ];
 
 const placementTable = (rows: readonly PlacementRow[], view: OverviewView) => [
@@ -102,6 +117,7 @@ function pointers({ placements, runs }: Overview): readonly string[] {
 export function renderOverviewChanges(before: Overview | undefined, after: Overview): readonly string[] {
   const lines = (overview: Overview | undefined) => [
     ...(overview?.members ?? []).map((row) => `member ${row.name}: ${row.state}`),
+    ...(overview?.freezes ?? []).map((row) => `freeze ${row.name}: ${row.scope}: ${row.reason}`),
     ...(overview?.placements ?? []).map(
       (row) =>
         `placement ${named(row)}: ${row.state}, revision ${row.revision || '-'}, ${row.done} of ${row.total} done`,

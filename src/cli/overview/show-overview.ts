@@ -1,4 +1,5 @@
 // `flotilla status` without an argument: the whole fleet on one screen, once or as it changes. By watches, never by asking again.
+import { type Freeze, freeze } from '../../api/freeze.ts';
 import type { Resource } from '../../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -34,7 +35,7 @@ export async function showOverview(server: Server, options: OverviewOptions, pri
   )
     throw new UserError('NoHub', 'this server has no MemberClusters: is it the hub? (choose with --context)');
   if (options.watch) return watchOverview(server, options, print);
-  const overview = overviewOf(await gather(server, options.namespace));
+  const overview = overviewOf(await gather(server, options));
   print.line(forPrograms(options.output, () => factsOf(overview)) ?? textOf(overview, options));
   return exitOf(overview);
 }
@@ -50,13 +51,14 @@ interface Part {
 
 const partsOf = (namespace: string | undefined): readonly Part[] => [
   { resource: memberCluster },
+  { resource: freeze },
   ...(namespace === undefined ? [{ resource: clusterFamily.placement }, { resource: clusterFamily.run }] : []),
   { resource: namespacedFamily.placement, ...within(namespace) },
   { resource: namespacedFamily.run, ...within(namespace) },
 ];
 
 /** Kinds that the caller may not list, or that the server lacks, are named instead. */
-async function gather({ transport }: Server, namespace: string | undefined): Promise<Fleet> {
+async function gather({ transport }: Server, { namespace, clock }: OverviewOptions): Promise<Fleet> {
   const client = createClient(transport, 'flotilla');
   const unread: string[] = [];
   const read = async ({ resource, ...query }: Part): Promise<readonly KubeObject[]> => {
@@ -79,7 +81,9 @@ async function gather({ transport }: Server, namespace: string | undefined): Pro
     members: of<MemberCluster>(memberCluster.kind),
     placements: of<Placement>(clusterFamily.placement.kind, namespacedFamily.placement.kind),
     runs: of<StagedUpdateRun>(clusterFamily.run.kind, namespacedFamily.run.kind),
+    freezes: of<Freeze>(freeze.kind),
     unread: unread.toSorted(),
+    now: clock.now(),
   };
 }
 
@@ -100,7 +104,7 @@ async function watchOverview(server: Server, options: OverviewOptions, print: Pr
     do {
       isStale = false;
       try {
-        last = overviewOf(await gather(server, namespace));
+        last = overviewOf(await gather(server, options));
         if (!stop.aborted) tell(last);
       } catch (error) {
         if (!(error instanceof LostError)) throw error;
@@ -178,10 +182,18 @@ function teller(options: OverviewOptions, print: Print): (overview: Overview) =>
 }
 
 /** For programs: the same facts. Times as in the API. */
-function factsOf({ members, placements, runs, unread }: Overview) {
+function factsOf({ members, placements, runs, freezes, unread }: Overview) {
   const timed = <Row extends { readonly since?: number }>({ since, ...row }: Row) => ({
     ...row,
     ...(since === undefined ? {} : { since: kubeTime(since) }),
   });
-  return { members: members.map(timed), placements: placements.map(timed), runs: runs.map(timed), unread };
+  return {
+    members: members.map(timed),
+    placements: placements.map(timed),
+    runs: runs.map(timed),
+    freezes: freezes
+      .map(timed)
+      .map(({ until, ...row }) => ({ ...row, ...(until === undefined ? {} : { until: kubeTime(until) }) })),
+    unread,
+  };
 }

@@ -135,7 +135,7 @@ async function world() {
       rollback(
         await server(),
         whichPlacement('placement/web', namespace),
-        { confirm: async () => true, ...options },
+        { now: 0, confirm: async () => true, ...options },
         printed.print,
       ),
   };

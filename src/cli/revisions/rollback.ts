@@ -9,6 +9,7 @@ import { createClient } from '../../client/client.ts';
 import { marksOf } from '../../hub/revisions/content.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
 import type { Connected } from '../connect.ts';
+import { noteFreezes } from '../freeze.ts';
 import { titled } from '../not-found.ts';
 import { createRun } from '../run-create.ts';
 import { newestFirst } from '../runs-of-placement.ts';
@@ -26,6 +27,8 @@ export interface RollbackOptions {
   readonly prune?: boolean;
   /** For the run of a placement with strategy External; absent = that of its last run. */
   readonly strategy?: string;
+  /** Epoch ms. */
+  readonly now: number;
   /** Whether to go on; called after everything is shown. */
   confirm(question: string): Promise<boolean>;
 }
@@ -63,6 +66,7 @@ export async function rollback(
     throw new UserError('Declined', 'nothing was written');
   await writeAll(server, restores, print);
   print.line(`${titleOf(which)} is back at the content of revision ${revision.index}; it rolls out as a new revision`);
+  await noteFreezes(server, which, options.now, print);
   print.line(`Follow: flotilla status ${argumentOf(which)} --watch`);
   return true;
 }

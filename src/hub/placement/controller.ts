@@ -21,6 +21,7 @@ import {
   type WholeRef,
 } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
+import { freezeRule, freezesIn } from '../freezes/sources.ts';
 import { groupRule, groupsIn } from '../groups/sources.ts';
 import { type NotSupported, notSupported } from '../not-supported.ts';
 import { observeOrders } from '../orders/observe.ts';
@@ -122,6 +123,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
       // Only the status asks for them.
       members: see.now < statusDue ? [] : membersOf(see, bindings),
       groups: groupsIn(see),
+      freezes: freezesIn(see),
       previous,
       statusDue,
       throttle,
@@ -155,6 +157,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
       },
       memberRule(family),
       groupRule(family),
+      freezeRule(family),
       ...overrideRules(family),
     ],
 

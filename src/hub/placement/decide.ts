@@ -216,6 +216,7 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
       bindings: living.bindings,
       members: living.members,
       groups: living.groups,
+      freezes: living.freezes,
       holds,
       now,
     }),

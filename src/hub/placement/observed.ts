@@ -33,6 +33,7 @@ export interface Living {
   readonly members: readonly MemberCluster[];
   /** undefined = they cannot be read. */
   readonly groups?: PlacementStatusInput['groups'];
+  readonly freezes?: PlacementStatusInput['freezes'];
   readonly previous: PlacementStatus | undefined;
   /** The earliest moment of the next write of the status. */
   readonly statusDue: number;

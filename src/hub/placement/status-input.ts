@@ -5,6 +5,7 @@ import type { Resource } from '../../api/kind.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import type { ResourceIdentifier } from '../../api/selected-resource.ts';
+import type { FreezeFacts } from '../freezes/frozen.ts';
 import type { Orders } from '../orders/order.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { ClusterGroupFacts } from '../planners/partitioned.ts';
@@ -35,6 +36,8 @@ export interface PlacementStatusInput {
   readonly members: readonly MemberCluster[];
   /** undefined = they cannot be read. */
   readonly groups?: readonly ClusterGroupFacts[] | undefined;
+  /** absent = there are none. */
+  readonly freezes?: readonly FreezeFacts[] | undefined;
   /**
    * Why the placement as a whole does not move (NotSupportedYet, SelectionPending, RevisionPending, SnapshotTooLarge). They go into `status.holds` in front of
    * those of the planner. With one of them Scheduled is Unknown / SchedulePending and `sentenceOf` of the first is the message.

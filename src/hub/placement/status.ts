@@ -212,7 +212,7 @@ function holdsOf(input: PlacementStatusInput, plan: BindingPlan | undefined): re
 }
 
 function planNow(input: PlacementStatusInput): BindingPlan | undefined {
-  const { placement, bindings, orders, members, groups, policySnapshot, now } = input;
+  const { placement, bindings, orders, members, groups, freezes, policySnapshot, now } = input;
   // With anything else in its way what was begun goes on.
   const isStopped = input.holds.some(({ code }) => code === 'NotSupportedYet');
   if (orders === undefined || isStopped) return undefined;
@@ -228,6 +228,7 @@ function planNow(input: PlacementStatusInput): BindingPlan | undefined {
       return member && memberFactsOf(member);
     },
     groups,
+    freezes,
     now,
   });
   return planned?.plan;

@@ -102,6 +102,13 @@ export const isDone = ({ health }: Row): boolean =>
 export const rowOf = ({ updates, removals }: Pass, cluster: ClusterTree | undefined): Row | undefined =>
   cluster && (updates.get(cluster.clusterName) ?? removals.get(cluster.clusterName)?.[0]);
 
+/** The Freeze that holds a cluster; the run is looked at again when it ends. */
+export function frozenBy({ limits, found }: Pass, { cluster, labels }: Row): Hold | undefined {
+  const hold = limits.frozen?.by(cluster, labels);
+  if (hold !== undefined && limits.frozen?.wakeAt !== undefined) found.wakes.push(limits.frozen.wakeAt);
+  return hold;
+}
+
 /** Whether that moment has come; if not, the run is looked at again then. */
 export function hasCome({ now, found }: Pass, moment: number): boolean {
   if (moment > now) found.wakes.push(moment);

@@ -3,6 +3,7 @@ import type { Hold } from '../../api/hold.ts';
 import type { ObjectRef } from '../../api/object.ts';
 import type { RunState, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import type { StagedUpdateStrategySpec } from '../../api/staged-update-strategy.ts';
+import type { Frozen } from '../freezes/frozen.ts';
 import type { Plan } from './planner.ts';
 
 /** How a gate that asks a person is. */
@@ -27,6 +28,8 @@ export interface StagedLimits {
   readonly unreachableAfterMs?: number;
   /** Why a recorded cluster is no target any more; undefined = it is one. */
   left(cluster: string): string | undefined;
+  /** Clusters that a Freeze covers: the run starts and removes nothing there. */
+  readonly frozen?: Frozen;
   /** Whether a row has had the revision because of this run, also if that is not recorded yet; absent = as far as the state tells. */
   wasGiven?(row: string): boolean;
   /** Another run that is about this snapshot, in words; undefined = nobody knows of one. */

@@ -1,8 +1,9 @@
 // The last stage of a run: clusters that were given up lose what they have, all at once. Guarantee: nothing is removed before all other stages are
 // done and stand recorded so; a cluster is done when nothing of it is left.
+import type { Hold } from '../../api/hold.ts';
 import { silence } from './staged-holds.ts';
-import { isGivenUp, type Pass } from './staged-pass.ts';
-import { fail, finish, progress, removalMarks, succeed } from './staged-telling.ts';
+import { frozenBy, isGivenUp, type Pass } from './staged-pass.ts';
+import { fail, finish, progress, removalMarks, succeed, waitForThaw } from './staged-telling.ts';
 import { type ClusterTree, isTrue, type StageTree, said } from './staged-tree.ts';
 
 export function removeLast(pass: Pass): void {
@@ -23,21 +24,29 @@ export function removeLast(pass: Pass): void {
     'StageUpdatingStarted',
     'clusters that the placement no longer picks are being removed',
   );
-  const left = clearing(pass, stage, isReached);
+  const { left, frozen } = clearing(pass, stage, isReached);
   if (found.isOver) return;
   if (left.length > 0) {
-    progress(pass, stage, left);
+    if (frozen.length === left.length) waitForThaw(pass, stage, frozen);
+    else progress(pass, stage, left);
     return;
   }
   finish(pass, stage);
   succeed(pass);
 }
 
-/** Those that are not gone yet. */
-export function clearing(pass: Pass, stage: StageTree, mayRemove: boolean): readonly ClusterTree[] {
+interface Clearing {
+  /** Those that are not gone yet. */
+  readonly left: readonly ClusterTree[];
+  /** Of those, the holds of the ones that a Freeze keeps. */
+  readonly frozen: readonly Hold[];
+}
+
+export function clearing(pass: Pass, stage: StageTree, mayRemove: boolean): Clearing {
   const { updates, removals, say, tell, found } = pass;
   const { started, succeeded, skip } = removalMarks(tell);
   const left: ClusterTree[] = [];
+  const frozen: Hold[] = [];
   for (const cluster of stage.clusters) {
     if (isTrue(cluster, 'Succeeded')) continue;
     const { clusterName } = cluster;
@@ -60,12 +69,20 @@ export function clearing(pass: Pass, stage: StageTree, mayRemove: boolean): read
     if (standing.length > 0 && isTrue(cluster, 'Started')) {
       const message = `the binding of cluster "${clusterName}" was to be removed, and stands again`;
       fail(pass, stage, { blame: 'internal', message, rows: standing });
-      return left;
+      return { left, frozen };
+    }
+    const [first] = standing;
+    const frost = first && frozenBy(pass, first);
+    if (frost !== undefined) {
+      left.push(cluster);
+      frozen.push(frost);
+      for (const row of own) found.holds[row.key] = frost;
+      continue;
     }
     if (standing.length === 0) started(cluster);
     else if (mayRemove) found.remove.push(...standing.map(({ key }) => key));
     left.push(cluster);
     for (const row of own) found.holds[row.key] = say.removalPending(row);
   }
-  return left;
+  return { left, frozen };
 }

@@ -17,7 +17,7 @@ export function stop(pass: Pass): void {
   const before = doneIn(stage);
   const { inFlight, taken } =
     at < 0
-      ? { inFlight: clearing(pass, stage, false).filter((cluster) => isTrue(cluster, 'Started')), taken: [] }
+      ? { inFlight: clearing(pass, stage, false).left.filter((cluster) => isTrue(cluster, 'Started')), taken: [] }
       : watch(pass, stage, limits.strategy.stages[at]);
   if (found.isOver) return;
   if (at < 0 && stage.clusters.every((each) => isTrue(each, 'Succeeded'))) {

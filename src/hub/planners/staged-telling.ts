@@ -1,4 +1,5 @@
 // What a pass says of the run, its stages and its clusters in its tree: how they end, and how far they are.
+import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { CLIENT_ERROR_MARKER, DELETION_STAGE } from '../../api/names.ts';
 import type { Row } from './planner.ts';
 import { named } from './staged-holds.ts';
@@ -112,6 +113,14 @@ export function progress(pass: Pass, stage: StageTree, underWay: readonly Cluste
   const names = named(underWay.map(({ clusterName }) => clusterName));
   const words = `${inWords(stage)}: ${done} of ${stage.clusters.length} clusters are done; under way: ${names}`;
   tell.run(tree, 'Progressing', 'True', 'UpdateRunProgressing', words);
+}
+
+/** All that is left of the stage is frozen. */
+export function waitForThaw({ tree, tell, limits, found }: Pass, stage: StageTree, frozen: readonly Hold[]): void {
+  const [first] = frozen;
+  if (first === undefined) return;
+  found.gates.push({ ...first, subject: limits.run });
+  tell.run(tree, 'Progressing', 'False', 'UpdateRunWaiting', `${inWords(stage)}: ${sentenceOf(first)}`);
 }
 
 /** Those of later stages wait for this one. */

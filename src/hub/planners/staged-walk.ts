@@ -1,16 +1,19 @@
 // Through the clusters of a stage in their order. Guarantees: never more than `maxConcurrency` are under way, whoever brought them there; one that
 // has been given something else by somebody else ends the run; nothing moves in the place of one that the run goes on without before that stands
 // recorded, for it may come back with the revision meanwhile.
+import type { Hold } from '../../api/hold.ts';
 import type { Stage } from '../../api/staged-update-strategy.ts';
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import type { Row } from './planner.ts';
 import { hasWanted, silence } from './staged-holds.ts';
-import { isDone, isGivenUp, type Pass } from './staged-pass.ts';
+import { frozenBy, isDone, isGivenUp, type Pass } from './staged-pass.ts';
 import { fail, marks } from './staged-telling.ts';
 import { type ClusterTree, isFalse, isTrue, type StageTree } from './staged-tree.ts';
 
 interface Walked {
   readonly underWay: readonly ClusterTree[];
+  /** Their turn has come, and a Freeze holds them. */
+  readonly frozen: readonly Hold[];
   readonly hasFailed: boolean;
 }
 
@@ -26,6 +29,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
   const { started, succeeded, skip } = marks(tell);
   const most = mostAtOnce(stage, spec);
   const underWay: ClusterTree[] = [];
+  const frozen: Hold[] = [];
   const move: string[] = [];
   let hasSkipped = false;
   /** Under way, and not looked at yet. */
@@ -38,7 +42,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
   });
   const failed = (blame: 'user' | 'internal', message: string, ...rows: readonly Row[]): Walked => {
     fail(pass, stage, { blame, message, rows });
-    return { underWay, hasFailed: true };
+    return { underWay, frozen, hasFailed: true };
   };
   for (const cluster of stage.clusters) {
     const { clusterName: name } = cluster;
@@ -78,6 +82,13 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
         holds[row.key] = say.concurrencyUsed(row, used([...underWay, ...ahead]));
         continue;
       }
+      // What it was given before the freeze is finished; clusters that are not frozen go on.
+      const frost = hasWanted(row) ? undefined : frozenBy(pass, row);
+      if (frost !== undefined) {
+        frozen.push(frost);
+        holds[row.key] = frost;
+        continue;
+      }
       if (mayMove) (hasWanted(row) ? release : move).push(row.key);
       underWay.push(cluster);
       holds[row.key] = say.notDone(row);
@@ -92,7 +103,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
     holds[row.key] = say.notDone(row);
   }
   if (!hasSkipped) pass.found.move.push(...move);
-  return { underWay, hasFailed: false };
+  return { underWay, frozen, hasFailed: false };
 }
 
 interface Watched {

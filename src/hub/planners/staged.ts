@@ -12,7 +12,7 @@ import { begin, type Pass, planOf } from './staged-pass.ts';
 import type { Rival, StagedLimits, StagedPlan } from './staged-plan.ts';
 import { removeLast } from './staged-removal.ts';
 import { stop } from './staged-stop.ts';
-import { finish, holdLater, progress } from './staged-telling.ts';
+import { finish, holdLater, progress, waitForThaw } from './staged-telling.ts';
 import { isTrue, type StageTree, said } from './staged-tree.ts';
 import { walk } from './staged-walk.ts';
 
@@ -70,10 +70,11 @@ function goThrough(pass: Pass, stage: StageTree, at: number): 'done' | 'held' {
   // Not of one whose clusters are done: when they were is what its wait counts from.
   if (!isRecordedDone)
     tell.stage(stage, 'Progressing', 'True', 'StageUpdatingStarted', 'clusters of the stage are under way');
-  const { underWay, hasFailed } = walk(pass, stage, { spec, mayMove });
+  const { underWay, frozen, hasFailed } = walk(pass, stage, { spec, mayMove });
   if (hasFailed) return 'held';
-  if (underWay.length > 0) {
-    progress(pass, stage, underWay);
+  if (underWay.length + frozen.length > 0) {
+    if (underWay.length > 0) progress(pass, stage, underWay);
+    else waitForThaw(pass, stage, frozen);
     holdLater(pass, stage);
     return 'held';
   }

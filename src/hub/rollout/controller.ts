@@ -4,6 +4,7 @@ import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import { type Controller, isNeed, type See, type WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
+import { freezeRule, freezesIn } from '../freezes/sources.ts';
 import { groupRule, groupsIn } from '../groups/sources.ts';
 import { isLeaving } from '../leaving-member.ts';
 import { missingMember } from '../missing-member.ts';
@@ -60,6 +61,7 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
       },
       ...overrideRules(family),
       groupRule(family),
+      freezeRule(family),
       // Labels and pauses of a member change its partitions; whether it is heard changes what counts as available there.
       { source: memberClusters, toKeys: (item, see, old) => placementsOn(item, see, old), notBefore: looks.due },
     ],
@@ -98,6 +100,7 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
           return member && memberFactsOf(member);
         },
         groups: groupsIn(see),
+        freezes: freezesIn(see),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,
       };

@@ -8,6 +8,7 @@ import { type Action, type Decision, type Failure, idle } from '../../runtime/co
 import { applyStrategyOf } from '../apply-strategy.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
+import { type FreezeFacts, frozenIn } from '../freezes/frozen.ts';
 import { isLasting } from '../lasting-failure.ts';
 import { type NotSupported, notSupportedHold } from '../not-supported.ts';
 import { carryOut, reportStarted } from '../orders/carry-out.ts';
@@ -30,6 +31,8 @@ export interface Observed {
   readonly unbuilt?: NotSupported;
   member(cluster: string): MemberFacts | undefined;
   readonly groups: readonly ClusterGroupFacts[] | undefined;
+  /** absent = there are none. */
+  readonly freezes?: readonly FreezeFacts[];
   /** What stopped the last pass over this placement. */
   readonly failure?: Failure;
   readonly now: number;
@@ -118,13 +121,16 @@ function checkLive(bindings: readonly HubBinding[]): void {
  * Differs from KubeFleet: one that was given up gets it only if it is taken back. Applied anew it would count as down until its member has
  * answered, and what is down goes for free: a copy that still serves would be gone before its successor is there.
  */
-function pushStrategy({ family, placement, bindings }: Observed): readonly Action[] {
+function pushStrategy({ family, placement, bindings, member, freezes = [], now }: Observed): readonly Action[] {
   if (placement.spec.strategy?.paused === true) return [];
   const strategy = applyStrategyOf(placement);
+  const frozen = frozenIn(freezes, refTo(family.placement, placement), now);
   return bindings.flatMap((binding) => {
     const change = strategyPatch(binding.spec, strategy);
     const isMeant = binding.metadata.deletionTimestamp === undefined && binding.spec.state === 'Bound';
     if (!isMeant || Object.keys(change).length === 0) return [];
+    const { targetCluster } = binding.spec;
+    if (frozen?.by(targetCluster, member(targetCluster)?.labels) !== undefined) return [];
     return [patch(seen(family.bindings, binding), { spec: change }, 'hands the new apply strategy on')];
   });
 }

@@ -21,6 +21,7 @@ import {
   type WholeRef,
 } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
+import { freezeRule, freezesIn } from '../freezes/sources.ts';
 import { observeOrders } from '../orders/observe.ts';
 import type { Orders } from '../orders/order.ts';
 import { overrideRules } from '../overrides/watching.ts';
@@ -160,6 +161,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         return member && memberFactsOf(member);
       },
       ordersOf: (snapshot) => orders.get(snapshot),
+      freezes: freezesIn(see),
       requests: see.by(family.approvalRequests, 'run', key),
       request(name) {
         const request = one('approvalRequest', family.approvalRequests, name);
@@ -400,6 +402,7 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
       source: family.strategies,
       toKeys: (strategy, see) => see.by(family.runs, 'strategy', ownKey(strategy)).filter(isNew).map(ownKey),
     },
+    freezeRule(family, (placements, see) => placements.flatMap((placement) => runsOn(see, placement))),
     // Later changes are for the next run.
     ...overrideRules(family, (placements, see) => placements.flatMap((placement) => runsOn(see, placement, isNew))),
   ];

@@ -2,6 +2,7 @@
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import type { Failure } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
+import type { FreezeFacts } from '../freezes/frozen.ts';
 import type { NotSupported } from '../not-supported.ts';
 import type { Orders } from '../orders/order.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
@@ -27,6 +28,8 @@ export interface Facts {
   member(cluster: string): MemberFacts | undefined;
   /** What clusters should have with a revision, by the name of its first snapshot; undefined = something must be read first. */
   ordersOf(snapshot: string): Orders | undefined;
+  /** absent = there are none. */
+  readonly freezes?: readonly FreezeFacts[];
   readonly now: number;
 }
 

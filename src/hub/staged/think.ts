@@ -6,6 +6,7 @@ import { conditionOf } from '../../api/next-condition.ts';
 import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
 import { byText } from '../../base/compare.ts';
 import { refTo } from '../../runtime/actions.ts';
+import { frozenIn } from '../freezes/frozen.ts';
 import { rowsOf } from '../planners/rows.ts';
 import { staged } from '../planners/staged.ts';
 import type { StagedLimits, StagedPlan } from '../planners/staged-plan.ts';
@@ -110,6 +111,11 @@ function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: Stag
   const strategy = status.stagedUpdateStrategySnapshot ?? { stages: [] };
   const rival = rivalsOf(observed, strategy).find(keepsBack(run, status));
   const after = unreachableAfterMs(run);
+  const frozen = frozenIn(
+    observed.freezes ?? [],
+    { name: run.spec.placementName, ...(namespace === undefined ? {} : { namespace }) },
+    observed.now,
+  );
   return {
     strategy,
     state: run.spec.state,
@@ -117,6 +123,7 @@ function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: Stag
     stuckAfterMs,
     ...(after === undefined ? {} : { unreachableAfterMs: after }),
     left,
+    ...(frozen === undefined ? {} : { frozen }),
     ...(observed.wasGiven === undefined ? {} : { wasGiven: observed.wasGiven }),
     bringerOf: (snapshot) => bringerOf(observed, snapshot),
     approval: (name, stage) => approvalOf(observed.request(name), run, stage),

@@ -2,10 +2,11 @@
 import type { Hold } from '../../api/hold.ts';
 import { refTo } from '../../runtime/actions.ts';
 import type { PlacementFamily } from '../families.ts';
+import { type FreezeFacts, type Frozen, frozenIn } from '../freezes/frozen.ts';
 import type { Orders } from '../orders/order.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
 import type { ClusterGroupFacts } from '../planners/partitioned.ts';
-import type { Row } from '../planners/planner.ts';
+import { isOutdated, type Row } from '../planners/planner.ts';
 import { type MemberFacts, rowsOf } from '../planners/rows.ts';
 import type { BindingPlan } from './strategy.ts';
 import { strategyOf } from './table.ts';
@@ -20,6 +21,8 @@ export interface PlanInput {
   member(cluster: string): MemberFacts | undefined;
   /** undefined = they cannot be read. */
   readonly groups: readonly ClusterGroupFacts[] | undefined;
+  /** absent = there are none. */
+  readonly freezes?: readonly FreezeFacts[] | undefined;
   readonly now: number;
 }
 
@@ -35,8 +38,47 @@ export function planOf(input: PlanInput): Planned | undefined {
   if (strategy === undefined) return undefined;
   const rows = rowsOf({ bindings, source: family.bindings, orders, member });
   const about = refTo(family.placement, placement);
-  const plan = strategy.plan({ family, spec: placement.spec, policySnapshot, placement: about, groups, rows, now });
-  return { rows, plan: placement.spec.strategy?.paused === true ? paused(rows, plan, about) : plan };
+  const planFor = (of: readonly Row[]): BindingPlan =>
+    strategy.plan({ family, spec: placement.spec, policySnapshot, placement: about, groups, rows: of, now });
+  if (placement.spec.strategy?.paused === true) return { rows, plan: paused(rows, planFor(rows), about) };
+  const freeze = frozenIn(input.freezes ?? [], about, now);
+  return { rows, plan: freeze === undefined ? planFor(rows) : frozen(rows, planFor, freeze) };
+}
+
+/**
+ * Frozen clusters keep what they have, and what is under way is finished. The strategy plans without them, so that they take no slot from clusters
+ * that are not frozen.
+ */
+function frozen(
+  rows: readonly Row[],
+  plan: (rows: readonly Row[]) => BindingPlan,
+  { by, wakeAt }: Frozen,
+): BindingPlan {
+  const holds = new Map<string, Hold>();
+  const pinned = rows.map((row): Row => {
+    const isLeaving = row.state === 'unscheduled';
+    const hold = row.deleting || !(isLeaving || isOutdated(row)) ? undefined : by(row.cluster, row.labels);
+    if (hold === undefined) return row;
+    holds.set(row.key, hold);
+    return isLeaving ? row : { ...row, wants: row.has ?? row.wants, undecided: hold };
+  });
+  const planned = plan(pinned);
+  if (holds.size === 0) return planned;
+  const isFree = (key: string) => !holds.has(key);
+  const known = new Set([...planned.stale, ...planned.remove]);
+  const waiting = rows.filter(({ key, state }) => holds.has(key) && state !== 'unscheduled' && !known.has(key));
+  const wakes = [planned.wakeAt, wakeAt].filter((each) => each !== undefined);
+  return {
+    ...planned,
+    move: planned.move.filter(isFree),
+    remove: planned.remove.filter(isFree),
+    stale: [...planned.stale, ...waiting.map(({ key }) => key)],
+    upToDate: planned.upToDate.filter(isFree),
+    holds: { ...planned.holds, ...Object.fromEntries(holds) },
+    done: false,
+    ...(wakes.length === 0 ? {} : { wakeAt: Math.min(...wakes) }),
+    summary: `${holds.size} frozen; ${planned.summary}`,
+  };
 }
 
 /** Nothing moves and nothing is removed; what is under way is finished, so what is not available yet keeps its own hold. */

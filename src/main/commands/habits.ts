@@ -72,6 +72,11 @@ const NAMED: Readonly<Record<string, readonly Completed[]>> = {
   stop: ['run'],
   resume: ['run'],
   create: ['placement'],
+  pause: ['placement'],
+  plan: ['placement'],
+  drain: ['cluster'],
+  uncordon: ['cluster'],
+  unfreeze: ['freeze'],
 };
 
 export async function completions(
@@ -97,8 +102,12 @@ export async function completions(
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     ...(context === undefined ? {} : { context }),
   });
+  if (before.at(-1) === '--placement') return fitting(await names(['placement'], options));
   if (before.at(-1) === '--cluster') return fitting(await names(['cluster'], options));
   const commands = command.commands.length === 0 ? [] : help.visibleCommands(command).map((each) => each.name());
-  const kinds = NAMED[command.name()];
+  // `resume` is about a placement, and `run resume` about a run.
+  const isTop = command.parent === root;
+  const kinds: readonly Completed[] | undefined =
+    isTop && command.name() === 'resume' ? ['placement'] : NAMED[command.name()];
   return fitting([...commands, ...(kinds === undefined ? [] : await names(kinds, options))]);
 }

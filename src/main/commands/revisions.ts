@@ -67,6 +67,7 @@ Examples:
         ...(to === undefined ? {} : { to }),
         ...(prune ? { prune } : {}),
         ...(strategy === undefined ? {} : { strategy }),
+        now: wallClock.now(),
         confirm: yes ? async () => true : ask,
       };
       await rollback(server, which, asked, print);

@@ -155,6 +155,10 @@ const contents: Readonly<Record<string, Omit<Sample, 'kind'>>> = {
     { repo: 'https://example.com/shop.git', branch: 'main' },
     { commit: 'a'.repeat(40) },
   ),
+  Freeze: spec(
+    { reason: 'incident', clusterSelector: { matchLabels: { env: 'prod' } } },
+    { reason: 'over soon', until: '2030-01-31T06:00:00Z' },
+  ),
   AppliedWork: spec({ workName: 'w', workNamespace: 'fleet-member-c-1' }, undefined, {
     appliedResources: [
       {

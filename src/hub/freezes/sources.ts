@@ -1,0 +1,46 @@
+// Freezes as the hub keeps them. The source is not optional: a hub that cannot read them must not move anything.
+import { type Freeze, freeze } from '../../api/freeze.ts';
+import type { ObjectMeta } from '../../api/object.ts';
+import { deepEqual } from '../../base/json.ts';
+import { keyOf } from '../../runtime/cache.ts';
+import type { See, Source, WatchRule } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import { only } from '../only.ts';
+import { coversPlacement, type FreezeFacts } from './frozen.ts';
+
+export interface HubFreeze extends FreezeFacts {
+  readonly metadata: ObjectMeta;
+}
+
+export const freezes: Source<HubFreeze> = {
+  on: 'hub',
+  resource: freeze,
+  project(object) {
+    const { metadata, spec } = object as Freeze;
+    return { metadata: only(metadata), name: metadata.name ?? '', spec };
+  },
+};
+
+export const freezesIn = (see: See): readonly HubFreeze[] => see.all(freezes);
+
+/** Wakes the placements that a freeze covers, or covered. `ofPlacements` turns them into the keys of the controller. */
+export const freezeRule = (
+  { placements }: PlacementFamily,
+  ofPlacements: (keys: readonly string[], see: See) => readonly string[] = (keys) => keys,
+): WatchRule<HubFreeze> => ({
+  source: freezes,
+  toKeys: (item, see, old) =>
+    old !== undefined && deepEqual(item.spec, old.spec)
+      ? []
+      : ofPlacements(
+          see
+            .all(placements)
+            .filter(({ metadata: { name = '', namespace } }) =>
+              [item, ...(old === undefined ? [] : [old])].some((each) =>
+                coversPlacement(each, { name, ...(namespace === undefined ? {} : { namespace }) }),
+              ),
+            )
+            .map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),
+          see,
+        ),
+});

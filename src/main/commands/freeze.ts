@@ -1,0 +1,69 @@
+// `flotilla freeze` and `flotilla unfreeze`.
+import type { Command } from 'commander';
+import { wallClock } from '../../base/clock.ts';
+import { type ConnectOptions, connect } from '../../cli/connect.ts';
+import { freezeFleet, unfreeze } from '../../cli/freeze.ts';
+import { whichPlacement } from '../../cli/which-placement.ts';
+import { hubCommand, print, toHub } from './flags.ts';
+
+interface FreezeFlags extends ConnectOptions {
+  readonly message: string;
+  readonly until?: string;
+  readonly placement?: readonly string[];
+  readonly clusters?: string;
+}
+
+export function addFreeze(root: Command): void {
+  hubCommand(root.command('freeze'))
+    .description('hold rollouts and runs: nothing is updated and nothing is removed')
+    .requiredOption('-m, --message <text>', 'why, for the people who wait')
+    .option('--until <time>', 'when it ends by itself: a time such as 2030-01-31T06:00:00Z, or a duration such as 2h')
+    .option('--placement <name...>', 'only these placements (without: all)')
+    .option('-n, --namespace <name>', 'the named placements are ResourcePlacements in this namespace')
+    .option('--clusters <labels>', 'only the clusters with these labels, as in kubectl -l (without: all)')
+    .addHelpText(
+      'after',
+      `
+Members finish what they apply already. Approvals, evictions and the deletion of a placement are not held.
+
+Examples:
+  flotilla freeze -m "incident 42"
+  flotilla freeze -m "weekend" --until 60h --clusters env=prod
+  flotilla freeze -m "bad release" --placement shop`,
+    )
+    .action(async ({ message, until, placement = [], clusters, ...options }: FreezeFlags) => {
+      const placements = placement.map((name) =>
+        whichPlacement(name.includes('/') ? name : `placement/${name}`, options.namespace),
+      );
+      using server = await connect(toHub(options));
+      await freezeFleet(
+        server,
+        {
+          reason: message,
+          placements,
+          ...(until === undefined ? {} : { until }),
+          ...(clusters === undefined ? {} : { clusters }),
+          now: wallClock.now(),
+        },
+        print,
+      );
+    });
+}
+
+export function addUnfreeze(root: Command): void {
+  hubCommand(root.command('unfreeze'))
+    .description('end a freeze')
+    .argument('[names...]', 'names of Freezes (without: the only one)')
+    .option('--all', 'end all of them')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  flotilla unfreeze
+  flotilla unfreeze freeze-x7k2p`,
+    )
+    .action(async (names: readonly string[], { all = false, ...options }: ConnectOptions & { all?: boolean }) => {
+      using server = await connect(toHub(options));
+      await unfreeze(server, names, { all, now: wallClock.now() }, print);
+    });
+}
