@@ -1,6 +1,6 @@
 // What the hub keeps in memory of placements and of what is made from them. Projections only: a status of a thousand clusters and the manifests
 // of a snapshot are read whole when somebody needs them (Need).
-import type { Binding, BindingSpec, BindingStatus } from '../api/binding.ts';
+import type { Binding, BindingSpec } from '../api/binding.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { Resource } from '../api/kind.ts';
 import { annotations, labels, SYSTEM_NAMESPACE } from '../api/names.ts';
@@ -11,6 +11,7 @@ import type { RolloutState } from '../api/rollout-state.ts';
 import { keyOf } from '../runtime/cache.ts';
 import type { Source } from '../runtime/controller.ts';
 import { shared } from './binding-sentences.ts';
+import { type KeptLists, keptLists } from './kept-lists.ts';
 import { type NotSupported, notSupportedIn } from './not-supported.ts';
 import { only } from './only.ts';
 
@@ -64,13 +65,10 @@ const counted = ({ partitions: _listed, ...counts }: RolloutState): Omit<Rollout
 
 // ---- bindings
 
-export interface HubBinding {
+export interface HubBinding extends KeptLists {
   readonly metadata: ObjectMeta;
   readonly spec: BindingSpec;
   readonly conditions: readonly Condition[];
-  readonly failedPlacements?: NonNullable<BindingStatus>['failedPlacements'];
-  readonly driftedPlacements?: NonNullable<BindingStatus>['driftedPlacements'];
-  readonly diffedPlacements?: NonNullable<BindingStatus>['diffedPlacements'];
 }
 
 /** Indexes: `placement` (its key), `cluster` (the MemberCluster's name), `override` (keys of the override snapshots that it names). */
@@ -91,9 +89,7 @@ export const bindingSource = (resource: Resource): Source<HubBinding> => ({
       ),
       spec: spec as BindingSpec,
       conditions: (status?.conditions ?? []).map(shared),
-      ...filled('failedPlacements', status?.failedPlacements),
-      ...filled('driftedPlacements', status?.driftedPlacements),
-      ...filled('diffedPlacements', status?.diffedPlacements),
+      ...keptLists(status ?? {}),
     };
   },
   indexes: {
@@ -108,9 +104,6 @@ export const bindingSource = (resource: Resource): Source<HubBinding> => ({
       isMarked(item) ? [] : [keyOf(item.metadata.namespace, item.spec.schedulingPolicySnapshotName)],
   },
 });
-
-const filled = <Name extends string, T>(name: Name, list: readonly T[] | undefined) =>
-  list === undefined || list.length === 0 ? {} : ({ [name]: list } as Record<Name, readonly T[]>);
 
 // ---- snapshots
 

@@ -24,6 +24,7 @@ import {
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { PlacementFamily } from '../families.ts';
+import { keptLists } from '../kept-lists.ts';
 import { isLasting } from '../lasting-failure.ts';
 import { replacing } from '../orders/order.ts';
 import { isReleased, isReleasedByMove, startedOf } from '../orders/release.ts';
@@ -472,12 +473,13 @@ function tell(observed: Observed, summary: Summary, steps: readonly (readonly Ac
   const others = binding.conditions.filter(({ type }) => !OURS.includes(type) && type !== started?.type);
   const before = {
     conditions: binding.conditions.filter(({ type }) => OURS.includes(type)).toSorted(inOrder),
-    failedPlacements: binding.failedPlacements ?? [],
-    driftedPlacements: binding.driftedPlacements ?? [],
-    diffedPlacements: binding.diffedPlacements ?? [],
+    failedPlacements: binding.failedPlacements,
+    driftedPlacements: binding.driftedPlacements,
+    diffedPlacements: binding.diffedPlacements,
+    detailsDigest: binding.detailsDigest,
   };
   const { failedPlacements, driftedPlacements, diffedPlacements } = summary;
-  const after = { conditions, failedPlacements, driftedPlacements, diffedPlacements };
+  const after = { conditions, ...keptLists(summary) };
   const last = conditions.at(-1);
   const because = `${last?.type} is ${last?.status}: ${last?.reason}`;
   if (deepEqual(before, after) && started === undefined)

@@ -5,11 +5,12 @@ import type { Condition } from '../../api/conditions.ts';
 import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import { withObject } from '../../api/object.ts';
-import { type FieldDifference, omittedDetails, type ResourceIdentifier } from '../../api/selected-resource.ts';
+import type { ResourceIdentifier } from '../../api/selected-resource.ts';
 import type { ManifestCondition } from '../../api/work.ts';
 import { by } from '../../base/compare.ts';
 import { bindingSentence } from '../binding-sentences.ts';
 import type { HubWork } from '../work-source.ts';
+import { boundedDetails, boundedFailures } from './bounded-lists.ts';
 
 export interface Said {
   readonly type: BindingCondition;
@@ -26,7 +27,6 @@ export interface Summary {
 }
 
 const UNTRACKED: readonly string[] = ['WorkNotTrackable', 'SomeManifestsAreNotAvailabilityTrackable'];
-const MOST = 100;
 
 /** `isReport`: the strategy is ReportDiff, so nothing is applied and nothing has to become available. */
 export function summarise(works: readonly HubWork[], isReport = false): Summary {
@@ -41,14 +41,14 @@ export function summarise(works: readonly HubWork[], isReport = false): Summary 
     const message = inWords(failed);
     return {
       said: [no('Applied', 'NotAllWorkHaveBeenApplied', message)],
-      failedPlacements: cut(failed),
-      driftedPlacements: bounded(cut(drifts(works)), 'observedDrifts'),
-      diffedPlacements: bounded(cut(diffs(works)), 'observedDiffs'),
+      failedPlacements: boundedFailures(failed),
+      driftedPlacements: boundedDetails(drifts(works), 'observedDrifts'),
+      diffedPlacements: boundedDetails(diffs(works), 'observedDiffs'),
     };
   }
   const said = [yes('Applied', 'AllWorkHaveBeenApplied')];
   const available = works.map((work) => fresh(work, 'Available'));
-  const driftedPlacements = bounded(cut(drifts(works)), 'observedDrifts');
+  const driftedPlacements = boundedDetails(drifts(works), 'observedDrifts');
   if (available.some((each) => each === undefined)) {
     const message = 'the cluster has not reported yet whether everything is available';
     return { ...nothing, driftedPlacements, said: [...said, no('Available', 'NotAllWorkAreAvailable', message)] };
@@ -59,7 +59,7 @@ export function summarise(works: readonly HubWork[], isReport = false): Summary 
     return {
       ...nothing,
       said: [...said, no('Available', 'NotAllWorkAreAvailable', message)],
-      failedPlacements: cut(failed),
+      failedPlacements: boundedFailures(failed),
       driftedPlacements,
     };
   }
@@ -80,14 +80,14 @@ function reported(works: readonly HubWork[]): Summary {
   const each = works.map((work) => fresh(work, 'DiffReported'));
   if (each.some((one) => one === undefined))
     return { ...nothing, said: [no('DiffReported', 'DiffReportInProgress', bindingSentence('DiffReportInProgress'))] };
-  const diffedPlacements = bounded(cut(diffs(works)), 'observedDiffs');
+  const diffedPlacements = boundedDetails(diffs(works), 'observedDiffs');
   if (each.every((one) => one?.status === 'True'))
     return { ...nothing, diffedPlacements, said: [yes('DiffReported', 'AllWorkHaveDiffReported')] };
   const failed = failures(works);
   return {
     ...nothing,
     said: [no('DiffReported', 'NotAllWorkHaveDiffReported', inWords(failed))],
-    failedPlacements: cut(failed),
+    failedPlacements: boundedFailures(failed),
     diffedPlacements,
   };
 }
@@ -199,26 +199,6 @@ function objectOf(
 
 const orderOf = ({ group = '', version, kind, namespace = '', name, envelope }: ResourceIdentifier): string =>
   [group, version, kind, namespace, name, envelope?.type, envelope?.namespace, envelope?.name].join('/');
-
-/** Always in order, so that a list that is cut is cut at the same place. */
-const cut = <T>(list: readonly T[]): T[] => list.slice(0, MOST);
-
-/** A binding has to fit into an object together with the rest of its status, however much differs. */
-const MAX_LIST_BYTES = 256 * 1024;
-
-type Listed = { readonly [key in 'observedDrifts' | 'observedDiffs']?: readonly FieldDifference[] };
-
-/** Lists that come after the limit name their first path and how many more there are. */
-function bounded<T extends Listed>(list: readonly T[], key: keyof Listed): T[] {
-  let bytes = 0;
-  return list.map((each) => {
-    const details: readonly FieldDifference[] = each[key] ?? [];
-    bytes += details.reduce((sum, { path, valueInHub = '', valueInMember = '' }) => {
-      return sum + 64 + Buffer.byteLength(path) + Buffer.byteLength(valueInHub) + Buffer.byteLength(valueInMember);
-    }, 0);
-    return bytes <= MAX_LIST_BYTES ? each : { ...each, [key]: omittedDetails(details) };
-  });
-}
 
 /** The first object and why; how many more. */
 function inWords(failed: readonly Failed[]): string {
