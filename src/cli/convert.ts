@@ -4,6 +4,7 @@ import { UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { writeYaml } from '../base/write-yaml.ts';
 import { parseYamlDocuments, YamlError } from '../base/yaml.ts';
+import { convertKinds } from './convert-kinds.ts';
 
 export interface Converted {
   readonly yaml: string;
@@ -34,7 +35,10 @@ const CARRIED: readonly string[] = ['rolloutStrategy', 'targets', 'overrideTarge
 
 /** `placement`: the name of a whole placement; without it only the strategy is printed. */
 export function convert(text: string, source: string, placement?: string): Converted {
-  const fields = fieldsIn(text, source);
+  const documents = documentsIn(text, source);
+  const kinds = convertKinds(documents);
+  if (kinds !== undefined) return kinds;
+  const fields = fieldsIn(documents, source);
   const left: string[] = [];
   for (const key of Object.keys(fields)) if (!CARRIED.includes(key)) left.push(`${key} is not carried over`);
   const strategy = strategyOf(fields, left);
@@ -63,14 +67,16 @@ export function convert(text: string, source: string, placement?: string): Conve
   return { yaml: writeYaml(object), left };
 }
 
-function fieldsIn(text: string, source: string): Fields {
-  let documents: readonly unknown[];
+function documentsIn(text: string, source: string): readonly unknown[] {
   try {
-    documents = parseYamlDocuments(text).filter((each) => each !== null && each !== undefined);
+    return parseYamlDocuments(text).filter((each) => each !== null && each !== undefined);
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw new UserError('ManifestInvalid', `cannot read ${source}: ${error.message}`, { cause: error });
   }
+}
+
+function fieldsIn(documents: readonly unknown[], source: string): Fields {
   const [first] = documents;
   if (documents.length !== 1 || !isObject(first)) {
     throw new UserError(
@@ -82,7 +88,7 @@ function fieldsIn(text: string, source: string): Fields {
   if (first['kind'] === 'Bundle' && isObject(first['spec'])) return first['spec'];
   throw new UserError(
     'ManifestInvalid',
-    `${source} holds a ${String(first['kind'])}: a fleet.yaml or a Bundle is expected`,
+    `${source} holds a ${String(first['kind'])}: a fleet.yaml, a Bundle, or GitRepos and ClusterGroups of fleet.cattle.io are expected`,
   );
 }
 
