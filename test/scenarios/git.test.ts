@@ -24,7 +24,20 @@ describe('a GitRepo', () => {
     expect(await it.said('Ready')).toBe('True/Ready');
 
     const second = it.git.commit({ 'app/web.yaml': deploymentYaml('web:2') });
-    await it.runs();
+    const seen: string[] = [];
+    for (let step = 0; step < 40; step++) {
+      await it.runs(0.1, 100);
+      const { commit, display } = await it.status();
+      const images = await Promise.all(
+        ['c1', 'c2', 'c3'].map(async (each) => imageOf(await it.on(each, 'deployments', 'web', 'shop'))),
+      );
+      if (commit !== second) continue;
+      seen.push(display?.state ?? '');
+      // Ready is never of the commit before.
+      if (display?.state === 'Ready') expect(images).toEqual(['web:2', 'web:2', 'web:2']);
+    }
+    expect(seen).toContain('OutOfSync');
+    expect(seen.at(-1)).toBe('Ready');
     expect(imageOf(await it.on('c2', 'deployments', 'web', 'shop'))).toBe('web:2');
     expect((await it.status()).commit).toBe(second);
     expect(await it.revisions('shop')).toBe(2);

@@ -15,9 +15,11 @@ import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
 import { families, type PlacementFamily } from '../families.ts';
 import { clusterGroups, groupsIn, type HubClusterGroup } from '../groups/sources.ts';
-import type { HubPlacement } from '../placement-sources.ts';
+import { type HubPlacement, resourceIndexOf } from '../placement-sources.ts';
+import { marksOf } from '../revisions/content.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
-import { bundleKey, type Rendered, repoKeyOf } from '../revisions/rendered.ts';
+import { bundleKey, bundleKeyOf, type Rendered, repoKeyOf } from '../revisions/rendered.ts';
+import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
 import { decide, type Observed } from './decide.ts';
 import { createFollowing, type Followed } from './following.ts';
 import { type ParsedFiles, render } from './render.ts';
@@ -47,6 +49,9 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
   const following = createFollowing({ client, clock, random });
   const propagation = createPropagation(options.propagation);
   const parsed: ParsedFiles = createLru(MAX_PARSED);
+  const known = new Set<string>();
+  /** Counts changes of the kinds that the hub serves: they decide which objects are namespaced. */
+  let kinds = 0;
 
   function wantedOf(repo: HubGitRepo, source: GitSource) {
     const { spec, metadata } = repo;
@@ -56,7 +61,7 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
       source,
       intervalMs: intervalOf(spec),
       force: String(forceSyncGeneration),
-      options: canonicalJson([paths, targetNamespace]),
+      options: canonicalJson([paths, targetNamespace, kinds]),
       read: (files: Parameters<typeof render>[0]['files']) =>
         render({
           repo: metadata.name ?? '',
@@ -88,6 +93,25 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
     return following.follow(key, wantedOf(repo, sourceOf(repo.spec, credentials)));
   }
 
+  /** What a placement reports counts for the commit that was read: until it has a revision of that and reports on it, its clusters are out of sync. */
+  function upToNow(see: See, family: PlacementFamily, placement: HubPlacement): HubPlacement {
+    const { rollout, metadata } = placement;
+    const content = rendered.contentOf(bundleKeyOf(placement) ?? '', marksOf(placement));
+    if (rollout === undefined || content === undefined) return placement;
+    const key = keyOf(metadata.namespace, metadata.name ?? '');
+    const newest = latestMaster(see.by(family.resourceSnapshots, 'placement', key));
+    const isMade = newest !== undefined && hashOf(newest) === content.hash;
+    const isReported =
+      rollout.ready === 0 || placement.observedResourceIndex === String(newest && resourceIndexOf(newest));
+    if (isMade && (rollout.state !== 'Ready' || isReported)) return placement;
+    const { ready, outOfSync, desiredReady } = rollout;
+    const state = rollout.state === 'Ready' || rollout.state === 'NotReady' ? 'OutOfSync' : rollout.state;
+    return {
+      ...placement,
+      rollout: { ...rollout, state, ready: 0, outOfSync: outOfSync + ready, readyClusters: `0/${desiredReady}` },
+    };
+  }
+
   /** Contents become visible to placements here, before these are created: their first pass finds them. */
   function publish(key: string, { repo, commit }: Followed): void {
     if (repo === undefined || commit === undefined) return;
@@ -101,6 +125,8 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
     eventSource: 'gitrepo-controller',
     watches: [
       { source: gitRepos, optional: true, toKeys: ({ metadata }) => [keyOf(metadata.namespace, metadata.name ?? '')] },
+      // Read, and no reason of their own to look: the status of the placement follows.
+      ...families.map((family) => ({ source: family.resourceSnapshots, toKeys: () => [] })),
       ...families.map((family) => ({
         source: family.placements,
         toKeys: (placement: HubPlacement, _see: See, old?: HubPlacement) => {
@@ -118,14 +144,22 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
             : see.all(gitRepos).map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),
       },
     ],
-    begin: (wake, signal) => following.start(wake, signal),
+    begin(wake, signal) {
+      following.start(wake, signal);
+      const stop = catalogue.subscribe(() => {
+        kinds++;
+        for (const key of known) wake(key);
+      });
+      signal.addEventListener('abort', stop, { once: true });
+    },
     observe(see, key) {
       const { name, namespace } = partsOf(key);
       const repo = see.get(gitRepos, name, namespace);
       if (repo === undefined || repo.metadata.deletionTimestamp !== undefined) {
         following.forget(key);
         rendered.keepOnly(key, new Set());
-      }
+        known.delete(key);
+      } else known.add(key);
       if (repo === undefined) return undefined;
       const family = familyOf(repo);
       const placements = see.by(family.placements, 'gitRepo', key);
@@ -145,6 +179,7 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
       const groups = groupsIn(see);
       return {
         ...common,
+        placements: placements.map((each) => upToNow(see, family, each)),
         named: namedIn(see, family, repo, followed),
         followed,
         ...(retryAt === undefined ? {} : { retryAt }),
@@ -160,6 +195,7 @@ const isSameFor = (a: HubPlacement, b: HubPlacement | undefined): boolean =>
   b !== undefined &&
   a.metadata.generation === b.metadata.generation &&
   a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+  a.observedResourceIndex === b.observedResourceIndex &&
   deepEqual(a.rollout, b.rollout);
 
 const namedIn = (see: See, family: PlacementFamily, repo: HubGitRepo, { repo: read }: Followed) =>

@@ -20,7 +20,7 @@ export interface RenderInput {
   readonly targetNamespace?: string;
   readonly paths: readonly string[];
   readonly files: readonly GitFile[];
-  readonly catalogue: Pick<LiveCatalogue, 'byKind'>;
+  readonly catalogue: Pick<LiveCatalogue, 'byKind' | 'unknown'>;
   readonly propagation: Propagation;
   readonly parsed: ParsedFiles;
   /** Lets others go first. */
@@ -297,6 +297,9 @@ function inItsNamespace({ object, file, line }: Placed, scope: Scope): Placed | 
   const refuse = (reason: string, message: string): GitProblem => ({ file, line, reason, message });
   if (!scope.propagation.allowsKind({ group, version, kind }))
     return refuse('KindRefused', `${apiVersionOf(group, version)} ${kind} is never placed on clusters`);
+  // Taken for cluster-scoped while its API server is away, a namespaced object would be placed somewhere else.
+  if (scope.catalogue.unknown?.includes(object.apiVersion))
+    return refuse('KindUnknown', `${what}: the API server of ${object.apiVersion} on the hub does not answer`);
   const isKnown = scope.catalogue.byKind(object.apiVersion, kind)?.namespaced ?? scope.known.get(`${group}/${kind}`);
   const given = metadata.namespace === '' ? undefined : metadata.namespace;
   const isNamespaced = isKnown ?? given !== undefined;
