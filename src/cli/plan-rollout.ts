@@ -230,7 +230,7 @@ function contentsBySnapshot(snapshots: readonly KubeObject[], known: readonly Hu
   return contents;
 }
 
-const pretendedSnapshot = ({ family, name, namespace }: WhichPlacement, index: number): KubeObject => ({
+export const pretendedSnapshot = ({ family, name, namespace }: WhichPlacement, index: number): KubeObject => ({
   apiVersion: apiVersionOf(family.resourceSnapshot.group, family.resourceSnapshot.version),
   kind: family.resourceSnapshot.kind,
   metadata: {
