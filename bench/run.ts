@@ -8,6 +8,7 @@ const benchmarks: Readonly<
   burst: () => import('./burst.ts'),
   deliver: () => import('./deliver.ts'),
   fleet: () => import('./fleet.ts'),
+  partitions: () => import('./partitions.ts'),
   schedule: () => import('./schedule.ts'),
   sim: () => import('./sim.ts'),
   staged: () => import('./staged.ts'),

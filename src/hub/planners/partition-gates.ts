@@ -12,6 +12,8 @@ interface GatesInput {
   readonly predecessors: ReadonlyMap<string, Row>;
 }
 
+const NO_TARGETS: readonly PartitionTarget[] = [];
+
 const clusterRef = ({ cluster }: { readonly cluster: string }): ObjectRef => ({
   group: memberCluster.group,
   kind: memberCluster.kind,
@@ -24,8 +26,20 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
     !target.isExcluded && (moving.has(target.key) || (target.isPresent && !target.isAvailable));
   const isBad = (target: PartitionTarget) =>
     !target.isExcluded && (isDown(target) || !target.isPresent || !target.isCurrent || target.isSoaking);
-  /** The cluster to look at: one that failed before one that is under way. */
+  const isMoving = ({ key }: PartitionTarget) => moving.has(key);
+  const known = new Map<(target: PartitionTarget) => boolean, Map<object, PartitionTarget | undefined>>();
+  /** All clusters that wait at one gate wait for the same cluster, so it is searched for once per gate. */
   const culpritIn = (targets: readonly PartitionTarget[], is: (target: PartitionTarget) => boolean) => {
+    let found = known.get(is);
+    if (found === undefined) {
+      found = new Map();
+      known.set(is, found);
+    }
+    if (!found.has(targets)) found.set(targets, searchIn(targets, is));
+    return found.get(targets);
+  };
+  /** The cluster to look at: one that failed before one that is under way. */
+  const searchIn = (targets: readonly PartitionTarget[], is: (target: PartitionTarget) => boolean) => {
     const those = targets.filter(is);
     return (
       those.find(({ row }) => row.health === 'failed') ??
@@ -78,7 +92,7 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
         return of(
           'MaxNew',
           target,
-          limits.maxNew === 0 ? undefined : culpritIn(all, ({ key }) => moving.has(key)),
+          limits.maxNew === 0 ? undefined : culpritIn(all, isMoving),
           { maxNew: limits.maxNew },
           'raise maxNew',
         );
@@ -97,7 +111,7 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
         return of(
           gate.gate,
           target,
-          culpritIn(partitions[gate.partition]?.targets ?? [], isDown),
+          culpritIn(partitions[gate.partition]?.targets ?? NO_TARGETS, isDown),
           factsOf(gate.partition),
           raise,
         );
@@ -105,7 +119,7 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
         return of(
           'EarlierPartition',
           target,
-          culpritIn(partitions[gate.partition]?.targets ?? [], isBad),
+          culpritIn(partitions[gate.partition]?.targets ?? NO_TARGETS, isBad),
           { ...factsOf(gate.partition), maxUnavailablePartitions: maxPartitions },
           'raise maxUnavailable or maxUnavailablePartitions',
         );
