@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { shellWord } from '../src/base/shell.ts';
 import { buildPrograms, canBuild } from './kube/build.ts';
 import { putInto, takeFrom } from './kube/kubeconfig-file.ts';
 import { withLock } from './kube/lock.ts';
@@ -56,7 +57,7 @@ async function up(names: readonly string[], options: { readonly kubeconfig?: str
     await putInto(file, kubeconfigOf(wanted));
     for (const plane of planes) remember(plane, file);
   });
-  console.log(`\n  export KUBECONFIG=${file}`);
+  console.log(`\n  export KUBECONFIG=${shellWord(file)}`);
 }
 
 const ownFile = (): string => join(planesFolder(), 'kubeconfig');

@@ -208,8 +208,8 @@ describe('a kubeconfig with exec or auth-provider', () => {
     },
     {
       it: 'a program that is not there',
-      plugin: exec('', { command: 'no-such-program-xyz', installHint: 'Get it from your platform team.' }),
-      message: 'spawn no-such-program-xyz ENOENT. Get it from your platform team.',
+      plugin: exec('', { command: '/nonexistent/no-such-program-xyz', installHint: 'Get it from your platform team.' }),
+      message: 'spawn /nonexistent/no-such-program-xyz ENOENT. Get it from your platform team.',
     },
     { it: 'a program that talks rubbish', plugin: exec("console.log('hello')"), message: 'cannot log in as' },
     {

@@ -1,6 +1,8 @@
 // `flotilla apiserver`: one embedded API server on this machine, durable unless told otherwise.
+
 import { hubKinds, memberKinds } from '../api/kinds.ts';
 import { hubAdmissions } from '../api/not-supported.ts';
+import { shellWord } from '../base/shell.ts';
 import { type EmbeddedOptions, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
 import { firstSignal } from './signals.ts';
 
@@ -17,7 +19,7 @@ export async function apiserver(options: ApiserverOptions): Promise<void> {
   await embedded.writeKubeconfig(kubeconfig, listening.port);
   const data = options.inMemory ? 'in memory: nothing is kept' : `data in ${options.dataDir}`;
   console.log(`flotilla: API server ready at ${embedded.url(listening.port)} (${data})`);
-  console.log(`export KUBECONFIG=${kubeconfig}`);
+  console.log(`export KUBECONFIG=${shellWord(kubeconfig)}`);
   await stopped;
   console.log('flotilla: stopping');
 }

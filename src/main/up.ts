@@ -11,6 +11,7 @@ import { directTransport } from '../apiserver/direct.ts';
 import { wallClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
+import { shellWord } from '../base/shell.ts';
 import { besideDisk } from '../runtime/deps.ts';
 import type { Manager } from '../runtime/manager.ts';
 import { counted } from './counted.ts';
@@ -232,7 +233,7 @@ function tellReady(ready: {
   const { kubeconfig, fleet, url, options } = ready;
   const data = options.inMemory ? 'in memory: nothing is kept' : `data in ${options.dataDir}`;
   console.log(`flotilla: ready: hub ${url} with ${membersInWords(fleet.length)} (${data})`);
-  console.log(`export KUBECONFIG=${kubeconfig}`);
+  console.log(`export KUBECONFIG=${shellWord(kubeconfig)}`);
   console.log('try:');
   for (const step of firstSteps(fleet)) console.log(`  ${step}`);
 }

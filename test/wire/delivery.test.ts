@@ -15,7 +15,7 @@ function commandsOf(section: string): readonly string[] {
   return [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) => (block as string).trim().split('\n'));
 }
 
-const ALIAS = 'alias flotilla="node $PWD/dist/main/flotilla.js"';
+const ALIAS = `alias flotilla="node '$PWD/dist/main/flotilla.js'"`;
 
 describe.skipIf(skipsKubectl)('a newcomer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'flotilla-newcomer-'));
@@ -121,7 +121,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
   ];
   const others = [
     'npm ci && npm start',
-    'export KUBECONFIG=$PWD/.flotilla/kubeconfig',
+    'export KUBECONFIG="$PWD/.flotilla/kubeconfig"',
     ALIAS,
     // The thin client; test/wire/cli.test.ts has it.
     'flotilla get memberclusters',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { patience } from '../../scripts/gate/patience.ts';
+import { shellWord } from '../../src/base/shell.ts';
 import { parseYaml } from '../../src/base/yaml.ts';
 import { flotilla, kubectlFor, type Running, start } from './fleet.ts';
 import { type Server, skipsKubectl, startServer } from './server.ts';
@@ -43,7 +44,7 @@ describe.skipIf(skipsKubectl)('a fleet', () => {
 
   test('is ready when it says so: three members, their nodes and what they have', async () => {
     expect(fleet.output()).toMatch(/^flotilla: ready: hub https:\/\/127\.0\.0\.1:\d+ with 3 members \(data in .*\)$/m);
-    expect(fleet.output()).toContain(`export KUBECONFIG=${fleet.kubeconfig}\n`);
+    expect(fleet.output()).toContain(`export KUBECONFIG=${shellWord(fleet.kubeconfig)}\n`);
     const table = await hub(['get', 'memberclusters', '-o', 'wide']);
     const [header, ...rows] = table.trimEnd().split('\n');
     expect(header?.split(/ {2,}/)).toEqual([
