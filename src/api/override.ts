@@ -3,11 +3,9 @@ import { defineKind, type Infer, rule, s, type Typed, type WithSpec } from './bu
 import { clusterSelectorTerm } from './cluster-selector.ts';
 import { age, text, wide } from './columns.ts';
 import { placementGroup, V1_AND_ALPHA } from './groups.ts';
-import type { Column } from './kind.ts';
+import type { Column, Kind } from './kind.ts';
+import { overrideAdmission } from './override-admission.ts';
 import { namedResource, resourceSelector, selectsOnce } from './resource-selector.ts';
-
-/** In the fleet of ClusterResourceOverrides, in a namespace of ResourceOverrides. */
-export const MAX_OVERRIDES = 100;
 
 const patch = s.object(
   {
@@ -27,12 +25,13 @@ const patch = s.object(
     doc: 'One change.',
     rules: [
       rule("self.path.startsWith('/')", 'path must start with /', '.path'),
-      rule("!self.path.contains('//') && !self.path.endsWith('/')", 'path must not have an empty segment', '.path'),
+      rule("!self.path.matches('/ *(/|$)')", 'path must not have an empty segment', '.path'),
       rule(
-        "!self.path.matches('^/(kind|apiVersion|status)(/|$)')",
-        'path must not lead to kind, apiVersion or status',
+        "!self.path.matches('^/(kind|apiVersion)(/|$)')",
+        'cannot override typeMeta fields: path must not lead to kind or apiVersion',
         '.path',
       ),
+      rule("!self.path.matches('^/status(/|$)')", 'cannot override status fields', '.path'),
       rule(
         "!self.path.matches('^/metadata(/|$)') || self.path.matches('^/metadata/(annotations|labels)(/|$)')",
         'of metadata, only annotations and labels can be overridden',
@@ -55,7 +54,7 @@ const overrideRule = s.object(
               s.ruled(clusterSelectorTerm, [
                 rule(
                   'has(self.labelSelector) && !has(self.propertySelector) && !has(self.propertySorter)',
-                  'a term of an override has a labelSelector and nothing else',
+                  'a term of an override needs a labelSelector, and only labelSelector is supported',
                 ),
               ]),
               { doc: 'A cluster matches when one of the terms does; no terms match every cluster.', maxItems: 10 },
@@ -177,14 +176,16 @@ const define = <Spec>(definition: {
   readonly plural: string;
   readonly doc: string;
   readonly spec: Typed<Spec>;
-  readonly selectors: string;
-}) =>
-  defineKind({
+  readonly selectors: 'clusterResourceSelectors' | 'resourceSelectors';
+}): Kind<Spec, unknown> => {
+  const kind = defineKind({
     in: placementGroup,
     versions: V1_AND_ALPHA,
     ...definition,
     columns: columns(definition.selectors),
   });
+  return Object.freeze({ ...kind, ...overrideAdmission(kind, definition.selectors) });
+};
 
 export const override = {
   cluster: define({

@@ -26,6 +26,7 @@ import { countsBetween } from './content-diff.ts';
 import { diffBetween } from './field-diff.ts';
 import { readGroups } from './groups.ts';
 import type { Manifest } from './manifests.ts';
+import { labelsAmong, overridingNow, readOverrides } from './overrides-now.ts';
 import { type PlannedChange, type RolloutPlan, renderRolloutPlan } from './render-rollout-plan.ts';
 import { forecastRollout } from './rollout-forecast.ts';
 import { objectsIn } from './run-ground.ts';
@@ -81,12 +82,13 @@ export async function rolloutPlanOf(
   const hub = family.placements.project?.(placement) as HubPlacement;
   const client = createClient(server.transport, 'flotilla');
   const ours = { labels: `${labels.parentPlacement}=${name}`, ...within(namespace) };
-  const [bindings, snapshots, policies, members, groups] = await Promise.all([
+  const [bindings, snapshots, policies, members, groups, overrides] = await Promise.all([
     client.list(family.binding, ours).then(({ items }) => items),
     client.list(family.resourceSnapshot, ours).then(({ items }) => items),
     client.list(family.policySnapshot, ours).then(({ items }) => items),
     client.list(memberCluster).then(({ items }) => items as readonly MemberCluster[]),
     readGroups(client),
+    readOverrides(client, { name, ...within(namespace) }),
   ]);
   const others = given.filter((each) => !isMeant(each));
   const after = await contentNow(server, hub, { others, images: options.images, notes });
@@ -111,6 +113,7 @@ export async function rolloutPlanOf(
     newest: shipped,
     policySnapshot,
     members,
+    overriding: overridingNow(family, placement, overrides, after, labelsAmong(members)),
     groups,
     durationMs,
     now,

@@ -4,7 +4,9 @@ import type { MemberCluster } from '../api/member-cluster.ts';
 import { annotations, labels } from '../api/names.ts';
 import { groupVersionOf, type KubeObject } from '../api/object.ts';
 import type { Placement } from '../api/placement.ts';
+import { applyStrategyOf } from '../hub/apply-strategy.ts';
 import { clusterFamily, families, type PlacementFamily } from '../hub/families.ts';
+import type { Overriding } from '../hub/orders/orders-for.ts';
 import { forecastRollout, type RolloutForecast } from './rollout-forecast.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
@@ -19,6 +21,9 @@ interface Case {
   readonly family?: PlacementFamily;
   readonly unreachable?: number;
   labelsOf?(number: number): Record<string, string>;
+  readonly overriding?: Overriding;
+  /** Clusters have the newest revision already. */
+  readonly isCurrent?: boolean;
 }
 
 const nameOf = (number: number): string => `c-${String(number).padStart(3, '0')}`;
@@ -38,6 +43,8 @@ function foresee({
   family = clusterFamily,
   unreachable = 0,
   labelsOf,
+  overriding,
+  isCurrent = false,
 }: Case): RolloutForecast {
   const namespace = family === clusterFamily ? {} : { namespace: 'team' };
   const apiVersion = 'placement.kubernetes-fleet.io/v1beta1';
@@ -64,7 +71,8 @@ function foresee({
       spec: {
         state: isUpdate ? 'Bound' : 'Scheduled',
         targetCluster: nameOf(number),
-        resourceSnapshotName: isUpdate ? 'web-0-snapshot' : '',
+        resourceSnapshotName: isUpdate ? `web-${isCurrent ? 1 : 0}-snapshot` : '',
+        ...(isCurrent ? { applyStrategy: applyStrategyOf({ spec: { resourceSelectors: [] } } as never) } : {}),
         schedulingPolicySnapshotName: 'web-0',
         clusterDecision: { clusterName: nameOf(number), selected: true, reason: '' },
       },
@@ -96,6 +104,7 @@ function foresee({
     policySnapshot: undefined,
     members,
     groups: [],
+    overriding,
     durationMs: MINUTE,
     now: NOW,
   });
@@ -184,3 +193,29 @@ describe('the rollout of a placement is foreseen', () => {
     expect(new Set(foreseen.holds.map(({ code }) => code))).toEqual(new Set(['Paused']));
   });
 });
+
+test.each(families)(
+  'a changed override of a $placement.kind moves the clusters that it matches, within the budget',
+  (family) => {
+    const snapshot = {
+      metadata: { name: 'cro-0' },
+      override: 'cro',
+      index: 0,
+      selectors: [],
+      rules: [{ clusterSelector: { clusterSelectorTerms: [{ labelSelector: { matchLabels: { odd: 'yes' } } }] } }],
+      spec: {},
+    };
+    const isOdd = (number: number) => ({ odd: number % 2 === 1 ? 'yes' : 'no' });
+    const { end, waves } = foresee({
+      count: 6,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
+      isUpdate: true,
+      isCurrent: true,
+      family,
+      labelsOf: isOdd,
+      overriding: { snapshots: [snapshot as never], labelsOf: (cluster) => isOdd(Number(cluster.slice(2))) },
+    });
+    expect(end).toBe('completes');
+    expect(waves.map(({ clusters }) => clusters)).toEqual([['c-001'], ['c-003'], ['c-005']]);
+  },
+);

@@ -7,7 +7,8 @@ import { conditionOf, nextCondition } from '../api/next-condition.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Placement } from '../api/placement.ts';
 import type { PlacementFamily } from '../hub/families.ts';
-import { ordersFor } from '../hub/orders/orders-for.ts';
+import { revisionOn } from '../hub/orders/order.ts';
+import { type Overriding, ordersFor } from '../hub/orders/orders-for.ts';
 import type { HubBinding, HubPolicySnapshot } from '../hub/placement-sources.ts';
 import type { ClusterGroupFacts } from '../hub/planners/partitioned.ts';
 import { memberFactsOf } from '../hub/planners/rows.ts';
@@ -25,6 +26,8 @@ export interface RolloutGround {
   readonly newest: KubeObject;
   readonly policySnapshot: HubPolicySnapshot | undefined;
   readonly members: readonly MemberCluster[];
+  /** The overrides in force with the revision; absent = none. */
+  readonly overriding?: Overriding | undefined;
   /** undefined = they cannot be read. */
   readonly groups: readonly ClusterGroupFacts[] | undefined;
   /** How long a cluster takes from the change to available. */
@@ -101,7 +104,7 @@ export function forecastRollout(ground: RolloutGround): RolloutForecast {
 const bindingsIn = (world: Pretence, { binding }: PlacementFamily) => world.all(binding.kind) as readonly Binding[];
 
 function observe(ground: RolloutGround, world: Pretence, now: number): Observed {
-  const { family, newest, policySnapshot, groups } = ground;
+  const { family, newest, policySnapshot, groups, overriding } = ground;
   const placement = family.placements.project?.(ground.placement) as Observed['placement'];
   const byName = new Map(ground.members.map((each) => [each.metadata.name ?? '', each]));
   const { unbuilt: _unbuilt, ...own } = placement;
@@ -110,7 +113,11 @@ function observe(ground: RolloutGround, world: Pretence, now: number): Observed 
     placement: own,
     bindings: bindingsIn(world, family).map((each) => family.bindings.project?.(each) as HubBinding),
     newest: family.resourceSnapshots.project?.(newest) as Observed['newest'],
-    orders: ordersFor({ placement, snapshot: newest.metadata.name ?? '' }),
+    orders: ordersFor({
+      placement,
+      snapshot: newest.metadata.name ?? '',
+      ...(overriding === undefined ? {} : { overriding }),
+    }),
     policySnapshot,
     member(cluster) {
       const member = byName.get(cluster);
@@ -133,6 +140,9 @@ interface Noting {
   readonly afterMs: number;
 }
 
+const overridesOf = (spec: Binding['spec'] | undefined): string =>
+  (spec && revisionOn(spec as HubBinding['spec'])?.overrides) ?? '';
+
 function noteWaves(before: readonly Binding[], after: readonly Binding[], noting: Noting): void {
   const { waves, partitionOf, afterMs } = noting;
   const has = new Map(before.map(({ metadata, spec }) => [metadata.name, spec]));
@@ -148,6 +158,7 @@ function noteWaves(before: readonly Binding[], after: readonly Binding[], noting
         const old = has.get(metadata.name);
         return (
           spec?.resourceSnapshotName !== old?.resourceSnapshotName ||
+          overridesOf(spec) !== overridesOf(old) ||
           (spec?.state === 'Bound' && old?.state !== 'Bound')
         );
       })

@@ -6,6 +6,7 @@ import { addDrain, addDrainCluster } from './commands/drain.ts';
 import { addFreeze, addUnfreeze } from './commands/freeze.ts';
 import { addCompletion, addExplain } from './commands/habits.ts';
 import { addApply, addDelete, addDescribe, addGet } from './commands/objects.ts';
+import { addOverrides } from './commands/overrides.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
 import { addRun, addStatus, addWhy } from './commands/progress.ts';
@@ -46,6 +47,7 @@ export function program(name: string): Command {
   addHistory(root);
   addRollback(root);
   addPlan(root);
+  addOverrides(root);
   addPause(root);
   addSync(root);
   addFreeze(root);

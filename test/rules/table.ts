@@ -595,7 +595,7 @@ const overrides = (kind: Kind): readonly Row[] => {
     },
     {
       kinds: [kind],
-      message: 'a term of an override has a labelSelector and nothing else',
+      message: 'a term of an override needs a labelSelector, and only labelSelector is supported',
       accepted: [
         create(where(prod)),
         create(of({ clusterSelector: { clusterSelectorTerms: [] }, overrideType: 'Delete' })),
@@ -634,18 +634,24 @@ const overrides = (kind: Kind): readonly Row[] => {
       kinds: [kind],
       message: 'path must not have an empty segment',
       accepted: [create(patching({ ...add, path: '/data/a~1b' }))],
-      refused: [create(patching({ ...add, path: '/data//a' })), create(patching({ ...add, path: '/data/' }))],
+      refused: [
+        create(patching({ ...add, path: '/data//a' })),
+        create(patching({ ...add, path: '/data/' })),
+        create(patching({ ...add, path: '/data/ /a' })),
+        create(patching({ ...add, path: '/data/ ' })),
+      ],
     },
     {
       kinds: [kind],
-      message: 'path must not lead to kind, apiVersion or status',
-      accepted: [create(patching({ ...add, path: '/kinds' })), create(patching({ ...add, path: '/spec/status' }))],
-      refused: [
-        create(patching({ ...add, path: '/kind' })),
-        create(patching({ ...add, path: '/apiVersion' })),
-        create(patching({ ...add, path: '/status' })),
-        create(patching({ ...add, path: '/status/replicas' })),
-      ],
+      message: 'cannot override typeMeta fields: path must not lead to kind or apiVersion',
+      accepted: [create(patching({ ...add, path: '/kinds' })), create(patching({ ...add, path: '/spec/kind' }))],
+      refused: [create(patching({ ...add, path: '/kind' })), create(patching({ ...add, path: '/apiVersion' }))],
+    },
+    {
+      kinds: [kind],
+      message: 'cannot override status fields',
+      accepted: [create(patching({ ...add, path: '/statuses' })), create(patching({ ...add, path: '/spec/status' }))],
+      refused: [create(patching({ ...add, path: '/status' })), create(patching({ ...add, path: '/status/replicas' }))],
     },
     {
       kinds: [kind],

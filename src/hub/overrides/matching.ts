@@ -2,17 +2,10 @@
 import type { Resource } from '../../api/kind.ts';
 import type { Labels, ObjectMeta } from '../../api/object.ts';
 import type { OverrideRule } from '../../api/override.ts';
+import type { OverrideSelector } from '../../api/override-admission.ts';
 import type { ResourceIdentifier } from '../../api/selected-resource.ts';
 import { UserError } from '../../base/errors.ts';
 import { compileLabelSelector } from '../../base/selector.ts';
-
-export interface OverrideSelector {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly name?: string;
-  readonly selectionScope?: string;
-}
 
 /** An override, or the spec of one as a snapshot has it. */
 export interface Override {

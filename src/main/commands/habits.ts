@@ -62,6 +62,7 @@ Examples:
 const NAMED: Readonly<Record<string, readonly Completed[]>> = {
   status: ['placement', 'run'],
   why: ['placement', 'run'],
+  overrides: ['placement'],
   history: ['placement'],
   rollback: ['placement'],
   approve: ['run'],
