@@ -14,6 +14,8 @@ export type ApplyCauseCode =
   | 'FoundDiff'
   /** It was changed on the member, and whenToApply is IfNotDrifted. */
   | 'FoundDrifts'
+  /** Server-side apply without force: another field manager owns a field. `by`: the managers. */
+  | 'FieldConflict'
   /** `by`: the owners. */
   | 'OwnedByOthers'
   /** `by`: the placement, if it is known. */

@@ -23,13 +23,6 @@ export function isAbandoning({ strategy }: PlacementSpec): boolean {
 }
 
 const FIELDS: readonly FieldRow[] = [
-  ...([['type', 'ServerSideApply']] as const).map(
-    ([name, value]): FieldRow => ({
-      field: `spec.strategy.applyStrategy.${name}`,
-      value,
-      isUsed: ({ strategy }) => strategy?.applyStrategy?.[name] === value,
-    }),
-  ),
   {
     field: 'spec.strategy.reportBackStrategy.type',
     value: 'Mirror',

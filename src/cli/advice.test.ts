@@ -64,7 +64,22 @@ describe('what to do', () => {
     {
       it: 'about what is too large',
       cause: { code: 'TooLarge' } as const,
-      says: 'make Deployment "shop/web" smaller, or split it: an object may take about 256 KiB',
+      says: 'make the annotations of Deployment "shop/web" smaller: together they may take 256 KiB',
+    },
+    {
+      it: 'about fields of another manager',
+      cause: { code: 'FieldConflict', by: '"helm"' } as const,
+      says: 'remove the fields of Deployment "shop/web" that "helm" manages from the hub, or set spec.strategy.applyStrategy.serverSideApplyConfig.force of the placement to true',
+    },
+    {
+      it: 'about what differs before it is taken over',
+      cause: { code: 'FoundDiff' } as const,
+      says: 'make Deployment "shop/web" on cluster "eu-1" equal to the hub (status.placementStatuses[].diffedPlacements has the fields), or set spec.strategy.applyStrategy.whenToTakeOver of the placement to Always',
+    },
+    {
+      it: 'about what was changed on the member',
+      cause: { code: 'FoundDrifts' } as const,
+      says: 'undo the change of Deployment "shop/web" on cluster "eu-1" (status.placementStatuses[].driftedPlacements has the fields), make the same change on the hub, or set spec.strategy.applyStrategy.whenToApply of the placement to Always',
     },
     {
       it: 'about a refusal without a code, such as that of a policy of the member',

@@ -78,7 +78,13 @@ const REFUSALS: Readonly<Partial<Record<ApplyCauseCode, (of: Refusal) => string>
     `bring namespace "${failed.namespace ?? ''}" to ${named(clusters)}: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
   UndoneRepeatedly: ({ clusters, objects }) =>
     `find out who takes ${objects} away on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or take that out of the placement`,
-  TooLarge: ({ objects }) => `make ${objects} smaller, or split it: an object may take about 256 KiB`,
+  TooLarge: ({ objects }) => `make the annotations of ${objects} smaller: together they may take 256 KiB`,
+  FieldConflict: ({ objects, failed }) =>
+    `remove the fields of ${objects} that ${failed.cause?.by ?? 'another field manager'} manages from the hub, or set spec.strategy.applyStrategy.serverSideApplyConfig.force of the placement to true`,
+  FoundDiff: ({ clusters, objects }) =>
+    `make ${objects} on ${named(clusters)} equal to the hub (status.placementStatuses[].diffedPlacements has the fields), or set spec.strategy.applyStrategy.whenToTakeOver of the placement to Always`,
+  FoundDrifts: ({ clusters, objects }) =>
+    `undo the change of ${objects} on ${named(clusters)} (status.placementStatuses[].driftedPlacements has the fields), make the same change on the hub, or set spec.strategy.applyStrategy.whenToApply of the placement to Always`,
 };
 
 function adviceOn(failed: Failed): Advice | undefined {

@@ -179,3 +179,85 @@ describe('ReportDiff', () => {
     },
   );
 });
+
+describe('ServerSideApply', () => {
+  const serverSide = (more: object = {}) => applying({ type: 'ServerSideApply', ...more });
+  const recordsOf = (object: KubeObject | undefined) =>
+    Object.keys(object?.metadata.annotations ?? {}).filter((key) => key.includes('last-applied'));
+
+  scenario.for(families)(
+    'removes dropped fields, keeps what others added, leaves no record and writes nothing when idle',
+    { members: 1 },
+    async (it) => {
+      await it.give({ ...configMap('one'), data: { value: 'one', old: 'x' } });
+      await it.place();
+      await it.runs();
+      expect(recordsOf(await it.find('c1', 'configmaps', 'app'))).toHaveLength(1);
+      await it.patchOn('c1', 'configmaps', 'app', { data: { theirs: 'y' } });
+      await it.change(serverSide());
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+      expect(recordsOf(await it.find('c1', 'configmaps', 'app'))).toEqual([]);
+      await it.give({ ...configMap('two'), data: { value: 'two', old: null } });
+      await it.runs();
+      expect((await it.find('c1', 'configmaps', 'app'))?.['data']).toEqual({ value: 'two', theirs: 'y' });
+      it.forget();
+      await it.runs(20 * MINUTE);
+      expect(it.writes()).toEqual({});
+      await it.change(applying({ type: 'ClientSideApply' }));
+      await it.give(configMap('three'));
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+      expect(await it.values()).toEqual({ c1: 'three' });
+      expect(recordsOf(await it.find('c1', 'configmaps', 'app'))).toHaveLength(1);
+    },
+  );
+
+  scenario.for(families)(
+    'stops at a field of another manager and names it, until force is set',
+    { members: 1 },
+    async (it) => {
+      await it.give(configMap('one'));
+      await it.place(serverSide());
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+      await it.patchOn('c1', 'configmaps', 'app', { data: { value: 'edited' } });
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: 'edited' });
+      const [failed] = (await listsOf(it)).entry?.failedPlacements ?? [];
+      expect(failed?.cause).toEqual({ code: 'FieldConflict', by: '"somebody"' });
+      expect(failed?.condition.reason).toBe('ManifestApplyFailed');
+      await it.change(serverSide({ serverSideApplyConfig: { force: true } }));
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: 'one' });
+      expect(await it.said()).toEqual(DONE);
+    },
+  );
+
+  scenario.for(families)('takes over what was there, and deletes it with the placement', before, async (it) => {
+    await it.give(configMap('one'));
+    await it.place(serverSide({ serverSideApplyConfig: { force: true } }));
+    await it.runs();
+    expect(await it.said()).toEqual(DONE);
+    expect(owners(await it.find('c1', 'configmaps', 'app'))).toEqual(['AppliedWork']);
+    await it.unplace();
+    await it.runs();
+    expect(await it.find('c1', 'configmaps', 'app')).toBeUndefined();
+  });
+
+  scenario.for(families)('is what an object above 256 KiB gets', { members: 1 }, async (it) => {
+    const large = 'x'.repeat(300_000);
+    await it.give(configMap('one'));
+    await it.place();
+    await it.runs();
+    await it.give(configMap(large));
+    await it.runs();
+    expect(await it.said()).toEqual(DONE);
+    expect((await it.values())['c1']).toHaveLength(large.length);
+    expect(recordsOf(await it.find('c1', 'configmaps', 'app'))).toEqual([]);
+    await it.give(configMap('small'));
+    await it.runs();
+    expect(await it.values()).toEqual({ c1: 'small' });
+    expect(recordsOf(await it.find('c1', 'configmaps', 'app'))).toHaveLength(1);
+  });
+});

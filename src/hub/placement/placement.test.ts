@@ -426,7 +426,7 @@ describe('what a placement cannot do', () => {
   });
 
   test.each([
-    ['a field', { strategy: { applyStrategy: { type: 'ServerSideApply' } } }, 'ServerSideApply'],
+    ['a field', { strategy: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } } }, 'Mirror'],
     ['an envelope', {}, 'ResourceEnvelope'],
   ])('it does not move with %s that is not supported yet', async (what, spec, word) => {
     await using it = await bench(clusterFamily);

@@ -506,14 +506,16 @@ describe('the scheduler is woken', () => {
 
     test('what happened while something was not supported is made up for', async () => {
       await using fleet = await three({ placementType: 'PickAll' });
-      const applies = (type: string | null) =>
-        fleet.patch(fleet.placements, 'web', { spec: { strategy: { applyStrategy: { type } } } });
-      await applies('ServerSideApply');
+      const reports = (type: string) =>
+        fleet.patch(fleet.placements, 'web', {
+          spec: { strategy: { reportBackStrategy: { type, destination: 'WorkAPI' } } },
+        });
+      await reports('Mirror');
       await fleet.settles();
       await fleet.member('d');
       await fleet.settles();
       expect(await fleet.clusters()).toEqual(['a', 'b', 'c']);
-      await applies('ClientSideApply');
+      await reports('Disabled');
       await fleet.annotate(annotations.placementGeneration, '3');
       await fleet.settles();
       expect(await fleet.clusters()).toEqual(['a', 'b', 'c', 'd']);

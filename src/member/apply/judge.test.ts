@@ -238,12 +238,76 @@ describe('what is to be done about a manifest', () => {
     expect(operation).toMatchObject({ do: 'patch', body: { data: { b: null } } });
   });
 
-  test('a manifest too large for its own record names the limit', () => {
-    const operation = judge(aCase({ wants: manifest({ a: 'x'.repeat(MOST_ANNOTATION_BYTES) }) }));
+  test('annotations that are too large by themselves are refused with the limit', () => {
+    const operation = judge(aCase({ wants: manifest({}, { annotations: { a: 'x'.repeat(MOST_ANNOTATION_BYTES) } }) }));
     expect(operation).toMatchObject({
       do: 'refuse',
       reason: 'ManifestApplyFailed',
       message: expect.stringContaining('of at most 262144 bytes'),
+    });
+  });
+
+  describe('server-side apply', () => {
+    const managed = (manager: string, operation: string, more: object = {}) => ({
+      manager,
+      operation,
+      apiVersion: 'v1',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:data': { 'f:a': {} } },
+      ...more,
+    });
+    const serverSide = { type: 'ServerSideApply' as const };
+    const applied = (managedFields: readonly object[], strategy: Given['strategy'] = serverSide) =>
+      judge(aCase({ live: { data: { a: '2' }, metadata: { managedFields } as never }, owners: [owner], strategy }));
+
+    test('is used above the limit of annotations, without a record', () => {
+      const large = manifest({ a: 'x'.repeat(MOST_ANNOTATION_BYTES) });
+      const created = judge(aCase({ wants: large }));
+      expect(created.do === 'create' && Object.keys(created.object.metadata.annotations ?? {})).toEqual([
+        annotations.specHash,
+      ]);
+      expect(judge(aCase({ wants: large, live: { data: {} }, owners: [owner] }))).toMatchObject({ do: 'apply' });
+    });
+
+    test('writes only over the state that was judged', () => {
+      expect(applied([managed('kubectl-edit', 'Update')])).toMatchObject({
+        do: 'apply',
+        force: false,
+        body: { metadata: { uid: 'u', resourceVersion: '7', ownerReferences: [owner] } },
+      });
+    });
+
+    test.each<[string, readonly object[], Given['strategy'], boolean]>([
+      ['others', [managed('helm', 'Update')], serverSide, false],
+      [
+        'others, by force',
+        [managed('helm', 'Update')],
+        { ...serverSide, serverSideApplyConfig: { force: true } },
+        true,
+      ],
+      ['us alone', [managed('work-api-agent', 'Apply')], serverSide, true],
+      ['us, and others a status', [managed('kcm', 'Update', { subresource: 'status' })], serverSide, true],
+      ['times before managers', [managed('before-first-apply', 'Update')], serverSide, true],
+    ])('fields of %s', (_name, managedFields, strategy, force) => {
+      expect(applied(managedFields, strategy)).toMatchObject({ do: 'apply', force });
+    });
+
+    test('moves what our client-side apply wrote to our configuration first', () => {
+      const theirs = managed('helm', 'Update');
+      const ours = managed('work-api-agent', 'Update', { fieldsV1: { 'f:data': { 'f:b': {} } } });
+      expect(applied([theirs, ours, managed('work-api-agent', 'Apply')])).toMatchObject({
+        first: { managedFields: [theirs, { operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} } } }] },
+      });
+      expect(applied([theirs, managed('work-api-agent', 'Apply')])).not.toHaveProperty('first');
+      const early = managed('before-first-apply', 'Update');
+      expect(applied([early, managed('work-api-agent', 'Apply')])).toMatchObject({
+        first: { managedFields: [{ manager: 'work-api-agent' }] },
+      });
+    });
+
+    test('drops owners that no longer exist', () => {
+      const operation = judge(aCase({ live: { data: {} }, owners: [deadWork, owner], strategy: serverSide }));
+      expect(operation).toMatchObject({ do: 'apply', drops: ['dead'] });
     });
   });
 

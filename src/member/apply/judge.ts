@@ -17,6 +17,7 @@ import { compared } from '../compare/compare.ts';
 import { describe, type Identifier, type Refusal } from './manifest.ts';
 import { clipped } from './outcome.ts';
 import { nameOwners, namesAppliedWork, type Owners, ownersAround, ownersOf } from './ownership.ts';
+import { type ServerSideApply, serverSideApply } from './server-side.ts';
 import { wasThereBefore } from './taken-over.ts';
 import { lastAppliedOf, MOST_ANNOTATION_BYTES, type Wanted } from './wanted.ts';
 
@@ -28,13 +29,14 @@ export type Operation =
       readonly body: JsonObject;
       readonly takesOver: boolean;
     }
+  | ServerSideApply
   | { readonly do: 'nothing' }
   /** `isOurs`: it must be given back. */
   | ({ readonly do: 'refuse'; readonly isOurs?: true } & Refusal);
 
 export type Strategy = Pick<
   ApplyStrategy,
-  'type' | 'comparisonOption' | 'whenToApply' | 'whenToTakeOver' | 'allowCoOwnership'
+  'type' | 'comparisonOption' | 'whenToApply' | 'whenToTakeOver' | 'allowCoOwnership' | 'serverSideApplyConfig'
 >;
 
 export interface Case {
@@ -51,12 +53,12 @@ export interface Case {
 }
 
 export function judge(each: Case): Operation {
-  const { identifier, wanted, live } = each;
+  const { identifier, wanted, live, strategy } = each;
   const what = describe(identifier);
-  if (wanted.annotationBytes > MOST_ANNOTATION_BYTES) {
+  if (wanted.plainAnnotationBytes > MOST_ANNOTATION_BYTES) {
     return refuse(
       'ManifestApplyFailed',
-      `${what} is too large for client-side apply: its annotations, with the record of what was applied, would take ${wanted.annotationBytes} of at most ${MOST_ANNOTATION_BYTES} bytes`,
+      `${what} is too large: its annotations take ${wanted.plainAnnotationBytes} of at most ${MOST_ANNOTATION_BYTES} bytes`,
       { code: 'TooLarge' },
     );
   }
@@ -70,13 +72,18 @@ export function judge(each: Case): Operation {
       ...(owners?.isOurs ? { isOurs: true as const } : {}),
     };
   }
-  if (live === undefined || owners === undefined) return { do: 'create', object: wanted.object };
+  const isServerSide = strategy.type === 'ServerSideApply' || wanted.annotationBytes > MOST_ANNOTATION_BYTES;
+  if (live === undefined || owners === undefined)
+    return { do: 'create', object: isServerSide ? wanted.configuration : wanted.object };
   const refusal = objection(each, live, owners);
   if (refusal !== undefined) return refusal;
   if (live.metadata.deletionTimestamp !== undefined) {
     return refuse('ManifestApplyFailed', `${what} is being deleted on the member; it is created anew once it is gone`);
   }
-  return unlike(each, live, owners) ?? difference(each, live, owners);
+  const unlikeness = unlike(each, live, owners);
+  if (unlikeness !== undefined) return unlikeness;
+  const force = strategy.serverSideApplyConfig?.force ?? false;
+  return isServerSide ? serverSideApply(wanted, live, owners, force) : difference(each, live, owners);
 }
 
 /** What the strategy does not let us write over. A manifest that has changed since is applied over any drift, as in KubeFleet. */

@@ -6,11 +6,12 @@
 // server busy for good. A new order of the hub is somebody who acts, and may wait for just this object: then it is tried at once, once.
 import { typeNameOf } from '../../api/builtin/types.ts';
 import type { Resource } from '../../api/kind.ts';
-import { fieldManagers } from '../../api/names.ts';
+import { annotations, fieldManagers } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
+import type { Target } from '../../api/transport.ts';
 import { ApiError, LostError } from '../../base/errors.ts';
 import { sha256 } from '../../base/hash.ts';
-import { canonicalJson, isObject, type JsonObject } from '../../base/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import { verdictOf } from '../availability/table.ts';
@@ -18,7 +19,17 @@ import { compared } from '../compare/compare.ts';
 import { judge, type Operation, type Strategy } from './judge.ts';
 import type { Identifier } from './manifest.ts';
 import { type Feud, failureDelayMs, fightDelayMs, MOST_HICCUPS, PEACE_MS, type Remembered } from './memory.ts';
-import { applyFailure, changedBack, failedToFind, keptLater, type Outcome, refused, undone } from './outcome.ts';
+import {
+  applyFailure,
+  changedBack,
+  failedToFind,
+  isFieldConflict,
+  keptLater,
+  type Outcome,
+  refused,
+  undone,
+} from './outcome.ts';
+import type { ServerSideApply } from './server-side.ts';
 import { giveBack, isTakenOver } from './taken-over.ts';
 import { targetOf } from './targets.ts';
 import type { Wanted } from './wanted.ts';
@@ -125,7 +136,7 @@ async function find(hands: Hands, { resource, identifier }: One): Promise<KubeOb
   }
 }
 
-type Write = Extract<Operation, { do: 'create' | 'patch' }>;
+type Write = Extract<Operation, { do: 'create' | 'patch' | 'apply' }>;
 
 async function operate(hands: Hands, { resource, identifier }: One, operation: Write): Promise<KubeObject> {
   const at = targetOf(resource, identifier);
@@ -133,10 +144,40 @@ async function operate(hands: Hands, { resource, identifier }: One, operation: W
   if (operation.do === 'create') {
     const { name: _name, ...collection } = at;
     const answer = await hands.call('member', { verb: 'create', at: collection, object: operation.object, manager });
-    return answer.object as KubeObject;
+    const made = answer.object as KubeObject;
+    const isRecorded = made.metadata.managedFields !== undefined || operation.object.metadata.annotations?.[RECORD];
+    if (isRecorded) return made;
+    // A server that records no managers of its own process records those of server-side apply, and later removals rest on that.
+    const { uid, resourceVersion } = made.metadata;
+    const body = { ...operation.object, metadata: { ...operation.object.metadata, uid, resourceVersion } };
+    const patch = { type: 'apply' as const, body: body as unknown as Json, force: true };
+    return (await hands.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;
   }
+  if (operation.do === 'apply') return applyServerSide(hands, at, operation);
   const { type, body } = operation;
   return (await hands.call('member', { verb: 'patch', at, patch: { type, body }, manager })).object as KubeObject;
+}
+
+const RECORD = annotations.lastApplied;
+
+/** Each write fits only the state that the one before left; after a death in between the next look begins with the first again. */
+async function applyServerSide(hands: Hands, at: Target, operation: ServerSideApply): Promise<KubeObject> {
+  const { body, force, first, drops } = operation;
+  const manager = fieldManagers.apply;
+  const merged = async (metadata: object) => {
+    const patch = { type: 'merge' as const, body: { metadata } as unknown as Json };
+    return (await hands.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;
+  };
+  const metadata = body['metadata'] as JsonObject;
+  const { uid, resourceVersion } = metadata;
+  const moved = first === undefined ? undefined : await merged({ ...first, uid, resourceVersion });
+  const fresh = { ...metadata, ...(moved === undefined ? {} : { resourceVersion: moved.metadata.resourceVersion }) };
+  const patch = { type: 'apply' as const, body: { ...body, metadata: fresh } as Json, force };
+  const after = (await hands.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;
+  const { ownerReferences = [] } = after.metadata;
+  const kept = ownerReferences.filter((each) => !drops.includes(each.uid));
+  if (kept.length === ownerReferences.length) return after;
+  return merged({ uid, resourceVersion: after.metadata.resourceVersion, ownerReferences: kept });
 }
 
 /** Not ours to handle: being stopped or fenced, and our own mistakes. */
@@ -145,7 +186,7 @@ const isAnswer = (error: unknown): boolean => error instanceof ApiError || error
 function isPassing(error: unknown): boolean {
   if (error instanceof LostError) return true;
   if (!(error instanceof ApiError)) return false;
-  return error.reason === 'Conflict' || error.reason === 'AlreadyExists';
+  return (error.reason === 'Conflict' && !isFieldConflict(error)) || error.reason === 'AlreadyExists';
 }
 
 /** The server had no time, or could not be reached: that says nothing about an object that was as wanted. Not for long, though. */
@@ -191,7 +232,7 @@ const feudOf = ({ before, wish }: One): Feud | undefined => (before?.wish === wi
 /** What we applied stands, even if somebody has changed it since, and says so. What is not there, or no longer ours, is not applied. */
 function resting(one: One, operation: Write, live: KubeObject | undefined, { restUntil }: Feud): Remembered {
   const { before, identifier, order } = one;
-  if (operation.do === 'patch' && !operation.takesOver) {
+  if (operation.do !== 'create' && !operation.takesOver) {
     const print = before?.outcome.refusal === undefined ? before?.print : undefined;
     const found = done(one, live as KubeObject, 'as it was', print);
     return { ...found, outcome: { ...found.outcome, ...changedBack(identifier, restUntil) }, restsFor: order };
@@ -274,15 +315,19 @@ function afterWrite(one: One): Feud {
 /** What a server fills into a built-in kind is known; should it ever not be, that costs one write which changes nothing. */
 function leftAfter(one: One, after: KubeObject): string | undefined {
   const { group, version, kind } = one.resource;
-  if (typeNameOf(group, version, kind) !== undefined) return undefined;
-  return printOf(one, judge({ ...one, wanted: one.wanted(), live: after }), after);
+  const left = judge({ ...one, wanted: one.wanted(), live: after });
+  if (left.do !== 'apply' && typeNameOf(group, version, kind) !== undefined) return undefined;
+  return printOf(one, left, after);
 }
 
 /** What is left to do about an object, and of the object what the wish speaks of. Undefined = nothing is left to do. */
 function printOf({ wanted }: One, operation: Operation, live: KubeObject | undefined): string | undefined {
-  if (operation.do !== 'patch' || live === undefined) return undefined;
+  if ((operation.do !== 'patch' && operation.do !== 'apply') || live === undefined) return undefined;
   const { resourceVersion: _resourceVersion, ...metadata } = operation.body['metadata'] as JsonObject;
-  return sha256(canonicalJson([{ ...operation.body, metadata }, spokenOf(wanted().object, live)]));
+  const said = [{ ...operation.body, metadata }, spokenOf(operation.body, live)];
+  if (operation.do === 'patch') return sha256(canonicalJson([said[0], spokenOf(wanted().object, live)]));
+  const { force, foreign, drops } = operation;
+  return sha256(canonicalJson([...said, force, foreign, drops]));
 }
 
 /** Maps as far as the wish goes, for others may add to them; lists as they are. */

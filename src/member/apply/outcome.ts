@@ -79,7 +79,7 @@ export const keptLater = (identifier: Identifier): string =>
   `${describe(identifier)} was on the member before and was taken over: it is released, not deleted, when it is no longer placed`;
 
 /** What was tried: on an object that is not there, or on one that is. */
-type Doing = 'create' | 'patch';
+type Doing = 'create' | 'patch' | 'apply';
 
 /** Why the member's API server did not take it, with what a person can do where we know that. */
 export function applyFailure(identifier: Identifier, doing: Doing, error: unknown): Refusal {
@@ -94,7 +94,13 @@ export function applyFailure(identifier: Identifier, doing: Doing, error: unknow
     const message = `cannot create ${what}: the member has no namespace "${identifier.namespace}": a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly brings it, and this follows by itself`;
     return because(message, 'NamespaceMissing');
   }
-  const fixed = doing === 'patch' && error.code === 422 ? fixedFields(error) : [];
+  if (isFieldConflict(error)) {
+    const by = contenders(error);
+    const fields = [...new Set((error.details?.causes ?? []).flatMap(({ field }) => field ?? []))].join(', ');
+    const message = `cannot apply ${what}: ${fields} ${by === '' ? 'belongs to another field manager' : `is managed by ${by}`}; remove the fields from the manifest, or set serverSideApplyConfig.force to take them over`;
+    return { ...because(message), cause: { code: 'FieldConflict', ...(by === '' ? {} : { by: clipped(by) }) } };
+  }
+  const fixed = doing !== 'create' && error.code === 422 ? fixedFields(error) : [];
   if (fixed.length > 0) {
     const fields = fixed.join(', ');
     const message = `cannot change ${what}: ${fields} cannot be changed on an existing object (${said(identifier, error)}); change it back, give the object another name, or delete it on the member so that it is created anew`;
@@ -102,6 +108,16 @@ export function applyFailure(identifier: Identifier, doing: Doing, error: unknow
   }
   return because(`the member refused ${what}: ${said(identifier, error)}`);
 }
+
+/** Another manager owns a field and `force` is not set: nothing that a second try would change. */
+export const isFieldConflict = ({ details }: ApiError): boolean =>
+  (details?.causes ?? []).some(({ reason }) => reason === 'FieldManagerConflict');
+
+/** Only to name them: the server has them in no field of its own. */
+const contenders = ({ details }: ApiError): string =>
+  [...new Set((details?.causes ?? []).flatMap(({ message }) => /"([^"]+)"/.exec(message)?.[1] ?? []))]
+    .map((each) => `"${each}"`)
+    .join(', ');
 
 /** A cause without a field is a policy's, which may say what it likes. */
 const fixedFields = ({ details }: ApiError): readonly string[] => [

@@ -221,6 +221,7 @@ const strategyOf = ({ spec }: Work): Strategy => {
     whenToApply: asked?.whenToApply ?? 'Always',
     whenToTakeOver: asked?.whenToTakeOver ?? 'Always',
     allowCoOwnership: asked?.allowCoOwnership ?? false,
+    ...(asked?.serverSideApplyConfig === undefined ? {} : { serverSideApplyConfig: asked.serverSideApplyConfig }),
   };
 };
 

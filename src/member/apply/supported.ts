@@ -9,11 +9,6 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    field: 'spec.applyStrategy.type',
-    value: 'ServerSideApply',
-    isAsked: ({ applyStrategy }) => applyStrategy?.type === 'ServerSideApply',
-  },
-  {
     field: 'spec.reportBackStrategy.type',
     value: 'Mirror',
     isAsked: ({ reportBackStrategy }) => reportBackStrategy?.type === 'Mirror',

@@ -22,7 +22,9 @@ export const abandons = ({ annotations: notes }: Pick<ObjectMeta, 'annotations'>
 
 /** It was on the member before any Work placed it: what a Work has left behind names an AppliedWork, or carries our record. */
 export const wasThereBefore = (live: KubeObject): boolean =>
-  !ownersOf(live).some(namesAppliedWork) && live.metadata.annotations?.[annotations.lastApplied] === undefined;
+  !ownersOf(live).some(namesAppliedWork) &&
+  live.metadata.annotations?.[annotations.lastApplied] === undefined &&
+  live.metadata.annotations?.[annotations.specHash] === undefined;
 
 export const isTakenOver = ({ metadata }: Pick<KubeObject, 'metadata'>): boolean =>
   metadata.annotations?.[annotations.takenOver] === 'true';

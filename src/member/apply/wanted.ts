@@ -10,13 +10,16 @@ import { specHash } from './spec-hash.ts';
 /** The object is created as it stands here; a live one is compared with it, except for the owners. */
 export interface Wanted {
   readonly object: KubeObject;
+  /** The same for server-side apply, where the server keeps the record of what was wanted. */
+  readonly configuration: KubeObject;
   /** The record that the object carries of what was wanted. */
   readonly lastApplied: string;
-  /** Bytes of all keys and values of its annotations. */
+  /** Bytes of all keys and values of its annotations, with and without that record. */
   readonly annotationBytes: number;
+  readonly plainAnnotationBytes: number;
 }
 
-/** KubeFleet turns to server-side apply above this; the API server refuses it anyway. */
+/** Client-side apply turns to server-side apply above this, as in KubeFleet: API servers refuse more. */
 export const MOST_ANNOTATION_BYTES = 262_144;
 
 const ANNOTATIONS_DROPPED: readonly string[] = [
@@ -71,12 +74,17 @@ export function wantedOf(manifest: KubeObject, owner: OwnerReference): Wanted {
   };
   const lastApplied = goJson(marked);
   const all = { ...marked.metadata.annotations, [annotations.lastApplied]: lastApplied };
-  const annotationBytes = Object.entries(all).reduce(
-    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
-    0,
-  );
-  return { lastApplied, object: { ...marked, metadata: { ...marked.metadata, annotations: all } }, annotationBytes };
+  return {
+    lastApplied,
+    object: { ...marked, metadata: { ...marked.metadata, annotations: all } },
+    configuration: marked,
+    annotationBytes: bytesOf(all),
+    plainAnnotationBytes: bytesOf(marked.metadata.annotations ?? {}),
+  };
 }
+
+const bytesOf = (map: Readonly<Record<string, string>>): number =>
+  Object.entries(map).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
 
 /** What was wanted when we applied last, as the live object remembers it; nothing if it remembers nothing that can be read. */
 export function lastAppliedOf(live: KubeObject): JsonObject {

@@ -625,7 +625,6 @@ describe('trouble', () => {
   });
 
   test.each([
-    { asks: { applyStrategy: { type: 'ServerSideApply' } }, says: 'spec.applyStrategy.type ServerSideApply' },
     {
       asks: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } },
       says: 'spec.reportBackStrategy.type Mirror',

@@ -1,0 +1,89 @@
+// Server-side apply of one manifest: which write it takes, from the live object and its field managers. Pure.
+//
+// Guarantee: fields of other managers are taken only with `force`. What our own client-side apply or creation wrote is moved to our applied
+// configuration first, as kubectl does, so that we never conflict with ourselves and fields dropped by the manifest are removed.
+import { annotations, fieldManagers } from '../../api/names.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { Owners } from './ownership.ts';
+import { isTakenOver, wasThereBefore } from './taken-over.ts';
+import type { Wanted } from './wanted.ts';
+
+export interface ServerSideApply {
+  readonly do: 'apply';
+  readonly body: JsonObject;
+  readonly force: boolean;
+  readonly takesOver: boolean;
+  /** What must be changed of the metadata before: our older field managers, and the record of client-side apply. */
+  readonly first?: JsonObject;
+  /** uids of owners that are dropped: an applied configuration can only drop its own. */
+  readonly drops: readonly string[];
+  /** What other managers own: when that changes, a refused write may be accepted. */
+  readonly foreign: readonly Json[];
+}
+
+export function serverSideApply(wanted: Wanted, live: KubeObject, owners: Owners, force: boolean): ServerSideApply {
+  const { uid, resourceVersion, ownerReferences = [] } = live.metadata;
+  const isKept = isTakenOver(live) || (!owners.isOurs && wasThereBefore(live));
+  const { metadata } = wanted.configuration;
+  const managers = managersOf(live);
+  const moved = owners.isOurs ? moveToApply(managers) : undefined;
+  const hasRecord = owners.isOurs && live.metadata.annotations?.[annotations.lastApplied] !== undefined;
+  const first = {
+    ...(moved === undefined ? {} : { managedFields: [...moved] }),
+    ...(hasRecord ? { annotations: { [annotations.lastApplied]: null } } : {}),
+  };
+  return {
+    do: 'apply',
+    body: {
+      ...wanted.configuration,
+      metadata: {
+        ...metadata,
+        annotations: { ...metadata.annotations, ...(isKept ? { [annotations.takenOver]: 'true' } : {}) },
+        ...(uid === undefined ? {} : { uid }),
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      },
+    } as unknown as JsonObject,
+    force: force || managers.every((each) => isStatus(each) || OURS.includes(`${each['manager']}`)),
+    takesOver: !owners.isOurs,
+    ...(Object.keys(first).length === 0 ? {} : { first }),
+    drops: ownerReferences.map((each) => each.uid).filter((each) => !owners.wanted.some((one) => one.uid === each)),
+    foreign: managers
+      .filter((each) => !isStatus(each) && each['manager'] !== fieldManagers.apply)
+      .map(({ manager, fieldsV1 }) => [manager ?? null, fieldsV1 ?? null]),
+  };
+}
+
+/** Owns what was written while the server did not record managers. */
+const BEFORE = 'before-first-apply';
+const OURS: readonly string[] = [fieldManagers.apply, BEFORE];
+
+const managersOf = ({ metadata }: KubeObject): readonly JsonObject[] =>
+  ((metadata.managedFields ?? []) as readonly unknown[]).filter((each): each is JsonObject => isObject(each));
+
+const isStatus = ({ subresource }: JsonObject): boolean => subresource !== undefined && subresource !== '';
+
+/**
+ * undefined = they are as they should be. Once we own what we applied, `before-first-apply` goes, or it would keep what the manifest drops; fields
+ * that only it owned stay on the object.
+ */
+function moveToApply(managers: readonly JsonObject[]): readonly Json[] | undefined {
+  const isOurs = (each: JsonObject) => each['manager'] === fieldManagers.apply && !isStatus(each);
+  const written = managers.filter((each) => isOurs(each) && each['operation'] === 'Update');
+  const isBefore = (each: JsonObject) => each['manager'] === BEFORE && !isStatus(each);
+  const [newest = managers.find((each) => isOurs(each))] = written;
+  if (newest === undefined || (written.length === 0 && !managers.some(isBefore))) return undefined;
+  // Sets of another version name other fields: only those of the same version can be united.
+  const same = managers.filter((each) => isOurs(each) && each['apiVersion'] === newest['apiVersion']);
+  const fieldsV1 = same.map((each) => each['fieldsV1']).reduce(united);
+  const rest = managers.filter((each) => !isOurs(each) && !isBefore(each));
+  return [...rest, { ...newest, operation: 'Apply', ...(fieldsV1 === undefined ? {} : { fieldsV1 }) }];
+}
+
+/** Two sets of fields, as Kubernetes writes them. */
+function united(a: Json | undefined, b: Json | undefined): Json | undefined {
+  if (!isObject(a) || !isObject(b)) return b ?? a;
+  const [left, right] = [a as JsonObject, b as JsonObject];
+  const keys = [...new Set([...Object.keys(left), ...Object.keys(right)])];
+  return Object.fromEntries(keys.map((key) => [key, united(left[key], right[key]) as Json]));
+}
