@@ -442,7 +442,7 @@ describe('what a placement cannot do', () => {
       { code: 'NotSupportedYet', facts: { what: expect.stringContaining(word) } },
     ]);
     if (what === 'an envelope') await it.remove('resourceenvelopes', 'wrap', 'team');
-    else await it.patch('clusterresourceplacements', 'web', { spec: { strategy: { applyStrategy: null } } });
+    else await it.patch('clusterresourceplacements', 'web', { spec: { strategy: { reportBackStrategy: null } } });
     await it.advance(1000);
     expect(it.manager.holdsOf('web')).toEqual([]);
     expect(await it.list('clusterresourcesnapshots')).toHaveLength(1);

@@ -119,7 +119,11 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       return failed(
         one,
         stateOf(live),
-        refused(one.identifier, applyFailure(one.identifier, operation.do, error), live?.metadata.generation),
+        refused(
+          one.identifier,
+          applyFailure(one.identifier, operation.do, error, operation.do === 'apply' ? operation.foreign : []),
+          live?.metadata.generation,
+        ),
         // A collision says nothing about what was to be written.
         isPassing(error) ? undefined : printOf(one, operation, live),
       );

@@ -82,7 +82,12 @@ export const keptLater = (identifier: Identifier): string =>
 type Doing = 'create' | 'patch' | 'apply';
 
 /** Why the member's API server did not take it, with what a person can do where we know that. */
-export function applyFailure(identifier: Identifier, doing: Doing, error: unknown): Refusal {
+export function applyFailure(
+  identifier: Identifier,
+  doing: Doing,
+  error: unknown,
+  managers: readonly Manager[] = [],
+): Refusal {
   const what = describe(identifier);
   const because = (message: string, code?: ApplyCause['code']): Refusal => ({
     reason: 'ManifestApplyFailed' satisfies ManifestReason,
@@ -95,7 +100,7 @@ export function applyFailure(identifier: Identifier, doing: Doing, error: unknow
     return because(message, 'NamespaceMissing');
   }
   if (isFieldConflict(error)) {
-    const by = contenders(error);
+    const by = contenders(error, managers);
     const fields = [...new Set((error.details?.causes ?? []).flatMap(({ field }) => field ?? []))].join(', ');
     const message = `cannot apply ${what}: ${fields} ${by === '' ? 'belongs to another field manager' : `is managed by ${by}`}; remove the fields from the manifest, or set serverSideApplyConfig.force to take them over`;
     return { ...because(message), cause: { code: 'FieldConflict', ...(by === '' ? {} : { by: clipped(by) }) } };
@@ -113,11 +118,21 @@ export function applyFailure(identifier: Identifier, doing: Doing, error: unknow
 export const isFieldConflict = ({ details }: ApiError): boolean =>
   (details?.causes ?? []).some(({ reason }) => reason === 'FieldManagerConflict');
 
-/** Only to name them: the server has them in no field of its own. */
-const contenders = ({ details }: ApiError): string =>
-  [...new Set((details?.causes ?? []).flatMap(({ message }) => /"([^"]+)"/.exec(message)?.[1] ?? []))]
-    .map((each) => `"${each}"`)
-    .join(', ');
+/** The managers whose set of fields has a contested one. */
+function contenders({ details }: ApiError, managers: readonly Manager[]): string {
+  const paths = (details?.causes ?? []).map(({ field = '' }) => field.replace(/\[[^\]]*\]/g, '').split('.'));
+  const found = managers.filter(({ fields }) =>
+    paths.some((path) => path.every((name) => name === '' || fields.includes(`"f:${name}"`))),
+  );
+  return [...new Set(found.map(({ name }) => `"${name}"`))].join(', ');
+}
+
+/** Of a live object. */
+export interface Manager {
+  readonly name: string;
+  /** As Kubernetes writes them. */
+  readonly fields: string;
+}
 
 /** A cause without a field is a policy's, which may say what it likes. */
 const fixedFields = ({ details }: ApiError): readonly string[] => [

@@ -4,7 +4,8 @@
 // configuration first, as kubectl does, so that we never conflict with ourselves and fields dropped by the manifest are removed.
 import { annotations, fieldManagers } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
-import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { Manager } from './outcome.ts';
 import type { Owners } from './ownership.ts';
 import { isTakenOver, wasThereBefore } from './taken-over.ts';
 import type { Wanted } from './wanted.ts';
@@ -19,7 +20,7 @@ export interface ServerSideApply {
   /** uids of owners that are dropped: an applied configuration can only drop its own. */
   readonly drops: readonly string[];
   /** What other managers own: when that changes, a refused write may be accepted. */
-  readonly foreign: readonly Json[];
+  readonly foreign: readonly Manager[];
 }
 
 export function serverSideApply(wanted: Wanted, live: KubeObject, owners: Owners, force: boolean): ServerSideApply {
@@ -50,7 +51,7 @@ export function serverSideApply(wanted: Wanted, live: KubeObject, owners: Owners
     drops: ownerReferences.map((each) => each.uid).filter((each) => !owners.wanted.some((one) => one.uid === each)),
     foreign: managers
       .filter((each) => !isStatus(each) && each['manager'] !== fieldManagers.apply)
-      .map(({ manager, fieldsV1 }) => [manager ?? null, fieldsV1 ?? null]),
+      .map(({ manager, fieldsV1 }) => ({ name: `${manager}`, fields: canonicalJson(fieldsV1 ?? {}) })),
   };
 }
 
