@@ -13,6 +13,7 @@ import { EXIT } from './showing.ts';
 import type { Print } from './target.ts';
 import { getPlacement, NAME, type WhichPlacement } from './which-placement.ts';
 import { getRun, type WhichRun } from './which-run.ts';
+import { explainEviction, readEviction } from './why-eviction.ts';
 
 export interface WhyOptions {
   readonly cluster?: string;
@@ -57,6 +58,12 @@ export async function whyRun(
 function tell(explanation: Explanation, { output, clock }: Pick<WhyOptions, 'output' | 'clock'>, print: Print): number {
   print.line(forPrograms(output, () => jsonOf(explanation)) ?? renderWhy(explanation, clock.now()));
   return explanation.isWaiting ? EXIT.waiting : EXIT.complete;
+}
+
+/** Returns the exit code. */
+export async function whyEviction(server: Server, name: string, options: WhyOptions, print: Print): Promise<number> {
+  const found = await readEviction(server, name);
+  return tell(explainEviction(found, options.clock.now()), options, print);
 }
 
 /** For programs: the same facts. Times as in the API. */

@@ -10,7 +10,7 @@ import { diceOf } from './generated/dice.ts';
 import { drawn } from './generated/drawn.ts';
 import type { Reply } from './server.ts';
 
-const { first: FIRST, count: SEQUENCES } = drawn(process.env['KUBE_JUDGE_APPLIES']);
+const { first: FIRST, count: SEQUENCES } = drawn(process.env['KUBE_JUDGE_APPLIES'], 2_000);
 const LENGTH = 6;
 const AT_ONCE = 8;
 
@@ -64,7 +64,7 @@ async function play(both: Both, seed: number): Promise<Played> {
 
 describe.skipIf(judge === undefined)('generated applies', () => {
   test('make the same objects with the same owners, or meet the same conflicts', {
-    timeout: patience(900_000),
+    timeout: patience(1_800_000),
   }, async () => {
     await using both = await startBoth(judge!);
     const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

@@ -444,6 +444,15 @@ describe('defaulting', () => {
       ),
     ).toEqual({ a: 'A', c: null });
   });
+  test('of an applied configuration a null without a default stays, and is refused', () => {
+    const schema = { a: { type: 'string', default: 'A' }, o: object({ x: text }) } as Record<string, Schema>;
+    const draft = thing({ a: null, o: null });
+    structureOf(ofSpec(schema)).default(draft, 'keep');
+    expect(draft.spec).toEqual({ a: 'A', o: null });
+    expect(says(ofSpec(schema), draft.spec)).toEqual([
+      'spec.o: Invalid value: "null": spec.o in body must be of type object: "null"',
+    ]);
+  });
   test('gives every object a copy of its own', () => {
     const schema = { a: { type: 'array', items: text, default: ['x'] } as Schema };
     const one = defaulted(schema, {}) as { a: string[] };

@@ -12,7 +12,8 @@ import { status } from '../../cli/status.ts';
 import { type WhichNamed, whichNamed } from '../../cli/which-named.ts';
 import { whichPlacement } from '../../cli/which-placement.ts';
 import { namesRun, whichRun } from '../../cli/which-run.ts';
-import { why, whyRun } from '../../cli/why.ts';
+import { why, whyEviction, whyRun } from '../../cli/why.ts';
+import { namesEviction, whichEviction } from '../../cli/why-eviction.ts';
 import {
   type AskOptions,
   asking,
@@ -163,9 +164,9 @@ const RUN_VERBS: Readonly<Record<RunVerb, string>> = {
 };
 
 export function addWhy(root: Command): void {
-  asking(root.command('why'), 'placement/NAME, run/NAME or gitrepo/NAME')
+  asking(root.command('why'), 'placement/NAME, run/NAME, gitrepo/NAME or eviction/NAME')
     .description(
-      'say why a placement or a staged update run does not move: one sentence, the evidence, what you can do',
+      'say why a placement or a staged update run does not move, or how an eviction ended: one sentence, the evidence, what you can do',
     )
     .option('--cluster <name>', 'why this cluster waits, or was not picked')
     .addHelpText(
@@ -175,15 +176,17 @@ It reads what you may read on the hub's API server: it answers while the hub is 
 also looks there, as you, at the Pods of what does not come up and at what does not let itself be deleted. What you may not read is named at the end, and the answer does without it.
 
 Exit codes:
-  0  nothing holds it; of a run: it has succeeded
+  0  nothing holds it; of a run: it has succeeded; of an eviction: it was executed
   1  it could not be found out: no such placement, run or cluster, no server, no right
-  2  something holds it, it selects nothing, the run has failed, or the cluster is not picked
+  2  something holds it, it selects nothing, the run has failed, the cluster is not picked, or the eviction is
+     open, blocked or invalid
 
 Examples:
   flotilla why placement/web
   flotilla why placement/web -n team --cluster eu-1
   flotilla why run/example-run
-  flotilla why run/example-run -n team --cluster eu-1`,
+  flotilla why run/example-run -n team --cluster eu-1
+  flotilla why eviction/example-eviction`,
     )
     .action(async (argument: string, options: AskOptions & { cluster?: string }) => {
       const { cluster, output, namespace } = options;
@@ -200,9 +203,12 @@ Examples:
         process.exitCode = await whyGitRepo(server, repo, asked, print);
         return;
       }
+      const evicted = namesEviction(argument) ? whichEviction(argument, namespace) : undefined;
       const which = namesRun(argument) ? whichRun(argument, namespace) : undefined;
-      const placement = which === undefined ? whichPlacement(argument, namespace, 'or run') : undefined;
+      const placement =
+        which === undefined && evicted === undefined ? whichPlacement(argument, namespace, 'or run') : undefined;
       using server = await connect(toHub(options));
+      if (evicted !== undefined) process.exitCode = await whyEviction(server, evicted, asked, print);
       if (which !== undefined) process.exitCode = await whyRun(server, which, asked, print);
       if (placement !== undefined) process.exitCode = await why(server, placement, asked, print);
     });
