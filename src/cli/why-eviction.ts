@@ -4,8 +4,6 @@ import { type Eviction, eviction } from '../api/eviction.ts';
 import { conditionOf } from '../api/next-condition.ts';
 import { type Placement, placement } from '../api/placement.ts';
 import { ApiError, UserError } from '../base/errors.ts';
-import { isMisconfigured, placementTypeOf } from '../hub/eviction/budget.ts';
-import { isTerminal } from '../hub/eviction-source.ts';
 import type { Connected } from './connect.ts';
 import { type Evidence, type Explanation, sayCondition } from './explanation.ts';
 import { getOr404 } from './not-found.ts';
@@ -81,33 +79,34 @@ export function explainEviction(of: EvictionCase, now: number): Explanation {
     next,
     notes: of.notes,
   });
-  if (!isTerminal({ conditions })) {
-    return say(true, `${about} is not carried out yet: the hub has not reported an outcome`, [
-      'check that a hub is running and leads: evictions of one placement are carried out one after the other',
-    ]);
-  }
   const valid = conditionOf(conditions, 'Valid');
   const executed = conditionOf(conditions, 'Executed');
   if (valid?.status === 'False') {
     return say(true, `${about} is invalid and final: ${valid.message}`, adviceOnInvalid(of));
   }
-  if (executed?.status === 'True') {
+  if (executed === undefined) {
+    return say(true, `${about} is not carried out yet: the hub has not reported an outcome`, [
+      'check that a hub is running and leads: evictions of one placement are carried out one after the other',
+    ]);
+  }
+  if (executed.status === 'True') {
     return say(false, `${about} was executed: ${executed.message}`, []);
   }
-  return say(true, `${about} was blocked and is final: ${executed?.message}`, adviceOnBlocked(of));
+  return say(true, `${about} was blocked and is final: ${executed.message}`, adviceOnBlocked(of));
 }
 
 const AGAIN = 'an eviction is judged once: delete it and create it again when the cause is fixed';
 
 function adviceOnInvalid({ placement: found }: EvictionCase): readonly string[] {
-  if (placementTypeOf(found?.spec?.policy) !== 'PickFixed') return [AGAIN];
+  if (found?.spec?.policy?.placementType !== 'PickFixed') return [AGAIN];
   return [`remove the cluster from spec.policy.clusterNames of ${placement.cluster.kind} "${found?.metadata.name}"`];
 }
 
 function adviceOnBlocked({ budget, placement: found }: EvictionCase): readonly string[] {
   const name = `${disruptionBudget.kind} "${budget?.metadata.name}"`;
   if (budget?.spec === undefined) return [AGAIN];
-  return isMisconfigured(budget.spec, found?.spec?.policy)
+  const picksAll = found !== undefined && (found.spec?.policy?.placementType ?? 'PickAll') === 'PickAll';
+  return picksAll && typeof budget.spec.minAvailable !== 'number'
     ? [`set minAvailable of ${name} to a number: the placement picks all clusters`, AGAIN]
     : [`wait until more clusters are available, or relax ${name}`, AGAIN];
 }
