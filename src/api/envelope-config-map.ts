@@ -10,8 +10,17 @@ export function isEnvelopeConfigMap(object: KubeObject): boolean {
   if (!isMarkedConfigMap(object)) return false;
   const texts = textsIn(object);
   const length = texts.reduce((sum, text) => sum + text.length, 0);
-  return texts.every(length > LONGEST ? hasWordsOfManifest : isManifest);
+  return length <= LONGEST && texts.every(isManifest);
 }
+
+/** Of one that is an envelope. */
+export const objectsInConfigMap = (object: KubeObject): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries((object as { readonly data?: Readonly<Record<string, string>> }).data ?? {}).map(([key, text]) => [
+      key,
+      valuesIn(text)[0],
+    ]),
+  );
 
 /** Somebody calls it an envelope; what it holds may be something else. */
 export const isMarkedConfigMap = ({ apiVersion, kind, metadata }: KubeObject): boolean =>
@@ -20,8 +29,8 @@ export const isMarkedConfigMap = ({ apiVersion, kind, metadata }: KubeObject): b
 const textsIn = (object: KubeObject): readonly string[] =>
   Object.values((object as { readonly data?: Readonly<Record<string, string>> }).data ?? {});
 
-/** In characters. Nobody waits until more YAML than that is read: what has the words of an object counts as one then. */
-const LONGEST = 256 * 1024;
+/** In characters. Reading more YAML than that would delay all others; etcd takes little more. */
+const LONGEST = 1024 * 1024;
 const WORDS = ['apiVersion', 'kind', 'metadata', 'name'];
 const hasWordsOfManifest = (text: string): boolean => WORDS.every((word) => text.includes(word));
 

@@ -1,6 +1,8 @@
 // What is accepted and stored, but not acted upon yet: the one list. Whoever writes such a thing is warned; a placement that uses it does
 // not move (hub/not-supported.ts). A row goes when its behaviour is built.
+
 import { isEnvelopeConfigMap, isMarkedConfigMap } from './envelope-config-map.ts';
+import { brokenRuleIn, envelopeIn, isEnvelopeKind } from './enveloped.ts';
 import type { Admission, AdmitRequest, Admitted, Kind } from './kind.ts';
 import { newCauses, placementLabelCauses, placementWarnings } from './meaning.ts';
 import { annotations } from './names.ts';
@@ -34,11 +36,6 @@ const FIELDS: readonly FieldRow[] = [
     isUsed: ({ statusReportingScope }) => statusReportingScope === 'NamespaceAccessible',
   },
 ];
-
-const KINDS: Readonly<Record<string, string>> = {
-  ClusterResourceEnvelope: 'placements that select it do not move',
-  ResourceEnvelope: 'placements that select it do not move',
-};
 
 const used = new WeakMap<PlacementSpec, readonly string[]>();
 const NONE: readonly string[] = [];
@@ -82,19 +79,23 @@ export function admitPlacement({
   };
 }
 
-/** The kind as it is, or with a warning for whoever writes one. */
+/** Envelopes are stored as they are, with a warning for a rule that their objects break: no cluster would get them. */
 export function warnedOf(kind: Kind): Kind {
-  const consequence = KINDS[kind.kind];
-  if (consequence === undefined || kind.admit !== undefined) return kind;
-  const warnings = [`${kind.kind} is not supported yet: ${consequence}`];
+  if (!isEnvelopeKind(kind) || kind.admit !== undefined) return kind;
   return Object.freeze({
     ...kind,
     admit: ({ verb, subresource, object, old }): Admitted => ({
       ok: true,
       object: (object ?? old) as NonNullable<typeof object>,
-      warnings: verb === 'delete' || subresource !== undefined ? NONE : warnings,
+      warnings: verb === 'delete' || subresource !== undefined || object === undefined ? NONE : warningsAbout(object),
     }),
   } satisfies Kind);
+}
+
+function warningsAbout(object: KubeObject): readonly string[] {
+  const envelope = envelopeIn(object);
+  const broken = envelope && brokenRuleIn(envelope);
+  return broken === undefined ? NONE : [`${broken}; placements that select it get no new revision onto clusters`];
 }
 
 const MARK = `annotation ${annotations.envelopeConfigMap}`;
@@ -107,12 +108,15 @@ export const hubAdmissions: readonly Admission[] = [
     admit: ({ verb, object, old }): Admitted => ({
       ok: true,
       object: (object ?? old) as NonNullable<typeof object>,
-      warnings: verb === 'delete' || object === undefined || !isMarkedConfigMap(object) ? NONE : [warningAbout(object)],
+      warnings:
+        verb === 'delete' || object === undefined || !isMarkedConfigMap(object) ? NONE : warningsAboutMarked(object),
     }),
   },
 ];
 
-const warningAbout = (marked: KubeObject): string =>
+const warningsAboutMarked = (marked: KubeObject): readonly string[] =>
   isEnvelopeConfigMap(marked)
-    ? `ConfigMap with ${MARK} is not supported yet: ${KINDS['ResourceEnvelope']}`
-    : `${MARK} has no effect: not each value of data is one object with apiVersion, kind and name; it is placed as any ConfigMap`;
+    ? warningsAbout(marked)
+    : [
+        `${MARK} has no effect: not each value of data is one object with apiVersion, kind and name; it is placed as any ConfigMap`,
+      ];

@@ -210,7 +210,7 @@ function observe(ground: Ground, world: Pretence, now: number): Observed {
     requests,
     request: (name) => requests.find(({ metadata }) => metadata.name === name),
     ...(selected === undefined ? {} : { selected }),
-    unbuilt: placement === undefined ? [] : notSupported(placement, content?.resources, content?.envelopes),
+    unbuilt: placement === undefined ? [] : notSupported(placement),
     statusDue: 0,
     stuckAfterMs: DEFAULT_STUCK_AFTER_MS,
     now,

@@ -7,8 +7,6 @@ import { annotations } from '../api/names.ts';
 import { hubAdmissions, notSupportedFields } from '../api/not-supported.ts';
 import type { KubeObject } from '../api/object.ts';
 import { type PlacementSpec, placement as placementKinds } from '../api/placement.ts';
-import type { ResourceIdentifier } from '../api/selected-resource.ts';
-import { summariseHolds } from './holds-summary.ts';
 import { notSupported, notSupportedHold, notSupportedIn } from './not-supported.ts';
 import { placementSource } from './placement-sources.ts';
 
@@ -95,49 +93,10 @@ describe('a placement that uses several fields that are not built yet', () => {
       `ClusterResourcePlacement "web": ${second}, ${third} are not supported yet`,
     ]);
   });
-
-  test('and one for each object', () => {
-    const envelope = (name: string): ResourceIdentifier => ({
-      group: 'placement.kubernetes-fleet.io',
-      version: 'v1beta1',
-      kind: 'ResourceEnvelope',
-      namespace: 'shop',
-      name,
-    });
-    const holds = notSupported(whole, [envelope('a'), envelope('b')]).map((each) => notSupportedHold(subject, each));
-    expect(summariseHolds(holds).map(({ on, facts }) => [on?.name, facts?.['what']])).toEqual([
-      ['web', `${second}, ${third}`],
-      ['a', 'ResourceEnvelope'],
-      ['b', 'ResourceEnvelope'],
-    ]);
-  });
 });
 
 describe('objects that are not built yet', () => {
-  const selected: readonly ResourceIdentifier[] = [
-    { version: 'v1', kind: 'Namespace', name: 'shop' },
-    { group: 'apps', version: 'v1', kind: 'Deployment', namespace: 'shop', name: 'web' },
-    { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole', name: 'reader' },
-  ];
   const crp = { metadata: { name: 'web' }, spec: spec() };
-  test('envelopes are named, and say what to do', () => {
-    const envelope = {
-      group: 'placement.kubernetes-fleet.io',
-      version: 'v1beta1',
-      kind: 'ResourceEnvelope',
-      namespace: 'shop',
-      name: 'wrap',
-    };
-    const [first, ...others] = notSupported(crp, [envelope, ...selected]);
-    const subject = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' };
-    expect(first && notSupportedHold(subject, first)).toMatchObject({
-      code: 'NotSupportedYet',
-      subject,
-      on: { kind: 'ResourceEnvelope', namespace: 'shop', name: 'wrap' },
-    });
-    expect(others).toEqual([]);
-  });
-
   const HELD = { code: 'NotSupportedYet', facts: { what: 'x' } };
   const wrap = { group: 'placement.kubernetes-fleet.io', kind: 'ResourceEnvelope', namespace: 'shop', name: 'wrap' };
   test.each<[string, readonly HoldEntry[] | undefined, object | undefined]>([
@@ -155,18 +114,6 @@ describe('objects that are not built yet', () => {
     expect(notSupportedIn(holds, kind)).toEqual(found);
     const object = { apiVersion: 'x', kind: kind.kind, ...crp, status: { holds } } as KubeObject;
     expect(placementSource(kind).project?.(object).unbuilt).toEqual(found);
-  });
-
-  test('a ConfigMap that is an envelope is named by what makes it one', () => {
-    const wrap: ResourceIdentifier = { version: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'wrap' };
-    const all = [...selected, wrap];
-    expect(notSupported(crp, all)).toEqual([]);
-    const subject = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' };
-    const holds = notSupported(crp, all, [wrap]).map((each) => notSupportedHold(subject, each));
-    expect(holds.map(sentenceOf)).toEqual([
-      'ConfigMap "shop/wrap": annotation kubernetes-fleet.io/envelope-configmap is not supported yet',
-    ]);
-    expect(holds).toMatchObject([{ next: 'remove the annotation, or do not select it' }]);
   });
 
   test.each([
@@ -224,7 +171,11 @@ describe('whoever writes what is not built yet is warned', () => {
       data: { role: { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'one' } } },
     };
     const created = await cluster.call({ verb: 'create', at: at(cluster, plural), object, manager: 'test' });
-    expect(created.warnings).toEqual([expect.stringContaining('ClusterResourceEnvelope is not supported yet')]);
+    expect(created.warnings ?? []).toEqual([]);
+    const inner = { ...object.data.role, metadata: { name: 'one', namespace: 'shop' } };
+    const wrong = { ...object, metadata: { name: 'wrong' }, data: { role: inner } };
+    const warned = await cluster.call({ verb: 'create', at: at(cluster, plural), object: wrong, manager: 'test' });
+    expect(warned.warnings).toEqual([expect.stringContaining('ClusterResourceEnvelope "wrong", entry "role"')]);
   });
 
   describe('about a ConfigMap that is an envelope', () => {
@@ -248,13 +199,14 @@ describe('whoever writes what is not built yet is warned', () => {
       });
       return { cluster, warnings, at: { ...at, name: 'wrap' } };
     };
-    const IS_ENVELOPE =
-      'ConfigMap with annotation kubernetes-fleet.io/envelope-configmap is not supported yet: placements that select it do not move';
+    const OTHER = OBJECT.replace('name: inner', 'name: inner\n  namespace: other');
+    const IS_WRONG = expect.stringContaining('ConfigMap "shop/wrap", entry "a": it is in namespace "other"');
     const IS_NONE =
       'annotation kubernetes-fleet.io/envelope-configmap has no effect: not each value of data is one object with apiVersion, kind and name; it is placed as any ConfigMap';
 
     test.each<[string, object, readonly string[]]>([
-      ['it is one', configMap({ a: OBJECT }), [IS_ENVELOPE]],
+      ['it is one', configMap({ a: OBJECT }), []],
+      ['it holds an object of another namespace', configMap({ a: OTHER }), [IS_WRONG]],
       ['it holds something else', configMap({ a: OBJECT, b: 'words' }), [IS_NONE]],
       ['nobody calls it so', configMap({ a: OBJECT }, {}), []],
     ])('%s', async (_what, object, expected) => {
@@ -264,11 +216,11 @@ describe('whoever writes what is not built yet is warned', () => {
     });
 
     test('when it becomes one, and not when it goes; other kinds are nobody’s business', async () => {
-      const { cluster, at } = await created(configMap({ a: OBJECT }, {}));
+      const { cluster, at } = await created(configMap({ a: OTHER }, {}));
       await using _ = cluster;
       const body = { metadata: { annotations: MARK } };
       const patched = await cluster.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
-      expect(patched.warnings).toEqual([IS_ENVELOPE]);
+      expect(patched.warnings).toEqual([IS_WRONG]);
       const secret = {
         apiVersion: 'v1',
         kind: 'Secret',

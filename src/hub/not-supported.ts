@@ -1,18 +1,15 @@
-// Whether a placement uses something that is not built yet: a field of its spec, or an envelope among what it selects. Such a placement does not move. What is meant stands in api/not-supported.ts.
-import { isEnvelopeConfigMap } from '../api/envelope-config-map.ts';
+// Whether a placement uses something unsupported: a field of its spec. Such a placement does not move. The list is in api/not-supported.ts.
 import type { Hold } from '../api/hold.ts';
 import type { HoldEntry } from '../api/holds.ts';
 import type { Resource } from '../api/kind.ts';
-import { annotations } from '../api/names.ts';
 import { notSupportedFields } from '../api/not-supported.ts';
-import { type KubeObject, type ObjectMeta, type ObjectRef, refText } from '../api/object.ts';
+import { type ObjectMeta, type ObjectRef, refText } from '../api/object.ts';
 import type { PlacementSpec } from '../api/placement.ts';
-import { identifierOf, type ResourceIdentifier } from '../api/selected-resource.ts';
 
 export interface NotSupported {
-  /** Fields of the placement, the kind of the object, or what makes it one that is not built. */
+  /** Fields of the placement, or the kind of the object. */
   readonly what: string;
-  /** The envelope; absent = the placement itself. */
+  /** An object that it selects, as a hub of an earlier version reported; absent = the placement itself. */
   readonly object?: ObjectRef;
   /** What to do about the object, unless it is simply to go. */
   readonly remedy?: string;
@@ -23,29 +20,12 @@ interface Placed {
   readonly spec: PlacementSpec;
 }
 
-/**
- * What of it is not built yet; empty = it may move. `selected` is what it selects, or what its snapshot holds; `envelopes` are those among them,
- * as far as their kinds tell if nobody has looked at them.
- */
-export function notSupported(
-  placement: Placed,
-  selected: readonly ResourceIdentifier[] = [],
-  envelopes: readonly ResourceIdentifier[] = selected.filter(isOfEnvelopeKind),
-): readonly NotSupported[] {
-  const fields = notSupportedFields(placement.spec);
-  return [
-    // One for all of them: they hold the same thing, and whoever removes but the first has not helped it.
-    ...(fields.length === 0 ? [] : [{ what: fields.join(', ') }]),
-    ...envelopes.map(notSupportedEnvelope),
-  ];
+/** Fields of the placement that are unsupported; empty = it may move. */
+export function notSupported({ spec }: Placed): readonly NotSupported[] {
+  const fields = notSupportedFields(spec);
+  // One hold for all of them: removing only the first would not help.
+  return fields.length === 0 ? [] : [{ what: fields.join(', ') }];
 }
-
-const notSupportedEnvelope = (envelope: ResourceIdentifier): NotSupported => ({
-  object: refOf(envelope),
-  ...(isOfEnvelopeKind(envelope)
-    ? { what: envelope.kind }
-    : { what: `annotation ${annotations.envelopeConfigMap}`, remedy: 'remove the annotation' }),
-});
 
 export const notSupportedHold = (subject: ObjectRef, { what, object, remedy }: NotSupported): Hold => ({
   code: 'NotSupportedYet',
@@ -69,18 +49,3 @@ export function notSupportedIn(holds: readonly HoldEntry[] = [], placement: Reso
   if (held?.on === undefined) return undefined;
   return { what: String(held.facts?.['what'] ?? held.on.kind), object: { ...held.on, group: held.on.group ?? '' } };
 }
-
-const refOf = ({ group = '', kind, namespace, name }: ResourceIdentifier): ObjectRef => ({
-  group,
-  kind,
-  ...(namespace === undefined ? {} : { namespace }),
-  name,
-});
-
-const ENVELOPES: ReadonlySet<string> = new Set(['ClusterResourceEnvelope', 'ResourceEnvelope']);
-const isOfEnvelopeKind = ({ group = '', kind }: ResourceIdentifier): boolean =>
-  group === 'placement.kubernetes-fleet.io' && ENVELOPES.has(kind);
-
-/** It stands for the objects in it. */
-export const isEnvelope = (object: KubeObject): boolean =>
-  isOfEnvelopeKind(identifierOf(object)) || isEnvelopeConfigMap(object);

@@ -5,9 +5,10 @@ import type { Resource } from '../api/kind.ts';
 import { annotations, labels, memberNamespace } from '../api/names.ts';
 import { groupVersionOf, type KubeObject, type ObjectMeta } from '../api/object.ts';
 import { namespaceResource, nodeResource, podResource } from '../api/resources.ts';
-import { work } from '../api/work.ts';
+import { type Work, work } from '../api/work.ts';
 import type { Source } from '../runtime/controller.ts';
 import { type Amounts, amountsOf, type PodSpec, podRequests } from './amounts.ts';
+import { inSpec, ordersOf } from './apply/manifest.ts';
 import { type TroubledPod, troubleOf } from './availability/trouble.ts';
 
 const identity = ({ name, namespace, uid, resourceVersion }: ObjectMeta): ObjectMeta => ({
@@ -22,6 +23,8 @@ const identity = ({ name, namespace, uid, resourceVersion }: ObjectMeta): Object
 /** Its generation, finalizers and deletion, and whose it is; the manifests stay with the whole object. */
 export interface AgentWork {
   readonly metadata: ObjectMeta;
+  /** Of all objects that it names. */
+  readonly identities?: ReadonlySet<string>;
 }
 
 export interface HubSources {
@@ -46,28 +49,49 @@ export const hubSources = (cluster: string): HubSources => ({
     namespace: memberNamespace(cluster),
     // Whoever has to ask for its order first has it a round trip later. The price: what we say of it comes back with the order once more.
     isReadWhole: true,
-    project: ({ metadata }) => ({
+    project: (object, old) => ({
+      identities:
+        old?.identities !== undefined && isSameOrder(object.metadata, old.metadata)
+          ? old.identities
+          : inSpec(ordersOf((object as Work).spec?.workload?.manifests ?? [])),
       metadata: {
-        ...identity(metadata),
-        ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
-        ...(metadata.finalizers === undefined ? {} : { finalizers: metadata.finalizers }),
-        ...(metadata.deletionTimestamp === undefined ? {} : { deletionTimestamp: metadata.deletionTimestamp }),
-        ...placementLabels(metadata),
-        ...(metadata.annotations?.[annotations.keepTakenOver] === 'true'
-          ? { annotations: { [annotations.keepTakenOver]: 'true' } }
-          : {}),
+        ...identity(object.metadata),
+        ...(object.metadata.generation === undefined ? {} : { generation: object.metadata.generation }),
+        ...(object.metadata.finalizers === undefined ? {} : { finalizers: object.metadata.finalizers }),
+        ...(object.metadata.deletionTimestamp === undefined
+          ? {}
+          : { deletionTimestamp: object.metadata.deletionTimestamp }),
+        ...placementLabels(object.metadata),
+        ...knownAnnotations(object.metadata),
       },
     }),
   },
 });
 
+const isSameOrder = (a: ObjectMeta, b: ObjectMeta): boolean =>
+  a.generation !== undefined && a.generation === b.generation && a.uid === b.uid;
+
+const KNOWN = [annotations.keepTakenOver, annotations.orderedBy, annotations.parentResourceSnapshotName];
+
+function knownAnnotations({ annotations: all }: ObjectMeta): Pick<ObjectMeta, 'annotations'> {
+  const known = Object.fromEntries(
+    KNOWN.flatMap((name) => (all?.[name] === undefined ? [] : [[name, all[name] as string]])),
+  );
+  return Object.keys(known).length === 0 ? {} : { annotations: known };
+}
+
 /** Whose order it is, for people. */
 function placementLabels({ labels: all = {} }: ObjectMeta): Pick<ObjectMeta, 'labels'> {
-  const { [labels.parentPlacement]: name, [labels.parentPlacementNamespace]: within } = all;
+  const {
+    [labels.parentPlacement]: name,
+    [labels.parentPlacementNamespace]: within,
+    [labels.parentBinding]: binding,
+  } = all;
   if (name === undefined) return {};
   return {
     labels: {
       [labels.parentPlacement]: name,
+      ...(binding === undefined ? {} : { [labels.parentBinding]: binding }),
       ...(within === undefined ? {} : { [labels.parentPlacementNamespace]: within }),
     },
   };

@@ -71,28 +71,25 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
       expect(await why('dry')).toEqual({ code: 0, sentence: expect.stringContaining('nothing holds') });
     });
 
-    test('because it selects an envelope says which, also where it is a ConfigMap', async () => {
-      const wrapped = 'apiVersion: v1\nkind: Secret\nmetadata:\n  name: inner\n';
-      const plain = configMap('wrap', 'enveloped', { 'secret.yaml': wrapped });
+    test('because an envelope holds an object of another namespace names the entry', async () => {
+      const wrapped = 'apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: inner\n  namespace: enveloped\n';
+      const plain = configMap('wrap', 'enveloped', {
+        'quota.yaml': wrapped.replace('namespace: enveloped', 'namespace: x'),
+      });
       const annotations = { 'kubernetes-fleet.io/envelope-configmap': 'true' };
       const envelope = { ...plain, metadata: { ...plain.metadata, annotations } };
       await fleet.apply(namespace('enveloped'));
       const { code, stderr } = await fleet.try(['apply', '-f', '-'], JSON.stringify(envelope));
       expect(code).toBe(0);
       if (warns)
-        expect(stderr).toMatch(/^Warning: ConfigMap with annotation .*envelope-configmap is not supported yet/);
+        expect(stderr).toMatch(/^Warning: ConfigMap "enveloped\/wrap", entry "quota.yaml": it is in namespace "x"/);
       await fleet.apply(placement('enveloped'));
-      await fleet.waitForReason('crp/enveloped', 'ClusterResourcePlacementScheduled', 'SchedulePending');
-      expect(await why('enveloped')).toEqual({
-        code: 2,
-        sentence: expect.stringContaining('ConfigMap "enveloped/wrap": annotation'),
-      });
-      expect(await fleet.hub(['get', 'crb,works', '-A', '-o', 'name'])).not.toContain('enveloped');
-      await fleet.apply(plain);
+      await fleet.waitForReason('crp/enveloped', 'ClusterResourcePlacementWorkSynchronized', 'WorkNotSynchronizedYet');
+      await fleet.apply({ ...envelope, data: { 'quota.yaml': wrapped } });
       await fleet.waitForAvailable('crp/enveloped');
-      expect(await fleet.on('member-1', ['-n', 'enveloped', 'get', 'cm', 'wrap', '-o', 'name'])).toBe(
-        'configmap/wrap\n',
-      );
+      const quota = ['-n', 'enveloped', 'get', 'quota', '-o', 'name'];
+      expect(await fleet.on('member-1', quota)).toBe('resourcequota/inner\n');
+      expect(await fleet.hub(quota)).toBe('');
     });
 
     test("because an object is somebody else's leaves it as it is, and delivers the rest", async () => {

@@ -1,5 +1,6 @@
 // Gathers what orders follow from. Every controller that needs the orders of a placement takes them from here, so that the rollout, the status
 // and staged runs never disagree about what a cluster should have.
+import { innerIdentifiers } from '../../api/enveloped.ts';
 import { labels } from '../../api/names.ts';
 import type { Labels } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
@@ -89,7 +90,7 @@ function offeredBy(see: See, family: PlacementFamily, placement: HubPlacement, n
   const need = refs.filter((ref) => see.whole(ref) === undefined);
   if (need.length > 0) return { need };
   const objects = refs.flatMap((ref) => (see.whole(ref) as ResourceSnapshot | null)?.spec?.selectedResources ?? []);
-  const offered = offeredIn(objects.map(identifierOf));
+  const offered = offeredIn(objects.flatMap((each) => [identifierOf(each), ...innerIdentifiers(each)]));
   if (group.length === 1) offers.set(master, offered);
   return offered;
 }

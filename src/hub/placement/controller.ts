@@ -3,6 +3,7 @@
 // when (rollout), how it gets there (work-generator).
 
 import type { LiveCatalogue } from '../../api/catalogue.ts';
+import { innerIdentifiers } from '../../api/enveloped.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
@@ -259,8 +260,13 @@ function deliveredIn(see: See, family: PlacementFamily, input: DeliveredInput): 
   const wholes = refs.map((ref) => see.whole(ref));
   const need = refs.filter((_, at) => wholes[at] === undefined);
   if (need.length > 0) return { need };
-  const objects = wholes.flatMap((whole) => (whole as ResourceSnapshot | null)?.spec?.selectedResources ?? []);
-  return { snapshot, resources: objects.map((object) => identifierOf(object as KubeObject)) };
+  const objects: readonly KubeObject[] = wholes.flatMap(
+    (whole) => (whole as ResourceSnapshot | null)?.spec?.selectedResources ?? [],
+  );
+  return {
+    snapshot,
+    resources: objects.flatMap((object) => [identifierOf(object), ...innerIdentifiers(object)]),
+  };
 }
 
 const subindexOf = ({ metadata }: HubResourceSnapshot): number =>
@@ -279,9 +285,8 @@ function commonSnapshot({ bindings, resourceSnapshots }: DeliveredInput): HubRes
 
 /** What cannot be looked at now may still be selected: what was found last counts until it can. */
 function unbuiltIn(placement: HubPlacement, selected: Selected): readonly NotSupported[] {
-  const content = selected.state === 'selected' ? selected.content : undefined;
   const last = selected.state === 'pending' && placement.unbuilt !== undefined ? [placement.unbuilt] : [];
-  return [...notSupported(placement, content?.resources, content?.envelopes), ...last];
+  return [...notSupported(placement), ...last];
 }
 
 function membersOf(see: See, bindings: readonly HubBinding[]): readonly MemberCluster[] {

@@ -1,12 +1,12 @@
 // The content of a revision: the selected objects without what belongs to the hub, their hash and their size. What is made from an object is
 // made once, however often it is looked at.
+import { envelopeIn, innerIdentifiers } from '../../api/enveloped.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { identifierOf, type ResourceIdentifier } from '../../api/selected-resource.ts';
 import { goJson } from '../../base/go-json.ts';
 import { sha256 } from '../../base/hash.ts';
 import { deepFreeze } from '../../base/json.ts';
-import { isEnvelope } from '../not-supported.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { isTokenSecret } from './propagation.ts';
 import { strip } from './strip.ts';
@@ -32,6 +32,7 @@ interface Part {
   readonly bytes: number;
   readonly identifier: ResourceIdentifier;
   readonly isEnvelope: boolean;
+  readonly inner: readonly ResourceIdentifier[];
 }
 
 // Objects on their way through the program are frozen, so what was made from one stays true.
@@ -47,7 +48,8 @@ function partOf(whole: KubeObject): Part {
     json,
     bytes: Buffer.byteLength(json) + 1,
     identifier: identifierOf(whole),
-    isEnvelope: isEnvelope(whole),
+    isEnvelope: envelopeIn(object) !== undefined,
+    inner: innerIdentifiers(object),
   };
   if (Object.isFrozen(whole)) parts.set(whole, part);
   return part;
@@ -69,7 +71,7 @@ export function contentOf(wholes: readonly KubeObject[], { tracksJobs }: Marks =
     .filter((whole) => !isTokenSecret(whole))
     .map((whole) => partOf(tracksJobs && isJob(whole) ? tracked(whole) : whole));
   return {
-    resources: all.map(({ identifier }) => identifier),
+    resources: all.flatMap(({ identifier, inner }) => [identifier, ...inner]),
     objects: all.map(({ object }) => object),
     hash: sha256(`{"selectedResources":[${all.map(({ json }) => json).join(',')}]}`),
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),

@@ -13,7 +13,5 @@ interface About {
 
 export function unbuiltIn({ run, placement, selected }: About): readonly NotSupported[] {
   if (placement === undefined || isOver(run)) return [];
-  if (selected?.state !== 'selected') return notSupported(placement);
-  const { resources, envelopes } = selected.content;
-  return notSupported(placement, resources, envelopes);
+  return notSupported(placement);
 }

@@ -288,7 +288,10 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   const sure = writes.some((each) => each.do === 'create')
     ? [ascertain(seen(observed.family.bindings, binding), 'makes sure that the binding is still there')]
     : [];
-  return report(observed, writes.length > 0 ? undefined : present, [sure, writes, taken]);
+  // New Works first: an object that moves into one must be named there before the Work it leaves stops naming it.
+  const made = writes.filter((each) => each.do === 'create');
+  const changed = writes.filter((each) => each.do !== 'create');
+  return report(observed, writes.length > 0 ? undefined : present, [sure, made, changed, taken]);
 }
 
 /**

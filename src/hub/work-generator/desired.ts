@@ -1,7 +1,9 @@
 // The Works that a binding asks for, from the resource snapshots it names. Pure.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
+import { brokenRuleIn, type Enveloped, envelopeIn, envelopeText } from '../../api/enveloped.ts';
 import {
   annotations,
+  envelopeWorkName,
   furtherWorkName,
   labels,
   masterWorkName,
@@ -38,12 +40,63 @@ export function desiredWorks(
   const rendering = { snapshots: overrides, values: binding.spec.overrideValues ?? {} };
   const desired: DesiredWork[] = [];
   for (const snapshot of group) {
-    const rendered = render(snapshot, rendering);
-    if (!rendered.ok) return rendered;
-    desired.push(desiredWork(binding, snapshot, rendered));
+    const { plain, envelopes } = partsOf(snapshot);
+    const broken = envelopes.map(({ envelope }) => brokenRuleIn(envelope, binding.metadata.namespace)).find(isText);
+    if (broken !== undefined) return { ok: false, reason: 'SyncWorkFailed', message: broken };
+    for (const { envelope, objects } of [{ envelope: undefined, objects: plain }, ...envelopes]) {
+      const rendered = render(objects, rendering);
+      if (!rendered.ok) return envelope === undefined ? rendered : within(envelope, rendered);
+      desired.push(desiredWork(binding, snapshot, rendered, envelope));
+    }
   }
   return desired;
 }
+
+const isText = (value: string | undefined): value is string => value !== undefined;
+
+const within = (envelope: Enveloped, failed: Failed): Failed => ({
+  ...failed,
+  message: `${envelopeText(envelope)}: ${failed.message}`,
+});
+
+interface Parts {
+  /** The snapshot without its envelopes. */
+  readonly plain: ResourceSnapshot;
+  readonly envelopes: readonly { readonly envelope: Enveloped; readonly objects: ResourceSnapshot }[];
+}
+
+const known = new WeakMap<ResourceSnapshot, Parts>();
+
+/** Made once per snapshot: outcomes of overrides are remembered by these. */
+function partsOf(snapshot: ResourceSnapshot): Parts {
+  const before = known.get(snapshot);
+  if (before !== undefined) return before;
+  const { selectedResources } = snapshot.spec;
+  const envelopes = selectedResources.flatMap((each) => envelopeIn(each) ?? []);
+  const holding = (objects: readonly KubeObject[]) => ({
+    ...snapshot,
+    spec: { selectedResources: objects as typeof selectedResources },
+  });
+  const parts = {
+    plain:
+      envelopes.length === 0 ? snapshot : holding(selectedResources.filter((each) => envelopeIn(each) === undefined)),
+    envelopes: envelopes.map((envelope) => ({
+      envelope,
+      objects: holding(envelope.entries.map((each) => each.object)),
+    })),
+  };
+  known.set(snapshot, parts);
+  return parts;
+}
+
+const envelopeLabels = ({ type, name, namespace }: Enveloped): Labels => ({
+  [labels.envelopeWork]: type,
+  [labels.envelopeName]: name,
+  ...(namespace === undefined ? {} : { [labels.envelopeNamespace]: namespace }),
+});
+
+const envelopeHash = ({ type, name, namespace = '' }: Enveloped): string =>
+  sha256(`${type}/${namespace}/${name}`).slice(0, 16);
 
 export const isFailed = (desired: readonly DesiredWork[] | Failed): desired is Failed => 'ok' in desired;
 
@@ -58,19 +111,22 @@ function desiredWork(
   binding: HubBinding,
   snapshot: ResourceSnapshot,
   { content, manifests }: Extract<Rendered, { readonly ok: true }>,
+  envelope: Enveloped | undefined,
 ): DesiredWork {
   const { metadata, spec } = binding;
   const placement = metadata.labels?.[labels.parentPlacement] ?? '';
   const base = workBaseName(placement, metadata.namespace);
   const subindex = snapshot.metadata.annotations?.[annotations.subindexOfResourceSnapshot];
+  const own = subindex === undefined ? masterWorkName(base) : furtherWorkName(base, Number(subindex));
   return {
-    name: subindex === undefined ? masterWorkName(base) : furtherWorkName(base, Number(subindex)),
+    name: envelope === undefined ? own : envelopeWorkName(own, envelopeHash(envelope)),
     namespace: memberNamespace(spec.targetCluster),
     labels: {
       [labels.parentBinding]: metadata.name ?? '',
       [labels.parentPlacement]: placement,
       [labels.parentResourceSnapshotIndex]: snapshot.metadata.labels?.[labels.resourceIndex] ?? '',
       ...(metadata.namespace === undefined ? {} : { [labels.parentPlacementNamespace]: metadata.namespace }),
+      ...(envelope === undefined ? {} : envelopeLabels(envelope)),
     },
     annotations: originOf(binding),
     manifests,

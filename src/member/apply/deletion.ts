@@ -16,6 +16,8 @@ import type { Hands, Rest } from '../../runtime/controller.ts';
 import type { AgentWork } from '../sources.ts';
 import { anyResourceOf, type Identifier, identityOf } from './manifest.ts';
 import { isSameOwner, ownersOf } from './ownership.ts';
+import { stillOwned } from './preparation.ts';
+import type { Siblings } from './siblings.ts';
 import { abandons, giveBackOne, keepsTakenOver } from './taken-over.ts';
 import { targetOf } from './targets.ts';
 import { ownerReferenceTo } from './wanted.ts';
@@ -28,6 +30,7 @@ export interface Going {
   /** With what its status names. */
   whole(): Promise<Work | undefined>;
   readonly catalogue: LiveCatalogue;
+  readonly siblings?: Siblings;
   /** After this long a deletion counts as stuck. */
   readonly patienceMs: number;
   readonly now: number;
@@ -44,6 +47,8 @@ export async function endWork(hands: Hands, going: Going): Promise<Rest> {
     return rest('all that was placed is gone');
   }
   const { uid = '', deletionTimestamp } = record.metadata;
+  if (deletionTimestamp === undefined && (await isHandingOver(hands, going, record)))
+    return { ...rest('waits until another Work of the binding has taken its objects over'), wakeAt: now + patienceMs };
   if (deletionTimestamp === undefined) {
     const isAbandoned = await giveBackAll(hands, going, record);
     const at = { resource: appliedWork, name };
@@ -90,6 +95,15 @@ async function letGo(hands: Hands, { metadata }: AgentWork, held: readonly strin
       manager: fieldManagers.apply,
     }),
   );
+}
+
+/** Garbage collection would delete objects that another Work of the binding is about to take over. */
+async function isHandingOver(hands: Hands, going: Going, record: AppliedWork): Promise<boolean> {
+  const { catalogue, siblings } = going;
+  if (siblings === undefined) return false;
+  const claimed = namedBy(await going.whole(), record).filter((each) => siblings.isClaimed(each));
+  const owner = ownerReferenceTo(record.metadata.name ?? '', record.metadata.uid ?? '');
+  return (await stillOwned({ hands, catalogue }, claimed, owner)).length > 0;
 }
 
 // ---- what is not to go

@@ -47,6 +47,8 @@ export interface Case {
   readonly owner: OwnerReference;
   /** Of references to AppliedWorks: nobody stands behind it any more. */
   isForsaken(reference: OwnerReference): boolean;
+  /** Of references to AppliedWorks: another Work of the binding that hands the object over. */
+  isYielded?(reference: OwnerReference): boolean;
   /** Of references to AppliedWorks: the placement behind it, if it can be told. */
   placementOf(reference: OwnerReference): string | undefined;
   readonly strategy: Strategy;
@@ -62,7 +64,7 @@ export function judge(each: Case): Operation {
       { code: 'TooLarge' },
     );
   }
-  const owners = live && ownersAround(live, each.owner, each.isForsaken);
+  const owners = live && ownersFor(each, live);
   const own = isClusterOwned(identifier, wanted.object.metadata) || isClusterOwned(identifier, live?.metadata ?? {});
   if (own) {
     return {
@@ -84,6 +86,13 @@ export function judge(each: Case): Operation {
   if (unlikeness !== undefined) return unlikeness;
   const force = strategy.serverSideApplyConfig?.force ?? false;
   return isServerSide ? serverSideApply(wanted, live, owners, force) : difference(each, live, owners);
+}
+
+/** An object that another Work of the binding hands over was placed by us: this is no take-over. */
+function ownersFor({ owner, isForsaken, isYielded }: Case, live: KubeObject): Owners {
+  const isHanded = (reference: OwnerReference) => namesAppliedWork(reference) && (isYielded?.(reference) ?? false);
+  const owners = ownersAround(live, owner, (reference) => isHanded(reference) || isForsaken(reference));
+  return ownersOf(live).some(isHanded) ? { ...owners, isOurs: true } : owners;
 }
 
 /** What the strategy does not let us write over. A manifest that has changed since is applied over any drift, as in KubeFleet. */

@@ -122,3 +122,12 @@ export const unserved = ({ group = '', version = '', kind = '' }: Identifier): R
 });
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** With and without namespace: what one is is known only where the kind is served. */
+export const inSpec = (orders: readonly Order[]): ReadonlySet<string> =>
+  new Set(
+    orders.flatMap(({ identifier }) => {
+      const { namespace: _namespace, ...bare } = identifier;
+      return [identityOf(identifier), identityOf(bare)];
+    }),
+  );

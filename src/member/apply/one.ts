@@ -45,6 +45,8 @@ export interface One {
   /** What was taken over stays on the member when it is no longer wanted. */
   readonly keeps: boolean;
   isForsaken(reference: OwnerReference): boolean;
+  /** Of references to AppliedWorks: another Work of the binding that hands the object over. */
+  isYielded?(reference: OwnerReference): boolean;
   placementOf(reference: OwnerReference): string | undefined;
   /** The live object as the watch knows it: `uid@resourceVersion` or `absent`; undefined = it does not know. */
   readonly known: string | undefined;

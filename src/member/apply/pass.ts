@@ -5,7 +5,7 @@
 import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
-import { finalizers } from '../../api/names.ts';
+import { finalizers, labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { ManifestCondition, Work, WorkStatus } from '../../api/work.ts';
@@ -23,6 +23,7 @@ import {
   describe,
   type Identifier,
   identityOf,
+  inSpec,
   type Order,
   ordersOf,
   placed,
@@ -33,8 +34,9 @@ import {
 import type { Memory } from './memory.ts';
 import { applyOne, type One, standing } from './one.ts';
 import { type Outcome, refused } from './outcome.ts';
-import { AT_A_TIME, inSpec, prepare } from './preparation.ts';
+import { AT_A_TIME, prepare } from './preparation.ts';
 import { appliedResources, keepRecord, recordOf } from './record.ts';
+import type { Siblings } from './siblings.ts';
 import { withTrouble } from './starting.ts';
 import { summarise, withinSize } from './summarise.ts';
 import { notSupported } from './supported.ts';
@@ -54,6 +56,7 @@ export interface PassInput {
   /** Of references to other AppliedWorks. */
   isForsaken(reference: OwnerReference): boolean;
   placementOf(reference: OwnerReference): string | undefined;
+  readonly siblings?: Siblings;
   troubledPods(namespace: string): readonly TroubledPod[];
   readonly now: number;
   readonly isRecheck: boolean;
@@ -67,6 +70,8 @@ export interface PassEnd {
   readonly lacksKinds: boolean;
   /** Something changed behind our back while we were at it. */
   readonly isOutrun: boolean;
+  /** Another Work of the binding has to take objects first. */
+  readonly isHandingOver?: boolean;
   readonly refusal?: string;
 }
 
@@ -87,7 +92,7 @@ export async function pass(input: PassInput): Promise<PassEnd> {
   if (typeof record === 'string') return refuseAll(record);
   const owner = ownerReferenceTo(name, record.metadata.uid ?? '');
 
-  const { staying, kept } = await prepare(input, { hub, record, owner, orders });
+  const { staying, kept, handing } = await prepare(input, { hub, record, owner, orders });
   const { outcomes: applied, ones } = await applyAll(input, orders, owner);
   const outcomes = await Promise.all(applied.map((each) => withTrouble(hands, each, input.troubledPods)));
   const all = [...outcomes, ...staying];
@@ -97,13 +102,14 @@ export async function pass(input: PassInput): Promise<PassEnd> {
   await keepRecord(
     hands,
     kept,
-    appliedResources(
-      kept.status,
-      outcomes,
-      staying.map(({ identifier }) => identifier),
-    ),
+    appliedResources(kept.status, outcomes, [...staying.map(({ identifier }) => identifier), ...handing]),
   );
-  return { outcomes: all, lacksKinds: lacks(input, orders), isOutrun: ones.some((one) => isOutrun(input, one)) };
+  return {
+    outcomes: all,
+    lacksKinds: lacks(input, orders),
+    isOutrun: ones.some((one) => isOutrun(input, one)),
+    isHandingOver: handing.length > 0,
+  };
 }
 
 /**
@@ -172,7 +178,10 @@ async function applyAll(input: PassInput, orders: readonly Order[], owner: Owner
     if (hasNewKinds && lacks(input, group)) await refreshed(catalogue);
     await mapLimit(group, AT_A_TIME, async ({ identifier, manifest }) => {
       const resource = resourceOf(catalogue, identifier);
-      const problem = resource === undefined ? unserved(identifier) : wrongScope(identifier, resource);
+      const problem =
+        resource === undefined
+          ? unserved(identifier)
+          : wrongScope(identifier, resource, manifest as KubeObject, input.work);
       if (resource === undefined || problem !== undefined) {
         outcomes.set(identifier.ordinal, refused(identifier, problem as Refusal));
         return;
@@ -201,10 +210,20 @@ function forget(memory: Memory, ones: readonly One[]): void {
   for (const key of memory.keys()) if (!named.has(key) && !key.startsWith('left over|')) memory.delete(key);
 }
 
-const wrongScope = (identifier: Identifier, { namespaced }: Resource): Refusal | undefined =>
-  namespaced && identifier.namespace === undefined
-    ? { reason: 'DecodingErred', message: `${describe(identifier)} needs a namespace` }
-    : undefined;
+/** An object in an envelope is what its author may place only if the kind has the scope that its namespace says. */
+function wrongScope(
+  identifier: Identifier,
+  { namespaced }: Resource,
+  { metadata }: KubeObject,
+  work: Work,
+): Refusal | undefined {
+  if (namespaced && identifier.namespace === undefined)
+    return { reason: 'DecodingErred', message: `${describe(identifier)} needs a namespace` };
+  const isEnveloped = work.metadata.labels?.[labels.envelopeWork] !== undefined;
+  if (!isEnveloped || namespaced || metadata.namespace === undefined || metadata.namespace === '') return undefined;
+  const message = `${describe(identifier)} is cluster-scoped and must not have a namespace in an envelope`;
+  return { reason: 'DecodingErred', message };
+}
 
 interface Parts {
   readonly identifier: Identifier;
@@ -237,6 +256,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     strategy: strategyOf(work),
     keeps: keepsTakenOver(work.metadata),
     isForsaken: input.isForsaken,
+    isYielded: (reference) => input.siblings?.yields(reference.name, identifier) ?? false,
     placementOf: input.placementOf,
     known: eyes.known(resource, identifier),
     surroundings: eyes.surroundings(identifier.namespace),

@@ -2,22 +2,27 @@
 //
 // Guarantee: whatever is on the member because of a Work is named by the Work's status or by the AppliedWork, also while one of them is about to
 // forget it.
+
 import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { OwnerReference } from '../../api/object.ts';
 import type { Work } from '../../api/work.ts';
+import { ApiError } from '../../base/errors.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import type { HubWork } from './hub-work.ts';
 import { leftOvers, release, unanswered } from './left-overs.ts';
-import { anyResourceOf, type Identifier, identityOf, isSilent, type Order } from './manifest.ts';
+import { anyResourceOf, type Identifier, identityOf, inSpec, isSilent, type Order } from './manifest.ts';
 import { failureDelayMs, type Memory } from './memory.ts';
 import { type Outcome, refused } from './outcome.ts';
+import { isSameOwner, ownersOf } from './ownership.ts';
 import { keepRecord } from './record.ts';
+import type { Siblings } from './siblings.ts';
 import { writeAhead } from './summarise.ts';
 import { keepsTakenOver } from './taken-over.ts';
+import { targetOf } from './targets.ts';
 import { inWaves, LAST_WAVE, waveOf } from './waves.ts';
 
 /** What of a pass it needs. */
@@ -29,6 +34,7 @@ interface Preparing {
   readonly now: number;
   /** Only whether it keeps what was taken over. */
   readonly work: Pick<Work, 'metadata'>;
+  readonly siblings?: Siblings;
 }
 
 /** How many objects are dealt with side by side. */
@@ -46,10 +52,16 @@ export async function prepare(input: Preparing, { hub, record, owner, orders }: 
   const { hands, now } = input;
   const status = hub.now.status;
   const old = leftOvers(inSpec(orders), status, record.status);
-  const staying = await releaseAll(input, old, owner);
+  const claimed = old.filter((each) => input.siblings?.isClaimed(each) ?? false);
+  const handing = await stillOwned(input, claimed, owner);
+  const staying = await releaseAll(
+    input,
+    old.filter((each) => !claimed.includes(each)),
+    owner,
+  );
   let kept = record;
-  if (staying.length > 0) {
-    const names = staying.map(({ identifier }) => identifier);
+  if (staying.length + handing.length > 0) {
+    const names = [...staying.map(({ identifier }) => identifier), ...handing];
     const known = record.status?.appliedResources ?? [];
     const news = names.filter((name) => !known.some((each) => identityOf(each) === identityOf(name)));
     // The Work's status is about to forget them.
@@ -60,17 +72,28 @@ export async function prepare(input: Preparing, { hub, record, owner, orders }: 
     const manifestConditions = writeAhead(orders, status, now);
     await hub.report({ conditions: status?.conditions ?? [], manifestConditions }, 'always');
   }
-  return { staying, kept };
+  return { staying, kept, handing };
 }
 
-/** With and without namespace: what one is is known only where the kind is served. */
-export const inSpec = (orders: readonly Order[]): ReadonlySet<string> =>
-  new Set(
-    orders.flatMap(({ identifier }) => {
-      const { namespace: _namespace, ...bare } = identifier;
-      return [identityOf(identifier), identityOf(bare)];
-    }),
-  );
+/** Those that another Work has not taken over yet. */
+export async function stillOwned(
+  { hands, catalogue }: Pick<Preparing, 'hands' | 'catalogue'>,
+  claimed: readonly Identifier[],
+  owner: OwnerReference,
+): Promise<readonly Identifier[]> {
+  const found = await mapLimit(claimed, AT_A_TIME, async (identifier) => {
+    const resource = anyResourceOf(catalogue, identifier);
+    if (resource === undefined) return isSilent(catalogue, identifier) ? [identifier] : [];
+    try {
+      const { object } = await hands.call('member', { verb: 'get', at: targetOf(resource, identifier) });
+      return object !== undefined && ownersOf(object).some((each) => isSameOwner(each, owner)) ? [identifier] : [];
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === 'NotFound') return [];
+      throw error;
+    }
+  });
+  return found.flat();
+}
 
 /** What others stand on goes last. Those that do not go are tried again later, with patience. */
 async function releaseAll(

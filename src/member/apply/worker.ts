@@ -2,6 +2,7 @@
 //
 // Begin with pass.ts. Wake-ups: the Work, its AppliedWork, every object that it names (by watches on the member), a kind that comes to be served,
 // the order to join or leave; and, as the last resort against our own mistakes, a look at everything every quarter of an hour.
+
 import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
@@ -37,6 +38,7 @@ import { collections, eyesOf } from './eyes.ts';
 import { ordersOf, placed, resourceOf } from './manifest.ts';
 import type { Memory } from './memory.ts';
 import { type PassEnd, pass } from './pass.ts';
+import { siblingsOf } from './siblings.ts';
 
 export interface ApplierOptions {
   /** The MemberCluster that this agent is the agent of. */
@@ -71,6 +73,8 @@ export function applierWorker(options: ApplierOptions): Worker {
   const collectionOf = collections();
   const keptOf = new Map<string, Kept>();
   const lackingKinds = new Set<string>();
+  /** Works that wait until another Work of their binding has taken objects over. */
+  const handing = new Set<string>();
   let wakeUp: (key: string) => void = () => {};
 
   const nextRecheck = (now: number) => now + Math.ceil(recheckMs * (0.9 + random.next() / 5));
@@ -108,6 +112,15 @@ export function applierWorker(options: ApplierOptions): Worker {
     return within === undefined ? `ClusterResourcePlacement "${name}"` : `ResourcePlacement "${within}/${name}"`;
   };
 
+  function siblingsIn(see: See, key: string) {
+    const own = see.get(sources.works, key, namespace);
+    return own === undefined ? {} : { siblings: siblingsOf(own, see.all(sources.works)) };
+  }
+
+  function wakeHanding(): void {
+    for (const each of handing) wakeUp(each);
+  }
+
   async function apply(see: See, key: string, hands: Hands, whole: Work): Promise<Rest | Need> {
     const kept = keptFor(key, whole.metadata.uid ?? '', see.now);
     const eyes = eyesOf(see, collectionOf);
@@ -133,6 +146,7 @@ export function applierWorker(options: ApplierOptions): Worker {
       record,
       isForsaken: forsaken(see, key),
       placementOf: placementBehind(see),
+      ...siblingsIn(see, key),
       troubledPods: (where) => [...troubleIn(see, busyPods, where), ...troubleIn(see, unscheduledPods, where)],
       now: see.now,
       isRecheck,
@@ -143,6 +157,11 @@ export function applierWorker(options: ApplierOptions): Worker {
     if (end.lacksKinds) lackingKinds.add(key);
     else lackingKinds.delete(key);
     if (end.isOutrun) wakeUp(key);
+    if (end.isHandingOver) handing.add(key);
+    else {
+      handing.delete(key);
+      wakeHanding();
+    }
     // A kind that came to be served on the way is watched from now on.
     if (eyes.missing.length > 0) return { need: [], watch: eyes.missing };
     return { holds: [], wakeAt: wakeAt(kept, end, eyes.blind, see.now), because: told(end) };
@@ -188,6 +207,8 @@ export function applierWorker(options: ApplierOptions): Worker {
       const item = see.get(sources.works, key, namespace);
       if (item === undefined) {
         forget(key);
+        handing.delete(key);
+        wakeHanding();
         return undefined;
       }
       const internal = see.get(sources.internal, cluster, namespace);
@@ -195,7 +216,9 @@ export function applierWorker(options: ApplierOptions): Worker {
       if (internal?.spec.state !== 'Join') return { holds: [], because: 'the member is not to be part of the fleet' };
       if (item.metadata.deletionTimestamp !== undefined) {
         forget(key);
+        handing.add(key);
         return endWork(hands, {
+          ...siblingsIn(see, key),
           item,
           record: see.get(appliedWorks, key),
           whole: async () =>

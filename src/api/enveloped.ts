@@ -1,0 +1,112 @@
+// Envelopes of all three forms, and the objects in them. Pure; what is made from an object is made once.
+import { byText } from '../base/compare.ts';
+import { canonicalJson, deepFreeze, isObject } from '../base/json.ts';
+import { isEnvelopeConfigMap, objectsInConfigMap } from './envelope-config-map.ts';
+import { groupVersionOf, type KubeObject, refText } from './object.ts';
+import { identifierOf, type ResourceIdentifier } from './selected-resource.ts';
+
+export type EnvelopeType = NonNullable<ResourceIdentifier['envelope']>['type'];
+
+export interface Entry {
+  readonly key: string;
+  readonly object: KubeObject;
+}
+
+export interface Enveloped {
+  readonly type: EnvelopeType;
+  readonly name: string;
+  readonly namespace?: string;
+  /** Sorted by their JSON, descending: the Work of an unchanged envelope stays as it is. */
+  readonly entries: readonly Entry[];
+}
+
+const GROUP = 'placement.kubernetes-fleet.io';
+const KINDS: readonly string[] = ['ClusterResourceEnvelope', 'ResourceEnvelope'];
+
+export const isEnvelopeKind = ({ group = '', kind }: Pick<ResourceIdentifier, 'group' | 'kind'>): boolean =>
+  group === GROUP && KINDS.includes(kind);
+
+const known = new WeakMap<KubeObject, { readonly envelope: Enveloped | undefined }>();
+
+/** undefined = it is no envelope. */
+export function envelopeIn(object: KubeObject): Enveloped | undefined {
+  const before = known.get(object);
+  if (before !== undefined) return before.envelope;
+  const envelope = read(object);
+  if (Object.isFrozen(object)) known.set(object, { envelope });
+  return envelope;
+}
+
+function read(object: KubeObject): Enveloped | undefined {
+  const { apiVersion, kind, metadata } = object;
+  const isOfKind = isEnvelopeKind({ group: groupVersionOf(apiVersion).group, kind });
+  if (!isOfKind && !isEnvelopeConfigMap(object)) return undefined;
+  const data = isOfKind
+    ? ((object as { readonly data?: Readonly<Record<string, unknown>> }).data ?? {})
+    : objectsInConfigMap(object);
+  const entries = Object.entries(data)
+    .map(([key, value]) => ({ key, object: deepFreeze(value) as KubeObject, json: canonicalJson(value) }))
+    .toSorted((a, b) => byText(b.json, a.json) || byText(a.key, b.key));
+  return {
+    type: (isOfKind ? kind : 'ConfigMap') as EnvelopeType,
+    name: metadata.name ?? '',
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    entries: entries.map(({ key, object: each }) => ({ key, object: each })),
+  };
+}
+
+/** The first entry that breaks a rule of scope or namespace. `within`: namespace of the placement, if it has one. */
+export function brokenRuleIn(envelope: Enveloped, within?: string): string | undefined {
+  for (const { key, object } of envelope.entries) {
+    const problem = problemOf(envelope, object, within);
+    if (problem !== undefined) return `${envelopeText(envelope)}, entry "${key}": ${problem}`;
+  }
+  return undefined;
+}
+
+export const envelopeText = ({ type, name, namespace }: Omit<Enveloped, 'entries'>): string =>
+  refText({ kind: type, name, ...(namespace === undefined ? {} : { namespace }) });
+
+function problemOf({ type, namespace: own = '' }: Enveloped, object: unknown, within?: string): string | undefined {
+  // The agent reports entries that are no objects, and applies the others.
+  if (!isObject(object) || !isObject(object['metadata'])) return undefined;
+  const { apiVersion, kind, metadata } = object;
+  const group = typeof apiVersion === 'string' ? groupVersionOf(apiVersion).group : '';
+  if (typeof kind === 'string' && isEnvelopeKind({ group, kind })) return 'an envelope cannot contain another envelope';
+  const namespace = typeof metadata['namespace'] === 'string' ? metadata['namespace'] : '';
+  if (type === 'ClusterResourceEnvelope') {
+    return namespace === ''
+      ? undefined
+      : `it is in namespace "${namespace}"; a ClusterResourceEnvelope contains cluster-scoped objects only`;
+  }
+  const mayBeWide = type === 'ConfigMap' && within === undefined;
+  if (namespace === own || (mayBeWide && namespace === '')) return undefined;
+  const has = namespace === '' ? 'it has no namespace' : `it is in namespace "${namespace}"`;
+  const why =
+    type === 'ConfigMap' && !mayBeWide ? ' (a ResourcePlacement places objects of its own namespace only)' : '';
+  return `${has}; only objects of namespace "${own}" are allowed${why}`;
+}
+
+/** Objects of an envelope as a status names them; those without a name are left out. */
+export function innerIdentifiers(object: KubeObject): readonly ResourceIdentifier[] {
+  const envelope = envelopeIn(object);
+  if (envelope === undefined) return [];
+  const { type, name, namespace } = envelope;
+  return envelope.entries.flatMap(({ object: inner }) =>
+    isNamed(inner)
+      ? [
+          {
+            ...identifierOf(inner),
+            envelope: { name, ...(namespace === undefined ? {} : { namespace }), type },
+          },
+        ]
+      : [],
+  );
+}
+
+const isNamed = (object: unknown): boolean =>
+  isObject(object) &&
+  typeof object['apiVersion'] === 'string' &&
+  typeof object['kind'] === 'string' &&
+  isObject(object['metadata']) &&
+  typeof object['metadata']['name'] === 'string';

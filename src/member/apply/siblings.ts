@@ -1,0 +1,46 @@
+// Works of one binding beside each other: which of them an object belongs to. Pure.
+// Guarantee: an object that moves from one Work to another of its binding is handed over with its owner reference; it is never deleted and
+// created again (docs/adr/0014-hand-over-between-works.md).
+import { annotations, labels } from '../../api/names.ts';
+import type { ObjectMeta } from '../../api/object.ts';
+import type { AgentWork } from '../sources.ts';
+import { type Identifier, identityOf } from './manifest.ts';
+
+export interface Siblings {
+  /** The other Work has to hand the object over: it is being deleted, no longer names the object, or is of an earlier order. */
+  yields(work: string, identifier: Identifier): boolean;
+  /** Another Work names the object, or may do so once its own order of this revision arrives. */
+  isClaimed(identifier: Identifier): boolean;
+}
+
+export function siblingsOf(own: AgentWork, all: readonly AgentWork[]): Siblings {
+  const binding = bindingOf(own.metadata);
+  const others =
+    binding === undefined ? [] : all.filter((each) => each !== own && bindingOf(each.metadata) === binding);
+  const isEarlier = (a: AgentWork, b: AgentWork) => revisionOf(a) !== revisionOf(b) && orderOf(a) < orderOf(b);
+  return {
+    yields(name, identifier) {
+      const other = others.find(({ metadata }) => metadata.name === name);
+      return other !== undefined && (isGoing(other) || !names(other, identifier) || isEarlier(other, own));
+    },
+    isClaimed: (identifier) =>
+      others.some((each) => !isGoing(each) && (names(each, identifier) || (!isGoing(own) && isEarlier(each, own)))),
+  };
+}
+
+export const bindingOf = ({ labels: all }: ObjectMeta): string | undefined => {
+  const binding = all?.[labels.parentBinding];
+  return binding === undefined ? undefined : `${all?.[labels.parentPlacementNamespace] ?? ''}/${binding}`;
+};
+
+const isGoing = ({ metadata }: AgentWork): boolean => metadata.deletionTimestamp !== undefined;
+
+const names = ({ identities }: AgentWork, identifier: Identifier): boolean =>
+  identities?.has(identityOf(identifier)) ?? false;
+
+const revisionOf = ({ metadata }: AgentWork): string | undefined =>
+  metadata.annotations?.[annotations.parentResourceSnapshotName];
+
+/** The generation of the binding that ordered it. */
+const orderOf = ({ metadata }: AgentWork): number =>
+  Number(metadata.annotations?.[annotations.orderedBy]?.split('/')[1] ?? 0);
