@@ -180,7 +180,6 @@ function observe(ground: Ground, world: Pretence, now: number): Observed {
   const whole = runIn(world, ground);
   const run = projected(family.runs, whole);
   const placement = ground.placement && projected(family.placements, ground.placement);
-  const content = selected?.state === 'selected' ? selected.content : undefined;
   const byName = new Map(members.map((each) => [each.metadata.name ?? '', each]));
   const requests = all(family.approvalRequests, world.all(family.approvalRequest.kind));
   return {

@@ -185,7 +185,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     let selected: Selected | undefined;
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const placement = see.get(family.placements, run.spec.placementName, run.metadata.namespace);
-      const unbuilt = unbuiltIn({ run, placement, selected });
+      const unbuilt = unbuiltIn({ run, placement });
       const observed = seeAt(see, key, run, { status, sure, selected, orders, unbuilt });
       const thought = think(observed);
       if (thought.state === 'looks' && observed.placement !== undefined) {

@@ -2,16 +2,14 @@
 // looked for when it was made.
 import { type NotSupported, notSupported } from '../not-supported.ts';
 import type { HubPlacement } from '../placement-sources.ts';
-import type { Selected } from '../revisions/looking.ts';
 import { type HubRun, isOver } from '../staged-sources.ts';
 
 interface About {
   readonly run: HubRun;
   readonly placement: HubPlacement | undefined;
-  readonly selected: Selected | undefined;
 }
 
-export function unbuiltIn({ run, placement, selected }: About): readonly NotSupported[] {
+export function unbuiltIn({ run, placement }: About): readonly NotSupported[] {
   if (placement === undefined || isOver(run)) return [];
   return notSupported(placement);
 }
