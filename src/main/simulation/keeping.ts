@@ -200,17 +200,23 @@ function unsettled(sight: Sight, of: World): string | undefined {
   if (['hub', ...MEMBERS].some((server) => sight.store(server) === undefined)) return 'a server is down';
   const isWanted =
     sight.store('hub')?.get(`${placement.cluster.group}/${placement.cluster.plural}//${ROLES}`) !== undefined;
-  const wanted = rolesIn(sight, 'hub');
+  const wanted = isWanted ? rolesIn(sight, 'hub') : new Map<string, KubeObject>();
+  const isBlocked = of === 'takes nothing over' && MEMBERS.some((member) => isInTheWay(rolesIn(sight, member), wanted));
   for (const member of MEMBERS) {
     const found = rolesIn(sight, member);
     for (const name of NAMES) {
       const live = found.get(name);
-      const problem = notAsWanted(live, isWanted && wanted.has(name), of);
+      if (isBlocked && (live === undefined || !isMadeByOwner(live))) continue;
+      const problem = notAsWanted(live, wanted.has(name), of);
       if (problem !== undefined) return `ClusterRole ${name} on ${member} ${problem}`;
     }
   }
   return undefined;
 }
+
+/** A role of the owner that is not taken over fails on its member, and by the budget the other member waits with what it has. */
+const isInTheWay = (found: ReadonlyMap<string, KubeObject>, wanted: ReadonlyMap<string, KubeObject>): boolean =>
+  [...found].some(([name, live]) => wanted.has(name) && isMadeByOwner(live));
 
 function notAsWanted(live: KubeObject | undefined, isWanted: boolean, of: World): string | undefined {
   if (!isWanted) return live !== undefined && isPlaced(live) ? 'is still placed' : undefined;
