@@ -2,7 +2,7 @@
 import type { Kind } from '../../../src/api/kind.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
 import { canonicalJson, isObject } from '../../../src/base/json.ts';
-import { samples } from '../scripts/samples.ts';
+import { contentOf, samples } from '../scripts/samples.ts';
 import type { Reply, Request } from '../server.ts';
 
 const ODD = [7, 'odd', [], {}, null] as const;
@@ -23,12 +23,13 @@ export interface FleetRequest extends Request {
 
 /** Dry runs, in the preferred version. */
 export const fleetRequests = (namespace: string): readonly FleetRequest[] =>
-  samples.flatMap(({ kind, object }) => {
+  samples.flatMap((sample) => {
+    const { kind } = sample;
     const { version = '' } = kind.versions[0] ?? {};
     const place = kind.namespaced ? `/namespaces/${namespace}` : '';
     const path = `/apis/${kind.group}/${version}${place}/${kind.plural}?dryRun=All`;
     const identity = { apiVersion: `${kind.group}/${version}`, kind: kind.kind, metadata: { name: 'varied' } };
-    return [...variations(object)].map((content) => ({
+    return [...variations(contentOf(sample, { name: 'varied', namespace }))].map((content) => ({
       of: kind,
       path,
       body: { ...identity, ...(content as object) },

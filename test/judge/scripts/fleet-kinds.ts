@@ -1,6 +1,6 @@
 // Every kind of ours through its whole life, in every served version. One command does a thing to all of them, where kubectl can.
 import { type Step, type StepLike, script } from '../script.ts';
-import { type Sample, samples } from './samples.ts';
+import { contentOf, type Sample, samples } from './samples.ts';
 
 const NAMESPACE = 'fleet-kinds';
 const n = `-n ${NAMESPACE}`;
@@ -15,9 +15,10 @@ const each = (pick: Pick, name = 'sample') => samples.map((sample) => `${pick(sa
 const all = (name: string, version: Pick, labels?: Readonly<Record<string, string>>): string =>
   samples
     .map((sample) => {
-      const { kind, object } = sample;
+      const { kind } = sample;
+      const content = contentOf(sample, { name, namespace: NAMESPACE });
       const metadata = { name, ...(kind.namespaced ? { namespace: NAMESPACE } : {}), ...(labels ? { labels } : {}) };
-      return JSON.stringify({ apiVersion: `${kind.group}/${version(sample)}`, kind: kind.kind, metadata, ...object });
+      return JSON.stringify({ apiVersion: `${kind.group}/${version(sample)}`, kind: kind.kind, metadata, ...content });
     })
     .join('\n---\n');
 

@@ -3,9 +3,12 @@
 import type { Kind } from '../../../src/api/kind.ts';
 import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 
+type Content = Readonly<Record<string, unknown>>;
+
 export interface Sample {
   readonly kind: Kind;
-  readonly object: Readonly<Record<string, unknown>>;
+  /** As written below: read it with `contentOf`. */
+  readonly object: Content;
   /** A merge patch that changes the object, or what no change of the spec is allowed but labels. */
   readonly change?: Readonly<Record<string, unknown>>;
   readonly status?: Readonly<Record<string, unknown>>;
@@ -32,8 +35,9 @@ const rules = {
     ],
   },
 };
-const clusterOverride = { clusterResourceSelectors: [namespace], ...rules };
-const override = { resourceSelectors: [configMap], ...rules };
+// No two overrides may select the same object.
+const clusterOverride = { clusterResourceSelectors: [{ ...namespace, name: 'shop-{{name}}' }], ...rules };
+const override = { resourceSelectors: [{ ...configMap, name: 'settings-{{name}}' }], ...rules };
 const binding = {
   state: 'Scheduled',
   targetCluster: 'c-1',
@@ -58,7 +62,14 @@ const stages = {
 };
 const run = { placementName: 'p', stagedRolloutStrategyName: 's', resourceSnapshotIndex: '0' };
 const request = { parentStageRollout: 'run', targetStage: 'canary' };
-const envelope = { 'cm.yaml': { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'inner' }, data: { a: '1' } } };
+const envelope = {
+  'cm.yaml': {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'inner', namespace: '{{namespace}}' },
+    data: { a: '1' },
+  },
+};
 const spec = (value: object, change?: object, status?: Sample['status']): Omit<Sample, 'kind'> => ({
   object: { spec: value },
   ...(change === undefined ? {} : { change: { spec: change } }),
@@ -180,3 +191,7 @@ export const samples: readonly Sample[] = [...hubKinds, ...memberKinds].map((kin
   if (!content) throw new Error(`no sample of ${kind.kind}`);
   return { kind, ...content };
 });
+
+/** What one object of the kind consists of beside its metadata. */
+export const contentOf = ({ object }: Sample, { name, namespace }: { name: string; namespace: string }): Content =>
+  JSON.parse(JSON.stringify(object).replaceAll('{{name}}', name).replaceAll('{{namespace}}', namespace)) as Content;
