@@ -1,9 +1,9 @@
-// Measures simulated worlds in the built program: node sim-worker.mjs ticking ACTORS STEPS | scenario NAME RUNS | new-world COUNT
-import { hubKinds } from '../dist/api/kinds.js';
-import { administrator, apiServer } from '../dist/main/simulation/api-server.js';
-import { scenarios } from '../dist/main/simulation/scenarios.js';
-import { play } from '../dist/sim/scenario.js';
-import { createWorld } from '../dist/sim/world.js';
+// Measures simulated worlds from the sources: node --import tsx sim-worker.mjs ticking ACTORS STEPS | scenario NAME RUNS | new-world COUNT
+import { hubKinds } from '../src/api/kinds.ts';
+import { play } from '../src/sim/scenario.ts';
+import { createWorld } from '../src/sim/world.ts';
+import { administrator, apiServer } from '../test/simulation/scenarios/api-server.ts';
+import { scenarios } from '../test/simulation/scenarios/scenarios.ts';
 
 const [what, ...args] = process.argv.slice(2);
 

@@ -1,5 +1,5 @@
 // Simulated worlds against the least that a replayable event queue costs, what a new world costs, and whether a step costs more in a larger
-// world or a longer run. Each measurement runs the built code in a process of its own and counts that process's processor time.
+// world or a longer run. Each measurement runs in a process of its own and counts that process's processor time.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { median, type Row } from './report.ts';
@@ -8,7 +8,9 @@ const STEPS = 100_000;
 const NEW_WORLD_MS = 1;
 
 async function measured<T>(file: string, ...args: readonly (string | number)[]): Promise<T> {
-  const child = fork(new URL(file, import.meta.url), args.map(String), { execArgv: [] });
+  const child = fork(new URL(file, import.meta.url), args.map(String), {
+    execArgv: file.endsWith('sim-worker.mjs') ? ['--import', 'tsx'] : [],
+  });
   const ended = once(child, 'exit');
   const [message] = (await Promise.race([
     once(child, 'message'),

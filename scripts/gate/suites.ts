@@ -63,7 +63,7 @@ function commandsOf(suite: string, file: string): readonly Command[] {
         { program: 'npx', args: ['biome', 'check', '--error-on-warnings', '.'] },
       ];
     case 'sim':
-      return [tsx('src/main/sim.ts', ...(isFull ? ['--ci'] : GATE_SIMULATION), '--jobs', '2', '--counts', file)];
+      return [tsx('test/simulation/run.ts', ...(isFull ? ['--ci'] : GATE_SIMULATION), '--jobs', '2', '--counts', file)];
     case 'mutants':
       return [tsx('test/simulation/mutants/run.ts', ...(isFull ? ['--record'] : GATE_MUTANTS), '--counts', file)];
     default:

@@ -1,7 +1,7 @@
 // The checkers can object: each is shown something that it must not let pass.
 import { describe, expect, test } from 'vitest';
-import { ledgerScenario } from '../../src/main/simulation/ledger.ts';
 import { play, type Scenario } from '../../src/sim/scenario.ts';
+import { ledgerScenario } from './scenarios/ledger.ts';
 
 /** The checkers that objected within some seeds. */
 async function objections(scenario: Scenario, seeds: number): Promise<ReadonlySet<string>> {

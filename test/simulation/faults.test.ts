@@ -1,8 +1,8 @@
 // What a scenario has none of does not happen in its worlds, not even to what is done for the first time.
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/base/random.ts';
-import { configMaps } from '../../src/main/simulation/config-maps.ts';
 import { nameOf, randomFaults, usualRates } from '../../src/sim/faults.ts';
+import { configMaps } from './scenarios/config-maps.ts';
 
 const at = { resource: configMaps, namespace: 'default', name: 'x' };
 const rates = {

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { scenarios } from '../../src/main/simulation/scenarios.ts';
 import { allMutants, MIN_TRIED, mutantsFor } from './mutants/all.ts';
 import { mutated } from './mutants/mutant.ts';
+import { scenarios } from './scenarios/scenarios.ts';
 
 const textOf = (file: string) => readFileSync(resolve(import.meta.dirname, '../..', file), 'utf8');
 

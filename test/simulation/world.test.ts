@@ -9,13 +9,13 @@ import type { Resource } from '../../src/api/kind.ts';
 import type { Transport } from '../../src/api/transport.ts';
 import { until } from '../../src/base/clock.ts';
 import { ApiError, LostError } from '../../src/base/errors.ts';
-import { administrator, apiServer } from '../../src/main/simulation/api-server.ts';
-import { scenarios } from '../../src/main/simulation/scenarios.ts';
 import type { Deps } from '../../src/runtime/deps.ts';
 import { type Fate, type Faults, noFaults, type WatchFate } from '../../src/sim/faults.ts';
 import { ForbiddenInWorld } from '../../src/sim/guard.ts';
 import { play } from '../../src/sim/scenario.ts';
 import { createWorld, type World } from '../../src/sim/world.ts';
+import { administrator, apiServer } from './scenarios/api-server.ts';
+import { scenarios } from './scenarios/scenarios.ts';
 
 const configMaps: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const hub = { servers: { hub: { server: 'hub', as: administrator } } };
@@ -43,7 +43,7 @@ describe('the same seed', () => {
   const elsewhere = (...args: readonly string[]) =>
     execFileSync(
       process.execPath,
-      ['--import', 'tsx', 'src/main/sim.ts', '--seed', '7', '--runs', '1', '--hashes', ...args],
+      ['--import', 'tsx', 'test/simulation/run.ts', '--seed', '7', '--runs', '1', '--hashes', ...args],
       { cwd: resolve(import.meta.dirname, '../..'), encoding: 'utf8' },
     );
 

@@ -55,7 +55,7 @@ async function objection(
   const { code, output } = await runNode(
     root,
     [
-      ...['--import', 'tsx', ...hook, 'src/main/sim.ts', '--scenario', scenario],
+      ...['--import', 'tsx', ...hook, 'test/simulation/run.ts', '--scenario', scenario],
       ...['--seed', String(first), '--runs', String(runs), '--first'],
     ],
     swaps ? { FLOTILLA_SWAPS: JSON.stringify(swaps) } : {},

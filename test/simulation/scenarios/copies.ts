@@ -1,17 +1,17 @@
 // The runtime on trial, without a fleet: a controller that keeps a copy of every source. Sources come, change, go and come back under
 // the same name. A copy never goes back to an older text, is removed only when its source is gone, and in the end all copies are right.
 // With two copiers, each with its own view of the world, all of that still holds.
-import type { KubeObject } from '../../api/object.ts';
-import type { Transport } from '../../api/transport.ts';
-import { create, patch, remove, seen, tell } from '../../runtime/actions.ts';
-import { type Controller, type Decision, idle, type WholeRef } from '../../runtime/controller.ts';
-import type { Deps } from '../../runtime/deps.ts';
-import { startManager } from '../../runtime/manager.ts';
-import { type Checker, changeChecker, looksAfterLoss, noWriteLost } from '../../sim/check.ts';
-import { usualRates } from '../../sim/faults.ts';
-import type { Scenario } from '../../sim/scenario.ts';
-import type { Readable } from '../../sim/server.ts';
-import type { Stop } from '../../sim/world.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import type { Transport } from '../../../src/api/transport.ts';
+import { create, patch, remove, seen, tell } from '../../../src/runtime/actions.ts';
+import { type Controller, type Decision, idle, type WholeRef } from '../../../src/runtime/controller.ts';
+import type { Deps } from '../../../src/runtime/deps.ts';
+import { startManager } from '../../../src/runtime/manager.ts';
+import { type Checker, changeChecker, looksAfterLoss, noWriteLost } from '../../../src/sim/check.ts';
+import { usualRates } from '../../../src/sim/faults.ts';
+import type { Scenario } from '../../../src/sim/scenario.ts';
+import type { Readable } from '../../../src/sim/server.ts';
+import type { Stop } from '../../../src/sim/world.ts';
 import { administrator, apiServer } from './api-server.ts';
 import { aConfigMap, configMapAt, configMaps, configMapsAs, dataOf, keyOfConfigMap } from './config-maps.ts';
 import { person } from './person.ts';

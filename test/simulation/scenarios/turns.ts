@@ -1,17 +1,17 @@
 // A rollout in small: items move to a new version one at a time, and one that has moved must be ready before the next may move.
 // The limit spans several objects, so no condition on a single write protects it: it rests on a runtime that reads its own writes, looks
 // up what was lost and never forgets. (A request that outlives its sender would break it whatever the sender does; there are none here.)
-import type { KubeObject } from '../../api/object.ts';
-import type { Transport } from '../../api/transport.ts';
-import { patch, seen } from '../../runtime/actions.ts';
-import { type Controller, type Decision, idle } from '../../runtime/controller.ts';
-import type { Deps } from '../../runtime/deps.ts';
-import { startManager } from '../../runtime/manager.ts';
-import { type Checker, looksAfterLoss, noWriteLost } from '../../sim/check.ts';
-import { usualRates } from '../../sim/faults.ts';
-import type { Scenario } from '../../sim/scenario.ts';
-import type { Readable } from '../../sim/server.ts';
-import type { Stop } from '../../sim/world.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import type { Transport } from '../../../src/api/transport.ts';
+import { patch, seen } from '../../../src/runtime/actions.ts';
+import { type Controller, type Decision, idle } from '../../../src/runtime/controller.ts';
+import type { Deps } from '../../../src/runtime/deps.ts';
+import { startManager } from '../../../src/runtime/manager.ts';
+import { type Checker, looksAfterLoss, noWriteLost } from '../../../src/sim/check.ts';
+import { usualRates } from '../../../src/sim/faults.ts';
+import type { Scenario } from '../../../src/sim/scenario.ts';
+import type { Readable } from '../../../src/sim/server.ts';
+import type { Stop } from '../../../src/sim/world.ts';
 import { administrator, apiServer } from './api-server.ts';
 import { aConfigMap, configMapAt, configMaps, configMapsAs, type Data, dataOf, keyOfConfigMap } from './config-maps.ts';
 import { person } from './person.ts';

@@ -1,18 +1,18 @@
 // How a world with runs ends: every run is over, or says in its status what holds it, and what it says is so. Nothing goes half-way, and no
 // request is left behind by a run that is gone.
-import type { ApprovalRequest } from '../../api/approval-request.ts';
-import type { Binding } from '../../api/binding.ts';
-import type { HoldEntry } from '../../api/holds.ts';
-import type { Resource } from '../../api/kind.ts';
-import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
-import { labels } from '../../api/names.ts';
-import { conditionOf } from '../../api/next-condition.ts';
-import type { KubeObject } from '../../api/object.ts';
-import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
-import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
-import type { PlacementFamily } from '../../hub/families.ts';
-import type { Sight } from '../../sim/check.ts';
-import type { Readable } from '../../sim/server.ts';
+import type { ApprovalRequest } from '../../../src/api/approval-request.ts';
+import type { Binding } from '../../../src/api/binding.ts';
+import type { HoldEntry } from '../../../src/api/holds.ts';
+import type { Resource } from '../../../src/api/kind.ts';
+import { type MemberCluster, memberCluster } from '../../../src/api/member-cluster.ts';
+import { labels } from '../../../src/api/names.ts';
+import { conditionOf } from '../../../src/api/next-condition.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import type { ResourceSnapshot } from '../../../src/api/resource-snapshot.ts';
+import type { StagedUpdateRun } from '../../../src/api/staged-update-run.ts';
+import type { PlacementFamily } from '../../../src/hub/families.ts';
+import type { Sight } from '../../../src/sim/check.ts';
+import type { Readable } from '../../../src/sim/server.ts';
 import { textIn } from './light-member.ts';
 import {
   isAccepted,

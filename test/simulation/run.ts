@@ -7,13 +7,13 @@ import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { messageOf, UserError } from '../base/errors.ts';
-import type { Failure } from '../sim/check.ts';
-import { faultsOf } from '../sim/faults.ts';
-import { type Entry, Matrix } from '../sim/matrix.ts';
-import { play, type Scenario } from '../sim/scenario.ts';
-import { type Draw, type Drawn, drawAll, drawUntil } from './simulation/draw.ts';
-import { scenarios } from './simulation/scenarios.ts';
+import { messageOf, UserError } from '../../src/base/errors.ts';
+import type { Failure } from '../../src/sim/check.ts';
+import { faultsOf } from '../../src/sim/faults.ts';
+import { type Entry, Matrix } from '../../src/sim/matrix.ts';
+import { play, type Scenario } from '../../src/sim/scenario.ts';
+import { type Draw, type Drawn, drawAll, drawUntil } from './scenarios/draw.ts';
+import { scenarios } from './scenarios/scenarios.ts';
 
 const USAGE = `usage: npm run sim -- [options]
   --seed N         the first seed (1)

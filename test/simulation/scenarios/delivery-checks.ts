@@ -2,18 +2,18 @@
 // more with one than target and surge; an answer about one revision is never taken for another; what is foreign is neither changed nor deleted.
 // And in the end: the newest revision is everywhere it should be and nowhere else; or, if it cannot work, it has stopped at the budget and the
 // status names for everyone who waits a cluster that really holds it up.
-import type { Binding } from '../../api/binding.ts';
-import type { Resource } from '../../api/kind.ts';
-import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
-import { labels, masterWorkName, memberNamespace, workBaseName } from '../../api/names.ts';
-import { conditionOf } from '../../api/next-condition.ts';
-import type { KubeObject } from '../../api/object.ts';
-import type { Placement } from '../../api/placement.ts';
-import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
-import { work } from '../../api/work.ts';
-import type { PlacementFamily } from '../../hub/families.ts';
-import { type Checker, changeChecker, type Sight } from '../../sim/check.ts';
-import type { Readable } from '../../sim/server.ts';
+import type { Binding } from '../../../src/api/binding.ts';
+import type { Resource } from '../../../src/api/kind.ts';
+import { type MemberCluster, memberCluster } from '../../../src/api/member-cluster.ts';
+import { labels, masterWorkName, memberNamespace, workBaseName } from '../../../src/api/names.ts';
+import { conditionOf } from '../../../src/api/next-condition.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import type { Placement } from '../../../src/api/placement.ts';
+import type { ResourceSnapshot } from '../../../src/api/resource-snapshot.ts';
+import { work } from '../../../src/api/work.ts';
+import type { PlacementFamily } from '../../../src/hub/families.ts';
+import { type Checker, changeChecker, type Sight } from '../../../src/sim/check.ts';
+import type { Readable } from '../../../src/sim/server.ts';
 import { imageOf, isBad, isUp } from './workloads.ts';
 
 export const SHOP = 'shop';

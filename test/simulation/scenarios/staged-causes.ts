@@ -1,14 +1,14 @@
 // Why a run gives up, held against what is there. It gives up for good, so it must have asked the server: objected to is a cause that was not so
 // when the word was sent, and of which the hub was told nothing else since it stopped being so. Not everything is judged that a run may say, only
 // what a hub that is behind could get wrong.
-import type { Resource } from '../../api/kind.ts';
-import { memberCluster } from '../../api/member-cluster.ts';
-import { conditionOf } from '../../api/next-condition.ts';
-import type { StagedUpdateRun, StageStatus } from '../../api/staged-update-run.ts';
-import type { Request } from '../../api/transport.ts';
-import { byText } from '../../base/compare.ts';
-import type { PlacementFamily } from '../../hub/families.ts';
-import type { Happening, Sight } from '../../sim/check.ts';
+import type { Resource } from '../../../src/api/kind.ts';
+import { memberCluster } from '../../../src/api/member-cluster.ts';
+import { conditionOf } from '../../../src/api/next-condition.ts';
+import type { StagedUpdateRun, StageStatus } from '../../../src/api/staged-update-run.ts';
+import type { Request } from '../../../src/api/transport.ts';
+import { byText } from '../../../src/base/compare.ts';
+import type { PlacementFamily } from '../../../src/hub/families.ts';
+import type { Happening, Sight } from '../../../src/sim/check.ts';
 import { type Chronicle, planOf, requestsOf, stagesOf, type Told } from './staged-chronicle.ts';
 
 /** How long an answer may be under way, or others that are waited for with it. */

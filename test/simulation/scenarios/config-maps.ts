@@ -1,8 +1,8 @@
 // What the toy scenarios are about: ConfigMaps, as sources of the runtime and as targets of calls.
-import type { Resource } from '../../api/kind.ts';
-import type { KubeObject, Labels } from '../../api/object.ts';
-import type { Target } from '../../api/transport.ts';
-import type { Source } from '../../runtime/controller.ts';
+import type { Resource } from '../../../src/api/kind.ts';
+import type { KubeObject, Labels } from '../../../src/api/object.ts';
+import type { Target } from '../../../src/api/transport.ts';
+import type { Source } from '../../../src/runtime/controller.ts';
 
 export const configMaps: Resource = {
   group: '',

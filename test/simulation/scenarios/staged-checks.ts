@@ -1,19 +1,19 @@
 // What must hold of staged update runs, as seen from outside: at bindings, requests and members. No cluster gets a revision before its stage's
 // turn; never more than the limit are under way; no gate is passed that was not opened; what is stopped, or deleted, starts nothing; without a
 // run nothing moves; and what a run says that it has done is done.
-import type { ApprovalRequest } from '../../api/approval-request.ts';
-import type { Binding } from '../../api/binding.ts';
-import { annotations, clusterOfNamespace } from '../../api/names.ts';
-import { conditionOf } from '../../api/next-condition.ts';
-import type { StagedUpdateRun, StageStatus } from '../../api/staged-update-run.ts';
-import type { Request } from '../../api/transport.ts';
-import { type Work, work } from '../../api/work.ts';
-import { parseDuration } from '../../base/duration.ts';
-import { countAtLeastOne } from '../../base/int-or-percent.ts';
-import { isObject } from '../../base/json.ts';
-import type { PlacementFamily } from '../../hub/families.ts';
-import { type Checker, changeChecker, type Happening, type Sight } from '../../sim/check.ts';
-import type { ReadableChange } from '../../sim/server.ts';
+import type { ApprovalRequest } from '../../../src/api/approval-request.ts';
+import type { Binding } from '../../../src/api/binding.ts';
+import { annotations, clusterOfNamespace } from '../../../src/api/names.ts';
+import { conditionOf } from '../../../src/api/next-condition.ts';
+import type { StagedUpdateRun, StageStatus } from '../../../src/api/staged-update-run.ts';
+import type { Request } from '../../../src/api/transport.ts';
+import { type Work, work } from '../../../src/api/work.ts';
+import { parseDuration } from '../../../src/base/duration.ts';
+import { countAtLeastOne } from '../../../src/base/int-or-percent.ts';
+import { isObject } from '../../../src/base/json.ts';
+import type { PlacementFamily } from '../../../src/hub/families.ts';
+import { type Checker, changeChecker, type Happening, type Sight } from '../../../src/sim/check.ts';
+import type { ReadableChange } from '../../../src/sim/server.ts';
 import { Causes, endOf } from './staged-causes.ts';
 import {
   Chronicle,

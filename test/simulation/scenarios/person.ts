@@ -1,9 +1,9 @@
 // Somebody who uses a cluster while things go wrong around them: does one thing after the other, and shrugs when one fails.
-import type { Transport } from '../../api/transport.ts';
-import { until } from '../../base/clock.ts';
-import { AbortError, ApiError, LostError } from '../../base/errors.ts';
-import type { Deps } from '../../runtime/deps.ts';
-import type { Stop } from '../../sim/world.ts';
+import type { Transport } from '../../../src/api/transport.ts';
+import { until } from '../../../src/base/clock.ts';
+import { AbortError, ApiError, LostError } from '../../../src/base/errors.ts';
+import type { Deps } from '../../../src/runtime/deps.ts';
+import type { Stop } from '../../../src/sim/world.ts';
 
 export interface Habit {
   /** For how long they are at it. */

@@ -1,21 +1,21 @@
 // What every scenario with a hub and members needs: their identities, hub and agents as actors, how members join.
-import type { LiveCatalogue } from '../../api/catalogue.ts';
-import { type JoinOptions, joinObjects } from '../../api/join.ts';
-import { memberCluster } from '../../api/member-cluster.ts';
-import { HUB_USER_NAME, leases, memberServiceAccount, SYSTEM_NAMESPACE } from '../../api/names.ts';
-import type { KubeObject, User } from '../../api/object.ts';
-import { namespaceResource } from '../../api/resources.ts';
-import type { Target, Transport } from '../../api/transport.ts';
-import { builtinResources } from '../../apiserver/builtin/registry.ts';
-import { catalogueOf } from '../../apiserver/live-catalogue.ts';
-import { createRegistry } from '../../apiserver/live-registry.ts';
-import { ApiError } from '../../base/errors.ts';
-import { transportProbe } from '../../member/heartbeat/probe.ts';
-import type { Deps } from '../../runtime/deps.ts';
-import { startLeader } from '../../runtime/leader.ts';
-import type { Manager } from '../../runtime/manager.ts';
-import type { Stop } from '../../sim/world.ts';
-import { type HubOptions, startAgent, startHub } from '../parts.ts';
+import type { LiveCatalogue } from '../../../src/api/catalogue.ts';
+import { type JoinOptions, joinObjects } from '../../../src/api/join.ts';
+import { memberCluster } from '../../../src/api/member-cluster.ts';
+import { HUB_USER_NAME, leases, memberServiceAccount, SYSTEM_NAMESPACE } from '../../../src/api/names.ts';
+import type { KubeObject, User } from '../../../src/api/object.ts';
+import { namespaceResource } from '../../../src/api/resources.ts';
+import type { Target, Transport } from '../../../src/api/transport.ts';
+import { builtinResources } from '../../../src/apiserver/builtin/registry.ts';
+import { catalogueOf } from '../../../src/apiserver/live-catalogue.ts';
+import { createRegistry } from '../../../src/apiserver/live-registry.ts';
+import { ApiError } from '../../../src/base/errors.ts';
+import { type HubOptions, startAgent, startHub } from '../../../src/main/parts.ts';
+import { transportProbe } from '../../../src/member/heartbeat/probe.ts';
+import type { Deps } from '../../../src/runtime/deps.ts';
+import { startLeader } from '../../../src/runtime/leader.ts';
+import type { Manager } from '../../../src/runtime/manager.ts';
+import type { Stop } from '../../../src/sim/world.ts';
 
 export const identityOf = (cluster: string): User => ({
   name: `system:serviceaccount:${SYSTEM_NAMESPACE}:${memberServiceAccount(cluster)}`,

@@ -1,6 +1,6 @@
 // All scenarios, by name.
-import { clusterFamily, namespacedFamily } from '../../hub/families.ts';
-import type { Scenario } from '../../sim/scenario.ts';
+import { clusterFamily, namespacedFamily } from '../../../src/hub/families.ts';
+import type { Scenario } from '../../../src/sim/scenario.ts';
 import { copiesScenario } from './copies.ts';
 import { deliveryScenario } from './delivery.ts';
 import { keepingScenario } from './keeping.ts';

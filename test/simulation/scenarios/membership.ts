@@ -1,5 +1,5 @@
-import { hubKinds, memberKinds } from '../../api/kinds.ts';
-import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
+import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
+import { type MemberCluster, memberCluster } from '../../../src/api/member-cluster.ts';
 import {
   finalizers,
   labels,
@@ -8,23 +8,23 @@ import {
   memberRole,
   memberRoleBinding,
   SYSTEM_NAMESPACE,
-} from '../../api/names.ts';
-import { conditionOf } from '../../api/next-condition.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { namespaceResource, roleBindingResource, roleResource } from '../../api/resources.ts';
-import type { Target, Transport } from '../../api/transport.ts';
-import { work } from '../../api/work.ts';
-import { LEASES } from '../../runtime/leader.ts';
+} from '../../../src/api/names.ts';
+import { conditionOf } from '../../../src/api/next-condition.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import { namespaceResource, roleBindingResource, roleResource } from '../../../src/api/resources.ts';
+import type { Target, Transport } from '../../../src/api/transport.ts';
+import { work } from '../../../src/api/work.ts';
+import { LEASES } from '../../../src/runtime/leader.ts';
 import {
   type Checker,
   changeChecker,
   conditionsAreOfTheirObject,
   looksAfterLoss,
   noWriteLost,
-} from '../../sim/check.ts';
-import { usualRates } from '../../sim/faults.ts';
-import type { Scenario } from '../../sim/scenario.ts';
-import type { Readable, ReadableChange } from '../../sim/server.ts';
+} from '../../../src/sim/check.ts';
+import { usualRates } from '../../../src/sim/faults.ts';
+import type { Scenario } from '../../../src/sim/scenario.ts';
+import type { Readable, ReadableChange } from '../../../src/sim/server.ts';
 import { administrator, apiServer } from './api-server.ts';
 import { agentActor, ensure, hubActor, identityOf, join, ledHubActor } from './fleet.ts';
 import { person } from './person.ts';

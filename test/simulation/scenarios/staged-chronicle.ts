@@ -1,21 +1,21 @@
 // What was to be seen of staged update runs from outside, change by change: which cluster worked on which revision and when, which request stood
 // approved and when, what became of each run. Of what a run says of itself only its plan is believed: its clusters and their order. That its plan
 // is as the labels say is looked at when it is made; everything else is seen at the bindings and the requests.
-import type { ApprovalRequest } from '../../api/approval-request.ts';
-import type { Binding } from '../../api/binding.ts';
-import type { Condition } from '../../api/conditions.ts';
-import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
-import { annotations, masterSnapshotName, memberNamespace } from '../../api/names.ts';
-import { conditionOf } from '../../api/next-condition.ts';
-import type { KubeObject, Labels } from '../../api/object.ts';
-import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
-import type { StagedUpdateRun, StageStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
-import type { Stage } from '../../api/staged-update-strategy.ts';
-import { type Work, work } from '../../api/work.ts';
-import { parseDuration } from '../../base/duration.ts';
-import { deepEqual } from '../../base/json.ts';
-import type { PlacementFamily } from '../../hub/families.ts';
-import type { ReadableChange } from '../../sim/server.ts';
+import type { ApprovalRequest } from '../../../src/api/approval-request.ts';
+import type { Binding } from '../../../src/api/binding.ts';
+import type { Condition } from '../../../src/api/conditions.ts';
+import { type MemberCluster, memberCluster } from '../../../src/api/member-cluster.ts';
+import { annotations, masterSnapshotName, memberNamespace } from '../../../src/api/names.ts';
+import { conditionOf } from '../../../src/api/next-condition.ts';
+import type { KubeObject, Labels } from '../../../src/api/object.ts';
+import type { ResourceSnapshot } from '../../../src/api/resource-snapshot.ts';
+import type { StagedUpdateRun, StageStatus, StageTaskStatus } from '../../../src/api/staged-update-run.ts';
+import type { Stage } from '../../../src/api/staged-update-strategy.ts';
+import { type Work, work } from '../../../src/api/work.ts';
+import { parseDuration } from '../../../src/base/duration.ts';
+import { deepEqual } from '../../../src/base/json.ts';
+import type { PlacementFamily } from '../../../src/hub/families.ts';
+import type { ReadableChange } from '../../../src/sim/server.ts';
 import { textIn } from './light-member.ts';
 
 /** Times during which something was so. */

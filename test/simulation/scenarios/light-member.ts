@@ -1,20 +1,20 @@
 // A member as small as it can be: an agent that beats and answers its Works, without a cluster behind it. What it is given is available after a
 // while, sometimes stops working for a moment, and never works if it is bad. Whether an answer is true of a real cluster is what the deliveries
 // are about; here it costs most of a world's steps, and runs only hear the answer.
-import type { Condition } from '../../api/conditions.ts';
-import { finalizers, memberNamespace } from '../../api/names.ts';
-import { conditionOf, nextCondition } from '../../api/next-condition.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { type Work, type WorkCondition, type WorkReason, work } from '../../api/work.ts';
-import { kubeTime } from '../../base/clock.ts';
-import { deepEqual } from '../../base/json.ts';
-import { type Observed as Beating, decide as beat } from '../../member/heartbeat/decide.ts';
-import { hubSources } from '../../member/sources.ts';
-import { patch, patchStatus, seen } from '../../runtime/actions.ts';
-import { type Controller, type Decision, idle, type Source } from '../../runtime/controller.ts';
-import type { Deps } from '../../runtime/deps.ts';
-import { startManager } from '../../runtime/manager.ts';
-import type { Stop } from '../../sim/world.ts';
+import type { Condition } from '../../../src/api/conditions.ts';
+import { finalizers, memberNamespace } from '../../../src/api/names.ts';
+import { conditionOf, nextCondition } from '../../../src/api/next-condition.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import { type Work, type WorkCondition, type WorkReason, work } from '../../../src/api/work.ts';
+import { kubeTime } from '../../../src/base/clock.ts';
+import { deepEqual } from '../../../src/base/json.ts';
+import { type Observed as Beating, decide as beat } from '../../../src/member/heartbeat/decide.ts';
+import { hubSources } from '../../../src/member/sources.ts';
+import { patch, patchStatus, seen } from '../../../src/runtime/actions.ts';
+import { type Controller, type Decision, idle, type Source } from '../../../src/runtime/controller.ts';
+import type { Deps } from '../../../src/runtime/deps.ts';
+import { startManager } from '../../../src/runtime/manager.ts';
+import type { Stop } from '../../../src/sim/world.ts';
 
 const SLOWEST_MS = 5_000;
 const LONGEST_WELL_MS = 30_000;

@@ -1,17 +1,23 @@
 // Members have ClusterRoles of their own: some belong to the cluster itself, some their owner made before a placement of the same names came.
 // The placement selects all ClusterRoles, loses and gets some, goes and comes back, and somebody writes a role of the cluster into a Work, while
 // hub, agents and servers crash. In a third of the worlds the placement keeps what it took over, in another it takes over nothing.
-import { isClusterOwned } from '../../api/cluster-owned.ts';
-import { hubKinds, memberKinds } from '../../api/kinds.ts';
-import { annotations, masterWorkName, memberNamespace, workBaseName } from '../../api/names.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { placement } from '../../api/placement.ts';
-import { RBAC_GROUP } from '../../api/resources.ts';
-import type { Target, Transport } from '../../api/transport.ts';
-import { work } from '../../api/work.ts';
-import { type Checker, changeChecker, conditionsAreOfTheirObject, noWriteLost, type Sight } from '../../sim/check.ts';
-import { usualRates } from '../../sim/faults.ts';
-import type { Scenario } from '../../sim/scenario.ts';
+import { isClusterOwned } from '../../../src/api/cluster-owned.ts';
+import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
+import { annotations, masterWorkName, memberNamespace, workBaseName } from '../../../src/api/names.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import { placement } from '../../../src/api/placement.ts';
+import { RBAC_GROUP } from '../../../src/api/resources.ts';
+import type { Target, Transport } from '../../../src/api/transport.ts';
+import { work } from '../../../src/api/work.ts';
+import {
+  type Checker,
+  changeChecker,
+  conditionsAreOfTheirObject,
+  noWriteLost,
+  type Sight,
+} from '../../../src/sim/check.ts';
+import { usualRates } from '../../../src/sim/faults.ts';
+import type { Scenario } from '../../../src/sim/scenario.ts';
 import { administrator, apiServer } from './api-server.ts';
 import { agentActor, ensure, hubActor, identityOf, join, placedKinds } from './fleet.ts';
 import { person } from './person.ts';

@@ -6,17 +6,17 @@
 // the first, with a placement that is itself in the namespace and brings what is in there to members that have one of the same name. In half of
 // the worlds the placement is on all three members; in the other half on two of four, and the person says again and again which ones it may be.
 // What must hold is in delivery-checks.ts.
-import { hubKinds, memberKinds } from '../../api/kinds.ts';
-import { memberCluster } from '../../api/member-cluster.ts';
-import { labels, memberNamespace } from '../../api/names.ts';
-import { apiVersionOf, type KubeObject } from '../../api/object.ts';
-import { namespaceResource } from '../../api/resources.ts';
-import type { Target, Transport } from '../../api/transport.ts';
-import { work } from '../../api/work.ts';
-import type { PlacementFamily } from '../../hub/families.ts';
-import { conditionsAreOfTheirObject, looksAfterLoss, noWriteLost } from '../../sim/check.ts';
-import { usualRates } from '../../sim/faults.ts';
-import type { Scenario } from '../../sim/scenario.ts';
+import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
+import { memberCluster } from '../../../src/api/member-cluster.ts';
+import { labels, memberNamespace } from '../../../src/api/names.ts';
+import { apiVersionOf, type KubeObject } from '../../../src/api/object.ts';
+import { namespaceResource } from '../../../src/api/resources.ts';
+import type { Target, Transport } from '../../../src/api/transport.ts';
+import { work } from '../../../src/api/work.ts';
+import type { PlacementFamily } from '../../../src/hub/families.ts';
+import { conditionsAreOfTheirObject, looksAfterLoss, noWriteLost } from '../../../src/sim/check.ts';
+import { usualRates } from '../../../src/sim/faults.ts';
+import type { Scenario } from '../../../src/sim/scenario.ts';
 import { administrator, apiServer } from './api-server.ts';
 import { configMaps } from './config-maps.ts';
 import {

@@ -3,11 +3,11 @@
 //
 // `staged`: two hub processes of which one leads. `staged-two-leaders`: both act at once, each by what it has heard. `staged-namespaced`: as the
 // first, with everything in a namespace. What must hold is in staged-checks.ts.
-import { hubKinds } from '../../api/kinds.ts';
-import type { PlacementFamily } from '../../hub/families.ts';
-import { conditionsAreOfTheirObject, noWriteLost } from '../../sim/check.ts';
-import { usualRates } from '../../sim/faults.ts';
-import type { Scenario } from '../../sim/scenario.ts';
+import { hubKinds } from '../../../src/api/kinds.ts';
+import type { PlacementFamily } from '../../../src/hub/families.ts';
+import { conditionsAreOfTheirObject, noWriteLost } from '../../../src/sim/check.ts';
+import { usualRates } from '../../../src/sim/faults.ts';
+import type { Scenario } from '../../../src/sim/scenario.ts';
 import { administrator, apiServer } from './api-server.ts';
 import { hubActor, hubIdentity, identityOf, ledHubActor, placedKinds } from './fleet.ts';
 import { lightMemberActor } from './light-member.ts';

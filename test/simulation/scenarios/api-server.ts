@@ -1,18 +1,18 @@
 // API servers for a simulated world: the real one, in process, on a store in memory or on a log whose disk can be torn.
 import { createHash } from 'node:crypto';
-import type { Kind } from '../../api/kind.ts';
-import type { User } from '../../api/object.ts';
-import type { Claims, SigningKey } from '../../apiserver/auth/jwt.ts';
-import type { Cluster } from '../../apiserver/cluster.ts';
-import { directTransport } from '../../apiserver/direct.ts';
-import { freshMemoryStore, type RunningCluster, startCluster } from '../../apiserver/start-cluster.ts';
-import { FakeDisk } from '../../apiserver/store/fake-disk.ts';
-import { openLog } from '../../apiserver/store/log.ts';
-import type { Store, Stored } from '../../apiserver/store/store.ts';
-import type { Clock } from '../../base/clock.ts';
-import { by } from '../../base/compare.ts';
-import type { Host, ServerProgram, SimServer } from '../../sim/server.ts';
-import { WORLD_START_MS } from '../../sim/world.ts';
+import type { Kind } from '../../../src/api/kind.ts';
+import type { User } from '../../../src/api/object.ts';
+import type { Claims, SigningKey } from '../../../src/apiserver/auth/jwt.ts';
+import type { Cluster } from '../../../src/apiserver/cluster.ts';
+import { directTransport } from '../../../src/apiserver/direct.ts';
+import { freshMemoryStore, type RunningCluster, startCluster } from '../../../src/apiserver/start-cluster.ts';
+import { FakeDisk } from '../../../src/apiserver/store/fake-disk.ts';
+import { openLog } from '../../../src/apiserver/store/log.ts';
+import type { Store, Stored } from '../../../src/apiserver/store/store.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import { by } from '../../../src/base/compare.ts';
+import type { Host, ServerProgram, SimServer } from '../../../src/sim/server.ts';
+import { WORLD_START_MS } from '../../../src/sim/world.ts';
 
 export const administrator: User = { name: 'admin', groups: ['system:masters', 'system:authenticated'] };
 

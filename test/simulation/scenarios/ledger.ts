@@ -1,15 +1,15 @@
 // Clerks that write into one ledger, each in its own time, on a server whose disk can be torn. No controller takes part: this asks the
 // API server, its log and the world alone. What a clerk was told is in the ledger must stay there.
-import type { Resource } from '../../api/kind.ts';
-import type { KubeObject } from '../../api/object.ts';
-import type { Target, Transport } from '../../api/transport.ts';
-import { until } from '../../base/clock.ts';
-import { AbortError, ApiError, LostError } from '../../base/errors.ts';
-import type { Deps } from '../../runtime/deps.ts';
-import { type Checker, noWriteLost } from '../../sim/check.ts';
-import type { Scenario } from '../../sim/scenario.ts';
-import type { Readable } from '../../sim/server.ts';
-import type { Stop } from '../../sim/world.ts';
+import type { Resource } from '../../../src/api/kind.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import type { Target, Transport } from '../../../src/api/transport.ts';
+import { until } from '../../../src/base/clock.ts';
+import { AbortError, ApiError, LostError } from '../../../src/base/errors.ts';
+import type { Deps } from '../../../src/runtime/deps.ts';
+import { type Checker, noWriteLost } from '../../../src/sim/check.ts';
+import type { Scenario } from '../../../src/sim/scenario.ts';
+import type { Readable } from '../../../src/sim/server.ts';
+import type { Stop } from '../../../src/sim/world.ts';
 import { administrator, apiServer } from './api-server.ts';
 
 const configMaps: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };

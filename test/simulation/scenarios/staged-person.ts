@@ -1,18 +1,18 @@
 // A person with staged update runs: makes strategies, runs and new content, approves, also what does not count, stops, goes on, rolls back,
 // deletes what is in use, and moves clusters between stages, out of the fleet and back, while runs are under way.
-import type { ApprovalRequest } from '../../api/approval-request.ts';
-import type { Resource } from '../../api/kind.ts';
-import { memberCluster } from '../../api/member-cluster.ts';
-import { annotations, labels } from '../../api/names.ts';
-import { conditionOf } from '../../api/next-condition.ts';
-import { apiVersionOf, type KubeObject, type Labels } from '../../api/object.ts';
-import { namespaceResource } from '../../api/resources.ts';
-import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
-import type { Stage } from '../../api/staged-update-strategy.ts';
-import type { Target, Transport } from '../../api/transport.ts';
-import { kubeTime } from '../../base/clock.ts';
-import type { PlacementFamily } from '../../hub/families.ts';
-import { WORLD_START_MS } from '../../sim/world.ts';
+import type { ApprovalRequest } from '../../../src/api/approval-request.ts';
+import type { Resource } from '../../../src/api/kind.ts';
+import { memberCluster } from '../../../src/api/member-cluster.ts';
+import { annotations, labels } from '../../../src/api/names.ts';
+import { conditionOf } from '../../../src/api/next-condition.ts';
+import { apiVersionOf, type KubeObject, type Labels } from '../../../src/api/object.ts';
+import { namespaceResource } from '../../../src/api/resources.ts';
+import type { StagedUpdateRun } from '../../../src/api/staged-update-run.ts';
+import type { Stage } from '../../../src/api/staged-update-strategy.ts';
+import type { Target, Transport } from '../../../src/api/transport.ts';
+import { kubeTime } from '../../../src/base/clock.ts';
+import type { PlacementFamily } from '../../../src/hub/families.ts';
+import { WORLD_START_MS } from '../../../src/sim/world.ts';
 import { configMaps } from './config-maps.ts';
 import { ensure, join } from './fleet.ts';
 

@@ -1,13 +1,13 @@
 // What a member cluster makes of Deployments, in a world: after a while they are available, unless their image is bad. As small as it can be:
 // the rules of a whole pretend cluster would cost most of a world's steps.
-import type { Resource } from '../../api/kind.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { patchStatus, seen } from '../../runtime/actions.ts';
-import { keyOf, partsOf } from '../../runtime/cache.ts';
-import { type Controller, idle, type Source } from '../../runtime/controller.ts';
-import type { Deps } from '../../runtime/deps.ts';
-import { startManager } from '../../runtime/manager.ts';
-import type { Stop } from '../../sim/world.ts';
+import type { Resource } from '../../../src/api/kind.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import { patchStatus, seen } from '../../../src/runtime/actions.ts';
+import { keyOf, partsOf } from '../../../src/runtime/cache.ts';
+import { type Controller, idle, type Source } from '../../../src/runtime/controller.ts';
+import type { Deps } from '../../../src/runtime/deps.ts';
+import { startManager } from '../../../src/runtime/manager.ts';
+import type { Stop } from '../../../src/sim/world.ts';
 
 export const deployments: Resource = {
   group: 'apps',
