@@ -8,6 +8,7 @@ import { newCauses, placementLabelCauses, placementWarnings } from './meaning.ts
 import { annotations } from './names.ts';
 import type { KubeObject } from './object.ts';
 import type { Placement, PlacementSpec } from './placement.ts';
+import { mirrorWarnings } from './status-mirror.ts';
 
 interface FieldRow {
   /** As kubectl explain finds it. */
@@ -29,11 +30,6 @@ const FIELDS: readonly FieldRow[] = [
     field: 'spec.strategy.reportBackStrategy.type',
     value: 'Mirror',
     isUsed: ({ strategy }) => strategy?.reportBackStrategy?.type === 'Mirror',
-  },
-  {
-    field: 'spec.statusReportingScope',
-    value: 'NamespaceAccessible',
-    isUsed: ({ statusReportingScope }) => statusReportingScope === 'NamespaceAccessible',
   },
 ];
 
@@ -74,7 +70,11 @@ export function admitPlacement({
     ok: true,
     object: (object ?? old) as Placement,
     warnings: isJudged
-      ? [...FIELDS.filter(({ isUsed }) => isUsed(spec)).map(warningOf), ...placementWarnings(spec)]
+      ? [
+          ...FIELDS.filter(({ isUsed }) => isUsed(spec)).map(warningOf),
+          ...placementWarnings(spec),
+          ...mirrorWarnings(object?.kind ?? '', spec, old?.spec),
+        ]
       : NONE,
   };
 }

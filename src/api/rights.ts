@@ -95,6 +95,8 @@ export const hubBasicRules: readonly Rule[] = [
   // GitRepos create placements and delete them.
   allow([...READ, ...KEEP], placements),
   allow(['patch'], placements, '/status'),
+  // A copy of the status for people who can read only the namespace.
+  allow([...READ, 'create', 'patch'], [clusterResourcePlacementStatus]),
   allow([...READ, ...KEEP], [...policySnapshots, ...resourceSnapshots, ...bindings, work]),
   allow(['patch'], [...policySnapshots, ...bindings], '/status'),
   allow([...READ, 'patch'], [eviction]),

@@ -6,6 +6,7 @@ import { eviction } from '../api/eviction.ts';
 import type { Resource } from '../api/kind.ts';
 import { eventSources } from '../api/names.ts';
 import { placement } from '../api/placement.ts';
+import { clusterResourcePlacementStatus } from '../api/placement-status.ts';
 import { policySnapshot } from '../api/policy-snapshot.ts';
 import { resourceSnapshot } from '../api/resource-snapshot.ts';
 import { stagedUpdateRun } from '../api/staged-update-run.ts';
@@ -29,6 +30,7 @@ import {
   runSource,
   strategySource,
 } from './staged-sources.ts';
+import { type HubStatusMirror, statusMirrorSource } from './status-mirror-source.ts';
 
 export interface PlacementFamily {
   readonly placement: Resource;
@@ -41,6 +43,8 @@ export interface PlacementFamily {
   /** Only for cluster-scoped placements. */
   readonly eviction?: Resource;
   readonly disruptionBudget?: Resource;
+  /** Copies of the status inside namespaces; only for cluster-scoped placements. */
+  readonly statusMirrors?: Source<HubStatusMirror>;
   /** Of Events on placements. */
   readonly eventSource: string;
   /** Of Events on runs. */
@@ -77,6 +81,7 @@ export const clusterFamily: PlacementFamily = {
   ...family('cluster', eventSources.clusterPlacement, eventSources.clusterRun),
   eviction,
   disruptionBudget,
+  statusMirrors: statusMirrorSource(clusterResourcePlacementStatus),
 };
 export const namespacedFamily = family('namespaced', eventSources.namespacedPlacement, eventSources.namespacedRun);
 export const families: readonly PlacementFamily[] = [clusterFamily, namespacedFamily];

@@ -20,7 +20,6 @@ const apply = (applyStrategy: object) => ({ strategy: { type: 'RollingUpdate', a
 describe('fields that are not built yet', () => {
   test.each<[string, object, string]>([
     ['Mirror', { strategy: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } } }, 'Mirror'],
-    ['NamespaceAccessible', { statusReportingScope: 'NamespaceAccessible' }, 'NamespaceAccessible'],
   ])('%s', (_name, more, word) => {
     expect(notSupportedFields(spec(more))).toEqual([expect.stringContaining(word)]);
   });
@@ -39,6 +38,7 @@ describe('fields that are not built yet', () => {
         statusReportingScope: 'ClusterScopeOnly',
       },
     ],
+    ['NamespaceAccessible', { statusReportingScope: 'NamespaceAccessible' }],
     ['Never', apply({ whenToTakeOver: 'Never' })],
     ['External, which waits for runs', { strategy: { type: 'External' } }],
     ['required affinity on labels', required({ labelSelector: { matchLabels: { a: 'b' } } })],
@@ -64,34 +64,30 @@ describe('fields that are not built yet', () => {
   });
 });
 
-describe('a placement that uses several fields that are not built yet', () => {
+describe('a placement that uses a field that is not built yet', () => {
   const subject = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' };
   const second = 'spec.strategy.reportBackStrategy.type: Mirror';
-  const third = 'spec.statusReportingScope: NamespaceAccessible';
   const whole = {
     metadata: { name: 'web' },
     spec: spec({
       strategy: {
         reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' },
       },
-      statusReportingScope: 'NamespaceAccessible',
     }),
   };
 
-  test('has one hold that names them all', () => {
+  test('has one hold that names it', () => {
     const holds = notSupported(whole).map((each) => notSupportedHold(subject, each));
     expect(holds).toEqual([
       {
         code: 'NotSupportedYet',
         subject,
         on: subject,
-        facts: { what: `${second}, ${third}` },
-        next: `remove ${second}, ${third} from the placement`,
+        facts: { what: second },
+        next: `remove ${second} from the placement`,
       },
     ]);
-    expect(holds.map(sentenceOf)).toEqual([
-      `ClusterResourcePlacement "web": ${second}, ${third} are not supported yet`,
-    ]);
+    expect(holds.map(sentenceOf)).toEqual([`ClusterResourcePlacement "web": ${second} is not supported yet`]);
   });
 });
 

@@ -81,6 +81,8 @@ export interface AskedPart extends Part {
 export interface Failure {
   readonly message: string;
   readonly reason: string;
+  /** Of the object whose write failed; absent = it was no write. */
+  readonly resource?: Resource;
 }
 
 export interface WholeRef extends ObjectRef {

@@ -78,7 +78,13 @@ interface Report {
   readonly durationMs: number;
   readonly decision: Decision | undefined;
   readonly performed: Performed | undefined;
-  readonly failure: { readonly error: unknown; readonly class: FailureClass } | undefined;
+  readonly failure: Failed | undefined;
+}
+
+interface Failed {
+  readonly error: unknown;
+  readonly class: FailureClass;
+  readonly resource?: Place['resource'];
 }
 
 const MOST_NEED_ROUNDS = 8;
@@ -118,7 +124,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       metrics.failed(controller.name, kind);
       next = { next: OUTCOMES[kind].next, notBefore: clock.now() + retryAfterMs(thrown) };
     }
-    const failure =
+    const failure: Failed | undefined =
       error === undefined
         ? performed?.failures[0]
         : { error, class: isWorker(controller) ? classOf(error) : classOfRead(error) };
@@ -316,7 +322,8 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
   return reconcile;
 }
 
-const told = ({ error, class: kind }: { readonly error: unknown; readonly class: FailureClass }): Failure => ({
+const told = ({ error, class: kind, resource }: Failed): Failure => ({
   message: messageOf(error),
   reason: error instanceof ApiError ? error.reason : kind,
+  ...(resource === undefined ? {} : { resource }),
 });

@@ -33,6 +33,8 @@ export interface Failure {
   readonly class: FailureClass;
   readonly error: unknown;
   readonly because: string;
+  /** Of the object that was to be written; absent = an Event. */
+  readonly resource?: Place['resource'];
 }
 
 export interface Performed {
@@ -59,7 +61,12 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
       else if (await write(action, options)) changed = true;
       done++;
     } catch (error) {
-      const failure: Failure = { class: classOf(error), error, because: action.because };
+      const failure: Failure = {
+        class: classOf(error),
+        error,
+        because: action.because,
+        ...(action.do === 'event' ? {} : { resource: resourceOf(action) }),
+      };
       failures.push(failure);
       const { look } = OUTCOMES[failure.class];
       if (action.do === 'event' || look === undefined) return;
@@ -113,6 +120,9 @@ async function looked(place: Place, { feeds, signal }: PerformOptions): Promise<
     return false; // it becomes the first thing that the next pass does, with that pass's error handling
   }
 }
+
+const resourceOf = (action: WriteAction): Place['resource'] =>
+  action.do === 'create' ? action.resource : action.of.resource;
 
 function placeOf(action: WriteAction): Place {
   if (action.do !== 'create') {

@@ -9,7 +9,9 @@ import { annotations } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import type { Placement, PlacementStatus } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import { namespaceResource } from '../../api/resources.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
+import { isMirrored, mirrorNamespaceOf } from '../../api/status-mirror.ts';
 import { by } from '../../base/compare.ts';
 import { canonicalJson } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
@@ -35,16 +37,18 @@ import {
   resourceIndexOf,
 } from '../placement-sources.ts';
 import { type Changes, createChanges, defaultThrottle, type Throttle } from '../revisions/debounce.ts';
-import { type Contents, createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
+import { type Contents, createContents, isMissing, lookAt, type Missing, type Selected } from '../revisions/looking.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import { bundleKeyOf, type Rendered } from '../revisions/rendered.ts';
 import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
 import { createWatchPlan, type WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
+import type { HubStatusMirror } from '../status-mirror-source.ts';
 import { createStatusPace, STATUS_INTERVAL_MS, type StatusPace, statusIntervalMs } from '../status-pace.ts';
 import { isExternal } from '../strategies/table.ts';
 import { decide } from './decide.ts';
 import { noPlacementMetrics, type PlacementMetrics } from './metrics.ts';
+import { type Mirror, namespaceChange } from './mirror.ts';
 import type { Living, Observed } from './observed.ts';
 
 export interface PlacementOptions {
@@ -102,8 +106,16 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const whole = see.whole(placementRef);
     // Not together with the watches below: what a watch runs into while something is fetched would wake nobody.
     if (whole === undefined) return { need: [placementRef] };
-    const selected = lookAt(see, `${prefix}${key}`, placement, looking);
+    const previous = (whole as Placement | null)?.status;
+    const copies = family.statusMirrors === undefined ? [] : see.by(family.statusMirrors, 'placement', key);
+    const changed = family.statusMirrors && namespaceChange(placement, previous, copies);
+    const selected: Selected | Missing =
+      changed === undefined
+        ? lookAt(see, `${prefix}${key}`, placement, looking)
+        : { state: 'invalid', message: changed };
     if (isMissing(selected)) return selected;
+    const mirror = changed === undefined ? mirrorOf(see, key, placement, copies) : undefined;
+    if (isNeed(mirror)) return mirror;
     const bindings = see.by(family.bindings, 'placement', key);
     const latest = latestMaster(resourceSnapshots);
     const delivered = deliveredIn(see, family, { ...seen, latest, selected, bindings });
@@ -111,7 +123,6 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const orders =
       latest && observeOrders(see, { family, placement, snapshot: latest.metadata.name ?? '', for: 'reports' });
     if (isNeed(orders)) return orders;
-    const previous = (whole as Placement | null)?.status;
     const statusDue = pace.seen(key, previous, see.now, statusIntervalMs(bindings.length * weight));
     const pending = pendingOf(key, selected, latest, see.now);
     return {
@@ -126,9 +137,35 @@ export function placementController(family: PlacementFamily, options: PlacementO
       groups: groupsIn(see),
       freezes: freezesIn(see),
       previous,
+      ...(mirror === undefined ? {} : { mirror }),
       statusDue,
       throttle,
     };
+  }
+
+  /** Whether the namespace is there comes from the watch that selects it. */
+  function mirrorOf(
+    see: See,
+    key: string,
+    placement: HubPlacement,
+    copies: readonly HubStatusMirror[],
+  ): Mirror | Need | undefined {
+    if (family.statusMirrors === undefined || !isMirrored(placement.spec)) return undefined;
+    const namespace = mirrorNamespaceOf(placement.spec);
+    const copy = copies.find(({ metadata }) => metadata.namespace === namespace);
+    if (namespace === '') return { namespace, isNamespace: 'absent', copy };
+    const source = plan.sourceFor(namespaceResource, undefined, `${prefix}${key}`);
+    const found = see.among(source, { name: namespace });
+    // A hub that may not list namespaces tries, and reports the answer.
+    if (found === undefined) {
+      return see.amiss(source) === undefined
+        ? { need: [], watch: [source] }
+        : { namespace, isNamespace: 'present', copy };
+    }
+    const [one] = found;
+    const isNamespace =
+      one === undefined ? 'absent' : one.metadata.deletionTimestamp === undefined ? 'present' : 'terminating';
+    return { namespace, isNamespace, copy };
   }
 
   function pendingOf(key: string, selected: Selected, latest: HubResourceSnapshot | undefined, now: number) {
@@ -160,6 +197,9 @@ export function placementController(family: PlacementFamily, options: PlacementO
       groupRule(family),
       freezeRule(family),
       ...overrideRules(family),
+      ...(family.statusMirrors === undefined
+        ? []
+        : [{ source: family.statusMirrors, toKeys: ({ metadata }: HubStatusMirror) => [metadata.name ?? ''] }]),
     ],
 
     begin(wake, signal) {

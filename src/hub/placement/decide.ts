@@ -13,6 +13,7 @@ import { latestMaster, planResources, type ResourcesPlan, SNAPSHOT_LIMIT } from 
 import { STATUS_INTERVAL_MS } from '../status-pace.ts';
 import { isExternal, strategyOf } from '../strategies/table.ts';
 import { boundStatus } from './bound-status.ts';
+import { mirrored } from './mirror.ts';
 import type { Living, Observed } from './observed.ts';
 import { latestPolicy, policySteps } from './policy-snapshot.ts';
 import { nextStall } from './stalled.ts';
@@ -198,11 +199,11 @@ const NOTHING_TOLD: Said = { steps: [], until: Number.POSITIVE_INFINITY };
 
 function statusSteps(observed: Observed, living: Living, holds: readonly Hold[]): Said {
   const { family, placement, now } = observed;
-  const { previous, statusDue } = living;
+  const { previous, statusDue, mirror } = living;
   if (now < statusDue) return { ...NOTHING_TOLD, isLater: true };
   const policySnapshot = latestPolicy(observed.policySnapshots);
   const latestSnapshot = latestMaster(observed.resourceSnapshots);
-  const status = boundStatus(
+  const wanted = boundStatus(
     placementStatus({
       kind: family.placement,
       placement,
@@ -221,19 +222,21 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
       now,
     }),
   );
+  const copying =
+    mirror && mirrored({ family, placement, mirror, previous, status: wanted, failure: observed.failure, now });
+  const copy = copying?.step === undefined ? [] : [[copying.step]];
+  const status = copying?.status ?? wanted;
   const deadline = placement.spec.strategy?.partitioned?.progressDeadlineSeconds;
   const until = Math.min(firstEnd(status, now), nextStall(status, deadline));
-  if (saysTheSame(previous, status)) return { steps: [], until };
+  if (saysTheSame(previous, status)) return { steps: copy, until };
   const news = newsOf(observed, living, status).map((each) => tell(family.placements, placement, each));
   // The Events come after the write: who conflicts with another writer has nothing to tell yet.
   const change = statusChange(previous, status);
-  return {
-    steps: [
-      [patchStatus(seen(family.placements, placement), change, 'the status says something else')],
-      ...(news.length === 0 ? [] : [news]),
-    ],
-    until,
-  };
+  const own = [
+    [patchStatus(seen(family.placements, placement), change, 'the status says something else')],
+    ...(news.length === 0 ? [] : [news]),
+  ];
+  return { steps: copying?.isRefused ? [...own, ...copy] : [...copy, ...own], until };
 }
 
 function newsOf({ family, placement, policySnapshots }: Observed, living: Living, status: PlacementStatus) {

@@ -8,6 +8,7 @@ import type { Orders } from '../orders/order.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { Pending, Throttle } from '../revisions/debounce.ts';
 import type { Selected } from '../revisions/looking.ts';
+import type { Mirror } from './mirror.ts';
 import type { PlacementStatusInput } from './status-input.ts';
 
 export interface Observed {
@@ -35,6 +36,8 @@ export interface Living {
   readonly groups?: PlacementStatusInput['groups'];
   readonly freezes?: PlacementStatusInput['freezes'];
   readonly previous: PlacementStatus | undefined;
+  /** Absent = its status is not copied. */
+  readonly mirror?: Mirror;
   /** The earliest moment of the next write of the status. */
   readonly statusDue: number;
   readonly throttle: Throttle;

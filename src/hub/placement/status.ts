@@ -127,7 +127,7 @@ const next = (input: PlacementStatusInput, each: Told, previous = input.previous
   return nextCondition(conditionOf(previous?.conditions, found.type), found, input.now);
 };
 
-/** These and no others, but for the mirror's, which somebody else writes. Since when each is so counts from the revision that it is about. */
+/** These and no others, but for that of the copy (mirror.ts). Since when each is so counts from the revision that it is about. */
 function only(input: PlacementStatusInput, all: readonly Told[], index: string) {
   const { previous } = input;
   const mirror = placementConditionType(input.kind, 'StatusSynced');

@@ -173,6 +173,12 @@ function newsOfStuck(before: PlacementStatus | undefined, after: PlacementStatus
     });
 }
 
+/** Once each time; that the copy is written again is in the condition. */
+function newsOfMirror(before: Condition | undefined, after: Condition | undefined): readonly Telling[] {
+  if (after?.status !== 'False' || before?.status === 'False') return [];
+  return [{ type: 'Warning', reason: after.reason, message: after.message }];
+}
+
 /** What a person wants to hear of. The scheduler's verdict is told when it is not good: there is nothing else to see then. */
 export function newsIn(
   placement: ObjectRef,
@@ -198,6 +204,7 @@ export function newsIn(
     ...newsOfStall(before, after),
     ...newsOfRefusal(isNewRevision ? [] : refusedIn(before), refusedIn(after)),
     ...newsOfStuck(before, after),
+    ...newsOfMirror(of(before, 'StatusSynced'), of(after, 'StatusSynced')),
     ...turned,
     ...(isComplete(after) && (isNewRevision || !isComplete(before))
       ? [
