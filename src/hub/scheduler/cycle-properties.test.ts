@@ -292,11 +292,19 @@ describe.each(
   const messageOf = (hub: Hub) => hub.status.conditions?.[0]?.message;
 
   test.each([
-    ['a preference', (name: string) => pickN(2, prefers([100, sortedBy(name, 'Ascending')]))],
-    ['a requirement', (name: string) => pickAll(requires(having(`${name} Ge 1`), term(isEast)))],
-  ])('%s on a property that no cluster reports is in the Scheduled condition', (_what, schedule) => {
+    [
+      'a preference',
+      'preferences on it have no effect',
+      (name: string) => pickN(2, prefers([100, sortedBy(name, 'Ascending')])),
+    ],
+    [
+      'a requirement',
+      'no cluster matches a required term on it',
+      (name: string) => pickAll(requires(having(`${name} Ge 1`), term(isEast))),
+    ],
+  ])('%s on a property that no cluster reports is in the Scheduled condition', (_what, so, schedule) => {
     expect(messageOf(schedule('test.only/nothing'))).toContain(
-      '; no cluster reports property "test.only/nothing" as a quantity, so terms on it have no effect',
+      `; no cluster reports property "test.only/nothing" as a quantity, so ${so}`,
     );
     expect(messageOf(schedule(NODES))).not.toContain('no cluster reports');
   });

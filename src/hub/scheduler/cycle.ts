@@ -161,29 +161,20 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pick
   // already the first one gives up every binding of the earlier policy that it did not pick, although a later one may.
   const { batchLimit } = panel;
   const next = batchLimit === 1 ? picker(panel, better) : undefined;
-  const batch = (): readonly Candidate[] => {
-    if (next === undefined) return firstOf(left(panel, present).candidates, batchLimit, better);
-    const candidate = next(present);
-    return candidate === undefined ? [] : [candidate];
-  };
   while (missing() > batchLimit) {
-    const found = batch();
+    const found = next?.(present, batchLimit) ?? firstOf(left(panel, present).candidates, batchLimit, better);
     best.push(...found);
     for (const { name } of found) present.add(name);
     if (found.length === 0) break;
   }
   // The last round is the one that is reported.
-  const last = left(panel, present);
-  const picks = firstOf(last.candidates, Math.min(missing(), batchLimit), better);
+  const last = lazy(() => left(panel, present));
+  const ranked = (count: number) => next?.(present, count) ?? firstOf(last().candidates, count, better);
+  const picks = ranked(Math.min(missing(), batchLimit));
   best.push(...picks);
-
-  const isPicked = new Set(picks);
   return {
     ...matched({ picks: best.map((each) => picked(noted(panel, each))), kept }, sorted),
-    explained: explanation(panel, {
-      candidates: last.candidates.filter((each) => !isPicked.has(each)),
-      rejected: last.rejected,
-    }),
+    explained: explanation(panel, { last, ranked, picks }),
     wanted,
   };
 }
@@ -191,7 +182,8 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pick
 /** Those without a live binding, as they would be judged beside those that have one. */
 function unpicked(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Iterable<Explained> {
   const panel = sift(runOf(input, policy, sorted), input.plugins ?? profile);
-  return explanation(panel, left(panel, clustersOf([...sorted.scheduled, ...sorted.bound])));
+  const last = lazy(() => left(panel, clustersOf([...sorted.scheduled, ...sorted.bound])));
+  return explanation(panel, { last, ranked: (count) => firstOf(last().candidates, count, better), picks: [] });
 }
 
 /** All that are not taken, as the next round judges them. */
@@ -209,15 +201,24 @@ const again = <T>(items: () => Iterator<T>): Iterable<T> => ({ [Symbol.iterator]
 /** So many are ranked first; who reads on has all of them sorted. */
 const RANKED_FIRST = 32;
 
-const explanation = (panel: Panel, { candidates, rejected }: Sifted): Iterable<Explained> =>
+interface LastRound {
+  /** All that were judged. */
+  last(): Sifted;
+  /** The best of them. */
+  ranked(count: number): readonly Candidate[];
+  readonly picks: readonly Candidate[];
+}
+
+const explanation = (panel: Panel, { last, ranked, picks }: LastRound): Iterable<Explained> =>
   again(function* () {
-    const first = firstOf(candidates, RANKED_FIRST, better);
-    for (const candidate of first) yield notPicked(noted(panel, candidate));
-    if (candidates.length > first.length) {
-      const others = candidates.toSorted(better).slice(first.length);
-      for (const candidate of others) yield notPicked(noted(panel, candidate));
+    const isPicked = new Set(picks.map(({ name }) => name));
+    const first = ranked(RANKED_FIRST + picks.length);
+    for (const candidate of first) if (!isPicked.has(candidate.name)) yield notPicked(noted(panel, candidate));
+    if (last().candidates.length > first.length) {
+      const others = last().candidates.toSorted(better).slice(first.length);
+      for (const candidate of others) if (!isPicked.has(candidate.name)) yield notPicked(noted(panel, candidate));
     }
-    yield* refusals(panel, rejected);
+    yield* refusals(panel, last().rejected);
   });
 
 function* refusals(panel: Panel, rejected: readonly Rejection[]) {

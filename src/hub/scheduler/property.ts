@@ -49,10 +49,12 @@ const own = <T>(map: Readonly<Record<string, T>> | undefined, key: string): T | 
 
 const NANO = 1e9;
 
+export const roundedNumber = ({ nano }: Quantity): number => Number(nano) / NANO;
+
 function readingOf(value: string | number | undefined): Reading {
   if (value === undefined) return MISSING;
   const quantity = parseQuantity(value);
-  return quantity === undefined ? NOT_A_QUANTITY : { is: 'quantity', quantity, number: Number(quantity.nano) / NANO };
+  return quantity === undefined ? NOT_A_QUANTITY : { is: 'quantity', quantity, number: roundedNumber(quantity) };
 }
 
 export function isReported(name: string, members: readonly MemberCluster[]): boolean {

@@ -4,7 +4,7 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
 import { compileLabelSelector, everything } from '../../base/selector.ts';
-import { readerOf, whyUnread } from './property.ts';
+import { readerOf, roundedNumber, whyUnread } from './property.ts';
 
 export const requiredTerms = (policy: PlacementPolicy): readonly GroupSelectorTerm[] =>
   policy.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
@@ -60,6 +60,7 @@ const HOLDS: Readonly<Record<PropertyExpression['operator'], (difference: number
 function comparisonOf({ name, operator, values }: PropertyExpression): (member: MemberCluster) => string | undefined {
   const [text = ''] = values;
   const wanted = parseQuantity(text);
+  const rounded = wanted === undefined ? 0 : roundedNumber(wanted);
   const unreadable = `"${text}", with which property "${name}" is compared, is not a quantity`;
   const refusal = `property "${name}" is not ${operator} ${text}`;
   const read = readerOf(name);
@@ -68,6 +69,8 @@ function comparisonOf({ name, operator, values }: PropertyExpression): (member: 
     const reading = read(member);
     // Without a value no comparison holds, `Ne` included.
     if (reading.is !== 'quantity') return whyUnread(name, reading);
-    return HOLDS[operator](compareQuantities(reading.quantity, wanted)) ? undefined : refusal;
+    // Rounding keeps the order, so only numbers that round to the same one need the exact comparison.
+    const difference = reading.number - rounded || compareQuantities(reading.quantity, wanted);
+    return HOLDS[operator](difference) ? undefined : refusal;
   };
 }

@@ -87,8 +87,10 @@ export function judged(candidates: readonly Candidate[], judges: readonly NamedJ
 
 type Order = (a: Candidate, b: Candidate) => number;
 
-/** Takes one after the other. Of candidates that are judged alike only the first that is not taken needs to be looked at. */
-export function picker({ candidates, alike, round }: Panel, order: Order) {
+/** The best of those that are not taken, best first. Of candidates that are judged alike only as many are looked at as are asked for. */
+export type Picker = (present: ReadonlySet<string>, count: number) => readonly Candidate[];
+
+export function picker({ candidates, alike, round }: Panel, order: Order): Picker {
   const groups = new Map<string, Candidate[]>();
   for (const candidate of candidates) {
     const text = alike(candidate.member);
@@ -98,18 +100,21 @@ export function picker({ candidates, alike, round }: Panel, order: Order) {
   }
   // Last first: who is taken is dropped from the end.
   for (const group of groups.values()) group.sort((a, b) => order(b, a));
-  return (present: ReadonlySet<string>): Candidate | undefined => {
+  return (present, count) => {
     const judge = judging(round(present));
-    let best: Candidate | undefined;
+    const found: Candidate[] = [];
     for (const group of groups.values()) {
       while (group.length > 0 && present.has(group.at(-1)?.name ?? '')) group.pop();
-      const first = group.at(-1);
-      const outcome =
-        first === undefined ? undefined : judge(first.member, first.name, first.score, first.notes, first);
-      if (outcome === undefined || 'reason' in outcome) continue;
-      if (best === undefined || order(outcome, best) < 0) best = outcome;
+      const enough = found.length + count;
+      for (let at = group.length - 1; at >= 0 && found.length < enough; at--) {
+        const each = group[at] as Candidate;
+        const outcome = judge(each.member, each.name, each.score, each.notes, each);
+        if (outcome === undefined) continue;
+        if ('reason' in outcome) break;
+        found.push(outcome);
+      }
     }
-    return best;
+    return firstOf(found, count, order);
   };
 }
 

@@ -17,8 +17,9 @@ export const clusterAffinity: Plugin = {
     const terms = compileTerms(policy);
     const preferences = preferencesOf(policy).map((each) => compilePreference(each, members));
     if (terms.length + preferences.length === 0) return undefined;
+    const refusals = new Map<string, Verdict>();
     return {
-      filter: (member) => (terms.length === 0 ? pass : (refusalOf(terms, member) ?? pass)),
+      filter: (member) => (terms.length === 0 ? pass : (refusalOf(terms, member, refusals) ?? pass)),
       ...(preferences.length === 0
         ? {}
         : {
@@ -48,8 +49,12 @@ function sumOf(preferences: readonly Preferred[], member: MemberCluster): number
   return sum;
 }
 
-/** undefined = one of the terms matches. */
-function refusalOf(terms: readonly RequiredTerm[], member: MemberCluster): Verdict | undefined {
+/** undefined = one of the terms matches. `refusals` by their reason, of which a fleet has few. */
+function refusalOf(
+  terms: readonly RequiredTerm[],
+  member: MemberCluster,
+  refusals: Map<string, Verdict>,
+): Verdict | undefined {
   let because: string | undefined;
   for (const term of terms) {
     if (!term.matchesLabels(member)) continue;
@@ -57,7 +62,12 @@ function refusalOf(terms: readonly RequiredTerm[], member: MemberCluster): Verdi
     if (refusal === undefined) return undefined;
     because ??= refusal;
   }
-  return because === undefined ? BY_LABELS : unfit(`${MISMATCH}: ${because}`);
+  if (because === undefined) return BY_LABELS;
+  const known = refusals.get(because);
+  if (known !== undefined) return known;
+  const refusal = unfit(`${MISMATCH}: ${because}`);
+  refusals.set(because, refusal);
+  return refusal;
 }
 
 const MAX_NOTES = 3;
@@ -95,16 +105,24 @@ function remarks({ policy, members }: Pick<Run, 'policy' | 'members'>): readonly
     ...withoutGroup,
     ...unread
       .slice(0, MAX_NOTES)
-      .map((name) => `no cluster reports property "${name}" as a quantity, so terms on it have no effect`),
+      .map((name) => `no cluster reports property "${name}" as a quantity, so ${without(name, policy)}`),
   ];
 }
+
+const without = (name: string, policy: PlacementPolicy): string =>
+  requiredPropertiesOf(policy).includes(name)
+    ? 'no cluster matches a required term on it'
+    : 'preferences on it have no effect';
+
+const requiredPropertiesOf = (policy: PlacementPolicy): readonly string[] =>
+  requiredTerms(policy).flatMap(({ propertySelector }) =>
+    (propertySelector?.matchExpressions ?? []).map(({ name }) => name),
+  );
 
 /** Properties that the terms of a policy name. */
 export const propertiesOf = (policy: PlacementPolicy): readonly string[] => [
   ...new Set([
-    ...requiredTerms(policy).flatMap(({ propertySelector }) =>
-      (propertySelector?.matchExpressions ?? []).map(({ name }) => name),
-    ),
+    ...requiredPropertiesOf(policy),
     ...preferencesOf(policy).flatMap(({ preference: { propertySorter } }) =>
       propertySorter === undefined ? [] : [propertySorter.name],
     ),
