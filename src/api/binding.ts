@@ -43,7 +43,7 @@ const status = s.object(
     driftedPlacements: s.optional(driftedPlacements),
     diffedPlacements: s.optional(diffedPlacements),
   },
-  { doc: 'What is known.' },
+  { doc: 'Observed state.' },
 );
 
 export const binding = definePair({

@@ -70,7 +70,7 @@ const status = s.object(
     accessProviders: s.optional(providers('Ways to reach the cluster.')),
     credentialProviders: s.optional(providers('Older name of accessProviders.')),
   },
-  { doc: 'What is known.' },
+  { doc: 'Observed state.' },
 );
 
 export const clusterProfile = defineKind({

@@ -20,7 +20,7 @@ const spec = s.object(
       rules: [frozen('clusterName', 'create a new eviction')],
     }),
   },
-  { doc: 'What is wanted. Immutable.' },
+  { doc: 'Desired state. Immutable.' },
 );
 
 const status = s.object(

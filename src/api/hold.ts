@@ -69,11 +69,11 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   BatchGate: (facts, on) =>
     `the next batch of partition "${facts['partition'] ?? '?'}" waits for ${on} (${causeIn(facts)}): ${facts['unavailable'] ?? '?'} clusters are unavailable, fewer than ${facts['maxUnavailable'] ?? '?'} are required`,
   BudgetUsed: (facts, on) =>
-    `${on} uses the budget up (${causeIn(facts)}): ${facts['ready'] ?? '?'} ready, ${facts['minAvailable'] ?? '?'} must stay`,
+    `${on} blocks the rollout (${causeIn(facts)}): ${clustersAre(facts['ready'])} available, at least ${facts['minAvailable'] ?? '?'} required`,
   BundleWindow: (facts, on) =>
     `blocked by ${on} (${causeIn(facts)}): at most ${facts['maxUnavailable'] ?? '?'} clusters may be unavailable over all partitions`,
   CleaningUp: (facts, on) =>
-    `cluster "${facts['cluster'] ?? '?'}" still cleans up: ${facts['works'] ?? '?'} Works, ${on} among them`,
+    `cluster "${facts['cluster'] ?? '?'}" is still cleaning up ${facts['works'] ?? '?'} Works, e.g. ${on}`,
   ConcurrencyUsed: (facts, on) =>
     `${facts['inFlight'] ?? '?'} clusters of stage "${facts['stage'] ?? '?'}" are under way, ${facts['maxConcurrency'] ?? '?'} may be; the first is ${on} (${causeIn(facts)})`,
   EarlierPartition: (facts, on) =>
@@ -82,12 +82,12 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   Frozen: (facts, on) =>
     `frozen by ${on}${facts['by'] === undefined ? '' : ` (by "${facts['by']}", not verified)`}: ${facts['reason'] ?? 'no reason given'}`,
   Leaving: (facts, on) =>
-    `${on} is leaving: ${remaining(facts)}${facts['agent'] === undefined ? '' : `; ${facts['agent']}, so the member goes without it at ${facts['forcedAt'] ?? '?'}`}`,
+    `${on} is leaving: ${remaining(facts)}${facts['agent'] === undefined ? '' : `; ${facts['agent']}, so the member will be removed at ${facts['forcedAt'] ?? '?'} regardless`}`,
   MaxNew: (facts, on) =>
     facts['maxNew'] === 0
       ? 'maxNew is 0, so no cluster may start'
       : `at most ${facts['maxNew'] ?? '?'} clusters start at a time; ${on} is starting`,
-  NamespaceForeign: (facts, on) => `${on} belongs to ${facts['owner'] ?? 'somebody else'}`,
+  NamespaceForeign: (facts, on) => `${on} belongs to ${facts['owner'] ?? 'another owner'}`,
   NamespaceTerminating: (facts, on) =>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
   NoPartition: (_facts, on) => `${on} is in no partition, so it is not updated`,
@@ -105,7 +105,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
     `the former ${on} is still being removed from cluster "${facts['cluster'] ?? '?'}"`,
   RemovalPending: (facts, on) =>
     facts['cluster'] === undefined
-      ? `${on} still has, or removes, what it should have no longer${facts['cause'] === undefined ? '' : ` (${causeWords(facts)})`}`
+      ? `${on} has not finished removing resources that are no longer placed there${facts['cause'] === undefined ? '' : ` (${causeWords(facts)})`}`
       : `${on} is still being removed from cluster "${facts['cluster']}"`,
   RevisionPending: (_facts, on) =>
     `what ${on} selects has changed; the hub still collects changes before it makes a revision`,
@@ -128,10 +128,13 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
       ? `${on} is unreachable`
       : `no heartbeat of ${on} was seen for ${facts['seconds']} s`,
   UntrackedPeriod: (facts, on) =>
-    `nobody can tell whether ${on} is available: it counts as such after ${facts['seconds'] ?? '?'} s`,
+    `the availability of ${on} cannot be tracked; it counts as available after ${facts['seconds'] ?? '?'} s`,
 };
 
 export const HOLD_CODES = Object.keys(SENTENCES) as readonly HoldCode[];
+
+const clustersAre = (count: string | number | undefined): string =>
+  count === 1 ? '1 cluster is' : `${count ?? '?'} clusters are`;
 
 const unavailableIn = (facts: Facts): string =>
   `${facts['unavailable'] ?? '?'} of ${facts['size'] ?? '?'} clusters are unavailable, at most ${facts['maxUnavailable'] ?? '?'} may be`;
@@ -140,16 +143,16 @@ const remaining = ({ works = 0 }: Facts): string => (works === 1 ? '1 work remai
 
 /** Causes are codes in the facts, words to people. */
 const CAUSES: Readonly<Record<string, string>> = {
-  available: 'it still has its copy',
+  available: 'it still runs its copy',
   diffed: 'it still has its report',
   'diff-failed': 'the comparison failed',
-  progressing: 'under way',
-  starting: 'not up yet',
+  progressing: 'in progress',
+  starting: 'starting',
   unknown: 'it has not reported yet',
-  untracked: 'nobody can tell yet whether it works',
+  untracked: 'its availability cannot be tracked',
   waiting: 'not updated yet',
   unreachable: 'unreachable',
-  moving: 'it gets the newest now',
+  moving: 'updating now',
 };
 
 function causeWords({ cause = 'not ready' }: Facts): string {

@@ -11,7 +11,7 @@ const spec = s.object(
     state: s.oneOf(['Join', 'Leave'], { doc: 'Whether the member is to be part of the fleet.' }),
     heartbeatPeriodSeconds,
   },
-  { doc: 'What is wanted.' },
+  { doc: 'Desired state.' },
 );
 
 const status = memberStatus(conditionList('What the agent found.', MAX_REPORTED_CONDITIONS));

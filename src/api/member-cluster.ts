@@ -60,7 +60,7 @@ const spec = s.object(
       ),
     ),
   },
-  { doc: 'What is wanted.' },
+  { doc: 'Desired state.' },
 );
 
 const status = memberStatus(conditionsByType('The state of the membership.', MAX_REPORTED_CONDITIONS));

@@ -74,7 +74,7 @@ export const memberStatus = (conditions: Typed<readonly Condition[]>) =>
       ),
       agentStatus: s.optional(s.array(agent, { doc: 'One entry per agent.', maxItems: MAX_AGENTS })),
     },
-    { doc: 'What is known.' },
+    { doc: 'Observed state.' },
   );
 export type MemberStatus = Infer<ReturnType<typeof memberStatus>>;
 

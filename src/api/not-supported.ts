@@ -51,7 +51,7 @@ const nameOf = ({ field, value }: FieldRow): string => (value === undefined ? fi
 
 const warningOf = (row: FieldRow): string =>
   [
-    `${nameOf(row)} is not supported yet: the placement does not move`,
+    `${nameOf(row)} is not supported yet; this placement will not be rolled out`,
     ...(row.consequence === undefined ? [] : [row.consequence]),
   ].join('; ');
 

@@ -136,7 +136,7 @@ export const clusterOverrideSpec = s.object(
     ),
   },
   {
-    doc: 'What is wanted.',
+    doc: 'Desired state.',
     rules: [
       placementIsFrozen,
       selectsOnce('clusterResourceSelectors'),
@@ -158,7 +158,7 @@ export const namespacedOverrideSpec = s.object(
       maxItems: 20,
     }),
   },
-  { doc: 'What is wanted.', rules: [placementIsFrozen, selectsOnce('resourceSelectors')] },
+  { doc: 'Desired state.', rules: [placementIsFrozen, selectsOnce('resourceSelectors')] },
 );
 
 const columns = (list: string): readonly Column[] => [

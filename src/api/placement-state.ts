@@ -52,5 +52,5 @@ export const placementStatus = s.object(
     holds: s.optional(holds),
     rollout: s.optional(rolloutState),
   },
-  { doc: 'What is known.' },
+  { doc: 'Observed state.' },
 );

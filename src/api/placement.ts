@@ -144,7 +144,7 @@ const spec = s.object(
     ),
   },
   {
-    doc: 'What is wanted.',
+    doc: 'Desired state.',
     rules: [
       rule(
         'has(self.resourceSelectors) != has(self.source)',

@@ -15,7 +15,7 @@ const spec = s.object(
   { doc: 'What was selected. Immutable.', rules: [frozenSnapshot] },
 );
 
-const status = s.object({ conditions: s.optional(conditionsByType('Reserved.')) }, { doc: 'What is known.' });
+const status = s.object({ conditions: s.optional(conditionsByType('Reserved.')) }, { doc: 'Observed state.' });
 
 export const resourceSnapshot = definePair({
   in: placementGroup,

@@ -25,7 +25,7 @@ const spec = s.object(
     ),
   },
   {
-    doc: 'What is wanted. Only state can change.',
+    doc: 'Desired state. Only state can change.',
     rules: [
       // Differs from KubeFleet: an index cannot be added later either; a rule on the optional field alone would not see it.
       rule(
@@ -93,7 +93,7 @@ const status = s.object(
     ),
     holds: s.optional(holds),
   },
-  { doc: 'What is known.' },
+  { doc: 'Observed state.' },
 );
 
 const rules = [rule('size(self.metadata.name) < 64', 'metadata.name may have at most 63 characters')];

@@ -83,7 +83,7 @@ const spec = s.object(
       rules: [rule('self.all(stage, self.exists_one(other, other.name == stage.name))', 'stage names must be unique')],
     }),
   },
-  { doc: 'What is wanted.' },
+  { doc: 'Desired state.' },
 );
 
 /** As a run keeps it: judged when it was written. */

@@ -44,17 +44,17 @@ test('of very many not all are named', () => {
 
 test.each([
   {
-    one: 'nobody can tell whether MemberCluster "a" is available: it counts as such after 60 s',
-    all: 'nobody can tell whether MemberClusters "a", "b" are available: they count as such after 60 s',
+    one: 'the availability of MemberCluster "a" cannot be tracked; it counts as available after 60 s',
+    all: 'the availability of MemberClusters "a", "b" cannot be tracked; they count as available after 60 s',
   },
   {
-    one: 'MemberCluster "a" uses the budget up (failed): 1',
-    all: 'MemberClusters "a", "b" use the budget up (failed): 1',
+    one: 'MemberCluster "a" blocks the rollout (failed): 1',
+    all: 'MemberClusters "a", "b" block the rollout (failed): 1',
   },
   { one: 'MemberCluster "a" has to make room first', all: 'MemberClusters "a", "b" have to make room first' },
   {
-    one: 'MemberCluster "a" still has, or removes, what it should have no longer (it still has its copy)',
-    all: 'MemberClusters "a", "b" still have, or remove, what they should have no longer (it still has its copy)',
+    one: 'MemberCluster "a" has not finished removing resources that are no longer placed there (it still has its copy)',
+    all: 'MemberClusters "a", "b" have not finished removing resources that are no longer placed there (it still has its copy)',
   },
   { one: 'it is not available on MemberCluster "a" yet', all: 'it is not available on MemberClusters "a", "b" yet' },
 ])('many take the plural: $one', ({ one, all }) => {

@@ -29,11 +29,10 @@ const MOST_NAMES = 20;
 
 /** What sentences (api/hold.ts) say of a cluster, and how they say it of several. */
 const PLURALS: readonly (readonly [one: string, many: string])[] = [
-  [' is available: it counts as such', ' are available: they count as such'],
+  [' cannot be tracked; it counts', ' cannot be tracked; they count'],
   [' is ', ' are '],
-  [' uses ', ' use '],
+  [' blocks ', ' block '],
   [' has ', ' have '],
-  [' still has, or removes, what it ', ' still have, or remove, what they '],
 ];
 
 /** What is said of the first cluster, said of all of them. */

@@ -12,7 +12,7 @@ import { plainText, shortened } from './plain-text.ts';
 export type Answer = Omit<Explanation, 'about'>;
 
 export const MOST_CLUSTERS = 20;
-export const HUB_RUNS = "see that the hub's controllers run (`flotilla up` or `flotilla hub`)";
+export const HUB_RUNS = 'check that the hub controllers are running (`flotilla up` or `flotilla hub`)';
 
 export const answer = (sentence: string, more: Partial<Answer> = {}): Answer => ({
   sentence,
@@ -57,7 +57,7 @@ function rootOf(cause: Cause | undefined): string | undefined {
 export function outdatedNote({ outdated }: Pick<Progress, 'outdated'>): readonly string[] {
   if (outdated === undefined || outdated.observed === 0) return [];
   const { generation, observed } = outdated;
-  return [`the hub has not dealt with generation ${generation} yet: this is about generation ${observed}`];
+  return [`generation ${generation} has not been processed yet; showing generation ${observed}`];
 }
 
 /** There it is not for want of something that works: what does not is told, and is not the reason. */
@@ -136,7 +136,7 @@ export async function causeOfStage(chain: Chain, { cluster, stage, message, sinc
 
 function nextFor(stage: ClusterProgress['stage'], cluster: string): string | undefined {
   if (stage === 'ApplyFailed' || stage === 'NotAvailable' || stage === 'OverrideFailed' || stage === 'CompareFailed') {
-    return `mend what failed on cluster "${cluster}" (a fix on the hub goes there first)`;
+    return `fix the failure on cluster "${cluster}" (a new revision goes there first)`;
   }
   return stage === 'Applying' || stage === 'Applied' || stage === 'Comparing'
     ? `wait for cluster "${cluster}"`

@@ -106,7 +106,7 @@ function checkIsAsked(request: ApprovalRequest, { what, gate, target, run, stage
     throw new UserError('AlreadyApproved', `${what} is given already${signature(request)}${rest}`);
   }
   if (conditionOf(run.status?.conditions, 'Succeeded') !== undefined) {
-    throw new UserError('Over', `nobody waits for ${what} any more: ${whyNotAsked(run)}`);
+    throw new UserError('Over', `${what} is no longer needed: ${whyNotAsked(run)}`);
   }
   if (metadata.deletionTimestamp !== undefined) {
     throw new UserError('NotAsked', `${titled(target)} is being deleted: the run asks anew when it is gone`);
@@ -141,7 +141,7 @@ export function requestNamed({ kind, name, namespace }: Pick<ApproveRequest, 'ki
     throw bad(`cannot approve a "${kind}": clusterapprovalrequest (careq) or approvalrequest (areq)`);
   }
   if (scope === 'cluster' && namespace !== undefined) {
-    throw bad('a ClusterApprovalRequest is in no namespace: leave -n away, or approve an approvalrequest');
+    throw bad('a ClusterApprovalRequest is in no namespace: omit -n, or approve an approvalrequest');
   }
   if (scope === 'namespaced' && namespace === undefined) {
     throw bad('an ApprovalRequest is in a namespace: name it with -n, such as -n team');

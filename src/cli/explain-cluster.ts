@@ -48,9 +48,9 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
   if (progress.isDeleting) return ofDeletion(looking);
   if (state?.isDone) {
     const at = state.revision === '' ? '' : ` (revision ${state.revision})`;
-    const what = progress.isReport ? 'is compared' : 'is there and available';
+    const what = progress.isReport ? 'is compared' : 'is available';
     const notes = await hearsay(looking, [cluster]);
-    return answer(`nothing holds cluster "${cluster}": ${title} ${what}${at}`, { isWaiting: false, notes });
+    return answer(`cluster "${cluster}" is done: ${title} ${what}${at}`, { isWaiting: false, notes });
   }
   if (state !== undefined && isExternal(looking.placement)) return ofExternalCluster(looking, state);
   if (state !== undefined) {
@@ -60,7 +60,7 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
   const [binding] = await bindingsOf(looking, cluster);
   if (binding !== undefined) {
     const cause = { sentence: 'what is known of it', evidence: await clusterChain(looking, cluster) };
-    return answer(`cluster "${cluster}" is picked by ${title}, and nothing holds it now`, {
+    return answer(`cluster "${cluster}" is picked by ${title}, and nothing blocks it now`, {
       isWaiting: progress.unlisted + progress.unlistedOpen === 0,
       causes: [cause],
     });
@@ -105,7 +105,7 @@ async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
   if (decision === undefined && found === undefined) {
     const names = (ifRead(await reader.members()) ?? []).map(({ metadata }) => metadata.name ?? '');
     const more = names.length > MOST_CLUSTERS ? ` and ${names.length - MOST_CLUSTERS} more` : '';
-    const known = names.length === 0 ? 'none at all' : `known: ${names.slice(0, MOST_CLUSTERS).join(', ')}${more}`;
+    const known = names.length === 0 ? 'there are none' : `known: ${names.slice(0, MOST_CLUSTERS).join(', ')}${more}`;
     throw new UserError('NotFound', `there is no MemberCluster "${cluster}" (${known})`);
   }
   const scheduling = await schedulingOf(looking);
@@ -191,7 +191,7 @@ function nextFor({ placement }: Looking, cluster: string, member: MemberCluster 
   if (member.metadata.deletionTimestamp !== undefined)
     return `cluster "${cluster}" is leaving the fleet: let it join again`;
   if (agent === undefined) return `start the agent of cluster "${cluster}" (\`flotilla member\`)`;
-  if (!isReachable(member)) return `bring cluster "${cluster}" back: its agent is not heard`;
+  if (!isReachable(member)) return `reconnect cluster "${cluster}": its agent does not respond`;
   return placement.spec.policy?.placementType === 'PickFixed'
     ? `name cluster "${cluster}" in the policy of the placement`
     : `change the policy of the placement, or the labels and taints of cluster "${cluster}"`;

@@ -120,7 +120,7 @@ async function troubleOf(looking: Looking, cluster: ClusterProgress): Promise<Ca
   const { next: _next, ...cause } = await causeOfStage(looking, cluster);
   return {
     ...cause,
-    next: `mend what does not work on cluster "${cluster.cluster}"; a fix of what is placed needs a new run`,
+    next: `fix what does not work on cluster "${cluster.cluster}"; a fix of what is placed needs a new run`,
   };
 }
 

@@ -31,12 +31,12 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   if (isComplete || (nothing !== undefined && first === undefined && open === undefined && nobody === undefined)) {
     const { total, revision, isReport } = progress;
     if (total === 0) {
-      const sentence = `nothing holds ${title}: its policy asks for no cluster`;
+      const sentence = `${title} is complete: its policy asks for no cluster`;
       return answer(sentence, { isWaiting: false, causes, notes: looking.progress.notes });
     }
-    const clusters = total === 1 ? 'its cluster has it' : `all ${total} clusters have it`;
+    const clusters = total === 1 ? 'its cluster' : `all ${total} clusters`;
     const at = revision === '' ? '' : ` (revision ${revision})`;
-    const sentence = `nothing holds ${title}: ${clusters}, ${isReport ? 'compared' : 'available'}${at}`;
+    const sentence = `${title} is complete: ${isReport ? 'compared' : 'available'} on ${clusters}${at}`;
     const silent = await hearsay(
       looking,
       progress.clusters.map(({ cluster }) => cluster),
@@ -48,7 +48,7 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     return waiting(looking, { who: title, first, others: causes.slice(1), on: groups[0]?.[0].on });
   if (progress.outdated !== undefined) {
     const { generation } = progress.outdated;
-    return answer(`${title} waits: the hub has not dealt with generation ${generation} yet`, { next: [HUB_RUNS] });
+    return answer(`${title} waits: the hub has not processed generation ${generation} yet`, { next: [HUB_RUNS] });
   }
   if (progress.nobody !== undefined) return ofNobody(looking, progress.nobody);
   return isExternal(looking.placement) ? ofExternal(looking) : ofConditions(looking);

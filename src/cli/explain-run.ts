@@ -143,7 +143,7 @@ function ofSuccess({ progress, runTitle }: Story): Answer {
         : `all ${total} clusters have`
       : `${done} of ${total} clusters have`;
   const left = skipped === 0 ? '' : `, ${skipped} ${skipped === 1 ? 'was' : 'were'} skipped`;
-  return answer(`nothing holds ${runTitle}: ${clusters} revision ${revision}${left}`, {
+  return answer(`${runTitle} is complete: ${clusters} revision ${revision}${left}`, {
     isWaiting: false,
     notes: stages.flatMap(({ clusters: all }) =>
       all.filter(({ state }) => state === 'Skipped').map(({ cluster, message }) => `cluster "${cluster}": ${message}`),
@@ -157,7 +157,7 @@ async function ofFailure(story: Story): Promise<Answer> {
   const why = progress.says;
   if (!hasBegun) {
     return answer(`${runTitle} could not begin: ${why}`, {
-      next: ['mend that, then create a new run: this one stays as it is'],
+      next: ['fix this and create a new run; this one is final'],
     });
   }
   const causes: Cause[] = [];
@@ -362,8 +362,8 @@ function requestEvidence(kind: string, name: string, request: ApprovalRequest | 
   return {
     about,
     says: [
-      `was asked for ${ageText(Date.parse(metadata.creationTimestamp ?? ''), now)} ago`,
-      ...(status?.approval === undefined ? [] : [`"${status.approval.user}" said yes at ${status.approval.time}`]),
+      `requested ${ageText(Date.parse(metadata.creationTimestamp ?? ''), now)} ago`,
+      ...(status?.approval === undefined ? [] : [`"${status.approval.user}" approved it at ${status.approval.time}`]),
       ...conditions.map((each) => sayCondition(each, now)),
     ],
   };
@@ -381,20 +381,20 @@ async function ofClusterInRun(story: Story, cluster: string): Promise<Answer> {
     const more = all.length > MOST_CLUSTERS ? ` and ${all.length - MOST_CLUSTERS} more` : '';
     throw new UserError(
       'NotFound',
-      `cluster "${cluster}" is in no stage of ${runTitle} (${all.length === 0 ? 'none at all' : `known: ${all.slice(0, MOST_CLUSTERS).join(', ')}${more}`})`,
+      `cluster "${cluster}" is in no stage of ${runTitle} (${all.length === 0 ? 'there are none' : `known: ${all.slice(0, MOST_CLUSTERS).join(', ')}${more}`})`,
     );
   }
   const where = stage.removes ? `removal from cluster "${cluster}"` : `cluster "${cluster}" of stage "${stage.stage}"`;
   if (found.state === 'Removed') {
-    return answer(`nothing holds the ${where}: it is done`, { isWaiting: false });
+    return answer(`the ${where} is done`, { isWaiting: false });
   }
   if (found.state === 'Done') {
-    return answer(`nothing holds ${where}: it has revision ${progress.revision}, and it works`, { isWaiting: false });
+    return answer(`${where} is done: revision ${progress.revision} is available`, { isWaiting: false });
   }
   if (found.state === 'Skipped' || found.state === 'Failed') {
     return answer(`${where}: ${found.message}`, {
       causes: [{ sentence: 'what is known of it', evidence: await clusterChain(story, cluster) }],
-      next: found.state === 'Skipped' ? ['bring it back, then create a new run'] : ['mend that, then create a new run'],
+      next: found.state === 'Skipped' ? ['bring it back, then create a new run'] : ['fix this, then create a new run'],
     });
   }
   if (progress.isOver) return answer(`${where} was not reached: ${(await ofRun(story)).sentence}`);

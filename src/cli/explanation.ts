@@ -161,7 +161,7 @@ export function workEvidence({ metadata, spec, status }: Work, now: number, said
   return {
     about: `Work ${nameOf(metadata)}`,
     says: [
-      `orders ${count} ${count === 1 ? 'object' : 'objects'}`,
+      `contains ${count} ${count === 1 ? 'manifest' : 'manifests'}`,
       ...deletion(metadata, now),
       ...((status?.conditions ?? []).length === 0 ? ['the agent of the member has not reported on it'] : []),
       ...(isStale ? ['the agent of the member has not reported on its newest content'] : []),

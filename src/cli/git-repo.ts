@@ -144,7 +144,7 @@ export function explainGitRepo(at: Named, repo: GitRepo): Explanation {
   }
   const open = bundles.filter(({ state }) => state !== 'Ready');
   if (open.length === 0)
-    return { ...nothing, isWaiting: false, sentence: 'nothing holds it: all bundles are ready on all clusters' };
+    return { ...nothing, isWaiting: false, sentence: 'it is complete: all bundles are ready on all clusters' };
   const scope = at.namespace === SYSTEM_NAMESPACE ? '' : ` -n ${at.namespace}`;
   return {
     ...nothing,

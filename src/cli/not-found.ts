@@ -51,7 +51,7 @@ async function knownNames({ transport }: Server, { name: _name, ...at }: Named):
     const { list } = await transport.call({ verb: 'list', at, view: 'metadata', limit: MOST_NAMES });
     const names = (list?.items ?? []).map(({ metadata }: KubeObject) => metadata.name ?? '');
     const more = list?.metadata.continue ? ' and more' : '';
-    return names.length === 0 ? ' (none at all)' : ` (known: ${names.join(', ')}${more})`;
+    return names.length === 0 ? ' (there are none)' : ` (known: ${names.join(', ')}${more})`;
   } catch (error) {
     if (error instanceof ApiError) return '';
     throw error;

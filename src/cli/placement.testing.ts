@@ -81,7 +81,7 @@ export const budgetUsed = (culprit: string, waiting: readonly string[], count = 
   on: { group: 'cluster.kubernetes-fleet.io', kind: 'MemberCluster', name: culprit },
   facts: { cause: 'failed', message: 'no Pod is ready', ready: 2, minAvailable: 2 },
   since: BEFORE,
-  next: `mend what failed on cluster "${culprit}", or raise maxUnavailable`,
+  next: `fix the failure on cluster "${culprit}", or raise maxUnavailable`,
   count,
   clusters: [...waiting],
 });

@@ -39,7 +39,7 @@ export async function planPlacement(
 ): Promise<number> {
   const { family, given, others } = placementIn(manifests);
   if (!family.placement.namespaced && namespace !== undefined) {
-    throw new UserError('BadFlag', 'a ClusterResourcePlacement is in no namespace: leave -n away');
+    throw new UserError('BadFlag', 'a ClusterResourcePlacement is in no namespace: omit -n');
   }
   if (others.length > 0) {
     const names = others.map(({ kind, metadata }) => `${kind} "${metadata.name}"`).join(', ');

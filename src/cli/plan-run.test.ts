@@ -120,9 +120,9 @@ a         first   1      web-0-snapshot   1       1         1         1
 b         rest    1      web-0-snapshot   1       1         1         1
 c         rest    1      web-0-snapshot   1       1         1         1
 
-May approve: nobody has the role flotilla-cluster-approver yet, so administrators alone
+Approvers: nobody has the role flotilla-cluster-approver yet, so administrators alone
 
-Assumed: clusters work as soon as they have it, and people approve at once. Nothing was written.`.slice(1),
+Assumes that every cluster becomes available immediately and every approval is instant. Nothing was written.`.slice(1),
     );
     it.nothingIsWritten();
   });
@@ -171,7 +171,7 @@ Assumed: clusters work as soon as they have it, and people approve at once. Noth
     const it = await planning([...fleet(), binding]);
     await it.byFile([newRun()]);
     expect(it.out.join('\n')).toContain(
-      'May approve: Group "leads" (role flotilla-cluster-approver), and administrators',
+      'Approvers: Group "leads" (role flotilla-cluster-approver), and administrators',
     );
   });
 
@@ -234,7 +234,7 @@ Assumed: clusters work as soon as they have it, and people approve at once. Noth
       given: [newRun(), strategyFile({ ...STAGES[0], maxConcurrency: '0%' })],
       says: 'maxConcurrency',
     },
-    { it: 'a cluster run with -n', given: [newRun()], namespace: 'team', says: 'is in no namespace: leave -n away' },
+    { it: 'a cluster run with -n', given: [newRun()], namespace: 'team', says: 'is in no namespace: omit -n' },
   ])('is refused for $it, as the server would', async ({ given, namespace, says }) => {
     const it = await planning(fleet());
     await expect(it.byFile(given, undefined, namespace)).rejects.toThrow(says);
@@ -254,12 +254,12 @@ Assumed: clusters work as soon as they have it, and people approve at once. Noth
     });
     const it = await planning([...fleet(), over, failed]);
     await expect(it.byName('done')).rejects.toThrow(
-      'ClusterStagedUpdateRun "done" is over, and nothing more will come of it: all is done',
+      'ClusterStagedUpdateRun "done" has ended; there is nothing left to plan: all is done',
     );
     await expect(it.byName('failed')).rejects.toThrow(
-      'ClusterStagedUpdateRun "failed" is over, and nothing more will come of it: it was not to be',
+      'ClusterStagedUpdateRun "failed" has ended; there is nothing left to plan: it was not to be',
     );
-    await expect(it.byFile([newRun({}, 'done')])).rejects.toThrow('is over, and nothing more will come of it');
+    await expect(it.byFile([newRun({}, 'done')])).rejects.toThrow('has ended; there is nothing left to plan');
     await expect(it.byName('nope')).rejects.toThrow('there is no ClusterStagedUpdateRun "nope" (known: done, failed)');
   });
 

@@ -59,7 +59,7 @@ function standingOf(which: WhichRun, { metadata, status }: StagedUpdateRun): rea
   if (over !== undefined) {
     throw new UserError(
       'Over',
-      `${titleOfRun(which)} is over, and nothing more will come of it: ${withoutMarker(over.message)}`,
+      `${titleOfRun(which)} has ended; there is nothing left to plan: ${withoutMarker(over.message)}`,
     );
   }
   return said('Progressing') === undefined ? [] : ['it has been started: this is what is left'];
@@ -86,7 +86,7 @@ export async function plannedByManifests(
   }
   const family = families.find(({ run }) => isOf(given, run)) as PlacementFamily;
   if (!family.run.namespaced && namespace !== undefined) {
-    throw new UserError('BadFlag', 'a ClusterStagedUpdateRun is in no namespace: leave -n away');
+    throw new UserError('BadFlag', 'a ClusterStagedUpdateRun is in no namespace: omit -n');
   }
   const at = targetOf(server, given);
   const which: WhichRun = { family: familyIn(at.namespace), name: at.name, ...within(at.namespace) };

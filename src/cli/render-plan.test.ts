@@ -73,12 +73,12 @@ b         two         1      web-1-snapshot   0       1         0         2
 c         two         -      web-2-snapshot   ?       ?         ?         ?           up to date
 z         (removal)   1      web-1-snapshot   0       0         3         0
 
-May approve: Group "leads" (role flotilla-cluster-approver), and administrators
+Approvers: Group "leads" (role flotilla-cluster-approver), and administrators
 
 Note:
   - MemberCluster "c" is unreachable
 
-Assumed: clusters work as soon as they have it, and people approve at once. Nothing was written.
+Assumes that every cluster becomes available immediately and every approval is instant. Nothing was written.
 Start it: kubectl …`.slice(1),
     );
   });

@@ -33,10 +33,10 @@ export function renderPlan(plan: RunPlan, view: PlanView): string {
     ...(plan.steps.length === 0 ? ['  nothing is to be done: every cluster is up to date'] : order(plan, view)),
     '',
     ...clusterTable(plan.clusters),
-    ...(plan.approvers.length === 0 ? [] : ['', `May approve: ${plan.approvers.join('; ')}`]),
+    ...(plan.approvers.length === 0 ? [] : ['', `Approvers: ${plan.approvers.join('; ')}`]),
     ...(plan.notes.length === 0 ? [] : ['', 'Note:', ...plan.notes.map((each) => `  - ${each}`)]),
     '',
-    `Assumed: clusters work as soon as they have it, and people approve at once. Nothing was written.`,
+    `Assumes that every cluster becomes available immediately and every approval is instant. Nothing was written.`,
     ...(view.start === undefined ? [] : [view.start]),
   ]
     .map(plainText)

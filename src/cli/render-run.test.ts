@@ -114,8 +114,8 @@ Why: flotilla why run/r`.slice(1),
 
   test('says that the hub has not seen it as it is', () => {
     const text = renderRun(progress({ ...going, metadata: { generation: 4 } }), view);
-    expect(text).toContain('The hub has not dealt with generation 4 yet: this is about generation 1.');
-    expect(renderRun(progress({}), view)).toContain('The hub has not dealt with it yet.');
+    expect(text).toContain('Generation 4 has not been processed yet; showing generation 1.');
+    expect(renderRun(progress({}), view)).toContain('The hub has not processed it yet.');
   });
 
   test('lets nobody write on the terminal', () => {

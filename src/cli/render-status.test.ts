@@ -18,11 +18,11 @@ const complete = progressOf(aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] }
 
 describe('a status', () => {
   test('is a headline, a bar where there is a terminal, and a line per cluster', () => {
-    expect(renderStatus(midway, { ...view, waiting: 'MemberCluster "eu-1" uses the budget up', bar: 10 })).toBe(
+    expect(renderStatus(midway, { ...view, waiting: 'MemberCluster "eu-1" blocks the rollout', bar: 10 })).toBe(
       `
 ClusterResourcePlacement "web", revision 1: available on 1 of 3 clusters, 1 still has an earlier revision
 [###-------] 33%
-Waits: MemberCluster "eu-1" uses the budget up
+Waits: MemberCluster "eu-1" blocks the rollout
 
 CLUSTER   STAGE          REVISION   FOR   MESSAGE
 eu-1      NotAvailable   1          5m    Deployment "shop/web": no Pod is ready
@@ -34,14 +34,15 @@ Why: flotilla why placement/web`.slice(1),
   });
 
   test('on a narrow terminal wraps what it waits for instead of cutting the cause off', () => {
-    const waiting = 'MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay';
+    const waiting =
+      'MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 required';
     const lines = renderStatus(midway, { ...view, waiting, columns: 60 }).split('\n');
     expect(lines.slice(0, 5)).toEqual([
       'ClusterResourcePlacement "web", revision 1: available on 1',
       '  of 3 clusters, 1 still has an earlier revision',
-      'Waits: MemberCluster "eu-1" uses the budget up (failed: no',
-      '  Pod is ready): 2 ready, 2 must stay',
-      '',
+      'Waits: MemberCluster "eu-1" blocks the rollout (failed: no',
+      '  Pod is ready): 2 clusters are available, at least 2',
+      '  required',
     ]);
   });
 
@@ -137,12 +138,12 @@ Why: flotilla why placement/web`.slice(1),
     {
       it: 'nobody has looked at',
       parts: { said: '' },
-      says: 'ClusterResourcePlacement "web", revision 1: no cluster is picked\nThe hub has not dealt with it yet.',
+      says: 'ClusterResourcePlacement "web", revision 1: no cluster is picked\nThe hub has not processed it yet.',
     },
     {
       it: 'of an older generation',
       parts: { metadata: { name: 'web', generation: 3 } },
-      says: 'The hub has not dealt with generation 3 yet: this is about generation 2.',
+      says: 'Generation 3 has not been processed yet; showing generation 2.',
     },
     {
       it: 'of a deletion',

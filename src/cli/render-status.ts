@@ -81,8 +81,8 @@ function stateOf({ done, total, earlier, isReport, isStaged, nothing, holds }: P
 
 export const outdatedWords = ({ generation, observed }: NonNullable<Progress['outdated']>): string =>
   observed === 0
-    ? 'The hub has not dealt with it yet.'
-    : `The hub has not dealt with generation ${generation} yet: this is about generation ${observed}.`;
+    ? 'The hub has not processed it yet.'
+    : `Generation ${generation} has not been processed yet; showing generation ${observed}.`;
 
 function remarks(
   { isDeleting, outdated, open, isComplete, nobody }: Progress,

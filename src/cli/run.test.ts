@@ -261,7 +261,7 @@ describe('a run', () => {
     },
     {
       which: whichRun('r', 'default'),
-      says: 'there is no StagedUpdateRun "default/r" (none at all); without -n a ClusterStagedUpdateRun is meant',
+      says: 'there is no StagedUpdateRun "default/r" (there are none); without -n a ClusterStagedUpdateRun is meant',
     },
   ])('that is not there is told with those that are: $which.name', async ({ which, says }) => {
     const { show } = await showing(waiting);

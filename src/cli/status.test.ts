@@ -46,7 +46,7 @@ describe('status', () => {
       it: 'not complete',
       parts: midway,
       code: 2,
-      says: 'available on 0 of 2 clusters\nWaits: MemberCluster "eu-1" uses',
+      says: 'available on 0 of 2 clusters\nWaits: MemberCluster "eu-1" blocks',
     },
   ])('of what is $it ends with $code', async ({ parts, code, says }) => {
     const { show, out } = await serving(parts);
@@ -188,7 +188,7 @@ describe('status', () => {
         { cluster: 'eu-1', stage: 'NotAvailable', since: '2026-01-01T11:55:00Z' },
         { cluster: 'us-1', stage: 'Waiting' },
       ],
-      holds: [{ code: 'BudgetUsed', sentence: expect.stringContaining('uses the budget up') }],
+      holds: [{ code: 'BudgetUsed', sentence: expect.stringContaining('blocks the rollout') }],
     });
   });
 

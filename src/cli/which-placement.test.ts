@@ -33,7 +33,7 @@ describe('which placement is meant', () => {
     {
       given: 'crp/web',
       namespace: 'team',
-      says: 'a ClusterResourcePlacement is in no namespace: leave -n away, or write placement/web',
+      says: 'a ClusterResourcePlacement is in no namespace: omit -n, or write placement/web',
     },
   ])('not $given', ({ given, namespace, says }) => {
     expect(() => whichPlacement(given, namespace)).toThrow(says);

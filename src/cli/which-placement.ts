@@ -33,7 +33,7 @@ export function whichPlacement(argument: string, namespace?: string, orRun?: 'or
     throw bad(`"${name}" cannot be the name of a placement: write placement/NAME, such as placement/web`);
   if (namespace !== undefined && !NAME.test(namespace)) throw bad(`"${namespace}" cannot be the name of a namespace`);
   if (WIDE.includes(word) && namespace !== undefined) {
-    throw bad(`a ClusterResourcePlacement is in no namespace: leave -n away, or write placement/${name}`);
+    throw bad(`a ClusterResourcePlacement is in no namespace: omit -n, or write placement/${name}`);
   }
   if (NARROW.includes(word) && namespace === undefined) {
     throw bad(`a ResourcePlacement is in a namespace: name it with -n, such as -n team`);
@@ -68,5 +68,5 @@ export const getPlacement = async (server: Server, which: WhichPlacement): Promi
 /** Of one in a namespace: the one in none that may have been meant. */
 async function namesake(server: Server, { name }: WhichPlacement): Promise<string> {
   const wide = placementTarget({ family: clusterFamily, name });
-  return (await isThere(server, wide)) ? `; there is a ${titled(wide)}: leave -n away` : '';
+  return (await isThere(server, wide)) ? `; there is a ${titled(wide)}: omit -n` : '';
 }

@@ -26,7 +26,7 @@ describe('a run', () => {
     { argument: '', namespace: undefined, says: 'cannot be the name of a run' },
     { argument: '__proto__/r', namespace: undefined, says: 'cannot be the name of a run' },
     { argument: 'r', namespace: '..', says: '".." cannot be the name of a namespace' },
-    { argument: 'csur/r', namespace: 'team', says: 'a ClusterStagedUpdateRun is in no namespace: leave -n away' },
+    { argument: 'csur/r', namespace: 'team', says: 'a ClusterStagedUpdateRun is in no namespace: omit -n' },
     { argument: 'sur/r', namespace: undefined, says: 'a StagedUpdateRun is in a namespace: name it with -n' },
   ])('is not meant by "$argument" in $namespace', ({ argument, namespace, says }) => {
     expect(() => whichRun(argument, namespace)).toThrow(says);

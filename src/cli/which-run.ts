@@ -33,7 +33,7 @@ export function whichRun(argument: string, namespace?: string): WhichRun {
   checkNamespace(namespace);
   const word = isBare ? '' : wordIn(argument);
   if (WIDE.includes(word) && namespace !== undefined) {
-    throw bad(`a ClusterStagedUpdateRun is in no namespace: leave -n away, or write run/${name}`);
+    throw bad(`a ClusterStagedUpdateRun is in no namespace: omit -n, or write run/${name}`);
   }
   if (NARROW.includes(word) && namespace === undefined) {
     throw bad('a StagedUpdateRun is in a namespace: name it with -n, such as -n team');

@@ -24,8 +24,7 @@ export const namesEviction = (argument: string): boolean =>
 export function whichEviction(argument: string, namespace?: string): string {
   const name = argument.slice(argument.indexOf('/') + 1);
   if (!NAME.test(name)) throw new UserError('BadArgument', `"${argument}" cannot be the name of an eviction`);
-  if (namespace !== undefined)
-    throw new UserError('BadArgument', `a ${eviction.kind} is in no namespace: leave -n away`);
+  if (namespace !== undefined) throw new UserError('BadArgument', `a ${eviction.kind} is in no namespace: omit -n`);
   return name;
 }
 

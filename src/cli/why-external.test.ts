@@ -164,13 +164,13 @@ describe('why a placement that waits for runs does not move', () => {
       it: 'that is everywhere and does not work somewhere',
       objects: [external({ said: 'TTTTTF', clusters: [cluster('a', 'TTTTTT'), bad] }), ...snapshots, aRun(over)],
       says: 'ClusterResourcePlacement "web" is not complete: cluster "b" is NotAvailable: Deployment "shop/web": no Pod is ready',
-      also: ['mend what does not work on cluster "b"; a fix of what is placed needs a new run', MAKE_ONE],
+      also: ['fix what does not work on cluster "b"; a fix of what is placed needs a new run', MAKE_ONE],
       not: ['goes there first'],
     },
     {
       it: 'that is complete',
       objects: [external({ clusters: [cluster('a', 'TTTTTT')] }), aRun(over)],
-      says: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)',
+      says: 'ClusterResourcePlacement "web" is complete: available on its cluster (revision 1)',
       also: [`a change of what is placed waits for a run, since ${NOT_BY_ITSELF}`, MAKE_ONE],
       not: ['the newest revision'],
       code: 0,
@@ -178,14 +178,14 @@ describe('why a placement that waits for runs does not move', () => {
     {
       it: 'that is complete with a revision that is not the newest',
       objects: [external({ clusters: [cluster('a', 'TTTTTT')] }), ...snapshots, aSnapshot(2), aRun(over)],
-      says: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)',
+      says: 'ClusterResourcePlacement "web" is complete: available on its cluster (revision 1)',
       also: ['the hub is ahead of all clusters: the newest revision is 2, and they have 1'],
       code: 0,
     },
     {
       it: 'that is complete while a run is under way',
       objects: [external({ clusters: [cluster('a', 'TTTTTT')] }), aRun(atGate)],
-      says: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)',
+      says: 'ClusterResourcePlacement "web" is complete: available on its cluster (revision 1)',
       also: [
         'ClusterStagedUpdateRun "r" waits: ClusterApprovalRequest "r-before-two" is not approved yet (flotilla why run/r)',
       ],

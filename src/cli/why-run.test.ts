@@ -127,7 +127,7 @@ describe('why a run does not move', () => {
       it: 'that the hub has not seen',
       run: {},
       says: 'ClusterStagedUpdateRun "r" waits: the hub has not looked at it yet',
-      also: ["see that the hub's controllers run"],
+      also: ['check that the hub controllers are running'],
     },
     {
       it: 'that waits for scheduling',
@@ -157,7 +157,7 @@ describe('why a run does not move', () => {
         message: 'failed to process the request due to a client error: ClusterStagedUpdateStrategy "s" does not exist',
       },
       says: 'ClusterStagedUpdateRun "r" could not begin: ClusterStagedUpdateStrategy "s" does not exist',
-      also: ['mend that, then create a new run'],
+      also: ['fix this and create a new run'],
     },
     {
       it: 'that is prepared',
@@ -182,7 +182,7 @@ describe('why a run does not move', () => {
       ),
       more: [aRequest('r-after-one', 'one')],
       says: 'ClusterStagedUpdateRun "r" waits: ClusterApprovalRequest "r-after-one" is not approved yet',
-      also: ['was asked for', 'approve it: flotilla approve r --stage one --after'],
+      also: ['requested', 'approve it: flotilla approve r --stage one --after'],
     },
     {
       it: 'at a gate with an approval that does not count',
@@ -226,7 +226,7 @@ describe('why a run does not move', () => {
     {
       it: 'that is under way',
       run: going('Progressing:True:UpdateRunProgressing', 'under way: b'),
-      says: 'ClusterStagedUpdateRun "r" is under way: it is not available on MemberCluster "b" yet (not up yet: no Pod is ready)',
+      says: 'ClusterStagedUpdateRun "r" is under way: it is not available on MemberCluster "b" yet (starting: no Pod is ready)',
       also: [
         'MemberCluster "b"',
         'ClusterResourceBinding "web-b-1"',
@@ -250,21 +250,21 @@ describe('why a run does not move', () => {
     {
       it: 'whose cluster nobody hears',
       run: going('Progressing:True:UpdateRunProgressing', 'under way: b', {
-        holds: [onCluster('Unreachable', 'b', { next: 'bring cluster "b" back' })],
+        holds: [onCluster('Unreachable', 'b', { next: 'reconnect cluster "b"' })],
       }),
       says: 'ClusterStagedUpdateRun "r" waits: MemberCluster "b" is unreachable',
-      also: ['bring cluster "b" back'],
+      also: ['reconnect cluster "b"'],
     },
     {
       it: 'that is stopping',
-      run: going('Progressing:Unknown:UpdateRunStopping', 'stage "two" waits for what is under way: b (not up yet)', {
+      run: going('Progressing:Unknown:UpdateRunStopping', 'stage "two" waits for what is under way: b (starting)', {
         state: 'Stop',
         holds: [
           onRun('RunStopped', { next: `${START} …` }),
           onCluster('NotAvailable', 'b', { next: 'mend cluster "b"' }),
         ],
       }),
-      says: 'ClusterStagedUpdateRun "r" is stopping: stage "two" waits for what is under way: b (not up yet)',
+      says: 'ClusterStagedUpdateRun "r" is stopping: stage "two" waits for what is under way: b (starting)',
       also: ['Work "fleet-member-b/web-work"', 'mend cluster "b"', `let it go on: ${START}`],
     },
     {
@@ -308,7 +308,7 @@ describe('why a run does not move', () => {
           ]),
         ],
       },
-      says: 'nothing holds ClusterStagedUpdateRun "r": 1 of 2 clusters have revision 1, 1 was skipped',
+      says: 'ClusterStagedUpdateRun "r" is complete: 1 of 2 clusters have revision 1, 1 was skipped',
       also: ['cluster "b": the run goes on without the cluster: it left'],
     },
   ])('is told of one $it', async ({ run, more = [], code = 2, says, also = [] }) => {
@@ -470,7 +470,7 @@ describe('why a run does not move', () => {
       { namespace: 'team' },
     );
     expect(text).toContain('StagedUpdateRun "team/r" waits: ApprovalRequest "team/r-after-one" is not approved yet');
-    expect(text).toContain('ApprovalRequest "r-after-one"\n       was asked for');
+    expect(text).toContain('ApprovalRequest "r-after-one"\n       requested');
     expect(text).toContain('approve it: flotilla approve r -n team --stage one --after');
   });
 
@@ -529,7 +529,7 @@ describe('why a cluster of a run does not move', () => {
     stages: [...stages(ONE_DONE, UPDATING), aStage('three', '', [inRun('d')])],
   });
   test.each([
-    { cluster: 'a', code: 0, says: 'nothing holds cluster "a" of stage "one": it has revision 1, and it works' },
+    { cluster: 'a', code: 0, says: 'cluster "a" of stage "one" is done: revision 1 is available' },
     { cluster: 'b', code: 2, says: 'cluster "b" of stage "two" waits: it is not available on MemberCluster "b" yet' },
     {
       cluster: 'c',

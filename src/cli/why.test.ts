@@ -156,7 +156,7 @@ describe('why', () => {
     expect(await ask('placement/web')).toEqual({
       code: 2,
       text: `
-ClusterResourcePlacement "web" waits: MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay (for 5m)
+ClusterResourcePlacement "web" waits: MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 required (for 5m)
 
 Evidence:
   1. BudgetUsed, for 5m
@@ -169,13 +169,13 @@ Evidence:
        Available False (NotFine), for 5m: Available is not reached
        Deployment "shop/web": Available False (ManifestNotAvailableYet), for 5m: no Pod is ready
      Work "fleet-member-eu-1/web-work"
-       orders 2 objects
+       contains 2 manifests
        Available False (NotFine), for 5m: Available is not reached
        manifest 1, Deployment "shop/web": Available False (NotFine), for 5m
 
 What you can do:
   - look at Deployment "shop/web" on cluster "eu-1": \`kubectl --context eu-1 -n shop describe deployment/web\` and \`kubectl --context eu-1 -n shop get pods\`
-  - mend what failed on cluster "eu-1", or raise maxUnavailable`.slice(1),
+  - fix the failure on cluster "eu-1", or raise maxUnavailable`.slice(1),
     });
   });
 
@@ -255,7 +255,7 @@ What you can do:
       ...budgetUsed(name, [name]),
       code: 'NotAvailable',
       facts: { cause: 'failed', message: refused.condition.message },
-      next: `mend what failed on cluster "${name}" (a fix on the hub goes there first)`,
+      next: `fix the failure on cluster "${name}" (a new revision goes there first)`,
     });
     const names = ['eu-1', 'eu-2', 'us-1'];
     const placement = aPlacement({
@@ -283,13 +283,13 @@ Evidence:
 
 What you can do:
   - share Deployment "shop/web" with ConfigMap "own": set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on clusters eu-1, eu-2, us-1
-  - mend what failed on clusters "eu-1", "eu-2", "us-1" (a fix on the hub goes there first)`.slice(1),
+  - fix the failure on clusters "eu-1", "eu-2", "us-1" (a new revision goes there first)`.slice(1),
     );
   });
 
   test('says first that a member is leaving, and until when it is waited for at most', async () => {
     const farewell =
-      'is leaving: 1 work remains; its agent is not heard, so the member goes without it at 2026-01-01T12:15:00Z';
+      'is leaving: 1 work remains; its agent is not heard, so the member will be removed at 2026-01-01T12:15:00Z regardless';
     const dead = member('eu-1', false);
     const leaving = {
       ...dead,
@@ -308,11 +308,11 @@ What you can do:
     ] as const) {
       const { text } = await ask('placement/web', more);
       expect(text.split('\n')[0]).toBe(`${who} waits: MemberCluster "eu-1" ${farewell}`);
-      expect(text).toContain('  1. MemberCluster "eu-1" uses the budget up (failed: no Pod is ready)');
+      expect(text).toContain('  1. MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready)');
       expect(text).toContain(
         '- wait until cluster "eu-1" has left the fleet, or raise maxUnavailable; if its agent comes back, it leaves sooner',
       );
-      expect(text).not.toContain('mend what failed');
+      expect(text).not.toContain('fix the failure');
     }
   });
 
@@ -325,7 +325,7 @@ What you can do:
     const { code, text } = await ask('placement/web');
     expect(code).toBe(0);
     expect(text.includes('UntrackedPeriod')).toBe(says !== undefined);
-    expect(text).toContain(says ?? 'nothing holds');
+    expect(text).toContain(says ?? 'is complete');
     const { causes } = JSON.parse((await ask('placement/web', { output: 'json' })).text);
     expect(causes.map((each: { until?: string }) => each.until)).toEqual(says === undefined ? [] : [until]);
   });
@@ -336,7 +336,7 @@ What you can do:
     const { ask } = await serving([aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], holds })]);
     const { code, text } = await ask('placement/web');
     expect(code).toBe(0);
-    expect(text).toContain('nobody can tell whether');
+    expect(text).toContain('cannot be tracked');
     expect(text).not.toContain(next);
   });
 
@@ -354,7 +354,7 @@ What you can do:
     const { code, text } = await ask('placement/web', { as: dev });
     expect(code).toBe(2);
     expect(text.split('\n\n')).toEqual([
-      expect.stringMatching(/^ClusterResourcePlacement "web" waits: MemberCluster "eu-1" uses the budget up/),
+      expect.stringMatching(/^ClusterResourcePlacement "web" waits: MemberCluster "eu-1" blocks the rollout/),
       `
 Evidence:
   1. BudgetUsed, for 5m
@@ -362,7 +362,7 @@ Evidence:
      ClusterResourcePlacement "web" on cluster "eu-1"
        Available False (NotFine), for 5m: Available is not reached
        Deployment "shop/web": Available False (ManifestNotAvailableYet), for 5m: no Pod is ready`.slice(1),
-      expect.stringContaining('mend what failed'),
+      expect.stringContaining('fix the failure'),
       expect.stringMatching(
         /^Note:\n {2}- MemberCluster "eu-1" could not be read: .*forbidden.*\n {2}- the ClusterResourceBindings could not be read: .*forbidden.*$/,
       ),
@@ -425,7 +425,8 @@ Evidence:
     });
 
     describe('ends its first sentence with what was found there', () => {
-      const held = 'MemberCluster "eu-1" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay';
+      const held =
+        'MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 required';
       const root =
         'Pod "shop/web-1" on cluster "eu-1": container "web" (web:bad): ErrImagePull: no such image for web-1';
       const asked = async (objects: readonly KubeObject[], options: Partial<WhyOptions> = {}, onHub = world) => {
@@ -450,7 +451,7 @@ Evidence:
       test.each([
         { it: 'it waits for a removal', code: 'RemovalPending', facts: {} },
         { it: 'it is not heard', code: 'Unreachable', facts: {} },
-        { it: 'it uses the budget up because it is not heard', code: 'BudgetUsed', facts: { cause: 'unreachable' } },
+        { it: 'it blocks the rollout because it is not heard', code: 'BudgetUsed', facts: { cause: 'unreachable' } },
       ] as const)('but not where $it', async ({ code, facts }) => {
         const hold = { ...budgetUsed('eu-1', ['us-1']), code, facts };
         const placement = { ...stopped, status: { ...stopped.status, holds: [hold] } };
@@ -464,7 +465,7 @@ Evidence:
         const placement = { ...stopped, status: { ...stopped.status, holds: [hold] } };
         const objects = [...world.filter((each) => each !== stopped), placement];
         const text = await asked(onMember('web-work'), { cluster: 'eu-1' }, objects);
-        expect(text.split('\n')[0]).toMatch(/^cluster "eu-1" waits: MemberCluster "eu-2" .* must stay \(for 5m\)$/);
+        expect(text.split('\n')[0]).toMatch(/^cluster "eu-1" waits: MemberCluster "eu-2" .* required \(for 5m\)$/);
         expect(text).toContain('ErrImagePull');
       });
 
@@ -498,7 +499,7 @@ Evidence:
         const wordy = JSON.parse(JSON.stringify(status).replace('no such image', `no\\nsuch ${'x'.repeat(250)}`));
         const [namespace, sa, owner] = onMember('web-work');
         const text = await asked([namespace, sa, owner, { ...rest, status: wordy }]);
-        expect(text.split('\n')[0]).toMatch(/must stay; Pod "shop\/web-1" .*: ErrImagePull: no such x+… \(for 5m\)$/);
+        expect(text.split('\n')[0]).toMatch(/required; Pod "shop\/web-1" .*: ErrImagePull: no such x+… \(for 5m\)$/);
         expect(text.split('\n')[0]?.length).toBeLessThan(400);
       });
     });
@@ -542,7 +543,7 @@ Evidence:
 What you can do:
   - ${deletion}
   - look at StatefulSet "shop/web"`);
-        expect(text).toMatch(/\n {2}- mend what failed on cluster "eu-1", or raise maxUnavailable$/);
+        expect(text).toMatch(/\n {2}- fix the failure on cluster "eu-1", or raise maxUnavailable$/);
       });
 
       test('says on which clusters it may be so, too', async () => {
@@ -658,7 +659,7 @@ What you can do:
       causes: [
         { code: 'BudgetUsed', since: BEFORE, waiting: { count: 1, clusters: ['us-1'] }, evidence: expect.any(Array) },
       ],
-      next: [expect.stringContaining('kubectl --context eu-1'), expect.stringContaining('mend what failed')],
+      next: [expect.stringContaining('kubectl --context eu-1'), expect.stringContaining('fix the failure')],
       notes: [],
     });
   });
@@ -687,10 +688,10 @@ What you can do:
     expect(await ask('placement/web')).toEqual({
       code: 0,
       text: `
-nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)
+ClusterResourcePlacement "web" is complete: available on its cluster (revision 1)
 
 Note:
-  - nobody can tell whether Job "shop/mig" works on cluster "eu-1": it counts as available after a while; a Job is looked at if it, or the placement, has the annotation flotilla.dev/track-availability: "true"`.trim(),
+  - the availability of Job "shop/mig" on cluster "eu-1" cannot be tracked; it counts as available after a while; a Job is looked at if it, or the placement, has the annotation flotilla.dev/track-availability: "true"`.trim(),
     });
   });
 
@@ -756,7 +757,7 @@ Note:
     const { ask } = await serving([aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')] })]);
     expect(await ask('placement/web')).toEqual({
       code: 0,
-      text: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)',
+      text: 'ClusterResourcePlacement "web" is complete: available on its cluster (revision 1)',
     });
   });
 
@@ -799,7 +800,7 @@ Note:
     const { ask } = await serving([aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], note })]);
     expect(await ask('placement/web')).toEqual({
       code: 0,
-      text: 'nothing holds ClusterResourcePlacement "web": its cluster has it, available (revision 1)\n\nNote:\n  - selector v1 Namespace "shop" matches nothing',
+      text: 'ClusterResourcePlacement "web" is complete: available on its cluster (revision 1)\n\nNote:\n  - selector v1 Namespace "shop" matches nothing',
     });
   });
 
@@ -888,7 +889,7 @@ What you can do:
     ]);
     expect(await ask('placement/web')).toEqual({
       code: 0,
-      text: 'nothing holds ClusterResourcePlacement "web": its policy asks for no cluster',
+      text: 'ClusterResourcePlacement "web" is complete: its policy asks for no cluster',
     });
   });
 
@@ -915,7 +916,7 @@ What you can do:
     const { ask } = await serving(world);
     const { code, text } = await ask('placement/web', { cluster: 'us-1' });
     expect(code).toBe(2);
-    expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" uses the budget up/);
+    expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" blocks the rollout/);
     expect(text).toContain('     ClusterResourceBinding "web-us-1-1"\n       carries web-0-snapshot\n');
   });
 
@@ -923,7 +924,7 @@ What you can do:
     {
       name: 'eu-2',
       code: 0,
-      says: 'nothing holds cluster "eu-2": ClusterResourcePlacement "web" is there and available (revision 1)',
+      says: 'cluster "eu-2" is done: ClusterResourcePlacement "web" is available (revision 1)',
     },
     {
       name: 'us-2',
@@ -934,7 +935,7 @@ What you can do:
     {
       name: 'eu-1',
       code: 2,
-      says: 'cluster "eu-1" waits: it is not available on MemberCluster "eu-1" yet (not up yet: Available is not reached) (for 5m)',
+      says: 'cluster "eu-1" waits: it is not available on MemberCluster "eu-1" yet (starting: Available is not reached) (for 5m)',
     },
   ])('of $name, which no hold names', async ({ name, code, says, also = '' }) => {
     const { ask } = await serving(world);
@@ -960,10 +961,10 @@ What you can do:
       await ask('placement/web', { cluster: 'c29' }),
     ];
     expect(first.text.split('\n')[0]).toBe(
-      'cluster "c08" waits: MemberCluster "c00" uses the budget up (failed: no Pod is ready): 2 ready, 2 must stay (for 5m)',
+      'cluster "c08" waits: MemberCluster "c00" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 required (for 5m)',
     );
     expect(last.text.split('\n')[0]).toBe(
-      'cluster "c29" waits: MemberCluster "c00" uses the budget up (not up yet: Available is not reached): 22 ready, 22 must stay (for 5m)',
+      'cluster "c29" waits: MemberCluster "c00" blocks the rollout (starting: Available is not reached): 22 clusters are available, at least 22 required (for 5m)',
     );
     expect((await ask('placement/web')).text).toContain(
       `22 clusters wait: ${names.slice(8, 28).join(', ')}, and 2 more`,
@@ -1028,7 +1029,7 @@ What you can do:
         decisions: [refusal('us-3', 'ClusterUnschedulable, no recent heartbeat')],
         about: 'us-3',
         why: 'no recent heartbeat',
-        next: 'bring cluster "us-3" back: its agent is not heard',
+        next: 'reconnect cluster "us-3": its agent does not respond',
       },
     ])('$it', async ({ spec = {}, namespace, decisions, about, why, next }) => {
       const within = namespace === undefined ? {} : { namespace };
@@ -1049,7 +1050,7 @@ What you can do:
     const all = ['clusterresourceplacements', 'clusterresourcebindings', 'clusterresourcesnapshots'];
     const { ask } = await serving([own, member('eu-1'), member('us-1'), ...bindings, snapshot(1), ...rights(...all)]);
     const { text } = await ask('placement/web', { cluster: 'us-1', as: dev });
-    expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" uses the budget up \(under way\)/);
+    expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" blocks the rollout \(in progress\)/);
     expect(text).not.toContain('unreachable');
     expect(text).toContain('- MemberClusters could not be read');
   });
@@ -1083,7 +1084,7 @@ What you can do:
       );
       expect(text).toContain('  - the CRD of this server has no field status.holds');
       const { text: planned } = await ask('placement/web', { cluster: 'us-1' });
-      expect(planned).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" uses the budget up/);
+      expect(planned).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" blocks the rollout/);
     });
   });
 
@@ -1143,7 +1144,7 @@ What you can do:
     expect(await ask('placement/web')).toMatchObject({
       code: 2,
       text: expect.stringMatching(
-        /the hub has not dealt with generation 1 yet\n\nWhat you can do:\n {2}- see that the hub's controllers run/,
+        /the hub has not processed generation 1 yet\n\nWhat you can do:\n {2}- check that the hub controllers are running/,
       ),
     });
   });
@@ -1168,13 +1169,13 @@ What you can do:
       it: 'there is none in the namespace',
       argument: 'placement/web',
       namespace: 'team',
-      says: /^there is no ResourcePlacement "team\/web" \(none at all\); there is a ClusterResourcePlacement "web": leave -n away$/,
+      says: /^there is no ResourcePlacement "team\/web" \(there are none\); there is a ClusterResourcePlacement "web": omit -n$/,
     },
     {
       it: 'there is none in the namespace, nor elsewhere',
       argument: 'placement/wub',
       namespace: 'team',
-      says: /^there is no ResourcePlacement "team\/wub" \(none at all\)$/,
+      says: /^there is no ResourcePlacement "team\/wub" \(there are none\)$/,
     },
     {
       it: 'there is no such cluster',

@@ -6,7 +6,7 @@ import type { Condition } from '../api/conditions.ts';
 const SENTENCES: Readonly<Partial<Record<BindingReason, string>>> = {
   RolloutStarted: 'the newest content is on its way to the cluster',
   RolloutNotStartedYet: 'the cluster waits for its turn in the rollout',
-  NoOverrideSpecified: 'no override is in force for the cluster',
+  NoOverrideSpecified: 'no overrides apply to the cluster',
   OverriddenSucceeded: 'the overrides for the cluster have been applied',
   AllWorkSynced: 'every Work for the cluster is up to date',
   ApplyInProgress: 'the cluster has not reported on the newest content yet',

@@ -143,7 +143,7 @@ describe('whoever writes what is not built yet is warned', () => {
     const plural = 'clusterresourceplacements';
     const created = await cluster.call({ verb: 'create', at: at(cluster, plural), object, manager: 'test' });
     expect(created.warnings).toEqual([
-      'spec.strategy.reportBackStrategy.type: Mirror is not supported yet: the placement does not move',
+      'spec.strategy.reportBackStrategy.type: Mirror is not supported yet; this placement will not be rolled out',
     ]);
     const patch = (body: object, subresource?: 'status') =>
       cluster.call({

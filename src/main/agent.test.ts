@@ -72,7 +72,7 @@ describe('an agent whose hub does not know it yet', () => {
     await world.pass(20_000);
     expect(world.agent.manager()).toBeUndefined();
     expect(world.lines).toEqual([
-      'info: waits until the hub lets this member in on the hub, "flotilla join east" and running hub controllers (flotilla hub) let it in',
+      'info: waiting for the hub to admit this member on the hub, "flotilla join east" and running hub controllers (flotilla hub) let it in',
     ]);
     // With the kubeconfig of another member it is this that tells.
     expect(world.refusals).toEqual([expect.stringContaining('east-hub-cluster-access" cannot get resource')]);

@@ -68,7 +68,7 @@ async function letIn(
       error: refusal,
     };
     if (told === 'nothing') {
-      log.info('waits until the hub lets this member in', facts);
+      log.info('waiting for the hub to admit this member', facts);
       told = 'waiting';
     } else if (told === 'waiting' && waitedMs >= PATIENCE_MS) {
       log.warn('the hub does not let this member in', { ...facts, waitedSeconds: Math.round(waitedMs / 1000) });

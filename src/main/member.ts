@@ -69,7 +69,7 @@ export async function member(options: MemberCommandOptions): Promise<void> {
           port: options.healthPort,
           metrics,
           manager: () => agent?.manager(),
-          without: { name: 'hub', detail: 'waits until the hub lets this member in', isReady: false },
+          without: { name: 'hub', detail: 'waiting for the hub to admit this member', isReady: false },
         });
   agent = runAgent(
     {

@@ -25,7 +25,7 @@ export function program(name: string): Command {
     .enablePositionalOptions()
     .description('Ships changes to every Kubernetes cluster of a fleet, safely.')
     .version(VERSION)
-    .showHelpAfterError('(add --help for what can be given)');
+    .showHelpAfterError('(see --help)');
   const isPlugin = name === PLUGIN;
   if (!isPlugin) {
     addUp(root);

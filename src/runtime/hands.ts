@@ -56,7 +56,7 @@ export function createHands({ deps, feeds, mayWrite, record, reading, writing }:
     async call(on, request) {
       const isDry = 'dryRun' in request && request.dryRun === true;
       const isWrite = request.verb !== 'get' && request.verb !== 'list' && !isDry;
-      if (isWrite && !mayWrite()) throw new FencedError('no writes any more');
+      if (isWrite && !mayWrite()) throw new FencedError('write refused: not the leader, or stopping');
       const place = placeOf(on, request);
       const end = isWrite && place !== undefined ? feeds.writes(place) : undefined;
       let revision: string | undefined;

@@ -67,10 +67,10 @@ describe('an election', () => {
     await turns();
     const b = candidate(cluster, 'b', { log: { ...silentLog, info } });
     await pass(cluster, 60_000);
-    expect(lines).toEqual(['stands by a']);
+    expect(lines).toEqual(['standing by a']);
     await a.stop();
     await pass(cluster, 3000);
-    expect(lines).toEqual(['stands by a', 'leading']);
+    expect(lines).toEqual(['standing by a', 'leading']);
     await b.stop();
   });
 

@@ -147,7 +147,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
   function standBy(leader: string): void {
     if (leader === standsByFor) return;
     standsByFor = leader;
-    log.info('stands by', { lease: `${namespace}/${name}`, identity, leader });
+    log.info('standing by', { lease: `${namespace}/${name}`, identity, leader });
   }
 
   async function createLease(): Promise<void> {

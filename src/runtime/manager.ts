@@ -261,7 +261,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     } catch (error) {
       const name = keyOf((item ?? old)?.metadata.namespace, (item ?? old)?.metadata.name ?? '');
       metrics.failed(of.controller.name, 'invariant');
-      log.error('cannot tell whom a change concerns', {
+      log.error('failed to map a change to keys', {
         controller: of.controller.name,
         resource: rule.source.resource.plural,
         name,

@@ -56,7 +56,7 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
   const act = async (action: Action): Promise<void> => {
     if (failures.some((failure) => OUTCOMES[failure.class].endsStep)) return;
     try {
-      if (!options.mayWrite()) throw new FencedError('no writes any more');
+      if (!options.mayWrite()) throw new FencedError('write refused: not the leader, or stopping');
       if (action.do === 'event') options.record(action);
       else if (await write(action, options)) changed = true;
       done++;

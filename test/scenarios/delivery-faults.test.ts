@@ -229,7 +229,7 @@ describe("somebody else's object", () => {
 
 describe('a member that is offline', () => {
   scenario.for([clusterFamily])(
-    'uses the budget up; the others go on within it; it catches up after a day',
+    'blocks the rollout; the others go on within it; it catches up after a day',
     { members: 3, heartbeatPeriodSeconds: 10 },
     async (it) => {
       await it.give(configMap('1'), deployment('web:1'));
@@ -272,7 +272,7 @@ describe('a member that is offline', () => {
       await it.give(configMap('2'));
       await it.runs(MINUTE);
       expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '1' });
-      expect(await it.message('RolloutStarted')).toMatch(/"c1" uses the budget up \(unreachable/);
+      expect(await it.message('RolloutStarted')).toMatch(/"c1" blocks the rollout \(unreachable/);
       expect((await it.holds())[0]).toMatchObject({ code: 'BudgetUsed', on: { name: 'c1' }, clusters: ['c2', 'c3'] });
       it.fleet.cut('c1', false);
       await it.runs(MINUTE);

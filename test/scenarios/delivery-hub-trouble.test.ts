@@ -159,7 +159,7 @@ describe('a member that falls silent', () => {
     await it.runs(SILENT);
     const [hold] = await it.holds();
     expect(hold).toMatchObject({ code: 'RemovalPending', facts: { cause: 'unreachable' } });
-    expect(hold?.next).toContain('bring cluster "c1" back');
+    expect(hold?.next).toContain('reconnect cluster "c1"');
   });
 
   scenario.for([clusterFamily])('while others wait for it is named as silent', options, async (it) => {

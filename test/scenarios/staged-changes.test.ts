@@ -94,7 +94,7 @@ describe('a fleet that changes', () => {
     [
       'a member changes its stage',
       (it) => it.fleet.patch('memberclusters', undefined, 'c3', { metadata: { labels: { env: 'canary' } } }),
-      /in another place: c3/,
+      /now in another position: c3/,
     ],
     [
       'a member falls out of all stages',

@@ -68,7 +68,7 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
 
       await fleet.apply(placement('dry', { strategy: { applyStrategy: { type: 'ClientSideApply' } } }));
       await fleet.waitForAvailable('crp/dry');
-      expect(await why('dry')).toEqual({ code: 0, sentence: expect.stringContaining('nothing holds') });
+      expect(await why('dry')).toEqual({ code: 0, sentence: expect.stringContaining('is complete') });
     });
 
     test('because an envelope holds an object of another namespace names the entry', async () => {

@@ -46,7 +46,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
   const images = () => Promise.all(['member-1', 'member-2', 'member-3'].map(image));
 
   const onMember = 'kubectl --context member-1 -n shop';
-  const culprit = /MemberCluster "member-1" uses the budget up \(not up yet: Deployment "shop\/web" is not available/;
+  const culprit = /MemberCluster "member-1" blocks the rollout \(starting: Deployment "shop\/web" is not available/;
   /** Each command of the page and what is seen. A person takes a moment between two; here `once` waits for what that moment brings. */
   const steps: readonly { readonly command: string; readonly once?: string; sees(result: Result): unknown }[] = [
     {
@@ -95,7 +95,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
           /Pod "shop\/web-.*" on cluster "member-1"\n +container "web" \(web:bad\): ImagePullBackOff/,
         );
         expect(stdout).toMatch(
-          /\nWhat you can do:\n {2}- look at Deployment .*`kubectl --context member-1 -n shop get pods`\n {2}- wait for cluster "member-1", or mend what does not come up there/,
+          /\nWhat you can do:\n {2}- look at Deployment .*`kubectl --context member-1 -n shop get pods`\n {2}- wait for cluster "member-1", or fix what does not become available there/,
         );
         expect(await images()).toEqual(['web:bad', 'web:1', 'web:1']);
       },
@@ -159,6 +159,6 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
     await server?.[Symbol.asyncDispose]();
     server = await startServer({ folder, command: 'up' });
     expect([await everything(), await running()]).toEqual(before);
-    expect(await ok('flotilla why placement/shop')).toContain('nothing holds ClusterResourcePlacement "shop"');
+    expect(await ok('flotilla why placement/shop')).toContain('ClusterResourcePlacement "shop" is complete');
   });
 });

@@ -298,7 +298,7 @@ describe.skipIf(skipsKubectl)('one sentence and an exit code', () => {
         await run[Symbol.asyncDispose]();
         const [first = '', ...more] = run.output().trimEnd().split('\n');
         // Commander adds where help is.
-        const isAlone = more.every((line) => line === '(add --help for what can be given)');
+        const isAlone = more.every((line) => line === '(see --help)');
         if (code === 1 && first.startsWith('error: ') && says.test(first) && isAlone) continue;
         failures.push(`${it}: exit code ${code}, ${run.output()}`);
       }

@@ -164,7 +164,7 @@ describe.each(scopes)('the commands about $it', ({ prefix, flags, title, objects
     const why = await until(({ stdout }) => stdout.includes('could not begin'), 'why', 'run/bad', ...flags);
     expect(why.code).toBe(2);
     const [, words] =
-      /^failed to process the request due to a client error: (.*); create a new run when it is mended$/.exec(
+      /^failed to process the request due to a client error: (.*); fix this and create a new run$/.exec(
         await conditionOf('bad', 'Initialized'),
       ) ?? [];
     expect(plan.stderr).toBe(`error: the run could not begin: ${words}\n`);
@@ -233,7 +233,7 @@ describe.each(scopes)('the commands about $it', ({ prefix, flags, title, objects
     });
     expect(await does('why', 'run/r', ...flags)).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining(`nothing holds ${title}: all 3 clusters have revision 0`),
+      stdout: expect.stringContaining(`${title} is complete: all 3 clusters have revision 0`),
     });
   });
 

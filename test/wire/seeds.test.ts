@@ -71,7 +71,7 @@ describe.skipIf(skipsKubectl)('the seeds', () => {
     call(server.kubeconfig, 'POST', `${urlOf(object)}${query}`, { body: JSON.stringify(object) });
 
   /** What is stored and does not work yet says so. */
-  const NOTHING_BUT_OUR_WARNINGS = /^(?:Warning: \S+ is not supported yet: [^\n]+\n)*$/;
+  const NOTHING_BUT_OUR_WARNINGS = /^(?:Warning: \S+ is not supported yet; [^\n]+\n)*$/;
 
   describe('each manifest', () => {
     const rows = manifests.map((manifest) => ({ manifest, it: `${manifest.id} ${manifest.file}` }));

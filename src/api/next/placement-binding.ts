@@ -41,7 +41,7 @@ const status = s.object(
     ),
     conditions: s.optional(conditionsByType('How far it is.')),
   },
-  { doc: 'What is known.' },
+  { doc: 'Observed state.' },
 );
 
 export const placementBinding = definePair({

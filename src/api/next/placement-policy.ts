@@ -50,7 +50,7 @@ const spec = s.object(
     ),
     syncStrategy: s.optional(syncStrategy),
   },
-  { doc: 'What is wanted.' },
+  { doc: 'Desired state.' },
 );
 
 const status = s.object(
@@ -72,7 +72,7 @@ const status = s.object(
     ),
     conditions: s.optional(conditionsByType('How far it is.')),
   },
-  { doc: 'What is known.' },
+  { doc: 'Observed state.' },
 );
 
 export const placementPolicy = definePair({

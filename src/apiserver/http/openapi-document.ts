@@ -85,7 +85,7 @@ function withObjectFields(schema: Schema): Schema {
       apiVersion: { type: 'string', description: 'The group and version of this object.' },
       kind: { type: 'string', description: 'The kind of this object.' },
       ...schema.properties,
-      metadata: { $ref: `${META}.ObjectMeta`, description: 'What all objects have.' },
+      metadata: { $ref: `${META}.ObjectMeta`, description: 'Standard object metadata.' },
     },
   };
 }

@@ -219,7 +219,7 @@ function standing(placement: Placement, progress: Progress): Standing {
   }
   if (nothing !== undefined) return { state: 'Blocked', message: `selects nothing: ${nothing}` };
   if (nobody !== undefined) return { state: 'Blocked', message: `no cluster is picked: ${nobody}` };
-  if (outdated !== undefined) return { state: 'Pending', message: 'the hub has not dealt with the newest generation' };
+  if (outdated !== undefined) return { state: 'Pending', message: 'the newest generation has not been processed yet' };
   const [first] = holds;
   return {
     state: 'Updating',

@@ -793,7 +793,7 @@ describe('a member that leaves', () => {
 
   test('says when it goes without an agent that never came', () => {
     const decision = decide(observed({ cluster: aCluster(leavingSince(1000)), internal: anInternal() }));
-    const message = `MemberCluster "east" is leaving: 0 works remain; its agent has never connected, so the member goes without it at ${kubeTime(NOW - 1000 + 15 * MINUTE)}`;
+    const message = `MemberCluster "east" is leaving: 0 works remain; its agent has never connected, so the member will be removed at ${kubeTime(NOW - 1000 + 15 * MINUTE)} regardless`;
     expect(statusPatch(decision)?.conditions?.find(({ type }) => type === 'ReadyToJoin')?.message).toBe(message);
     expect(decision.steps.flat()).toContainEqual(expect.objectContaining({ do: 'event', reason: 'Leaving', message }));
   });

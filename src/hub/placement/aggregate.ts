@@ -27,9 +27,9 @@ const STEPS: Readonly<Record<Step, Readonly<Record<'True' | 'False' | 'Unknown',
     Unknown: ['OverriddenPending', (n) => `overrides are still to be applied for ${n}`],
   },
   WorkSynchronized: {
-    True: ['WorkSynchronized', (n) => `the orders to ${n} are up to date`],
-    False: ['WorkNotSynchronizedYet', (n) => `the orders to ${n} could not be brought up to date`],
-    Unknown: ['WorkSynchronizedUnknown', (n) => `the orders to ${n} are being brought up to date`],
+    True: ['WorkSynchronized', (n) => `the Works for ${n} are up to date`],
+    False: ['WorkNotSynchronizedYet', (n) => `the Works for ${n} could not be updated`],
+    Unknown: ['WorkSynchronizedUnknown', (n) => `the Works for ${n} are being updated`],
   },
   Applied: {
     True: ['ApplySucceeded', (n) => `everything has been applied on ${n}`],
@@ -72,7 +72,7 @@ export function aggregate(input: PlacementStatusInput, selected: readonly Cluste
         condition,
         status,
         reason: 'NoOverrideSpecified',
-        message: `no override is in force for ${clusters}`,
+        message: `no overrides apply to ${clusters}`,
       });
     else
       all.push({

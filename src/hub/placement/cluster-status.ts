@@ -28,9 +28,9 @@ export const expectedTypes = ({ spec }: Pick<HubPlacement, 'spec'>): readonly St
   spec.strategy?.applyStrategy?.type === 'ReportDiff' ? REPORTED : APPLIED;
 
 const UNKNOWN: Readonly<Record<Step, readonly [ClusterReason, string]>> = {
-  RolloutStarted: ['RolloutStartedUnknown', 'the rollout has not come to this cluster yet'],
+  RolloutStarted: ['RolloutStartedUnknown', 'the rollout has not reached this cluster yet'],
   Overridden: ['OverriddenPending', 'the overrides are still to be applied'],
-  WorkSynchronized: ['WorkSynchronizedUnknown', 'the orders to the cluster are being brought up to date'],
+  WorkSynchronized: ['WorkSynchronizedUnknown', 'the Works of the cluster are being updated'],
   Applied: ['ApplyPending', 'the cluster has not reported yet'],
   Available: ['ResourceAvailableUnknown', 'it is not known yet whether everything is available'],
   DiffReported: ['DiffReportingPending', 'the differences are still to be reported'],

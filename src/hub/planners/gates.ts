@@ -30,7 +30,7 @@ const RANKS: readonly ((row: Row) => boolean)[] = [
 const firstFilled = (lists: readonly (readonly Row[])[]): readonly Row[] =>
   lists.find(({ length }) => length > 0) ?? [];
 
-/** Why each row waits. All of one kind point at the same culprit: the first cluster that uses the budget up. */
+/** Why each row waits. All of one kind point at the same culprit: the first cluster that blocks the rollout. */
 export function gatesOf({ figures, limits, present, moving, isMoving, remove, isReady }: GatesInput) {
   const down = firstFilled(RANKS.map((is) => present.filter((row) => is(row) && !isReady(row))));
   const culprit =
@@ -79,7 +79,7 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
       subject: clusterRef(row),
       on: bindingRef(before),
       facts: { cluster: row.cluster, ...(before.reachable ? {} : { cause: 'unreachable' }) },
-      next: before.reachable ? 'wait: the old copy is being removed' : `bring cluster "${row.cluster}" back`,
+      next: before.reachable ? 'wait: the old copy is being removed' : `reconnect cluster "${row.cluster}"`,
     }),
     /** A cluster that still has what it should have no longer. */
     removal: (row: Row): Hold => ({
@@ -88,7 +88,7 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
       on: clusterRef(row),
       facts: row.reachable ? {} : { cause: 'unreachable' },
       next: row.reachable
-        ? `wait for cluster "${row.cluster}"; if it takes long, look there for what does not let itself be deleted (finalizers)`
+        ? `wait for cluster "${row.cluster}"; if it does not finish, look for objects blocked by finalizers there`
         : mending(row),
     }),
     /** A cluster that has what it should have, and is not well yet. */
@@ -140,15 +140,14 @@ function nextFor(row: Row | undefined, otherwise = ''): string {
   return `${mending(row)}${instead === '' ? '' : `, or ${instead}`}`;
 }
 
-const BACK = 'bring back on the hub what was there before';
+const BACK = 'roll back on the hub';
 
 function mending(row: Row): string {
   if (!row.reachable) {
-    return `bring cluster "${row.cluster}" back, or let it leave the fleet (kubectl delete membercluster ${row.cluster})`;
+    return `reconnect cluster "${row.cluster}", or remove it from the fleet (kubectl delete membercluster ${row.cluster})`;
   }
-  if (row.health === 'failed')
-    return `mend what failed on cluster "${row.cluster}" (a fix on the hub goes there first)`;
+  if (row.health === 'failed') return `fix the failure on cluster "${row.cluster}" (a new revision goes there first)`;
   if (row.health === 'starting')
-    return `wait for cluster "${row.cluster}", or mend what does not come up there (a fix on the hub goes there first)`;
+    return `wait for cluster "${row.cluster}", or fix what does not become available there (a new revision goes there first)`;
   return `wait for cluster "${row.cluster}"`;
 }

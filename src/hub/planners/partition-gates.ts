@@ -156,7 +156,7 @@ const causeOf = ({ row, key }: PartitionTarget, moving: ReadonlySet<string>): Ho
 
 function adviceFor({ row: { cluster, reachable, health } }: PartitionTarget): string {
   if (!reachable)
-    return `bring cluster "${cluster}" back, or remove it from the fleet (kubectl delete membercluster ${cluster})`;
+    return `reconnect cluster "${cluster}", or remove it from the fleet (kubectl delete membercluster ${cluster})`;
   return health === 'failed' ? `fix the failure on cluster "${cluster}"` : `wait for cluster "${cluster}"`;
 }
 
@@ -170,6 +170,6 @@ function predecessorHold(target: PartitionTarget, before: Row, { binding }: Part
       name: before.key,
     },
     facts: { cluster: target.cluster, ...(before.reachable ? {} : { cause: 'unreachable' }) },
-    next: before.reachable ? 'wait until the old copy is removed' : `bring cluster "${target.cluster}" back`,
+    next: before.reachable ? 'wait until the old copy is removed' : `reconnect cluster "${target.cluster}"`,
   };
 }

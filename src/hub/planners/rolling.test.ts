@@ -561,15 +561,15 @@ describe('what holds a cluster', () => {
   });
 
   test.each([
-    { flag: 'f', next: 'mend what failed on cluster "c1" (a fix on the hub goes there first)' },
+    { flag: 'f', next: 'fix the failure on cluster "c1" (a new revision goes there first)' },
     {
       flag: 's',
-      next: 'wait for cluster "c1", or mend what does not come up there (a fix on the hub goes there first)',
+      next: 'wait for cluster "c1", or fix what does not become available there (a new revision goes there first)',
     },
   ])('is not to be brought to more clusters, if it does not work on one ($flag)', ({ flag, next }) => {
     expect(planOf(`B ${flag} c1; B ro c2`, { n: 2, mu: 1 }).holds['c2']).toMatchObject({
       code: 'BudgetUsed',
-      next: `${next}, or bring back on the hub what was there before`,
+      next: `${next}, or roll back on the hub`,
     });
   });
 
@@ -582,7 +582,7 @@ describe('what holds a cluster', () => {
       code: 'BudgetUsed',
       on: { name: 'c1' },
       facts: { cause: 'unreachable', ready: 1, minAvailable: 1 },
-      next: 'bring cluster "c1" back, or let it leave the fleet (kubectl delete membercluster c1), or raise maxUnavailable',
+      next: 'reconnect cluster "c1", or remove it from the fleet (kubectl delete membercluster c1), or raise maxUnavailable',
     });
   });
 });

@@ -88,7 +88,7 @@ export const stagedHolds = (limits: StagedLimits) => ({
         on,
         facts: { cause: 'unreachable' },
         ...(row.silentSince === undefined ? {} : { since: row.silentSince }),
-        next: `bring cluster "${row.cluster}" back${without}`,
+        next: `reconnect cluster "${row.cluster}"${without}`,
       };
     }
     return {
@@ -100,7 +100,7 @@ export const stagedHolds = (limits: StagedLimits) => ({
         ...(row.why === undefined ? {} : { message: row.why }),
       },
       ...(row.since === 0 ? {} : { since: row.since }),
-      next: `wait for cluster "${row.cluster}", or mend what does not come up there`,
+      next: `wait for cluster "${row.cluster}", or fix what does not become available there`,
     };
   },
 
@@ -165,7 +165,7 @@ export const stagedHolds = (limits: StagedLimits) => ({
       subject: clusterRef(cluster),
       on: { ...limits.binding, ...(namespace === undefined ? {} : { namespace }), name: key },
       facts: { cluster, ...(reachable ? {} : { cause: 'unreachable' }) },
-      next: reachable ? 'wait: what is there is being removed' : `bring cluster "${cluster}" back`,
+      next: reachable ? 'wait: what is there is being removed' : `reconnect cluster "${cluster}"`,
     };
   },
 });

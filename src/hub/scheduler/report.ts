@@ -33,7 +33,7 @@ export function reportOf(outcome: Outcome, input: ReportInput): PolicySnapshotSt
     ? `found ${found} of the ${wanted} clusters that the scheduling policy asks for`
     : found === 0 && isPickAll(input.snapshot)
       ? sayNobody([...(outcome.explained ?? [])])
-      : `found all clusters that the scheduling policy asks for: ${found}`;
+      : `all clusters required by the scheduling policy were found: ${found}`;
   const message = [result, ...remarks].join('; ');
   return changed({ decisions: decisionsOf(outcome, input.snapshot), isFulfilled, message }, input);
 }

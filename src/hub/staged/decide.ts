@@ -101,7 +101,7 @@ function misread({ family, run }: Observed): readonly Hold[] {
   const trouble = troubleInAnnotations(run);
   if (trouble === undefined) return [];
   const subject = refTo(family.run, run);
-  return [{ code: 'SpecInvalid', subject, on: subject, facts: { message: trouble }, next: 'mend the annotation' }];
+  return [{ code: 'SpecInvalid', subject, on: subject, facts: { message: trouble }, next: 'fix the annotation' }];
 }
 
 // ---- the end

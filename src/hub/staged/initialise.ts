@@ -49,13 +49,7 @@ export function initialise(observed: Observed): Initialised {
   const tell = teller(run.metadata.generation, now);
   const fail = ({ blame, message, rests }: Wrong): Initialised => {
     const words = blame === 'user' ? `${CLIENT_ERROR_MARKER}: ${message}` : message;
-    tell.run(
-      draft,
-      'Initialized',
-      'False',
-      'UpdateRunInitializedFailed',
-      `${words}; create a new run when it is mended`,
-    );
+    tell.run(draft, 'Initialized', 'False', 'UpdateRunInitializedFailed', `${words}; fix this and create a new run`);
     draft.failureCause = failureCauseOf(blame);
     return { state: 'wrong', status: kept(observed, draft), blame, message, rests };
   };

@@ -103,7 +103,13 @@ const CHANGES: readonly (readonly [string, Partial<Observed>, 'user' | 'internal
   ['a cluster is gone', withBindings('a', 'b'), 'internal', /no longer picked: c/, 'membership'],
   ['a cluster was given up', givenUp('b'), 'internal', /no longer picked: b/, 'membership'],
   ['a cluster has left', labelled({ b: undefined }), 'internal', /left the fleet: b/, 'membership'],
-  ['a cluster changes its stage', labelled({ b: { stage: 'first' } }), 'internal', /in another place: b/, 'membership'],
+  [
+    'a cluster changes its stage',
+    labelled({ b: { stage: 'first' } }),
+    'internal',
+    /now in another position: b/,
+    'membership',
+  ],
   ['a cluster belongs nowhere', labelled({ b: {} }), 'user', /belongs to no stage: "b"/, 'membership'],
 ];
 
@@ -248,5 +254,5 @@ test.each([
 
 test('who comes into another stage is blamed, and not those that stand behind it there', () => {
   const found = validate(observe(labelled({ a: LABELS['b'] })), begun());
-  expect(found).toMatchObject({ state: 'wrong', message: expect.stringMatching(/in another place: a\)/) });
+  expect(found).toMatchObject({ state: 'wrong', message: expect.stringMatching(/now in another position: a\)/) });
 });

@@ -157,7 +157,7 @@ function ofStages(facts: Facts, { updates, policyIndex }: Targets, status: Stage
   const told = [
     joined.length === 0 ? [] : [`joined: ${named(joined)}`],
     gone.length === 0 ? [] : [`no longer picked: ${named(gone)}`],
-    moved.length === 0 ? [] : [`in another place: ${named(moved)}`],
+    moved.length === 0 ? [] : [`now in another position: ${named(moved)}`],
   ].flat();
   if (told.length === 0) return undefined;
   return internal(

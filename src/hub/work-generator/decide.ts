@@ -201,7 +201,7 @@ function isForeign({ conditions }: HubBinding, each: HubWork): boolean {
 const NOT_MANAGED = 'WorkNotManaged' satisfies BindingReason;
 
 const ofSomebodyElse = ({ metadata }: HubWork): string =>
-  `Work "${metadata.namespace}/${metadata.name}" was made by somebody else; the order for this cluster waits until it is gone: delete it, or name the placement otherwise`;
+  `Work "${metadata.namespace}/${metadata.name}" exists and is not managed by Flotilla; delete it or rename the placement`;
 
 /** History may have taken the snapshot; Works that carry it already are what they should be. */
 function withoutSnapshot(observed: Observed, message: string): Decision {
@@ -301,7 +301,7 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
 function refusal(observed: Observed): Decision | undefined {
   const { failure, binding } = observed;
   if (failure === undefined || !isLasting(failure) || binding.spec.state !== 'Bound') return undefined;
-  const message = `the hub does not take the order for cluster "${binding.spec.targetCluster}": ${failure.message}`;
+  const message = `cannot write the Work for cluster "${binding.spec.targetCluster}": ${failure.message}`;
   const said = notSynchronized(observed, { status: 'False', reason: 'SyncWorkFailed', message });
   return said.steps.length > 0 ? said : undefined;
 }

@@ -543,7 +543,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
             type: 'WorkSynchronized',
             status: 'False',
             reason: 'WorkNotManaged',
-            message: expect.stringMatching(/^Work ".*-work" was made by somebody else/),
+            message: expect.stringMatching(/^Work ".*-work" exists and is not managed by Flotilla/),
           }),
         ]),
       });

@@ -36,7 +36,7 @@ on pretended objects: partitions, waves, holds and the time they take. Nothing i
 
 Exit codes:
   0  the policy would be fulfilled; the rollout would complete
-  1  it could not be found out: no server, no right, or the server would not take what -f names
+  1  unknown: API server unreachable, access denied, or the file of -f was refused
   2  fewer clusters fit than the policy asks for; the rollout would wait
 
 Examples:
@@ -80,7 +80,7 @@ at once, and that the fleet stays as it is. Nothing is written; what -f names is
 
 Exit codes:
   0  it would succeed
-  1  it could not be found out: no such run, no server, no right, or the server would not take what -f names
+  1  unknown: no such run, API server unreachable, access denied, or the file of -f was refused
   2  it would wait for something that only others can give
   3  it could not begin, or would fail; the hub's own words say why
 

@@ -176,8 +176,8 @@ It reads what you may read on the hub's API server: it answers while the hub is 
 also looks there, as you, at the Pods of what does not come up and at what does not let itself be deleted. What you may not read is named at the end, and the answer does without it.
 
 Exit codes:
-  0  nothing holds it; of a run: it has succeeded; of an eviction: it was executed
-  1  it could not be found out: no such placement, run or cluster, no server, no right
+  0  it is complete; of a run: it has succeeded; of an eviction: it was executed
+  1  unknown: no such placement, run or cluster, API server unreachable, or access denied
   2  something holds it, it selects nothing, the run has failed, the cluster is not picked, or the eviction is
      open, blocked or invalid
 

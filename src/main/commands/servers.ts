@@ -20,7 +20,7 @@ const MAX_EVENT_TTL_MS = 365 * 24 * 60 * 60 * 1000;
 const serving = (command: Command, ports = 'port on 127.0.0.1; 0 = any free one'): Command =>
   command
     .option('--data-dir <dir>', 'where data, keys and the kubeconfig are kept', '.flotilla')
-    .option('--in-memory', 'keep nothing: all is gone when it stops')
+    .option('--in-memory', 'keep data in memory only; lost on exit')
     .option('--port <number>', ports, port, 6443)
     .option(
       '--kubeconfig <file>',

@@ -92,7 +92,7 @@ export class Causes {
       (cluster) => names.has(this.#chronicle.labelled(cluster)?.labels?.['ring'] ?? '') && isLate(cluster),
     );
     if (kept !== undefined) return `${kept} belongs to one`;
-    const moved = namesIn(/in another place: ([^;)]*)/.exec(end)?.[1]);
+    const moved = namesIn(/now in another position: ([^;)]*)/.exec(end)?.[1]);
     return moved.length > 0 && moved.every(isLate) && this.#isInPlace(told) ? 'all are where they were' : undefined;
   }
 
