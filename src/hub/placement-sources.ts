@@ -37,15 +37,20 @@ export interface HubPlacement {
   readonly unbuilt?: NotSupported;
   /** Only of placements with a source, whose GitRepo sums them up. */
   readonly rollout?: Omit<RolloutState, 'partitions'>;
+  /** It is deleted with `--cascade=orphan`. Garbage collection removes that finalizer soon, so it is remembered. */
+  readonly isOrphaned?: true;
 }
+
+const ORPHAN = 'orphan';
 
 /** Index: `gitRepo` (namespace and name of the GitRepo that its source names). */
 export const placementSource = (resource: Resource): Source<HubPlacement> => ({
   on: 'hub',
   resource,
-  project(object) {
+  project(object, old) {
     const { metadata, spec, status } = object as Placement;
     const unbuilt = notSupportedIn(status?.holds, resource);
+    const wasOrphaned = old?.isOrphaned === true && old.metadata.uid === metadata.uid;
     return {
       metadata: only(metadata, 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers', 'annotations'),
       spec: spec as PlacementSpec,
@@ -53,6 +58,7 @@ export const placementSource = (resource: Resource): Source<HubPlacement> => ({
       observedResourceIndex: status?.observedResourceIndex ?? '',
       ...(unbuilt === undefined ? {} : { unbuilt }),
       ...(spec?.source === undefined || status?.rollout === undefined ? {} : { rollout: counted(status.rollout) }),
+      ...(wasOrphaned || metadata.finalizers?.includes(ORPHAN) ? { isOrphaned: true as const } : {}),
     };
   },
   indexes: {

@@ -258,7 +258,7 @@ function takeDown(family: PlacementFamily, placement: HubPlacement, bindings: re
     // The placement may be gone before the Works are: its bindings say from now on what is to be kept.
     const marks: readonly string[] = [
       ...(placement.metadata.annotations?.[annotations.keepTakenOver] === 'true' ? [annotations.keepTakenOver] : []),
-      ...(isAbandoning(placement.spec) ? [annotations.abandon] : []),
+      ...(isAbandoned(placement, bindings) ? [annotations.abandon] : []),
     ];
     const untold = standing.filter(({ metadata }) => marks.some((key) => metadata.annotations?.[key] !== 'true'));
     if (untold.length > 0) {
@@ -284,6 +284,12 @@ function takeDown(family: PlacementFamily, placement: HubPlacement, bindings: re
     because,
   );
 }
+
+/** Once one binding is marked all are: after a restart the hub may not see any more that the placement was orphaned. */
+const isAbandoned = ({ spec, isOrphaned }: HubPlacement, bindings: readonly HubBinding[]): boolean =>
+  isAbandoning(spec) ||
+  isOrphaned === true ||
+  bindings.some(({ metadata }) => metadata.annotations?.[annotations.abandon] === 'true');
 
 // ---- bindings
 
