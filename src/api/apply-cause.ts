@@ -22,8 +22,10 @@ export type ApplyCauseCode =
   | 'PlacedByAnother'
   /** Another client deletes the object, or removes our owner reference, again and again. */
   | 'UndoneRepeatedly'
-  /** It is applied, and another client changes it again and again. */
+  /** It is applied, and another client changes it again and again. `by`: its field managers, if they are known. */
   | 'ChangedRepeatedly'
+  /** It is no longer placed and is being deleted, and finalizers of others keep it. `by`: the finalizers. */
+  | 'BeingDeleted'
   | StartFailure;
 
 /** It is applied, and its Pods cannot start: the reasons that Kubernetes has for containers, for scheduling and for a Pod that is refused. */

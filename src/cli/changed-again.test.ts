@@ -27,5 +27,5 @@ test('of all that is applied, only what is changed again and again is told', () 
 test('of very many not all are told', () => {
   const notes = changedAgainNotes([work(...Array.from({ length: 7 }, (_, at) => changed(`c${at}`)))]);
   expect(notes).toHaveLength(6);
-  expect(notes.at(-1)).toBe('and 2 more that somebody changes again and again');
+  expect(notes.at(-1)).toBe('and 2 more objects that others change or keep');
 });

@@ -12,7 +12,7 @@ import { besideExternal } from './explain-external.ts';
 import { ofPlacement } from './explain-placement.ts';
 import type { Explanation } from './explanation.ts';
 import { progressOf } from './placement-progress.ts';
-import type { Reader } from './readable.ts';
+import { ifRead, type Reader } from './readable.ts';
 import { NAME, titleOf, type WhichPlacement } from './which-placement.ts';
 
 export interface Case {
@@ -35,7 +35,7 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
   const about = cluster === undefined ? undefined : [cluster, ...told];
   const advice = led.isWaiting && !looking.progress.isDeleting ? adviceFor(of.placement, about) : [];
   const beside = isAtRest ? await besideExternal(looking) : [];
-  if (cluster !== undefined) for (const each of await bindingsOf(looking, cluster)) await of.reader.worksOf(each);
+  await readWorks(looking, cluster);
   return concluded(looking.title, led, {
     advice,
     notes: [
@@ -45,6 +45,15 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
       ...of.reader.unread(),
     ],
   });
+}
+
+/** Of a small fleet all are read, for what they note besides. */
+const MAX_CLUSTERS_READ = 10;
+
+async function readWorks(looking: Looking, cluster: string | undefined): Promise<void> {
+  const { reader } = looking;
+  const all = cluster === undefined ? (ifRead(await reader.bindings()) ?? []) : await bindingsOf(looking, cluster);
+  if (cluster !== undefined || all.length <= MAX_CLUSTERS_READ) for (const each of all) await reader.worksOf(each);
 }
 
 /** Whatever else there is to say, nobody gets anything, and that is what a person must hear first. */

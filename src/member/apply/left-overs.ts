@@ -38,13 +38,18 @@ export function leftOvers(
 
 const ATTEMPTS = 3;
 
+/** It is being deleted, and something keeps it: garbage collection, its content, or a finalizer of others. */
+export interface Leaving {
+  readonly leaving: KubeObject;
+}
+
 /** undefined = it is gone, or no longer ours. */
 export async function release(
   hands: Hands,
   identifier: Identifier,
   resource: Resource,
   { owner, keeps }: { readonly owner: OwnerReference; readonly keeps: boolean },
-): Promise<Refusal | undefined> {
+): Promise<Refusal | Leaving | undefined> {
   const at = targetOf(resource, identifier);
   for (let attempt = 1; ; attempt++) {
     try {
@@ -76,15 +81,22 @@ interface LettingGo {
   readonly isKept: boolean;
 }
 
-async function letGo(hands: Hands, at: Target, live: KubeObject, { owner, isKept }: LettingGo): Promise<undefined> {
+async function letGo(
+  hands: Hands,
+  at: Target,
+  live: KubeObject,
+  { owner, isKept }: LettingGo,
+): Promise<Leaving | undefined> {
   const { uid = '', resourceVersion = '', deletionTimestamp } = live.metadata;
   const owners = ownersOf(live);
   const others = owners.filter((each) => !isSameOwner(each, owner));
-  if (deletionTimestamp !== undefined || others.length === owners.length) return undefined;
+  if (others.length === owners.length) return undefined;
+  if (deletionTimestamp !== undefined) return { leaving: live };
   if (isKept) await giveBack(hands, at, live, owner);
   else if (others.length === 0) {
     // The revision too: an owner who came in between would lose it.
-    await hands.call('member', { verb: 'delete', at, uid, revision: resourceVersion });
+    const { object } = await hands.call('member', { verb: 'delete', at, uid, revision: resourceVersion });
+    return object?.metadata.deletionTimestamp === undefined ? undefined : { leaving: object };
   } else {
     const body = { metadata: { uid, resourceVersion, ownerReferences: others } } as unknown as Json;
     await hands.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });

@@ -16,6 +16,7 @@ import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
 import { verdictOf } from '../availability/table.ts';
 import { compared } from '../compare/compare.ts';
+import { contendersIn } from './contenders.ts';
 import { judge, type Operation, type Strategy } from './judge.ts';
 import type { Identifier } from './manifest.ts';
 import { type Feud, failureDelayMs, fightDelayMs, MOST_HICCUPS, PEACE_MS, type Remembered } from './memory.ts';
@@ -241,7 +242,8 @@ function resting(one: One, operation: Write, live: KubeObject | undefined, { res
   if (operation.do !== 'create' && !operation.takesOver) {
     const print = before?.outcome.refusal === undefined ? before?.print : undefined;
     const found = done(one, live as KubeObject, 'as it was', print);
-    return { ...found, outcome: { ...found.outcome, ...changedBack(identifier, restUntil) }, restsFor: order };
+    const by = operation.do === 'patch' ? contendersIn(live as KubeObject, operation.body) : [];
+    return { ...found, outcome: { ...found.outcome, ...changedBack(identifier, restUntil, by) }, restsFor: order };
   }
   const outcome = refused(identifier, undone(identifier, operation.do, restUntil), live?.metadata.generation);
   return { ...remembered(one, stateOf(live), outcome), failures: 0, restsFor: order, notBefore: restUntil };

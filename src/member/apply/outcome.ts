@@ -1,5 +1,6 @@
 // What became of one manifest, and the words for what stood in the way.
 import type { ApplyCause } from '../../api/apply-cause.ts';
+import type { KubeObject } from '../../api/object.ts';
 import type { FieldDifference } from '../../api/selected-resource.ts';
 import type { ManifestReason } from '../../api/work.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -69,10 +70,33 @@ export function undone(identifier: Identifier, doing: Doing, restUntil: number):
 }
 
 /** It is there and ours, but not as we left it. For a while that stays so: somebody would undo it again. */
-export const changedBack = (identifier: Identifier, restUntil: number): Pick<Outcome, 'note' | 'cause'> => ({
-  note: `${describe(identifier)} is changed on the member again and again; it is put back at ${kubeTime(restUntil)}`,
-  cause: { code: 'ChangedRepeatedly' },
-});
+export const changedBack = (
+  identifier: Identifier,
+  restUntil: number,
+  managers: readonly string[] = [],
+): Pick<Outcome, 'note' | 'cause'> => {
+  const by = clipped(managers.map((each) => `"${each}"`).join(', '));
+  return {
+    note: `${describe(identifier)} is changed on the member again and again${by === '' ? '' : ` by ${by}`}; it is put back at ${kubeTime(restUntil)}`,
+    cause: { code: 'ChangedRepeatedly', ...(by === '' ? {} : { by }) },
+  };
+};
+
+/** Not a refusal: what is placed is placed. undefined = no finalizer of others keeps it, so it will soon be deleted. */
+export function heldBack(identifier: Identifier, { metadata }: KubeObject): Outcome | undefined {
+  const held = (metadata.finalizers ?? []).filter((each) => !OF_THE_CLUSTER.includes(each));
+  if (held.length === 0) return undefined;
+  const by = clipped(held.join(', '));
+  return {
+    identifier,
+    note: clipped(`${describe(identifier)} is no longer placed and is being deleted; it is kept by finalizer ${by}`),
+    cause: { code: 'BeingDeleted', by },
+    generation: metadata.generation ?? 0,
+  };
+}
+
+/** Garbage collection removes these itself. */
+const OF_THE_CLUSTER: readonly string[] = ['foregroundDeletion', 'orphan'];
 
 /** It is there and ours, and was there before. */
 export const keptLater = (identifier: Identifier): string =>

@@ -92,18 +92,14 @@ export async function pass(input: PassInput): Promise<PassEnd> {
   if (typeof record === 'string') return refuseAll(record);
   const owner = ownerReferenceTo(name, record.metadata.uid ?? '');
 
-  const { staying, kept, handing } = await prepare(input, { hub, record, owner, orders });
+  const { staying, kept, handing, remaining } = await prepare(input, { hub, record, owner, orders });
   const { outcomes: applied, ones } = await applyAll(input, orders, owner);
   const outcomes = await Promise.all(applied.map((each) => withTrouble(hands, each, input.troubledPods)));
   const all = [...outcomes, ...staying];
   const previous = hub.now.status;
   const status = summarise({ outcomes: all, previous, generation, now });
   await hub.report(withinSize(status, () => restBytes(work), { previous, generation, now }));
-  await keepRecord(
-    hands,
-    kept,
-    appliedResources(kept.status, outcomes, [...staying.map(({ identifier }) => identifier), ...handing]),
-  );
+  await keepRecord(hands, kept, appliedResources(kept.status, outcomes, remaining));
   return {
     outcomes: all,
     lacksKinds: lacks(input, orders),

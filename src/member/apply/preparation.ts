@@ -12,11 +12,12 @@ import { ApiError } from '../../base/errors.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import type { Random } from '../../base/random.ts';
 import type { Hands } from '../../runtime/controller.ts';
+import type { Eyes } from './eyes.ts';
 import type { HubWork } from './hub-work.ts';
 import { leftOvers, release, unanswered } from './left-overs.ts';
-import { anyResourceOf, type Identifier, identityOf, inSpec, isSilent, type Order } from './manifest.ts';
+import { anyResourceOf, type Identifier, identityOf, inSpec, isSilent, type Order, placed } from './manifest.ts';
 import { failureDelayMs, type Memory } from './memory.ts';
-import { type Outcome, refused } from './outcome.ts';
+import { heldBack, type Outcome, refused } from './outcome.ts';
 import { isSameOwner, ownersOf } from './ownership.ts';
 import { keepRecord } from './record.ts';
 import type { Siblings } from './siblings.ts';
@@ -35,6 +36,7 @@ interface Preparing {
   /** Only whether it keeps what was taken over. */
   readonly work: Pick<Work, 'metadata'>;
   readonly siblings?: Siblings;
+  readonly eyes: Eyes;
 }
 
 /** How many objects are dealt with side by side. */
@@ -54,14 +56,15 @@ export async function prepare(input: Preparing, { hub, record, owner, orders }: 
   const old = leftOvers(inSpec(orders), status, record.status);
   const claimed = old.filter((each) => input.siblings?.isClaimed(each) ?? false);
   const handing = await stillOwned(input, claimed, owner);
-  const staying = await releaseAll(
+  const { staying, leaving } = await releaseAll(
     input,
     old.filter((each) => !claimed.includes(each)),
     owner,
   );
+  const remaining = [...staying.map(({ identifier }) => identifier), ...leaving, ...handing];
   let kept = record;
-  if (staying.length + handing.length > 0) {
-    const names = [...staying.map(({ identifier }) => identifier), ...handing];
+  if (remaining.length > 0) {
+    const names = remaining;
     const known = record.status?.appliedResources ?? [];
     const news = names.filter((name) => !known.some((each) => identityOf(each) === identityOf(name)));
     // The Work's status is about to forget them.
@@ -72,7 +75,7 @@ export async function prepare(input: Preparing, { hub, record, owner, orders }: 
     const manifestConditions = writeAhead(orders, status, now);
     await hub.report({ conditions: status?.conditions ?? [], manifestConditions }, 'always');
   }
-  return { staying, kept, handing };
+  return { staying, kept, handing, remaining };
 }
 
 /** Those that another Work has not taken over yet. */
@@ -95,14 +98,21 @@ export async function stillOwned(
   return found.flat();
 }
 
+interface Released {
+  /** What the Work's status says of those that are still there: refused, or kept by finalizers of others. */
+  readonly staying: readonly Outcome[];
+  /** All others that are being deleted. */
+  readonly leaving: readonly Identifier[];
+}
+
 /** What others stand on goes last. Those that do not go are tried again later, with patience. */
 async function releaseAll(
   input: Preparing,
   identifiers: readonly Identifier[],
   owner: OwnerReference,
-): Promise<readonly Outcome[]> {
-  if (identifiers.length === 0) return [];
-  const { catalogue, memory, now, random, hands } = input;
+): Promise<Released> {
+  if (identifiers.length === 0) return { staying: [], leaving: [] };
+  const { catalogue, memory, now, random, hands, eyes } = input;
   const isKnown = (identifier: Identifier) => anyResourceOf(catalogue, identifier) !== undefined;
   if (!identifiers.every(isKnown)) await catalogue.refresh();
   // What the server does not serve in any version, although all of it answers, went with its definition.
@@ -111,6 +121,7 @@ async function releaseAll(
     return resource === undefined && !isSilent(catalogue, identifier) ? [] : [{ identifier, resource }];
   });
   const staying: Outcome[] = [];
+  const leaving: Identifier[] = [];
   const waveIn = ({ resource }: (typeof there)[number]) => (resource === undefined ? LAST_WAVE : waveOf(resource));
   for (const group of inWaves(there, waveIn).reverse()) {
     await mapLimit(group, AT_A_TIME, async ({ identifier, resource }) => {
@@ -126,6 +137,14 @@ async function releaseAll(
           ? unanswered(identifier)
           : await release(hands, identifier, resource, { owner, keeps: keepsTakenOver(input.work.metadata) });
       if (refusal === undefined) return;
+      if ('leaving' in refusal) {
+        // To be woken when it is deleted at last.
+        if (resource !== undefined) eyes.known(resource, placed(identifier, resource));
+        const held = heldBack(identifier, refusal.leaving);
+        if (held === undefined) leaving.push(identifier);
+        else staying.push(held);
+        return;
+      }
       const failures = (before?.failures ?? 0) + 1;
       const outcome = refused(identifier, refusal);
       const notBefore = now + failureDelayMs(failures, random);
@@ -133,5 +152,8 @@ async function releaseAll(
       staying.push(outcome);
     });
   }
-  return staying.sort((a, b) => (identityOf(a.identifier) < identityOf(b.identifier) ? -1 : 1));
+  return {
+    staying: staying.sort((a, b) => (identityOf(a.identifier) < identityOf(b.identifier) ? -1 : 1)),
+    leaving,
+  };
 }
