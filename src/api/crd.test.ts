@@ -5,13 +5,12 @@ import { parse, parseAllDocuments } from 'yaml';
 import { crds } from '../cli/crds.ts';
 import { crdFile, crdOf, crdYaml } from './crd.ts';
 import type { Kind } from './kind.ts';
-import { hubKinds, memberKinds, nextKinds } from './kinds.ts';
+import { hubKinds, memberKinds } from './kinds.ts';
 import type { Schema } from './schema.ts';
 
 const folder = fileURLToPath(new URL('../../config/crd/', import.meta.url));
-const yamlFiles = (subfolder: string) => readdirSync(`${folder}${subfolder}`).filter((name) => name.endsWith('.yaml'));
+const yamlFiles = () => readdirSync(folder).filter((name) => name.endsWith('.yaml'));
 const installed = [...hubKinds, ...memberKinds];
-const all = [...installed, ...nextKinds];
 const nameOf = (kind: Kind) => `${kind.group}/${kind.kind}`;
 
 describe('the committed definitions', () => {
@@ -19,25 +18,18 @@ describe('the committed definitions', () => {
     expect(readFileSync(`${folder}${crdFile(kind)}`, 'utf8'), 'run: npx tsx scripts/write-crds.ts').toBe(crdYaml(kind));
   });
 
-  test.each(nextKinds.map((kind) => ({ kind, it: crdFile(kind) })))('next/$it is what the kind says', ({ kind }) => {
-    expect(readFileSync(`${folder}next/${crdFile(kind)}`, 'utf8'), 'run: npx tsx scripts/write-crds.ts').toBe(
-      crdYaml(kind),
-    );
-  });
-
   test('are all there, and nothing else is', () => {
-    expect(yamlFiles('').sort()).toEqual(installed.map(crdFile).sort());
-    expect(yamlFiles('next').sort()).toEqual(nextKinds.map(crdFile).sort());
+    expect(yamlFiles().sort()).toEqual(installed.map(crdFile).sort());
   });
 
   // One by one: reading YAML takes its time.
-  test.each(all.map((kind) => ({ kind, it: crdFile(kind) })))('$it is read back as the same data', ({ kind }) => {
+  test.each(installed.map((kind) => ({ kind, it: crdFile(kind) })))('$it is read back as the same data', ({ kind }) => {
     expect(parse(crdYaml(kind))).toEqual(JSON.parse(JSON.stringify(crdOf(kind))));
   });
 
   // kubectl keeps what it applied in an annotation, and all annotations of an object may have 256 KiB.
   test('fit into the annotation of kubectl apply', () => {
-    for (const kind of all) expect(JSON.stringify(crdOf(kind)).length, nameOf(kind)).toBeLessThan(200 * 1024);
+    for (const kind of installed) expect(JSON.stringify(crdOf(kind)).length, nameOf(kind)).toBeLessThan(200 * 1024);
   });
 });
 
@@ -46,11 +38,6 @@ describe('flotilla crds', () => {
 
   test('prints every definition that is installed by default', () => {
     expect(names(crds())).toEqual(installed.map((kind) => `${kind.plural}.${kind.group}`));
-  });
-
-  test('prints the next generation only when asked', () => {
-    expect(crds()).not.toContain('placement.kubefleet.dev');
-    expect(names(crds({ next: true }))).toHaveLength(installed.length + nextKinds.length);
   });
 });
 
@@ -66,7 +53,7 @@ function* placesOf(schema: Schema, path: string): Generator<Place> {
   if (typeof schema.additionalProperties === 'object') yield* placesOf(schema.additionalProperties, `${path}{}`);
 }
 
-describe.each(all.map((kind) => ({ kind, it: nameOf(kind) })))('the schema of $it', ({ kind }) => {
+describe.each(installed.map((kind) => ({ kind, it: nameOf(kind) })))('the schema of $it', ({ kind }) => {
   const places = [...placesOf(kind.schema, '')];
 
   test('describes every field', () => {

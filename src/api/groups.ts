@@ -19,13 +19,6 @@ export const flotillaGroup: Group = { group: 'flotilla.dev', categories: ['floti
 /** SIG Multicluster's inventory; the hub mirrors its members there. */
 export const inventoryGroup: Group = { group: 'multicluster.x-k8s.io', categories: [], stored: 'v1alpha1' };
 
-/** The next generation of placement types. No controller acts on them; not installed unless asked for. */
-export const nextGroup: Group = {
-  group: 'placement.kubefleet.dev',
-  categories: ['kubefleet', 'kubefleet-placement'],
-  stored: 'v1alpha1',
-};
-
 // Served versions, most preferred first. Every served version of a kind has the same fields and rules.
 // Differs from KubeFleet: its v1 and v1alpha1 lack fields of v1beta1, so a read and write through them (kubectl edit picks v1)
 // erases those fields.

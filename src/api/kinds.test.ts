@@ -1,7 +1,7 @@
 // What clients rely on: names, scopes, versions, columns. The table is the API of the fleet groups, word for word.
 import { describe, expect, test } from 'vitest';
 import type { Kind } from './kind.ts';
-import { hubKinds, memberKinds, nextKinds } from './kinds.ts';
+import { hubKinds, memberKinds } from './kinds.ts';
 
 const GEN = ['Gen', 'Age'];
 const PLACEMENT = [
@@ -159,25 +159,7 @@ test('a member has the one kind that owns what was applied', () => {
   ]);
 });
 
-test('the next generation stands apart', () => {
-  expect(nextKinds.map((kind) => `${kind.kind} ${kind.namespaced ? 'N' : 'C'}`)).toEqual([
-    'ClusterPlacementPolicy C',
-    'PlacementPolicy N',
-    'ClusterPlacementBinding C',
-    'PlacementBinding N',
-    'ClusterPlacementResourceSnapshot C',
-    'PlacementResourceSnapshot N',
-    'ClusterRequest C',
-    'Work N',
-  ]);
-  for (const kind of nextKinds) {
-    expect(kind.categories).toEqual(['kubefleet', 'kubefleet-placement']);
-    expect(kind.columns).toEqual([]);
-    expect(kind.shortNames).toEqual([]);
-  }
-});
-
 test('no two kinds claim the same plural in a group', () => {
-  const names = [...hubKinds, ...memberKinds, ...nextKinds].map((kind) => `${kind.plural}.${kind.group}`);
+  const names = [...hubKinds, ...memberKinds].map((kind) => `${kind.plural}.${kind.group}`);
   expect(new Set(names).size).toBe(names.length);
 });

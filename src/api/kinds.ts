@@ -12,11 +12,6 @@ import { gitRepo } from './git-repo.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Kind } from './kind.ts';
 import { memberCluster } from './member-cluster.ts';
-import { clusterRequest } from './next/cluster-request.ts';
-import { placementBinding } from './next/placement-binding.ts';
-import { placementPolicy } from './next/placement-policy.ts';
-import { placementResourceSnapshot } from './next/resource-snapshot.ts';
-import { nextWork } from './next/work.ts';
 import { warnedOf } from './not-supported.ts';
 import { override } from './override.ts';
 import { overrideSnapshot } from './override-snapshot.ts';
@@ -61,12 +56,3 @@ export const hubKinds: readonly Kind[] = onHub.map(warnedOf);
 
 /** Installed on every member. */
 export const memberKinds: readonly Kind[] = [appliedWork];
-
-/** Installed nowhere unless somebody asks for them. */
-export const nextKinds: readonly Kind[] = [
-  ...both(placementPolicy),
-  ...both(placementBinding),
-  ...both(placementResourceSnapshot),
-  clusterRequest,
-  nextWork,
-];

@@ -1,7 +1,7 @@
 // Every CEL rule of every kind refuses what it should, for the reason it should, and nothing else.
 import { describe, expect, test } from 'vitest';
 import type { Kind } from '../../src/api/kind.ts';
-import { hubKinds, memberKinds, nextKinds } from '../../src/api/kinds.ts';
+import { hubKinds, memberKinds } from '../../src/api/kinds.ts';
 import { apiVersionOf, type KubeObject } from '../../src/api/object.ts';
 import type { Schema } from '../../src/api/schema.ts';
 import type { Draft } from '../../src/apiserver/registry.ts';
@@ -9,7 +9,7 @@ import { structureOf } from '../../src/apiserver/schema/structure.ts';
 import { brokenRules } from './plain-cel.ts';
 import { type Row, table, type Write } from './table.ts';
 
-const kinds = [...hubKinds, ...memberKinds, ...nextKinds];
+const kinds = [...hubKinds, ...memberKinds];
 
 function objectOf(kind: Kind, spec: unknown, name = 'sample'): KubeObject {
   const draft = JSON.parse(

@@ -9,9 +9,6 @@ import { freeze } from '../../src/api/freeze.ts';
 import { gitRepo } from '../../src/api/git-repo.ts';
 import type { Kind } from '../../src/api/kind.ts';
 import { memberCluster } from '../../src/api/member-cluster.ts';
-import { clusterRequest } from '../../src/api/next/cluster-request.ts';
-import { placementPolicy } from '../../src/api/next/placement-policy.ts';
-import { placementResourceSnapshot } from '../../src/api/next/resource-snapshot.ts';
 import { override } from '../../src/api/override.ts';
 import { overrideSnapshot } from '../../src/api/override-snapshot.ts';
 import { placement } from '../../src/api/placement.ts';
@@ -541,21 +538,6 @@ const snapshots: readonly Row[] = [
     accepted: [update(namespacedOverrideSnapshot({ a: '1' }), namespacedOverrideSnapshot({ a: '1' }))],
     refused: [update(namespacedOverrideSnapshot({ a: '1' }), namespacedOverrideSnapshot({ a: '2' }))],
   },
-  {
-    kinds: both(placementResourceSnapshot),
-    message: SNAPSHOT,
-    accepted: [update({ resources: [] }, { resources: [] })],
-    refused: [
-      update(
-        { resources: [] },
-        {
-          resources: [
-            { identifier: { apiVersion: 'v1', kind: 'ConfigMap', name: 'settings' }, manifest: configMap({ a: '1' }) },
-          ],
-        },
-      ),
-    ],
-  },
 ];
 
 // ---- overrides: each row is written for both kinds, which name their selectors differently
@@ -866,94 +848,6 @@ const evictions: readonly Row[] = [
   },
 ];
 
-// ---- the next generation of types
-
-const wanting = (...clusterSelectors: readonly unknown[]): Spec => ({
-  resourceSelectors: [{ apiVersion: 'v1', kind: 'Namespace', name: 'shop' }],
-  clusterSelectors,
-});
-const matching = (operator: string, values?: readonly string[]) =>
-  wanting({ terms: [{ matchLabelExpressions: [{ key: 'app', operator, ...(values && { values }) }] }] });
-const asking = { placementPolicyRef: { kind: 'PlacementPolicy', name: 'web' } };
-const VALUES_FIT = 'In and NotIn need values, Exists and DoesNotExist take none, the comparisons take exactly one';
-
-const next: readonly Row[] = [
-  {
-    kinds: both(placementPolicy),
-    message: 'a selector takes a name or a labelSelector, not both',
-    accepted: [create(wanting({}))],
-    refused: [
-      create({
-        ...wanting({}),
-        resourceSelectors: [{ apiVersion: 'v1', kind: 'Namespace', name: 'shop', ...prod }],
-      }),
-    ],
-  },
-  {
-    kinds: both(placementPolicy),
-    message: 'minCount must not be larger than count',
-    accepted: [
-      create(wanting({ count: 3, minCount: 3 })),
-      create(wanting({ count: 'All', minCount: 9 })),
-      create(wanting({ count: '3', minCount: 3 })),
-    ],
-    refused: [create(wanting({ count: 3, minCount: 4 })), create(wanting({ count: '3', minCount: 4 }))],
-  },
-  {
-    kinds: both(placementPolicy),
-    message: VALUES_FIT,
-    accepted: [
-      create(matching('In', ['a', 'b'])),
-      create(matching('Exists')),
-      create(matching('Gt', ['3'])),
-      create(wanting({ terms: [{ matchClusterPropertyExpressions: [{ name: 'n', operator: 'Eq', values: ['1'] }] }] })),
-    ],
-    refused: [
-      create(matching('In')),
-      create(matching('In', [])),
-      create(matching('Exists', ['a'])),
-      create(matching('Gt', ['3', '4'])),
-      create(wanting({ terms: [{ matchClusterPropertyExpressions: [{ name: 'n', operator: 'Eq' }] }] })),
-    ],
-  },
-  {
-    kinds: both(placementPolicy),
-    message: 'In and NotIn need values; Exists and DoesNotExist take none',
-    accepted: [create(wanting({}))],
-    refused: [
-      create({
-        ...wanting({}),
-        resourceSelectors: [{ apiVersion: 'v1', kind: 'Namespace', ...expression('In') }],
-      }),
-    ],
-  },
-  {
-    kinds: [clusterRequest],
-    message: 'placementPolicyRef is immutable: create a new request',
-    accepted: [update(asking, asking)],
-    refused: [update(asking, { placementPolicyRef: { kind: 'PlacementPolicy', name: 'other' } })],
-  },
-  {
-    kinds: [clusterRequest],
-    message: 'clusterSelectorTerms is immutable: create a new request',
-    accepted: [update({ ...asking, clusterSelectorTerms: [{}] }, { ...asking, clusterSelectorTerms: [{}] })],
-    refused: [
-      update(asking, { ...asking, clusterSelectorTerms: [{}] }),
-      update({ ...asking, clusterSelectorTerms: [{}] }, asking),
-    ],
-  },
-  {
-    kinds: [clusterRequest],
-    message: VALUES_FIT,
-    accepted: [
-      create({ ...asking, clusterSelectorTerms: [{ matchLabelExpressions: [{ key: 'app', operator: 'Exists' }] }] }),
-    ],
-    refused: [
-      create({ ...asking, clusterSelectorTerms: [{ matchLabelExpressions: [{ key: 'app', operator: 'In' }] }] }),
-    ],
-  },
-];
-
 export const table: readonly Row[] = [
   ...placements,
   ...members,
@@ -964,5 +858,4 @@ export const table: readonly Row[] = [
   ...staged,
   ...bindings,
   ...evictions,
-  ...next,
 ];

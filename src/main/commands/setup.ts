@@ -14,11 +14,8 @@ export function addCrds(root: Command): void {
   root
     .command('crds')
     .description('print the CustomResourceDefinitions of all Flotilla kinds as YAML')
-    .option('--next', 'print those of placement.kubefleet.dev as well, which are not installed by default')
     .addArgument(new Argument('[for]', 'hub or member: only those (without: all)').choices(CRD_TARGETS))
-    .action((target: CrdTarget | undefined, options: { next?: boolean }) =>
-      print.line(crds({ ...options, ...(target === undefined ? {} : { target }) }).trimEnd()),
-    );
+    .action((target: CrdTarget | undefined) => print.line(crds(target === undefined ? {} : { target }).trimEnd()));
 }
 
 export function addRoles(root: Command): void {
