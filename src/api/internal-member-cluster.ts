@@ -1,10 +1,11 @@
 // InternalMemberCluster: how hub and agent talk about one membership, in the member's own namespace on the hub.
 import { defineKind, type Infer, s, type WithSpec } from './build.ts';
-import { age } from './columns.ts';
+import { age, date, text } from './columns.ts';
 import { conditionList } from './conditions.ts';
 import { clusterGroup, V1 } from './groups.ts';
 import { heartbeatPeriodSeconds } from './heartbeat.ts';
 import { MAX_REPORTED_CONDITIONS, type MemberStatus, memberStatus } from './member-status.ts';
+import { annotations, PURGE } from './names.ts';
 
 const spec = s.object(
   {
@@ -16,6 +17,9 @@ const spec = s.object(
 
 const status = memberStatus(conditionList('What the agent found.', MAX_REPORTED_CONDITIONS));
 
+const agentCondition = (type: string): string =>
+  `.status.agentStatus[?(@.type=="MemberAgent")].conditions[?(@.type=="${type}")].status`;
+
 export const internalMemberCluster = defineKind({
   in: clusterGroup,
   versions: V1,
@@ -26,8 +30,18 @@ export const internalMemberCluster = defineKind({
   doc: 'The hub tells the agent of one member here to join or leave, and the agent reports. Not for people to write.',
   spec,
   status,
-  columns: [age],
+  columns: [
+    text('State', '.spec.state'),
+    text('Joined', agentCondition('Joined')),
+    text('Healthy', agentCondition('Healthy')),
+    date('Last-Seen', '.status.agentStatus[?(@.type=="MemberAgent")].lastReceivedHeartbeat'),
+    age,
+  ],
 });
+
+/** The agent has to remove what was placed before it leaves. */
+export const isPurging = ({ metadata, spec }: InternalMemberCluster): boolean =>
+  spec.state === 'Leave' && metadata.annotations?.[annotations.onLeave] === PURGE;
 
 export type InternalMemberClusterSpec = Infer<typeof spec>;
 export type InternalMemberCluster = WithSpec<InternalMemberClusterSpec, MemberStatus>;

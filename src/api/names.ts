@@ -55,6 +55,8 @@ export const annotations = {
   /** On a MemberCluster: `true` keeps partitioned rollouts from updating it. */
   memberPaused: 'flotilla.dev/paused',
   membershipChange: 'flotilla.dev/membership-change',
+  /** On a MemberCluster, and from there on its InternalMemberCluster when it leaves: `Purge` removes what was placed first. */
+  onLeave: 'flotilla.dev/on-leave',
   unreachableAfter: 'flotilla.dev/unreachable-after',
   /** On a placement, and from there on its Works: objects that were taken over are released instead of deleted. */
   keepTakenOver: 'flotilla.dev/keep-taken-over',
@@ -105,6 +107,9 @@ export const fieldManagers = {
   updateRun: 'cluster-staged-update-run-controller',
   apply: 'work-api-agent',
 } as const;
+
+/** The value of `annotations.onLeave`; anything else keeps what was placed. */
+export const PURGE = 'Purge';
 
 /** The value of `labels.clusterManager` and the names under which ClusterProfiles present themselves. */
 export const CLUSTER_MANAGER = 'KubeFleet';

@@ -25,7 +25,8 @@ export const uncordon = (server: Server, cluster: string, signal?: AbortSignal):
     signal,
   );
 
-async function retaint(
+/** Writes the taints that `change` returns; the same list means that nothing is to be done. Returns whether something was changed. */
+export async function retaint(
   server: Server,
   cluster: string,
   change: (taints: readonly Taint[]) => readonly Taint[],

@@ -1,4 +1,4 @@
-// `flotilla members`: what `flotilla up` runs as its child for a large fleet. See members-process.ts; nobody starts it by hand.
+// `flotilla __members`: what `flotilla up` runs as its child for a large fleet. See members-process.ts; nobody starts it by hand.
 import { setMaxListeners } from 'node:events';
 import { Registry } from 'prom-client';
 import { wallClock } from '../base/clock.ts';

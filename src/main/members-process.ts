@@ -30,7 +30,8 @@ export interface AgentsOrder {
 export type Order = ServeOrder | AgentsOrder | { readonly order: 'stop' };
 export type Report = { readonly listening: number } | { readonly failed: string };
 
-export const MEMBERS_COMMAND = 'members';
+/** Not for people; `flotilla members` is another command. */
+export const MEMBERS_COMMAND = '__members';
 const STOP_PATIENCE_MS = 20_000;
 
 export interface MembersProcess extends AsyncDisposable {

@@ -5,13 +5,14 @@ import { addConvert } from './commands/convert.ts';
 import { addDrain, addDrainCluster } from './commands/drain.ts';
 import { addFreeze, addUnfreeze } from './commands/freeze.ts';
 import { addCompletion, addExplain } from './commands/habits.ts';
+import { addLeave, addMembers, addTaint } from './commands/members.ts';
 import { addApply, addDelete, addDescribe, addGet } from './commands/objects.ts';
 import { addOverrides } from './commands/overrides.ts';
 import { addPause } from './commands/pause.ts';
 import { addPlan } from './commands/plan.ts';
 import { addRun, addStatus, addWhy } from './commands/progress.ts';
 import { addHistory, addRollback } from './commands/revisions.ts';
-import { addApiserver, addHub, addMember, addMembers, addPretend, addUp } from './commands/servers.ts';
+import { addApiserver, addHub, addMember, addMembersProcess, addPretend, addUp } from './commands/servers.ts';
 import { addCrds, addJoin, addPolicies, addRoles } from './commands/setup.ts';
 import { addSync } from './commands/sync.ts';
 import { VERSION } from './version.ts';
@@ -29,7 +30,7 @@ export function program(name: string): Command {
   const isPlugin = name === PLUGIN;
   if (!isPlugin) {
     addUp(root);
-    addMembers(root);
+    addMembersProcess(root);
   }
   addHub(root);
   addMember(root);
@@ -58,6 +59,9 @@ export function program(name: string): Command {
     addDrainCluster(root);
   } else addApproveRun(root);
   addReject(root);
+  addMembers(root);
+  addTaint(root);
+  addLeave(root);
   addDrain(root);
   addExplain(root);
   addCompletion(root);

@@ -1,10 +1,10 @@
 // A member that leaves: its agent is told, lets go of the Works and says so; then the namespace goes, and with it all that was ours on the hub.
-// What runs on the member keeps running.
+// What runs on the member keeps running, unless the MemberCluster is annotated to purge it.
 //
 // Guarantee: it always ends. An agent that does not answer is waited for only so long, and a finalizer that nobody will ever take off a Work
 // is taken off here, also while the namespace is already going.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
-import { finalizers } from '../../api/names.ts';
+import { annotations, finalizers, PURGE } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import { formatDuration } from '../../base/duration.ts';
 import { ascertain, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
@@ -52,19 +52,28 @@ export function leave(observed: Observed): Decision {
     const waited = formatDuration(settings.forceDeleteWaitMs);
     return collect(observed, hold, `its agents did not leave within ${waited}`, {
       reason: 'MemberClusterLeaveForced',
-      message: `the member was removed although its agents did not leave within ${waited}; what runs there keeps running`,
+      message: `the member was removed although its agents did not leave within ${waited}; what is still there keeps running`,
     });
   }
 
   const asks: Steps =
     internal.spec.state === 'Leave'
       ? []
-      : [[patch(seen(internalMemberClusters, internal), { spec: { state: 'Leave' } }, 'asks the agents to leave')]];
+      : [[patch(seen(internalMemberClusters, internal), farewellOrder(observed), 'asks the agents to leave')]];
   return {
     steps: [...asks, ...progress(observed, hold)],
     holds: [hold],
     wakeAt: Math.max(now + 1, Math.min(forcedAt, now + PROGRESS_EVERY_MS)),
     because: sentenceOf(hold),
+  };
+}
+
+/** One write, so that no agent ever sees that it should leave without how. */
+function farewellOrder({ cluster }: Observed) {
+  const isPurged = cluster.metadata.annotations?.[annotations.onLeave] === PURGE;
+  return {
+    ...(isPurged ? { metadata: { annotations: { [annotations.onLeave]: PURGE } } } : {}),
+    spec: { state: 'Leave' },
   };
 }
 

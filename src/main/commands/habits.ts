@@ -76,6 +76,10 @@ const NAMED: Readonly<Record<string, readonly Completed[]>> = {
   pause: ['placement'],
   plan: ['placement'],
   drain: ['cluster'],
+  members: ['cluster'],
+  taint: ['cluster'],
+  untaint: ['cluster'],
+  leave: ['cluster'],
   uncordon: ['cluster'],
   unfreeze: ['freeze'],
 };

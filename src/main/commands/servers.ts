@@ -50,7 +50,7 @@ export function addUp(root: Command): void {
 }
 
 /** Not for people: what `up` starts for a large fleet. */
-export function addMembers(root: Command): void {
+export function addMembersProcess(root: Command): void {
   root.command(MEMBERS_COMMAND, { hidden: true }).action(async () => (await import('../members-command.ts')).members());
 }
 

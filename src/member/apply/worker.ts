@@ -6,6 +6,7 @@
 import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
+import { isPurging } from '../../api/internal-member-cluster.ts';
 import { labels, memberNamespace } from '../../api/names.ts';
 import type { OwnerReference } from '../../api/object.ts';
 import { type Work, work } from '../../api/work.ts';
@@ -212,13 +213,16 @@ export function applierWorker(options: ApplierOptions): Worker {
         return undefined;
       }
       const internal = see.get(sources.internal, cluster, namespace);
+      const isPurged = internal !== undefined && isPurging(internal);
       // The heartbeat lets go of the Works; what was placed stays, with its records.
-      if (internal?.spec.state !== 'Join') return { holds: [], because: 'the member is not to be part of the fleet' };
-      if (item.metadata.deletionTimestamp !== undefined) {
+      if (internal?.spec.state !== 'Join' && !isPurged)
+        return { holds: [], because: 'the member is not to be part of the fleet' };
+      if (item.metadata.deletionTimestamp !== undefined || isPurged) {
         forget(key);
         handing.add(key);
         return endWork(hands, {
-          ...siblingsIn(see, key),
+          // Nothing takes objects over from a Work when all of them go.
+          ...(isPurged ? {} : siblingsIn(see, key)),
           item,
           record: see.get(appliedWorks, key),
           whole: async () =>

@@ -1,5 +1,6 @@
 // What the heartbeat watches and how it sees. The probe of the member's API server is the one fact that no watch brings: the pulse asks on the
 // period, and each answer wakes the controller. Of what the watches bring only the namespaces do: the rest waits for the beat.
+import { isPurging } from '../../api/internal-member-cluster.ts';
 import { memberNamespace } from '../../api/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
@@ -54,7 +55,14 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
             ? []
             : [cluster],
       },
-      { source: sources.works, toKeys: () => [] },
+      {
+        source: sources.works,
+        // A member that purges leaves when its last Work is released.
+        toKeys: (_work, see) => {
+          const internal = see.get(sources.internal, cluster, memberNamespace(cluster));
+          return internal !== undefined && isPurging(internal) ? [cluster] : [];
+        },
+      },
       // A member that is down cannot be listed, and that has to be reported.
       { source: nodes, toKeys: () => [], optional: true },
       { source: busyPods, toKeys: () => [], optional: true },

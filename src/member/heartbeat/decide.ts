@@ -3,7 +3,7 @@
 //
 // Guarantee: one write per beat. Between beats only other namespaces are told, at most every second, since somebody may wait to place something
 // there; whatever else changes meanwhile, a member at rest writes nothing. Only the agent's own entry is touched.
-import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
+import { type InternalMemberCluster, isPurging } from '../../api/internal-member-cluster.ts';
 import type { MemberStatus } from '../../api/member-status.ts';
 import { finalizers } from '../../api/names.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
@@ -138,6 +138,9 @@ function leave(observed: Observed): Decision {
   const held = works
     .filter(({ metadata }) => metadata.finalizers?.includes(finalizers.workCleanup))
     .toSorted(by((work) => work.metadata.name ?? ''));
+  // The applier releases each Work after what was placed for it is gone.
+  if (isPurging(internal) && held.length > 0)
+    return idle(`waits until the objects of ${held.length} Works are removed`);
   const complaint =
     failure === undefined || held.length === 0
       ? []
