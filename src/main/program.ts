@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { addApproveRequest, addApproveRun, addReject } from './commands/approve.ts';
 import { addConvert } from './commands/convert.ts';
+import { addDiff } from './commands/diff.ts';
 import { addDrain, addDrainCluster } from './commands/drain.ts';
 import { addFreeze, addUnfreeze } from './commands/freeze.ts';
 import { addCompletion, addExplain } from './commands/habits.ts';
@@ -48,6 +49,7 @@ export function program(name: string): Command {
   addHistory(root);
   addRollback(root);
   addPlan(root);
+  addDiff(root);
   addOverrides(root);
   addPause(root);
   addSync(root);

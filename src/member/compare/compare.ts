@@ -6,7 +6,7 @@ import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import { typeNameOf } from '../../api/builtin/types.ts';
 import { groupVersionOf, type KubeObject } from '../../api/object.ts';
 import type { FieldDifference } from '../../api/selected-resource.ts';
-import type { JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
 import { comparable } from '../apply/spec-hash.ts';
 import { sanitised } from '../apply/wanted.ts';
 import { differences } from './details.ts';
@@ -22,14 +22,54 @@ export function compared(
   option: Comparison,
 ): readonly FieldDifference[] {
   if (live === undefined) return [{ path: '/', valueInHub: '(the whole object)' }];
-  const { group, version } = groupVersionOf(manifest.apiVersion);
-  const typeName = typeNameOf(group, version, manifest.kind);
-  const wanted = comparable(sanitised(manifest)) as JsonObject;
-  const present = comparable(live) as JsonObject;
-  const hub = option === 'FullComparison' ? wanted : overlaid(wanted, present, typeName);
-  const found = differences(hub, present, shapeOf(typeName));
-  return manifest.apiVersion === 'v1' && manifest.kind === 'Secret' ? found.map(redacted) : found;
+  const typeName = typeOf(manifest);
+  const { hub, member } = laidBeside(manifest, live, option);
+  const found = differences(hub, member, shapeOf(typeName));
+  return isSecret(manifest) ? found.map(redacted) : found;
 }
+
+/** Both sides as they are compared, to be shown beside each other. The content of a Secret is masked; that it differs is still visible. */
+export function sidesOf(manifest: KubeObject, live: KubeObject | undefined, option: Comparison): Sides {
+  const sides =
+    live === undefined
+      ? { hub: comparable(sanitised(manifest)) as JsonObject, member: undefined }
+      : laidBeside(manifest, live, option);
+  if (!isSecret(manifest)) return sides;
+  const { hub, member } = sides;
+  const [data, theirs] = [hub['data'], member?.['data']];
+  const [a, b] = [isObject(data) ? data : {}, isObject(theirs) ? theirs : {}];
+  return {
+    hub: { ...hub, data: masked(a, b, '*** (hub)') },
+    member: member && { ...member, data: masked(b, a, '*** (member)') },
+  };
+}
+
+export interface Sides {
+  readonly hub: JsonObject;
+  /** undefined = there is none. */
+  readonly member: JsonObject | undefined;
+}
+
+const masked = (values: object, others: object, mask: string): JsonObject =>
+  Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      !Object.hasOwn(others, key) || (others as JsonObject)[key] === value ? '***' : mask,
+    ]),
+  );
+
+function laidBeside(manifest: KubeObject, live: KubeObject, option: Comparison) {
+  const wanted = comparable(sanitised(manifest)) as JsonObject;
+  const member = comparable(live) as JsonObject;
+  return { hub: option === 'FullComparison' ? wanted : overlaid(wanted, member, typeOf(manifest)), member };
+}
+
+function typeOf({ apiVersion, kind }: KubeObject): string | undefined {
+  const { group, version } = groupVersionOf(apiVersion);
+  return typeNameOf(group, version, kind);
+}
+
+const isSecret = ({ apiVersion, kind }: KubeObject): boolean => apiVersion === 'v1' && kind === 'Secret';
 
 /** A field that only one side has still shows that, and on which. */
 function redacted(each: FieldDifference): FieldDifference {

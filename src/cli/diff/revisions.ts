@@ -1,0 +1,47 @@
+// `flotilla diff placement/NAME --revision A --revision B`: what changed between two revisions on the hub, object by object.
+import type { KubeObject } from '../../api/object.ts';
+import { UserError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
+import type { Connected } from '../connect.ts';
+import { identityOf } from '../revisions/object-diff.ts';
+import { revisionAt, revisionsOf } from '../revisions/revisions.ts';
+import { getPlacement, type WhichPlacement } from '../which-placement.ts';
+import { differenceOf, nameOf, type ObjectDifference } from './difference.ts';
+
+export async function betweenRevisions(
+  server: Pick<Connected, 'transport' | 'catalogue'>,
+  which: WhichPlacement,
+  [from, to]: readonly string[],
+): Promise<readonly ObjectDifference[]> {
+  if (from === undefined || to === undefined)
+    throw new UserError('BadFlag', 'name two revisions: --revision A --revision B, as `flotilla history` lists them');
+  await getPlacement(server, which);
+  const revisions = await revisionsOf(server, which);
+  const before = byIdentity(revisionAt(revisions, from, which).objects);
+  const after = byIdentity(revisionAt(revisions, to, which).objects);
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((identity) => {
+    const [old, fresh] = [before.get(identity), after.get(identity)];
+    const titles = { before: `revision ${from}`, after: `revision ${to}` };
+    return differenceOf(
+      nameOf((fresh ?? old) as KubeObject),
+      masked(old, fresh, '*** (before)'),
+      masked(fresh, old, '*** (after)'),
+      titles,
+    );
+  });
+}
+
+const byIdentity = (objects: readonly KubeObject[]) => new Map(objects.map((each) => [identityOf(each), each]));
+
+/** Values of a Secret are not printed; that one changed is. */
+function masked(object: KubeObject | undefined, other: KubeObject | undefined, mask: string): object | undefined {
+  if (object?.kind !== 'Secret') return object;
+  const hide = (field: 'data' | 'stringData') => {
+    const [own, theirs] = [object[field], other?.[field]];
+    if (!isObject(own)) return {};
+    const isSame = (key: string) => !isObject(theirs) || !Object.hasOwn(theirs, key) || theirs[key] === own[key];
+    const mark = (key: string) => (isSame(key) ? '***' : mask);
+    return { [field]: Object.fromEntries(Object.keys(own).map((key) => [key, mark(key)])) };
+  };
+  return { ...object, ...hide('data'), ...hide('stringData') };
+}

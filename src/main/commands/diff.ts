@@ -1,0 +1,56 @@
+// `flotilla diff`: what differs between the hub and the clusters, or between two revisions.
+import { type Command, Option } from 'commander';
+import { connect } from '../../cli/connect.ts';
+import { diff } from '../../cli/diff/diff.ts';
+import { membersFrom } from '../../cli/members.ts';
+import { whichPlacement } from '../../cli/which-placement.ts';
+import { sidesOf } from '../../member/compare/compare.ts';
+import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
+
+interface DiffFlags extends AskOptions {
+  readonly cluster?: string;
+  readonly revision: readonly string[];
+}
+
+const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+export function addDiff(root: Command): void {
+  hubCommand(root.command('diff'))
+    .description('show how the clusters differ from the hub, object by object, or what changed between two revisions')
+    .argument('<placement>', 'placement/NAME')
+    .option('-n, --namespace <name>', 'namespace of a ResourcePlacement (without: a ClusterResourcePlacement)')
+    .option('--cluster <name>', 'this cluster only')
+    .option('--revision <number>', 'given twice: compare these two revisions instead', collected, [])
+    .addOption(new Option('-o, --output <form>', 'json: the same facts for programs').choices(['json']))
+    .addHelpText(
+      'after',
+      `
+Lines with "-" are on the cluster, lines with "+" are what the hub ordered for it, overrides included. A cluster is read through the context of
+its name in your kubeconfig. Without one the answer comes from the drift and diff lists in the status of the placement, and says so. Values of
+Secrets are masked. Nothing is written.
+
+Exit codes:
+  0  no differences
+  1  unknown: no such placement, cluster or revision, API server unreachable, or access denied
+  2  there are differences
+
+Examples:
+  flotilla diff placement/web
+  flotilla diff placement/web -n team --cluster eu-1
+  flotilla diff placement/web --revision 3 --revision 4`,
+    )
+    .action(async (argument: string, options: DiffFlags) => {
+      const { namespace, cluster, output, revision } = options;
+      const which = whichPlacement(argument, namespace);
+      using server = await connect(toHub(options));
+      using members = membersFrom(options);
+      const asked = {
+        members,
+        sides: sidesOf,
+        revisions: revision,
+        ...(cluster === undefined ? {} : { cluster }),
+        ...(output === undefined ? {} : { output }),
+      };
+      process.exitCode = await diff(server, which, asked, print);
+    });
+}

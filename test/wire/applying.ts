@@ -1,0 +1,186 @@
+// The apply strategies, drift, take-over and abandonment of seed 003 §3, tried with kubectl and the commands: on our own servers and on
+// Kubernetes' own, word for word. One fleet for all; each test has a namespace of its own and one member.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Fleet, StartFleet } from './delivery.ts';
+import { flotilla } from './fleet.ts';
+
+interface Lists {
+  readonly driftedPlacements?: readonly { readonly observedDrifts?: readonly Detail[] }[];
+  readonly diffedPlacements?: readonly { readonly kind: string; readonly observedDiffs?: readonly Detail[] }[];
+}
+
+interface Detail {
+  readonly path: string;
+  readonly valueInHub?: string;
+  readonly valueInMember?: string;
+}
+
+const config = (namespace: string, data: Readonly<Record<string, string>>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'app', namespace },
+  data,
+});
+
+const space = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+const placement = (name: string, member: string, strategy: object) => ({
+  apiVersion: 'placement.kubernetes-fleet.io/v1',
+  kind: 'ClusterResourcePlacement',
+  metadata: { name },
+  spec: {
+    resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name }],
+    policy: { placementType: 'PickFixed', clusterNames: [member] },
+    strategy,
+  },
+});
+
+const MANAGERS = 'jsonpath={range .metadata.managedFields[*]}{.manager}/{.operation} {end}';
+
+export function describeApplying(start: StartFleet, name: string | undefined, member: string): void {
+  describe('objects are applied as the placement asks', () => {
+    let fleet: Fleet;
+    beforeAll(async () => {
+      fleet = await start(name);
+    }, 300_000);
+    afterAll(async () => fleet?.[Symbol.asyncDispose]());
+
+    const place = (each: string, strategy: object) => fleet.apply(placement(each, member, strategy));
+    const change = (each: string, applyStrategy: object) =>
+      fleet.hub([
+        'patch',
+        'crp',
+        each,
+        '--type=merge',
+        '-p',
+        JSON.stringify({ spec: { strategy: { applyStrategy } } }),
+      ]);
+    const value = (each: string) => fleet.on(member, ['-n', each, 'get', 'cm', 'app', '-o', 'jsonpath={.data.value}']);
+    const edit = (each: string, data: object) =>
+      fleet.on(member, ['-n', each, 'patch', 'cm', 'app', '--type=merge', '-p', JSON.stringify({ data })]);
+    const listsOf = (status: object | undefined) =>
+      ((status as { placementStatuses?: readonly Lists[] } | undefined)?.placementStatuses?.[0] ?? {}) as Lists;
+    const until = (each: string, has: (lists: Lists) => boolean, what: string) =>
+      fleet.waitForStatus(['crp', each], (status) => has(listsOf(status)), what).then(listsOf);
+    const drifts = ({ driftedPlacements = [] }: Lists) =>
+      driftedPlacements.flatMap((each) => each.observedDrifts ?? []);
+    const diffs = ({ diffedPlacements = [] }: Lists) =>
+      diffedPlacements.filter(({ kind }) => kind === 'ConfigMap').flatMap((each) => each.observedDiffs ?? []);
+    const waitForValue = (each: string, text: string) =>
+      fleet.on(member, ['-n', each, 'wait', 'cm/app', `--for=jsonpath={.data.value}=${text}`, '--timeout=60s']);
+    const command = (...args: readonly string[]) => flotilla(fleet.home, [...args, '--kubeconfig', fleet.kubeconfig]);
+
+    test('ClientSideApply puts an edit back, and keeps what others add', async () => {
+      await fleet.apply(space('csa'), config('csa', { value: 'hub' }));
+      await place('csa', {});
+      await fleet.waitForAvailable('crp/csa');
+      await edit('csa', { value: 'edited', own: 'x' });
+      await waitForValue('csa', 'hub');
+      expect(await fleet.on(member, ['-n', 'csa', 'get', 'cm', 'app', '-o', 'jsonpath={.data.own}'])).toBe('x');
+      const { code, stdout } = await command('diff', 'placement/csa', '--cluster', member);
+      expect({ code, stdout }).toEqual({
+        code: 0,
+        stdout: expect.stringMatching(/^cluster \S+: no differences; \d+ objects compared on the cluster$/m),
+      });
+    });
+
+    test('ServerSideApply owns its fields as a manager, and stops at those of another until force is set', async () => {
+      await fleet.apply(space('ssa'), config('ssa', { value: 'hub' }));
+      await place('ssa', { applyStrategy: { type: 'ServerSideApply' } });
+      await fleet.waitForAvailable('crp/ssa');
+      expect(
+        await fleet.on(member, ['-n', 'ssa', 'get', 'cm', 'app', '--show-managed-fields', '-o', MANAGERS]),
+      ).toContain('work-api-agent/Apply');
+      await fleet.on(member, [
+        ...['-n', 'ssa', 'patch', 'cm', 'app', '--type=merge', '--field-manager=kubectl-edit'],
+        ...['-p', '{"data":{"value":"edited"}}'],
+      ]);
+      await fleet.waitForReason('crp/ssa', 'ClusterResourcePlacementApplied', 'ApplyFailed');
+      const { stdout } = await command('why', 'placement/ssa');
+      expect(stdout).toContain('"kubectl-edit"');
+      await change('ssa', { type: 'ServerSideApply', serverSideApplyConfig: { force: true } });
+      await waitForValue('ssa', 'hub');
+      await fleet.waitForAvailable('crp/ssa');
+    });
+
+    test('IfNotDrifted leaves an edit alone and reports both values; flotilla diff shows it as kubectl diff would', async () => {
+      await fleet.apply(space('drift'), config('drift', { value: 'hub' }));
+      await place('drift', { applyStrategy: { whenToApply: 'IfNotDrifted' } });
+      await fleet.waitForAvailable('crp/drift');
+      await edit('drift', { value: 'edited' });
+      const lists = await until('drift', (each) => drifts(each).length > 0, 'a drift is reported');
+      expect(drifts(lists)).toEqual([{ path: '/data/value', valueInHub: 'hub', valueInMember: 'edited' }]);
+      expect(await value('drift')).toBe('edited');
+      const live = await command('diff', 'placement/drift');
+      expect(live.code).toBe(2);
+      expect(live.stdout).toContain('-  value: edited\n+  value: hub\n');
+      await edit('drift', { value: 'hub' });
+      await fleet.waitForAvailable('crp/drift');
+    });
+
+    test('ReportDiff writes nothing on the member and reports; leaving it applies', async () => {
+      await fleet.on(member, ['create', 'namespace', 'report']);
+      await fleet.on(member, ['-n', 'report', 'create', 'cm', 'app', '--from-literal=value=before']);
+      const version = () =>
+        fleet.on(member, ['-n', 'report', 'get', 'cm', 'app', '-o', 'jsonpath={.metadata.resourceVersion}']);
+      const before = await version();
+      await fleet.apply(space('report'), config('report', { value: 'hub' }));
+      await place('report', { applyStrategy: { type: 'ReportDiff' } });
+      await fleet.waitForReason('crp/report', 'ClusterResourcePlacementDiffReported', 'DiffReportingCompleted');
+      const lists = await until('report', (each) => diffs(each).length > 0, 'a difference is reported');
+      expect(diffs(lists)).toEqual([{ path: '/data/value', valueInHub: 'hub', valueInMember: 'before' }]);
+      expect(await version()).toBe(before);
+      expect(await fleet.on(member, ['get', 'appliedworks', '-o', 'name'])).not.toContain('report-work');
+      await change('report', { type: 'ClientSideApply' });
+      await waitForValue('report', 'hub');
+    });
+
+    test('IfNoDiff takes over only what is equal; Never takes nothing', async () => {
+      for (const each of ['equal', 'never']) {
+        await fleet.on(member, ['create', 'namespace', each]);
+        await fleet.on(member, ['-n', each, 'create', 'cm', 'app', '--from-literal=value=before']);
+        await fleet.apply(space(each), config(each, { value: 'hub' }));
+      }
+      await place('equal', { applyStrategy: { whenToTakeOver: 'IfNoDiff' } });
+      await place('never', { applyStrategy: { whenToTakeOver: 'Never' } });
+      const lists = await until('equal', (each) => diffs(each).length > 0, 'a difference is reported');
+      expect(diffs(lists)).toEqual([{ path: '/data/value', valueInHub: 'hub', valueInMember: 'before' }]);
+      await fleet.waitForReason('crp/never', 'ClusterResourcePlacementApplied', 'ApplyFailed');
+      expect([await value('equal'), await value('never')]).toEqual(['before', 'before']);
+      await edit('equal', { value: 'hub' });
+      await fleet.waitForAvailable('crp/equal');
+      await fleet.hub(['delete', 'crp', 'never', '--timeout=60s']);
+      expect(await value('never')).toBe('before');
+    });
+
+    test.each([
+      {
+        how: 'propagationPolicy Abandon',
+        each: 'abandon',
+        strategy: { deleteStrategy: { propagationPolicy: 'Abandon' } },
+        args: [],
+      },
+      { how: '--cascade=orphan', each: 'orphan', strategy: {}, args: ['--cascade=orphan'] },
+    ])('a placement deleted with $how leaves what it placed', async ({ each, strategy, args }) => {
+      await fleet.apply(space(each), config(each, { value: 'hub' }));
+      await place(each, strategy);
+      await fleet.waitForAvailable(`crp/${each}`);
+      await fleet.hub(['delete', 'crp', each, '--timeout=60s', ...args]);
+      await fleet.on(member, ['wait', `appliedwork/${each}-work`, '--for=delete', '--timeout=60s']);
+      expect(await value(each)).toBe('hub');
+      const owners = ['-n', each, 'get', 'cm', 'app', '-o', 'jsonpath={.metadata.ownerReferences}'];
+      expect(await fleet.on(member, owners)).toBe('');
+    });
+
+    test('flotilla diff compares two revisions, and names those that exist', async () => {
+      await fleet.apply(config('csa', { value: 'newer' }));
+      await waitForValue('csa', 'newer');
+      const { code, stdout } = await command('diff', 'placement/csa', '--revision', '0', '--revision', '1');
+      expect(code).toBe(2);
+      expect(stdout).toContain('-  value: hub\n+  value: newer\n');
+      const missing = await command('diff', 'placement/csa', '--revision', '0', '--revision', '9');
+      expect(missing.code).toBe(1);
+      expect(missing.stderr).toContain('has no revision "9" (known: 0, 1)');
+    });
+  });
+}
