@@ -27,9 +27,10 @@ export function isAbandoning({ strategy }: PlacementSpec): boolean {
 
 const FIELDS: readonly FieldRow[] = [
   {
-    field: 'spec.strategy.reportBackStrategy.type',
-    value: 'Mirror',
-    isUsed: ({ strategy }) => strategy?.reportBackStrategy?.type === 'Mirror',
+    field: 'spec.strategy.reportBackStrategy.destination',
+    value: 'OriginalResource',
+    isUsed: ({ strategy }) =>
+      strategy?.reportBackStrategy?.type === 'Mirror' && strategy.reportBackStrategy.destination === 'OriginalResource',
   },
 ];
 

@@ -19,7 +19,11 @@ const apply = (applyStrategy: object) => ({ strategy: { type: 'RollingUpdate', a
 
 describe('fields that are not built yet', () => {
   test.each<[string, object, string]>([
-    ['Mirror', { strategy: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } } }, 'Mirror'],
+    [
+      'Mirror',
+      { strategy: { reportBackStrategy: { type: 'Mirror', destination: 'OriginalResource' } } },
+      'OriginalResource',
+    ],
   ])('%s', (_name, more, word) => {
     expect(notSupportedFields(spec(more))).toEqual([expect.stringContaining(word)]);
   });
@@ -66,12 +70,12 @@ describe('fields that are not built yet', () => {
 
 describe('a placement that uses a field that is not built yet', () => {
   const subject = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' };
-  const second = 'spec.strategy.reportBackStrategy.type: Mirror';
+  const second = 'spec.strategy.reportBackStrategy.destination: OriginalResource';
   const whole = {
     metadata: { name: 'web' },
     spec: spec({
       strategy: {
-        reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' },
+        reportBackStrategy: { type: 'Mirror', destination: 'OriginalResource' },
       },
     }),
   };
@@ -137,13 +141,13 @@ describe('whoever writes what is not built yet is warned', () => {
       metadata: { name: 'web' },
       spec: {
         resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: 'shop' }],
-        strategy: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } },
+        strategy: { reportBackStrategy: { type: 'Mirror', destination: 'OriginalResource' } },
       },
     };
     const plural = 'clusterresourceplacements';
     const created = await cluster.call({ verb: 'create', at: at(cluster, plural), object, manager: 'test' });
     expect(created.warnings).toEqual([
-      'spec.strategy.reportBackStrategy.type: Mirror is not supported yet; this placement will not be rolled out',
+      'spec.strategy.reportBackStrategy.destination: OriginalResource is not supported yet; this placement will not be rolled out',
     ]);
     const patch = (body: object, subresource?: 'status') =>
       cluster.call({

@@ -16,8 +16,8 @@ export interface HubWork {
   readonly content: string;
   /** Canonical JSON of the apply strategy, or empty. */
   readonly strategy: string;
-  /** It says how to report back; true or absent. */
-  readonly reportsBack?: true;
+  /** Canonical JSON of how to report back; absent = not said. */
+  readonly reportBack?: string;
   readonly conditions: readonly Condition[];
   /** Manifests that are not well, drifted or differ; all others are left out. */
   readonly reports: readonly ManifestCondition[];
@@ -43,7 +43,7 @@ export const works: Source<HubWork> = {
       ),
       content: known ?? contentOf(spec?.workload?.manifests ?? []),
       strategy: spec?.applyStrategy === undefined ? '' : canonicalJson(spec.applyStrategy),
-      ...(spec?.reportBackStrategy === undefined ? {} : { reportsBack: true as const }),
+      ...(spec?.reportBackStrategy === undefined ? {} : { reportBack: canonicalJson(spec.reportBackStrategy) }),
       conditions: status?.conditions ?? [],
       reports: (status?.manifestConditions ?? []).filter(isWorthTelling),
     };

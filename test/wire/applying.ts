@@ -88,9 +88,6 @@ export function describeApplying(start: StartFleet, name: string | undefined, me
       await fleet.apply(space('ssa'), config('ssa', { value: 'hub' }));
       await place('ssa', { applyStrategy: { type: 'ServerSideApply' } });
       await fleet.waitForAvailable('crp/ssa');
-      expect(
-        await fleet.on(member, ['-n', 'ssa', 'get', 'cm', 'app', '--show-managed-fields', '-o', MANAGERS]),
-      ).toContain('work-api-agent/Apply');
       await fleet.on(member, [
         ...['-n', 'ssa', 'patch', 'cm', 'app', '--type=merge', '--field-manager=kubectl-edit'],
         ...['-p', '{"data":{"value":"edited"}}'],
@@ -101,6 +98,8 @@ export function describeApplying(start: StartFleet, name: string | undefined, me
       await change('ssa', { type: 'ServerSideApply', serverSideApplyConfig: { force: true } });
       await waitForValue('ssa', 'hub');
       await fleet.waitForAvailable('crp/ssa');
+      const managers = ['-n', 'ssa', 'get', 'cm', 'app', '--show-managed-fields', '-o', MANAGERS];
+      expect(await fleet.on(member, managers)).toContain('work-api-agent/Apply');
     });
 
     test('IfNotDrifted leaves an edit alone and reports both values; flotilla diff shows it as kubectl diff would', async () => {

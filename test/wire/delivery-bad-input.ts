@@ -48,12 +48,14 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
     test('because it asks for what is not built yet is stored with a warning, and touches no member', async () => {
       await fleet.apply(namespace('dry'));
       const dry = placement('dry', {
-        strategy: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } },
+        strategy: { reportBackStrategy: { type: 'Mirror', destination: 'OriginalResource' } },
       });
       const { code, stderr } = await fleet.try(['apply', '-f', '-'], JSON.stringify(dry));
       expect(code).toBe(0);
       if (warns)
-        expect(stderr).toMatch(/^Warning: spec\.strategy\.reportBackStrategy\.type: Mirror is not supported yet/);
+        expect(stderr).toMatch(
+          /^Warning: spec\.strategy\.reportBackStrategy\.destination: OriginalResource is not supported yet/,
+        );
       await fleet.waitForReason('crp/dry', 'ClusterResourcePlacementScheduled', 'SchedulePending');
 
       const { conditions, holds } = await fleet.status('crp', 'dry');

@@ -311,7 +311,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     await using fleet = await aHub(family);
     await fleet.member('a');
     await fleet.placement({ placementType: 'PickAll' }, undefined, {
-      reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' },
+      reportBackStrategy: { type: 'Mirror', destination: 'OriginalResource' },
     });
     await fleet.settles();
     expect(await fleet.bindings()).toEqual([]);
@@ -508,7 +508,7 @@ describe('the scheduler is woken', () => {
       await using fleet = await three({ placementType: 'PickAll' });
       const reports = (type: string) =>
         fleet.patch(fleet.placements, 'web', {
-          spec: { strategy: { reportBackStrategy: { type, destination: 'WorkAPI' } } },
+          spec: { strategy: { reportBackStrategy: { type, destination: 'OriginalResource' } } },
         });
       await reports('Mirror');
       await fleet.settles();

@@ -1,4 +1,6 @@
 // What the work generator watches and how it sees. Its keys are bindings.
+
+import type { ReportBackStrategy } from '../../api/apply-strategy.ts';
 import {
   annotations,
   clusterOfNamespace,
@@ -11,6 +13,7 @@ import {
 } from '../../api/names.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { work } from '../../api/work.ts';
+import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
 import { isNeed } from '../../runtime/controller.ts';
@@ -20,7 +23,7 @@ import { isMemberLeaving, unsureMember } from '../missing-member.ts';
 import { isReleased } from '../orders/release.ts';
 import type { HubOverrideSnapshot } from '../overrides/matching.ts';
 import { overrideFamilies, snapshotsIn } from '../overrides/sources.ts';
-import { type HubBinding, isMaster, placementKeyOf, resourceIndexOf } from '../placement-sources.ts';
+import { type HubBinding, type HubPlacement, isMaster, placementKeyOf, resourceIndexOf } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
 import { type HubWork, works } from '../work-source.ts';
 import { decide, isCleanedUpWith, keepsTakenOver, type Observed } from './decide.ts';
@@ -72,7 +75,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       {
         source: family.placements,
         toKeys: (item, see, old) =>
-          old === undefined || keepsTakenOver(old) === keepsTakenOver(item)
+          old === undefined ||
+          (keepsTakenOver(old) === keepsTakenOver(item) && deepEqual(reportBackOf(old), reportBackOf(item)))
             ? []
             : see
                 .by(family.bindings, 'placement', keyOf(item.metadata.namespace, item.metadata.name ?? ''))
@@ -138,6 +142,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         isMemberLeaving: isMemberLeaving(see, targetCluster, removes ? 'live' : 'cached'),
         ...(heir === undefined ? {} : { heir }),
         keepsTakenOver: keeping(see, binding),
+        reportBack: reporting(see, binding),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,
       };
@@ -191,6 +196,12 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     const placement = see.get(family.placements, name, namespace);
     if (placement !== undefined) return keepsTakenOver(placement);
     return keepsTakenOver(binding) ? true : undefined;
+  }
+
+  function reporting(see: See, binding: HubBinding): Observed['reportBack'] {
+    const { name, namespace } = partsOf(placementKeyOf(binding));
+    const placement = see.get(family.placements, name, namespace);
+    return placement === undefined ? 'as it is' : reportBackOf(placement);
   }
 
   /** A set: by label, and those that have one of the binding's names, which may have lost their labels. */
@@ -316,6 +327,12 @@ function waitsForRelease(a: HubBinding, b: HubBinding): boolean {
     (newer.metadata.finalizers ?? []).includes(finalizers.workCleanup) &&
     [a, b].every(({ metadata }) => metadata.annotations?.[annotations.twinOf] === undefined)
   );
+}
+
+/** undefined = the statuses of placed objects are not mirrored. */
+function reportBackOf({ spec }: HubPlacement): ReportBackStrategy | undefined {
+  const asked = spec.strategy?.reportBackStrategy;
+  return asked?.type === 'Mirror' ? asked : undefined;
 }
 
 const isGoing = ({ metadata }: HubBinding): boolean => metadata.deletionTimestamp !== undefined;

@@ -1,7 +1,7 @@
 // Orders for one cluster: the Works that its binding asks for, and back on the binding what the member says of them.
 // Guarantees: a Work is written only if it differs from what it should be, whoever changed it; a binding is let go only when its Works are
 // gone, so a successor on the same cluster meets no remnants.
-import type { ApplyStrategy } from '../../api/apply-strategy.ts';
+import type { ApplyStrategy, ReportBackStrategy } from '../../api/apply-strategy.ts';
 import type { BindingReason } from '../../api/binding.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { annotations, finalizers, labels } from '../../api/names.ts';
@@ -51,6 +51,8 @@ export interface Observed {
   readonly heir?: HubBinding;
   /** Whether its Works keep what they have taken over; undefined = as they say themselves. */
   readonly keepsTakenOver?: boolean | undefined;
+  /** How its Works report back; `as it is` = the placement is gone. */
+  readonly reportBack?: ReportBackStrategy | 'as it is' | undefined;
   /** What stopped the last pass over this binding. */
   readonly failure?: Failure;
   readonly now: number;
@@ -232,8 +234,8 @@ function withoutRendering(observed: Observed, { reason, message }: Failed): Deci
 }
 
 /** How to apply stands on the binding, and does not need the snapshot. */
-function wayOf({ binding: { metadata, spec }, now }: Observed, known: HubWork): readonly Action[] {
-  const change = changedWay(known, spec.applyStrategy);
+function wayOf({ binding: { metadata, spec }, reportBack, now }: Observed, known: HubWork): readonly Action[] {
+  const change = changedWay(known, spec.applyStrategy, reportBack);
   if (Object.keys(change).length === 0) return [];
   const marks = { annotations: { [annotations.orderedBy]: orderBy(metadata, now) } };
   return [patch(seen(workSource, known), { metadata: marks, spec: change }, upToDate(known.metadata.name))];
@@ -342,6 +344,7 @@ function write(observed: Observed, desired: DesiredWork, known: HubWork | undefi
   const specOf = () => ({
     workload: { manifests: desired.manifests() },
     ...(strategy === undefined ? {} : { applyStrategy: strategy }),
+    ...reportedBack(observed.reportBack, known),
   });
   if (known === undefined) {
     const object: KubeObject = {
@@ -353,7 +356,7 @@ function write(observed: Observed, desired: DesiredWork, known: HubWork | undefi
     return [create('hub', work, object, `orders Work "${name}"`)];
   }
   const isSameContent = known.content === content;
-  const way = changedWay(known, strategy);
+  const way = changedWay(known, strategy, observed.reportBack);
   const isSameWay = Object.keys(way).length === 0;
   // The generation alone is not worth a write.
   const isMarked =
@@ -398,13 +401,21 @@ const carries = (
 ): boolean => Object.entries(wanted).every(([name, value]) => has?.[name] === value);
 
 /** All of the order but the manifests: what of it must change. */
-const changedWay = (known: HubWork, strategy: DesiredWork['strategy']): object => ({
+const changedWay = (known: HubWork, strategy: DesiredWork['strategy'], reportBack: Observed['reportBack']): object => ({
   ...(known.strategy === (strategy === undefined ? '' : canonicalJson(strategy))
     ? {}
     : { applyStrategy: strategyPatch(known.strategy, strategy) }),
-  // Nobody asks for it yet.
-  ...(known.reportsBack ? { reportBackStrategy: null } : {}),
+  ...(reportBack === 'as it is' || known.reportBack === (reportBack && canonicalJson(reportBack))
+    ? {}
+    : { reportBackStrategy: reportBack ?? null }),
 });
+
+/** A JSON patch replaces the spec: what stays is repeated. */
+const reportedBack = (reportBack: Observed['reportBack'], known: HubWork | undefined): object => {
+  const kept = known?.reportBack === undefined ? undefined : JSON.parse(known.reportBack);
+  const wanted = reportBack === 'as it is' ? kept : reportBack;
+  return wanted === undefined ? {} : { reportBackStrategy: wanted };
+};
 
 function strategyPatch(known: string, strategy: DesiredWork['strategy']): object | null {
   return strategy === undefined

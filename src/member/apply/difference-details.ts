@@ -63,9 +63,9 @@ const later = (before: string | undefined, now: number): string =>
 
 /** One entry in place of the list, where the Work would be too large. */
 export function withoutDetails(entry: ManifestCondition): ManifestCondition {
-  const { driftDetails: drift, diffDetails: diff } = entry;
+  const { driftDetails: drift, diffDetails: diff, backReportedStatus: _dropped, ...kept } = entry;
   return {
-    ...entry,
+    ...kept,
     ...(drift === undefined
       ? {}
       : { driftDetails: { ...drift, observedDrifts: omittedDetails(drift.observedDrifts ?? []) } }),

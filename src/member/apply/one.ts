@@ -45,6 +45,8 @@ export interface One {
   readonly strategy: Strategy;
   /** What was taken over stays on the member when it is no longer wanted. */
   readonly keeps: boolean;
+  /** The status of the object goes into the Work. */
+  readonly reportsBack?: boolean;
   isForsaken(reference: OwnerReference): boolean;
   /** Of references to AppliedWorks: another Work of the binding that hands the object over. */
   isYielded?(reference: OwnerReference): boolean;
@@ -251,8 +253,8 @@ function resting(one: One, operation: Write, live: KubeObject | undefined, { res
 
 // ---- what is remembered
 
-const basisOf = ({ wish, owner, strategy, keeps }: One, state: string): string =>
-  [wish, owner.uid, canonicalJson(strategy), keeps, state].join('|');
+const basisOf = ({ wish, owner, strategy, keeps, reportsBack = false }: One, state: string): string =>
+  [wish, owner.uid, canonicalJson(strategy), keeps, reportsBack, state].join('|');
 
 function remembered(one: One, state: string, outcome: Outcome, print?: string) {
   const { wish, surroundings } = one;
@@ -285,6 +287,9 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', print?: 
     ...(one.keeps && isTakenOver(live) ? { note: keptLater(identifier) } : {}),
     ...(uid === undefined ? {} : { uid }),
     ...driftsOf(one, live),
+    ...(one.reportsBack && live.status !== undefined
+      ? { observedStatus: { apiVersion: live.apiVersion, kind: live.kind, status: live.status } }
+      : {}),
   };
   const common = { ...remembered(one, stateOf(live), outcome, print), failures: 0 };
   const feud = how === 'applied' ? afterWrite(one) : feudOf(one);

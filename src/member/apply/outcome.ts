@@ -25,6 +25,14 @@ export interface Outcome {
   /** Of the live object; 0 if there is none, or if its kind has none. */
   readonly generation: number;
   readonly uid?: string;
+  /** Only of what was applied, with reportBackStrategy Mirror. */
+  readonly observedStatus?: ObservedStatus;
+}
+
+export interface ObservedStatus {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly status: unknown;
 }
 
 const LONGEST_MESSAGE = 1024;

@@ -39,7 +39,6 @@ import { appliedResources, keepRecord, recordOf } from './record.ts';
 import type { Siblings } from './siblings.ts';
 import { withTrouble } from './starting.ts';
 import { summarise, withinSize } from './summarise.ts';
-import { notSupported } from './supported.ts';
 import { keepsTakenOver } from './taken-over.ts';
 import { ownerReferenceTo, type Wanted, wantedOf } from './wanted.ts';
 import { inWaves, LAST_WAVE, waveOf } from './waves.ts';
@@ -82,8 +81,6 @@ export async function pass(input: PassInput): Promise<PassEnd> {
   const hub = hubWork(hands, work);
   const refuseAll = (refusal: string) => reportRefusal(hub, orders, refusal, { generation, now });
 
-  const unbuilt = notSupported(work.spec);
-  if (unbuilt !== undefined) return refuseAll(unbuilt);
   if (work.spec.applyStrategy?.type === 'ReportDiff') return reportDiff(input, hub, orders);
   if (!work.metadata.finalizers?.includes(finalizers.workCleanup)) {
     await hub.setFinalizers([...(work.metadata.finalizers ?? []), finalizers.workCleanup]);
@@ -251,6 +248,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     owner,
     strategy: strategyOf(work),
     keeps: keepsTakenOver(work.metadata),
+    reportsBack: work.spec.reportBackStrategy?.type === 'Mirror',
     isForsaken: input.isForsaken,
     isYielded: (reference) => input.siblings?.yields(reference.name, identifier) ?? false,
     placementOf: input.placementOf,

@@ -12,6 +12,8 @@ import type {
   WorkReason,
   WorkStatus,
 } from '../../api/work.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { deepEqual } from '../../base/json.ts';
 import { isWaitedFor } from '../availability/verdict.ts';
 import { differenceDetails, withoutDetails } from './difference-details.ts';
 import { describe, identityOf, type Order } from './manifest.ts';
@@ -73,7 +75,21 @@ function entryOf(
     conditions,
     ...(cause === undefined ? {} : { cause }),
     ...differenceDetails(outcome, before, now),
+    ...backReported(outcome, before, now),
   };
+}
+
+/** Its time moves only with the status: an idle object costs no write. */
+function backReported(
+  { observedStatus, refusal }: Outcome,
+  before: ManifestCondition | undefined,
+  now: number,
+): Pick<ManifestCondition, 'backReportedStatus'> {
+  if (observedStatus === undefined || refusal !== undefined) return {};
+  const known = before?.backReportedStatus;
+  if (known !== undefined && deepEqual(known.observedStatus, observedStatus)) return { backReportedStatus: known };
+  const fresh = { observedStatus: observedStatus as never, observationTime: kubeTime(now) };
+  return { backReportedStatus: fresh };
 }
 
 /** The message is that of the first time: a scheduler counts nodes in it. */
@@ -223,7 +239,7 @@ export function withinSize(
     type: 'StatusTrimmed',
     status: 'True',
     reason: 'Oversized',
-    message: `the Work would be larger than ${MOST_WORK_BYTES} bytes: messages and lists of differences were cut`,
+    message: `the Work would be larger than ${MOST_WORK_BYTES} bytes: messages and lists of differences were cut, and mirrored statuses dropped`,
     observedGeneration: context.generation,
   };
   return {

@@ -624,21 +624,6 @@ describe('trouble', () => {
     expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ a: '1' });
   });
 
-  test.each([
-    {
-      asks: { reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } },
-      says: 'spec.reportBackStrategy.type Mirror',
-    },
-  ])('what is not built yet is refused in plain words: $says', async ({ asks, says }) => {
-    await using rig = await aRig();
-    await rig.start();
-    await rig.order('web-work', [aNamespace('shop')], asks as never);
-    await rig.settles();
-    expect(await rig.verdict('web-work')).toBe('Applied=False/SomeManifestsAreNotApplied');
-    expect(await rig.messageOf('web-work', 0)).toBe(`not supported yet: ${says}; nothing is written on the member`);
-    expect(rig.writes).toEqual(['hub patch works/status']);
-  });
-
   test('an AppliedWork that somebody deletes is made anew, with all it owned', async () => {
     await using rig = await aRig();
     await rig.start();
