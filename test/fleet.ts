@@ -153,7 +153,7 @@ function passLog(who: string, passes: Map<string, number>): Log {
     const pass = `${who} ${controller} ${key}`;
     if (message === 'reconciled') passes.set(pass, (passes.get(pass) ?? 0) + 1);
   };
-  return { info: count, warn: count, error: count };
+  return { debug: count, info: count, warn: count, error: count };
 }
 
 export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub): Promise<Fleet> {

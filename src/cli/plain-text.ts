@@ -6,16 +6,17 @@ const LONGEST = 1000;
 
 export const plainText = (text: string): string => shortened(text.replace(UNSEEN, ' ').trimEnd(), LONGEST);
 
-/** In lines of at most `width`, broken between words where that can be; those after the first are indented. */
+/** In lines of at most `width`, broken between words where that can be; those after the first are indented by two more. */
 export function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = [];
+  const own = text.length - text.trimStart().length;
+  const indent = ' '.repeat(own + INDENT.length);
   let rest = text;
-  while (rest.length > width && width > INDENT.length * 2) {
-    const indent = lines.length === 0 ? 0 : INDENT.length;
+  while (rest.length > width && width > indent.length * 2) {
     const blank = rest.lastIndexOf(' ', width);
-    const at = blank > indent ? blank : width;
+    const at = blank > (lines.length === 0 ? own : indent.length) ? blank : width;
     lines.push(rest.slice(0, at).trimEnd());
-    rest = `${INDENT}${rest.slice(at).trimStart()}`;
+    rest = `${indent}${rest.slice(at).trimStart()}`;
   }
   return [...lines, rest];
 }

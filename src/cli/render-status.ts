@@ -2,10 +2,12 @@
 import { BLOCKING } from '../api/hold.ts';
 import { refText } from '../api/object.ts';
 import { shortDuration } from '../base/age.ts';
+import { byName } from '../base/natural-order.ts';
 import { bar, percent } from './bar.ts';
 import { align } from './format-table.ts';
 import type { ClusterProgress, Progress, Stage } from './placement-progress.ts';
 import { plainText, wrapped } from './plain-text.ts';
+import type { Label } from './stuck.ts';
 
 export interface StatusView {
   readonly now: number;
@@ -13,6 +15,8 @@ export interface StatusView {
   readonly more: string;
   /** What the first hold says. */
   readonly waiting?: string;
+  /** What stands before that; `Waits` unless told. */
+  readonly label?: Label;
   /** What shows the run that moves it, such as `flotilla run r`. */
   readonly run?: string;
   /** Draw a bar this wide. */
@@ -25,7 +29,8 @@ export interface StatusView {
 
 export function renderStatus(progress: Progress, view: StatusView): string {
   const { unlisted, unlistedOpen } = progress;
-  const clusters = [...progress.clusters, ...progress.leaving];
+  const byCluster = (a: ClusterProgress, b: ClusterProgress) => byName(a.cluster, b.cluster);
+  const clusters = [...progress.clusters.toSorted(byCluster), ...progress.leaving.toSorted(byCluster)];
   const open = clusters.filter(({ isDone }) => !isDone);
   const above = [
     headline(progress),
@@ -86,14 +91,14 @@ export const outdatedWords = ({ generation, observed }: NonNullable<Progress['ou
 
 function remarks(
   { isDeleting, outdated, open, isComplete, nobody }: Progress,
-  { waiting }: StatusView,
+  { waiting, label = 'Waits' }: StatusView,
 ): readonly string[] {
   if (isDeleting) return ['It is being deleted.'];
   if (outdated !== undefined) {
     return [outdatedWords(outdated)];
   }
   if (isComplete) return [];
-  if (waiting !== undefined) return [`Waits: ${waiting}`];
+  if (waiting !== undefined) return [`${label}: ${waiting}`];
   if (nobody !== undefined) return nobody === '' ? [] : [`The scheduler says: ${nobody}`];
   return open === undefined ? [] : [`${open.step} is ${open.status} (${open.reason}): ${open.message}`];
 }

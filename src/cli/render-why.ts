@@ -1,12 +1,14 @@
 // An explanation as people read it: one sentence, then the chain of evidence, then what can be done. Pure.
 import { shortDuration } from '../base/age.ts';
-import { type Cause, type Explanation, lasting, wholeSentence } from './explanation.ts';
-import { plainText } from './plain-text.ts';
+import { type Cause, type Explanation, lasting } from './explanation.ts';
+import { plainText, wrapped } from './plain-text.ts';
 
-export function renderWhy(explanation: Explanation, now: number): string {
-  const { sentence, since, causes, next, notes } = explanation;
+/** `columns`: of the terminal, if there is one. The root cause comes first: it is what a person looks for. */
+export function renderWhy(explanation: Explanation, now: number, columns = Number.POSITIVE_INFINITY): string {
+  const { sentence, root, since, causes, next, notes } = explanation;
   return [
-    `${wholeSentence(explanation)}${lasting(since, now) === '' ? '' : ` (${lasting(since, now)})`}`,
+    ...(root === undefined ? [] : [root]),
+    `${sentence}${lasting(since, now) === '' ? '' : ` (${lasting(since, now)})`}`,
     ...section(
       'Evidence',
       causes.flatMap((cause, at) => causeLines(cause, at + 1, sentence, now)),
@@ -20,7 +22,7 @@ export function renderWhy(explanation: Explanation, now: number): string {
       notes.map((each) => `  - ${each}`),
     ),
   ]
-    .map(plainText)
+    .flatMap((line) => wrapped(plainText(line), columns - 1))
     .join('\n');
 }
 

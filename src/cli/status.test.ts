@@ -46,7 +46,7 @@ describe('status', () => {
       it: 'not complete',
       parts: midway,
       code: 2,
-      says: 'available on 0 of 2 clusters\nWaits: MemberCluster "eu-1" blocks',
+      says: 'available on 0 of 2 clusters\nBlocked: MemberCluster "eu-1" blocks',
     },
   ])('of what is $it ends with $code', async ({ parts, code, says }) => {
     const { show, out } = await serving(parts);

@@ -10,6 +10,7 @@ import { inWords, type Progress, progressOf } from './placement-progress.ts';
 import { headline, renderChanges, renderStatus, type StatusView } from './render-status.ts';
 import { type RunsBeside, runsBeside } from './runs-beside.ts';
 import { EXIT, type Shown, type ShowOptions, show } from './showing.ts';
+import { labelOf } from './stuck.ts';
 import type { Print } from './target.ts';
 import { argumentOf, getPlacement, placementTarget, type WhichPlacement } from './which-placement.ts';
 
@@ -83,7 +84,7 @@ function viewOf(
   return {
     now: clock.now(),
     more: `flotilla why ${argumentOf(which)}`,
-    ...(first === undefined ? {} : { waiting: inWords(first, placement) }),
+    ...(first === undefined ? {} : { waiting: inWords(first, placement), label: labelOf(first, clock.now()) }),
     ...(terminal === undefined ? {} : { bar: Math.max(10, Math.min(40, terminal.columns - 10)) }),
     ...(terminal === undefined || !watch ? {} : { columns: terminal.columns, rows: terminal.rows }),
   };

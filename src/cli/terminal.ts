@@ -1,4 +1,5 @@
 // A text that is drawn again in place of itself, on a terminal.
+import { type Paint, plain } from './paint.ts';
 import { shortened } from './plain-text.ts';
 
 export interface Terminal {
@@ -10,7 +11,7 @@ export interface Terminal {
 type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'rows'>;
 
 /** undefined = nobody looks at it: a file, a pipe. */
-export function terminalOn(stream: Stream): Terminal | undefined {
+export function terminalOn(stream: Stream, paint: Paint = plain): Terminal | undefined {
   if (!stream.isTTY) return undefined;
   let drawn = 0;
   return {
@@ -22,7 +23,7 @@ export function terminalOn(stream: Stream): Terminal | undefined {
     },
     draw(text) {
       // A line that wraps would be two, and the next picture would begin one too low.
-      const lines = text.split('\n').map((line) => shortened(line, this.columns - 1));
+      const lines = text.split('\n').map((line) => paint(shortened(line, this.columns - 1)));
       const back = drawn === 0 ? '' : `\u001b[${drawn}A\r\u001b[J`;
       stream.write(`${back}${lines.join('\n')}\n`);
       drawn = lines.length;

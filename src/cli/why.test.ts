@@ -424,7 +424,7 @@ Evidence:
       );
     });
 
-    describe('ends its first sentence with what was found there', () => {
+    describe('begins with what was found there', () => {
       const held =
         'MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 required';
       const root =
@@ -440,7 +440,7 @@ Evidence:
         { of: { cluster: 'us-1' }, who: 'cluster "us-1"' },
       ])('of $who', async ({ of, who }) => {
         const text = await asked(onMember('web-work'), of);
-        expect(text.split('\n\n')[0]).toBe(`${who} waits: ${held}; ${root} (for 5m)`);
+        expect(text.split('\n\n')[0]).toBe(`${root}\n${who} waits: ${held} (for 5m)`);
         // What the first line has said is not said again.
         expect(text.split(held)).toHaveLength(2);
         expect(JSON.parse(await asked(onMember('web-work'), { ...of, output: 'json' }))).toMatchObject({
@@ -499,7 +499,7 @@ Evidence:
         const wordy = JSON.parse(JSON.stringify(status).replace('no such image', `no\\nsuch ${'x'.repeat(250)}`));
         const [namespace, sa, owner] = onMember('web-work');
         const text = await asked([namespace, sa, owner, { ...rest, status: wordy }]);
-        expect(text.split('\n')[0]).toMatch(/required; Pod "shop\/web-1" .*: ErrImagePull: no such x+… \(for 5m\)$/);
+        expect(text.split('\n')[0]).toMatch(/^Pod "shop\/web-1" .*: ErrImagePull: no such x+…$/);
         expect(text.split('\n')[0]?.length).toBeLessThan(400);
       });
     });

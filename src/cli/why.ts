@@ -19,6 +19,8 @@ export interface WhyOptions {
   readonly cluster?: string;
   readonly output?: string;
   readonly clock: Clock;
+  /** Of the terminal, if there is one. */
+  readonly columns?: number;
   readonly members?: Pick<Members, 'at'>;
 }
 
@@ -55,8 +57,12 @@ export async function whyRun(
   return tell(await explainRun({ which, run, placement, reader, now }, cluster), options, print);
 }
 
-function tell(explanation: Explanation, { output, clock }: Pick<WhyOptions, 'output' | 'clock'>, print: Print): number {
-  print.line(forPrograms(output, () => jsonOf(explanation)) ?? renderWhy(explanation, clock.now()));
+function tell(
+  explanation: Explanation,
+  { output, clock, columns }: Pick<WhyOptions, 'output' | 'clock' | 'columns'>,
+  print: Print,
+): number {
+  print.line(forPrograms(output, () => jsonOf(explanation)) ?? renderWhy(explanation, clock.now(), columns));
   return explanation.isWaiting ? EXIT.waiting : EXIT.complete;
 }
 

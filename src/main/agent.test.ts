@@ -23,7 +23,7 @@ async function aHubAndAnAgent() {
     lines.push(`${level}: ${message} ${fields['next'] ?? ''}`.trim());
     refusals.push(fields['error']);
   };
-  const log = { info: line('info'), warn: line('warn'), error: line('error') };
+  const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
   const metrics = new Registry();
   const random = seededRandom(1);
   const own = member.as(admin);

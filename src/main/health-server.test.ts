@@ -35,9 +35,10 @@ test.each([
   });
   const ask = (path: string) => fetch(`http://${HOST}:${served.port}${path}`);
   expect((await ask('/healthz')).status).toBe(live);
-  const readyz = await ask('/readyz');
+  const readyz = await ask('/readyz?verbose');
   expect(readyz.status).toBe(ready);
   expect(await readyz.text()).toContain(`${says}\n`);
+  if (ready === 200) expect(await (await ask('/readyz')).text()).toBe('ok\n');
   expect((await ask('/nothing')).status).toBe(404);
 });
 
@@ -50,7 +51,7 @@ test('a replica that does not lead is ready to', async () => {
     without: standingBy,
     metrics: new Registry(),
   });
-  const answer = await fetch(`http://${HOST}:${served.port}/readyz`);
+  const answer = await fetch(`http://${HOST}:${served.port}/readyz?verbose`);
   expect([answer.status, await answer.text()]).toEqual([200, '[+]leader another replica leads\nreadyz check passed\n']);
 });
 

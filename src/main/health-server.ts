@@ -49,8 +49,9 @@ export async function serveHealth(options: HealthServerOptions): Promise<HealthS
       response.end(await metrics.metrics());
     } else if (path === '/healthz' || path === '/readyz') {
       const told = health(path);
+      const isVerbose = new URLSearchParams(request.url?.split('?')[1]).has('verbose');
       response.writeHead(told.ok ? 200 : 503, { 'content-type': 'text/plain; charset=utf-8' });
-      response.end(healthText(path.slice(1), told));
+      response.end(told.ok && !isVerbose ? 'ok\n' : healthText(path.slice(1), told));
     } else {
       response.writeHead(404, { 'content-type': 'text/plain' });
       response.end('/healthz, /readyz and /metrics are here\n');

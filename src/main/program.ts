@@ -1,9 +1,11 @@
 // All commands. Their flags are in commands/, one file per group; what a command does is in a file of its own.
 import { Command } from 'commander';
+import type { ColorMode } from '../cli/paint.ts';
 import { addApproveRequest, addApproveRun, addReject } from './commands/approve.ts';
 import { addConvert } from './commands/convert.ts';
 import { addDiff } from './commands/diff.ts';
 import { addDrain, addDrainCluster } from './commands/drain.ts';
+import { usePaint } from './commands/flags.ts';
 import { addFreeze, addUnfreeze } from './commands/freeze.ts';
 import { addCompletion, addExplain } from './commands/habits.ts';
 import { addLeave, addMembers, addTaint } from './commands/members.ts';
@@ -27,6 +29,7 @@ export function program(name: string): Command {
     .enablePositionalOptions()
     .description('Ships changes to every Kubernetes cluster of a fleet, safely.')
     .version(VERSION)
+    .hook('preAction', (_root, action) => usePaint(action.opts<{ color?: ColorMode }>().color))
     .showHelpAfterError('(see --help)');
   const isPlugin = name === PLUGIN;
   if (!isPlugin) {

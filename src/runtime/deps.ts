@@ -8,6 +8,7 @@ import { Fifo } from './fifo.ts';
 
 export interface Log {
   /** One line: a constant message and variable fields. */
+  debug(message: string, fields: Readonly<Record<string, unknown>>): void;
   info(message: string, fields: Readonly<Record<string, unknown>>): void;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
   error(message: string, fields: Readonly<Record<string, unknown>>): void;
@@ -81,4 +82,4 @@ export const besideDisk = (): Required<Pick<Deps, 'afterOthers' | 'oneATurn' | '
   nextTurn: setImmediate,
 });
 
-export const silentLog: Log = { info() {}, warn() {}, error() {} };
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -51,7 +51,7 @@ async function managing(
   const lines: Line[] = [];
   const level = (name: string) => (message: string, fields: Readonly<Record<string, unknown>>) =>
     void lines.push({ level: name, message, ...fields });
-  const log: Log = { info: level('info'), warn: level('warn'), error: level('error') };
+  const log: Log = { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') };
   const deps = { clock: cluster.clock, random: seededRandom(1), servers: { hub: asked }, log };
   const manager = startManager(deps, { controllers, ...more });
   await turns();
@@ -594,8 +594,8 @@ describe('a manager', () => {
     const line = { level: 'info', message: 'reconciled', controller: 'told', key: 'a', durationMs: 0 };
     expect(lines).toEqual([
       { ...line, because: 'acts', actions: 1 },
-      { ...line, because: 'marked', actions: 0 },
-      { ...line, because: 'not ours', actions: 0 },
+      { ...line, level: 'debug', because: 'marked', actions: 0 },
+      { ...line, level: 'debug', because: 'not ours', actions: 0 },
     ]);
   });
 

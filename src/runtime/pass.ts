@@ -307,7 +307,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       actions,
       durationMs,
     };
-    if (failure === undefined) log.info('reconciled', fields);
+    if (failure === undefined) log[actions > 0 ? 'info' : 'debug']('reconciled', fields);
     else {
       const failures = performed === undefined ? 1 : performed.failures.length;
       log[OUTCOMES[failure.class].level]('reconciled', {

@@ -329,7 +329,7 @@ class SimWorld implements World, Field {
   #logOf({ name }: Life): Log {
     const note = (level: string) => (message: string, fields: Readonly<Record<string, unknown>>) =>
       this.#trace.remark(() => `  ${name} ${level}: ${message} ${JSON.stringify(fields)}`);
-    return { info: note('info'), warn: note('warn'), error: note('error') };
+    return { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
   }
 
   // ---- for links

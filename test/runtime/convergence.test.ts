@@ -117,6 +117,7 @@ describe('a manager on a bad day', () => {
           busy.clear();
           const own = life;
           const lines: Log = {
+            debug: (_message, fields) => ended(own, String(fields['key'])),
             info: (_message, fields) => ended(own, String(fields['key'])),
             warn: (message, fields) => message === 'reconciled' && ended(own, String(fields['key'])),
             error: (message, fields) => message === 'reconciled' && ended(own, String(fields['key'])),

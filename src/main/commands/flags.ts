@@ -5,13 +5,21 @@ import { parseDuration } from '../../base/duration.ts';
 import { UserError } from '../../base/errors.ts';
 import type { ConnectOptions } from '../../cli/connect.ts';
 import { OUTPUTS } from '../../cli/output.ts';
+import { COLOR_MODES, type ColorMode, type Paint, paintFor, plain } from '../../cli/paint.ts';
 import type { ShowOptions } from '../../cli/showing.ts';
 import type { Print } from '../../cli/target.ts';
 import { terminalOn } from '../../cli/terminal.ts';
 import { firstSignal } from '../signals.ts';
 
+let paint: Paint = plain;
+
+/** Once, before a command runs. */
+export const usePaint = (mode: ColorMode = 'auto'): void => {
+  paint = paintFor(mode, process.stdout.isTTY, process.env['NO_COLOR']);
+};
+
 export const print: Print = {
-  line: (text) => console.log(text),
+  line: (text) => console.log(paint(text)),
   warning: (text) => console.error(`Warning: ${text}`),
   error: (text) => console.error(`error: ${text}`),
 };
@@ -43,7 +51,13 @@ export const asking = (command: Command, what = 'placement/NAME', argument = '<w
       '-n, --namespace <name>',
       'what is meant is in this namespace (without: in none, such as a ClusterResourcePlacement)',
     )
-    .addOption(outputOption());
+    .addOption(outputOption())
+    .addOption(colorOption());
+
+export const colorOption = (): Option =>
+  new Option('--color <when>', 'color the states (auto: on a terminal, unless NO_COLOR is set)')
+    .choices(COLOR_MODES)
+    .default('auto');
 
 export const outputOption = (): Option =>
   new Option('-o, --output <form>', 'the same facts for programs (yaml, json), or more columns (wide)').choices(
@@ -60,7 +74,7 @@ export function showing({ output, watch, timeout }: WatchOptions): ShowOptions {
   if (timeout !== undefined && !watch) throw new UserError('BadFlag', '--timeout needs --watch');
   const stop = new AbortController();
   if (watch) void firstSignal().then(() => stop.abort());
-  const terminal = terminalOn(process.stdout);
+  const terminal = terminalOn(process.stdout, paint);
   return {
     clock: wallClock,
     signal: stop.signal,

@@ -17,6 +17,7 @@ import { namesEviction, whichEviction } from '../../cli/why-eviction.ts';
 import {
   type AskOptions,
   asking,
+  colorOption,
   duration,
   hubCommand,
   outputOption,
@@ -114,6 +115,7 @@ const showingRun = (command: Command): Command =>
     .option('-w, --watch', 'go on showing until it is over')
     .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
     .addOption(outputOption())
+    .addOption(colorOption())
     .addHelpText('after', RUN_HELP)
     .action(async (argument: string, options: WatchOptions) => {
       const which = whichRun(argument, options.namespace);
@@ -196,6 +198,7 @@ Examples:
         members,
         ...(cluster === undefined ? {} : { cluster }),
         ...(output === undefined ? {} : { output }),
+        ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
       };
       if (namesGitRepo(argument)) {
         const repo = whichGitRepo(argument, namespace);
