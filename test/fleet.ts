@@ -254,6 +254,8 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
         await hub.create('namespaces', undefined, body(objects.namespace));
       }
       await hub.create('serviceaccounts', SYSTEM_NAMESPACE, body(objects.serviceAccount));
+      await hub.create('roles', SYSTEM_NAMESPACE, body(objects.renewalRole));
+      await hub.create('rolebindings', SYSTEM_NAMESPACE, body(objects.renewalRoleBinding));
       await hub.create('secrets', SYSTEM_NAMESPACE, body(objects.tokenSecret));
       await hub.create('memberclusters', undefined, body(objects.memberCluster));
       const member = await aCluster({ kinds: memberKinds, clock, seed: 100 + members.size });

@@ -1,8 +1,9 @@
-// What `flotilla join NAME` puts on a hub, as data: an identity, its token, and the MemberCluster that names it.
+// What `flotilla join NAME` puts on a hub, as data: an identity that may renew its own token, and the MemberCluster that names it.
 import type { Taint } from './member-cluster.ts';
 import { memberCluster } from './member-cluster.ts';
 import { memberServiceAccount, memberTokenSecret, labels as names, SYSTEM_NAMESPACE } from './names.ts';
 import { apiVersionOf, type KubeObject, type Labels } from './object.ts';
+import { RBAC_GROUP } from './resources.ts';
 
 export interface JoinOptions {
   readonly name: string;
@@ -15,7 +16,10 @@ export interface JoinOptions {
 export interface JoinObjects {
   readonly namespace: KubeObject;
   readonly serviceAccount: KubeObject;
-  /** The API server fills in `data.token` and `data['ca.crt']`. */
+  /** The right to issue tokens of this ServiceAccount and of no other, for the agent to renew its own. */
+  readonly renewalRole: KubeObject;
+  readonly renewalRoleBinding: KubeObject;
+  /** Only for a token that does not expire. The API server fills in `data.token` and `data['ca.crt']`. */
   readonly tokenSecret: KubeObject;
   readonly memberCluster: KubeObject;
 }
@@ -29,6 +33,19 @@ export function joinObjects({ name, labels, taints, heartbeatPeriodSeconds }: Jo
       apiVersion: 'v1',
       kind: 'ServiceAccount',
       metadata: { name: account, namespace: SYSTEM_NAMESPACE, labels: marks },
+    },
+    renewalRole: {
+      apiVersion: `${RBAC_GROUP}/v1`,
+      kind: 'Role',
+      metadata: { name: account, namespace: SYSTEM_NAMESPACE, labels: marks },
+      rules: [{ apiGroups: [''], resources: ['serviceaccounts/token'], resourceNames: [account], verbs: ['create'] }],
+    },
+    renewalRoleBinding: {
+      apiVersion: `${RBAC_GROUP}/v1`,
+      kind: 'RoleBinding',
+      metadata: { name: account, namespace: SYSTEM_NAMESPACE, labels: marks },
+      roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name: account },
+      subjects: [{ kind: 'ServiceAccount', name: account, namespace: SYSTEM_NAMESPACE }],
     },
     tokenSecret: {
       apiVersion: 'v1',

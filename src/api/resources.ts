@@ -13,6 +13,7 @@ export const namespaceResource = core('Namespace', 'namespaces', false);
 export const nodeResource = core('Node', 'nodes', false);
 export const podResource = core('Pod', 'pods', true);
 export const serviceAccountResource = core('ServiceAccount', 'serviceaccounts', true);
+export const configMapResource = core('ConfigMap', 'configmaps', true);
 export const secretResource = core('Secret', 'secrets', true);
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';

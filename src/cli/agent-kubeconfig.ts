@@ -4,10 +4,13 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fsyncSync,
   ftruncateSync,
   lstatSync,
   openSync,
   readFileSync,
+  renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -18,9 +21,14 @@ import type { Connection } from '../client/connection.ts';
 
 export interface AgentToken {
   readonly token: string;
-  /** Base64 of PEM, as in a Secret. */
-  readonly ca: string;
+  /** Base64 of PEM, as in a Secret; absent = only those that the caller trusts. */
+  readonly ca?: string;
 }
+
+const certificates = (hub: Connection, ca: string | undefined) => {
+  const data = hub.ca === undefined ? ca : Buffer.from(hub.ca).toString('base64');
+  return data === undefined ? {} : { 'certificate-authority-data': data };
+};
 
 /** Reaches the hub the way that the caller does; the Secret's certificates serve a caller whose kubeconfig names none. */
 export const agentKubeconfig = (name: string, hub: Connection, { token, ca }: AgentToken): string =>
@@ -33,7 +41,7 @@ export const agentKubeconfig = (name: string, hub: Connection, { token, ca }: Ag
           name: 'hub',
           cluster: {
             server: hub.server,
-            'certificate-authority-data': hub.ca === undefined ? ca : Buffer.from(hub.ca).toString('base64'),
+            ...certificates(hub, ca),
             ...(hub.serverName === undefined ? {} : { 'tls-server-name': hub.serverName }),
             ...(hub.proxy === undefined ? {} : { 'proxy-url': hub.proxy }),
           },
@@ -100,6 +108,27 @@ export function writeAgentFile(file: string, text: string): void {
   } catch (cause) {
     throw unwritable(file, cause);
   }
+}
+
+/**
+ * Puts a renewed token into the kubeconfig that `join` wrote. The file is replaced as a whole: a process that dies half-way must not cost the
+ * agent its only credential.
+ */
+export function renewAgentFile(file: string, name: string, token: string): void {
+  const text = readFileSync(file, 'utf8');
+  if (!isAgentsOf(name, text)) throw new UserError('NotAgents', `${file} is not the kubeconfig of member "${name}"`);
+  const config = parseYaml(text) as { readonly users: readonly [{ readonly name: string }] };
+  const next = stringify({ ...config, users: [{ name, user: { token } }] }, { lineWidth: 0 });
+  const beside = `${file}.new`;
+  rmSync(beside, { force: true });
+  const opened = openSync(beside, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    writeSync(opened, next);
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+  renameSync(beside, file);
 }
 
 const unwritable = (file: string, cause: unknown): UserError =>

@@ -25,12 +25,17 @@ export interface Connected extends Disposable {
   readonly namespace: string;
 }
 
+interface Refinement {
+  /** Credentials that are newer than those in the kubeconfig; called each time it is read. */
+  refine?(found: Connection): Connection;
+}
+
 /** `told` hears of what a person would otherwise wonder about. */
 export async function connect(
   options: ConnectOptions,
-  told: Pick<HttpOptions, 'onThrottled'> = {},
+  { refine = (found) => found, ...told }: Pick<HttpOptions, 'onThrottled'> & Refinement = {},
 ): Promise<Connected> {
-  const reload = () => findConnection(options);
+  const reload = () => refine(findConnection(options));
   const connection = reload();
   const transport = httpTransport(connection, { clock: wallClock, reload, ...told });
   try {

@@ -3,6 +3,8 @@
 import { joinObjects } from '../api/join.ts';
 import { memberNameProblem } from '../api/member-name.ts';
 import type { KubeObject, Labels } from '../api/object.ts';
+import { configMapResource } from '../api/resources.ts';
+import { issuedToken, tokenRequest } from '../api/token-request.ts';
 import type { Target } from '../api/transport.ts';
 import { ApiError, UserError } from '../base/errors.ts';
 import { deepEqual } from '../base/json.ts';
@@ -10,6 +12,7 @@ import type { Connection } from '../client/connection.ts';
 import { type AgentToken, agentKubeconfig, checkAgentFile, writeAgentFile } from './agent-kubeconfig.ts';
 import type { Connected } from './connect.ts';
 import { createIfAbsent } from './create-if-absent.ts';
+import { isThere } from './not-found.ts';
 import { type Print, refer, targetOf } from './target.ts';
 
 export interface JoinCommandOptions {
@@ -17,7 +20,14 @@ export interface JoinCommandOptions {
   readonly heartbeatPeriodSeconds?: number;
   /** Where the agent's kubeconfig goes. */
   readonly output: string;
+  /** How long the first token is valid; the agent asks for the same when it renews it. */
+  readonly tokenLifetimeMs?: number;
+  /** A token Secret instead, for agents that cannot renew their token. */
+  readonly longLivedToken?: boolean;
 }
+
+/** An agent that was off for a week has to join again; one that runs renews its token after half of this. */
+const USUAL_LIFETIME_MS = 7 * 24 * 3_600_000;
 
 const PATIENCE_SECONDS = 30;
 
@@ -38,15 +48,27 @@ export async function join(
     ...(heartbeatPeriodSeconds === undefined ? {} : { heartbeatPeriodSeconds }),
   });
   await checkMember(server, objects.memberCluster);
-  for (const object of [objects.namespace, objects.serviceAccount, objects.tokenSecret]) {
+  const isLasting = options.longLivedToken === true;
+  const rights = [objects.renewalRole, objects.renewalRoleBinding];
+  const identity = [objects.serviceAccount, ...(isLasting ? [objects.tokenSecret] : rights)];
+  for (const object of [objects.namespace, ...identity]) {
     const isNew = await createIfAbsent(server, object);
     print.line(`${refer(targetOf(server, object))} ${isNew ? 'created' : 'exists'}`);
   }
   const { memberCluster } = objects;
   const outcome = (await createIfAbsent(server, memberCluster)) ? 'created' : await brought(server, memberCluster);
   print.line(`${refer(targetOf(server, memberCluster))} ${outcome}`);
-  const token = await tokenIn(server, targetOf(server, objects.tokenSecret));
+  const secret = targetOf(server, objects.tokenSecret);
+  const token = isLasting
+    ? await tokenIn(server, secret)
+    : await issueToken(server, targetOf(server, objects.serviceAccount), options.tokenLifetimeMs ?? USUAL_LIFETIME_MS);
   writeAgentFile(options.output, agentKubeconfig(name, hub, token));
+  if (!isLasting && (await isThere(server, secret)))
+    print.warning(
+      `${refer(secret)} is from an earlier join and its token does not expire: delete it when no agent uses it`,
+    );
+  if ('expires' in token && token.expires !== undefined)
+    print.line(`its token is valid until ${token.expires}; the agent renews it`);
   print.line(`wrote ${options.output}; on a machine that reaches both clusters, run:`);
   print.line(
     `  flotilla member --name ${name} --hub-kubeconfig ${options.output} --kubeconfig <kubeconfig of the member>`,
@@ -104,6 +126,35 @@ function hubTarget(server: Connected, wanted: KubeObject): Target & { readonly n
     if (!(cause instanceof UserError && cause.reason === 'UnknownKind')) throw cause;
     const message = `${cause.message}: is this the hub? Its kinds come with "flotilla crds"`;
     throw new UserError('NoHub', message, { cause });
+  }
+}
+
+/** The certificates are those that the hub publishes for Pods, for a caller whose kubeconfig names none. */
+async function issueToken(
+  server: Connected,
+  at: Target & { readonly name: string },
+  lifetimeMs: number,
+): Promise<AgentToken & { readonly expires?: string }> {
+  const { object } = await server.transport.call({
+    verb: 'create',
+    at: { ...at, subresource: 'token' },
+    object: tokenRequest(lifetimeMs),
+    manager: 'flotilla',
+  });
+  const { token, expirationTimestamp } = issuedToken(object);
+  const ca = await publishedCertificates(server, at.namespace ?? '');
+  return { token, ...(ca === undefined ? {} : { ca }), expires: expirationTimestamp };
+}
+
+async function publishedCertificates({ transport }: Connected, namespace: string): Promise<string | undefined> {
+  const at = { resource: configMapResource, namespace, name: 'kube-root-ca.crt' };
+  try {
+    const { object } = await transport.call({ verb: 'get', at });
+    const text = (object?.['data'] as Readonly<Record<string, string>> | undefined)?.['ca.crt'];
+    return text === undefined ? undefined : Buffer.from(text).toString('base64');
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
   }
 }
 

@@ -91,8 +91,13 @@ const identitySource = (resource: Resource): Source => ({
   project: ({ metadata }) => ({ metadata: only(metadata, 'labels', 'deletionTimestamp') }),
 });
 
-/** The token first: a ServiceAccount without it can do nothing. */
-export const joinedIdentities: readonly Source[] = [secretResource, serviceAccountResource].map(identitySource);
+/** The token first: a ServiceAccount without it can do nothing, and tokens that expire end with their ServiceAccount. */
+export const joinedIdentities: readonly Source[] = [
+  secretResource,
+  serviceAccountResource,
+  roleBindingResource,
+  roleResource,
+].map(identitySource);
 
 export interface HubRoleBinding {
   readonly metadata: ObjectMeta;

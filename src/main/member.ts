@@ -5,13 +5,16 @@ import { agentBasicRules } from '../api/rights.ts';
 import { wallClock } from '../base/clock.ts';
 import { type ApiError, LostError, messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
+import { renewAgentFile } from '../cli/agent-kubeconfig.ts';
 import { type Connected, type ConnectOptions, connect } from '../cli/connect.ts';
+import type { Connection } from '../client/connection.ts';
 import { createLiveCatalogue } from '../client/live-catalogue.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
 import { besideDisk } from '../runtime/deps.ts';
 import { type Agent, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
+import { createCredential, keepToken } from './keep-token.ts';
 import { jsonLog, type LogLevel } from './log.ts';
 import { checkKinds } from './needed-kinds.ts';
 import { agentNeeds } from './parts.ts';
@@ -36,9 +39,23 @@ export async function member(options: MemberCommandOptions): Promise<void> {
   const log = jsonLog(options.logLevel, { part: 'member', cluster: options.name });
   const metrics = new Registry();
   const throttled = (server: 'hub' | 'member') => tellThrottling({ server, clock: wallClock, log, metrics });
-  using hub = await reach('the hub', throttled('hub'), {
-    kubeconfig: options.hubKubeconfig,
-    ...(options.hubContext === undefined ? {} : { context: options.hubContext }),
+  const credential = createCredential();
+  using hub = await reach(
+    'the hub',
+    throttled('hub'),
+    {
+      kubeconfig: options.hubKubeconfig,
+      ...(options.hubContext === undefined ? {} : { context: options.hubContext }),
+    },
+    credential.refine,
+  );
+  const renewing = keepToken({
+    hub: hub.transport,
+    credential,
+    keep: (token) => renewAgentFile(options.hubKubeconfig, options.name, token),
+    clock: wallClock,
+    random: systemRandom,
+    log,
   });
   using own = await reach(`the member "${options.name}"`, throttled('member'), {
     ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
@@ -82,6 +99,7 @@ export async function member(options: MemberCommandOptions): Promise<void> {
   );
   console.log(`flotilla: the agent of member "${options.name}" is running; Ctrl-C stops it`);
   await stopped;
+  renewing.stop();
   await agent.stop();
 }
 
@@ -90,9 +108,10 @@ async function reach(
   whom: string,
   onThrottled: (refusal: ApiError) => void,
   options: ConnectOptions,
+  refine?: (found: Connection) => Connection,
 ): Promise<Connected> {
   try {
-    return await connect(options, { onThrottled });
+    return await connect(options, { onThrottled, ...(refine === undefined ? {} : { refine }) });
   } catch (cause) {
     if (!(cause instanceof LostError)) throw cause;
     throw new UserError('Unreachable', `cannot reach ${whom}: ${messageOf(cause)}`, { cause });

@@ -323,6 +323,8 @@ describe('a member leaves', () => {
       'hub delete namespaces': 1,
       'hub delete secrets': 1,
       'hub delete serviceaccounts': 1,
+      'hub delete roles': 1,
+      'hub delete rolebindings': 1,
       'hub patch memberclusters': 1,
       'hub create events': 2,
       'east patch works': 3,

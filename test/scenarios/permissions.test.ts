@@ -66,6 +66,29 @@ describe('a member identity on the hub', () => {
     );
   });
 
+  test('may renew its own token, and no other', async () => {
+    await using fleet = await twoMembers();
+    const { registry, authorizer } = fleet.hub.running.cluster;
+    const names = ['east', 'west'].map((each) => `${each}-hub-cluster-access`);
+    const allowed = registry.all().flatMap(({ group, plural: resource, subresources }) =>
+      [undefined, ...subresources.map(({ name }) => name)].flatMap((subresource) =>
+        names.flatMap((name) =>
+          VERBS.filter(
+            (verb) =>
+              authorizer.allows(identityOf('east'), {
+                ...{ verb, group, resource, name, namespace: 'fleet-system' },
+                ...(subresource === undefined ? {} : { subresource }),
+              }).allowed,
+          ).map((verb) => `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`} ${name}`),
+        ),
+      ),
+    );
+    const everybody = Object.keys(EVERYBODY).map((each) => each.split('/')[1] as string);
+    expect(allowed.filter((each) => !everybody.some((resource) => each.includes(` ${resource} `)))).toEqual([
+      'create serviceaccounts/token east-hub-cluster-access',
+    ]);
+  });
+
   test('is held to it by the API server itself, not only by the book', async () => {
     await using fleet = await twoMembers();
     const { registry } = fleet.hub.running.cluster;

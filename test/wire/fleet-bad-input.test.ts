@@ -80,6 +80,7 @@ describe.skipIf(skipsKubectl)('one sentence and an exit code', () => {
     const joined = await flotilla(path('home'), [
       'join',
       'revoked',
+      '--long-lived-token',
       '--kubeconfig',
       fleet.kubeconfig,
       '-o',

@@ -841,6 +841,8 @@ describe('a member that leaves', () => {
     expect(inWords(decide(observed(setup)))).toEqual([
       'delete Secret east-x',
       'delete ServiceAccount east-x',
+      'delete RoleBinding east-x',
+      'delete Role east-x',
       'patch MemberCluster east',
     ]);
   });

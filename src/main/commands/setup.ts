@@ -1,5 +1,5 @@
 // Commands that prepare a hub and its members: CRDs, rights, policies, identities.
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Labels } from '../../api/object.ts';
 import { type ConnectOptions, connect, findConnection } from '../../cli/connect.ts';
 import { CRD_TARGETS, type CrdTarget, crds } from '../../cli/crds.ts';
@@ -8,7 +8,7 @@ import { policies } from '../../cli/policies.ts';
 import { revoke } from '../../cli/revoke.ts';
 import { ROLE_TARGETS, type RoleTarget, roles } from '../../cli/roles.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { connecting, print } from './flags.ts';
+import { connecting, duration, print } from './flags.ts';
 
 export function addCrds(root: Command): void {
   root
@@ -62,6 +62,12 @@ export function addJoin(root: Command): void {
     .option('-l, --labels <labels>', 'labels of the member: key=value,key=value', labels)
     .option('--heartbeat-period-seconds <seconds>', 'how often its agent reports', wholeNumber(1, 600))
     .option('-o, --output <file>', "where the agent's kubeconfig goes (default: <name>.kubeconfig)")
+    .option('--token-lifetime <duration>', 'how long its token is valid; the agent renews it (default: 168h)', lifetime)
+    .addOption(
+      new Option('--long-lived-token', 'a token Secret that does not expire, for agents that cannot renew').conflicts(
+        'tokenLifetime',
+      ),
+    )
     .option('--revoke', 'revoke the identity of the member now: every token that it has stops working')
     .action(
       async (
@@ -71,6 +77,8 @@ export function addJoin(root: Command): void {
           heartbeatPeriodSeconds?: number;
           output?: string;
           revoke?: boolean;
+          tokenLifetime?: number;
+          longLivedToken?: boolean;
         },
       ) => {
         using server = await connect(options);
@@ -79,11 +87,28 @@ export function addJoin(root: Command): void {
           server,
           findConnection(options),
           name,
-          { ...options, labels: options.labels ?? {}, output: options.output ?? `${name}.kubeconfig` },
+          {
+            labels: options.labels ?? {},
+            output: options.output ?? `${name}.kubeconfig`,
+            ...(options.heartbeatPeriodSeconds === undefined
+              ? {}
+              : { heartbeatPeriodSeconds: options.heartbeatPeriodSeconds }),
+            ...(options.tokenLifetime === undefined ? {} : { tokenLifetimeMs: options.tokenLifetime }),
+            ...(options.longLivedToken ? { longLivedToken: true } : {}),
+          },
           print,
         );
       },
     );
+}
+
+const TEN_MINUTES = 10 * 60_000;
+const YEAR = 365 * 24 * 3_600_000;
+
+function lifetime(text: string): number {
+  const ms = duration(text);
+  if (ms < TEN_MINUTES || ms > YEAR) throw new InvalidArgumentError('a lifetime is 10m to 8760h');
+  return ms;
 }
 
 function labels(text: string): Labels {
