@@ -64,6 +64,8 @@ export interface See {
   amiss<T extends Projected>(source: Source<T>): Failure | undefined;
   /** Whether this pass has asked the server for a part of a collection (Need.ask). */
   wasAsked?<T extends Projected>(source: Source<T>, part: AskedPart): boolean;
+  /** Keys of what the server answered (Need.ask): a stale cache still has what was deleted. undefined = this pass has not asked. */
+  answered?<T extends Projected>(source: Source<T>, part: AskedPart): ReadonlySet<string> | undefined;
 }
 
 /** A part of a collection: one namespace, or one object. */

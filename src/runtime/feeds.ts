@@ -56,7 +56,8 @@ export interface Feeds {
   /** Gets the object and folds in what is there, or that nothing is. */
   look(place: Place, signal: AbortSignal): Promise<KubeObject | null>;
   /** Lists a part of a collection and folds in what is there; what is gone is left to the watch. */
-  ask(asked: Asked, signal: AbortSignal): Promise<void>;
+  /** Keys of what the server has. */
+  ask(asked: Asked, signal: AbortSignal): Promise<ReadonlySet<string>>;
 }
 
 export function transportOf({ servers }: Deps, on: ServerName): Transport {
@@ -186,6 +187,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
       const view = source.isReadWhole ? 'metadata' : source.view;
       const namespace = resource.namespaced ? (part.namespace ?? source.namespace) : undefined;
       const fields = part.name === undefined ? source.fields : `metadata.name=${part.name}`;
+      const keys = new Set<string>();
       let token: string | undefined;
       do {
         const { list } = await transportOf(deps, on).call(
@@ -201,10 +203,12 @@ export function createFeeds(options: FeedsOptions): Feeds {
           askSignal,
         );
         const feed = bySource.get(source) ?? onDemand.get(nameOf(source));
-        if (feed === undefined || list === undefined) return;
+        for (const { metadata } of list?.items ?? []) keys.add(keyOf(metadata.namespace, metadata.name ?? ''));
+        if (feed === undefined || list === undefined) return keys;
         for (const object of list.items) emit(feed, feed.cache.answered(object));
         token = list.metadata.continue === '' ? undefined : list.metadata.continue;
       } while (token !== undefined);
+      return keys;
     },
   };
   return feeds;

@@ -22,7 +22,7 @@ export function createSee(
     if (feed !== undefined) return feed;
     throw new InvariantError(`${controller.name} reads ${source.resource.plural} without watching them`);
   };
-  const reads: Omit<See, 'now' | 'whole' | 'among' | 'wasAsked'> = {
+  const reads: Omit<See, 'now' | 'whole' | 'among' | 'wasAsked' | 'answered'> = {
     get<T extends Projected>(source: Source<T>, name: string, namespace?: string) {
       const inNamespace = source.resource.namespaced ? (namespace ?? source.namespace) : undefined;
       return feedOf(source).cache.get(keyOf(inNamespace, name)) as T | undefined;
@@ -65,5 +65,6 @@ export function createSee(
     refusal: (ref) => wholes?.refusal(ref),
     among: (source, part = {}) => among(source, part, wholes),
     wasAsked: (source, part) => wholes?.wasAsked({ source, part }) ?? false,
+    answered: (source, part) => wholes?.answered({ source, part }),
   });
 }

@@ -24,6 +24,8 @@ export interface Wholes {
   fetch(ref: WholeRef): Promise<void>;
   /** Whether this pass has asked for it. */
   wasAsked(asked: Asked): boolean;
+  /** Keys of the answer. */
+  answered(asked: Asked): ReadonlySet<string> | undefined;
   ask(asked: Asked, signal: AbortSignal): Promise<void>;
 }
 
@@ -44,7 +46,7 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
     onUse?.(text);
   };
   const read = new Set<Feed>();
-  const asked = new Set<string>();
+  const asked = new Map<string, ReadonlySet<string>>();
   const askedText = ({ source, part: { namespace = '', name = '', labels = '' } }: Asked): string =>
     `${nameOf(source)} ${namespace}/${name} ${labels}`;
   return {
@@ -92,9 +94,9 @@ export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: st
       }
     },
     wasAsked: (each) => asked.has(askedText(each)),
+    answered: (each) => asked.get(askedText(each)),
     async ask(each, signal) {
-      await feeds.ask(each, signal);
-      asked.add(askedText(each));
+      asked.set(askedText(each), await feeds.ask(each, signal));
     },
   };
 }

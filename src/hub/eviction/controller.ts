@@ -3,6 +3,7 @@
 import { type DisruptionBudget, disruptionBudget } from '../../api/disruption-budget.ts';
 import { eventSources, labels } from '../../api/names.ts';
 import type { Placement } from '../../api/placement.ts';
+import { keyOf } from '../../runtime/cache.ts';
 import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
 import { evictionSource, type HubEviction } from '../eviction-source.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -39,9 +40,13 @@ export function evictionController(family: PlacementFamily, options: EvictionOpt
         ...(isAsked ? {} : { ask: [{ source: family.bindings, part }] }),
       };
     }
+    // The cache may still have bindings that are deleted by now: they would count as available.
+    const answer = see.answered?.(family.bindings, part);
     return {
       placement: placement === null ? undefined : projected(family, placement as Placement),
-      bindings: see.by(family.bindings, 'placement', name),
+      bindings: see
+        .by(family.bindings, 'placement', name)
+        .filter(({ metadata }) => answer?.has(keyOf(metadata.namespace, metadata.name ?? '')) ?? true),
       budget: (budget as DisruptionBudget | null)?.spec,
     };
   }

@@ -1,6 +1,7 @@
 // One eviction of a placement at a time, from judgement to its final status.
 // Guarantees: the intent is recorded on the eviction and on the binding before the binding is deleted, so a crash at any write ends in the same
-// outcome; Executed True is written only once the binding's deletion is seen; a terminal eviction is never looked at again.
+// outcome; Executed True is written only once the binding's deletion is seen; a terminal eviction is never looked at again; of two leaders that
+// evict at once under one budget, one finds its mark revoked and judges again (docs/evictions.md).
 import type { Condition } from '../../api/conditions.ts';
 import type { DisruptionBudgetSpec } from '../../api/disruption-budget.ts';
 import type { EvictionCondition, EvictionReason } from '../../api/eviction.ts';
@@ -76,6 +77,7 @@ export function decide(observed: Observed): Decision {
     steps: [
       // A stale cache would carry out an eviction that was deleted, or that another leader has finished.
       [ascertain(seen(evictionSource, eviction), 'makes sure that the eviction is still open')],
+      ...(allowance.code === 'budget' ? revocations(observed, uid) : []),
       [remove(seen(source, binding), because)],
     ],
     holds: [],
@@ -84,7 +86,21 @@ export function decide(observed: Observed): Decision {
   };
 }
 
-const annotated = (name: string, value: string) => ({ metadata: { annotations: { [name]: value } } });
+/**
+ * Another leader that marked a binding before the bindings were read may have judged by the same numbers. Its deletion is conditional on the
+ * binding as marked, so it fails once the mark is revoked.
+ */
+function revocations({ bindings, source }: Observed, uid: string): Decision['steps'] {
+  const others = bindings.filter(({ metadata }) => {
+    const by = metadata.annotations?.[annotations.evictedBy];
+    return by !== undefined && by !== uid && metadata.deletionTimestamp === undefined;
+  });
+  if (others.length === 0) return [];
+  const because = 'another eviction may have been judged by the same numbers';
+  return [others.map((each) => patch(seen(source, each), annotated(annotations.evictedBy, null), because))];
+}
+
+const annotated = (name: string, value: string | null) => ({ metadata: { annotations: { [name]: value } } });
 
 const tooEarly = (since: number): string =>
   `Eviction was created before ${kubeTime(since)}, when this hub began to carry out evictions; delete it and create it again`;

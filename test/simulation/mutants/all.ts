@@ -1,5 +1,6 @@
 // All mutants, and which of them a gate tries.
 import { deliveryMutants } from './delivery.ts';
+import { evictionMutants } from './evictions.ts';
 import { keepingMutants } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
 import { mutants } from './mutants.ts';
@@ -12,6 +13,7 @@ export const allMutants: readonly Mutant[] = [
   ...stagedMutants,
   ...schedulingMutants,
   ...keepingMutants,
+  ...evictionMutants,
 ];
 
 /** A gate tries at least so many. */

@@ -3,6 +3,7 @@ import { clusterFamily, namespacedFamily } from '../../../src/hub/families.ts';
 import type { Scenario } from '../../../src/sim/scenario.ts';
 import { copiesScenario } from './copies.ts';
 import { deliveryScenario } from './delivery.ts';
+import { evictionsScenario } from './evictions.ts';
 import { keepingScenario } from './keeping.ts';
 import { ledgerScenario } from './ledger.ts';
 import { membershipScenario } from './membership.ts';
@@ -25,6 +26,7 @@ export const scenarios: readonly Scenario[] = [
   // Where two act they undo each other's work, and a run takes more than twice as long.
   deliveryScenario({ name: 'delivery-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
   keepingScenario,
+  evictionsScenario,
   stagedScenario({ name: 'staged', isLed: true, family: clusterFamily, ciRuns: 250 }),
   stagedScenario({ name: 'staged-namespaced', isLed: true, family: namespacedFamily, ciRuns: 300, relabels: true }),
   stagedScenario({ name: 'staged-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),

@@ -15,9 +15,6 @@ import type { PlacementFamily } from '../../../src/hub/families.ts';
 import { type HubBinding, type HubPolicySnapshot, isLatest } from '../../../src/hub/placement-sources.ts';
 import { schedulerController } from '../../../src/hub/scheduler/controller.ts';
 import { cycle } from '../../../src/hub/scheduler/cycle.ts';
-import { patch, seen } from '../../../src/runtime/actions.ts';
-import { keyOf, partsOf } from '../../../src/runtime/cache.ts';
-import type { Controller } from '../../../src/runtime/controller.ts';
 import { startManager } from '../../../src/runtime/manager.ts';
 import { conditionsAreOfTheirObject, noWriteLost } from '../../../src/sim/check.ts';
 import { usualRates } from '../../../src/sim/faults.ts';
@@ -25,6 +22,7 @@ import type { Scenario } from '../../../src/sim/scenario.ts';
 import type { Readable } from '../../../src/sim/server.ts';
 import { WORLD_START_MS } from '../../../src/sim/world.ts';
 import { administrator, apiServer } from './api-server.ts';
+import { cleanerActor } from './cleaner.ts';
 import { ensure, hubIdentity } from './fleet.ts';
 import { person } from './person.ts';
 
@@ -70,14 +68,10 @@ export const schedulingScenario = ({ name, family, ciRuns }: SchedulingOptions):
       },
       { servers: { hub: { server: 'hub', as: hubIdentity } } },
     );
-    world.actor(
-      'cleaner',
-      (deps) => {
-        const manager = startManager(deps, { controllers: [cleaner(family)] });
-        return () => manager.stop();
-      },
-      { servers: { hub: { server: 'hub', as: hubIdentity } }, steady: true },
-    );
+    world.actor('cleaner', cleanerActor(family), {
+      servers: { hub: { server: 'hub', as: hubIdentity } },
+      steady: true,
+    });
     world.check(noWriteLost());
     world.check(conditionsAreOfTheirObject());
     return () => {
@@ -85,26 +79,6 @@ export const schedulingScenario = ({ name, family, ciRuns }: SchedulingOptions):
       if (store === undefined) return 'the hub is down';
       return NAMES.map((each) => undecided(store, family, each, world.now)).find((each) => each !== undefined);
     };
-  },
-});
-
-/** Stands for the work generator: nothing was placed, so a deleted binding has nothing left to clean up. */
-const cleaner = ({ bindings }: PlacementFamily): Controller<HubBinding> => ({
-  name: 'cleaner',
-  eventSource: 'cleaner',
-  watches: [{ source: bindings, toKeys: ({ metadata }) => [keyOf(metadata.namespace, metadata.name ?? '')] }],
-  observe(see, key) {
-    const { name, namespace } = partsOf(key);
-    const binding = see.get(bindings, name, namespace);
-    const isCleanable =
-      binding?.metadata.deletionTimestamp !== undefined &&
-      (binding.metadata.finalizers ?? []).includes(finalizers.workCleanup);
-    return isCleanable ? binding : undefined;
-  },
-  decide(binding) {
-    const rest = (binding.metadata.finalizers ?? []).filter((each) => each !== finalizers.workCleanup);
-    const change = patch(seen(bindings, binding), { metadata: { finalizers: rest } }, 'nothing was placed');
-    return { steps: [[change]], holds: [], because: 'nothing was placed' };
   },
 });
 
