@@ -245,6 +245,27 @@ describe('ServerSideApply', () => {
     expect(await it.find('c1', 'configmaps', 'app')).toBeUndefined();
   });
 
+  scenario.for(families)(
+    'removes a field that is dropped together with the switch to it, and with the switch back',
+    { members: 1 },
+    async (it) => {
+      await it.give({ ...configMap('one'), data: { value: 'one', first: 'x', second: 'y' } });
+      await it.place();
+      await it.runs();
+      await it.change(serverSide());
+      await it.give({ ...configMap('two'), data: { value: 'two', first: null } });
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+      expect((await it.find('c1', 'configmaps', 'app'))?.['data']).toEqual({ value: 'two', second: 'y' });
+      await it.patchOn('c1', 'configmaps', 'app', { data: { theirs: 'z' } });
+      await it.change(applying({ type: 'ClientSideApply' }));
+      await it.give({ ...configMap('three'), data: { value: 'three', second: null } });
+      await it.runs();
+      expect(await it.said()).toEqual(DONE);
+      expect((await it.find('c1', 'configmaps', 'app'))?.['data']).toEqual({ value: 'three', theirs: 'z' });
+    },
+  );
+
   scenario.for(families)('is what an object above 256 KiB gets', { members: 1 }, async (it) => {
     const large = 'x'.repeat(300_000);
     await it.give(configMap('one'));

@@ -296,7 +296,13 @@ describe('what is to be done about a manifest', () => {
       const theirs = managed('helm', 'Update');
       const ours = managed('work-api-agent', 'Update', { fieldsV1: { 'f:data': { 'f:b': {} } } });
       expect(applied([theirs, ours, managed('work-api-agent', 'Apply')])).toMatchObject({
-        first: { managedFields: [theirs, { operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} } } }] },
+        first: {
+          body: {
+            metadata: {
+              managedFields: [theirs, { operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} } } }],
+            },
+          },
+        },
       });
       expect(applied([theirs, managed('work-api-agent', 'Apply')])).not.toHaveProperty('first');
       const early = managed('before-first-apply', 'Update');

@@ -14,12 +14,13 @@ import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { FieldDifference } from '../../api/selected-resource.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import { compared } from '../compare/compare.ts';
+import { overlaid } from '../compare/overlay.ts';
 import { describe, type Identifier, type Refusal } from './manifest.ts';
 import { clipped } from './outcome.ts';
 import { nameOwners, namesAppliedWork, type Owners, ownersAround, ownersOf } from './ownership.ts';
-import { type ServerSideApply, serverSideApply } from './server-side.ts';
+import { type Dropped, type ServerSideApply, serverSideApply } from './server-side.ts';
 import { wasThereBefore } from './taken-over.ts';
-import { lastAppliedOf, MOST_ANNOTATION_BYTES, type Wanted } from './wanted.ts';
+import { lastAppliedOf, MOST_ANNOTATION_BYTES, recordIn, type Wanted } from './wanted.ts';
 
 export type Operation =
   | { readonly do: 'create'; readonly object: KubeObject }
@@ -85,7 +86,9 @@ export function judge(each: Case): Operation {
   const unlikeness = unlike(each, live, owners);
   if (unlikeness !== undefined) return unlikeness;
   const force = strategy.serverSideApplyConfig?.force ?? false;
-  return isServerSide ? serverSideApply(wanted, live, owners, force) : difference(each, live, owners);
+  return isServerSide
+    ? serverSideApply(wanted, live, owners, { force, dropped: dropped(each, live) })
+    : difference(each, live, owners);
 }
 
 /** An object that another Work of the binding hands over was placed by us: this is no take-over. */
@@ -161,6 +164,25 @@ function objection(
     });
   }
   return undefined;
+}
+
+/**
+ * What client-side apply placed and the manifest no longer has. The server cannot know it: the record of that is ours, and a server may not
+ * have recorded field managers then.
+ */
+function dropped({ resource, wanted }: Case, live: KubeObject): Dropped {
+  const typeName = typeNameOf(resource.group, resource.version, resource.kind);
+  const configuration = comparable(wanted.configuration as JsonObject);
+  const body = threeWayDifference(
+    {
+      last: comparable(recordIn(live)),
+      wanted: configuration,
+      // With the manifest laid over it nothing is left to change, only to remove.
+      live: overlaid(configuration, live as JsonObject, typeName),
+    },
+    typeName,
+  );
+  return { type: typeName === undefined ? 'merge' : 'strategic', body };
 }
 
 function difference({ resource, wanted, owner }: Case, live: KubeObject, owners: Owners): Operation {

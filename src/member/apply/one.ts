@@ -30,7 +30,7 @@ import {
   refused,
   undone,
 } from './outcome.ts';
-import type { ServerSideApply } from './server-side.ts';
+import type { Dropped, ServerSideApply } from './server-side.ts';
 import { giveBack, isTakenOver } from './taken-over.ts';
 import { targetOf } from './targets.ts';
 import type { Wanted } from './wanted.ts';
@@ -173,13 +173,16 @@ const RECORD = annotations.lastApplied;
 async function applyServerSide(hands: Hands, at: Target, operation: ServerSideApply): Promise<KubeObject> {
   const { body, force, first, drops } = operation;
   const manager = fieldManagers.apply;
-  const merged = async (metadata: object) => {
-    const patch = { type: 'merge' as const, body: { metadata } as unknown as Json };
+  const merged = async (metadata: object, more: Dropped = { type: 'merge', body: {} }) => {
+    const patch = { type: more.type, body: { ...more.body, metadata } as unknown as Json };
     return (await hands.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;
   };
   const metadata = body['metadata'] as JsonObject;
   const { uid, resourceVersion } = metadata;
-  const moved = first === undefined ? undefined : await merged({ ...first, uid, resourceVersion });
+  const moved =
+    first === undefined
+      ? undefined
+      : await merged({ ...(first.body['metadata'] as JsonObject), uid, resourceVersion }, first);
   const fresh = { ...metadata, ...(moved === undefined ? {} : { resourceVersion: moved.metadata.resourceVersion }) };
   const patch = { type: 'apply' as const, body: { ...body, metadata: fresh } as Json, force };
   const after = (await hands.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;

@@ -15,25 +15,46 @@ export interface ServerSideApply {
   readonly body: JsonObject;
   readonly force: boolean;
   readonly takesOver: boolean;
-  /** What must be changed of the metadata before: our older field managers, and the record of client-side apply. */
-  readonly first?: JsonObject;
+  /** What must be changed before: our older field managers, the record of client-side apply, and what that had placed. */
+  readonly first?: Dropped;
   /** uids of owners that are dropped: an applied configuration can only drop its own. */
   readonly drops: readonly string[];
   /** What other managers own: when that changes, a refused write may be accepted. */
   readonly foreign: readonly Manager[];
 }
 
-export function serverSideApply(wanted: Wanted, live: KubeObject, owners: Owners, force: boolean): ServerSideApply {
+/** A patch that removes what the manifest has dropped. */
+export interface Dropped {
+  readonly type: 'strategic' | 'merge';
+  readonly body: JsonObject;
+}
+
+export interface Manner {
+  readonly force: boolean;
+  readonly dropped: Dropped;
+}
+
+export function serverSideApply(
+  wanted: Wanted,
+  live: KubeObject,
+  owners: Owners,
+  { force, dropped }: Manner,
+): ServerSideApply {
   const { uid, resourceVersion, ownerReferences = [] } = live.metadata;
   const isKept = isTakenOver(live) || (!owners.isOurs && wasThereBefore(live));
   const { metadata } = wanted.configuration;
   const managers = managersOf(live);
   const moved = owners.isOurs ? moveToApply(managers) : undefined;
   const hasRecord = owners.isOurs && live.metadata.annotations?.[annotations.lastApplied] !== undefined;
+  const removed = (owners.isOurs ? dropped.body['metadata'] : undefined) as JsonObject | undefined;
+  const marks = removed?.['annotations'] as JsonObject | undefined;
   const first = {
+    ...removed,
     ...(moved === undefined ? {} : { managedFields: [...moved] }),
-    ...(hasRecord ? { annotations: { [annotations.lastApplied]: null } } : {}),
+    ...(hasRecord ? { annotations: { ...marks, [annotations.lastApplied]: null } } : {}),
   };
+  const removes = owners.isOurs && Object.keys(dropped.body).length > 0;
+  const type = removes ? dropped.type : 'merge';
   return {
     do: 'apply',
     body: {
@@ -47,7 +68,9 @@ export function serverSideApply(wanted: Wanted, live: KubeObject, owners: Owners
     } as unknown as JsonObject,
     force: force || managers.every((each) => isStatus(each) || OURS.includes(`${each['manager']}`)),
     takesOver: !owners.isOurs,
-    ...(Object.keys(first).length === 0 ? {} : { first }),
+    ...(removes || Object.keys(first).length > 0
+      ? { first: { type, body: { ...(removes ? dropped.body : {}), metadata: first } } }
+      : {}),
     drops: ownerReferences.map((each) => each.uid).filter((each) => !owners.wanted.some((one) => one.uid === each)),
     foreign: managers
       .filter((each) => !isStatus(each) && each['manager'] !== fieldManagers.apply)

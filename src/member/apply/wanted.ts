@@ -5,6 +5,7 @@ import { annotations } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject, type OwnerReference } from '../../api/object.ts';
 import { goJson } from '../../base/go-json.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import { appliedPart } from './applied-part.ts';
 import { specHash } from './spec-hash.ts';
 
 /** The object is created as it stands here; a live one is compared with it, except for the owners. */
@@ -86,8 +87,12 @@ export function wantedOf(manifest: KubeObject, owner: OwnerReference): Wanted {
 const bytesOf = (map: Readonly<Record<string, string>>): number =>
   Object.entries(map).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
 
-/** What was wanted when we applied last, as the live object remembers it; nothing if it remembers nothing that can be read. */
-export function lastAppliedOf(live: KubeObject): JsonObject {
+/** What was wanted when we applied last: by the record on the live object, else by what the server recorded of our server-side apply. */
+export const lastAppliedOf = (live: KubeObject): JsonObject =>
+  live.metadata.annotations?.[annotations.lastApplied] === undefined ? appliedPart(live) : recordIn(live);
+
+/** The record of client-side apply; nothing if there is none that can be read. */
+export function recordIn(live: KubeObject): JsonObject {
   const text = live.metadata.annotations?.[annotations.lastApplied];
   if (text === undefined || text === '') return {};
   try {
