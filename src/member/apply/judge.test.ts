@@ -307,7 +307,7 @@ describe('what is to be done about a manifest', () => {
       expect(applied([theirs, managed('work-api-agent', 'Apply')])).not.toHaveProperty('first');
       const early = managed('before-first-apply', 'Update');
       expect(applied([early, managed('work-api-agent', 'Apply')])).toMatchObject({
-        first: { managedFields: [{ manager: 'work-api-agent' }] },
+        first: { body: { metadata: { managedFields: [{ manager: 'work-api-agent' }] } } },
       });
     });
 
