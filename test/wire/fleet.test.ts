@@ -211,6 +211,8 @@ describe.skipIf(skipsKubectl)('a fleet', () => {
       const gone = await kubectl().try(['--context', 'hub', 'get', 'namespace', 'fleet-member-fourth']);
       expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('not found') });
       expect(await hub(['get', 'memberclusters', '-o', 'name'])).not.toContain('fourth');
+      for (const identity of ['secret/fourth-hub-cluster-access-token', 'serviceaccount/fourth-hub-cluster-access'])
+        await hub(['wait', '--for=delete', identity, '-n', 'fleet-system', '--timeout=30s']);
       const began = performance.now();
       expect(await agent.stop()).toBe(0);
       expect(performance.now() - began).toBeLessThan(STOPPED_WITHIN_MS);
