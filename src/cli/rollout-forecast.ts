@@ -108,17 +108,18 @@ function observe(ground: RolloutGround, world: Pretence, now: number): Observed 
   const placement = family.placements.project?.(ground.placement) as Observed['placement'];
   const byName = new Map(ground.members.map((each) => [each.metadata.name ?? '', each]));
   const { unbuilt: _unbuilt, ...own } = placement;
+  const bindings = bindingsIn(world, family).map((each) => family.bindings.project?.(each) as HubBinding);
   return {
     family,
     placement: own,
-    bindings: bindingsIn(world, family).map((each) => family.bindings.project?.(each) as HubBinding),
+    bindings,
     newest: family.resourceSnapshots.project?.(newest) as Observed['newest'],
     orders: ordersFor({
       placement,
       snapshot: newest.metadata.name ?? '',
       ...(overriding === undefined ? {} : { overriding }),
     }),
-    policySnapshot,
+    policySnapshot: policySnapshot && decidedFor(policySnapshot, bindings),
     member(cluster) {
       const member = byName.get(cluster);
       return member && memberFactsOf(member);
@@ -127,6 +128,17 @@ function observe(ground: RolloutGround, world: Pretence, now: number): Observed 
     now,
   };
 }
+
+/** A forecast begins when the scheduler is done: it has decided for all clusters that have a binding here. */
+const decidedFor = (snapshot: HubPolicySnapshot, bindings: readonly HubBinding[]): HubPolicySnapshot => ({
+  ...snapshot,
+  status: {
+    ...snapshot.status,
+    targetClusters: bindings
+      .filter(({ spec }) => spec.state !== 'Unscheduled')
+      .map(({ spec }) => ({ clusterName: spec.targetCluster, selected: true, reason: '' })),
+  } as NonNullable<HubPolicySnapshot['status']>,
+});
 
 /** The partitions as the first pass builds them; empty with other strategies. */
 function partitionsAt(ground: RolloutGround, world: Pretence, now: number): readonly PlannedPartition[] {

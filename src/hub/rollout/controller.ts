@@ -25,6 +25,7 @@ import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
 import { isSameOrder } from '../same-order.ts';
 import { memberClusters } from '../sources.ts';
+import { decidedIn } from '../strategies/decided.ts';
 import { foundOnly } from '../strategies/rolling-update.ts';
 import { isExternal } from '../strategies/table.ts';
 import { decide, type Observed } from './decide.ts';
@@ -57,7 +58,9 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
       {
         source: family.policySnapshots,
         toKeys: (item, _see, old) =>
-          old !== undefined && deepEqual(foundOnly(item), foundOnly(old)) ? [] : [placementKeyOf(item)],
+          old !== undefined && deepEqual(foundOnly(item), foundOnly(old)) && deepEqual(decidedIn(item), decidedIn(old))
+            ? []
+            : [placementKeyOf(item)],
       },
       ...overrideRules(family),
       groupRule(family),

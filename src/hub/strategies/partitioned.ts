@@ -10,11 +10,13 @@ import {
   partitioned as planPartitions,
 } from '../planners/partitioned.ts';
 import { isOutdated, type Row } from '../planners/planner.ts';
+import { decidedIn, untilDecided } from './decided.ts';
 import { type LimitsInput, strategyWith } from './strategy.ts';
 
 export const partitioned = strategyWith({
   limitsOf: partitionedLimitsOf,
-  plan({ rows, limits, now }) {
+  plan({ rows: all, limits, now }) {
+    const rows = untilDecided(all, limits.decided, limits.placement);
     const plan = planPartitions({ rows, limits, state: undefined, now });
     const { outcome } = plan;
     if (outcome === undefined) return { ...plan, summary: 'the strategy is invalid' };
@@ -54,9 +56,11 @@ export function partitionNews(before: RolloutState | undefined, after: RolloutSt
 interface Limits extends PartitionedLimits {
   /** The plan is not carried out. */
   readonly isPaused: boolean;
+  /** The clusters that the scheduler has decided for; undefined = unknown. */
+  readonly decided: readonly string[] | undefined;
 }
 
-export function partitionedLimitsOf({ family, spec, placement, groups }: LimitsInput): Limits {
+export function partitionedLimitsOf({ family, spec, policySnapshot, placement, groups }: LimitsInput): Limits {
   const { unreachablePolicy, pausedPolicy, mode, soakSeconds, maxNew, ...settings } = spec.strategy?.partitioned ?? {};
   return {
     ...settings,
@@ -66,6 +70,7 @@ export function partitionedLimitsOf({ family, spec, placement, groups }: LimitsI
     excludesPaused: pausedPolicy === 'Exclude',
     soakMs: (soakSeconds ?? 0) * 1000,
     isPaused: spec.strategy?.paused === true,
+    decided: decidedIn(policySnapshot),
     groups,
     placement,
     binding: { group: family.binding.group, kind: family.binding.kind },

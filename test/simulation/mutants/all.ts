@@ -4,6 +4,7 @@ import { evictionMutants } from './evictions.ts';
 import { keepingMutants } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
 import { mutants } from './mutants.ts';
+import { partitionedMutants } from './partitioned.ts';
 import { schedulingMutants } from './scheduling.ts';
 import { stagedMutants } from './staged.ts';
 
@@ -14,6 +15,7 @@ export const allMutants: readonly Mutant[] = [
   ...schedulingMutants,
   ...keepingMutants,
   ...evictionMutants,
+  ...partitionedMutants,
 ];
 
 /** A gate tries at least so many. */

@@ -24,12 +24,14 @@ export interface LightMemberOptions {
   readonly cluster: string;
   /** It has this one, for placements that are in a namespace. */
   readonly namespace: string;
+  /** Once it works, it goes on working. */
+  readonly isSteady?: boolean;
 }
 
 export const lightMemberActor =
   (options: LightMemberOptions) =>
   (deps: Deps): Stop => {
-    const controllers = [beating(options), answering(options.cluster, (sides) => deps.random.next() * sides)];
+    const controllers = [beating(options), answering(options, (sides) => deps.random.next() * sides)];
     const manager = startManager(deps, { controllers, manager: 'flotilla-member' });
     return () => manager.stop();
   };
@@ -87,7 +89,10 @@ interface Answering {
   readonly now: number;
 }
 
-function answering(cluster: string, roll: (sides: number) => number): Controller<Answering> {
+function answering(
+  { cluster, isSteady = false }: LightMemberOptions,
+  roll: (sides: number) => number,
+): Controller<Answering> {
   const source: Source<Work> = {
     on: 'hub',
     resource: work,
@@ -100,7 +105,7 @@ function answering(cluster: string, roll: (sides: number) => number): Controller
     const known = courses.get(key);
     if (known !== undefined) return known;
     const dueAt = now + Math.floor(roll(SLOWEST_MS));
-    const illFrom = roll(4) < 1 ? dueAt + Math.floor(roll(LONGEST_WELL_MS)) : Number.POSITIVE_INFINITY;
+    const illFrom = !isSteady && roll(4) < 1 ? dueAt + Math.floor(roll(LONGEST_WELL_MS)) : Number.POSITIVE_INFINITY;
     courses.set(key, { dueAt, illFrom });
     return { dueAt, illFrom };
   };

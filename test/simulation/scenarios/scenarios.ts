@@ -7,6 +7,7 @@ import { evictionsScenario } from './evictions.ts';
 import { keepingScenario } from './keeping.ts';
 import { ledgerScenario } from './ledger.ts';
 import { membershipScenario } from './membership.ts';
+import { partitionedScenario } from './partitioned.ts';
 import { schedulingScenario } from './scheduling.ts';
 import { stagedScenario } from './staged.ts';
 import { turnsScenario } from './turns.ts';
@@ -27,6 +28,8 @@ export const scenarios: readonly Scenario[] = [
   deliveryScenario({ name: 'delivery-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
   keepingScenario,
   evictionsScenario,
+  partitionedScenario({ name: 'partitioned', isLed: true, ciRuns: 120 }),
+  partitionedScenario({ name: 'partitioned-two-leaders', isLed: false, ciRuns: 60 }),
   stagedScenario({ name: 'staged', isLed: true, family: clusterFamily, ciRuns: 250 }),
   stagedScenario({ name: 'staged-namespaced', isLed: true, family: namespacedFamily, ciRuns: 300, relabels: true }),
   stagedScenario({ name: 'staged-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),

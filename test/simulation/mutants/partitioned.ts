@@ -1,0 +1,45 @@
+// Mutants of partitioned rollouts: which partition may be entered, how many clusters of it may be down, and when its next batch comes.
+import type { Mutant } from './mutant.ts';
+
+export const partitionedMutants: readonly Mutant[] = [
+  {
+    name: 'enters partitions before all bindings are known',
+    danger: 'A canary partition whose bindings are still being created counts as ready, and production goes first.',
+    file: 'src/hub/strategies/decided.ts',
+    find: '!(isComplete && isDecided(row.cluster))',
+    replace: '!(isComplete || !isDecided(row.cluster))',
+    caughtBy: 'partitioned',
+  },
+  {
+    name: 'lets one more partition be beyond its threshold',
+    danger: 'A bad release goes on to the next partition.',
+    file: 'src/hub/planners/partition-pass.ts',
+    find: 'if (beyond > limits.maxPartitions) stoppedAt = index;',
+    replace: 'if (beyond > limits.maxPartitions + 1) stoppedAt = index;',
+    caughtBy: 'partitioned',
+  },
+  {
+    name: 'takes a cluster that has a revision for one that works with it',
+    danger: 'A partition is ready as soon as it was updated, whether or not the update works.',
+    file: 'src/hub/planners/partition-pass.ts',
+    find: '!target.isCurrent || !target.isAvailable || target.isSoaking || moving.has(target)',
+    replace: '!target.isCurrent || target.isSoaking',
+    caughtBy: 'partitioned',
+  },
+  {
+    name: 'opens the batch gate one cluster early',
+    danger: 'The next batch is installed while as many as are allowed to be down are down.',
+    file: 'src/hub/planners/partition-pass.ts',
+    find: 'own > 0 && own >= partition.max;',
+    replace: 'own > 0 && own > partition.max;',
+    caughtBy: 'partitioned',
+  },
+  {
+    name: 'updates one more cluster of a partition than its window allows',
+    danger: 'More clusters of a partition are down because of us than maxUnavailable.',
+    file: 'src/hub/planners/partition-pass.ts',
+    find: 'counter < max || (!isExact',
+    replace: 'counter <= max || (!isExact',
+    caughtBy: 'partitioned',
+  },
+];
