@@ -116,9 +116,10 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   SelectionPending: (facts, on) =>
     `what ${on} selects is not known: ${facts['kind'] ?? 'a kind'} cannot be read: ${facts['message'] ?? 'no answer'}`,
   SnapshotTooLarge: (facts, on) =>
-    `${on} selects ${facts['bytes'] ?? '?'} bytes in ${facts['objects'] ?? '?'} objects; a snapshot holds ${facts['limit'] ?? '?'}${facts['largest'] === undefined ? '' : `; the largest is ${facts['largest']} with ${facts['largestBytes'] ?? '?'} bytes`}`,
+    `${on} selects an object that is too large: ${facts['largest'] ?? 'one of them'} has ${facts['largestBytes'] ?? facts['bytes'] ?? '?'} bytes, at most ${facts['limit'] ?? '?'} are allowed`,
   SpecInvalid: (facts, on) => `${on} cannot work: ${facts['message'] ?? 'its spec is invalid'}`,
-  StepRefused: (facts, on) => `${on} could not be written: ${facts['message'] ?? 'refused'}`,
+  StepRefused: (facts, on) =>
+    `${on} could not be written: ${facts['message'] ?? 'refused'}${facts['largest'] === undefined ? '' : `; the largest object is ${facts['largest']} with ${facts['largestBytes'] ?? '?'} bytes`}`,
   SurgeUsed: (facts, on) =>
     `${on} has to make room first (${causeIn(facts)}): at most ${facts['maxSurge'] ?? '?'} clusters beyond ${facts['target'] ?? '?'}`,
   TimedWait: (facts, on) =>

@@ -245,7 +245,7 @@ describe('a forecast', () => {
 
   test('makes the revision that the run would make', () => {
     const objects = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }];
-    const content = { resources: [], objects, hash: 'other', bytes: 10, envelopes: [] };
+    const content = { resources: [], objects, hash: 'other', bytes: 10, sizes: [], envelopes: [] };
     const found = forecast(
       ground({
         run: aNewRun({ resourceSnapshotIndex: '' }),

@@ -210,6 +210,8 @@ function observe(ground: Ground, world: Pretence, now: number): Observed {
     request: (name) => requests.find(({ metadata }) => metadata.name === name),
     ...(selected === undefined ? {} : { selected }),
     unbuilt: placement === undefined ? [] : notSupported(placement),
+    // How a revision is split over snapshots does not change what clusters get.
+    places: new Map(),
     statusDue: 0,
     stuckAfterMs: DEFAULT_STUCK_AFTER_MS,
     now,

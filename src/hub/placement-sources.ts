@@ -159,6 +159,37 @@ export const isMaster = ({ metadata }: HubResourceSnapshot): boolean =>
 export const isLatest = ({ metadata }: { readonly metadata: ObjectMeta }): boolean =>
   metadata.labels?.[labels.isLatestSnapshot] === 'true';
 
+/** How many snapshots a group has, by its master. */
+export const groupSizeOf = ({ metadata }: HubResourceSnapshot): number =>
+  Math.max(1, indexIn(metadata.annotations?.[annotations.numberOfResourceSnapshots]) ?? 1);
+
+/** The number of its part of the group: 0 is the master. undefined = neither that nor numbered. */
+export function partOf(snapshot: HubResourceSnapshot): number | undefined {
+  if (isMaster(snapshot)) return 0;
+  const subindex = indexIn(snapshot.metadata.annotations?.[annotations.subindexOfResourceSnapshot]);
+  return subindex === undefined ? undefined : subindex + 1;
+}
+
+/** All of the same revision, in their order: those without a number come last. */
+export function groupOf<T extends HubResourceSnapshot>(
+  snapshots: readonly T[],
+  master: HubResourceSnapshot,
+): readonly T[] {
+  const index = resourceIndexOf(master);
+  return snapshots
+    .filter((each) => resourceIndexOf(each) === index && each.metadata.deletionTimestamp === undefined)
+    .toSorted((a, b) => (partOf(a) ?? Number.MAX_SAFE_INTEGER) - (partOf(b) ?? Number.MAX_SAFE_INTEGER));
+}
+
+/** Parts that are announced and not there (yet). */
+export function missingParts(
+  snapshots: readonly HubResourceSnapshot[],
+  master: HubResourceSnapshot,
+): readonly number[] {
+  const there = new Set(groupOf(snapshots, master).map(partOf));
+  return Array.from({ length: groupSizeOf(master) }, (_, part) => part).filter((part) => !there.has(part));
+}
+
 /** undefined = no number there. */
 export const resourceIndexOf = ({ metadata }: HubResourceSnapshot): number | undefined =>
   indexIn(metadata.labels?.[labels.resourceIndex]);

@@ -114,6 +114,7 @@ function delivery(
   const ofRuns = {
     ...runs,
     ...(placements?.propagation === undefined ? {} : { propagation: placements.propagation }),
+    ...(placements?.snapshotLimit === undefined ? {} : { snapshotLimit: placements.snapshotLimit }),
     catalogue,
     plan,
     rendered,

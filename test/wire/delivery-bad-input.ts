@@ -233,13 +233,25 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
         (seen) => seen.selectedResources?.length === 5 && hasEverybodyAnswered(seen),
         'every member has what is not too much',
       );
-      await add('five');
+      const inner = configMap('large', 'big', { blob: 'x'.repeat(1_520_000) });
+      const envelope = {
+        apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+        kind: 'ResourceEnvelope',
+        metadata: { name: 'five', namespace: 'big' },
+        data: { 'large.yaml': inner },
+      };
+      await fleet.hub(['create', '-f', '-'], JSON.stringify(envelope));
       await fleet.waitForReason('crp/big', 'ClusterResourcePlacementScheduled', 'SchedulePending');
       const { holds } = await fleet.status('crp', 'big');
-      expect(holds).toMatchObject([{ code: 'SnapshotTooLarge', facts: { objects: 6, limit: 819_200 } }]);
-      expect(await why('big')).toEqual({ code: 2, sentence: expect.stringMatching(/"big" selects 100\d{4} bytes/) });
+      expect(holds).toMatchObject([{ code: 'SnapshotTooLarge', facts: { objects: 6, limit: 1_507_328 } }]);
+      expect(await why('big')).toEqual({
+        code: 2,
+        sentence: expect.stringMatching(
+          /"big" selects an object that is too large: ResourceEnvelope "big\/five" \(largest entry: large.yaml\)/,
+        ),
+      });
 
-      await fleet.hub(['-n', 'big', 'delete', 'configmap', 'four', 'five']);
+      await fleet.hub(['-n', 'big', 'delete', 'resourceenvelope', 'five']);
       await fleet.waitForAvailable('crp/big');
       expect(await fleet.on('member-1', ['-n', 'big', 'get', 'cm', '-o', 'name'])).toContain('configmap/two\n');
     });

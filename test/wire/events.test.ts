@@ -82,14 +82,14 @@ describe.skipIf(skipsKubectl)('Events on a placement', () => {
   });
 
   test('name no object ""', async () => {
-    const data = { big: 'a'.repeat(450_000) };
-    const map = (name: string) => ({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name, namespace: 'shop' },
-      data,
-    });
-    for (const name of ['one', 'two', 'three']) await fleet.hub(['create', '-f', '-'], JSON.stringify(map(name)));
+    const inner = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'large', namespace: 'shop' } };
+    const envelope = {
+      apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+      kind: 'ResourceEnvelope',
+      metadata: { name: 'wrap', namespace: 'shop' },
+      data: { 'large.yaml': { ...inner, data: { big: 'a'.repeat(1_520_000) } } },
+    };
+    await fleet.hub(['create', '-f', '-'], JSON.stringify(envelope));
     await fleet.hub([
       'wait',
       '--for=jsonpath={.status.holds[?(@.code=="SnapshotTooLarge")].code}=SnapshotTooLarge',

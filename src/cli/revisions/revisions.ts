@@ -5,7 +5,7 @@ import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { byNumber, byText } from '../../base/compare.ts';
 import { UserError } from '../../base/errors.ts';
 import { createClient } from '../../client/client.ts';
-import { resourceIndexOf } from '../../hub/placement-sources.ts';
+import { partOf, resourceIndexOf } from '../../hub/placement-sources.ts';
 import { indexIn } from '../carried.ts';
 import type { Connected } from '../connect.ts';
 import { createReader, ifRead } from '../readable.ts';
@@ -31,7 +31,7 @@ export async function revisionsOf(server: Server, which: WhichPlacement): Promis
     ...within(namespace),
   });
   const bindings = ifRead(await createReader(server, which).bindings());
-  // A revision may be cut into several snapshots; the names of a group sort in their order.
+  // A revision may be split over several snapshots.
   const byIndex = new Map<number, ResourceSnapshot[]>();
   for (const each of items as readonly ResourceSnapshot[]) {
     const index = resourceIndexOf(each);
@@ -40,9 +40,7 @@ export async function revisionsOf(server: Server, which: WhichPlacement): Promis
   return [...byIndex]
     .toSorted(([a], [b]) => byNumber(a, b))
     .map(([index, group]) => {
-      const parts = group.toSorted(
-        (a, b) => byNumber(partOf(a), partOf(b)) || byText(a.metadata.name ?? '', b.metadata.name ?? ''),
-      );
+      const parts = group.toSorted((a, b) => byNumber(partOf(a) ?? group.length, partOf(b) ?? group.length));
       return {
         index,
         created: parts[0]?.metadata.creationTimestamp ?? '',
@@ -57,12 +55,6 @@ export async function revisionsOf(server: Server, which: WhichPlacement): Promis
       };
     });
 }
-
-/** The first of a group has the name of the revision; the others are numbered behind it. */
-const partOf = ({ metadata }: ResourceSnapshot): number => {
-  const end = /-(\d+)$/.exec(metadata.name ?? '');
-  return end === null ? -1 : Number(end[1]);
-};
 
 /** Throws a UserError that lists those that exist. */
 export function revisionAt(revisions: readonly Revision[], index: string, which: WhichPlacement): Revision {

@@ -12,7 +12,7 @@ import type { PlacementFamily } from '../families.ts';
 import { candidatesAmong, inForce, newestIn, type OverrideInForce } from '../overrides/in-force.ts';
 import { type Offered, offeredIn } from '../overrides/matching.ts';
 import { type OverrideFamily, overrideFamilies } from '../overrides/sources.ts';
-import { type HubPlacement, type HubResourceSnapshot, resourceIndexOf } from '../placement-sources.ts';
+import { groupOf, type HubPlacement, type HubResourceSnapshot, missingParts } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
 import type { Orders } from './order.ts';
 import { ordersFor } from './orders-for.ts';
@@ -75,9 +75,9 @@ function offeredBy(see: See, family: PlacementFamily, placement: HubPlacement, n
   const all = see.by(family.resourceSnapshots, 'placement', keyOf(metadata.namespace, metadata.name ?? ''));
   const master = all.find((each) => each.metadata.name === name);
   if (master === undefined) return offeredIn([]);
-  const index = resourceIndexOf(master);
-  const group = all.filter((each) => resourceIndexOf(each) === index);
-  const known = group.length === 1 ? offers.get(master) : undefined;
+  const group = groupOf(all, master);
+  const isComplete = missingParts(all, master).length === 0;
+  const known = isComplete ? offers.get(master) : undefined;
   if (known !== undefined) return known;
   const refs = group.map(
     (each): WholeRef => ({
@@ -91,7 +91,7 @@ function offeredBy(see: See, family: PlacementFamily, placement: HubPlacement, n
   if (need.length > 0) return { need };
   const objects = refs.flatMap((ref) => (see.whole(ref) as ResourceSnapshot | null)?.spec?.selectedResources ?? []);
   const offered = offeredIn(objects.flatMap((each) => [identifierOf(each), ...innerIdentifiers(each)]));
-  if (group.length === 1) offers.set(master, offered);
+  if (isComplete) offers.set(master, offered);
   return offered;
 }
 

@@ -30,14 +30,16 @@ import { type NotSupported, notSupported } from '../not-supported.ts';
 import { observeOrders } from '../orders/observe.ts';
 import { overrideRules } from '../overrides/watching.ts';
 import {
+  groupOf,
   type HubBinding,
   type HubPlacement,
   type HubResourceSnapshot,
   placementKeyOf,
-  resourceIndexOf,
 } from '../placement-sources.ts';
 import { type Changes, createChanges, defaultThrottle, type Throttle } from '../revisions/debounce.ts';
 import { type Contents, createContents, isMissing, lookAt, type Missing, type Selected } from '../revisions/looking.ts';
+import { inOrder } from '../revisions/order.ts';
+import { observePlaces } from '../revisions/places.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import { bundleKeyOf, type Rendered } from '../revisions/rendered.ts';
 import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
@@ -57,6 +59,8 @@ export interface PlacementOptions {
   /** Shared by the controllers of both families, so that they watch together. */
   readonly plan?: WatchPlan;
   readonly throttle?: Partial<Throttle>;
+  /** Bytes of objects in one snapshot, SNAPSHOT_LIMIT unless given: worlds of a simulation stay small. */
+  readonly snapshotLimit?: number;
   readonly propagation?: PropagationSettings;
   /** What repositories bring. */
   readonly rendered?: Rendered;
@@ -120,6 +124,12 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const latest = latestMaster(resourceSnapshots);
     const delivered = deliveredIn(see, family, { ...seen, latest, selected, bindings });
     if (delivered !== undefined && 'need' in delivered) return delivered;
+    const { snapshotLimit: limit } = options;
+    const places =
+      selected.state === 'selected' && !isExternal(placement)
+        ? observePlaces(see, { family, snapshots: resourceSnapshots, content: selected.content, limit })
+        : undefined;
+    if (isNeed(places)) return places;
     const orders =
       latest && observeOrders(see, { family, placement, snapshot: latest.metadata.name ?? '', for: 'reports' });
     if (isNeed(orders)) return orders;
@@ -140,6 +150,8 @@ export function placementController(family: PlacementFamily, options: PlacementO
       ...(mirror === undefined ? {} : { mirror }),
       statusDue,
       throttle,
+      ...(places === undefined ? {} : { places }),
+      ...(limit === undefined ? {} : { snapshotLimit: limit }),
     };
   }
 
@@ -292,25 +304,23 @@ function deliveredIn(see: See, family: PlacementFamily, input: DeliveredInput): 
   if (selected.state === 'selected' && selected.content.hash === hashOf(master)) {
     return { snapshot, resources: selected.content.resources };
   }
-  const index = resourceIndexOf(master);
-  const refs = resourceSnapshots
-    .filter((each) => resourceIndexOf(each) === index)
-    .toSorted((a, b) => subindexOf(a) - subindexOf(b))
-    .map(({ metadata }) => refTo(family, metadata, family.resourceSnapshot));
+  const refs = groupOf(resourceSnapshots, master).map(({ metadata }) =>
+    refTo(family, metadata, family.resourceSnapshot),
+  );
   const wholes = refs.map((ref) => see.whole(ref));
   const need = refs.filter((_, at) => wholes[at] === undefined);
   if (need.length > 0) return { need };
-  const objects: readonly KubeObject[] = wholes.flatMap(
-    (whole) => (whole as ResourceSnapshot | null)?.spec?.selectedResources ?? [],
-  );
+  // Parts follow each other; within a revision objects have the order of its hash.
+  const objects: readonly KubeObject[] = wholes
+    .flatMap((whole) => (whole as ResourceSnapshot | null)?.spec?.selectedResources ?? [])
+    .map((object) => ({ object, place: { group: '', ...identifierOf(object) } }))
+    .toSorted((a, b) => inOrder(a.place, b.place))
+    .map(({ object }) => object);
   return {
     snapshot,
     resources: objects.flatMap((object) => [identifierOf(object), ...innerIdentifiers(object)]),
   };
 }
-
-const subindexOf = ({ metadata }: HubResourceSnapshot): number =>
-  Number(metadata.annotations?.[annotations.subindexOfResourceSnapshot] ?? -1);
 
 function commonSnapshot({ bindings, resourceSnapshots }: DeliveredInput): HubResourceSnapshot | undefined {
   const living = bindings.filter(

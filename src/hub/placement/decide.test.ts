@@ -9,7 +9,7 @@ import { decide } from './decide.ts';
 import type { Living, Observed } from './observed.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
-const content: Content = { resources: [], objects: [], hash: 'h', bytes: 1, envelopes: [] };
+const content: Content = { resources: [], objects: [], hash: 'h', bytes: 1, sizes: [], envelopes: [] };
 
 describe.each(families)('$placement.kind', (family) => {
   const metadata = {

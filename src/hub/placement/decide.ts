@@ -3,13 +3,12 @@
 // new snapshots, so nothing of it moves; the status is written only when it says something else, and seldom enough (status-pace.ts).
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
-import { refText } from '../../api/object.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import { patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { notSupportedHold } from '../not-supported.ts';
-import type { Content } from '../revisions/content.ts';
-import { latestMaster, planResources, type ResourcesPlan, SNAPSHOT_LIMIT } from '../revisions/resource-snapshot.ts';
+import { latestMaster, planResources, type ResourcesPlan } from '../revisions/resource-snapshot.ts';
+import { isLarge, tooLarge } from '../revisions/too-large.ts';
 import { STATUS_INTERVAL_MS } from '../status-pace.ts';
 import { isExternal, strategyOf } from '../strategies/table.ts';
 import { boundStatus } from './bound-status.ts';
@@ -117,11 +116,22 @@ const isBlocked = ({ notSupported, selected }: Living): boolean =>
 
 /** undefined = no snapshot is wanted from here. With External the runs take their own. */
 function planOf({ family, placement, resourceSnapshots, now }: Observed, living: Living): ResourcesPlan | undefined {
-  const { selected, bindings, pending, throttle } = living;
+  const { selected, bindings, pending, throttle, places, snapshotLimit: limit } = living;
   if (isBlocked(living) || selected.state !== 'selected') return undefined;
   if (isExternal(placement)) return undefined;
   const { content } = selected;
-  return planResources({ family, placement, snapshots: resourceSnapshots, bindings, content, pending, throttle, now });
+  return planResources({
+    family,
+    placement,
+    snapshots: resourceSnapshots,
+    bindings,
+    content,
+    pending,
+    throttle,
+    ...(places === undefined ? {} : { places }),
+    ...(limit === undefined ? {} : { limit }),
+    now,
+  });
 }
 
 /** Steps about different objects need not wait for each other. */
@@ -151,16 +161,7 @@ function holdsOf(
     holds.push({ code: 'SelectionPending', subject, facts: { kind, message }, next });
   }
   if (plan?.state === 'too-large' && selected.state === 'selected') {
-    const { bytes, objects, largest } = selected.content;
-    holds.push({
-      code: 'SnapshotTooLarge',
-      subject,
-      facts: { bytes, objects: objects.length, limit: SNAPSHOT_LIMIT, ...(largest ? factsOf(largest) : {}) },
-      next:
-        largest !== undefined && largest.bytes > SNAPSHOT_LIMIT
-          ? `make ${factsOf(largest).largest} smaller, or do not select it: at most ${SNAPSHOT_LIMIT} bytes fit`
-          : `select less, or spread it over several placements: at most ${SNAPSHOT_LIMIT} bytes each`,
-    });
+    holds.push({ code: 'SnapshotTooLarge', subject, ...tooLarge(selected.content) });
   }
   // The moment that a burst of changes takes is not worth a word.
   if (plan?.state === 'waits' && plan.until > now + throttle.longestMs) {
@@ -175,15 +176,16 @@ function holdsOf(
   }
   // What stopped the last pass matters as long as there is something to make; a status that was refused is simply written again.
   if (failure !== undefined && isMaking) {
-    holds.push({ code: 'StepRefused', subject, facts: { message: failure.message, reason: failure.reason } });
+    const large = selected.state === 'selected' && isLarge(selected.content) ? tooLarge(selected.content) : undefined;
+    holds.push({
+      code: 'StepRefused',
+      subject,
+      facts: { message: failure.message, reason: failure.reason, ...large?.facts },
+      ...(large === undefined ? {} : { next: large.next }),
+    });
   }
   return holds;
 }
-
-const factsOf = ({ of, bytes }: NonNullable<Content['largest']>) => ({
-  largest: refText(of),
-  largestBytes: bytes,
-});
 
 // ---- the status
 

@@ -8,6 +8,7 @@ import type { Orders } from '../orders/order.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { Pending, Throttle } from '../revisions/debounce.ts';
 import type { Selected } from '../revisions/looking.ts';
+import type { Places } from '../revisions/split.ts';
 import type { Mirror } from './mirror.ts';
 import type { PlacementStatusInput } from './status-input.ts';
 
@@ -41,4 +42,8 @@ export interface Living {
   /** The earliest moment of the next write of the status. */
   readonly statusDue: number;
   readonly throttle: Throttle;
+  /** Where the objects of the latest revision are, if the next one depends on it. */
+  readonly places?: Places;
+  /** Bytes of objects in one snapshot. */
+  readonly snapshotLimit?: number;
 }

@@ -6,6 +6,7 @@ import { hubKinds } from '../../api/kinds.ts';
 import { annotations, finalizers, labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Placement, PlacementStatus } from '../../api/placement.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import type { Transport } from '../../api/transport.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -411,18 +412,31 @@ describe('what a placement cannot do', () => {
     expect(await it.list('clusterresourcesnapshots')).toHaveLength(1);
   });
 
-  test('more than a snapshot holds is told with the limit, and heals', async () => {
+  test('more than a snapshot holds becomes a group, and one again when it is less', async () => {
     await using it = await bench(clusterFamily);
     for (const name of ['a', 'b', 'c', 'd']) await it.configMap(name, { text: 'x'.repeat(800_000) });
     await it.place('web');
-    expect(await it.list('clusterresourcesnapshots')).toEqual([]);
-    expect(it.manager.holdsOf('web')).toMatchObject([
-      { code: 'SnapshotTooLarge', facts: { limit: 819_200, objects: 5 }, next: expect.stringContaining('819200') },
-    ]);
+    const names = async () => (await it.list('clusterresourcesnapshots')).map(({ metadata }) => metadata.name);
+    expect(await names()).toEqual(['web-0-0', 'web-0-1', 'web-0-2', 'web-0-snapshot']);
     for (const name of ['b', 'c', 'd']) await it.remove('configmaps', name, 'team');
     await it.advance(1000);
     expect(it.manager.holdsOf('web')).toEqual([]);
-    expect(await it.list('clusterresourcesnapshots')).toHaveLength(1);
+    expect((await names()).filter((name) => name?.startsWith('web-1'))).toEqual(['web-1-snapshot']);
+  });
+
+  test('a group that lacks a part gets it again, with what it had', async () => {
+    await using it = await bench(clusterFamily);
+    for (const name of ['a', 'b', 'c']) await it.configMap(name, { text: 'x'.repeat(500_000) });
+    await it.place('web');
+    const held = async (name: string) =>
+      ((await it.list('clusterresourcesnapshots')) as ResourceSnapshot[])
+        .filter(({ metadata }) => metadata.name === name)
+        .map(({ spec }) => spec.selectedResources.map((each) => each.metadata.name).join(' '));
+    const before = await held('web-0-0');
+    expect(before).toHaveLength(1);
+    await it.remove('clusterresourcesnapshots', 'web-0-0');
+    await it.advance(1000);
+    expect(await held('web-0-0')).toEqual(before);
   });
 
   test.each([

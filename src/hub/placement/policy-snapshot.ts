@@ -110,7 +110,7 @@ const objectFor = (family: PlacementFamily, placement: HubPlacement, index: numb
   kind: family.policySnapshot.kind,
   metadata: snapshotMetadata(family, placement, {
     name: policySnapshotName(placement.metadata.name ?? '', index),
-    labels: { [labels.policyIndex]: String(index) },
+    labels: { [labels.isLatestSnapshot]: 'true', [labels.policyIndex]: String(index) },
     annotations: annotationsFor(placement),
   }),
   spec: {

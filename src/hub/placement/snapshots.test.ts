@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { annotations, labels } from '../../api/names.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { kubeTime } from '../../base/clock.ts';
 import type { Action } from '../../runtime/controller.ts';
 import { clusterFamily as family } from '../families.ts';
@@ -9,7 +10,8 @@ import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot }
 import type { Content } from '../revisions/content.ts';
 import { createChanges, defaultThrottle, type Pending, type Throttle } from '../revisions/debounce.ts';
 import { expired, nextIndex } from '../revisions/history.ts';
-import { planResources, SNAPSHOT_LIMIT } from '../revisions/resource-snapshot.ts';
+import { needsPlaces, OBJECT_LIMIT, planResources, type ResourcesPlan } from '../revisions/resource-snapshot.ts';
+import type { Places } from '../revisions/split.ts';
 import { policyHashOf } from './policy-hash.ts';
 import { policySteps } from './policy-snapshot.ts';
 
@@ -137,7 +139,15 @@ describe('policy snapshots', () => {
 });
 
 describe('resource snapshots', () => {
-  const content = (hash: string, bytes = 10): Content => ({ resources: [], objects: [], hash, bytes, envelopes: [] });
+  const content = (hash: string, bytes = 10): Content => ({
+    resources: [],
+    objects: [],
+    hash,
+    bytes,
+    sizes: [],
+    envelopes: [],
+    largest: { of: { version: 'v1', kind: 'ConfigMap', name: 'big' }, bytes },
+  });
   const snapshot = (index: number, latest: boolean, hash = 'old', more: object = {}) =>
     ({
       metadata: {
@@ -190,9 +200,116 @@ describe('resource snapshots', () => {
   });
 
   test('what is too large is not made; what has been made is not judged again', () => {
-    expect(plan([], content('new', SNAPSHOT_LIMIT))).toMatchObject({ state: 'new' });
-    expect(plan([], content('new', SNAPSHOT_LIMIT + 1))).toEqual({ state: 'too-large' });
-    expect(plan([snapshot(0, true, 'new')], content('new', SNAPSHOT_LIMIT + 1))).toMatchObject({ state: 'current' });
+    expect(plan([], content('new', OBJECT_LIMIT))).toMatchObject({ state: 'new' });
+    expect(plan([], content('new', OBJECT_LIMIT + 1))).toEqual({ state: 'too-large' });
+    expect(plan([snapshot(0, true, 'new')], content('new', OBJECT_LIMIT + 1))).toMatchObject({ state: 'current' });
+  });
+
+  describe('of a revision that is larger than one', () => {
+    const objects = ['a', 'b', 'c', 'd'].map((name) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }));
+    const large: Content = {
+      ...content('new', 180),
+      objects,
+      sizes: [60, 30, 50, 40].map((bytes, at) => ({ key: objects[at]?.metadata.name ?? '', bytes })),
+    };
+    const further = (index: number, subindex: number) =>
+      ({
+        metadata: {
+          name: `web-${index}-${subindex}`,
+          labels: { [labels.resourceIndex]: String(index) },
+          annotations: { [annotations.subindexOfResourceSnapshot]: String(subindex) },
+        },
+      }) as HubResourceSnapshot;
+    const of = (size: number) => ({ [annotations.numberOfResourceSnapshots]: String(size) });
+    const made = (snapshots: readonly HubResourceSnapshot[], places?: Places, limit = 100) =>
+      planResources({
+        family,
+        placement: { ...placement(), observedResourceIndex: '' },
+        snapshots,
+        bindings: [],
+        content: large,
+        pending: settled,
+        throttle: defaultThrottle,
+        limit,
+        ...(places === undefined ? {} : { places }),
+        now: T0,
+      });
+    const created = (result: ResourcesPlan) =>
+      ('steps' in result ? result.steps : []).flat().flatMap((action) => {
+        if (action.do !== 'create') return [];
+        const { metadata, spec } = action.object as ResourceSnapshot;
+        return [
+          {
+            name: metadata.name,
+            objects: spec.selectedResources.map((each) => each.metadata.name).join(' '),
+            marks: { ...metadata.labels, ...metadata.annotations },
+          },
+        ];
+      });
+
+    test('has the master first, with the hash of all, then the others', () => {
+      const group = created(made([]));
+      expect(group.map(({ name, objects: held }) => [name, held])).toEqual([
+        ['web-0-snapshot', 'a b'],
+        ['web-0-0', 'c d'],
+      ]);
+      expect(group[0]?.marks).toEqual({
+        [labels.parentPlacement]: 'web',
+        [labels.isLatestSnapshot]: 'true',
+        [labels.resourceIndex]: '0',
+        [annotations.resourceHash]: 'new',
+        [annotations.numberOfResourceSnapshots]: '2',
+        [annotations.numberOfEnvelopedObjects]: '0',
+      });
+      expect(group[1]?.marks).toEqual({
+        [labels.parentPlacement]: 'web',
+        [labels.resourceIndex]: '0',
+        [annotations.subindexOfResourceSnapshot]: '0',
+      });
+    });
+
+    test.each<[string, readonly HubResourceSnapshot[], readonly string[], readonly string[]]>([
+      ['complete: nothing', [snapshot(3, true, 'new', of(2)), further(3, 0)], ['a', 'b', 'c', 'd'], []],
+      ['without its last', [snapshot(3, true, 'new', of(2))], ['a', 'b'], ['web-3-0: c d']],
+      ['without two', [snapshot(3, true, 'new', of(3))], ['a'], ['web-3-0: b c', 'web-3-1: d']],
+      ['without one in the middle', [snapshot(3, true, 'new', of(3)), further(3, 1)], ['a', 'd'], ['web-3-0: b c']],
+      ['with that of another revision', [snapshot(3, true, 'new', of(2)), further(2, 0)], ['a', 'b'], ['web-3-0: c d']],
+    ])('that is %s', (_what, snapshots, held, steps) => {
+      const places: Places = new Map(held.map((key) => [key, { part: 0, bytes: 1 }]));
+      expect(created(made(snapshots, places)).map(({ name, objects: has }) => `${name}: ${has}`)).toEqual(steps);
+      expect(needsPlaces({ snapshots, content: large, limit: 100 })).toBe(steps.length > 0);
+    });
+
+    test('leaves objects in the part that had them', () => {
+      const places: Places = new Map([
+        ['a', { part: 1, bytes: 60 }],
+        ['c', { part: 0, bytes: 50 }],
+        ['d', { part: 0, bytes: 40 }],
+      ]);
+      const before = [snapshot(0, true, 'old', of(2)), further(0, 0)];
+      expect(created(made(before, places)).map(({ name, objects: has }) => `${name}: ${has}`)).toEqual([
+        'web-1-snapshot: c d',
+        'web-1-0: a b',
+      ]);
+    });
+
+    test('is deleted from history as a whole, and counts once', () => {
+      const all = [0, 1, 2].flatMap((index) => [
+        snapshot(index, index === 2, index === 2 ? 'new' : 'old', of(2)),
+        further(index, 0),
+      ]);
+      const result = planResources({
+        family,
+        placement: { ...placement({ revisionHistoryLimit: 2 }), observedResourceIndex: '' },
+        snapshots: all,
+        bindings: [],
+        content: large,
+        pending: settled,
+        throttle: defaultThrottle,
+        now: T0,
+      });
+      expect('steps' in result && shown(result.steps).join(' ')).toBe('delete web-0-snapshot, delete web-0-0');
+    });
   });
 
   describe('wait for changes to come to rest', () => {
@@ -269,7 +386,7 @@ test('however often it is cut off, one revision says that it is the latest in th
       placement: placement({ revisionHistoryLimit: 2 }),
       snapshots: see(world),
       bindings: [],
-      content: { resources: [], objects: [], hash, bytes: 1, envelopes: [] },
+      content: { resources: [], objects: [], hash, bytes: 1, sizes: [], envelopes: [] },
       pending: { firstSeen: 0, lastSeen: 0 },
       throttle: defaultThrottle,
       now: T0,

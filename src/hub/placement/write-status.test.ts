@@ -112,8 +112,8 @@ describe('who holds a rollout up', () => {
   });
 
   test('is named, also if it is the placement itself', () => {
-    const [news] = newsIn(kind, undefined, { holds: [{ code: 'SnapshotTooLarge', facts: { bytes: 9 } }] });
-    expect(news?.message).toContain('ClusterResourcePlacement "shop" selects 9 bytes');
+    const [news] = newsIn(kind, undefined, { holds: [{ code: 'SnapshotTooLarge', facts: { largestBytes: 9 } }] });
+    expect(news?.message).toContain('ClusterResourcePlacement "shop" selects an object that is too large');
   });
 });
 

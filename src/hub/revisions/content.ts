@@ -9,6 +9,7 @@ import { sha256 } from '../../base/hash.ts';
 import { deepFreeze } from '../../base/json.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { isTokenSecret } from './propagation.ts';
+import type { Places, Sized } from './split.ts';
 import { strip } from './strip.ts';
 
 export interface Content {
@@ -18,6 +19,8 @@ export interface Content {
   readonly hash: string;
   /** As KubeFleet counts it: each object's JSON and a newline. */
   readonly bytes: number;
+  /** Of each object, in their order. */
+  readonly sizes: readonly Sized[];
   /** Those that are envelopes: of a ConfigMap only its content tells. */
   readonly envelopes: readonly ResourceIdentifier[];
   /** The commit that it was read from, if it comes from a repository. */
@@ -75,9 +78,26 @@ export function contentOf(wholes: readonly KubeObject[], { tracksJobs }: Marks =
     objects: all.map(({ object }) => object),
     hash: sha256(`{"selectedResources":[${all.map(({ json }) => json).join(',')}]}`),
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    sizes: all.map(({ identifier, bytes }) => ({ key: keyOf(identifier), bytes })),
     envelopes: all.filter((part) => part.isEnvelope).map(({ identifier }) => identifier),
     ...largestOf(all),
   };
+}
+
+/** Without the version: the object stays the same when it is read in another one. */
+const keyOf = ({ group = '', kind, namespace = '', name }: ResourceIdentifier): string =>
+  `${group}/${kind}/${namespace}/${name}`;
+
+/** Where the objects of a group are; `parts` by their number, those that are missing are left out. */
+export function placesOf(parts: readonly { readonly part: number; readonly objects: readonly KubeObject[] }[]): Places {
+  return new Map(
+    parts.flatMap(({ part, objects }) =>
+      objects.map((object) => {
+        const { identifier, bytes } = partOf(object);
+        return [keyOf(identifier), { part, bytes }] as const;
+      }),
+    ),
+  );
 }
 
 const isJob = ({ apiVersion, kind }: KubeObject): boolean => kind === 'Job' && apiVersion === 'batch/v1';

@@ -1,8 +1,9 @@
 // The resource snapshot that is rolled out: a new one when the content differs, not before the changes have come to rest. Guarantee: what a
 // cluster runs is never deleted, and numbers only grow.
-import { annotations, labels, masterSnapshotName } from '../../api/names.ts';
+import { annotations, furtherSnapshotName, labels, masterSnapshotName } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
+import { InvariantError } from '../../base/errors.ts';
 import { create, patch, remove, seen } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -12,15 +13,20 @@ import {
   type HubResourceSnapshot,
   isLatest,
   isMaster,
+  missingParts,
   resourceIndexOf,
 } from '../placement-sources.ts';
 import type { Content } from './content.ts';
 import { detectionIn, dueAt, keepsDetection, type Pending, type Throttle } from './debounce.ts';
 import { DEFAULT_HISTORY_LIMIT, expired, nextIndex } from './history.ts';
 import { newestOf, snapshotMetadata } from './snapshot-metadata.ts';
+import { type Places, splitOf, spread } from './split.ts';
 
-/** What one object may hold; more is to be spread over several, which is not built yet. */
+/** Bytes of objects in one snapshot; more are spread over several. */
 export const SNAPSHOT_LIMIT = 800 * 1024;
+
+/** Bytes of one object: etcd takes 1.5 MiB by default, and a Work with it has marks and a status besides. */
+export const OBJECT_LIMIT = (1536 - 64) * 1024;
 
 export interface ResourcesInput {
   readonly family: PlacementFamily;
@@ -31,6 +37,10 @@ export interface ResourcesInput {
   /** Since when the content differs from the latest snapshot. */
   readonly pending: Pending | undefined;
   readonly throttle: Throttle;
+  /** Where the objects of the latest group are; needed if `needsPlaces`. */
+  readonly places?: Places;
+  /** Bytes of objects in one snapshot; SNAPSHOT_LIMIT unless a test wants small worlds. */
+  readonly limit?: number;
   /** Indexes that somebody will still need, whatever the limit of the history. */
   readonly inUse?: ReadonlySet<number>;
   readonly now: number;
@@ -49,11 +59,24 @@ export const latestMaster = (snapshots: readonly HubResourceSnapshot[]): HubReso
 export const hashOf = ({ metadata }: HubResourceSnapshot): string | undefined =>
   metadata.annotations?.[annotations.resourceHash];
 
+/** The content of the latest group decides how a large revision is split, and what an incomplete group lacks. */
+export function needsPlaces({
+  snapshots,
+  content,
+  limit = SNAPSHOT_LIMIT,
+}: Pick<ResourcesInput, 'snapshots' | 'content'> & { readonly limit?: number | undefined }): boolean {
+  const latest = latestMaster(snapshots);
+  if (latest === undefined) return false;
+  return hashOf(latest) === content.hash ? missingParts(snapshots, latest).length > 0 : content.bytes > limit;
+}
+
 export function planResources(input: ResourcesInput): ResourcesPlan {
   const { family, placement, snapshots, content, pending, throttle, now } = input;
   const latest = latestMaster(snapshots);
   const demoted = snapshots.filter((each) => each !== latest && isLatest(each)).map((each) => demote(family, each));
   if (latest !== undefined && hashOf(latest) === content.hash) {
+    const missing = missingParts(snapshots, latest);
+    if (missing.length > 0) return { state: 'new', steps: repaired(input, latest, missing) };
     const change = restored(latest);
     // What was demoted just now is another object than the one seen: it goes in the next pass.
     const gone = demoted.length > 0 ? [] : surplus(input);
@@ -66,7 +89,7 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
       ],
     };
   }
-  if (content.bytes > SNAPSHOT_LIMIT) return { state: 'too-large' };
+  if ((content.largest?.bytes ?? 0) > OBJECT_LIMIT) return { state: 'too-large' };
   if (latest !== undefined && isLatest(latest) && pending !== undefined) {
     const until = dueAt(pending, latest, throttle);
     const noted =
@@ -76,11 +99,17 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
   const indexes = snapshots.map(resourceIndexOf);
   const index = nextIndex([...indexes, indexIn(placement.observedResourceIndex)]);
   const because = `revision ${index}: ${content.objects.length} objects, ${content.bytes} bytes`;
+  const split = splitOf(content.sizes, input.limit ?? SNAPSHOT_LIMIT, input.places);
+  const [master = [], ...further] = split.map((part) => part.flatMap((at) => content.objects[at] ?? []));
   return {
     state: 'new',
-    // The new one first: there is never a moment without a latest. Two for a moment are no harm, the newer one counts.
+    // The new one first: there is never a moment without a latest. Two for a moment are no harm, the newer one counts. The others follow it one by
+    // one, so a group that is not complete lacks its last parts.
     steps: [
-      [create('hub', family.resourceSnapshot, masterFor(family, placement, index, content), because)],
+      [create('hub', family.resourceSnapshot, masterFor(input, index, master, split.length), because)],
+      ...further.map((objects, subindex) => [
+        create('hub', family.resourceSnapshot, furtherFor(input, index, subindex, objects), because),
+      ]),
       [...demoted, ...(latest !== undefined && isLatest(latest) ? [demote(family, latest)] : [])],
     ],
   };
@@ -91,7 +120,6 @@ const indexIn = (text: string): number | undefined => (/^\d{1,9}$/.test(text) ? 
 /** Whole groups: a master without its further snapshots could not be rolled back to. */
 function surplus({ placement, snapshots, bindings, inUse }: ResourcesInput): readonly HubResourceSnapshot[] {
   const limit = placement.spec.revisionHistoryLimit ?? DEFAULT_HISTORY_LIMIT;
-  if (snapshots.length <= limit) return [];
   const referenced = new Set(bindings.map(({ spec }) => spec.resourceSnapshotName));
   const groups = new Map<number, HubResourceSnapshot[]>();
   for (const snapshot of snapshots) {
@@ -134,18 +162,59 @@ const noteDetection = (family: PlacementFamily, latest: HubResourceSnapshot, { f
     'changes are being collected',
   );
 
-const masterFor = (family: PlacementFamily, placement: HubPlacement, index: number, content: Content): KubeObject => ({
+/** The parts that are there are kept; the missing ones get all objects that those do not have. */
+function repaired(input: ResourcesInput, latest: HubResourceSnapshot, missing: readonly number[]): Steps {
+  const { family, content, places, limit = SNAPSHOT_LIMIT } = input;
+  if (places === undefined) throw new InvariantError('a group is repaired without its parts having been read');
+  const index = resourceIndexOf(latest) ?? 0;
+  const left = content.sizes.map((_, at) => at).filter((at) => !places.has(content.sizes[at]?.key ?? ''));
+  const split = spread(
+    left.flatMap((at) => content.sizes[at] ?? []),
+    limit,
+    missing.length,
+  );
+  return missing.map((part, at) => {
+    const objects = (split[at] ?? []).flatMap((each) => content.objects[left[each] ?? -1] ?? []);
+    const because = `revision ${index} lacks a part`;
+    return [create('hub', family.resourceSnapshot, furtherFor(input, index, part - 1, objects), because)];
+  });
+}
+
+type Steps = readonly (readonly Action[])[];
+
+const masterFor = (
+  { family, placement, content }: ResourcesInput,
+  index: number,
+  objects: readonly KubeObject[],
+  size: number,
+): KubeObject => ({
   apiVersion: apiVersionOf(family.resourceSnapshot.group, family.resourceSnapshot.version),
   kind: family.resourceSnapshot.kind,
   metadata: snapshotMetadata(family, placement, {
     name: masterSnapshotName(placement.metadata.name ?? '', index),
-    labels: { [labels.resourceIndex]: String(index) },
+    labels: { [labels.isLatestSnapshot]: 'true', [labels.resourceIndex]: String(index) },
     annotations: {
       [annotations.resourceHash]: content.hash,
-      [annotations.numberOfResourceSnapshots]: '1',
+      [annotations.numberOfResourceSnapshots]: String(size),
       [annotations.numberOfEnvelopedObjects]: String(content.envelopes.length),
       ...(content.commit === undefined ? {} : { [annotations.sourceCommit]: content.commit }),
     },
   }),
-  spec: { selectedResources: content.objects },
+  spec: { selectedResources: objects },
+});
+
+const furtherFor = (
+  { family, placement }: ResourcesInput,
+  index: number,
+  subindex: number,
+  objects: readonly KubeObject[],
+): KubeObject => ({
+  apiVersion: apiVersionOf(family.resourceSnapshot.group, family.resourceSnapshot.version),
+  kind: family.resourceSnapshot.kind,
+  metadata: snapshotMetadata(family, placement, {
+    name: furtherSnapshotName(placement.metadata.name ?? '', index, subindex),
+    labels: { [labels.resourceIndex]: String(index) },
+    annotations: { [annotations.subindexOfResourceSnapshot]: String(subindex) },
+  }),
+  spec: { selectedResources: objects },
 });

@@ -18,7 +18,7 @@ export function snapshotMetadata(
   return {
     name: own.name,
     ...(namespace === undefined ? {} : { namespace }),
-    labels: { [labels.parentPlacement]: name, [labels.isLatestSnapshot]: 'true', ...own.labels },
+    labels: { [labels.parentPlacement]: name, ...own.labels },
     annotations: own.annotations ?? {},
     ownerReferences: [
       { apiVersion: apiVersionOf(group, version), kind, name, uid, controller: true, blockOwnerDeletion: true },

@@ -36,8 +36,10 @@ import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
 import { isReachable } from '../reachable.ts';
 import { createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
+import { observePlaces } from '../revisions/places.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import type { Rendered } from '../revisions/rendered.ts';
+import type { Places } from '../revisions/split.ts';
 import type { WatchPlan } from '../revisions/watch-plan.ts';
 import { isSameOrder } from '../same-order.ts';
 import { memberClusters } from '../sources.ts';
@@ -67,6 +69,8 @@ export interface RunOptions {
   readonly metrics?: RunMetrics;
   /** From when on a cluster that is under way counts as stuck. */
   readonly stuckAfterMs?: number;
+  /** Bytes of objects in one snapshot, SNAPSHOT_LIMIT unless given. */
+  readonly snapshotLimit?: number;
   /** The server itself writes down who approves; elsewhere anybody could have written that, and it counts for nothing. */
   readonly isSigned?: boolean;
 }
@@ -114,7 +118,8 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     if (lookers.delete(key)) plan.forget(`${prefix}${key}`);
   }
 
-  function seeAt(see: See, key: string, run: HubRun, { status, sure, selected, orders, unbuilt }: Given): Observed {
+  function seeAt(see: See, key: string, run: HubRun, given: Given): Observed {
+    const { status, sure, selected, places, orders, unbuilt } = given;
     const { namespace } = run.metadata;
     const placementKey = placementOfRun(run);
     const one = <T extends Projected>(
@@ -168,6 +173,8 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         return request === undefined || isSigned ? request : unsigned(request);
       },
       ...(selected === undefined ? {} : { selected }),
+      ...(places === undefined ? {} : { places }),
+      ...(options.snapshotLimit === undefined ? {} : { snapshotLimit: options.snapshotLimit }),
       unbuilt,
       wasGiven: (binding) => broughtBy(key, run)?.has(binding) ?? false,
       statusDue: due.progress,
@@ -178,6 +185,12 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     };
   }
 
+  function placesAt(see: See, run: HubRun, selected: Selected | undefined): Places | Need | undefined {
+    if (selected?.state !== 'selected') return undefined;
+    const snapshots = see.by(family.resourceSnapshots, 'placement', placementOfRun(run));
+    return observePlaces(see, { family, snapshots, content: selected.content, limit: options.snapshotLimit });
+  }
+
   /** Thinks, and looks at the server for whatever a verdict for good rests on: a watch may be behind. */
   function consider(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {
     const sure: Sure = new Map();
@@ -186,7 +199,9 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const placement = see.get(family.placements, run.spec.placementName, run.metadata.namespace);
       const unbuilt = unbuiltIn({ run, placement });
-      const observed = seeAt(see, key, run, { status, sure, selected, orders, unbuilt });
+      const places = placesAt(see, run, selected);
+      if (isNeed(places)) return places;
+      const observed = seeAt(see, key, run, { status, sure, selected, places, orders, unbuilt });
       const thought = think(observed);
       if (thought.state === 'looks' && observed.placement !== undefined) {
         if (thought.orders !== undefined) {
@@ -249,6 +264,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       status,
       sure: new Map(),
       selected: undefined,
+      places: undefined,
       orders: new Map(),
       unbuilt: [],
     });
@@ -326,6 +342,7 @@ interface Given {
   readonly status: StagedUpdateRunStatus | undefined;
   readonly sure: Sure;
   readonly selected: Selected | undefined;
+  readonly places: Places | undefined;
   /** By the names of snapshots: what clusters should have with them. */
   readonly orders: ReadonlyMap<string, Orders>;
   readonly unbuilt: Observed['unbuilt'];

@@ -8,7 +8,15 @@ const pickN = { placementType: 'PickN' } as const;
 const n = (count: string) => ({ 'kubernetes-fleet.io/number-of-clusters': count });
 const content = (hash: string, bytes = 10) => ({
   state: 'selected' as const,
-  content: { resources: [], objects: [], hash, bytes, envelopes: [] } as Content,
+  content: {
+    resources: [],
+    objects: [],
+    hash,
+    bytes,
+    sizes: [],
+    envelopes: [],
+    largest: { of: { version: 'v1', kind: 'ConfigMap', name: 'big' }, bytes },
+  } as Content,
   notes: [],
 });
 const other = (more: object, strategy: object = { stages: [{ ...STAGES[0], name: 'else' }] }) =>

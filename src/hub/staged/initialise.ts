@@ -13,11 +13,19 @@ import { refTo } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import { notSupportedHold } from '../not-supported.ts';
 import { isDecided, type Orders } from '../orders/order.ts';
-import { type HubResourceSnapshot, isMaster, resourceIndexOf } from '../placement-sources.ts';
+import {
+  groupSizeOf,
+  type HubResourceSnapshot,
+  isLatest,
+  isMaster,
+  missingParts,
+  resourceIndexOf,
+} from '../placement-sources.ts';
 import { rivalWords, waysPast } from '../planners/staged-holds.ts';
 import type { Rival } from '../planners/staged-plan.ts';
 import { failureCauseOf, said, teller } from '../planners/staged-tree.ts';
-import { latestMaster, planResources, SNAPSHOT_LIMIT } from '../revisions/resource-snapshot.ts';
+import { latestMaster, planResources } from '../revisions/resource-snapshot.ts';
+import { tooLarge } from '../revisions/too-large.ts';
 import { type HubRun, isInitialized, isOver } from '../staged-sources.ts';
 import { troubleInAnnotations } from './annotations.ts';
 import type { Facts, Observed, Rest, Wrong } from './observed.ts';
@@ -230,7 +238,7 @@ function revisionOf(observed: Observed, targets: Targets): Chosen {
   return asked === '' || isFirst ? presentState(observed, targets) : given(observed, asked);
 }
 
-function given({ run, resourceSnapshots }: Observed, asked: string): Chosen {
+function given({ family, run, resourceSnapshots }: Observed, asked: string): Chosen {
   const wrong = (blame: Wrong['blame'], message: string, rests: Wrong['rests'] = []): Chosen => ({
     state: 'wrong',
     blame,
@@ -249,8 +257,17 @@ function given({ run, resourceSnapshots }: Observed, asked: string): Chosen {
       rests,
     );
   }
-  if (!group.some(isMaster)) {
+  const master = group.find(isMaster);
+  if (master === undefined) {
     return wrong('internal', `the first of the resource snapshots with index "${asked}" is missing`, rests);
+  }
+  const lacking = missingParts(group, master);
+  if (lacking.length > 0) {
+    const message = `revision ${asked} is not complete: ${lacking.length} of its ${groupSizeOf(master)} resource snapshots are missing`;
+    // The newest one is being made, or repaired.
+    return isLatest(master)
+      ? { state: 'waits', holds: [{ code: 'RevisionPending', subject: refTo(family.run, run), facts: { message } }] }
+      : wrong('internal', message, rests);
   }
   return { state: 'chosen', index: asked };
 }
@@ -292,14 +309,13 @@ function presentState(observed: Observed, { placement }: Targets): Chosen {
     content,
     pending: undefined,
     throttle: { debounceMs: 0, longestMs: 0, collectionMs: 0, minimumIntervalMs: 0 },
+    ...(observed.places === undefined ? {} : { places: observed.places }),
+    ...(observed.snapshotLimit === undefined ? {} : { limit: observed.snapshotLimit }),
     inUse: inUseBy([run, ...observed.others]),
     now,
   });
-  if (plan.state === 'too-large') {
-    const next = `select less, or spread it over several placements: at most ${SNAPSHOT_LIMIT} bytes each`;
-    const facts = { bytes: content.bytes, objects: content.objects.length, limit: SNAPSHOT_LIMIT };
-    return { state: 'waits', holds: [{ code: 'SnapshotTooLarge', subject, on, facts, next }] };
-  }
+  if (plan.state === 'too-large')
+    return { state: 'waits', holds: [{ code: 'SnapshotTooLarge', subject, on, ...tooLarge(content) }] };
   const steps = plan.steps.filter((step) => step.length > 0);
   if (steps.length > 0) return { state: 'captures', steps };
   return { state: 'chosen', index: latestMaster(resourceSnapshots)?.metadata.labels?.[labels.resourceIndex] ?? '' };

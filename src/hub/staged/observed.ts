@@ -8,6 +8,7 @@ import type { Orders } from '../orders/order.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { MemberFacts } from '../planners/rows.ts';
 import type { Selected } from '../revisions/looking.ts';
+import type { Places } from '../revisions/split.ts';
 import type { HubApprovalRequest, HubRun, HubStrategy } from '../staged-sources.ts';
 
 /** From when on a cluster that is under way counts as stuck, unless somebody says otherwise. */
@@ -41,6 +42,10 @@ export interface Observed extends Facts {
   request(name: string): HubApprovalRequest | undefined;
   /** What the placement selects now; only for a run that takes its own revision. */
   readonly selected?: Selected;
+  /** Where the objects of the latest revision are, if the next one depends on it. */
+  readonly places?: Places;
+  /** Bytes of objects in one snapshot. */
+  readonly snapshotLimit?: number;
   /** What the placement uses that is not built yet. */
   readonly unbuilt: readonly NotSupported[];
   /** Whether a binding has had the revision because of this run; absent = as far as the status tells. */

@@ -6,6 +6,7 @@ import {
   clusterOfNamespace,
   finalizers,
   labels,
+  masterSnapshotName,
   masterWorkName,
   memberNamespace,
   workBaseIn,
@@ -22,8 +23,17 @@ import { isLeaving } from '../leaving-member.ts';
 import { isMemberLeaving, unsureMember } from '../missing-member.ts';
 import { isReleased } from '../orders/release.ts';
 import type { HubOverrideSnapshot } from '../overrides/matching.ts';
-import { overrideFamilies, snapshotsIn } from '../overrides/sources.ts';
-import { type HubBinding, type HubPlacement, isMaster, placementKeyOf, resourceIndexOf } from '../placement-sources.ts';
+import { overrideFamilies, snapshotsIn as overrideSnapshotsIn } from '../overrides/sources.ts';
+import {
+  type HubBinding,
+  type HubPlacement,
+  type HubResourceSnapshot,
+  isMaster,
+  missingParts,
+  placementKeyOf,
+  resourceIndexOf,
+  groupOf as snapshotsIn,
+} from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
 import { type HubWork, works } from '../work-source.ts';
 import { decide, isCleanedUpWith, keepsTakenOver, type Observed } from './decide.ts';
@@ -90,7 +100,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
             ? []
             : see
                 .by(family.bindings, 'placement', placementKeyOf(item))
-                .filter(({ spec }) => spec.resourceSnapshotName === item.metadata.name)
+                .filter(({ spec }) => spec.resourceSnapshotName === masterNameFor(item))
                 .map(keyOfBinding),
       },
       ...overrideFamilies.map(({ snapshots }) => ({
@@ -238,11 +248,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     const all = see.by(family.resourceSnapshots, 'placement', placementKeyOf(binding));
     const master = all.find(({ metadata }) => metadata.name === binding.spec.resourceSnapshotName);
     if (master === undefined || !isMaster(master)) return 'missing';
-    const index = resourceIndexOf(master);
-    const further = all.filter((each) => each !== master && resourceIndexOf(each) === index);
-    const size = Number(master.metadata.annotations?.[annotations.numberOfResourceSnapshots] ?? '1');
-    if (further.length + 1 < size) return 'incomplete';
-    const refs = [master, ...further].map(
+    if (missingParts(all, master).length > 0) return 'incomplete';
+    const refs = snapshotsIn(all, master).map(
       ({ metadata }): WholeRef => ({
         on: 'hub',
         resource: family.resourceSnapshot,
@@ -280,6 +287,10 @@ const isOfFormer = ({ metadata }: HubBinding, snapshot: ResourceSnapshot): boole
   return owner !== undefined && expected !== undefined && owner !== expected;
 };
 
+/** Of any snapshot of a group. */
+const masterNameFor = (item: HubResourceSnapshot): string =>
+  masterSnapshotName(item.metadata.labels?.[labels.parentPlacement] ?? '', resourceIndexOf(item) ?? -1);
+
 /** The cache may be stale: before one counts as missing, the server is asked for it. */
 function overridesOf(see: See, { spec }: HubBinding): Observed['overrides'] | Need {
   const { clusterResourceOverrideSnapshots: wide = [], resourceOverrideSnapshots: narrow = [] } = spec;
@@ -291,7 +302,7 @@ function overridesOf(see: See, { spec }: HubBinding): Observed['overrides'] | Ne
   const need: WholeRef[] = [];
   let missing: string | undefined;
   for (const { namespace, name } of named) {
-    const source = snapshotsIn(namespace);
+    const source = overrideSnapshotsIn(namespace);
     const known = see.get(source, name, namespace);
     if (known !== undefined) {
       found.push(known);

@@ -20,6 +20,7 @@ import {
   refTo,
   remove,
   seen,
+  tell as tellEvent,
 } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import { bindingSentence } from '../binding-sentences.ts';
@@ -32,6 +33,7 @@ import type { HubOverrideSnapshot } from '../overrides/matching.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { type HubWork, works as workSource } from '../work-source.ts';
 import { type DesiredWork, desiredWorks, type Failed, isFailed, originOf } from './desired.ts';
+import { envelopesAsNamed } from './envelope-works.ts';
 import { releases, withoutForeign, withoutLabels } from './foreign-metadata.ts';
 import { type Said, type Summary, summarise } from './summary.ts';
 
@@ -259,8 +261,12 @@ function notSynchronized(observed: Observed, why: Omit<Said, 'type'>): Decision 
 
 const isGoing = ({ metadata }: HubWork): boolean => metadata.deletionTimestamp !== undefined;
 
-function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
+function order(observed: Observed, asked: readonly DesiredWork[]): Decision {
   const { binding, works } = observed;
+  const { desired, duplicates } = envelopesAsNamed(
+    asked,
+    works.filter((each) => isOf(binding, each) && !isGoing(each)),
+  );
   const byName = new Map(works.map((each) => [each.metadata.name ?? '', each]));
   const going = desired.map(({ name }) => byName.get(name)).find((each) => each !== undefined && isGoing(each));
   if (going !== undefined) {
@@ -293,7 +299,10 @@ function order(observed: Observed, desired: readonly DesiredWork[]): Decision {
   // New Works first: an object that moves into one must be named there before the Work it leaves stops naming it.
   const made = writes.filter((each) => each.do === 'create');
   const changed = writes.filter((each) => each.do !== 'create');
-  return report(observed, writes.length > 0 ? undefined : present, [sure, made, changed, taken]);
+  const told = duplicates.map((message) =>
+    tellEvent(observed.family.bindings, binding, { type: 'Warning', reason: 'DuplicateEnvelopeWorks', message }),
+  );
+  return report(observed, writes.length > 0 ? undefined : present, [sure, made, changed, taken, told]);
 }
 
 /**
