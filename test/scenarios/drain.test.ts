@@ -97,6 +97,62 @@ describe('a drain', () => {
     expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '1' });
   });
 
+  forCluster('of a cluster with ten placements of all types leaves what cannot go', { members: 3 }, async (it) => {
+    await it.give(configMap('1'));
+    const external = { strategy: { type: 'External' } };
+    const budgets = 'clusterresourceplacementdisruptionbudgets';
+    const protect = (name: string, spec: object) =>
+      it.fleet.hub.create(budgets, undefined, { metadata: { name }, spec });
+    // Each has a namespace of its own: one that two place fails on the second.
+    const placed = async (name: string, spec: object = {}) => {
+      await it.fleet.hub.create('namespaces', undefined, { metadata: { name } });
+      await it.place({ resourceSelectors: [theNamespace({ name })], ...spec }, name);
+    };
+    const fixed = (...clusterNames: readonly string[]) => ({ policy: { placementType: 'PickFixed', clusterNames } });
+    await it.place({ resourceSelectors: [theNamespace({ selectionScope: 'NamespaceOnly' })] }, 'all');
+    for (const name of ['all-room', 'all-full', 'runs']) await placed(name);
+    for (const name of ['n', 'n-room', 'n-full']) await placed(name, picks(3));
+    await placed('fixed', fixed('c1', 'c2'));
+    await placed('elsewhere', fixed('c2'));
+    await it.runs(10_000);
+    const team = { metadata: { name: 'team' }, spec: { resourceSelectors: [CONFIG_MAPS] } };
+    await it.fleet.hub.create('resourceplacements', 'shop', team);
+    await protect('all-room', { minAvailable: 2 });
+    await protect('all-full', { minAvailable: 3 });
+    await protect('n-room', { maxUnavailable: '30%' });
+    await protect('n-full', { minAvailable: '100%' });
+    await it.runs(10_000);
+    await it.change(external, 'runs');
+    await it.runs();
+    const { code, left } = await drained(it, 'c1', 2);
+    expect(code).not.toBe(0);
+    expect(left.map(({ what }) => what).toSorted()).toEqual([
+      'ClusterResourcePlacement "all-full"',
+      'ClusterResourcePlacement "fixed"',
+      'ClusterResourcePlacement "n-full"',
+      'ResourcePlacement "shop/team"',
+    ]);
+    const on = async (name: string) => (await it.clusters(name)).join();
+    const found = Object.fromEntries(
+      await Promise.all(
+        ['all', 'all-room', 'n', 'n-room', 'runs', 'all-full', 'n-full', 'fixed', 'elsewhere'].map(
+          async (name) => [name, await on(name)] as const,
+        ),
+      ),
+    );
+    expect(found).toEqual({
+      all: 'c2,c3',
+      'all-room': 'c2,c3',
+      n: 'c2,c3',
+      'n-room': 'c2,c3',
+      runs: 'c2,c3',
+      'all-full': 'c1,c2,c3',
+      'n-full': 'c1,c2,c3',
+      fixed: 'c1,c2',
+      elsewhere: 'c2',
+    });
+  });
+
   forCluster('adds and removes its own taint and no other', { members: 1 }, async (it) => {
     const other = { key: 'maintenance', effect: 'NoSchedule' };
     await it.fleet.patch('memberclusters', undefined, 'c1', { spec: { taints: [other] } });
