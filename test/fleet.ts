@@ -13,6 +13,7 @@ import { seededRandom } from '../src/base/random.ts';
 import { type HubOptions, startAgent, startHub } from '../src/main/parts.ts';
 import { transportProbe } from '../src/member/heartbeat/probe.ts';
 import type { Probe } from '../src/member/heartbeat/pulse.ts';
+import type { PropertyProvider } from '../src/member/properties/provider.ts';
 import { type Log, silentLog } from '../src/runtime/deps.ts';
 import type { Manager } from '../src/runtime/manager.ts';
 import { type Profile, profileOf } from '../src/sim/pretend/profile.ts';
@@ -29,6 +30,7 @@ export const identityOf = (cluster: string): User => ({
 export interface AgentOptions {
   readonly as?: User;
   readonly probe?: Probe;
+  readonly provider?: PropertyProvider;
   readonly seed?: number;
 }
 
@@ -264,7 +266,7 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
       if (settings.delivers !== undefined) startWorkloads(name, member, settings.delivers);
       if (agent !== false) fleet.startAgent(name);
     },
-    startAgent(name, { as = identityOf(name), probe, seed = 5 } = {}) {
+    startAgent(name, { as = identityOf(name), probe, provider, seed = 5 } = {}) {
       const member = fleet.member(name);
       const own = counted(member.as(admin), `${name} at home`, () => downs.has(name));
       const started = startAgent(
@@ -275,7 +277,7 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
           ...(settings.delivers === undefined ? {} : { catalogues: { member: member.running.catalogue } }),
           log: passLog(name, passes),
         },
-        { cluster: name, probe: probe ?? transportProbe(own) },
+        { cluster: name, probe: probe ?? transportProbe(own), ...(provider === undefined ? {} : { provider }) },
       );
       const agent: Agent = {
         manager: started,

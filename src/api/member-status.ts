@@ -11,7 +11,7 @@ export const MAX_PROPERTIES = 1000;
 export const MAX_RESOURCES = 100;
 export const MAX_NAMESPACES = 5000;
 /** Certificates of a cluster are properties, too. */
-const MAX_PROPERTY_LENGTH = 16_384;
+export const MAX_PROPERTY_LENGTH = 16_384;
 const MAX_QUANTITY_LENGTH = 64;
 const MAX_NAME_LENGTH = 253;
 

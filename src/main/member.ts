@@ -15,6 +15,7 @@ import { type Agent, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
 import { createCredential, keepToken } from './keep-token.ts';
+import { loadProvider } from './load-provider.ts';
 import { jsonLog, type LogLevel } from './log.ts';
 import { checkKinds } from './needed-kinds.ts';
 import { agentNeeds } from './parts.ts';
@@ -29,6 +30,7 @@ export interface MemberCommandOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly healthPort?: number;
+  readonly propertyProvider?: string;
   readonly logLevel: LogLevel;
 }
 
@@ -39,6 +41,7 @@ export async function member(options: MemberCommandOptions): Promise<void> {
   const log = jsonLog(options.logLevel, { part: 'member', cluster: options.name });
   const metrics = new Registry();
   const throttled = (server: 'hub' | 'member') => tellThrottling({ server, clock: wallClock, log, metrics });
+  const provider = await loadProvider(options.propertyProvider, log);
   const credential = createCredential();
   using hub = await reach(
     'the hub',
@@ -95,7 +98,7 @@ export async function member(options: MemberCommandOptions): Promise<void> {
       servers,
       ...besideDisk(),
     },
-    { cluster: options.name, probe, metrics, isRemote: true },
+    { cluster: options.name, probe, metrics, isRemote: true, ...(provider === undefined ? {} : { provider }) },
   );
   console.log(`flotilla: the agent of member "${options.name}" is running; Ctrl-C stops it`);
   await stopped;

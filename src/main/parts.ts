@@ -24,6 +24,8 @@ import { workGenerator } from '../hub/work-generator/controller.ts';
 import { applierWorker } from '../member/apply/worker.ts';
 import { heartbeat } from '../member/heartbeat/controller.ts';
 import type { Probe } from '../member/heartbeat/pulse.ts';
+import { createCollector } from '../member/properties/collector.ts';
+import type { PropertyProvider } from '../member/properties/provider.ts';
 import { hubSources } from '../member/sources.ts';
 import type { ServerName } from '../runtime/controller.ts';
 import type { Deps } from '../runtime/deps.ts';
@@ -150,12 +152,19 @@ function delivery(
 export interface AgentOptions extends PartOptions {
   readonly cluster: string;
   readonly probe: Probe;
+  /** Tells more of the member than the agent collects itself. */
+  readonly provider?: PropertyProvider;
 }
 
 /** Without a catalogue of the member's kinds it only sends heartbeats. */
-export function startAgent(deps: Deps, { cluster, probe, mayWrite, metrics, isRemote }: AgentOptions): Manager {
+export function startAgent(deps: Deps, options: AgentOptions): Manager {
+  const { cluster, probe, provider, mayWrite, metrics, isRemote } = options;
   return startManager(deps, {
-    controllers: agentControllers(deps, { cluster, probe, ...(isRemote ? { isRemote } : {}) }),
+    controllers: agentControllers(deps, {
+      ...{ cluster, probe },
+      ...(isRemote ? { isRemote } : {}),
+      ...(provider === undefined ? {} : { provider }),
+    }),
     manager: 'flotilla-member',
     ...(mayWrite ? { mayWrite } : {}),
     ...(metrics ? { metrics } : {}),
@@ -163,13 +172,26 @@ export function startAgent(deps: Deps, { cluster, probe, mayWrite, metrics, isRe
 }
 
 function agentControllers(
-  { clock, random, catalogues }: Pick<Deps, 'clock' | 'random' | 'catalogues'>,
-  { cluster, probe, isRemote }: Pick<AgentOptions, 'cluster' | 'probe' | 'isRemote'>,
+  {
+    clock,
+    random,
+    catalogues,
+    servers,
+  }: Pick<Deps, 'clock' | 'random' | 'catalogues'> & Partial<Pick<Deps, 'servers'>>,
+  { cluster, probe, isRemote, provider }: Pick<AgentOptions, 'cluster' | 'probe' | 'isRemote' | 'provider'>,
 ): Controllers {
   const catalogue = catalogues?.member;
   const sources = hubSources(cluster);
+  const member = servers?.member;
+  const collector =
+    provider === undefined || member === undefined
+      ? {}
+      : {
+          collector: (signal: AbortSignal) =>
+            createCollector({ provider, cluster, member, clock, random: random.fork('properties'), signal }),
+        };
   return [
-    heartbeat({ cluster, probe, clock, random: random.fork('heartbeat'), sources }),
+    heartbeat({ cluster, probe, clock, random: random.fork('heartbeat'), sources, ...collector }),
     ...(catalogue === undefined
       ? []
       : [applierWorker({ cluster, catalogue, random: random.fork('applier'), sources })]),

@@ -72,6 +72,10 @@ export function addMember(root: Command): void {
       'kubeconfig of the member (default: $KUBECONFIG, ~/.kube/config, or the Pod it runs in)',
     )
     .option('--context <name>', 'context of that kubeconfig')
+    .option(
+      '--property-provider <module>',
+      'a module that reports more properties of the cluster (docs/property-providers.md), or none (default: none)',
+    )
     .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
     .action(async (...given: Parameters<typeof member>) => (await import('../member.ts')).member(...given));
 }

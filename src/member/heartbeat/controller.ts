@@ -5,6 +5,7 @@ import { memberNamespace } from '../../api/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Controller, Projected, See, Source } from '../../runtime/controller.ts';
+import type { Collector } from '../properties/collector.ts';
 import { busyPods, type HubSources, hubSources, memberNamespaces, nodes } from '../sources.ts';
 import { decide, type Observed } from './decide.ts';
 import { type Facts, hasOtherNamespaces } from './facts.ts';
@@ -19,6 +20,8 @@ export interface HeartbeatOptions {
   readonly probe: Probe;
   /** Whether the hub learns which namespaces the member has. */
   readonly reportNamespaces?: boolean;
+  /** Started with the controller. */
+  readonly collector?: (signal: AbortSignal) => Collector;
   /** Shared with the other controllers of the agent. */
   readonly sources?: HubSources;
 }
@@ -70,7 +73,12 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
     ],
 
     begin(wake, signal) {
-      pulse = createPulse({ clock, random, probe, signal, onBeat: () => wake(cluster) });
+      const collector = options.collector?.(signal);
+      pulse = createPulse({
+        ...{ clock, random, probe, signal },
+        ...(collector === undefined ? {} : { collector }),
+        onBeat: () => wake(cluster),
+      });
     },
 
     observe(see, key) {

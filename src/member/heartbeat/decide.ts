@@ -13,7 +13,7 @@ import { threeWayPatch } from '../../base/three-way-merge.ts';
 import { patch, patchStatus, seen, type Telling, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import type { AgentWork, HubSources } from '../sources.ts';
-import { areKnown, type Facts, NAMESPACE_COLLECTION, namespacesOf, usageOf } from './facts.ts';
+import { areKnown, type Facts, NAMESPACE_COLLECTION, namespacesOf, usageOf, withCollection } from './facts.ts';
 import { GATHERING_MS } from './news.ts';
 import type { Beat } from './pulse.ts';
 
@@ -93,13 +93,14 @@ function withNamespaces({ internal, facts, now }: Observed): MemberStatus {
   return { ...before, conditions: [...told, ...others], ...(namespaces === undefined ? {} : { namespaces }) };
 }
 
-function heartbeat(observed: Observed, { stamp, health }: Beat): MemberStatus {
+function heartbeat(observed: Observed, { stamp, health, collection }: Beat): MemberStatus {
   const { internal, facts, rival, now } = observed;
   const before = internal.status;
   const { namespaces, condition } = namespacesOf(facts, before);
   const conditions = [
     ...(condition === undefined ? [] : [condition]),
     ...(rival === undefined ? [] : [notAlone(rival)]),
+    ...(collection?.findings ?? []),
   ].map((finding) => nextCondition(conditionOf(before?.conditions, finding.type), at(internal, finding), now));
   const agent: AgentStatus = {
     type: OWN_TYPE,
@@ -113,7 +114,7 @@ function heartbeat(observed: Observed, { stamp, health }: Beat): MemberStatus {
   };
   return {
     ...(conditions.length === 0 ? {} : { conditions }),
-    ...usageOf(facts, before, now),
+    ...withCollection(usageOf(facts, before, now), before, collection, now),
     ...(namespaces === undefined ? {} : { namespaces }),
     agentStatus: withOwn(before?.agentStatus, agent),
   };

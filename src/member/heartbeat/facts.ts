@@ -7,6 +7,7 @@ import { kubeTime } from '../../base/clock.ts';
 import { by } from '../../base/compare.ts';
 import { deepEqual } from '../../base/json.ts';
 import { formatAmounts, minus, sum } from '../amounts.ts';
+import type { Collection } from '../properties/collector.ts';
 import type { MemberNamespace, MemberNode, MemberPod } from '../sources.ts';
 
 /** A status of some 400 KB; the API server's limit is at 1.5 MB. */
@@ -44,6 +45,35 @@ export function usageOf({ nodes, pods }: Facts, before: MemberStatus | undefined
       available: formatAmounts(minus(allocatable, requested)),
       observationTime,
     },
+  };
+}
+
+/** What the provider found replaces what the agent found by itself; the number of nodes is always told. */
+export function withCollection(
+  own: Usage,
+  before: MemberStatus | undefined,
+  collection: Collection | undefined,
+  now: number,
+): Usage {
+  if (collection?.isKept) {
+    const { properties: kept, resourceUsage } = before ?? {};
+    return {
+      ...own,
+      ...(kept === undefined ? {} : { properties: kept }),
+      ...(resourceUsage === undefined ? {} : { resourceUsage }),
+    };
+  }
+  if (collection?.collected === undefined) return own;
+  const observationTime = kubeTime(now);
+  const { properties: found = {}, resources } = collection.collected;
+  const all = Object.entries(found).map(([name, value]) => [name, { value, observationTime }] as const);
+  return {
+    properties: { ...own.properties, ...Object.fromEntries(all) },
+    ...(resources === undefined
+      ? own.resourceUsage === undefined
+        ? {}
+        : { resourceUsage: own.resourceUsage }
+      : { resourceUsage: { ...resources, observationTime } }),
   };
 }
 

@@ -6,6 +6,7 @@
 import { type Clock, kubeTime } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
+import type { Collection, Collector } from '../properties/collector.ts';
 
 export type Health = { readonly ok: true } | { readonly ok: false; readonly cause: string };
 
@@ -16,6 +17,8 @@ export interface Beat {
   readonly at: number;
   readonly stamp: string;
   readonly health: Health;
+  /** What the property provider told with it; absent without one. */
+  readonly collection?: Collection;
 }
 
 export interface Pulse {
@@ -32,6 +35,8 @@ export interface PulseOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe;
+  /** Asked beside the probe, so that a beat waits for neither longer than for one. */
+  readonly collector?: Collector;
   onBeat(): void;
   readonly signal: AbortSignal;
 }
@@ -42,7 +47,7 @@ const LONGEST_PROBE_MS = 10_000;
 /** Stamps that are remembered as ours. */
 const REMEMBERED = 32;
 
-export function createPulse({ clock, random, probe, onBeat, signal }: PulseOptions): Pulse {
+export function createPulse({ clock, random, probe, collector, onBeat, signal }: PulseOptions): Pulse {
   let periodMs: number | undefined;
   let lastAt: number | undefined;
   let beat: Beat | undefined;
@@ -73,10 +78,11 @@ export function createPulse({ clock, random, probe, onBeat, signal }: PulseOptio
 
   async function ask(period: number): Promise<void> {
     const asked = round;
-    const health = await probeWithin(Math.min(LONGEST_PROBE_MS, period / 2));
+    const mostMs = Math.min(LONGEST_PROBE_MS, period / 2);
+    const [health, collection] = await Promise.all([probeWithin(mostMs), collector?.collect(mostMs)]);
     if (asked !== round || signal.aborted) return;
     const at = clock.now();
-    beat = { at, stamp: kubeTime(at), health };
+    beat = { at, stamp: kubeTime(at), health, ...(collection === undefined ? {} : { collection }) };
     stamps.push(beat.stamp);
     if (stamps.length > REMEMBERED) stamps.shift();
     onBeat();
