@@ -49,6 +49,8 @@ const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/\b[WEI]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ /g, 'LOG '],
   // A watch that kubectl itself ends within a second is noise of its own clock.
   [/LOG reflector\.go:\d+\] [^\n]*very short watch[^\n]*\n/g, ''],
+  // So is one that its own --timeout cuts off before it has begun.
+  [/LOG reflector\.go:\d+\] "Failed to watch"[^\n]*context (?:deadline exceeded|canceled)[^\n]*\n/g, ''],
   // Refusals of a patch show the whole object, with its managers.
   [/Invalid value: "\{\\"apiVersion\\"(?:[^"\\]|\\.)*"/g, 'Invalid value: OBJECT'],
   [/(resourceVersion['"]?: ?['"]?)\d+/gi, '$1RV'],

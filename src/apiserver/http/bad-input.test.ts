@@ -77,6 +77,31 @@ describe('a body', () => {
     expect(reply.json).toMatchObject({ code: 413, message: 'Request entity too large: limit is 3145728' });
   });
 
+  test('of 10 MB is read to its end after the answer, also for a client that keeps no connection', async () => {
+    await start();
+    const size = 10 * 1024 * 1024;
+    const socket = await aSocket(
+      head(`POST ${CM}`, 'Content-Type: application/json', `Content-Length: ${size}`, 'Connection: close'),
+    );
+    let isEnded = false;
+    socket.once('end', () => {
+      isEnded = true;
+    });
+    await new Promise<void>((resolve) => {
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += String(chunk);
+        if (/"code":413\}/.test(text)) resolve();
+      });
+    });
+    expect((await server.call('GET', '/healthz')).text).toBe('ok');
+    expect(isEnded).toBe(false);
+    const text = closed(socket);
+    socket.write(Buffer.alloc(size, 'a'));
+    await text;
+    expect(socket.errored).toBeNull();
+  });
+
   test('of 10 MB in chunks is refused too', async () => {
     await start();
     const chunk = 'a'.repeat(64 * 1024);

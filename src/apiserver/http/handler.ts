@@ -166,14 +166,15 @@ export function createHandler(options: HandlerOptions): Handler {
       options.onFailure?.(thrown, { method: exchange.request.method ?? '', path: note.path });
     }
     const { request, response } = exchange;
+    const isStillSent = error.code === 413 && !request.complete;
     try {
-      sendError(exchange, error);
+      sendError(exchange, error, { staysOpen: isStillSent });
     } catch {
       // The answer had begun, or cannot be written: the client must not take what it has for whole.
       response.destroy();
       return;
     }
-    if (error.code === 413) discardRest(request, limits.bodyBytes);
+    if (isStillSent) discardRest(request, response, limits.bodyBytes);
   };
 
   const waiting = new WeakMap<Socket, number>();
@@ -299,12 +300,16 @@ const isBuiltinGroup = ({ cluster }: HttpCluster, group: string): boolean =>
 
 const MOST_DISCARDED = 64 * 1024 * 1024;
 
-/** Reads on without keeping anything: a client that is cut off while it sends would never see why. */
-function discardRest(request: IncomingMessage, bodyBytes: number): void {
+/**
+ * Reads on without keeping anything, and ends the answer after that: a client that is cut off while it sends would never see why. A response that has
+ * ended closes the connection of a client that keeps none.
+ */
+function discardRest(request: IncomingMessage, response: ServerResponse, bodyBytes: number): void {
   let left = Math.max(MOST_DISCARDED, bodyBytes);
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) request.socket.destroy();
   });
+  request.once('close', () => response.end());
   request.resume();
 }

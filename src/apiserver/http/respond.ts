@@ -32,6 +32,8 @@ export interface AnswerOptions {
   readonly cacheControl?: string;
   /** Names and values in turn. */
   readonly more?: readonly string[];
+  /** The caller ends the response. */
+  readonly staysOpen?: boolean;
 }
 
 export function sendBytes(
@@ -39,13 +41,14 @@ export function sendBytes(
   code: number,
   contentType: string,
   bytes: Uint8Array,
-  { cacheControl, more }: AnswerOptions = {},
+  { cacheControl, more, staysOpen = false }: AnswerOptions = {},
 ): void {
   const headers = headersOf(exchange, contentType, cacheControl);
   if (code !== 304) headers.push('Content-Length', String(bytes.length));
   if (more) headers.push(...more);
   exchange.response.writeHead(code, headers);
-  exchange.response.end(bytes);
+  if (staysOpen) exchange.response.write(bytes);
+  else exchange.response.end(bytes);
 }
 
 export const sendJson = (exchange: Exchange, code: number, value: unknown, options?: AnswerOptions): void =>
@@ -57,9 +60,10 @@ export const sendText = (exchange: Exchange, code: number, text: string): void =
 /** What a real server says of a path that belongs to no group it knows. */
 export const sendNoSuchPage = (exchange: Exchange): void => sendText(exchange, 404, '404 page not found\n');
 
-export function sendError(exchange: Exchange, error: ApiError): void {
+export function sendError(exchange: Exchange, error: ApiError, options: Pick<AnswerOptions, 'staysOpen'> = {}): void {
   const after = error.details?.retryAfterSeconds;
-  sendJson(exchange, error.code, statusOf(error), after === undefined ? {} : { more: ['Retry-After', String(after)] });
+  const more = after === undefined ? {} : { more: ['Retry-After', String(after)] };
+  sendJson(exchange, error.code, statusOf(error), { ...options, ...more });
 }
 
 /** Whatever was thrown, as an error with a code. */
