@@ -109,7 +109,7 @@ export function bindingEvidence(kind: string, binding: HubBinding, now: number):
   return {
     about: `${kind} ${nameOf(metadata)}`,
     says: [
-      spec.resourceSnapshotName === '' ? 'carries nothing yet' : `carries ${spec.resourceSnapshotName}`,
+      spec.resourceSnapshotName === '' ? 'is bound to no revision yet' : `is bound to ${spec.resourceSnapshotName}`,
       ...(spec.state === 'Bound' ? [] : [`is ${spec.state}`]),
       ...deletion(metadata, now),
       ...open.map((each) => sayCondition(each, now, said)),

@@ -165,7 +165,7 @@ Evidence:
        joined and healthy
        last heartbeat 10s ago
      ClusterResourceBinding "web-eu-1-1"
-       carries web-1-snapshot
+       is bound to web-1-snapshot
        Available False (NotFine), for 5m: Available is not reached
        Deployment "shop/web": Available False (ManifestNotAvailableYet), for 5m: no Pod is ready
      Work "fleet-member-eu-1/web-work"
@@ -276,7 +276,7 @@ Evidence:
        joined and healthy
        last heartbeat 10s ago
      ClusterResourceBinding "web-eu-1-1"
-       carries web-1-snapshot
+       is bound to web-1-snapshot
        Applied False (NotFine), for 5m: Applied is not reached
        Applied False (FailedToTakeOver), for 5m: Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set
      the same of eu-2, us-1
@@ -917,7 +917,7 @@ What you can do:
     const { code, text } = await ask('placement/web', { cluster: 'us-1' });
     expect(code).toBe(2);
     expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" blocks the rollout/);
-    expect(text).toContain('     ClusterResourceBinding "web-us-1-1"\n       carries web-0-snapshot\n');
+    expect(text).toContain('     ClusterResourceBinding "web-us-1-1"\n       is bound to web-0-snapshot\n');
   });
 
   test.each([

@@ -32,13 +32,16 @@ export async function diff(server: Server, which: WhichPlacement, options: DiffO
   return clusters.every(({ differences }) => differences.length === 0) ? EXIT.complete : EXIT.waiting;
 }
 
-function printCluster({ cluster, from, because, compared, differences }: ClusterDifference, print: Print): void {
+function printCluster(
+  { cluster, snapshot, from, because, compared, differences }: ClusterDifference,
+  print: Print,
+): void {
   const source =
     from === 'member'
       ? `${compared} ${compared === 1 ? 'object' : 'objects'} compared on the cluster`
       : `from the placement's status, as the agent reported it (${because})`;
   const count = differences.length === 0 ? 'no differences' : `${differences.length} different`;
-  print.line(plainText(`cluster ${cluster}: ${count}; ${source}`));
+  print.line(plainText(`cluster ${cluster}${snapshot === undefined ? '' : ` (${snapshot})`}: ${count}; ${source}`));
   printAll(differences, print);
 }
 

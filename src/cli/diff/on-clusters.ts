@@ -6,9 +6,9 @@ import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import type { Placement, PlacementStatus } from '../../api/placement.ts';
 import type { Transport } from '../../api/transport.ts';
 import type { Work } from '../../api/work.ts';
-import { byText } from '../../base/compare.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
+import { byName } from '../../base/natural-order.ts';
 import { createClient } from '../../client/client.ts';
 import type { Connected } from '../connect.ts';
 import { objectName } from '../explanation.ts';
@@ -28,6 +28,8 @@ export type Sides = (
 
 export interface ClusterDifference {
   readonly cluster: string;
+  /** The resource snapshot that the hub ordered for it, which may be an earlier one than the newest. */
+  readonly snapshot?: string;
   /** Where it was read. */
   readonly from: 'member' | 'status';
   /** Of `status`: why not on the member. */
@@ -56,7 +58,7 @@ export async function onClusters(
   const reader = createReader(server, which);
   const bindings = (ifRead(await reader.bindings()) ?? []).filter(({ metadata }) => !metadata.deletionTimestamp);
   const listed = (placement.status?.placementStatuses ?? []).flatMap(({ clusterName }) => clusterName ?? []);
-  const picked = [...new Set([...bindings.map(({ spec }) => spec.targetCluster), ...listed])].toSorted(byText);
+  const picked = [...new Set([...bindings.map(({ spec }) => spec.targetCluster), ...listed])].toSorted(byName);
   const { cluster } = asked;
   const kindOf = ({ apiVersion, kind }: KubeObject) => server.catalogue.byKind(apiVersion, kind);
   if (cluster !== undefined && !picked.includes(cluster))
@@ -67,7 +69,11 @@ export async function onClusters(
     const works = (await Promise.all(own.map((binding) => reader.worksOf(binding)))).flatMap(
       (read) => ifRead(read) ?? [],
     );
-    found.push(await onCluster(placement, each, works, { ...asked, kindOf }));
+    const snapshot = own[0]?.spec.resourceSnapshotName;
+    found.push({
+      ...(await onCluster(placement, each, works, { ...asked, kindOf })),
+      ...(snapshot === undefined || snapshot === '' ? {} : { snapshot }),
+    });
   }
   return found;
 }
