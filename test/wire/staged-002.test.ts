@@ -1,4 +1,5 @@
-// Seed 002 on `flotilla up`. What it says of whole clusters and of namespaces is told with the fleets that ship for it; the usual one will do to begin.
+// Seed 002 on `flotilla up`. What it says of whole clusters is told with the fleet that ships for it; the usual one will do to begin. Namespaces: the
+// walk through docs/seeds.md, and staged-002-namespaced.proof.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_USER } from '../../src/apiserver/auth/pki.ts';
 import { type Fleet, startFleet } from './delivery.ts';
@@ -6,11 +7,9 @@ import { namespace } from './delivery-kinds.ts';
 import { skipsKubectl } from './server.ts';
 import { onlyPrinted, type Run, seed, shellOf, withShortWaits } from './staged-002.ts';
 import { describeClusterScope } from './staged-002-cluster.ts';
-import { describeNamespaceScope } from './staged-002-namespace.ts';
 
 describe.skipIf(skipsKubectl)('flotilla up', () => {
   describeClusterScope(startFleet, { signs: ADMIN_USER });
-  describeNamespaceScope(startFleet, { signs: ADMIN_USER });
 
   describe('seed 002, without a fleet of its own', () => {
     let fleet: Fleet;
