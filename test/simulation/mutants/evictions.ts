@@ -3,11 +3,11 @@ import type { Mutant } from './mutant.ts';
 
 export const evictionMutants: readonly Mutant[] = [
   {
-    name: 'leaves the mark of another eviction',
-    danger: 'Two leaders that judged by the same numbers both delete a binding, and the budget is exceeded.',
-    file: 'src/hub/eviction/decide.ts',
-    find: "...(allowance.code === 'budget' ? revocations(observed, uid) : []),",
-    replace: '',
+    name: 'judges by the bindings of its cache',
+    danger: 'A stale cache has clusters as available that failed or were evicted, and the budget is exceeded.',
+    file: 'src/hub/eviction/controller.ts',
+    find: 'const isAsked = see.wasAsked?.(family.bindings, part) ?? true;',
+    replace: 'const isAsked = true;',
     caughtBy: 'evictions',
     alone: true,
   },
