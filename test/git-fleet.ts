@@ -7,8 +7,10 @@ import type { GitRepo, GitRepoStatus } from '../src/api/git-repo.ts';
 import { SYSTEM_NAMESPACE } from '../src/api/names.ts';
 import type { KubeObject } from '../src/api/object.ts';
 import { ApiError } from '../src/base/errors.ts';
+import type { Renderer } from '../src/hub/git/renderer.ts';
 import type { GitClient } from '../src/hub/git/repository.ts';
 import { type GitProgramOptions, gitProgram } from '../src/main/git/git-program.ts';
+import { type RenderProgramsOptions, renderPrograms } from '../src/main/git/render-programs.ts';
 import { aFleet, type Fleet } from './fleet.ts';
 import { aGitServer, type GitServer } from './git-server.ts';
 
@@ -36,16 +38,19 @@ export interface GitFleet {
 export interface GitFleetOptions {
   readonly members?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly program?: Partial<GitProgramOptions>;
+  readonly renders?: Partial<RenderProgramsOptions>;
+  readonly skip?: boolean;
 }
 
 const MEMBERS = { c1: {}, c2: {}, c3: {} };
 
 export function gitScenario(name: string, options: GitFleetOptions, run: (it: GitFleet) => Promise<void>): void {
-  test(name, { timeout: 60_000 }, async () => {
+  test(name, { timeout: 60_000, skip: options.skip ?? false }, async () => {
     await using git = await aGitServer();
     const directory = mkdtempSync(join(tmpdir(), 'git-fleet-'));
     const counted = counting(gitProgram({ directory, ...options.program }));
-    const settings = { delivers: {}, git: { client: counted.client } };
+    const renderer = counted.renderer(renderPrograms({ directory, ...options.renders }));
+    const settings = { delivers: {}, git: { client: counted.client, renderer } };
     await using fleet = await aFleet(settings);
     try {
       for (const [member, labels] of Object.entries(options.members ?? MEMBERS)) await fleet.join(member, { labels });
@@ -60,6 +65,7 @@ export function gitScenario(name: string, options: GitFleetOptions, run: (it: Gi
 
 interface Counted {
   readonly client: GitClient;
+  renderer(inner: Renderer): Renderer;
   readonly busy: number;
   idle(): Promise<void>;
 }
@@ -81,6 +87,11 @@ function counting(inner: GitClient): Counted {
       kept: (...args) => noted(inner.kept(...args)),
       files: (...args) => noted(inner.files(...args)),
     },
+    renderer: (inner) => ({
+      kustomize: (...args) => noted(inner.kustomize(...args)),
+      helm: (...args) => noted(inner.helm(...args)),
+      patched: (...args) => inner.patched(...args),
+    }),
     get busy() {
       return running.size;
     },

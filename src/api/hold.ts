@@ -28,6 +28,7 @@ export type HoldCode =
   | 'Paused'
   | 'PredecessorLeaving'
   | 'RemovalPending'
+  | 'RenderFailed'
   | 'RevisionPending'
   | 'RunNotStarted'
   | 'RunStopped'
@@ -39,7 +40,8 @@ export type HoldCode =
   | 'SurgeUsed'
   | 'TimedWait'
   | 'Unreachable'
-  | 'UntrackedPeriod';
+  | 'UntrackedPeriod'
+  | 'VariantPending';
 
 /** What keeps a placement as a whole from moving, until somebody does something about it. */
 export const BLOCKING: readonly string[] = [
@@ -107,6 +109,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
     facts['cluster'] === undefined
       ? `${on} has not finished removing resources that are no longer placed there${facts['cause'] === undefined ? '' : ` (${causeWords(facts)})`}`
       : `${on} is still being removed from cluster "${facts['cluster']}"`,
+  RenderFailed: (facts, on) => `the content for ${on} cannot be rendered: ${facts['message'] ?? 'unknown cause'}`,
   RevisionPending: (_facts, on) =>
     `what ${on} selects has changed; the hub still collects changes before it makes a revision`,
   RunNotStarted: (_facts, on) => `${on} is prepared and has not been started`,
@@ -130,6 +133,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
       : `no heartbeat of ${on} was seen for ${facts['seconds']} s`,
   UntrackedPeriod: (facts, on) =>
     `the availability of ${on} cannot be tracked; it counts as available after ${facts['seconds'] ?? '?'} s`,
+  VariantPending: (_facts, on) => `the content for ${on} has not been rendered yet`,
 };
 
 export const HOLD_CODES = Object.keys(SENTENCES) as readonly HoldCode[];

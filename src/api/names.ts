@@ -82,6 +82,10 @@ export const annotations = {
   sourceCommit: 'flotilla.dev/source-commit',
   /** On a placement that a GitRepo made: a hash of what the repository asked for last. */
   sourceHash: 'flotilla.dev/source-hash',
+  /** On the first resource snapshot of a revision with content variants: which cluster has which (JSON). */
+  variants: 'flotilla.dev/variants',
+  /** On an object within a resource snapshot: the variants that have it. Never on a cluster. */
+  variant: 'flotilla.dev/variant',
 } as const;
 
 export const finalizers = {

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemRandom } from '../base/random.ts';
 import { gitProgram, removeLeftovers } from './git/git-program.ts';
+import { renderPrograms } from './git/render-programs.ts';
 import type { HubOptions } from './parts.ts';
 
 export interface GitFlags {
@@ -30,6 +31,7 @@ export async function gitOf(
   await removeLeftovers(directory);
   return {
     client: gitProgram({ directory, allowFiles: allowFileRepositories }),
+    renderer: renderPrograms({ directory }),
     breathe: () => new Promise<void>((done) => setImmediate(done)),
     async [Symbol.asyncDispose]() {
       if (kept === undefined) await rm(directory, { recursive: true, force: true });

@@ -47,7 +47,7 @@ export interface HubOptions extends Partial<Settings>, PartOptions {
   /** Evictions that were created earlier are not carried out (epoch milliseconds). */
   readonly evictionsSince?: number;
   /** Repositories are followed by this; absent = GitRepos are not acted upon. */
-  readonly git?: Pick<GitOptions, 'client' | 'breathe'>;
+  readonly git?: Pick<GitOptions, 'client' | 'renderer' | 'breathe'>;
 }
 
 /** Without a catalogue of the hub's kinds it only keeps the membership. */

@@ -217,7 +217,7 @@ describe('bad input', () => {
       'KindRefused',
       'app/x.yaml:1: ',
     ],
-    ['a chart', { 'app/Chart.yaml': 'name: x\n' }, 'NotSupportedYet', 'app/Chart.yaml: '],
+    ['a chart', { 'app/Chart.yaml': 'name: x\n' }, 'NotPlain', 'app/Chart.yaml: '],
     [
       'a limit that is none',
       { 'app/fleet.yaml': 'rolloutStrategy:\n  maxUnavailable: many\n' },

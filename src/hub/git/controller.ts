@@ -3,12 +3,14 @@
 // are those of any placement (hub/placement, hub/scheduler, hub/rollout). Without a GitRepo it costs one idle watch.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { GitRepoSpec } from '../../api/git-repo.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
 import { SYSTEM_NAMESPACE } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { secretResource } from '../../api/resources.ts';
 import type { Clock } from '../../base/clock.ts';
 import { parseDuration } from '../../base/duration.ts';
-import { canonicalJson, deepEqual, isObject } from '../../base/json.ts';
+import { sha256 } from '../../base/hash.ts';
+import { canonicalJson, deepEqual, isObject, type Json } from '../../base/json.ts';
 import { createLru } from '../../base/lru.ts';
 import type { Random } from '../../base/random.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
@@ -20,9 +22,14 @@ import { marksOf } from '../revisions/content.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import { bundleKey, bundleKeyOf, type Rendered, repoKeyOf } from '../revisions/rendered.ts';
 import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
+import { memberClusters } from '../sources.ts';
+import type { Outputs } from './bundle-content.ts';
+import { excludingOf, type Fleet } from './bundle-variants.ts';
 import { decide, type Observed } from './decide.ts';
-import { createFollowing, type Followed } from './following.ts';
-import { type ParsedFiles, render } from './render.ts';
+import { createFollowing, type Followed, type ReadAgain } from './following.ts';
+import type { ParsedFiles } from './manifests.ts';
+import { render } from './render.ts';
+import type { Renderer } from './renderer.ts';
 import { type GitClient, type GitCredentials, GitError, type GitSource } from './repository.ts';
 import { familyOf, gitRepos, type HubGitRepo } from './sources.ts';
 import { policyOf } from './targets.ts';
@@ -34,6 +41,8 @@ export interface GitOptions {
   readonly catalogue: LiveCatalogue;
   readonly propagation?: PropagationSettings;
   readonly rendered: Rendered;
+  /** absent = bundles with plain YAML only. */
+  readonly renderer?: Renderer;
   /** Lets others go first, between two files. */
   breathe?(): Promise<void>;
 }
@@ -43,26 +52,31 @@ const MIN_INTERVAL_MS = 1_000;
 /** Summing up the placements of a GitRepo waits for further ones that report about the same time. */
 const SUMMARY_MS = 250;
 const MAX_PARSED = 20_000;
+const MAX_OUTPUTS = 2_000;
 
 export function gitRepoController(options: GitOptions): Controller<Observed> {
   const { client, clock, random, catalogue, rendered, breathe = async () => {} } = options;
   const following = createFollowing({ client, clock, random });
   const propagation = createPropagation(options.propagation);
   const parsed: ParsedFiles = createLru(MAX_PARSED);
+  const outputs: Outputs = createLru(MAX_OUTPUTS);
+  /** GitRepos whose content depends on the clusters there are. */
+  const usingClusters = new Set<string>();
   const known = new Set<string>();
   /** Counts changes of the kinds that the hub serves: they decide which objects are namespaced. */
   let kinds = 0;
 
-  function wantedOf(repo: HubGitRepo, source: GitSource) {
+  function wantedOf(see: See, key: string, repo: HubGitRepo, source: GitSource) {
     const { spec, metadata } = repo;
-    const { paths = [], targetNamespace = '', forceSyncGeneration = 0 } = spec;
+    const { paths = [], targetNamespace = '', forceSyncGeneration = 0, targets } = spec;
     const isSystem = metadata.namespace === SYSTEM_NAMESPACE;
+    const fleet = fleetIn(see, targets);
     return {
       source,
       intervalMs: intervalOf(spec),
       force: String(forceSyncGeneration),
-      options: canonicalJson([paths, targetNamespace, kinds]),
-      read: (files: Parameters<typeof render>[0]['files']) =>
+      options: canonicalJson([paths, targetNamespace, kinds, ...(usingClusters.has(key) ? [digestOf(fleet)] : [])]),
+      read: (files: Parameters<typeof render>[0]['files'], readAgain: ReadAgain) =>
         render({
           repo: metadata.name ?? '',
           ...(isSystem ? {} : { namespace: metadata.namespace ?? '' }),
@@ -72,6 +86,10 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
           catalogue,
           propagation,
           parsed,
+          outputs,
+          fleet,
+          renderer: options.renderer,
+          readAgain,
           breathe,
         }),
     };
@@ -90,7 +108,7 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
         retryAt: see.now + (intervalOf(repo.spec) ?? DEFAULT_INTERVAL_MS),
       };
     }
-    return following.follow(key, wantedOf(repo, sourceOf(repo.spec, credentials)));
+    return following.follow(key, wantedOf(see, key, repo, sourceOf(repo.spec, credentials)));
   }
 
   /** What a placement reports counts for the commit that was read: until it has a revision of that and reports on it, its clusters are out of sync. */
@@ -115,8 +133,11 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
   /** Contents become visible to placements here, before these are created: their first pass finds them. */
   function publish(key: string, { repo, commit }: Followed): void {
     if (repo === undefined || commit === undefined) return;
-    for (const { name, objects } of repo.bundles)
-      if (objects !== undefined) rendered.put(bundleKey(key, name), { commit, objects });
+    if (repo.usesClusters) usingClusters.add(key);
+    else usingClusters.delete(key);
+    for (const { name, objects, variants } of repo.bundles)
+      if (objects !== undefined)
+        rendered.put(bundleKey(key, name), { commit, objects, ...(variants === undefined ? {} : { variants }) });
     if (repo.problems.length === 0) rendered.keepOnly(key, new Set(repo.bundles.map(({ name }) => name)));
   }
 
@@ -143,6 +164,12 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
             ? []
             : see.all(gitRepos).map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),
       },
+      // Content may depend on the labels of clusters.
+      {
+        source: memberClusters,
+        toKeys: (member: MemberCluster, _see: See, old?: MemberCluster) =>
+          old !== undefined && deepEqual(member.metadata.labels, old.metadata.labels) ? [] : [...usingClusters],
+      },
     ],
     begin(wake, signal) {
       following.start(wake, signal);
@@ -159,6 +186,7 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
         following.forget(key);
         rendered.keepOnly(key, new Set());
         known.delete(key);
+        usingClusters.delete(key);
       } else known.add(key);
       if (repo === undefined) return undefined;
       const family = familyOf(repo);
@@ -183,12 +211,28 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
         named: namedIn(see, family, repo, followed),
         followed,
         ...(retryAt === undefined ? {} : { retryAt }),
-        targetsOf: ({ options: { overrideTargets } }) => policyOf(overrideTargets ?? repo.spec.targets, groups),
+        targetsOf: ({ options: asked }) =>
+          policyOf(asked.overrideTargets ?? repo.spec.targets, groups, excludingOf(asked, groups)),
       };
     },
     decide,
   };
 }
+
+const fleetIn = (see: See, targets: GitRepoSpec['targets']): Fleet => ({
+  clusters: see.all(memberClusters).map(({ metadata }) => metadata.labels ?? {}),
+  groups: groupsIn(see),
+  targets,
+});
+
+const digestOf = ({ clusters, groups = [], targets = [] }: Fleet): string =>
+  sha256(
+    canonicalJson([
+      clusters.map((labels) => canonicalJson(labels)).toSorted(),
+      groups.map(({ name, labels, selector }) => canonicalJson([name, labels, selector ?? null])).toSorted(),
+      targets as unknown as Json,
+    ]),
+  );
 
 /** All that a GitRepo reads of its placements. */
 const isSameFor = (a: HubPlacement, b: HubPlacement | undefined): boolean =>

@@ -4,16 +4,25 @@ import type { GitProblem, GitTarget } from '../../api/git-repo.ts';
 import type { PartitionedStrategy } from '../../api/partitioned-strategy.ts';
 import { isObject } from '../../base/json.ts';
 import { type LocatedDocument, locateYamlDocuments, YamlError } from '../../base/yaml.ts';
+import { criteriaIn, type Fields, isTextMap, type Place, type Say, targetsIn } from './fleet-fields.ts';
+import {
+  type Customization,
+  customizationsIn,
+  RENDER_FIELDS,
+  type RenderOptions,
+  renderFieldIn,
+} from './fleet-options.ts';
 
-export interface FleetFile {
+export interface FleetFile extends RenderOptions {
   readonly name?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly defaultNamespace?: string;
-  readonly namespace?: string;
   readonly rolloutStrategy?: PartitionedStrategy;
   readonly paused?: boolean;
   readonly keepResources?: boolean;
   readonly overrideTargets?: readonly GitTarget[];
+  readonly targetCustomizations?: readonly Customization[];
+  /** Default FirstMatch. */
+  readonly targetCustomizationMode?: 'FirstMatch' | 'AllMatches';
 }
 
 export interface ReadFleetFile {
@@ -22,27 +31,18 @@ export interface ReadFleetFile {
   readonly warnings: readonly GitProblem[];
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-type Place = readonly (string | number)[];
-
 export const DRIFT_IS_CORRECTED = 'it cannot be turned off yet: objects that were changed on a cluster are put back';
-const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** A placement has such a name, and so has what is made of it. */
 const BUNDLE_NAME = /^[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?$/;
 const LIMIT = /^(\+?0*[1-9][0-9]{0,8}|[+-]?([0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9})%)$/;
 
 /** Without them the clusters would get something else, or too early. */
 const REFUSED: Readonly<Record<string, string>> = {
-  helm: 'Helm charts are not supported yet',
-  kustomize: 'kustomize is not supported yet',
-  yaml: 'overlays are not supported yet',
   dependsOn: 'dependsOn is not supported yet',
-  targetCustomizations: 'targetCustomizations are not supported yet',
   serviceAccount: 'serviceAccount is not supported: agents cannot impersonate',
 };
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'targets',
-  'targetCustomizationMode',
   'namespaceLabels',
   'namespaceAnnotations',
   'createNamespace',
@@ -93,8 +93,6 @@ const textOf = (place: Place): string =>
     '',
   );
 
-type Say = (place: Place, message: string) => void;
-
 function optionsIn(fields: Fields, refuse: Say, warn: Say): FleetFile {
   const options: { -readonly [Key in keyof FleetFile]: FleetFile[Key] } = {};
   for (const [key, value] of Object.entries(fields)) {
@@ -109,15 +107,17 @@ function optionsIn(fields: Fields, refuse: Say, warn: Say): FleetFile {
     } else if (key === 'labels') {
       if (isTextMap(value)) options.labels = value;
       else refuse(place, 'a map of texts is expected');
-    } else if (key === 'defaultNamespace' || key === 'namespace') {
-      if (value === '') continue;
-      if (typeof value === 'string' && DNS_LABEL.test(value)) options[key] = value;
-      else refuse(place, 'the name of a namespace is expected');
+    } else if (RENDER_FIELDS.has(key)) renderFieldIn(options, key, value, place, refuse, warn);
+    else if (key === 'targetCustomizations') {
+      options.targetCustomizations = customizationsIn(value, place, refuse, warn);
+    } else if (key === 'targetCustomizationMode') {
+      if (value === 'FirstMatch' || value === 'AllMatches') options.targetCustomizationMode = value;
+      else refuse(place, 'FirstMatch or AllMatches is expected');
     } else if (key === 'paused' || key === 'keepResources') {
       if (typeof value === 'boolean') options[key] = value;
       else refuse(place, 'true or false is expected');
     } else if (key === 'correctDrift') {
-      if (!isObject(value)) refuse(place, 'a map with enabled is expected');
+      if (!isObject(value)) refuse(place, 'a map is expected');
       else if (value['enabled'] === false) warn(place, DRIFT_IS_CORRECTED);
     } else if (key === 'rolloutStrategy') {
       const strategy = strategyIn(value, refuse, warn);
@@ -132,9 +132,6 @@ function optionsIn(fields: Fields, refuse: Say, warn: Say): FleetFile {
 
 const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0) || value === '';
-
-const isTextMap = (value: unknown): value is Readonly<Record<string, string>> =>
-  isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 
 // ---- rolloutStrategy (spec 08 §1)
 
@@ -190,59 +187,4 @@ function partitionsIn(value: unknown, place: Place, refuse: Say, warn: Say): rea
       ...criteriaIn(criteria, here, refuse, warn),
     };
   });
-}
-
-// ---- targets
-
-const TEXTS: ReadonlySet<string> = new Set(['clusterName', 'clusterGroup']);
-const SELECTORS: ReadonlySet<string> = new Set(['clusterSelector', 'clusterGroupSelector']);
-
-function criteriaIn(fields: Fields, place: Place, refuse: Say, warn: Say): Fields {
-  const kept: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields)) {
-    if (value === null || value === undefined) continue;
-    const here = [...place, key];
-    if (TEXTS.has(key)) {
-      if (typeof value === 'string') kept[key] = value;
-      else refuse(here, 'a name is expected');
-    } else if (SELECTORS.has(key)) {
-      const problem = selectorProblem(value);
-      if (problem === undefined) kept[key] = value;
-      else refuse(here, problem);
-    } else warn(here, 'it has no effect');
-  }
-  return kept;
-}
-
-const NEEDS_VALUES: ReadonlySet<unknown> = new Set(['In', 'NotIn']);
-const TAKES_NONE: ReadonlySet<unknown> = new Set(['Exists', 'DoesNotExist']);
-
-function selectorProblem(value: unknown): string | undefined {
-  if (!isObject(value)) return 'a label selector is expected';
-  const { matchLabels, matchExpressions, ...others } = value;
-  const [other] = Object.keys(others);
-  if (other !== undefined) return `a label selector has no field "${other}"`;
-  if (matchLabels !== undefined && matchLabels !== null && !isTextMap(matchLabels))
-    return 'matchLabels: a map of texts is expected';
-  if (matchExpressions === undefined || matchExpressions === null) return undefined;
-  const isExpression = (each: unknown): boolean => {
-    if (!isObject(each) || typeof each['key'] !== 'string') return false;
-    const { operator, values } = each;
-    const count = Array.isArray(values) && values.every((text) => typeof text === 'string') ? values.length : 0;
-    return NEEDS_VALUES.has(operator) ? count > 0 : TAKES_NONE.has(operator) && count === 0;
-  };
-  return Array.isArray(matchExpressions) && matchExpressions.every(isExpression)
-    ? undefined
-    : 'matchExpressions: a list of key, operator (In, NotIn, Exists, DoesNotExist) and values is expected';
-}
-
-function targetsIn(value: unknown, place: Place, refuse: Say, warn: Say): readonly GitTarget[] | undefined {
-  if (!Array.isArray(value) || !value.every(isObject)) {
-    refuse(place, 'a list of maps is expected');
-    return undefined;
-  }
-  return (value as readonly Fields[]).map(({ name, ...criteria }, at) => ({
-    ...(typeof name === 'string' ? { name } : {}),
-    ...criteriaIn(criteria, [...place, at], refuse, warn),
-  }));
 }

@@ -20,8 +20,11 @@ export interface Wanted {
   /** What the reading depends on besides the commit. */
   readonly options: string;
   /** Makes bundles of files. */
-  read(files: readonly GitFile[]): Promise<RenderedRepo>;
+  read(files: readonly GitFile[], again: ReadAgain): Promise<RenderedRepo>;
 }
+
+/** The files of the same commit, with the texts that `reads` asks for. */
+export type ReadAgain = (reads: (path: string) => boolean) => Promise<readonly GitFile[]>;
 
 export interface Followed {
   /** The commit of `repo`. */
@@ -156,7 +159,8 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
     const isCurrent = () => !ends.aborted && followers.get(key) === follower && follower.reading === reading;
     const read = async (): Promise<Followed> => {
       try {
-        return { commit, repo: await wanted.read(await client.files(poll.source, commit, isRead, ends)) };
+        const again: ReadAgain = (reads) => client.files(poll.source, commit, reads, ends);
+        return { commit, repo: await wanted.read(await again(isRead), again) };
       } catch (error) {
         // Read again with the next poll.
         return { ...follower.followed, failure: failureOf(error) };

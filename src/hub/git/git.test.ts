@@ -101,7 +101,15 @@ describe('fleet.yaml', () => {
   });
   test.each([
     ['unknown keys are a warning with their line', 'name: web\nfoo: 1\n', [], ['2: foo']],
-    ['what would place something else is a problem', 'name: web\n\nhelm:\n  chart: x\n', ['3: helm'], []],
+    ['what would place something else is a problem', 'name: web\n\ndependsOn:\n- name: x\n', ['3: dependsOn'], []],
+    ['a chart from elsewhere', 'helm:\n  chart: x\n  repo: https://example.com\n', ['3: helm.repo'], []],
+    ['a path out of the bundle', 'kustomize:\n  dir: ../x\n', ['2: kustomize.dir'], []],
+    [
+      'a customization with a bad overlay',
+      'targetCustomizations:\n- clusterName: a\n  yaml:\n    overlays: [../x]\n',
+      ['4: targetCustomizations[0].yaml.overlays'],
+      [],
+    ],
     ['empty values are none', 'helm: {}\ndependsOn: []\nnamespace: ""\n', [], []],
     ['a bad limit', 'rolloutStrategy:\n  autoPartitionSize: half\n', ['2: rolloutStrategy.autoPartitionSize'], []],
     [

@@ -26,7 +26,7 @@ export const IGNORE_FILE = '.fleetignore';
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 export const directoryOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 const isHidden = (path: string): boolean => path.split('/').some((part) => part.startsWith('.'));
-const isWithin = (path: string, directory: string): boolean =>
+export const isWithin = (path: string, directory: string): boolean =>
   directory === '' || path === directory || path.startsWith(`${directory}/`);
 
 /** Files whose text is needed to know what a repository brings. */

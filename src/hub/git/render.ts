@@ -1,28 +1,31 @@
-// From the files of a commit to bundles with objects (spec 09 §4): plain YAML. Pure, but for the turns it gives to others between files.
+// From the files of a commit to bundles with objects (spec 09 §4). Pure, but for programs and the turns it gives to others between files.
 // Guarantee: a bundle has the objects of one commit or none at all; what cannot be read is named with file and line, and nothing is pruned then.
-import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { GitProblem } from '../../api/git-repo.ts';
-import { apiVersionOf, groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
-import { by } from '../../base/compare.ts';
+import { annotations } from '../../api/names.ts';
+import { groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
+import { by, byText } from '../../base/compare.ts';
 import { sha256 } from '../../base/hash.ts';
-import { deepFreeze, isObject } from '../../base/json.ts';
-import { locateYamlDocuments, YamlError } from '../../base/yaml.ts';
+import { canonicalJson, deepFreeze } from '../../base/json.ts';
 import { inOrder } from '../revisions/order.ts';
-import type { Propagation } from '../revisions/propagation.ts';
+import type { VariantBook } from '../revisions/variants.ts';
+import { CHART, contentIn, KUSTOMIZATION, type Outputs } from './bundle-content.ts';
+import { type Fleet, objectsOfAll, variantsOf } from './bundle-variants.ts';
 import { type FleetFile, readFleetFile } from './fleet-file.ts';
-import { type BundleFiles, findBundles, nameOf } from './paths.ts';
+import { definedIn, inItsNamespace, type ParsedFiles, type Placed, type Scope, unreadable } from './manifests.ts';
+import { type BundleFiles, type Found, findBundles, isRead, isWithin, nameOf } from './paths.ts';
+import type { Renderer } from './renderer.ts';
 import type { GitFile } from './repository.ts';
 
-export interface RenderInput {
+export interface RenderInput extends Omit<Scope, 'options' | 'known'> {
   readonly repo: string;
-  /** The only namespace that objects may be in; undefined = any, and cluster-scoped ones too. */
-  readonly namespace?: string;
-  readonly targetNamespace?: string;
   readonly paths: readonly string[];
   readonly files: readonly GitFile[];
-  readonly catalogue: Pick<LiveCatalogue, 'byKind' | 'unknown'>;
-  readonly propagation: Propagation;
+  /** The same files, with the text of those too that a program needs. */
+  readAgain?(reads: (path: string) => boolean): Promise<readonly GitFile[]>;
+  readonly fleet: Fleet;
   readonly parsed: ParsedFiles;
+  readonly outputs: Outputs;
+  readonly renderer?: Renderer | undefined;
   /** Lets others go first. */
   breathe(): Promise<void>;
 }
@@ -33,21 +36,22 @@ export interface RepoBundle {
   readonly options: FleetFile;
   /** undefined = it has problems, and its placement keeps what it has. */
   readonly objects?: readonly KubeObject[];
+  readonly variants?: VariantBook;
 }
 
 export interface RenderedRepo {
   readonly bundles: readonly RepoBundle[];
   readonly problems: readonly GitProblem[];
   readonly warnings: readonly GitProblem[];
+  /** The content depends on which clusters there are, and on their labels. */
+  readonly usesClusters?: true;
 }
 
 export const MAX_BUNDLES = 500;
-/** Of one manifest, in characters: reading YAML takes a second per half a megabyte. */
-export const MAX_MANIFEST = 1024 * 1024;
 const MAX_NAME = 53;
 
 export async function render(input: RenderInput): Promise<RenderedRepo> {
-  const found = findBundles(input.files, input.paths);
+  const found = await foundIn(input);
   const problems = [...found.problems];
   const warnings: GitProblem[] = input.files
     .filter(({ kind }) => kind === 'module')
@@ -69,29 +73,45 @@ export async function render(input: RenderInput): Promise<RenderedRepo> {
   refuseDoubles(drafts);
   for (const draft of drafts) problems.push(...draft.problems.map((each) => ({ bundle: draft.name, ...each })));
   return {
-    bundles: drafts.map(({ name, directory, options, objects, problems: own }) => ({
+    bundles: drafts.map(({ name, directory, options, contents, book, problems: own }) => ({
       name,
       directory,
       options,
-      ...(own.length > 0 ? {} : { objects: deepFreeze(objects.map(({ object }) => object).toSorted(inRevisionOrder)) }),
+      ...(own.length > 0
+        ? {}
+        : {
+            objects: deepFreeze(objectsOfAll(contents, book).toSorted(inRevisionOrder)),
+            ...(book === undefined ? {} : { variants: book }),
+          }),
     })),
     problems,
-    warnings,
+    warnings: [...new Map(warnings.map((each) => [canonicalJson(each), each])).values()],
+    ...(drafts.some(({ options }) => options.helm?.values !== undefined || options.targetCustomizations !== undefined)
+      ? { usesClusters: true }
+      : {}),
   };
 }
+
+/** A chart or a kustomization may need any file of its bundle. */
+async function foundIn({ files, paths, readAgain }: RenderInput): Promise<Found> {
+  const found = findBundles(files, paths);
+  const directories = found.bundles.filter(usesProgram).map(({ directory }) => directory);
+  if (directories.length === 0 || readAgain === undefined) return found;
+  const all = await readAgain((path) => isRead(path) || directories.some((directory) => isWithin(path, directory)));
+  return findBundles(all, paths);
+}
+
+const usesProgram = ({ files }: BundleFiles): boolean =>
+  files.some(({ path }) => CHART.test(nameOf(path)) || KUSTOMIZATION.test(nameOf(path)));
 
 interface Draft {
   readonly name: string;
   readonly directory: string;
   readonly options: FleetFile;
-  readonly objects: readonly Placed[];
+  /** By variant. */
+  readonly contents: ReadonlyMap<string, readonly Placed[]>;
+  readonly book?: VariantBook;
   readonly problems: GitProblem[];
-}
-
-interface Placed {
-  readonly object: KubeObject;
-  readonly file: string;
-  readonly line: number;
 }
 
 const orderedOf = ({ apiVersion, kind, metadata }: KubeObject) => ({
@@ -100,10 +120,12 @@ const orderedOf = ({ apiVersion, kind, metadata }: KubeObject) => ({
   ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
   name: metadata.name ?? '',
 });
-const inRevisionOrder = (a: KubeObject, b: KubeObject): number => inOrder(orderedOf(a), orderedOf(b));
+const markOf = ({ metadata }: KubeObject): string => metadata.annotations?.[annotations.variant] ?? '';
+const inRevisionOrder = (a: KubeObject, b: KubeObject): number =>
+  inOrder(orderedOf(a), orderedOf(b)) || byText(markOf(a), markOf(b));
 
 async function draftOf(files: BundleFiles, input: RenderInput, warnings: GitProblem[]): Promise<Draft> {
-  const { directory, options: file, manifests } = files;
+  const { directory, options: file } = files;
   const read =
     file === undefined
       ? { options: {}, problems: [], warnings: [] }
@@ -112,50 +134,33 @@ async function draftOf(files: BundleFiles, input: RenderInput, warnings: GitProb
         : readFleetFile(file.path, file.text);
   const { options } = read;
   const name = options.name ?? bundleName(input.repo, directory);
-  warnings.push(...read.warnings.map((each) => ({ bundle: name, ...each })));
-  const problems: GitProblem[] = [...read.problems, ...notPlain(files)];
-  const documents: Placed[] = [];
-  for (const manifest of manifests) {
-    const { objects, problem } = objectsOf(manifest, input.parsed);
-    if (problem === undefined) documents.push(...objects);
-    else problems.push(problem);
-    await input.breathe();
-  }
-  const scope = { ...input, options, known: definedIn(documents) };
-  const objects = documents.flatMap((each) => {
-    const placed = inItsNamespace(each, scope);
-    if ('reason' in placed) problems.push(placed);
-    else return [placed];
-    return [];
+  const warn = (all: readonly GitProblem[]) => warnings.push(...all.map((each) => ({ bundle: name, ...each })));
+  warn(read.warnings);
+  if (read.problems.length > 0) return { name, directory, options, contents: new Map(), problems: [...read.problems] };
+  const { contents, book, problems, ...found } = await variantsOf(options, input.fleet, async (custom, labels) => {
+    const made = await contentIn({ ...input, name, files, options: custom, labels });
+    warn(made.warnings);
+    const placed = inNamespaces(made.objects, { ...input, options: custom, known: definedIn(made.objects) });
+    const own = [...made.problems, ...placed.problems, ...doublesIn(placed.objects)];
+    if (own.length === 0 && placed.objects.length === 0) {
+      const message = `directory "${directory === '' ? '.' : directory}" has no objects; what was placed from it stays`;
+      own.push({ reason: 'EmptyBundle', message });
+    }
+    return { objects: placed.objects, problems: own };
   });
-  if (objects.length === 0 && problems.length === 0) {
-    const message = `directory "${directory === '' ? '.' : directory}" has no objects; what was placed from it stays`;
-    problems.push({ reason: 'EmptyBundle', message });
-  }
-  return { name, directory, options, objects, problems };
+  warn(found.warnings.map((each) => ({ ...each, reason: 'RenderFailed' })));
+  return { name, directory, options, contents, ...(book === undefined ? {} : { book }), problems: [...problems] };
 }
 
-const unreadable = ({ path, kind, size }: GitFile): GitProblem => ({
-  file: path,
-  reason: kind === 'link' ? 'SymbolicLink' : 'FileUnreadable',
-  message:
-    kind === 'link'
-      ? 'symbolic links are not followed: put the file itself here'
-      : `no text of at most ${MAX_MANIFEST} characters (${size} bytes)`,
-});
-
-/** Read as plain manifests these would place something else than was meant. */
-function notPlain({ directory, files }: BundleFiles): readonly GitProblem[] {
-  const prefix = directory === '' ? '' : `${directory}/`;
-  const programs: readonly (readonly [RegExp, string])[] = [
-    [/^kustomization(\.ya?ml)?$|^Kustomization$/, 'kustomize is not supported yet'],
-    [/^Chart\.ya?ml$/, 'Helm charts are not supported yet'],
-  ];
-  return files.flatMap(({ path }) => {
-    if (!path.startsWith(prefix)) return [];
-    const program = programs.find(([pattern]) => pattern.test(nameOf(path)));
-    return program === undefined ? [] : [{ file: path, reason: 'NotSupportedYet', message: program[1] }];
+function inNamespaces(objects: readonly Placed[], scope: Scope) {
+  const problems: GitProblem[] = [];
+  const placed = objects.flatMap((each) => {
+    const found = inItsNamespace(each, scope);
+    if (!('reason' in found)) return [found];
+    problems.push(found);
+    return [];
   });
+  return { objects: placed, problems };
 }
 
 // ---- names
@@ -182,159 +187,56 @@ function refuseDoubles(drafts: readonly Draft[]): void {
       const message = `directories "${other.directory}" and "${draft.directory}" have one bundle name: set name in a fleet.yaml`;
       for (const each of [other, draft]) each.problems.push({ reason: 'DuplicateBundle', message });
     }
-    for (const placed of draft.objects) {
-      const { group, kind, namespace = '', name } = orderedOf(placed.object);
-      const key = [group, kind, namespace, name].join(' ');
+    for (const placed of oncePerKey(draft.contents)) {
+      const key = identityOf(placed);
       const first = owners.get(key);
       if (first === undefined) {
         owners.set(key, { draft, placed });
         continue;
       }
-      const text = refText({ kind, ...(namespace === '' ? {} : { namespace }), name });
-      const where = `${first.placed.file}:${first.placed.line}`;
-      const message = `${text} is also in ${where}: only one bundle may have it, and only once`;
-      draft.problems.push({ file: placed.file, line: placed.line, reason: 'DuplicateObject', message });
-      if (first.draft !== draft)
-        first.draft.problems.push({
-          file: first.placed.file,
-          line: first.placed.line,
-          reason: 'DuplicateObject',
-          message: `${text} is also in ${placed.file}:${placed.line}: only one bundle may have it`,
-        });
-    }
-  }
-}
-
-// ---- manifests
-
-interface Manifest {
-  readonly documents: readonly { readonly value: unknown; readonly line: number }[];
-  readonly error?: { readonly message: string; readonly line?: number };
-}
-
-/** What was parsed before, by the id of the content: a commit that changes one file of ten thousand parses one. */
-export interface ParsedFiles {
-  get(id: string): Manifest | undefined;
-  set(id: string, manifest: Manifest): void;
-}
-
-function parse(text: string): Manifest {
-  try {
-    return { documents: locateYamlDocuments(text).map(({ value, line }) => ({ value, line })) };
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    return {
-      documents: [],
-      error: { message: error.message, ...(error.line === undefined ? {} : { line: error.line }) },
-    };
-  }
-}
-
-function objectsOf(
-  file: GitFile,
-  parsed: ParsedFiles,
-): { readonly objects: readonly Placed[]; readonly problem?: GitProblem } {
-  if (file.kind !== 'file' || file.text === undefined || file.text.length > MAX_MANIFEST)
-    return { objects: [], problem: unreadable(file) };
-  const manifest = parsed.get(file.id) ?? parse(file.text);
-  parsed.set(file.id, manifest);
-  const { path } = file;
-  const { error } = manifest;
-  if (error !== undefined) {
-    const at = error.line === undefined ? {} : { line: error.line };
-    return { objects: [], problem: { file: path, ...at, reason: 'ManifestInvalid', message: error.message } };
-  }
-  const objects: Placed[] = [];
-  for (const { value, line } of manifest.documents) {
-    const items =
-      isObject(value) && value['kind'] === 'List' && Array.isArray(value['items']) ? value['items'] : [value];
-    for (const item of items) {
-      if (!isManifest(item)) {
-        const message = 'an object with apiVersion, kind and metadata.name is expected';
-        return { objects: [], problem: { file: path, line, reason: 'ManifestInvalid', message } };
+      const text = textOf(placed);
+      for (const [each, at, other] of [
+        [draft, placed, first.placed],
+        [first.draft, first.placed, placed],
+      ] as const) {
+        const message = `${text} is also in ${placeOf(other)}: only one bundle may have it`;
+        each.problems.push({ ...whereOf(at), reason: 'DuplicateObject', message });
       }
-      objects.push({ object: item, file: path, line });
     }
   }
-  return { objects };
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const identityOf = ({ object }: Placed): string => {
+  const { group, kind, namespace = '', name } = orderedOf(object);
+  return [group, kind, namespace, name].join(' ');
+};
+const textOf = ({ object }: Placed): string => {
+  const { kind, namespace, name } = orderedOf(object);
+  return refText({ kind, ...(namespace === undefined ? {} : { namespace }), name });
+};
+const whereOf = ({ file, line }: Placed) => ({ file, ...(line === undefined ? {} : { line }) });
+const placeOf = ({ file, line }: Placed): string => (line === undefined ? file : `${file}:${line}`);
 
-function isManifest(value: unknown): value is KubeObject {
-  if (!isObject(value) || !isText(value['apiVersion']) || !isText(value['kind'])) return false;
-  const { metadata } = value;
-  return (
-    isObject(metadata) &&
-    isText(metadata['name']) &&
-    (metadata['namespace'] === undefined || typeof metadata['namespace'] === 'string')
-  );
+/** Variants have most objects in common. */
+function oncePerKey(contents: Draft['contents']): readonly Placed[] {
+  const all = new Map<string, Placed>();
+  for (const placed of contents.values())
+    for (const each of placed) if (!all.has(identityOf(each))) all.set(identityOf(each), each);
+  return [...all.values()];
 }
 
-// ---- namespaces
-
-/** Custom kinds that a bundle brings along: whether they are namespaced. */
-function definedIn(documents: readonly Placed[]): ReadonlyMap<string, boolean> {
-  const known = new Map<string, boolean>();
-  for (const { object } of documents) {
-    if (object.kind !== 'CustomResourceDefinition' || !isObject(object.spec)) continue;
-    const { group, names, scope } = object.spec;
-    if (isObject(names)) known.set(`${String(group)}/${String(names['kind'])}`, scope === 'Namespaced');
-  }
-  return known;
-}
-
-interface Scope extends Pick<RenderInput, 'namespace' | 'targetNamespace' | 'catalogue' | 'propagation'> {
-  readonly options: FleetFile;
-  readonly known: ReadonlyMap<string, boolean>;
-}
-
-/** The object where it belongs, or why it must not be placed. */
-function inItsNamespace({ object, file, line }: Placed, scope: Scope): Placed | GitProblem {
-  const { group, version } = groupVersionOf(object.apiVersion);
-  const { kind, metadata } = object;
-  const what = refText({ kind, name: metadata.name ?? '' });
-  const refuse = (reason: string, message: string): GitProblem => ({ file, line, reason, message });
-  if (!scope.propagation.allowsKind({ group, version, kind }))
-    return refuse('KindRefused', `${apiVersionOf(group, version)} ${kind} is never placed on clusters`);
-  // Taken for cluster-scoped while its API server is away, a namespaced object would be placed somewhere else.
-  if (scope.catalogue.unknown?.includes(object.apiVersion))
-    return refuse('KindUnknown', `${what}: the API server of ${object.apiVersion} on the hub does not answer`);
-  const isKnown = scope.catalogue.byKind(object.apiVersion, kind)?.namespaced ?? scope.known.get(`${group}/${kind}`);
-  const given = metadata.namespace === '' ? undefined : metadata.namespace;
-  const isNamespaced = isKnown ?? given !== undefined;
-  const forced = scope.targetNamespace ?? scope.options.namespace;
-  if (!isNamespaced) {
-    if (scope.namespace !== undefined || forced !== undefined) {
-      const only = scope.namespace ?? forced;
-      const why = isKnown === undefined ? 'is of a kind that the hub does not know' : 'is cluster-scoped';
-      return refuse('ClusterScoped', `${what} ${why}: this bundle may only have objects of namespace "${only}"`);
+/** Within one bundle. */
+function doublesIn(objects: readonly Placed[]): readonly GitProblem[] {
+  const known = new Map<string, Placed>();
+  return objects.flatMap((placed) => {
+    const first = known.get(identityOf(placed));
+    if (first === undefined) {
+      known.set(identityOf(placed), placed);
+      return [];
     }
-    if (object.kind === 'Namespace' && !mayUse(metadata.name ?? '', scope))
-      return refuse('NamespaceRefused', `${what} belongs to the cluster itself`);
-    return { object: withNamespace(object, undefined), file, line };
-  }
-  if (scope.namespace !== undefined && isKnown === undefined)
-    return refuse('KindUnknown', `${what}: the hub does not know ${object.apiVersion} ${kind}; install its CRD there`);
-  const namespace = forced ?? given ?? scope.options.defaultNamespace ?? scope.namespace ?? 'default';
-  if (scope.namespace !== undefined && namespace !== scope.namespace)
-    return refuse(
-      'NamespaceRefused',
-      `${what} is in namespace "${namespace}": a GitRepo of namespace "${scope.namespace}" may only place objects there`,
-    );
-  if (!mayUse(namespace, scope))
-    return refuse('NamespaceRefused', `namespace "${namespace}" of ${what} is never placed`);
-  return { object: withNamespace(object, namespace), file, line };
-}
-
-/** The namespaces of the system stay as they are. `default` is one that a file must be able to name. */
-const mayUse = (namespace: string, { propagation }: Scope): boolean =>
-  namespace === 'default' || propagation.allowsNamespace(namespace);
-
-function withNamespace(object: KubeObject, namespace: string | undefined): KubeObject {
-  if (object.metadata.namespace === namespace) return object;
-  const { namespace: _former, ...metadata } = object.metadata;
-  return { ...object, metadata: namespace === undefined ? metadata : { ...metadata, namespace } };
+    const message = `${textOf(placed)} is also in ${placeOf(first)}: only one bundle may have it, and only once`;
+    return [{ ...whereOf(placed), reason: 'DuplicateObject', message }];
+  });
 }
 
 /** Sorted by bundle, file and line. */

@@ -2,8 +2,10 @@
 import type { GitProblem, GitTarget } from '../../api/git-repo.ts';
 import { labels } from '../../api/names.ts';
 import type { PlacementSpec } from '../../api/placement.ts';
+import { canonicalJson } from '../../base/json.ts';
 import { compileLabelSelector, type LabelSelector } from '../../base/selector.ts';
 import type { ClusterGroupFacts } from '../planners/partitioned.ts';
+import type { Requirement, Term } from '../revisions/variants.ts';
 
 export type Targeted =
   | { readonly policy: NonNullable<PlacementSpec['policy']>; readonly warnings: readonly GitProblem[] }
@@ -13,27 +15,49 @@ export type Targeted =
 export const DEFAULT_GROUP = 'default';
 const MAX_TERMS = 10;
 
-interface Requirement {
-  readonly key: string;
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
-  readonly values?: readonly string[];
+/** Which clusters customizations keep it from. */
+export interface Excluding {
+  readonly mode: 'first' | 'all';
+  /** Per customization: the clusters that it is for, and whether they get nothing. */
+  readonly rules: readonly { readonly terms: readonly Term[]; readonly doNotDeploy: boolean }[];
 }
-/** All requirements hold; none = every cluster. */
-type Term = readonly Requirement[];
+
+const asked = (targets: readonly GitTarget[] | undefined): readonly GitTarget[] =>
+  targets === undefined || targets.length === 0 ? [{ clusterGroup: DEFAULT_GROUP }] : targets;
+
+/** A cluster gets it when one of the terms matches. */
+export const termsFor = (
+  targets: readonly GitTarget[] | undefined,
+  groups: readonly ClusterGroupFacts[] | undefined,
+  excluding?: Excluding,
+): readonly Term[] => {
+  const terms = asked(targets).flatMap((target) => termsOf(target, groups ?? []));
+  return excluding?.rules.some(({ doNotDeploy }) => doNotDeploy) ? both(terms, allowedBy(excluding)) : terms;
+};
 
 /** `groups`: undefined = they cannot be read. */
 export function policyOf(
   targets: readonly GitTarget[] | undefined,
   groups: readonly ClusterGroupFacts[] | undefined,
+  excluding?: Excluding,
 ): Targeted {
-  const asked = targets === undefined || targets.length === 0 ? [{ clusterGroup: DEFAULT_GROUP }] : targets;
-  const terms = asked.flatMap((target) => termsOf(target, groups ?? []));
+  const isDefault = targets === undefined || targets.length === 0;
+  const matching = termsFor(targets, groups);
+  let allowed: readonly Term[];
+  try {
+    allowed = termsFor(targets, groups, excluding);
+  } catch (error) {
+    if (!(error instanceof TooManyAlternatives)) throw error;
+    const message = 'doNotDeploy of the targetCustomizations makes too many terms of a policy: use fewer labels';
+    return { problem: { reason: 'TooManyTargets', message } };
+  }
+  // All are excluded: every cluster has a name, so this term matches none.
+  const terms = matching.length > 0 && allowed.length === 0 ? NO_CLUSTER : allowed;
   const names = terms.filter(isName).flatMap(([{ values = [] }]) => values);
   const others = terms.filter((term) => !isName(term));
   if (others.some((term) => term.length === 0)) return { policy: { placementType: 'PickAll' }, warnings: [] };
   const all: readonly Term[] = [...others, ...(names.length === 0 ? [] : [nameTerm([...new Set(names)])])];
   if (all.length === 0) {
-    const isDefault = asked !== targets;
     const message = isDefault
       ? `the GitRepo has no targets, and ClusterGroup "${DEFAULT_GROUP}" does not exist: set spec.targets`
       : 'no target can match a cluster: each needs clusterName, clusterSelector, or a ClusterGroup that exists';
@@ -55,6 +79,8 @@ export function policyOf(
   };
 }
 
+const NO_CLUSTER: readonly Term[] = [[{ key: labels.memberName, operator: 'DoesNotExist' }]];
+
 const nameTerm = (values: readonly string[]): Term => [{ key: labels.memberName, operator: 'In', values }];
 
 /** It names clusters and asks nothing else. */
@@ -62,7 +88,7 @@ const isName = (term: Term): term is readonly [Requirement] =>
   term.length === 1 && term[0]?.key === labels.memberName && term[0].operator === 'In';
 
 /** A target by a selector of groups is one term per group. */
-function termsOf(target: GitTarget, groups: readonly ClusterGroupFacts[]): readonly Term[] {
+export function termsOf(target: GitTarget, groups: readonly ClusterGroupFacts[]): readonly Term[] {
   const { clusterName = '', clusterSelector, clusterGroup = '', clusterGroupSelector } = target;
   const isGiven = clusterName !== '' || clusterSelector !== undefined;
   const byGroup = clusterGroup !== '' || clusterGroupSelector !== undefined;
@@ -94,4 +120,81 @@ function requirementsOf({ matchLabels = {}, matchExpressions = [] }: LabelSelect
       }),
     ),
   ];
+}
+
+// ---- exclusions
+
+/** Alternatives multiply; more than this is more than any policy takes. */
+const MAX_ALTERNATIVES = 500;
+export class TooManyAlternatives extends Error {
+  override readonly name = 'TooManyAlternatives';
+}
+const EVERYWHERE: readonly Term[] = [[]];
+
+/** `first`: the first rule that matches decides. `all`: one that matches and does not deploy is enough. */
+function allowedBy({ mode, rules }: Excluding): readonly Term[] {
+  if (mode === 'all')
+    return rules.reduce((rest, { terms, doNotDeploy }) => (doNotDeploy ? both(rest, none(terms)) : rest), EVERYWHERE);
+  return rules.reduceRight(
+    (rest, { terms, doNotDeploy }) => (doNotDeploy ? both(none(terms), rest) : either(terms, rest)),
+    EVERYWHERE,
+  );
+}
+
+const NEGATED = { In: 'NotIn', NotIn: 'In', Exists: 'DoesNotExist', DoesNotExist: 'Exists' } as const;
+
+/** None of the terms matches. A label that is absent is not in any list, as in Kubernetes. */
+const none = (terms: readonly Term[]): readonly Term[] =>
+  terms.reduce<readonly Term[]>(
+    (rest, term) =>
+      both(
+        rest,
+        term.map((each): Term => [{ ...each, operator: NEGATED[each.operator] }]),
+      ),
+    EVERYWHERE,
+  );
+
+const both = (a: readonly Term[], b: readonly Term[]): readonly Term[] =>
+  either(
+    a.flatMap((left) =>
+      b.flatMap((right) => {
+        const term = simplified([...left, ...right]);
+        return term === undefined ? [] : [term];
+      }),
+    ),
+    [],
+  );
+
+/** Without repetitions; a term that asks for nothing makes the others needless. */
+function either(a: readonly Term[], b: readonly Term[]): readonly Term[] {
+  const all = [...new Map([...a, ...b].map((term) => [canonicalJson(term), term])).values()];
+  if (all.length > MAX_ALTERNATIVES) throw new TooManyAlternatives();
+  return all.some((term) => term.length === 0) ? EVERYWHERE : all;
+}
+
+/** One requirement per key where that says the same; undefined = no cluster can match. */
+function simplified(term: Term): Term | undefined {
+  const kept: Requirement[] = [];
+  for (const key of [...new Set(term.map((each) => each.key))].toSorted()) {
+    const own = term.filter((each) => each.key === key);
+    const lists = own.filter(({ operator }) => operator === 'In').map(({ values = [] }) => values);
+    const not = new Set(own.filter(({ operator }) => operator === 'NotIn').flatMap(({ values = [] }) => values));
+    const isAbsent = own.some(({ operator }) => operator === 'DoesNotExist');
+    const isPresent = own.some(({ operator }) => operator === 'Exists');
+    if (isAbsent) {
+      if (isPresent || lists.length > 0) return undefined;
+      kept.push({ key, operator: 'DoesNotExist' });
+      continue;
+    }
+    const [first, ...others] = lists;
+    if (first !== undefined) {
+      const values = first.filter((value) => !not.has(value) && others.every((list) => list.includes(value)));
+      if (values.length === 0) return undefined;
+      kept.push({ key, operator: 'In', values });
+      continue;
+    }
+    if (isPresent) kept.push({ key, operator: 'Exists' });
+    if (not.size > 0) kept.push({ key, operator: 'NotIn', values: [...not].toSorted() });
+  }
+  return kept;
 }

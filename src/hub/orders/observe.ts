@@ -13,9 +13,10 @@ import { candidatesAmong, inForce, newestIn, type OverrideInForce } from '../ove
 import { type Offered, offeredIn } from '../overrides/matching.ts';
 import { type OverrideFamily, overrideFamilies } from '../overrides/sources.ts';
 import { groupOf, type HubPlacement, type HubResourceSnapshot, missingParts } from '../placement-sources.ts';
+import { bookOf } from '../revisions/variants.ts';
 import { memberClusters } from '../sources.ts';
 import type { Orders } from './order.ts';
-import { ordersFor } from './orders-for.ts';
+import { ordersFor, type Variants } from './orders-for.ts';
 
 export interface ObserveOrders {
   readonly family: PlacementFamily;
@@ -37,22 +38,32 @@ export function observeOrders(see: See, input: ObserveOrders): Orders | Need {
   const ask = unsureOf(see, input).filter(({ source, part }) => see.wasAsked?.(source, part) === false);
   if (ask.length > 0) return { need: [], ask };
   const candidates = overrideFamilies.flatMap((kinds) => candidatesIn(see, kinds, placement));
-  if (candidates.length === 0) return ordersFor({ placement, snapshot });
+  const variants = variantsIn(see, input);
+  if (candidates.length === 0) return ordersFor({ placement, snapshot, ...variants });
   const offered = offeredBy(see, family, placement, snapshot);
   if (isNeed(offered)) return offered;
   const { snapshots, pending } = inForce(candidates, offered, refTo(family.placement, placement));
   return ordersFor({
     placement,
     snapshot,
-    overriding: {
-      snapshots,
-      ...(pending === undefined ? {} : { pending }),
-      labelsOf(cluster) {
-        const member = see.get(memberClusters, cluster);
-        return member && (member.metadata.labels ?? NO_LABELS);
-      },
-    },
+    ...variants,
+    overriding: { snapshots, ...(pending === undefined ? {} : { pending }), labelsOf: labelsIn(see) },
   });
+}
+
+const labelsIn = (see: See) => (cluster: string) => {
+  const member = see.get(memberClusters, cluster);
+  return member && (member.metadata.labels ?? NO_LABELS);
+};
+
+function variantsIn(see: See, { family, placement, snapshot }: ObserveOrders): { readonly variants?: Variants } {
+  if (placement.spec.source === undefined) return {};
+  const { namespace, name = '' } = placement.metadata;
+  const master = see
+    .by(family.resourceSnapshots, 'placement', keyOf(namespace, name))
+    .find(({ metadata }) => metadata.name === snapshot);
+  const book = master && bookOf(master);
+  return book === undefined ? {} : { variants: { book, labelsOf: labelsIn(see) } };
 }
 
 /** A ResourcePlacement selects objects of its own namespace only. */

@@ -6,6 +6,7 @@ import { applyStrategyOf } from '../apply-strategy.ts';
 import type { HubOverrideSnapshot } from '../overrides/matching.ts';
 import { overridesOn } from '../overrides/overriding.ts';
 import type { HubPlacement } from '../placement-sources.ts';
+import { VARIANT_VALUE, type VariantBook, variantFor } from '../revisions/variants.ts';
 import { type Order, type Orders, revisionOf, type Undecided } from './order.ts';
 
 export interface OrdersInput {
@@ -14,6 +15,14 @@ export interface OrdersInput {
   readonly snapshot: string;
   /** The overrides in force that match what the revision holds; absent = none. */
   readonly overriding?: Overriding;
+  /** Of a revision whose content differs by cluster. */
+  readonly variants?: Variants;
+}
+
+export interface Variants {
+  readonly book: VariantBook;
+  /** Labels of a member; undefined = there is none of the name. */
+  labelsOf(cluster: string): Labels | undefined;
 }
 
 export interface Overriding {
@@ -24,7 +33,12 @@ export interface Overriding {
   labelsOf(cluster: string): Labels | undefined;
 }
 
-export function ordersFor({ placement, snapshot, overriding }: OrdersInput): Orders {
+export function ordersFor(input: OrdersInput): Orders {
+  const orders = overriddenOrders(input);
+  return input.variants === undefined ? orders : withVariants(input, orders, input.variants);
+}
+
+function overriddenOrders({ placement, snapshot, overriding }: OrdersInput): Orders {
   const plain: Order = { snapshot, applyStrategy: applyStrategyOf(placement) };
   if (overriding === undefined) return () => plain;
   const { snapshots, pending, labelsOf } = overriding;
@@ -37,8 +51,45 @@ export function ordersFor({ placement, snapshot, overriding }: OrdersInput): Ord
   };
 }
 
+const memberRef = (name: string) => ({ group: memberCluster.group, kind: memberCluster.kind, name });
+
+/** A cluster without a variant keeps what it has: its content could not be rendered, or has not been yet. */
+function withVariants({ placement }: OrdersInput, orders: Orders, { book, labelsOf }: Variants): Orders {
+  const shared = new Map<Order, Map<string, Order>>();
+  return (cluster) => {
+    const order = orders(cluster);
+    if ('undecided' in order) return order;
+    const labels = labelsOf(cluster);
+    if (labels === undefined) return unknown(cluster);
+    const variant = variantFor(book, labels);
+    if (variant === undefined || 'error' in variant) {
+      const on = memberRef(cluster);
+      const { gitRepo = '' } = placement.spec.source ?? {};
+      const hold: Hold =
+        variant === undefined
+          ? { code: 'VariantPending', subject: on, on, facts: {}, next: 'wait until the hub has rendered it' }
+          : {
+              code: 'RenderFailed',
+              subject: on,
+              on,
+              facts: { message: variant.error },
+              next: `correct the files, or the labels of the cluster (flotilla why gitrepo/${gitRepo})`,
+            };
+      return { undecided: hold };
+    }
+    const known = shared.get(order) ?? new Map<string, Order>();
+    shared.set(order, known);
+    const made = known.get(variant.id) ?? {
+      ...order,
+      overrideValues: { ...order.overrideValues, [VARIANT_VALUE]: variant.id },
+    };
+    known.set(variant.id, made);
+    return made;
+  };
+}
+
 const unknown = (cluster: string): Undecided => {
-  const on = { group: memberCluster.group, kind: memberCluster.kind, name: cluster };
+  const on = memberRef(cluster);
   return { undecided: { code: 'NotFound', subject: on, on, facts: {}, next: 'wait until the scheduler replaces it' } };
 };
 

@@ -36,6 +36,7 @@ import {
   type HubResourceSnapshot,
   placementKeyOf,
 } from '../placement-sources.ts';
+import { onceEach } from '../revisions/content.ts';
 import { type Changes, createChanges, defaultThrottle, type Throttle } from '../revisions/debounce.ts';
 import { type Contents, createContents, isMissing, lookAt, type Missing, type Selected } from '../revisions/looking.ts';
 import { inOrder } from '../revisions/order.ts';
@@ -43,6 +44,7 @@ import { observePlaces } from '../revisions/places.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import { bundleKeyOf, type Rendered } from '../revisions/rendered.ts';
 import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
+import { bookOf } from '../revisions/variants.ts';
 import { createWatchPlan, type WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
 import type { HubStatusMirror } from '../status-mirror-source.ts';
@@ -318,7 +320,10 @@ function deliveredIn(see: See, family: PlacementFamily, input: DeliveredInput): 
     .map(({ object }) => object);
   return {
     snapshot,
-    resources: objects.flatMap((object) => [identifierOf(object), ...innerIdentifiers(object)]),
+    resources: onceEach(
+      objects.flatMap((object) => [identifierOf(object), ...innerIdentifiers(object)]),
+      bookOf(master),
+    ),
   };
 }
 

@@ -6,11 +6,12 @@ import type { KubeObject } from '../../api/object.ts';
 import { identifierOf, type ResourceIdentifier } from '../../api/selected-resource.ts';
 import { goJson } from '../../base/go-json.ts';
 import { sha256 } from '../../base/hash.ts';
-import { deepFreeze } from '../../base/json.ts';
+import { canonicalJson, deepFreeze } from '../../base/json.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { isTokenSecret } from './propagation.ts';
 import type { Places, Sized } from './split.ts';
 import { strip } from './strip.ts';
+import { bookText, type VariantBook } from './variants.ts';
 
 export interface Content {
   readonly resources: readonly ResourceIdentifier[];
@@ -25,6 +26,8 @@ export interface Content {
   readonly envelopes: readonly ResourceIdentifier[];
   /** The commit that it was read from, if it comes from a repository. */
   readonly commit?: string;
+  /** Which cluster has which of the objects; absent = each has all. */
+  readonly variants?: VariantBook;
   /** The first of those that take the most; absent = there are no objects. */
   readonly largest?: { readonly of: ResourceIdentifier; readonly bytes: number };
 }
@@ -69,24 +72,34 @@ export const marksOf = ({ metadata }: Pick<HubPlacement, 'metadata'>): Marks => 
 });
 
 /** Of whole objects in their order. The tokens of service accounts are left out: what they are shows only here. */
-export function contentOf(wholes: readonly KubeObject[], { tracksJobs }: Marks = { tracksJobs: false }): Content {
+export function contentOf(
+  wholes: readonly KubeObject[],
+  { tracksJobs }: Marks = { tracksJobs: false },
+  variants?: VariantBook,
+): Content {
   const all = wholes
     .filter((whole) => !isTokenSecret(whole))
     .map((whole) => partOf(tracksJobs && isJob(whole) ? tracked(whole) : whole));
   return {
-    resources: all.flatMap(({ identifier, inner }) => [identifier, ...inner]),
+    resources: onceEach(
+      all.flatMap(({ identifier, inner }) => [identifier, ...inner]),
+      variants,
+    ),
     objects: all.map(({ object }) => object),
-    hash: sha256(`{"selectedResources":[${all.map(({ json }) => json).join(',')}]}`),
+    hash: sha256(
+      `{"selectedResources":[${all.map(({ json }) => json).join(',')}]}${variants === undefined ? '' : bookText(variants)}`,
+    ),
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
-    sizes: all.map(({ identifier, bytes }) => ({ key: keyOf(identifier), bytes })),
+    sizes: all.map(({ identifier, object, bytes }) => ({ key: keyOf(identifier, object), bytes })),
     envelopes: all.filter((part) => part.isEnvelope).map(({ identifier }) => identifier),
+    ...(variants === undefined ? {} : { variants }),
     ...largestOf(all),
   };
 }
 
-/** Without the version: the object stays the same when it is read in another one. */
-const keyOf = ({ group = '', kind, namespace = '', name }: ResourceIdentifier): string =>
-  `${group}/${kind}/${namespace}/${name}`;
+/** Without the version: the object stays the same when it is read in another one. Variants of an object are told apart. */
+const keyOf = ({ group = '', kind, namespace = '', name }: ResourceIdentifier, { metadata }: KubeObject): string =>
+  `${group}/${kind}/${namespace}/${name}/${metadata.annotations?.[annotations.variant] ?? ''}`;
 
 /** Where the objects of a group are; `parts` by their number, those that are missing are left out. */
 export function placesOf(parts: readonly { readonly part: number; readonly objects: readonly KubeObject[] }[]): Places {
@@ -94,10 +107,20 @@ export function placesOf(parts: readonly { readonly part: number; readonly objec
     parts.flatMap(({ part, objects }) =>
       objects.map((object) => {
         const { identifier, bytes } = partOf(object);
-        return [keyOf(identifier), { part, bytes }] as const;
+        return [keyOf(identifier, object), { part, bytes }] as const;
       }),
     ),
   );
+}
+
+/** An object that differs by variant is there more than once. */
+export function onceEach(
+  list: readonly ResourceIdentifier[],
+  variants: VariantBook | undefined,
+): readonly ResourceIdentifier[] {
+  if (variants === undefined) return list;
+  const known = new Map(list.map((each) => [canonicalJson(each), each]));
+  return [...known.values()];
 }
 
 const isJob = ({ apiVersion, kind }: KubeObject): boolean => kind === 'Job' && apiVersion === 'batch/v1';

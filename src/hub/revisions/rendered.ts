@@ -4,11 +4,13 @@ import { SYSTEM_NAMESPACE } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { type Content, contentOf, type Marks } from './content.ts';
+import type { VariantBook } from './variants.ts';
 
 export interface RenderedBundle {
   readonly commit: string;
   /** Frozen, in the order of revisions. */
   readonly objects: readonly KubeObject[];
+  readonly variants?: VariantBook;
 }
 
 export interface Rendered {
@@ -48,13 +50,13 @@ export function createRendered(): Rendered {
       const entry = known.get(key);
       if (entry === undefined) return undefined;
       if (entry.content?.marks.tracksJobs !== marks.tracksJobs) {
-        entry.content = { marks, value: { ...contentOf(entry.objects, marks), commit: entry.commit } };
+        entry.content = { marks, value: { ...contentOf(entry.objects, marks, entry.variants), commit: entry.commit } };
       }
       return entry.content?.value;
     },
-    put(key, { commit, objects }) {
-      if (known.get(key)?.objects === objects) return;
-      known.set(key, { commit, objects });
+    put(key, bundle) {
+      if (known.get(key)?.objects === bundle.objects) return;
+      known.set(key, { ...bundle });
       tell(key);
     },
     keepOnly(repo, bundles) {

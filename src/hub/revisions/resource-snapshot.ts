@@ -21,6 +21,7 @@ import { detectionIn, dueAt, keepsDetection, type Pending, type Throttle } from 
 import { DEFAULT_HISTORY_LIMIT, expired, nextIndex } from './history.ts';
 import { newestOf, snapshotMetadata } from './snapshot-metadata.ts';
 import { type Places, splitOf, spread } from './split.ts';
+import { bookText } from './variants.ts';
 
 /** Bytes of objects in one snapshot; more are spread over several. */
 export const SNAPSHOT_LIMIT = 800 * 1024;
@@ -198,6 +199,7 @@ const masterFor = (
       [annotations.numberOfResourceSnapshots]: String(size),
       [annotations.numberOfEnvelopedObjects]: String(content.envelopes.length),
       ...(content.commit === undefined ? {} : { [annotations.sourceCommit]: content.commit }),
+      ...(content.variants === undefined ? {} : { [annotations.variants]: bookText(content.variants) }),
     },
   }),
   spec: { selectedResources: objects },

@@ -79,6 +79,7 @@ export function partitionedLimitsOf({ family, spec, policySnapshot, placement, g
 
 /** The state of one cluster, by spec 09 §11; an unreachable cluster is NotReady whatever it reported last. */
 export function wordOf(row: Row, isMoving = false): RolloutWord {
+  if (row.undecided?.code === 'RenderFailed') return 'ErrApplied';
   if (row.state === 'scheduled') return isMoving ? 'WaitApplied' : 'Pending';
   if (!row.reachable) return 'NotReady';
   if (isMoving) return 'WaitApplied';

@@ -16,6 +16,7 @@ import { sha256 } from '../../base/hash.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { HubOverrideSnapshot } from '../overrides/matching.ts';
 import type { HubBinding } from '../placement-sources.ts';
+import { snapshotOf, VARIANT_VALUE } from '../revisions/variants.ts';
 import { type Rendered, render } from './rendered.ts';
 
 export interface DesiredWork {
@@ -39,7 +40,8 @@ export function desiredWorks(
 ): readonly DesiredWork[] | Failed {
   const rendering = { snapshots: overrides, values: binding.spec.overrideValues ?? {} };
   const desired: DesiredWork[] = [];
-  for (const snapshot of group) {
+  for (const whole of group) {
+    const snapshot = snapshotOf(whole, binding.spec.overrideValues?.[VARIANT_VALUE]);
     const { plain, envelopes } = partsOf(snapshot);
     const broken = envelopes.map(({ envelope }) => brokenRuleIn(envelope, binding.metadata.namespace)).find(isText);
     if (broken !== undefined) return { ok: false, reason: 'SyncWorkFailed', message: broken };

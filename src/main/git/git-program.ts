@@ -245,10 +245,10 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** Files with credentials that a process which was killed left behind. */
+/** Files with credentials and copies of bundles that a process which was killed left behind. */
 export async function removeLeftovers(directory: string): Promise<void> {
   const names = await readdir(directory).catch(() => []);
-  for (const name of names.filter((each) => each.startsWith('access-')))
+  for (const name of names.filter((each) => /^(access|render)-/.test(each)))
     await rm(join(directory, name), { recursive: true, force: true }).catch((error: unknown) => {
       throw new Error(`cannot remove ${name}: ${messageOf(error)}`);
     });
