@@ -85,7 +85,10 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
       once: `${onMember} wait deployment/web '--for=jsonpath={.status.unavailableReplicas}=1' --timeout=60s && ${onMember} wait pods --field-selector=status.phase=Pending '--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ImagePullBackOff' --timeout=60s`,
       async sees({ code, stdout }) {
         expect(code).toBe(2);
-        const [sentence, , evidence] = stdout.split('\n');
+        const [root, sentence, , evidence] = stdout.split('\n');
+        expect(root).toMatch(
+          /^Pod "shop\/web-.*" on cluster "member-1": container "web" \(web:bad\): ImagePullBackOff/,
+        );
         expect(sentence).toMatch(/^ClusterResourcePlacement "shop" waits: /);
         expect(sentence).toMatch(culprit);
         expect(evidence).toBe('Evidence:');
