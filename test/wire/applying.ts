@@ -80,7 +80,9 @@ export function describeApplying(start: StartFleet, name: string | undefined, me
       const { code, stdout } = await command('diff', 'placement/csa', '--cluster', member);
       expect({ code, stdout }).toEqual({
         code: 0,
-        stdout: expect.stringMatching(/^cluster \S+: no differences; \d+ objects compared on the cluster$/m),
+        stdout: expect.stringMatching(
+          /^cluster \S+ \(csa-0-snapshot\): no differences; \d+ objects compared on the cluster$/m,
+        ),
       });
     });
 

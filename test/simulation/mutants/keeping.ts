@@ -22,8 +22,8 @@ export const keepingMutants: readonly Mutant[] = [
     name: 'deletes a left-over that it does not own',
     danger: 'An object that the agent never took over is deleted because a Work named it once.',
     file: 'src/member/apply/left-overs.ts',
-    find: 'if (deletionTimestamp !== undefined || others.length === owners.length) return undefined;',
-    replace: 'if (deletionTimestamp !== undefined) return undefined;',
+    find: 'if (others.length === owners.length) return undefined;',
+    replace: '',
     caughtBy: 'keeping',
   },
 ];
