@@ -25,12 +25,21 @@ export function isAbandoning({ strategy }: PlacementSpec): boolean {
   return strategy?.deleteStrategy?.propagationPolicy === 'Abandon';
 }
 
+/** An object on the hub has one status, so one cluster must be meant. */
+export const picksOneCluster = (policy: PlacementSpec['policy']): boolean =>
+  policy?.placementType === 'PickFixed'
+    ? policy.clusterNames?.length === 1
+    : policy?.placementType === 'PickN' && policy.numberOfClusters === 1;
+
 const FIELDS: readonly FieldRow[] = [
   {
     field: 'spec.strategy.reportBackStrategy.destination',
-    value: 'OriginalResource',
-    isUsed: ({ strategy }) =>
-      strategy?.reportBackStrategy?.type === 'Mirror' && strategy.reportBackStrategy.destination === 'OriginalResource',
+    value: 'OriginalResource with a policy that may pick several clusters',
+    consequence: 'use placementType PickFixed with one name, or PickN with numberOfClusters 1',
+    isUsed: ({ strategy, policy }) =>
+      strategy?.reportBackStrategy?.type === 'Mirror' &&
+      strategy.reportBackStrategy.destination === 'OriginalResource' &&
+      !picksOneCluster(policy),
   },
 ];
 

@@ -116,6 +116,9 @@ export const hubBasicRules: readonly Rule[] = [
 /** What placements may select: any kind, also one that is defined tomorrow. */
 export const hubSelectingRules: readonly Rule[] = [{ apiGroups: ['*'], resources: ['*'], verbs: READ }];
 
+/** Only where somebody opts in: statuses that members report back go onto the objects on the hub. */
+export const hubStatusRules: readonly Rule[] = [{ apiGroups: ['*'], resources: ['*/status'], verbs: ['patch'] }];
+
 const leases = (verbs: readonly string[]): Rule => ({
   apiGroups: ['coordination.k8s.io'],
   resources: ['leases'],

@@ -13,13 +13,14 @@ import {
   editRules,
   hubBasicRules,
   hubSelectingRules,
+  hubStatusRules,
   hubSystemRules,
   type Rule,
   viewRules,
 } from '../api/rights.ts';
 import { writeYaml } from '../base/write-yaml.ts';
 
-export const ROLE_TARGETS = ['hub', 'member', 'people'] as const;
+export const ROLE_TARGETS = ['hub', 'hub-status', 'member', 'people'] as const;
 export type RoleTarget = (typeof ROLE_TARGETS)[number];
 
 export const AGENT_ACCOUNT = 'flotilla-member';
@@ -67,6 +68,10 @@ const OBJECTS: Readonly<Record<RoleTarget, readonly KubeObject[]>> = {
     grant('ClusterRole', `${HUB_ACCOUNT}-selecting`, HUB_ACCOUNT),
     role('Role', HUB_ACCOUNT, hubSystemRules),
     grant('Role', HUB_ACCOUNT, HUB_ACCOUNT),
+  ],
+  'hub-status': [
+    role('ClusterRole', `${HUB_ACCOUNT}-status`, hubStatusRules),
+    grant('ClusterRole', `${HUB_ACCOUNT}-status`, HUB_ACCOUNT),
   ],
   member: [
     ...identity(AGENT_ACCOUNT),

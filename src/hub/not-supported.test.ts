@@ -60,6 +60,20 @@ describe('fields that are not built yet', () => {
       { policy: { placementType: 'PickN', topologySpreadConstraints: [{}], tolerations: [{}] } },
     ],
     [
+      'OriginalResource of the one cluster that PickN picks',
+      {
+        policy: { placementType: 'PickN', numberOfClusters: 1 },
+        strategy: { reportBackStrategy: { type: 'Mirror', destination: 'OriginalResource' } },
+      },
+    ],
+    [
+      'OriginalResource of the one cluster that PickFixed names',
+      {
+        policy: { placementType: 'PickFixed', clusterNames: ['a'] },
+        strategy: { reportBackStrategy: { type: 'Mirror', destination: 'OriginalResource' } },
+      },
+    ],
+    [
       'Disabled and Delete',
       { strategy: { deleteStrategy: { propagationPolicy: 'Delete' }, reportBackStrategy: { type: 'Disabled' } } },
     ],
@@ -70,7 +84,8 @@ describe('fields that are not built yet', () => {
 
 describe('a placement that uses a field that is not built yet', () => {
   const subject = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourcePlacement', name: 'web' };
-  const second = 'spec.strategy.reportBackStrategy.destination: OriginalResource';
+  const second =
+    'spec.strategy.reportBackStrategy.destination: OriginalResource with a policy that may pick several clusters';
   const whole = {
     metadata: { name: 'web' },
     spec: spec({
@@ -147,7 +162,7 @@ describe('whoever writes what is not built yet is warned', () => {
     const plural = 'clusterresourceplacements';
     const created = await cluster.call({ verb: 'create', at: at(cluster, plural), object, manager: 'test' });
     expect(created.warnings).toEqual([
-      'spec.strategy.reportBackStrategy.destination: OriginalResource is not supported yet; this placement will not be rolled out',
+      'spec.strategy.reportBackStrategy.destination: OriginalResource with a policy that may pick several clusters is not supported yet; this placement will not be rolled out; use placementType PickFixed with one name, or PickN with numberOfClusters 1',
     ]);
     const patch = (body: object, subresource?: 'status') =>
       cluster.call({

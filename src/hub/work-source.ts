@@ -19,6 +19,8 @@ export interface HubWork {
   /** Canonical JSON of how to report back; absent = not said. */
   readonly reportBack?: string;
   readonly conditions: readonly Condition[];
+  /** Stands for the statuses of placed objects that go onto the objects on the hub; absent = none do. */
+  readonly statuses?: string;
   /** Manifests that are not well, drifted or differ; all others are left out. */
   readonly reports: readonly ManifestCondition[];
 }
@@ -44,6 +46,7 @@ export const works: Source<HubWork> = {
       content: known ?? contentOf(spec?.workload?.manifests ?? []),
       strategy: spec?.applyStrategy === undefined ? '' : canonicalJson(spec.applyStrategy),
       ...(spec?.reportBackStrategy === undefined ? {} : { reportBack: canonicalJson(spec.reportBackStrategy) }),
+      ...statusesOf(spec?.reportBackStrategy?.destination, status?.manifestConditions),
       conditions: status?.conditions ?? [],
       reports: (status?.manifestConditions ?? []).filter(isWorthTelling),
     };
@@ -59,6 +62,17 @@ export const works: Source<HubWork> = {
     },
   },
 };
+
+function statusesOf(
+  destination: string | undefined,
+  entries: readonly ManifestCondition[] = [],
+): Pick<HubWork, 'statuses'> {
+  if (destination !== 'OriginalResource') return {};
+  const all = entries.flatMap(({ identifier, backReportedStatus: back }) =>
+    back?.observedStatus === undefined ? [] : [[identifier, back.observedStatus]],
+  );
+  return all.length === 0 ? {} : { statuses: sha256(canonicalJson(all)).slice(0, 32) };
+}
 
 const isSameOrder = (a: ObjectMeta, b: ObjectMeta): boolean =>
   a.generation !== undefined && a.generation === b.generation && a.uid === b.uid;

@@ -13,6 +13,7 @@ import { overrideController } from '../hub/overrides/controller.ts';
 import { overrideFamilies } from '../hub/overrides/sources.ts';
 import { type PlacementOptions, placementController } from '../hub/placement/controller.ts';
 import { noPlacementMetrics, placementMetrics } from '../hub/placement/metrics.ts';
+import { statusCopier } from '../hub/report-back/controller.ts';
 import { createRendered } from '../hub/revisions/rendered.ts';
 import { createWatchPlan } from '../hub/revisions/watch-plan.ts';
 import { rolloutController } from '../hub/rollout/controller.ts';
@@ -145,6 +146,7 @@ function delivery(
       rolloutController(family, createLookPace(placements?.weight)),
       runController(family, ofRuns),
       workGenerator(family),
+      statusCopier(family, catalogue),
     ]),
   ];
 }

@@ -63,6 +63,23 @@ describe.each(['hub', 'member'] as const)('the identity of a %s', (target) => {
   });
 });
 
+test('the hub writes statuses of placed objects only where that was opted into, and nothing else of them', async () => {
+  await using cluster = await aCluster({ kinds: hubKinds });
+  await apply(cluster, rolesFor('hub'));
+  await cluster.settled();
+  const rules = (resource: string): readonly Rule[] => [
+    { apiGroups: ['apps'], resources: [resource], verbs: ['patch'] },
+  ];
+  const hub = cluster.as(account(HUB_ACCOUNT));
+  const asks = (resource: string) =>
+    checkRights(hub, { whom: 'it', needed: [{ rules: rules(resource) }], remedy: 'no' });
+  await expect(asks('deployments/status')).rejects.toThrow('it may not patch deployments.apps/status: no');
+  await apply(cluster, rolesFor('hub-status'));
+  await cluster.settled();
+  await asks('deployments/status');
+  await expect(asks('deployments')).rejects.toThrow('it may not patch deployments.apps: no');
+});
+
 test('only what is missing is told, with the group, the subresource and the namespace', async () => {
   await using cluster = await aCluster();
   const user: User = { name: 'somebody', groups: ['system:authenticated'] };

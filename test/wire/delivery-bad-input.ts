@@ -54,17 +54,21 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
       expect(code).toBe(0);
       if (warns)
         expect(stderr).toMatch(
-          /^Warning: spec\.strategy\.reportBackStrategy\.destination: OriginalResource is not supported yet/,
+          /^Warning: spec\.strategy\.reportBackStrategy\.destination: OriginalResource with a policy that may pick several clusters is not supported yet/,
         );
       await fleet.waitForReason('crp/dry', 'ClusterResourcePlacementScheduled', 'SchedulePending');
 
       const { conditions, holds } = await fleet.status('crp', 'dry');
       expect(inShort(conditions)).toEqual(['Scheduled Unknown SchedulePending']);
-      expect(messageOf(conditions, 'Scheduled')).toContain('Mirror is not supported yet');
+      expect(messageOf(conditions, 'Scheduled')).toContain(
+        'OriginalResource with a policy that may pick several clusters is not supported yet',
+      );
       expect(holds?.map((hold) => hold.code)).toEqual(['NotSupportedYet']);
       expect(await why('dry')).toEqual({
         code: 2,
-        sentence: expect.stringContaining('Mirror is not supported yet'),
+        sentence: expect.stringContaining(
+          'OriginalResource with a policy that may pick several clusters is not supported yet',
+        ),
       });
       expect(await fleet.hub(['get', 'crb,works', '-A', '-o', 'name'])).toBe('');
 

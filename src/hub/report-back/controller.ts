@@ -1,0 +1,187 @@
+// Copies statuses that members report back onto the objects on the hub (reportBackStrategy Mirror, destination OriginalResource): woken by Works
+// whose reported statuses change. Begin with copies.ts for what may be written.
+//
+// Guarantee: only the status subresource of an object that the placement selects, only where the placement picks one cluster, and only from the
+// Work of the cluster that it is bound to. What cannot be written is reported as an Event of the placement and tried again.
+import type { LiveCatalogue } from '../../api/catalogue.ts';
+import { labels, memberNamespace } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import { picksOneCluster } from '../../api/not-supported.ts';
+import { apiVersionOf, type KubeObject, refText } from '../../api/object.ts';
+import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import type { Target } from '../../api/transport.ts';
+import { type Work, work } from '../../api/work.ts';
+import { ApiError, LostError, messageOf } from '../../base/errors.ts';
+import { sha256 } from '../../base/hash.ts';
+import { canonicalJson, deepEqual, type Json } from '../../base/json.ts';
+import { mapLimit } from '../../base/map-limit.ts';
+import { keyOf, partsOf } from '../../runtime/cache.ts';
+import type { Hands, Need, Rest, See, WholeRef, Worker } from '../../runtime/controller.ts';
+import type { PlacementFamily } from '../families.ts';
+import { groupOf, type HubBinding, type HubPlacement, missingParts } from '../placement-sources.ts';
+import { type HubWork, works } from '../work-source.ts';
+import { type StatusCopy, statusCopies } from './copies.ts';
+
+const AT_A_TIME = 4;
+const RETRY_MS = 60_000;
+const MANAGER = 'flotilla-hub';
+
+export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue): Worker {
+  /** By Work and object: what was written last, so that an unchanged status costs no request. */
+  const written = new Map<string, Map<string, string>>();
+  const keyOfWork = ({ metadata }: HubWork): string => keyOf(metadata.namespace, metadata.name ?? '');
+  const worksOf = ({ metadata }: HubBinding, see: See): readonly HubWork[] =>
+    see.by(works, 'binding', keyOf(metadata.namespace, metadata.name ?? ''));
+
+  return {
+    name: `status-copies/${family.placement.kind}`,
+    eventSource: family.eventSource,
+    watches: [
+      {
+        source: works,
+        toKeys: (item, _see, old) => {
+          if (item.statuses === undefined && old?.statuses === undefined) return [];
+          return isOf(family, item) ? [keyOfWork(item)] : [];
+        },
+      },
+      {
+        source: family.bindings,
+        toKeys: (item, see) =>
+          worksOf(item, see)
+            .filter(({ statuses }) => statuses !== undefined)
+            .map(keyOfWork),
+      },
+      { source: family.placements, toKeys: () => [] },
+      { source: family.resourceSnapshots, toKeys: () => [] },
+    ],
+
+    async work(see, key, hands) {
+      const found = boundWork(see, key);
+      if (found === undefined) {
+        written.delete(key);
+        return undefined;
+      }
+      const { placement, item, master } = found;
+      const snapshots = see.by(family.resourceSnapshots, 'placement', keyOf(placement.metadata.namespace, found.name));
+      const named = snapshots.find(({ metadata }) => metadata.name === master);
+      if (named === undefined || missingParts(snapshots, named).length > 0) return rest('its revision is not known');
+      const { group, kind } = family.resourceSnapshot;
+      const refs: readonly WholeRef[] = [
+        { on: 'hub', resource: work, group: work.group, kind: work.kind, ...partsOf(key) },
+        ...groupOf(snapshots, named).map(({ metadata: { name = '', namespace } }) => ({
+          ...{ on: 'hub' as const, resource: family.resourceSnapshot, group, kind, name },
+          ...(namespace === undefined ? {} : { namespace }),
+        })),
+      ];
+      const missing = refs.filter((ref) => see.whole(ref) === undefined);
+      if (missing.length > 0) return { need: missing } satisfies Need;
+      const [whole, ...parts] = refs.map((ref) => see.whole(ref));
+      const copies = statusCopies(
+        (whole as Work | null)?.status ?? { conditions: [] },
+        parts.flatMap((part) => ((part as ResourceSnapshot | null)?.spec?.selectedResources ?? []) as KubeObject[]),
+      );
+      const failures = await copyAll(hands, key, copies);
+      const [first] = failures;
+      if (first === undefined) return rest(`${copies.length} statuses of Work "${item.metadata.name}" are on the hub`);
+      tell(hands, placement, failures.length === 1 ? first : `${first}; ${failures.length - 1} more cannot be written`);
+      return { ...rest(first), wakeAt: see.now + RETRY_MS };
+    },
+  };
+
+  /** undefined = nothing of it is copied. */
+  function boundWork(see: See, key: string) {
+    const { name: workName, namespace: place } = partsOf(key);
+    const item = see.get(works, workName, place);
+    if (item?.statuses === undefined || item.metadata.deletionTimestamp !== undefined) return undefined;
+    const { generation, labels: said = {} } = item.metadata;
+    const applied = conditionOf(item.conditions, 'Applied');
+    if (applied?.status !== 'True' || applied.observedGeneration !== generation) return undefined;
+    const namespace = said[labels.parentPlacementNamespace];
+    const name = said[labels.parentPlacement] ?? '';
+    const binding = see.get(family.bindings, said[labels.parentBinding] ?? '', namespace);
+    const placement = see.get(family.placements, name, namespace);
+    if (binding === undefined || placement === undefined || !copiesFrom(placement)) return undefined;
+    const { state, targetCluster, resourceSnapshotName } = binding.spec;
+    const isBound = state === 'Bound' && binding.metadata.deletionTimestamp === undefined;
+    const isItsOwn =
+      binding.metadata.labels?.[labels.parentPlacement] === name && memberNamespace(targetCluster) === place;
+    return isBound && isItsOwn ? { item, placement, name, master: resourceSnapshotName } : undefined;
+  }
+
+  /** What could not be written. */
+  async function copyAll(hands: Hands, key: string, copies: readonly StatusCopy[]): Promise<readonly string[]> {
+    const before = written.get(key);
+    const after = new Map<string, string>();
+    const failures = await mapLimit(copies, AT_A_TIME, async (copy): Promise<readonly string[]> => {
+      const what = `${copy.apiVersion} ${refText(copy)}`;
+      const hash = sha256(canonicalJson(copy.status));
+      try {
+        if (before?.get(what) !== hash) await copyOne(hands, catalogue, copy);
+        after.set(what, hash);
+        return [];
+      } catch (error) {
+        if (!(error instanceof ApiError || error instanceof LostError)) throw error;
+        return [`cannot write the status of ${refText(copy)} on the hub: ${messageOf(error)}${remedyFor(error)}`];
+      }
+    });
+    written.set(key, after);
+    return failures.flat();
+  }
+
+  function tell(hands: Hands, placement: HubPlacement, message: string): void {
+    const { group, version, kind } = family.placement;
+    const { name = '', namespace, uid } = placement.metadata;
+    hands.record({
+      on: 'hub',
+      about: {
+        ...{ apiVersion: apiVersionOf(group, version), group, kind, name },
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(uid === undefined ? {} : { uid }),
+      },
+      type: 'Warning',
+      reason: 'StatusNotCopied',
+      message,
+    });
+  }
+}
+
+const rest = (because: string): Rest => ({ holds: [], because });
+
+const isOf = ({ placement }: PlacementFamily, { metadata }: HubWork): boolean =>
+  metadata.labels?.[labels.envelopeWork] === undefined &&
+  (metadata.labels?.[labels.parentPlacementNamespace] !== undefined) === placement.namespaced;
+
+function copiesFrom({ metadata, spec }: HubPlacement): boolean {
+  const { type, destination } = spec.strategy?.reportBackStrategy ?? {};
+  const isAsked = type === 'Mirror' && destination === 'OriginalResource';
+  return isAsked && metadata.deletionTimestamp === undefined && picksOneCluster(spec.policy);
+}
+
+async function copyOne(hands: Hands, catalogue: LiveCatalogue, copy: StatusCopy): Promise<void> {
+  const resource = catalogue.byKind(copy.apiVersion, copy.kind);
+  if (resource === undefined) return;
+  const at: Target = {
+    resource,
+    ...(resource.namespaced && copy.namespace !== undefined ? { namespace: copy.namespace } : {}),
+    name: copy.name,
+  };
+  try {
+    const { object } = await hands.call('hub', { verb: 'get', at });
+    if (object === undefined || deepEqual(object.status, copy.status)) return;
+    // Not a merge patch: fields that the member no longer reports would stay.
+    const body = [
+      { op: 'test', path: '/metadata/uid', value: object.metadata.uid ?? '' },
+      { op: 'add', path: '/status', value: copy.status },
+    ] satisfies Json;
+    const patch = { type: 'json' as const, body };
+    await hands.call('hub', { verb: 'patch', at: { ...at, subresource: 'status' }, patch, manager: MANAGER });
+  } catch (error) {
+    // It was deleted on the hub, or its kind has no status there.
+    if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
+  }
+}
+
+const remedyFor = (error: unknown): string =>
+  error instanceof ApiError && error.reason === 'Forbidden'
+    ? '; "flotilla roles hub-status | kubectl apply -f -" lets the hub write statuses'
+    : '';
