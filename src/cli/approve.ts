@@ -8,12 +8,14 @@ import type { Clock } from '../base/clock.ts';
 import { formatDuration } from '../base/duration.ts';
 import { AbortError, ApiError, UserError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
+import { type Named, titled } from '../insight/titled.ts';
+import { NAME } from '../insight/which-placement.ts';
+import { checkNamespace, familyIn, runTarget, whichRun, within } from '../insight/which-run.ts';
 import type { Connected } from './connect.ts';
-import { getOr404, type Named, titled } from './not-found.ts';
+import { getRun } from './get-run.ts';
+import { getOr404 } from './not-found.ts';
 import { type Print, refer } from './target.ts';
 import { type Asked, type Gate, gateAsked, gateOf, whyNotAsked } from './which-gate.ts';
-import { NAME } from './which-placement.ts';
-import { checkNamespace, familyIn, getRun, runTarget, whichRun, within } from './which-run.ts';
 import { whoAmI } from './who.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Transport } from '../api/transport.ts';
 import { ApiError, LostError } from '../base/errors.ts';
+import { aBinding, aPlacement, cluster } from '../insight/placement.testing.ts';
+import { whichPlacement } from '../insight/which-placement.ts';
 import { carriedOf } from './carried.ts';
-import { aBinding, aPlacement, cluster } from './placement.testing.ts';
-import { whichPlacement } from './which-placement.ts';
 
 /** A server that answers so each time it is asked. */
 function asking(...answers: readonly (readonly object[] | Error)[]) {

@@ -4,10 +4,11 @@ import { masterSnapshotName } from '../api/names.ts';
 import type { Placement } from '../api/placement.ts';
 import { LostError } from '../base/errors.ts';
 import { isExternal } from '../hub/strategies/table.ts';
+import { type Carried, progressOf } from '../insight/progress/placement-progress.ts';
+import { ifRead } from '../insight/reader.ts';
+import type { WhichPlacement } from '../insight/which-placement.ts';
 import type { Connected } from './connect.ts';
-import { type Carried, progressOf } from './placement-progress.ts';
-import { createReader, ifRead } from './readable.ts';
-import type { WhichPlacement } from './which-placement.ts';
+import { createReader } from './readable.ts';
 
 /** A binding carries the first snapshot of a group, and whose it is is known: this name has only one index in it. */
 export function indexIn(snapshot: string, placement: string): string {

@@ -3,8 +3,8 @@ import { freeze } from '../api/freeze.ts';
 import { memberCluster } from '../api/member-cluster.ts';
 import { ApiError, LostError, UserError } from '../base/errors.ts';
 import { createClient } from '../client/client.ts';
+import { familyIn, within } from '../insight/which-run.ts';
 import { type ConnectOptions, connect } from './connect.ts';
-import { familyIn, within } from './which-run.ts';
 
 export type Completed = 'placement' | 'run' | 'cluster' | 'freeze';
 

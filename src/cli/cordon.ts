@@ -2,8 +2,9 @@
 import { type MemberCluster, memberCluster, type Taint } from '../api/member-cluster.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
+import type { Named } from '../insight/titled.ts';
 import type { Connected } from './connect.ts';
-import { getOr404, type Named } from './not-found.ts';
+import { getOr404 } from './not-found.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
 

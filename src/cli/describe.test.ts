@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
+import { aPlacement } from '../insight/placement.testing.ts';
 import { describe } from './describe.ts';
-import { aPlacement } from './placement.testing.ts';
 import { printing, serving } from './served.testing.ts';
 
 test('what happened to an object is told in the order in which it happened', async () => {

@@ -1,6 +1,6 @@
 // `flotilla explain CODE`: what a hold code means. The rows come from docs/holds.md itself, so the page and the command cannot differ.
 import { UserError } from '../base/errors.ts';
-import { plainText } from './plain-text.ts';
+import { plainText } from '../insight/plain-text.ts';
 
 const HEADER = /^\| code \| holds because \|$/;
 

@@ -7,10 +7,11 @@ import { canonicalJson } from '../base/json.ts';
 import { parseSelector } from '../base/selector.ts';
 import { createClient } from '../client/client.ts';
 import { endOf, frozenIn, isActive } from '../hub/freezes/frozen.ts';
+import { scopeOf } from '../insight/progress/freeze-scope.ts';
+import { NAME, type WhichPlacement } from '../insight/which-placement.ts';
 import type { Connected } from './connect.ts';
-import { scopeOf } from './freeze-scope.ts';
+import { getPlacement } from './get-placement.ts';
 import type { Print } from './target.ts';
-import { getPlacement, NAME, type WhichPlacement } from './which-placement.ts';
 import { whoAmI } from './who.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;

@@ -5,10 +5,11 @@ import type { Placement } from '../api/placement.ts';
 import { byNumber } from '../base/compare.ts';
 import { ApiError, LostError } from '../base/errors.ts';
 import { isMaster, resourceIndexOf } from '../hub/placement-sources.ts';
+import { ifRead } from '../insight/reader.ts';
+import type { WhichPlacement } from '../insight/which-placement.ts';
 import type { Connected } from './connect.ts';
-import { createReader, ifRead } from './readable.ts';
+import { createReader } from './readable.ts';
 import { selectedNow } from './selected-now.ts';
-import type { WhichPlacement } from './which-placement.ts';
 
 /** What is to be said of a placement whose clusters all have one revision; undefined = the hub is not ahead, or nobody can tell. */
 export async function hubAhead(

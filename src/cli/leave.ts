@@ -5,10 +5,11 @@ import { conditionOf } from '../api/next-condition.ts';
 import { type Clock, kubeTime } from '../base/clock.ts';
 import { formatDuration } from '../base/duration.ts';
 import { UserError } from '../base/errors.ts';
+import { plainText } from '../insight/plain-text.ts';
+import type { Named } from '../insight/titled.ts';
 import type { Connected } from './connect.ts';
 import { follow } from './follow.ts';
-import { getOr404, type Named } from './not-found.ts';
-import { plainText } from './plain-text.ts';
+import { getOr404 } from './not-found.ts';
 import { EXIT } from './showing.ts';
 import { type Print, refer } from './target.ts';
 

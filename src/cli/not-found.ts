@@ -1,16 +1,11 @@
 // What is not there, told with what there is instead: most often a name is only misspelt.
 import type { Resource } from '../api/kind.ts';
-import { type KubeObject, refText } from '../api/object.ts';
-import type { Target } from '../api/transport.ts';
+import type { KubeObject } from '../api/object.ts';
 import { ApiError, UserError } from '../base/errors.ts';
+import { type Named, titled } from '../insight/titled.ts';
 import type { Connected } from './connect.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
-export type Named = Target & { readonly name: string };
-
-/** `ResourcePlacement "team/web"` */
-export const titled = ({ resource, name, namespace }: Named): string =>
-  refText({ kind: resource.kind, name, ...(namespace === undefined ? {} : { namespace }) });
 
 /** Looked for only when it is needed. */
 type Hint = string | (() => Promise<string>);

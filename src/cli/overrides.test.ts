@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
 import { clusterFamily, families, type PlacementFamily } from '../hub/families.ts';
+import { whichPlacement } from '../insight/which-placement.ts';
 import { type OverridesOptions, showOverrides } from './overrides.ts';
 import { printing, serving } from './served.testing.ts';
-import { whichPlacement } from './which-placement.ts';
 
 const FLEET = 'placement.kubernetes-fleet.io/v1beta1';
 const MAP = { group: '', version: 'v1', kind: 'ConfigMap', name: 'app' };

@@ -10,14 +10,16 @@ import { applyOverrides } from '../hub/overrides/applying.ts';
 import type { HubOverrideSnapshot } from '../hub/overrides/matching.ts';
 import { overridesOn } from '../hub/overrides/overriding.ts';
 import type { HubPlacement } from '../hub/placement-sources.ts';
+import { diffBetween, type ObjectDiff } from '../insight/forecast/field-diff.ts';
+import { labelsAmong, overridingNow } from '../insight/forecast/overrides-now.ts';
+import { titleOf, type WhichPlacement } from '../insight/which-placement.ts';
+import { within } from '../insight/which-run.ts';
 import type { Connected } from './connect.ts';
-import { diffBetween, type ObjectDiff } from './field-diff.ts';
-import { labelsAmong, overridingNow, readOverrides } from './overrides-now.ts';
+import { getPlacement } from './get-placement.ts';
+import { readOverrides } from './read-overrides.ts';
 import { selectedNow } from './selected-now.ts';
 import { EXIT } from './showing.ts';
 import type { Print } from './target.ts';
-import { getPlacement, titleOf, type WhichPlacement } from './which-placement.ts';
-import { within } from './which-run.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 

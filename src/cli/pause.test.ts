@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
 import type { Placement } from '../api/placement.ts';
 import { clusterFamily, families, type PlacementFamily } from '../hub/families.ts';
+import { whichPlacement } from '../insight/which-placement.ts';
+import { getPlacement } from './get-placement.ts';
 import { setPaused } from './pause.ts';
 import { printing, serving } from './served.testing.ts';
-import { getPlacement, whichPlacement } from './which-placement.ts';
 
 const namespaceOf = (family: PlacementFamily) => (family === clusterFamily ? undefined : 'team');
 

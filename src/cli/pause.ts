@@ -1,9 +1,10 @@
 // `flotilla pause|resume placement/NAME`: stops a rolling or partitioned rollout, and lets it go on. Only spec.strategy.paused is written.
 import type { Placement } from '../api/placement.ts';
 import { UserError } from '../base/errors.ts';
+import { placementTarget, titleOf, type WhichPlacement } from '../insight/which-placement.ts';
 import type { Connected } from './connect.ts';
+import { getPlacement } from './get-placement.ts';
 import { type Print, refer } from './target.ts';
-import { getPlacement, placementTarget, titleOf, type WhichPlacement } from './which-placement.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
 

@@ -20,9 +20,9 @@ import {
   term,
   theFleet,
 } from '../hub/scheduler/scheduler.testing.ts';
+import { whichPlacement } from '../insight/which-placement.ts';
 import { planPlacement } from './plan-placement.ts';
 import { overheard, printing, serving } from './served.testing.ts';
-import { whichPlacement } from './which-placement.ts';
 import { why } from './why.ts';
 
 const clock: Clock = { now: () => NOW, at: () => () => {} };

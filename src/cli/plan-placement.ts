@@ -12,15 +12,15 @@ import { usesGroups } from '../hub/groups/terms.ts';
 import { notSupported } from '../hub/not-supported.ts';
 import { policyHashOf } from '../hub/placement/policy-hash.ts';
 import { isLatest } from '../hub/placement-sources.ts';
+import { scheduleNow } from '../insight/forecast/scheduling-now.ts';
+import { within } from '../insight/which-run.ts';
 import { rehearse } from './apply.ts';
 import type { Connected } from './connect.ts';
 import { readGroups } from './groups.ts';
 import type { Manifest } from './manifests.ts';
 import { type PlacementPlan, renderPlacementPlan } from './render-placement-plan.ts';
-import { scheduleNow } from './scheduling-now.ts';
 import { EXIT } from './showing.ts';
 import { type Print, targetOf } from './target.ts';
-import { within } from './which-run.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
 import type { Clock } from '../base/clock.ts';
 import { clusterFamily, families, type PlacementFamily } from '../hub/families.ts';
+import { whichPlacement } from '../insight/which-placement.ts';
 import { type PlanRolloutOptions, planRollout } from './plan-rollout.ts';
 import { overheard, printing, serving } from './served.testing.ts';
-import { whichPlacement } from './which-placement.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00Z');
 const clock: Clock = { now: () => NOW, at: () => () => {} };

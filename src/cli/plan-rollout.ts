@@ -20,22 +20,24 @@ import {
   resourceIndexOf,
 } from '../hub/placement-sources.ts';
 import { contentOf, marksOf } from '../hub/revisions/content.ts';
+import { countsBetween } from '../insight/forecast/content-diff.ts';
+import { diffBetween } from '../insight/forecast/field-diff.ts';
+import { labelsAmong, overridingNow } from '../insight/forecast/overrides-now.ts';
+import { forecastRollout } from '../insight/forecast/rollout-forecast.ts';
+import { scheduleNow } from '../insight/forecast/scheduling-now.ts';
+import { objectsIn } from '../insight/forecast/snapshot-objects.ts';
+import { titleOf, type WhichPlacement } from '../insight/which-placement.ts';
+import { within } from '../insight/which-run.ts';
 import { rehearse } from './apply.ts';
 import type { Connected } from './connect.ts';
-import { countsBetween } from './content-diff.ts';
-import { diffBetween } from './field-diff.ts';
+import { getPlacement } from './get-placement.ts';
 import { readGroups } from './groups.ts';
 import type { Manifest } from './manifests.ts';
-import { labelsAmong, overridingNow, readOverrides } from './overrides-now.ts';
+import { readOverrides } from './read-overrides.ts';
 import { type PlannedChange, type RolloutPlan, renderRolloutPlan } from './render-rollout-plan.ts';
-import { forecastRollout } from './rollout-forecast.ts';
-import { objectsIn } from './run-ground.ts';
-import { scheduleNow } from './scheduling-now.ts';
 import { selectedNow } from './selected-now.ts';
 import { EXIT } from './showing.ts';
 import type { Print } from './target.ts';
-import { getPlacement, titleOf, type WhichPlacement } from './which-placement.ts';
-import { within } from './which-run.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 

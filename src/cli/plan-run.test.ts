@@ -3,10 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { admin } from '../../test/cluster.ts';
 import type { KubeObject, User } from '../api/object.ts';
 import type { StagedUpdateRun } from '../api/staged-update-run.ts';
-import type { Manifest } from './manifests.ts';
-import { still } from './placement.testing.ts';
-import { plannedByManifests, plannedByName, planRun } from './plan-run.ts';
-import { overheard, printing, serving } from './served.testing.ts';
+import { still } from '../insight/placement.testing.ts';
 import {
   aBinding,
   aMember,
@@ -17,8 +14,11 @@ import {
   aStrategy,
   INITIALIZED,
   said,
-} from './staged-run.testing.ts';
-import { whichRun } from './which-run.ts';
+} from '../insight/staged-run.testing.ts';
+import { whichRun } from '../insight/which-run.ts';
+import type { Manifest } from './manifests.ts';
+import { plannedByManifests, plannedByName, planRun } from './plan-run.ts';
+import { overheard, printing, serving } from './served.testing.ts';
 
 /** As the server completes it. */
 const namespace: KubeObject = {

@@ -13,19 +13,21 @@ import { families, type PlacementFamily } from '../hub/families.ts';
 import { isReachable } from '../hub/reachable.ts';
 import { unreachableAfterMs } from '../hub/staged/annotations.ts';
 import { howToStart } from '../hub/staged/initialise.ts';
+import { type Forecast, forecast, type Ground } from '../insight/forecast/forecast.ts';
+import { planOf } from '../insight/forecast/run-plan.ts';
+import { objectsIn } from '../insight/forecast/snapshot-objects.ts';
+import { withoutMarker } from '../insight/plain-text.ts';
+import { approveCommand, familyIn, titleOfRun, type WhichRun, within } from '../insight/which-run.ts';
 import { rehearse } from './apply.ts';
 import { approversOf } from './approvers.ts';
 import type { Connected } from './connect.ts';
-import { type Forecast, forecast, type Ground } from './forecast.ts';
+import { getRun } from './get-run.ts';
 import type { Manifest } from './manifests.ts';
-import { withoutMarker } from './plain-text.ts';
 import { renderPlan } from './render-plan.ts';
-import { objectsIn, readContents, readGround } from './run-ground.ts';
-import { planOf } from './run-plan.ts';
+import { readContents, readGround } from './run-ground.ts';
 import { selectedNow } from './selected-now.ts';
 import { EXIT } from './showing.ts';
 import { type Print, targetOf } from './target.ts';
-import { approveCommand, familyIn, getRun, titleOfRun, type WhichRun, within } from './which-run.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 

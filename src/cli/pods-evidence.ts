@@ -1,39 +1,19 @@
-// The last link of the chain: what a member says of the Pods of a workload that does not come up there.
-import type { Resource } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
 import { podResource } from '../api/resources.ts';
 import type { Work } from '../api/work.ts';
 import { isObject } from '../base/json.ts';
 import { compileLabelSelector, formatSelector, type LabelSelector } from '../base/selector.ts';
 import { createClient } from '../client/client.ts';
-import { type Evidence, objectName } from './explanation.ts';
-import { kubectlOn } from './kubectl.ts';
+import { type Evidence, objectName } from '../insight/explain/explanation.ts';
+import { leftBehind, refusalOf, troubleOf } from '../insight/explain/pod-trouble.ts';
+import { hasPods, WORKLOADS } from '../insight/explain/workloads.ts';
+import { kubectlOn } from '../insight/kubectl.ts';
+import { NAME } from '../insight/which-placement.ts';
 import { isOfWork, type OnMember } from './on-member.ts';
-import { leftBehind, refusalOf, troubleOf } from './pod-trouble.ts';
-import { NAME } from './which-placement.ts';
 
 /** Of so many workloads of a Work, and so many Pods of each: they tend to say the same. */
 const MOST = 3;
 const MOST_LISTED = 100;
-
-const workload = (group: string, kind: string, plural: string): Resource => ({
-  group,
-  version: 'v1',
-  kind,
-  plural,
-  namespaced: true,
-});
-
-/** What a member says of itself is only looked up here: no address is made of it. */
-const WORKLOADS: readonly Resource[] = [
-  workload('apps', 'Deployment', 'deployments'),
-  workload('apps', 'StatefulSet', 'statefulsets'),
-  workload('apps', 'DaemonSet', 'daemonsets'),
-  workload('apps', 'ReplicaSet', 'replicasets'),
-  workload('batch', 'Job', 'jobs'),
-];
-
-export const hasPods = (kind: string): boolean => WORKLOADS.some((each) => each.kind === kind);
 
 type Identifier = NonNullable<NonNullable<Work['status']>['manifestConditions']>[number]['identifier'];
 

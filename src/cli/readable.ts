@@ -13,59 +13,19 @@ import { ApiError, messageOf } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
 import { createClient, type ListQuery } from '../client/client.ts';
-import { freezes, type HubFreeze } from '../hub/freezes/sources.ts';
-import { clusterGroups, type HubClusterGroup } from '../hub/groups/sources.ts';
-import type { OverrideInForce } from '../hub/overrides/in-force.ts';
-import {
-  type HubBinding,
-  type HubPolicySnapshot,
-  type HubResourceSnapshot,
-  isLatest,
-} from '../hub/placement-sources.ts';
+import { freezes } from '../hub/freezes/sources.ts';
+import { clusterGroups } from '../hub/groups/sources.ts';
+import { type HubBinding, isLatest } from '../hub/placement-sources.ts';
+import type { Evidence } from '../insight/explain/explanation.ts';
+import { objectsIn } from '../insight/forecast/snapshot-objects.ts';
+import { ifRead, type Readable, type Reader } from '../insight/reader.ts';
+import type { WhichPlacement } from '../insight/which-placement.ts';
+import { within } from '../insight/which-run.ts';
 import type { Connected } from './connect.ts';
-import type { Evidence } from './explanation.ts';
 import type { Members } from './members.ts';
-import { readOverrides } from './overrides-now.ts';
 import { downIn, podsEvidence } from './pods-evidence.ts';
+import { readOverrides } from './read-overrides.ts';
 import { remnantsEvidence } from './remnants.ts';
-import { objectsIn } from './run-ground.ts';
-import type { WhichPlacement } from './which-placement.ts';
-import { within } from './which-run.ts';
-
-export type Readable<T> = { readonly value: T } | { readonly unreadable: string };
-
-export const ifRead = <T>(read: Readable<T>): T | undefined => ('value' in read ? read.value : undefined);
-
-export interface Reader {
-  bindings(): Promise<Readable<readonly HubBinding[]>>;
-  policySnapshot(): Promise<Readable<HubPolicySnapshot | undefined>>;
-  resourceSnapshots(): Promise<Readable<readonly HubResourceSnapshot[]>>;
-  /** Those that may be about the placement. */
-  overrides(): Promise<Readable<readonly OverrideInForce[]>>;
-  /** The objects of a revision. */
-  objectsAt(index: number): Promise<Readable<readonly KubeObject[]>>;
-  members(): Promise<Readable<readonly MemberCluster[]>>;
-  groups(): Promise<Readable<readonly HubClusterGroup[]>>;
-  freezes(): Promise<Readable<readonly HubFreeze[]>>;
-  member(name: string): Promise<Readable<MemberCluster | undefined>>;
-  worksOf(binding: HubBinding): Promise<Readable<readonly Work[]>>;
-  /** Those that were read so far. */
-  worksRead(): readonly Work[];
-  work(namespace: string, name: string): Promise<Readable<Work | undefined>>;
-  /** What its member says of workloads of it that do not come up, or do not go; of a member that the caller has no way to, nothing. */
-  behind(work: Work, now: number): Promise<readonly Evidence[]>;
-  events(about: KubeObject): Promise<Readable<readonly KubeObject[]>>;
-  placement(): Promise<Readable<Placement | undefined>>;
-  /** Of the placement's namespace, if it is in one. */
-  run(name: string): Promise<Readable<StagedUpdateRun | undefined>>;
-  /** All of the placement. */
-  runs(): Promise<Readable<readonly StagedUpdateRun[]>>;
-  approvalRequest(name: string): Promise<Readable<ApprovalRequest | undefined>>;
-  /** Whether the server's CRD has the field `status.holds`; undefined = nobody can tell. */
-  hasHolds(kind?: string): Promise<boolean | undefined>;
-  /** What could not be read so far, each once. */
-  unread(): readonly string[];
-}
 
 const EVENTS: Resource = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
 

@@ -6,9 +6,9 @@ import type { Work } from '../api/work.ts';
 import { ageText } from '../base/age.ts';
 import { isObject } from '../base/json.ts';
 import { createClient } from '../client/client.ts';
-import { type Evidence, objectName } from './explanation.ts';
+import { type Evidence, objectName } from '../insight/explain/explanation.ts';
+import { NAME } from '../insight/which-placement.ts';
 import { isOfWork, type OnMember } from './on-member.ts';
-import { NAME } from './which-placement.ts';
 
 /** So many objects of a Work are looked for, and so many told. */
 const MOST_LOOKED = 50;

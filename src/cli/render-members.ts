@@ -1,8 +1,8 @@
 // `flotilla members` as people read it. Pure.
 import { ageText, shortDuration } from '../base/age.ts';
+import { plainText, shortened } from '../insight/plain-text.ts';
+import type { Amount, MemberView, PlacedHere } from '../insight/progress/member-view.ts';
 import { align } from './format-table.ts';
-import type { Amount, MemberView, PlacedHere } from './member-view.ts';
-import { plainText, shortened } from './plain-text.ts';
 
 export interface MembersLook {
   readonly now: number;

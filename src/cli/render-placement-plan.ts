@@ -1,8 +1,8 @@
 // Which clusters a policy would pick, as people read it. Pure.
 import { refText } from '../api/object.ts';
+import type { Standing } from '../insight/forecast/scheduling-now.ts';
+import { plainText } from '../insight/plain-text.ts';
 import { align } from './format-table.ts';
-import { plainText } from './plain-text.ts';
-import type { Standing } from './scheduling-now.ts';
 
 export interface PlacementPlan {
   readonly kind: string;

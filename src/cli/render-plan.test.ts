@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { RunPlan } from '../insight/forecast/run-plan.ts';
+import { approveCommand, whichRun } from '../insight/which-run.ts';
 import { renderPlan } from './render-plan.ts';
-import type { RunPlan } from './run-plan.ts';
-import { approveCommand, whichRun } from './which-run.ts';
 
 const view = { approve: (stage: string, when: 'before' | 'after') => approveCommand(whichRun('r'), stage, when) };
 const plan: RunPlan = {

@@ -1,9 +1,9 @@
 // What a staged update run would do, as people read it: one sentence, the order of waves and gates, the change for each cluster. Pure.
 import { refText } from '../api/object.ts';
 import { formatDuration } from '../base/duration.ts';
+import type { PlannedCluster, PlannedStep, RunPlan } from '../insight/forecast/run-plan.ts';
+import { plainText } from '../insight/plain-text.ts';
 import { align } from './format-table.ts';
-import { plainText } from './plain-text.ts';
-import type { PlannedCluster, PlannedStep, RunPlan } from './run-plan.ts';
 
 export interface PlanView {
   /** The command that opens a gate. */

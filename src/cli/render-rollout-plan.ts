@@ -2,11 +2,11 @@
 import { sentenceOf } from '../api/hold.ts';
 import { refText } from '../api/object.ts';
 import { formatDuration } from '../base/duration.ts';
-import type { Counts } from './content-diff.ts';
-import type { ObjectDiff } from './field-diff.ts';
+import type { Counts } from '../insight/forecast/content-diff.ts';
+import type { ObjectDiff } from '../insight/forecast/field-diff.ts';
+import type { RolloutForecast } from '../insight/forecast/rollout-forecast.ts';
+import { plainText } from '../insight/plain-text.ts';
 import { align } from './format-table.ts';
-import { plainText } from './plain-text.ts';
-import type { RolloutForecast } from './rollout-forecast.ts';
 
 export interface RolloutPlan extends RolloutForecast {
   readonly kind: string;

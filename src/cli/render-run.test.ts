@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { NOW } from './placement.testing.ts';
-import { renderRun, renderRunChanges } from './render-run.ts';
-import { runProgressOf } from './run-progress.ts';
+import { NOW } from '../insight/placement.testing.ts';
+import { runProgressOf } from '../insight/progress/run-progress.ts';
 import {
   approval,
   aRun,
@@ -14,8 +13,9 @@ import {
   type RunParts,
   STARTED,
   said,
-} from './staged-run.testing.ts';
-import { approveCommand, whichRun } from './which-run.ts';
+} from '../insight/staged-run.testing.ts';
+import { approveCommand, whichRun } from '../insight/which-run.ts';
+import { renderRun, renderRunChanges } from './render-run.ts';
 
 const view = {
   now: NOW,

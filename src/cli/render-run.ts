@@ -2,11 +2,11 @@
 import { refText } from '../api/object.ts';
 import { shortDuration } from '../base/age.ts';
 import { kubeTime } from '../base/clock.ts';
+import { plainText } from '../insight/plain-text.ts';
+import type { RunCluster, RunGate, RunPhase, RunProgress, StageProgress } from '../insight/progress/run-progress.ts';
 import { bar } from './bar.ts';
 import { align } from './format-table.ts';
-import { plainText } from './plain-text.ts';
 import { outdatedWords } from './render-status.ts';
-import type { RunCluster, RunGate, RunPhase, RunProgress, StageProgress } from './run-progress.ts';
 
 export interface RunView {
   readonly now: number;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { aPlacement, budgetUsed, cluster, failed, NOW } from './placement.testing.ts';
-import { progressOf } from './placement-progress.ts';
+import { aPlacement, budgetUsed, cluster, failed, NOW } from '../insight/placement.testing.ts';
+import { progressOf } from '../insight/progress/placement-progress.ts';
 import { renderChanges, renderStatus } from './render-status.ts';
 import { terminalOn } from './terminal.ts';
 

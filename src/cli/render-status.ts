@@ -3,11 +3,11 @@ import { BLOCKING } from '../api/hold.ts';
 import { refText } from '../api/object.ts';
 import { shortDuration } from '../base/age.ts';
 import { byName } from '../base/natural-order.ts';
+import { plainText, wrapped } from '../insight/plain-text.ts';
+import type { ClusterProgress, Progress, Stage } from '../insight/progress/placement-progress.ts';
+import type { Label } from '../insight/progress/stuck.ts';
 import { bar, percent } from './bar.ts';
 import { align } from './format-table.ts';
-import type { ClusterProgress, Progress, Stage } from './placement-progress.ts';
-import { plainText, wrapped } from './plain-text.ts';
-import type { Label } from './stuck.ts';
 
 export interface StatusView {
   readonly now: number;

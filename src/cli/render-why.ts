@@ -1,7 +1,7 @@
 // An explanation as people read it: one sentence, then the chain of evidence, then what can be done. Pure.
 import { shortDuration } from '../base/age.ts';
-import { type Cause, type Explanation, lasting } from './explanation.ts';
-import { plainText, wrapped } from './plain-text.ts';
+import { type Cause, type Explanation, lasting } from '../insight/explain/explanation.ts';
+import { plainText, wrapped } from '../insight/plain-text.ts';
 
 /** `columns`: of the terminal, if there is one. The root cause comes first: it is what a person looks for. */
 export function renderWhy(explanation: Explanation, now: number, columns = Number.POSITIVE_INFINITY): string {

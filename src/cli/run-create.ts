@@ -2,13 +2,15 @@
 import { apiVersionOf, type KubeObject } from '../api/object.ts';
 import { UserError } from '../base/errors.ts';
 import { isExternal } from '../hub/strategies/table.ts';
+import { revisionsIn } from '../insight/progress/runs-of-placement.ts';
+import { ifRead } from '../insight/reader.ts';
+import { NAME, titleOf, type WhichPlacement } from '../insight/which-placement.ts';
+import { runTarget, typed, within } from '../insight/which-run.ts';
 import type { Connected } from './connect.ts';
+import { getPlacement } from './get-placement.ts';
 import { getOr404 } from './not-found.ts';
-import { createReader, ifRead } from './readable.ts';
-import { revisionsIn } from './runs-of-placement.ts';
+import { createReader } from './readable.ts';
 import { type Print, refer } from './target.ts';
-import { getPlacement, NAME, titleOf, type WhichPlacement } from './which-placement.ts';
-import { runTarget, typed, within } from './which-run.ts';
 
 export interface CreateRun {
   readonly which: WhichPlacement;

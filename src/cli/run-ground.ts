@@ -6,11 +6,12 @@ import type { StagedUpdateRun } from '../api/staged-update-run.ts';
 import { ApiError } from '../base/errors.ts';
 import { createClient, type ListQuery } from '../client/client.ts';
 import { resourceIndexOf } from '../hub/placement-sources.ts';
+import type { Ground } from '../insight/forecast/forecast.ts';
+import { objectsIn } from '../insight/forecast/snapshot-objects.ts';
+import { NAME } from '../insight/which-placement.ts';
+import { type WhichRun, within } from '../insight/which-run.ts';
 import type { Connected } from './connect.ts';
-import type { Ground } from './forecast.ts';
-import { readOverrides } from './overrides-now.ts';
-import { NAME } from './which-placement.ts';
-import { type WhichRun, within } from './which-run.ts';
+import { readOverrides } from './read-overrides.ts';
 
 type Server = Pick<Connected, 'transport'>;
 
@@ -84,8 +85,3 @@ export async function readContents(
   }
   return contents;
 }
-
-export const objectsIn = (snapshots: readonly KubeObject[]): readonly KubeObject[] =>
-  snapshots.flatMap(
-    ({ spec }) => (spec as { readonly selectedResources?: readonly KubeObject[] } | undefined)?.selectedResources ?? [],
-  );

@@ -1,8 +1,8 @@
 // Which verbs a run takes in which state.
 import { describe, expect, test } from 'vitest';
+import { aRun, INITIALIZED } from '../insight/staged-run.testing.ts';
+import { whichRun } from '../insight/which-run.ts';
 import { checkMayChange, type RunVerb } from './run-state.ts';
-import { aRun, INITIALIZED } from './staged-run.testing.ts';
-import { whichRun } from './which-run.ts';
 
 describe('a run', () => {
   test.each<{ state: 'Initialize' | 'Run' | 'Stop'; verb: RunVerb; says?: string; refused?: RegExp }>([

@@ -1,11 +1,12 @@
 // `flotilla run start|stop|resume NAME`: changes what a run is asked to do. What it is doing already is not an error to repeat, but is said.
 import type { RunState, StagedUpdateRun } from '../api/staged-update-run.ts';
 import { UserError } from '../base/errors.ts';
+import { phaseOf } from '../insight/progress/run-progress.ts';
+import { runTarget, titleOfRun, typed, type WhichRun } from '../insight/which-run.ts';
 import type { Connected } from './connect.ts';
-import { phaseOf } from './run-progress.ts';
+import { getRun } from './get-run.ts';
 import { type Print, refer } from './target.ts';
 import { whyNotAsked } from './which-gate.ts';
-import { getRun, runTarget, titleOfRun, typed, type WhichRun } from './which-run.ts';
 
 export type RunVerb = 'start' | 'stop' | 'resume';
 

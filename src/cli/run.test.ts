@@ -3,9 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { admin, testClock } from '../../test/cluster.ts';
 import type { User } from '../api/object.ts';
 import { wallClock } from '../base/clock.ts';
-import { showRun } from './run.ts';
-import { overheard, printing, serving } from './served.testing.ts';
-import type { ShowOptions } from './showing.ts';
 import {
   approval,
   aRequest,
@@ -17,8 +14,11 @@ import {
   onRequest,
   type RunParts,
   said,
-} from './staged-run.testing.ts';
-import { whichRun } from './which-run.ts';
+} from '../insight/staged-run.testing.ts';
+import { whichRun } from '../insight/which-run.ts';
+import { showRun } from './run.ts';
+import { overheard, printing, serving } from './served.testing.ts';
+import type { ShowOptions } from './showing.ts';
 
 const WAITING = 'Progressing:False:StageUpdatingWaiting';
 const gate = (text: string) => ({ afterStageTaskStatus: [approval('r-after-one', text)] });

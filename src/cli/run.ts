@@ -7,13 +7,14 @@ import { kubeTime } from '../base/clock.ts';
 import { ApiError, LostError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import { createClient } from '../client/client.ts';
+import { inWords } from '../insight/progress/placement-progress.ts';
+import { messageIn, type Requests, type RunProgress, runProgressOf } from '../insight/progress/run-progress.ts';
+import { approveCommand, runTarget, typed, type WhichRun, within } from '../insight/which-run.ts';
 import type { Connected } from './connect.ts';
-import { inWords } from './placement-progress.ts';
+import { getRun } from './get-run.ts';
 import { type RunView, renderRun, renderRunChanges, runHeadline } from './render-run.ts';
-import { messageIn, type Requests, type RunProgress, runProgressOf } from './run-progress.ts';
 import { EXIT, type Shown, type ShowOptions, show } from './showing.ts';
 import type { Print } from './target.ts';
-import { approveCommand, getRun, runTarget, typed, type WhichRun, within } from './which-run.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
 

@@ -1,19 +1,19 @@
 // The run that moves a placement with strategy External, beside what `flotilla status` shows of the placement itself.
-import { conditionOf } from '../api/next-condition.ts';
 import type { Placement } from '../api/placement.ts';
-import { type StagedUpdateRun, stagesIn } from '../api/staged-update-run.ts';
+import type { StagedUpdateRun } from '../api/staged-update-run.ts';
 import { by } from '../base/compare.ts';
 import { LostError } from '../base/errors.ts';
+import type { Staging } from '../insight/progress/placement-progress.ts';
+import { runProgressOf } from '../insight/progress/run-progress.ts';
+import { lastMovedBy, movedBy, openRuns } from '../insight/progress/runs-of-placement.ts';
+import { ifRead } from '../insight/reader.ts';
+import type { WhichPlacement } from '../insight/which-placement.ts';
+import { titleOfRun, typed, within } from '../insight/which-run.ts';
 import { indexIn } from './carried.ts';
 import type { Connected } from './connect.ts';
-import type { Staging } from './placement-progress.ts';
-import { createReader, ifRead } from './readable.ts';
+import { createReader } from './readable.ts';
 import type { StatusView } from './render-status.ts';
-import { runProgressOf } from './run-progress.ts';
-import { isUnderWay, newestFirst, openRuns } from './runs-of-placement.ts';
 import type { Shown } from './showing.ts';
-import type { WhichPlacement } from './which-placement.ts';
-import { titleOfRun, typed, within } from './which-run.ts';
 
 export interface RunsBeside {
   readonly beside: NonNullable<Shown<unknown>['beside']>;
@@ -58,24 +58,6 @@ export function runsBeside(server: Pick<Connected, 'transport'>, which: WhichPla
       return { ...(run === undefined ? {} : { run }), leaving: await leavingNow(JSON.stringify(state)) };
     },
   };
-}
-
-const indexUsed = ({ status }: StagedUpdateRun): string => status?.resourceSnapshotIndexUsed ?? '';
-const hasBegun = (run: StagedUpdateRun): boolean =>
-  indexUsed(run) !== '' && conditionOf(run.status?.conditions, 'Progressing') !== undefined;
-const hasBegunStage = ({ status }: StagedUpdateRun): boolean =>
-  stagesIn(status ?? {}).some(({ conditions = [] }) => conditions.length > 0);
-
-/** The one that moves clusters: one that is stopped moves none, and one that only waits for another run has begun no stage. */
-export function movedBy(runs: readonly StagedUpdateRun[]): Staging['run'] {
-  const begun = openRuns(runs).filter((run) => isUnderWay(run) && hasBegun(run));
-  const run = begun.find(hasBegunStage) ?? begun[0];
-  return run && { revision: indexUsed(run), isOpen: true };
-}
-
-function lastMovedBy(runs: readonly StagedUpdateRun[]): Staging['run'] {
-  const [run] = newestFirst(runs.filter(hasBegun));
-  return run && { revision: indexUsed(run), isOpen: false };
 }
 
 /** Of clusters that are no longer picked a status does not tell: read from the bindings, and again when `state` is another one. */

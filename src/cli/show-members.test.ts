@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Binding } from '../api/binding.ts';
 import type { MemberCluster } from '../api/member-cluster.ts';
-import { memberView } from './member-view.ts';
+import { memberView } from '../insight/progress/member-view.ts';
 import { renderMember, renderMembers } from './render-members.ts';
 import { printing, serving } from './served.testing.ts';
 import { showMember, showMembers } from './show-members.ts';

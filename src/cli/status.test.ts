@@ -6,12 +6,20 @@ import { placement as placements } from '../api/placement.ts';
 import type { Request } from '../api/transport.ts';
 import { wallClock } from '../base/clock.ts';
 import { contentOf } from '../hub/revisions/content.ts';
-import { aBinding, aPlacement, budgetUsed, cluster, failed, NOW, type PlacementParts } from './placement.testing.ts';
+import {
+  aBinding,
+  aPlacement,
+  budgetUsed,
+  cluster,
+  failed,
+  NOW,
+  type PlacementParts,
+} from '../insight/placement.testing.ts';
+import { aRun, aSnapshot, aStage, INITIALIZED } from '../insight/staged-run.testing.ts';
+import { whichPlacement } from '../insight/which-placement.ts';
 import { overheard, printing, serving as serveObjects } from './served.testing.ts';
 import type { ShowOptions } from './showing.ts';
-import { aRun, aSnapshot, aStage, INITIALIZED } from './staged-run.testing.ts';
 import { status } from './status.ts';
-import { whichPlacement } from './which-placement.ts';
 
 async function serving(parts: PlacementParts, besides: readonly KubeObject[] = []) {
   const { subject, write, server } = await serveObjects([aPlacement(parts), ...besides]);

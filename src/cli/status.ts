@@ -3,16 +3,17 @@
 import type { Placement } from '../api/placement.ts';
 import { kubeTime } from '../base/clock.ts';
 import { isExternal } from '../hub/strategies/table.ts';
+import { inWords, type Progress, progressOf } from '../insight/progress/placement-progress.ts';
+import { labelOf } from '../insight/progress/stuck.ts';
+import { argumentOf, placementTarget, type WhichPlacement } from '../insight/which-placement.ts';
 import { carriedOf } from './carried.ts';
 import type { Connected } from './connect.ts';
+import { getPlacement } from './get-placement.ts';
 import { hubAhead } from './hub-ahead.ts';
-import { inWords, type Progress, progressOf } from './placement-progress.ts';
 import { headline, renderChanges, renderStatus, type StatusView } from './render-status.ts';
 import { type RunsBeside, runsBeside } from './runs-beside.ts';
 import { EXIT, type Shown, type ShowOptions, show } from './showing.ts';
-import { labelOf } from './stuck.ts';
 import type { Print } from './target.ts';
-import { argumentOf, getPlacement, placementTarget, type WhichPlacement } from './which-placement.ts';
 
 /** Returns the exit code. */
 export async function status(

@@ -2,9 +2,9 @@
 import { memberCluster, type Taint } from '../api/member-cluster.ts';
 import { LABEL_VALUE, LABEL_VALUE_LENGTH, QUALIFIED_NAME, QUALIFIED_NAME_LENGTH } from '../api/patterns.ts';
 import { UserError } from '../base/errors.ts';
+import { taintText } from '../insight/progress/member-view.ts';
 import type { Connected } from './connect.ts';
 import { retaint } from './cordon.ts';
-import { taintText } from './member-view.ts';
 import { type Print, refer } from './target.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;

@@ -1,6 +1,7 @@
 // A text that is drawn again in place of itself, on a terminal.
+
+import { shortened } from '../insight/plain-text.ts';
 import { type Paint, plain } from './paint.ts';
-import { shortened } from './plain-text.ts';
 
 export interface Terminal {
   readonly columns: number;

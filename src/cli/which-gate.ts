@@ -2,7 +2,7 @@
 import { conditionOf } from '../api/next-condition.ts';
 import type { StagedUpdateRun, StageStatus, StageTaskStatus } from '../api/staged-update-run.ts';
 import { UserError } from '../base/errors.ts';
-import { withoutMarker } from './plain-text.ts';
+import { withoutMarker } from '../insight/plain-text.ts';
 
 export type When = 'before' | 'after';
 

@@ -2,10 +2,11 @@
 // the kubeconfig's context.
 import { ApiError, UserError } from '../base/errors.ts';
 import { clusterFamily, namespacedFamily, type PlacementFamily } from '../hub/families.ts';
+import { titled } from '../insight/titled.ts';
+import { NAME, placementTarget, type WhichPlacement } from '../insight/which-placement.ts';
+import { checkNamespace, runTarget, type WhichRun } from '../insight/which-run.ts';
 import type { Connected } from './connect.ts';
-import { isThere, titled } from './not-found.ts';
-import { NAME, placementTarget, type WhichPlacement } from './which-placement.ts';
-import { checkNamespace, runTarget, type WhichRun } from './which-run.ts';
+import { isThere } from './not-found.ts';
 
 export type WhichNamed = { readonly placement: WhichPlacement } | { readonly run: WhichRun };
 

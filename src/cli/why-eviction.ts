@@ -4,10 +4,10 @@ import { type Eviction, eviction } from '../api/eviction.ts';
 import { conditionOf } from '../api/next-condition.ts';
 import { type Placement, placement } from '../api/placement.ts';
 import { ApiError, UserError } from '../base/errors.ts';
+import { type Evidence, type Explanation, sayCondition } from '../insight/explain/explanation.ts';
+import { NAME } from '../insight/which-placement.ts';
 import type { Connected } from './connect.ts';
-import { type Evidence, type Explanation, sayCondition } from './explanation.ts';
 import { getOr404 } from './not-found.ts';
-import { NAME } from './which-placement.ts';
 
 const WORDS: readonly string[] = [
   'eviction',

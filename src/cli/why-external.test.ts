@@ -11,8 +11,7 @@ import {
   type PlacementParts,
   aBinding as placed,
   still,
-} from './placement.testing.ts';
-import { printing, serving } from './served.testing.ts';
+} from '../insight/placement.testing.ts';
 import {
   aMember,
   approval,
@@ -27,9 +26,10 @@ import {
   onRun,
   type RunParts,
   STARTED,
-} from './staged-run.testing.ts';
+} from '../insight/staged-run.testing.ts';
+import { whichPlacement } from '../insight/which-placement.ts';
+import { printing, serving } from './served.testing.ts';
 import { status } from './status.ts';
-import { whichPlacement } from './which-placement.ts';
 import { why } from './why.ts';
 
 interface Asked {

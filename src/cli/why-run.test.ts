@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { labels } from '../api/names.ts';
 import type { KubeObject, User } from '../api/object.ts';
-import { aPlacement, conditions, failed, aBinding as placed, still } from './placement.testing.ts';
-import { printing, serving } from './served.testing.ts';
+import { aPlacement, conditions, failed, aBinding as placed, still } from '../insight/placement.testing.ts';
 import {
   aMember,
   approval,
@@ -21,8 +20,9 @@ import {
   SKIPPED,
   STARTED,
   said,
-} from './staged-run.testing.ts';
-import { whichRun } from './which-run.ts';
+} from '../insight/staged-run.testing.ts';
+import { whichRun } from '../insight/which-run.ts';
+import { printing, serving } from './served.testing.ts';
 import { whyRun } from './why.ts';
 
 interface Asked {

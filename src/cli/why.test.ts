@@ -10,10 +10,19 @@ import type { KubeObject, User } from '../api/object.ts';
 import type { Placement, PlacementSpec } from '../api/placement.ts';
 import { by } from '../base/compare.ts';
 import { LostError } from '../base/errors.ts';
-import { aBinding, aPlacement, BEFORE, budgetUsed, cluster, conditions, failed, still } from './placement.testing.ts';
+import {
+  aBinding,
+  aPlacement,
+  BEFORE,
+  budgetUsed,
+  cluster,
+  conditions,
+  failed,
+  still,
+} from '../insight/placement.testing.ts';
+import { whichPlacement } from '../insight/which-placement.ts';
 import { hasHoldsField } from './readable.ts';
 import { printing, serving as serveObjects } from './served.testing.ts';
-import { whichPlacement } from './which-placement.ts';
 import { type WhyOptions, why } from './why.ts';
 
 const dev: User = { name: 'dev', groups: ['system:authenticated'] };

@@ -1,18 +1,21 @@
 // `flotilla why placement/NAME` and `flotilla why run/NAME`, perhaps with `--cluster C`: why it does not move. Reads the hub's API, and the members'
 // where the caller has a way there, with the caller's rights, so it answers while the hub is down and on any Kubernetes API server.
 import { type Clock, kubeTime } from '../base/clock.ts';
+import { explain } from '../insight/explain/explain.ts';
+import { explainRun } from '../insight/explain/explain-run.ts';
+import { type Explanation, wholeSentence } from '../insight/explain/explanation.ts';
+import { ifRead } from '../insight/reader.ts';
+import { NAME, type WhichPlacement } from '../insight/which-placement.ts';
+import type { WhichRun } from '../insight/which-run.ts';
 import type { Connected } from './connect.ts';
-import { explain } from './explain.ts';
-import { explainRun } from './explain-run.ts';
-import { type Explanation, wholeSentence } from './explanation.ts';
+import { getPlacement } from './get-placement.ts';
+import { getRun } from './get-run.ts';
 import type { Members } from './members.ts';
 import { forPrograms } from './output.ts';
-import { createReader, ifRead } from './readable.ts';
+import { createReader } from './readable.ts';
 import { renderWhy } from './render-why.ts';
 import { EXIT } from './showing.ts';
 import type { Print } from './target.ts';
-import { getPlacement, NAME, type WhichPlacement } from './which-placement.ts';
-import { getRun, type WhichRun } from './which-run.ts';
 import { explainEviction, readEviction } from './why-eviction.ts';
 
 export interface WhyOptions {

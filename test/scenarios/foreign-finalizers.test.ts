@@ -1,8 +1,8 @@
 // Objects that are no longer placed, and that finalizers of others keep on the member.
 import { expect } from 'vitest';
 import type { AppliedWork } from '../../src/api/applied-work.ts';
-import { changedAgainNotes } from '../../src/cli/changed-again.ts';
 import { families } from '../../src/hub/families.ts';
+import { changedAgainNotes } from '../../src/insight/explain/changed-again.ts';
 import { configMap, type Delivery, DONE, scenario } from '../delivery.ts';
 
 const MINUTE = 60_000;

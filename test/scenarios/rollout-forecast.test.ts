@@ -5,8 +5,8 @@ import { describe, expect } from 'vitest';
 import type { MemberCluster } from '../../src/api/member-cluster.ts';
 import type { Placement } from '../../src/api/placement.ts';
 import { pretendedSnapshot } from '../../src/cli/plan-rollout.ts';
-import { forecastRollout, type RolloutWave } from '../../src/cli/rollout-forecast.ts';
 import { families } from '../../src/hub/families.ts';
+import { forecastRollout, type RolloutWave } from '../../src/insight/forecast/rollout-forecast.ts';
 import { type Delivery, deployment, scenario } from '../delivery.ts';
 
 /** Clusters take so long that waves cannot be mistaken for one another. */

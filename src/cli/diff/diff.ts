@@ -1,9 +1,10 @@
 // `flotilla diff`: prints what differs, between the hub and the clusters or between two revisions.
+
+import { plainText } from '../../insight/plain-text.ts';
+import { titleOf, type WhichPlacement } from '../../insight/which-placement.ts';
 import type { Connected } from '../connect.ts';
-import { plainText } from '../plain-text.ts';
 import { EXIT } from '../showing.ts';
 import type { Print } from '../target.ts';
-import { titleOf, type WhichPlacement } from '../which-placement.ts';
 import type { ObjectDifference } from './difference.ts';
 import { type Asked, type ClusterDifference, onClusters } from './on-clusters.ts';
 import { betweenRevisions } from './revisions.ts';

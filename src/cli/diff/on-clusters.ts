@@ -10,11 +10,13 @@ import { messageOf, UserError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { byName } from '../../base/natural-order.ts';
 import { createClient } from '../../client/client.ts';
+import { objectName } from '../../insight/explain/explanation.ts';
+import { ifRead } from '../../insight/reader.ts';
+import { NAME, titleOf, type WhichPlacement } from '../../insight/which-placement.ts';
 import type { Connected } from '../connect.ts';
-import { objectName } from '../explanation.ts';
+import { getPlacement } from '../get-placement.ts';
 import type { Members } from '../members.ts';
-import { createReader, ifRead } from '../readable.ts';
-import { getPlacement, NAME, titleOf, type WhichPlacement } from '../which-placement.ts';
+import { createReader } from '../readable.ts';
 import { differenceOf, nameOf, type ObjectDifference } from './difference.ts';
 
 export type Comparison = ApplyStrategy['comparisonOption'];

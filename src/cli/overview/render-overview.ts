@@ -1,9 +1,9 @@
 // The overview of a fleet as people read it: a headline, then a table for members in trouble, for placements and for runs. Pure.
 import { shortDuration } from '../../base/age.ts';
 import { kubeTime } from '../../base/clock.ts';
+import { plainText, shortened } from '../../insight/plain-text.ts';
+import type { FreezeRow, MemberRow, Overview, PlacementRow, RunRow } from '../../insight/progress/overview.ts';
 import { align } from '../format-table.ts';
-import { plainText, shortened } from '../plain-text.ts';
-import type { FreezeRow, MemberRow, Overview, PlacementRow, RunRow } from './overview.ts';
 
 export interface OverviewView {
   readonly now: number;

@@ -12,13 +12,13 @@ import { ApiError, LostError, UserError } from '../../base/errors.ts';
 import { canonicalJson } from '../../base/json.ts';
 import { createClient } from '../../client/client.ts';
 import { clusterFamily, namespacedFamily } from '../../hub/families.ts';
+import { type Fleet, isQuiet, memberRow, type Overview, overviewOf } from '../../insight/progress/overview.ts';
+import { within } from '../../insight/which-run.ts';
 import type { Connected } from '../connect.ts';
 import { followLabelled } from '../follow.ts';
 import { forPrograms } from '../output.ts';
 import { EXIT, type ShowOptions } from '../showing.ts';
 import type { Print } from '../target.ts';
-import { within } from '../which-run.ts';
-import { type Fleet, isQuiet, memberRow, type Overview, overviewOf } from './overview.ts';
 import { overviewHeadline, renderOverview, renderOverviewChanges } from './render-overview.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;

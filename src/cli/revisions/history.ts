@@ -2,12 +2,13 @@
 
 import { shortDuration } from '../../base/age.ts';
 import { type Clock, kubeTime } from '../../base/clock.ts';
+import { plainText } from '../../insight/plain-text.ts';
+import { titleOf, type WhichPlacement } from '../../insight/which-placement.ts';
 import type { Connected } from '../connect.ts';
 import { align } from '../format-table.ts';
+import { getPlacement } from '../get-placement.ts';
 import { forPrograms } from '../output.ts';
-import { plainText } from '../plain-text.ts';
 import type { Print } from '../target.ts';
-import { getPlacement, titleOf, type WhichPlacement } from '../which-placement.ts';
 import { changeCounts, changesBetween, type ObjectChange, renderChanges } from './object-diff.ts';
 import { type Revision, revisionsOf } from './revisions.ts';
 

@@ -6,11 +6,12 @@ import { byNumber, byText } from '../../base/compare.ts';
 import { UserError } from '../../base/errors.ts';
 import { createClient } from '../../client/client.ts';
 import { partOf, resourceIndexOf } from '../../hub/placement-sources.ts';
+import { ifRead } from '../../insight/reader.ts';
+import { titleOf, type WhichPlacement } from '../../insight/which-placement.ts';
+import { within } from '../../insight/which-run.ts';
 import { indexIn } from '../carried.ts';
 import type { Connected } from '../connect.ts';
-import { createReader, ifRead } from '../readable.ts';
-import { titleOf, type WhichPlacement } from '../which-placement.ts';
-import { within } from '../which-run.ts';
+import { createReader } from '../readable.ts';
 
 export interface Revision {
   readonly index: number;

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { connect } from '../../cli/connect.ts';
 import { diff } from '../../cli/diff/diff.ts';
 import { membersFrom } from '../../cli/members.ts';
-import { whichPlacement } from '../../cli/which-placement.ts';
+import { whichPlacement } from '../../insight/which-placement.ts';
 import { sidesOf } from '../../member/compare/compare.ts';
 import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
 

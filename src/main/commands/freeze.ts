@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { type ConnectOptions, connect } from '../../cli/connect.ts';
 import { freezeFleet, unfreeze } from '../../cli/freeze.ts';
-import { whichPlacement } from '../../cli/which-placement.ts';
+import { whichPlacement } from '../../insight/which-placement.ts';
 import { hubCommand, print, toHub } from './flags.ts';
 
 interface FreezeFlags extends ConnectOptions {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { connect } from '../../cli/connect.ts';
 import { setPaused } from '../../cli/pause.ts';
-import { whichPlacement } from '../../cli/which-placement.ts';
+import { whichPlacement } from '../../insight/which-placement.ts';
 import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
 
 export function addPause(root: Command): void {

@@ -7,8 +7,8 @@ import { readManifests } from '../../cli/manifests.ts';
 import { planPlacement } from '../../cli/plan-placement.ts';
 import { planRollout } from '../../cli/plan-rollout.ts';
 import { plannedByManifests, plannedByName, planRun } from '../../cli/plan-run.ts';
-import { whichPlacement } from '../../cli/which-placement.ts';
-import { whichRun } from '../../cli/which-run.ts';
+import { whichPlacement } from '../../insight/which-placement.ts';
+import { whichRun } from '../../insight/which-run.ts';
 import { type AskOptions, duration, hubCommand, print, toHub } from './flags.ts';
 
 export function addPlan(root: Command): void {

@@ -10,10 +10,10 @@ import { createRun } from '../../cli/run-create.ts';
 import { type RunVerb, setRunState } from '../../cli/run-state.ts';
 import { status } from '../../cli/status.ts';
 import { type WhichNamed, whichNamed } from '../../cli/which-named.ts';
-import { whichPlacement } from '../../cli/which-placement.ts';
-import { namesRun, whichRun } from '../../cli/which-run.ts';
 import { why, whyEviction, whyRun } from '../../cli/why.ts';
 import { namesEviction, whichEviction } from '../../cli/why-eviction.ts';
+import { whichPlacement } from '../../insight/which-placement.ts';
+import { namesRun, whichRun } from '../../insight/which-run.ts';
 import {
   type AskOptions,
   asking,

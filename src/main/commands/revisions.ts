@@ -6,7 +6,7 @@ import { UserError } from '../../base/errors.ts';
 import { connect } from '../../cli/connect.ts';
 import { history } from '../../cli/revisions/history.ts';
 import { rollback } from '../../cli/revisions/rollback.ts';
-import { whichPlacement } from '../../cli/which-placement.ts';
+import { whichPlacement } from '../../insight/which-placement.ts';
 import { type AskOptions, asking, hubCommand, print, toHub } from './flags.ts';
 
 export function addHistory(root: Command): void {

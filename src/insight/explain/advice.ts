@@ -1,0 +1,160 @@
+// What a person can do about objects that were refused on a member, or do not work there. Pure, by the codes in a placement's status
+// (api/apply-cause.ts). What several clusters have in common is reported once.
+import type { ApplyCauseCode } from '../../api/apply-cause.ts';
+import type { Placement } from '../../api/placement.ts';
+import type { ClusterPlacementState } from '../../api/placement-state.ts';
+import { kubectlOn, typedName } from '../kubectl.ts';
+import { NAME } from '../which-placement.ts';
+import { objectName } from './explanation.ts';
+import { hasPods } from './workloads.ts';
+
+type Failed = NonNullable<ClusterPlacementState['failedPlacements']>[number];
+
+interface Advice {
+  /** Equal for those that can be said together. */
+  readonly what: string;
+  readonly object: string;
+  say(clusters: readonly string[], objects: string): string;
+}
+
+/** More than that nobody reads; `why --cluster` has the rest. */
+const MOST = 5;
+
+/** `about`: only these clusters; absent = all. */
+export function adviceFor(placement: Placement | undefined, about?: readonly string[]): readonly string[] {
+  const found = new Map<string, Group>();
+  for (const { clusterName = '', failedPlacements = [] } of placement?.status?.placementStatuses ?? []) {
+    if (!NAME.test(clusterName) || (about !== undefined && !about.includes(clusterName))) continue;
+    for (const advice of failedPlacements.flatMap((each) => adviceOn(each) ?? [])) {
+      const alike = found.get(advice.what) ?? { advice, clusters: new Set(), objects: new Set() };
+      alike.clusters.add(clusterName);
+      alike.objects.add(advice.object);
+      found.set(advice.what, alike);
+    }
+  }
+  return [...found.values()]
+    .slice(0, MOST)
+    .map(({ advice, clusters, objects }) => advice.say([...clusters], listed([...objects], MOST_OBJECTS)));
+}
+
+interface Group {
+  readonly advice: Advice;
+  readonly clusters: Set<string>;
+  readonly objects: Set<string>;
+}
+
+interface Refusal {
+  readonly clusters: readonly string[];
+  readonly objects: string;
+  readonly failed: Failed;
+}
+
+/** With these nothing goes that does not come back: no data, and nothing that others put there. In groups of Kubernetes itself. */
+const MADE_ANEW: readonly string[] = [
+  'Deployment',
+  'DaemonSet',
+  'ReplicaSet',
+  'Job',
+  'ConfigMap',
+  'Service',
+  'RoleBinding',
+];
+
+const OWN_GROUPS: readonly string[] = ['', 'apps', 'batch', 'rbac.authorization.k8s.io'];
+
+const isMadeAnew = ({ group = '', kind }: Failed): boolean => OWN_GROUPS.includes(group) && MADE_ANEW.includes(kind);
+
+/** What a member's API server refuses. */
+const REFUSALS: Readonly<Partial<Record<ApplyCauseCode, (of: Refusal) => string>>> = {
+  FieldImmutable({ clusters, objects, failed }) {
+    const typed = isMadeAnew(failed) && objects === objectName(failed) ? typedName(failed) : undefined;
+    const command = typed === undefined ? '' : `: \`${kubectlOn(clusters[0] ?? '', failed)} delete ${typed}\``;
+    const unless = typed === undefined ? ', if nothing is lost with that' : '';
+    return `change ${objects} back on the hub, or give it another name; or delete it on ${named(clusters)}${unless}, and it is created anew${command}`;
+  },
+  KindNotServed: ({ clusters, objects }) =>
+    `install the CustomResourceDefinition of ${objects} on ${named(clusters)}, or let a placement bring it; the rest follows by itself`,
+  NamespaceMissing: ({ clusters, failed }) =>
+    `bring namespace "${failed.namespace ?? ''}" to ${named(clusters)}: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
+  UndoneRepeatedly: ({ clusters, objects }) =>
+    `find out who takes ${objects} away on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or take that out of the placement`,
+  TooLarge: ({ objects }) => `make the annotations of ${objects} smaller: together they may take 256 KiB`,
+  FieldConflict: ({ objects, failed }) =>
+    `remove the fields of ${objects} that ${failed.cause?.by ?? 'another field manager'} manages from the hub, or set spec.strategy.applyStrategy.serverSideApplyConfig.force of the placement to true`,
+  FoundDiff: ({ clusters, objects }) =>
+    `make ${objects} on ${named(clusters)} equal to the hub (status.placementStatuses[].diffedPlacements has the fields), or set spec.strategy.applyStrategy.whenToTakeOver of the placement to Always`,
+  FoundDrifts: ({ clusters, objects }) =>
+    `undo the change of ${objects} on ${named(clusters)} (status.placementStatuses[].driftedPlacements has the fields), make the same change on the hub, or set spec.strategy.applyStrategy.whenToApply of the placement to Always`,
+};
+
+function adviceOn(failed: Failed): Advice | undefined {
+  const { code, by } = failed.cause ?? {};
+  const object = objectName(failed);
+  if (failed.condition.type === 'Available') return lookAt(failed);
+  if (code === 'OwnedByOthers') {
+    const owners = by ?? 'its owner';
+    return {
+      what: `owned by ${owners}`,
+      object,
+      say: (clusters, objects) =>
+        `share ${objects} with ${owners}: set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on ${named(clusters)}`,
+    };
+  }
+  if (code === 'NotTakenOver') return takeOver(failed);
+  const say = REFUSALS[code as ApplyCauseCode];
+  if (say !== undefined) {
+    const within = `${code} ${failed.namespace ?? ''}`;
+    return { what: within, object, say: (clusters, objects) => say({ clusters, objects, failed }) };
+  }
+  if (code !== 'PlacedByAnother') return undefined;
+  const other = by ?? 'the other placement';
+  return {
+    what: `placed by ${other}`,
+    object,
+    say: (_clusters, objects) =>
+      `take ${objects} out of the resourceSelectors of this placement, or of ${other}: only one of them may place an object`,
+  };
+}
+
+/** It is somebody else's: only what holds nothing is advised to be deleted. */
+function takeOver(failed: Failed): Advice {
+  const isNamespace = (failed.group ?? '') === '' && failed.kind === 'Namespace';
+  const within = isNamespace ? ', and all that is in it' : '';
+  const isHarmless = isMadeAnew(failed);
+  return {
+    what: `was there${within}${isHarmless ? ', holds nothing' : ''}`,
+    object: objectName(failed),
+    say(clusters, objects) {
+      const or = isHarmless ? `; or delete it on ${named(clusters)}, and it is created anew` : '';
+      return `let the placement take over ${objects}: set its spec.strategy.applyStrategy.whenToTakeOver to Always (it then goes with the placement${within})${or}`;
+    },
+  };
+}
+
+function lookAt(failed: Failed): Advice | undefined {
+  const { kind, namespace, name } = failed;
+  const typed = typedName(failed);
+  if (typed === undefined) return undefined;
+  const object = objectName({ kind, name, ...(namespace === undefined ? {} : { namespace }) });
+  return {
+    what: `${object} does not work`,
+    object,
+    say([first = '', ...others]) {
+      const kubectl = kubectlOn(first, failed);
+      const pods = hasPods(kind) ? ` and \`${kubectl} get pods\`` : '';
+      const also = others.length === 0 ? '' : ` (the same on ${listed(others)})`;
+      return `look at ${object} on cluster "${first}": \`${kubectl} describe ${typed}\`${pods}${also}`;
+    },
+  };
+}
+
+const MOST_NAMES = 10;
+const MOST_OBJECTS = 3;
+
+const listed = (names: readonly string[], most = MOST_NAMES): string => {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+};
+
+const named = (clusters: readonly string[]): string =>
+  clusters.length === 1 ? `cluster "${clusters[0]}"` : `clusters ${listed(clusters)}`;

@@ -1,0 +1,47 @@
+// Holds that say the same of several clusters, each of itself, are one cause to people. Pure.
+import type { HoldEntry } from '../../api/holds.ts';
+import { memberCluster } from '../../api/member-cluster.ts';
+import { canonicalJson } from '../../base/json.ts';
+
+/** A cluster that waits for nobody but itself. */
+export const isItself = ({ count = 0, clusters = [], on }: HoldEntry): boolean =>
+  count === 1 && on?.kind === memberCluster.kind && on.name === clusters[0];
+
+/** Never none. */
+export type Alike = readonly [HoldEntry, ...HoldEntry[]];
+
+/** In the order of their first ones. */
+export function alike(entries: readonly HoldEntry[]): readonly Alike[] {
+  const groups = new Map<string, [HoldEntry, ...HoldEntry[]]>();
+  for (const [at, entry] of entries.entries()) {
+    const { code, facts = {} } = entry;
+    // What to do about a cluster that is not heard names it, and more than once.
+    const isSilent = code === 'Unreachable' || facts['cause'] === 'unreachable';
+    const key = isItself(entry) && !isSilent ? canonicalJson([code, facts]) : String(at);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [entry]);
+    else group.push(entry);
+  }
+  return [...groups.values()];
+}
+
+const MOST_NAMES = 20;
+
+/** What sentences (api/hold.ts) say of a cluster, and how they say it of several. */
+const PLURALS: readonly (readonly [one: string, many: string])[] = [
+  [' cannot be tracked; it counts', ' cannot be tracked; they count'],
+  [' is ', ' are '],
+  [' blocks ', ' block '],
+  [' has ', ' have '],
+];
+
+/** What is said of the first cluster, said of all of them. */
+export function ofAll(text: string, [first = '', ...others]: readonly string[]): string {
+  if (others.length === 0) return text;
+  const shown = [first, ...others.slice(0, MOST_NAMES - 1)].map((name) => `"${name}"`).join(', ');
+  const more = others.length >= MOST_NAMES ? ` and ${others.length - MOST_NAMES + 1} more` : '';
+  const [one, many] = [`MemberCluster "${first}"`, `MemberClusters ${shown}${more}`];
+  return PLURALS.reduce((told, [of, ofMany]) => told.replaceAll(`${one}${of}`, () => `${many}${ofMany}`), text)
+    .replaceAll(one, () => many)
+    .replaceAll(`cluster "${first}"`, () => `clusters ${shown}${more}`);
+}

@@ -1,0 +1,144 @@
+// The pieces of an answer: a cause from a hold, a cause from how far a cluster is.
+import { type Hold, sentenceOf } from '../../api/hold.ts';
+import type { HoldEntry } from '../../api/holds.ts';
+import type { ObjectRef } from '../../api/object.ts';
+import { holdOf } from '../../hub/holds-summary.ts';
+import { plainText, shortened } from '../plain-text.ts';
+import type { ClusterProgress, Progress } from '../progress/placement-progress.ts';
+import { type Alike, isItself, ofAll } from './alike.ts';
+import { type Chain, chainFrom, clusterChain, isTold } from './evidence-chain.ts';
+import { beside, type Cause, type Evidence, type Explanation } from './explanation.ts';
+
+export type Answer = Omit<Explanation, 'about'>;
+
+export const MOST_CLUSTERS = 20;
+export const HUB_RUNS = 'check that the hub controllers are running (`flotilla up` or `flotilla hub`)';
+
+export const answer = (sentence: string, more: Partial<Answer> = {}): Answer => ({
+  sentence,
+  isWaiting: true,
+  causes: [],
+  next: [],
+  notes: [],
+  ...more,
+});
+
+interface Conclusion {
+  readonly notes: readonly string[];
+  /** What helps with objects that were refused, or do not work. */
+  readonly advice?: readonly string[];
+}
+
+/** More than that nobody reads. */
+const MOST_ADVICE = 5;
+
+/** All that can be done stands together, each once: what helps with one object before what helps with any. */
+export function concluded(about: string, found: Answer, { notes, advice = [] }: Conclusion): Explanation {
+  const shown = found.causes.flatMap(({ evidence }) => evidence.flatMap(({ next = [] }) => next));
+  const root = found.isWaiting ? rootOf(found.causes[0]) : undefined;
+  const general = found.causes.flatMap(({ next = [] }) => next);
+  return {
+    about,
+    ...found,
+    ...(root === undefined ? {} : { root }),
+    next: [...new Set([...shown.slice(0, MOST_ADVICE), ...advice, ...general, ...found.next])],
+    notes: [...found.notes, ...notes],
+  };
+}
+
+const LONGEST_ROOT = 200;
+
+/** A member may say what it likes, and at any length. */
+function rootOf(cause: Cause | undefined): string | undefined {
+  const root = cause?.evidence.find(({ isRoot }) => isRoot);
+  return root && shortened(plainText(`${root.about}: ${root.says[0]}`), LONGEST_ROOT);
+}
+
+export function outdatedNote({ outdated }: Pick<Progress, 'outdated'>): readonly string[] {
+  if (outdated === undefined || outdated.observed === 0) return [];
+  const { generation, observed } = outdated;
+  return [`generation ${generation} has not been processed yet; showing generation ${observed}`];
+}
+
+/** There it is not for want of something that works: what does not is told, and is not the reason. */
+const NOT_FOR_THAT: readonly Hold['code'][] = ['RemovalPending', 'PredecessorLeaving', 'Unreachable'];
+const isForThat = ({ code, facts }: Hold): boolean => !NOT_FOR_THAT.includes(code) && facts['cause'] !== 'unreachable';
+
+export const causeOfHold = async (chain: Chain, hold: Hold): Promise<Cause> => ({
+  code: hold.code,
+  sentence: sentenceOf(hold),
+  ...(hold.since === undefined ? {} : { since: hold.since }),
+  ...(hold.until === undefined ? {} : { until: hold.until }),
+  // What to do about an object is said where its chain is told.
+  ...(hold.next === undefined || isTold(chain, hold.on) ? {} : { next: hold.next }),
+  evidence: ofReason(isForThat(hold), await chainFrom(chain, hold.on ?? hold.subject)),
+});
+
+const ofReason = (isReason: boolean, evidence: readonly Evidence[]): readonly Evidence[] =>
+  isReason ? evidence : beside(evidence);
+
+/** Of an entry in a status; `subject` is what the status is of. */
+export async function causeOfEntry(chain: Chain, entry: HoldEntry, subject: ObjectRef): Promise<Cause> {
+  const { count = 0, clusters = [] } = entry;
+  return {
+    ...(await causeOfHold(chain, holdOf(entry, subject))),
+    ...(count === 0 || isItself(entry) ? {} : { waiting: { count, clusters } }),
+  };
+}
+
+/** Of entries that say the same of one cluster each: the story of the first stands for all. */
+export async function causeOfAlike(chain: Chain, entries: Alike, subject: ObjectRef): Promise<Cause> {
+  const [first, ...others] = entries;
+  const cause = await causeOfEntry(chain, first, subject);
+  if (others.length === 0) return cause;
+  const names = entries.map(({ on }) => on?.name ?? '');
+  const since = entries.map((each) => Date.parse(each.since ?? '')).filter((each) => !Number.isNaN(each));
+  const { next, evidence } = cause;
+  const elsewhere = listed(names.slice(1));
+  return {
+    ...cause,
+    sentence: ofAll(cause.sentence, names),
+    ...(since.length === 0 ? {} : { since: Math.min(...since) }),
+    ...(next === undefined ? {} : { next: ofAll(next, names) }),
+    evidence:
+      evidence.length === 0
+        ? []
+        : [...evidence.map((each) => elsewhereToo(each, elsewhere)), { about: `the same of ${elsewhere}`, says: [] }],
+  };
+}
+
+/** What is to be done on the first cluster was seen there, and nowhere else. */
+const elsewhereToo = (evidence: Evidence, elsewhere: string): Evidence =>
+  evidence.next === undefined
+    ? evidence
+    : { ...evidence, next: `${evidence.next} (see whether it is so on ${elsewhere}, too)` };
+
+const listed = (names: readonly string[]): string => {
+  const more = names.length - MOST_CLUSTERS;
+  return `${names.slice(0, MOST_CLUSTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+};
+
+/** Time alone ends it, and nobody writes a status for that alone. */
+export const isNotOver =
+  (now: number) =>
+  ({ until }: HoldEntry): boolean =>
+    until === undefined || Date.parse(until) > now;
+
+export async function causeOfStage(chain: Chain, { cluster, stage, message, since }: ClusterProgress): Promise<Cause> {
+  const next = nextFor(stage, cluster);
+  return {
+    sentence: `cluster "${cluster}" is ${stage}${message === '' ? '' : `: ${message}`}`,
+    ...(since === undefined ? {} : { since }),
+    evidence: ofReason(stage !== 'Leaving' && stage !== 'Waiting', await clusterChain(chain, cluster)),
+    ...(next === undefined ? {} : { next }),
+  };
+}
+
+function nextFor(stage: ClusterProgress['stage'], cluster: string): string | undefined {
+  if (stage === 'ApplyFailed' || stage === 'NotAvailable' || stage === 'OverrideFailed' || stage === 'CompareFailed') {
+    return `fix the failure on cluster "${cluster}" (a new revision goes there first)`;
+  }
+  return stage === 'Applying' || stage === 'Applied' || stage === 'Comparing'
+    ? `wait for cluster "${cluster}"`
+    : undefined;
+}

@@ -1,0 +1,198 @@
+// Why a placement, or one cluster of it, does not move: the shape of the answer, and the links of the chain behind it. Pure.
+import type { Condition } from '../../api/conditions.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import { type KubeObject, type ObjectMeta, withObject } from '../../api/object.ts';
+import type { Work } from '../../api/work.ts';
+import { ageText, shortDuration } from '../../base/age.ts';
+import type { HubBinding } from '../../hub/placement-sources.ts';
+
+export interface Explanation {
+  /** `ClusterResourcePlacement "web"` */
+  readonly about: string;
+  readonly isWaiting: boolean;
+  readonly sentence: string;
+  /** What was found at the end of the chain behind it, in one line. */
+  readonly root?: string;
+  /** Since when what the sentence says is so, epoch ms. What is slow and what is broken differ in nothing else at first. */
+  readonly since?: number;
+  readonly causes: readonly Cause[];
+  /** What a person can do. */
+  readonly next: readonly string[];
+  /** What could not be read, and where the answer comes from if not from the holds. */
+  readonly notes: readonly string[];
+}
+
+export interface Cause {
+  /** Of a Hold; absent where it was read from conditions. */
+  readonly code?: string;
+  readonly sentence: string;
+  /** Epoch ms. */
+  readonly since?: number;
+  readonly until?: number;
+  readonly waiting?: { readonly count: number; readonly clusters: readonly string[] };
+  readonly evidence: readonly Evidence[];
+  readonly next?: string;
+}
+
+/** What one object says about it. */
+export interface Evidence {
+  readonly about: string;
+  readonly says: readonly string[];
+  /** What a person can do about just that object, where what helps with any does not. */
+  readonly next?: string;
+  /** The member itself says there what does not work: behind it there is nothing to look for. */
+  readonly isRoot?: true;
+}
+
+/** The answer in one line, down to what does not work. */
+export const wholeSentence = ({ sentence, root }: Pick<Explanation, 'sentence' | 'root'>): string =>
+  root === undefined ? sentence : `${sentence}; ${root}`;
+
+/** Told beside a sentence that is about something else. */
+export const beside = (evidence: readonly Evidence[]): readonly Evidence[] =>
+  evidence.map(({ isRoot: _isRoot, ...each }) => each);
+
+const MOST_OBJECTS = 5;
+
+export const nameOf = ({ namespace, name }: Pick<ObjectMeta, 'namespace' | 'name'>): string =>
+  `"${namespace === undefined || namespace === '' ? '' : `${namespace}/`}${name}"`;
+
+/** `said`: what stands beside it already. */
+export const sayCondition = (
+  { type, status, reason, message, lastTransitionTime }: Condition,
+  now: number,
+  said?: ReadonlySet<string>,
+): string =>
+  `${type} ${status} (${reason}), for ${ageText(Date.parse(lastTransitionTime), now)}${message === '' || said?.has(message) ? '' : `: ${message}`}`;
+
+// ---- MemberCluster
+
+/** What a member that is on its way out says about that, after its name: also until when it is waited for at most, if it is not heard. */
+export function farewellOf(member: MemberCluster | undefined, cluster: string): string | undefined {
+  if (member?.metadata.deletionTimestamp === undefined) return undefined;
+  const said = conditionOf(member.status?.conditions, 'ReadyToJoin');
+  const words = said?.status === 'False' ? said.message.replace(`MemberCluster "${cluster}" `, '') : '';
+  return words || 'is leaving the fleet';
+}
+
+export function memberEvidence(member: MemberCluster | undefined, cluster: string, now: number): Evidence {
+  const about = `MemberCluster "${cluster}"`;
+  if (member === undefined) return { about, says: ['does not exist any more'] };
+  const { conditions, agentStatus = [] } = member.status ?? {};
+  const beat = agentStatus.find(({ type }) => type === 'MemberAgent')?.lastReceivedHeartbeat;
+  const told = ['Joined', 'Healthy'].flatMap((type) => conditionOf(conditions, type) ?? []);
+  const farewell = farewellOf(member, cluster);
+  const bad = told.filter(({ status }) => status !== 'True');
+  return {
+    about,
+    says: [
+      ...(farewell === undefined ? [] : [farewell]),
+      ...bad.map((each) => sayCondition(each, now)),
+      ...(bad.length === 0 && told.length === 2 ? ['joined and healthy'] : []),
+      beat === undefined ? 'no heartbeat was ever received' : `last heartbeat ${ageText(Date.parse(beat), now)} ago`,
+    ],
+  };
+}
+
+// ---- binding
+
+const STEPS = ['RolloutStarted', 'Overridden', 'WorkSynchronized', 'Applied', 'Available', 'DiffReported'];
+
+export function bindingEvidence(kind: string, binding: HubBinding, now: number): Evidence {
+  const { metadata, spec, conditions, failedPlacements = [] } = binding;
+  const fresh = STEPS.flatMap((type) => conditionOf(conditions, type) ?? []).filter(
+    ({ observedGeneration }) => observedGeneration === metadata.generation,
+  );
+  const open = fresh.filter(({ status }) => status !== 'True');
+  const said = new Set(failedPlacements.map(({ condition }) => condition.message));
+  return {
+    about: `${kind} ${nameOf(metadata)}`,
+    says: [
+      spec.resourceSnapshotName === '' ? 'is bound to no revision yet' : `is bound to ${spec.resourceSnapshotName}`,
+      ...(spec.state === 'Bound' ? [] : [`is ${spec.state}`]),
+      ...deletion(metadata, now),
+      ...open.map((each) => sayCondition(each, now, said)),
+      ...(fresh.length === 0 ? ['nothing is reported about its present generation yet'] : []),
+      ...listed(failedPlacements, (each) => sayFailed(each, now)),
+    ],
+  };
+}
+
+/** An object, and what is wrong with it; its name once. */
+export function sayFailed(failed: NonNullable<HubBinding['failedPlacements']>[number], now: number): string {
+  return withObject(failed, sayCondition(failed.condition, now));
+}
+
+const deletion = ({ deletionTimestamp, finalizers = [] }: ObjectMeta, now: number): readonly string[] => {
+  if (deletionTimestamp === undefined) return [];
+  const held = finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`;
+  return [`is being deleted for ${ageText(Date.parse(deletionTimestamp), now)}${held}`];
+};
+
+function listed<T>(items: readonly T[], say: (item: T) => string): readonly string[] {
+  const more = items.length - MOST_OBJECTS;
+  return [...items.slice(0, MOST_OBJECTS).map(say), ...(more > 0 ? [`and ${more} more`] : [])];
+}
+
+export const objectName = ({
+  kind,
+  namespace,
+  name,
+}: {
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}): string =>
+  `${kind} ${nameOf({ ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) })}`;
+
+// ---- Work
+
+export function workEvidence({ metadata, spec, status }: Work, now: number, said?: ReadonlySet<string>): Evidence {
+  const open = (status?.conditions ?? []).filter((each) => each.status !== 'True');
+  const manifests = (status?.manifestConditions ?? []).flatMap((each) => {
+    const bad = each.conditions.find(({ status: is }) => is === 'False');
+    return bad === undefined ? [] : [{ each, bad }];
+  });
+  const isStale = (status?.conditions ?? []).some(
+    ({ observedGeneration }) => (observedGeneration ?? 0) < (metadata.generation ?? 0),
+  );
+  const count = spec?.workload?.manifests?.length ?? 0;
+  return {
+    about: `Work ${nameOf(metadata)}`,
+    says: [
+      `contains ${count} ${count === 1 ? 'manifest' : 'manifests'}`,
+      ...deletion(metadata, now),
+      ...((status?.conditions ?? []).length === 0 ? ['the agent of the member has not reported on it'] : []),
+      ...(isStale ? ['the agent of the member has not reported on its newest content'] : []),
+      ...open.map((each) => sayCondition(each, now)),
+      ...listed(
+        manifests,
+        ({ each, bad }) =>
+          `manifest ${each.identifier.ordinal}, ${objectName(each.identifier)}: ${sayCondition(bad, now, said)}`,
+      ),
+    ],
+  };
+}
+
+// ---- others
+
+const text = (object: KubeObject, field: string): string => (typeof object[field] === 'string' ? object[field] : '');
+
+/** The last ones, newest at the end. */
+export function eventEvidence(events: readonly KubeObject[], now: number): Evidence {
+  const at = (event: KubeObject) =>
+    Date.parse(text(event, 'lastTimestamp') || text(event, 'eventTime') || (event.metadata.creationTimestamp ?? ''));
+  const newest = events.toSorted((a, b) => at(a) - at(b)).slice(-MOST_OBJECTS);
+  return {
+    about: 'Events',
+    says: newest.map(
+      (event) =>
+        `${ageText(at(event), now)} ago ${text(event, 'type')} ${text(event, 'reason')}: ${text(event, 'message')}`,
+    ),
+  };
+}
+
+/** For causes without words of their own about time. */
+export const lasting = (since: number | undefined, now: number): string =>
+  since === undefined || Number.isNaN(since) ? '' : `for ${shortDuration(Math.max(0, now - since))}`;

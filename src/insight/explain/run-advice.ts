@@ -1,0 +1,75 @@
+// What a person can do about a run that does not get there: what it brings is fixed, so a fix and the way back are new runs. Pure.
+import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
+import { titleOfRun, typed, type WhichRun } from '../which-run.ts';
+
+interface Asked {
+  readonly which: WhichRun;
+  readonly run: StagedUpdateRun;
+  /** Revisions of the placement that exist; undefined = that is not known. */
+  readonly revisions: readonly number[] | undefined;
+}
+
+/** For one whose clusters do not come up with what it brings. */
+export const waysOut = ({ which, run, revisions }: Asked): readonly string[] => [
+  'to bring a fix, create a new run, since the content of a run is fixed; without resourceSnapshotIndex it takes the newest state',
+  ...wayBack({ run, revisions }),
+  ...(run.spec.state === 'Run' ? [`before that, stop this one: ${patchCommand(which, 'Stop')}`] : []),
+];
+
+const MOST_NAMED = 5;
+
+export function wayBack({ run, revisions }: Omit<Asked, 'which'>): readonly string[] {
+  const own = Number(run.status?.resourceSnapshotIndexUsed ?? Number.NaN);
+  if (revisions === undefined || Number.isNaN(own)) {
+    return ['to go back, create a new run with an earlier resourceSnapshotIndex'];
+  }
+  const earlier = revisions.filter((each) => each < own);
+  const last = earlier.at(-1);
+  if (last === undefined) return [];
+  const rest = earlier.slice(-1 - MOST_NAMED, -1);
+  const also = rest.length === 0 ? '' : ` (also kept: ${rest.join(', ')})`;
+  return [`to go back, create a new run with resourceSnapshotIndex: "${last}"${also}`];
+}
+
+/** What others have done to a run that is stopped. */
+export interface Overtaken {
+  /** A cluster that it had given its revision, and what that carries by now. */
+  readonly taken?: { readonly cluster: string; readonly carries: string; readonly isDone: boolean };
+  /** Those under way on the same placement. */
+  readonly others: readonly WhichRun[];
+}
+
+/** To let such a run go on is no way out. */
+export const insteadOfResuming = (which: WhichRun, overtaken: Overtaken): readonly string[] => [
+  `leave it stopped, or delete it (${deleteCommand(which)}): ${whyNotResume(overtaken)}`,
+  ...(overtaken.others.length === 0 ? ['create a new run for what is left'] : overtaken.others.map(seeOther)),
+];
+
+function whyNotResume({ taken, others: [other] }: Overtaken): string {
+  if (taken === undefined) return `it and ${other && titleOfRun(other)} would take clusters from each other`;
+  const { cluster, carries, isDone } = taken;
+  const now = `cluster "${cluster}" carries ${carries || 'nothing'} by now`;
+  return isDone
+    ? `${now}, and set to Run it would bring its own revision to others`
+    : `set to Run it would end at once, since ${now}`;
+}
+
+export const seeOther = (other: WhichRun): string =>
+  `see what ${titleOfRun(other)} does on the same placement: flotilla why run/${typed(other)}`;
+
+const named = ({ family, name, namespace }: WhichRun): string =>
+  `${family.run.plural} ${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
+
+export const deleteCommand = (which: WhichRun): string => `kubectl delete ${named(which)}`;
+
+const patchCommand = (which: WhichRun, state: 'Run' | 'Stop'): string =>
+  `kubectl patch ${named(which)} --type merge -p '{"spec":{"state":"${state}"}}'`;
+
+/** How a placement with strategy External gets moved. `strategy`: one that it was rolled out with before. */
+export const howToMakeOne = (
+  { family, name, namespace }: WhichRun,
+  strategy = `NAME of a ${family.strategy.kind}`,
+): readonly string[] => [
+  `make a ${family.run.kind}${namespace === undefined ? '' : ` in namespace "${namespace}"`} with placementName: ${name}, stagedRolloutStrategyName: ${strategy}, state: Run; without resourceSnapshotIndex it takes the newest state`,
+  'see first what it would do: flotilla plan run -f FILE',
+];

@@ -1,0 +1,35 @@
+// What counts as available because nobody can tell: where all is well by what the status says, a person wants to know of it.
+import { annotations } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import { ifRead } from '../reader.ts';
+import { bindingsOf, type Looking } from './evidence-chain.ts';
+import { objectName } from './explanation.ts';
+
+const REASON = 'NotAllWorkAreAvailabilityTrackable';
+const MOST = 3;
+
+export async function untrackedNotes(looking: Looking): Promise<readonly string[]> {
+  const states = looking.placement.status?.placementStatuses ?? [];
+  const where = states.filter(({ conditions }) => conditionOf(conditions, 'Available')?.reason === REASON);
+  const cluster = where[0]?.clusterName;
+  if (cluster === undefined) return [];
+  const objects = await untrackedOn(looking, cluster);
+  const more = objects.length > MOST ? ` and ${objects.length - MOST} more` : '';
+  const what = objects.length === 0 ? 'all of it' : `${objects.map(objectName).slice(0, MOST).join(', ')}${more}`;
+  const on = where.length === 1 ? `cluster "${cluster}"` : `${where.length} clusters`;
+  const isJob = objects.some(({ kind }) => kind === 'Job');
+  const help = isJob
+    ? `; a Job is looked at if it, or the placement, has the annotation ${annotations.trackAvailability}: "true"`
+    : '';
+  return [`the availability of ${what} on ${on} cannot be tracked; it counts as available after a while${help}`];
+}
+
+async function untrackedOn(looking: Looking, cluster: string) {
+  const [binding] = await bindingsOf(looking, cluster);
+  const works = binding === undefined ? undefined : ifRead(await looking.reader.worksOf(binding));
+  return (works ?? []).flatMap(({ status }) =>
+    (status?.manifestConditions ?? [])
+      .filter(({ conditions }) => conditionOf(conditions, 'Available')?.reason === 'NotTrackable')
+      .map(({ identifier }) => identifier),
+  );
+}

@@ -1,0 +1,21 @@
+// The built-in kinds that make Pods.
+import type { Resource } from '../../api/kind.ts';
+
+const workload = (group: string, kind: string, plural: string): Resource => ({
+  group,
+  version: 'v1',
+  kind,
+  plural,
+  namespaced: true,
+});
+
+/** What a member says of itself is only looked up here: no address is made of it. */
+export const WORKLOADS: readonly Resource[] = [
+  workload('apps', 'Deployment', 'deployments'),
+  workload('apps', 'StatefulSet', 'statefulsets'),
+  workload('apps', 'DaemonSet', 'daemonsets'),
+  workload('apps', 'ReplicaSet', 'replicasets'),
+  workload('batch', 'Job', 'jobs'),
+];
+
+export const hasPods = (kind: string): boolean => WORKLOADS.some((each) => each.kind === kind);

@@ -1,0 +1,57 @@
+// What differs between two revisions, field by field. Pure.
+import { groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
+import { deepEqual, isObject } from '../../base/json.ts';
+
+export interface ObjectDiff {
+  readonly object: string;
+  readonly change: 'added' | 'changed' | 'removed';
+  /** Of one that changed: `spec.replicas: 1 -> 2`. */
+  readonly fields: readonly string[];
+}
+
+/** An object in another version is the same object. */
+const identityOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
+  JSON.stringify([groupVersionOf(apiVersion).group, kind, metadata.namespace ?? '', metadata.name ?? '']);
+
+const titleOf = ({ kind, metadata }: KubeObject): string =>
+  refText({
+    kind,
+    name: metadata.name ?? '',
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+  });
+
+export function diffBetween(before: readonly KubeObject[], after: readonly KubeObject[]): readonly ObjectDiff[] {
+  const had = new Map(before.map((each) => [identityOf(each), each]));
+  const gets = new Map(after.map((each) => [identityOf(each), each]));
+  return [
+    ...[...gets].flatMap(([identity, object]): readonly ObjectDiff[] => {
+      const old = had.get(identity);
+      if (old === undefined) return [{ object: titleOf(object), change: 'added', fields: [] }];
+      const fields = fieldsBetween(old, object, '');
+      return fields.length === 0 ? [] : [{ object: titleOf(object), change: 'changed', fields }];
+    }),
+    ...[...had]
+      .filter(([identity]) => !gets.has(identity))
+      .map(([, object]): ObjectDiff => ({ object: titleOf(object), change: 'removed', fields: [] })),
+  ];
+}
+
+const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+function fieldsBetween(before: unknown, after: unknown, path: string): readonly string[] {
+  if (deepEqual(before, after)) return [];
+  if (isObject(before) && isObject(after)) {
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    return keys.flatMap((key) => {
+      const step = PLAIN.test(key) ? `${path === '' ? '' : '.'}${key}` : `[${JSON.stringify(key)}]`;
+      return fieldsBetween(before[key], after[key], `${path}${step}`);
+    });
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    const length = Math.max(before.length, after.length);
+    return Array.from({ length }, (_, at) => fieldsBetween(before[at], after[at], `${path}[${at}]`)).flat();
+  }
+  return [`${path}: ${textOf(before)} -> ${textOf(after)}`];
+}
+
+const textOf = (value: unknown): string => (value === undefined ? '(none)' : JSON.stringify(value));

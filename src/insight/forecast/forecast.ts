@@ -1,0 +1,302 @@
+// What a staged update run would do: the hub's own decisions, carried out on pretended objects, on a clock of their own. Pure; nothing is
+// written anywhere. Assumed: clusters that are given the revision work at once, a person who is asked says yes at once, and the fleet stays
+// as it is. Time passes only where the run itself waits for a moment.
+import type { ApprovalRequest } from '../../api/approval-request.ts';
+import type { Binding } from '../../api/binding.ts';
+import type { Hold } from '../../api/hold.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { DELETION_STAGE } from '../../api/names.ts';
+import { conditionOf, nextCondition } from '../../api/next-condition.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { StagedUpdateRun, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
+import { InvariantError } from '../../base/errors.ts';
+import type { PlacementFamily } from '../../hub/families.ts';
+import { notSupported } from '../../hub/not-supported.ts';
+import { ordersFor } from '../../hub/orders/orders-for.ts';
+import type { OverrideInForce } from '../../hub/overrides/in-force.ts';
+import { isLatest, resourceIndexOf } from '../../hub/placement-sources.ts';
+import { memberFactsOf } from '../../hub/planners/rows.ts';
+import { isReachable } from '../../hub/reachable.ts';
+import { unreachableAfterMs } from '../../hub/staged/annotations.ts';
+import { decide } from '../../hub/staged/decide.ts';
+import { DEFAULT_STUCK_AFTER_MS, type Observed } from '../../hub/staged/observed.ts';
+import { type Thought, think } from '../../hub/staged/think.ts';
+import { isOver } from '../../hub/staged-sources.ts';
+import { withoutMarker } from '../plain-text.ts';
+import { labelsAmong, overridingNow } from './overrides-now.ts';
+import { createPretence, type Pretence } from './pretence.ts';
+import { objectsIn } from './snapshot-objects.ts';
+
+/** What it starts from, as the hub has it. */
+export interface Ground {
+  readonly family: PlacementFamily;
+  /** Perhaps one that is not there yet. */
+  readonly run: StagedUpdateRun;
+  readonly placement?: KubeObject;
+  readonly strategy?: KubeObject;
+  /** Of the placement, as are the next four. */
+  readonly policySnapshots: readonly KubeObject[];
+  /** Their metadata will do, unless there are overrides. */
+  readonly resourceSnapshots: readonly KubeObject[];
+  readonly bindings: readonly KubeObject[];
+  /** This one may be among them. */
+  readonly runs: readonly KubeObject[];
+  readonly requests: readonly KubeObject[];
+  readonly members: readonly MemberCluster[];
+  readonly overrides: readonly OverrideInForce[];
+  /** What the placement selects; absent until it is asked for. */
+  readonly selected?: NonNullable<Observed['selected']>;
+  readonly now: number;
+}
+
+export interface Wave {
+  readonly stage: string;
+  /** Its clusters lose what they have. */
+  readonly removes: boolean;
+  readonly clusters: readonly string[];
+  /** From the start on. */
+  readonly afterMs: number;
+}
+
+export interface ExpectedGate {
+  readonly stage: string;
+  readonly type: 'Approval' | 'TimedWait';
+  readonly when: 'before' | 'after';
+  readonly request?: string;
+  readonly waitTime?: string;
+  /** From the start on: when it is asked for, or begins to wait. */
+  readonly afterMs: number;
+}
+
+export interface Forecast {
+  /** `looks`: what the placement selects must be known first. `waits`: it would wait for something that only others can give. */
+  readonly end: 'succeeds' | 'fails' | 'cannot begin' | 'waits' | 'looks';
+  /** What the hub would say then, to people. */
+  readonly message: string;
+  readonly holds: readonly Hold[];
+  /** Waves and gates in the order in which they come. */
+  readonly steps: readonly ({ readonly wave: Wave } | { readonly gate: ExpectedGate })[];
+  /** The run's status at the end. */
+  readonly status: StagedUpdateRunStatus;
+  /** Resource snapshots that it would make. */
+  readonly snapshots: readonly KubeObject[];
+  readonly tookMs: number;
+}
+
+export const wavesIn = ({ steps }: Forecast): readonly Wave[] =>
+  steps.flatMap((step) => ('wave' in step ? [step.wave] : []));
+export const gatesIn = ({ steps }: Forecast): readonly ExpectedGate[] =>
+  steps.flatMap((step) => ('gate' in step ? [step.gate] : []));
+
+export function forecast(ground: Ground): Forecast {
+  const { family } = ground;
+  const started = startedRun(ground.run);
+  const world = createPretence([
+    started,
+    ...ground.bindings,
+    ...ground.requests,
+    ...ground.resourceSnapshots.map((each) => ({ ...each, kind: family.resourceSnapshot.kind })),
+  ]);
+  // Times are stored in whole seconds: from the middle of one every wait would seem to be a little longer.
+  const begin = Math.floor(ground.now / 1000) * 1000;
+  const record = createRecord(family, begin);
+  // Each cluster is moved, told and seen to be done; each stage and gate takes a few looks besides.
+  const most = 20 * (ground.bindings.length + 100);
+  let now = begin;
+  for (let pass = 0; pass < most; pass++) {
+    const observed = observe(ground, world, now);
+    const thought = think(observed);
+    const ended = (end: Forecast['end'], status: StagedUpdateRunStatus, holds: readonly Hold[] = []): Forecast => ({
+      end,
+      message: sayingOf(status),
+      holds,
+      steps: record.steps,
+      status,
+      snapshots: world.created.filter(({ kind }) => kind === family.resourceSnapshot.kind),
+      tookMs: now - begin,
+    });
+    if (thought.state === 'looks') return ended('looks', observed.status ?? {});
+    // Its condition would say besides that a new run is needed: this one is not there yet.
+    if (thought.state === 'wrong') return { ...ended('cannot begin', thought.status), message: thought.message };
+    if (thought.state === 'waits') return ended('waits', thought.status, thought.holds);
+    if (thought.state === 'held') return ended('waits', thought.status, [thought.hold]);
+    const decision = decide({ ...observed, thought });
+    record.note(thought, world, now);
+    const isWritten = world.perform(decision.steps, now);
+    const { status = {} } = runIn(world, ground);
+    if (isOver({ conditions: status.conditions ?? [] })) {
+      return ended(conditionOf(status.conditions, 'Succeeded')?.status === 'True' ? 'succeeds' : 'fails', status);
+    }
+    const isAnswered = answer(ground, world, now);
+    if (isWritten || isAnswered) continue;
+    if (decision.wakeAt === undefined || decision.wakeAt <= now) return ended('waits', status, decision.holds);
+    now = decision.wakeAt;
+  }
+  throw new InvariantError(`the forecast of run "${ground.run.metadata.name}" does not come to an end`);
+}
+
+/** As it is once somebody starts it. */
+function startedRun(run: StagedUpdateRun): StagedUpdateRun {
+  const { metadata, spec } = run;
+  const generation = metadata.generation ?? 1;
+  return {
+    ...run,
+    metadata: {
+      ...metadata,
+      uid: metadata.uid ?? 'forecast',
+      resourceVersion: metadata.resourceVersion ?? 'forecast',
+      generation: spec.state === 'Run' ? generation : generation + 1,
+    },
+    spec: { ...spec, state: 'Run' },
+  };
+}
+
+const runIn = (world: Pretence, { family, run }: Ground): StagedUpdateRun =>
+  world.find(family.run.kind, run.metadata.name ?? '') as StagedUpdateRun;
+
+const STEPS = ['Succeeded', 'Progressing', 'Initialized'] as const;
+const sayingOf = ({ conditions }: StagedUpdateRunStatus): string =>
+  withoutMarker(STEPS.map((type) => conditionOf(conditions, type)).find((each) => each !== undefined)?.message ?? '');
+
+// ---- what the hub would see
+
+interface Projecting<T> {
+  project?(object: KubeObject): T;
+}
+const projections = new WeakMap<object, WeakMap<KubeObject, unknown>>();
+
+/** Objects are replaced, never changed: what was made of one stays true. */
+function projected<T>(source: Projecting<T>, object: KubeObject): T {
+  const known = projections.get(source) ?? new WeakMap<KubeObject, unknown>();
+  projections.set(source, known);
+  if (!known.has(object)) known.set(object, source.project?.(object) ?? object);
+  return known.get(object) as T;
+}
+
+function observe(ground: Ground, world: Pretence, now: number): Observed {
+  const { family, members, overrides, selected } = ground;
+  const all = <T>(source: Projecting<T>, objects: readonly KubeObject[]) =>
+    objects.map((each) => projected(source, each));
+  const whole = runIn(world, ground);
+  const run = projected(family.runs, whole);
+  const placement = ground.placement && projected(family.placements, ground.placement);
+  const byName = new Map(members.map((each) => [each.metadata.name ?? '', each]));
+  const requests = all(family.approvalRequests, world.all(family.approvalRequest.kind));
+  return {
+    family,
+    run,
+    status: whole.status,
+    placement,
+    strategy: ground.strategy && projected(family.strategies, ground.strategy),
+    policySnapshots: all(family.policySnapshots, ground.policySnapshots).filter(isLatest),
+    resourceSnapshots: all(family.resourceSnapshots, world.all(family.resourceSnapshot.kind)),
+    bindings: all(family.bindings, world.all(family.binding.kind)),
+    others: all(family.runs, ground.runs).filter(({ metadata }) => metadata.name !== run.metadata.name),
+    member(cluster) {
+      const member = byName.get(cluster);
+      return member && memberFactsOf(member);
+    },
+    ordersOf(snapshot) {
+      const snapshots = world.all(family.resourceSnapshot.kind);
+      const master = snapshots.find(({ metadata }) => metadata.name === snapshot);
+      const group = snapshots.filter(
+        (each) => master !== undefined && resourceIndexOf(each) === resourceIndexOf(master),
+      );
+      const overriding =
+        placement && overridingNow(family, placement, overrides, objectsIn(group), labelsAmong(members));
+      return placement && ordersFor({ placement, snapshot, ...(overriding === undefined ? {} : { overriding }) });
+    },
+    requests,
+    request: (name) => requests.find(({ metadata }) => metadata.name === name),
+    ...(selected === undefined ? {} : { selected }),
+    unbuilt: placement === undefined ? [] : notSupported(placement),
+    // How a revision is split over snapshots does not change what clusters get.
+    places: new Map(),
+    statusDue: 0,
+    stuckAfterMs: DEFAULT_STUCK_AFTER_MS,
+    now,
+  };
+}
+
+// ---- what others would do
+
+/** Members take what they are given, and people say yes; true = somebody did something. */
+function answer(ground: Ground, world: Pretence, now: number): boolean {
+  const { family, members } = ground;
+  // Who is silent and would be given up is given up; of the others it is assumed that they come back.
+  const waitsForSilent = unreachableAfterMs(ground.run) === undefined;
+  const silent = new Set(
+    members.filter((each) => !waitsForSilent && !isReachable(each)).map(({ metadata }) => metadata.name),
+  );
+  let isChanged = false;
+  const say = (object: KubeObject, ...types: readonly string[]) => {
+    const { generation } = object.metadata;
+    const { conditions = [], ...status } = (object as Binding).status ?? {};
+    const told = types.map((type) => ({
+      ...nextCondition(undefined, { type, status: 'True', reason: 'Forecast', message: '' }, now),
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    }));
+    const others = conditions.filter(({ type }) => !types.includes(type));
+    world.put({ ...object, status: { ...status, conditions: [...others, ...told] } });
+    isChanged = true;
+  };
+  const isSaid = ({ metadata, status }: Binding | ApprovalRequest, type: string): boolean => {
+    const condition = conditionOf(status?.conditions, type);
+    return condition?.status === 'True' && condition.observedGeneration === metadata.generation;
+  };
+  for (const object of world.all(family.binding.kind)) {
+    const binding = object as Binding;
+    const { state, targetCluster, applyStrategy } = binding.spec ?? {};
+    const done = applyStrategy?.type === 'ReportDiff' ? ['DiffReported'] : ['Applied', 'Available'];
+    if (state !== 'Bound' || !isSaid(binding, 'RolloutStarted') || silent.has(targetCluster)) continue;
+    if (!done.every((type) => isSaid(binding, type))) say(binding, ...done);
+  }
+  for (const object of world.all(family.approvalRequest.kind)) {
+    const request = object as ApprovalRequest;
+    if (!isSaid(request, 'Approved')) say(request, 'Approved');
+  }
+  return isChanged;
+}
+
+// ---- what is worth telling
+
+function createRecord(family: PlacementFamily, begin: number) {
+  const steps: Forecast['steps'][number][] = [];
+  const known = new Set<string>();
+  const isNew = (what: string): boolean => !known.has(what) && known.add(what) !== undefined;
+
+  return {
+    steps: steps as Forecast['steps'],
+    note(thought: Thought, world: Pretence, now: number): void {
+      if (thought.state !== 'planned') return;
+      const { move, release, remove, gates, state } = thought.plan;
+      const afterMs = now - begin;
+      const clustersOf = (keys: readonly string[], removes: boolean) =>
+        keys
+          .map((key) => (world.find(family.binding.kind, key) as Binding).spec?.targetCluster ?? '')
+          .filter((cluster) => isNew(`${removes} ${cluster}`));
+      // Who is told now was moved before, unless it had everything but the word.
+      const clusters = clustersOf([...move, ...release], false);
+      if (clusters.length > 0) {
+        const stage = (state.stagesStatus ?? []).find((each) =>
+          each.clusters.some(({ clusterName }) => clusterName === clusters[0]),
+        );
+        steps.push({ wave: { stage: stage?.stageName ?? '', removes: false, clusters, afterMs } });
+      }
+      const removed = clustersOf(remove, true);
+      if (removed.length > 0)
+        steps.push({ wave: { stage: DELETION_STAGE, removes: true, clusters: removed, afterMs } });
+      for (const { code, on, facts } of gates) {
+        const stage = String(facts['stage'] ?? '');
+        if (code === 'ApprovalMissing' && isNew(`${code} ${on?.name}`)) {
+          const when = facts['when'] === 'before' ? 'before' : 'after';
+          steps.push({ gate: { stage, type: 'Approval', when, request: on?.name ?? '', afterMs } });
+        }
+        if (code === 'TimedWait' && isNew(`${code} ${stage}`)) {
+          const waitTime = String(facts['waitTime'] ?? '');
+          steps.push({ gate: { stage, type: 'TimedWait', when: 'after', waitTime, afterMs } });
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,69 @@
+// Which staged update run a person means: `run/NAME`, or its NAME where nothing else can be meant, is a StagedUpdateRun with a namespace and a
+// ClusterStagedUpdateRun without one.
+import { UserError } from '../base/errors.ts';
+import { clusterFamily, namespacedFamily, type PlacementFamily } from '../hub/families.ts';
+import { type Named, titled } from './titled.ts';
+import { NAME } from './which-placement.ts';
+
+export interface WhichRun {
+  readonly family: PlacementFamily;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+const EITHER: readonly string[] = ['run', 'runs'];
+const WIDE: readonly string[] = ['clusterstagedupdaterun', 'clusterstagedupdateruns', 'csur'];
+const NARROW: readonly string[] = ['stagedupdaterun', 'stagedupdateruns', 'sur'];
+
+const bad = (message: string): UserError => new UserError('BadArgument', message);
+const wordIn = (argument: string): string => argument.split('/')[0]?.split('.')[0]?.toLowerCase() ?? '';
+
+/** Whether it is about a run at all: `run/…`, and not `placement/…`. */
+export const namesRun = (argument: string): boolean =>
+  argument.includes('/') && [...EITHER, ...WIDE, ...NARROW].includes(wordIn(argument));
+
+/** `namespace`: what was asked for by name, not what the kubeconfig happens to say. */
+export function whichRun(argument: string, namespace?: string): WhichRun {
+  const isBare = !argument.includes('/');
+  const name = isBare ? argument : argument.slice(argument.indexOf('/') + 1);
+  if (!(isBare || namesRun(argument)) || !NAME.test(name))
+    throw bad(`"${argument}" cannot be the name of a run: write its NAME or run/NAME`);
+  checkNamespace(namespace);
+  const word = isBare ? '' : wordIn(argument);
+  if (WIDE.includes(word) && namespace !== undefined) {
+    throw bad(`a ClusterStagedUpdateRun is in no namespace: omit -n, or write run/${name}`);
+  }
+  if (NARROW.includes(word) && namespace === undefined) {
+    throw bad('a StagedUpdateRun is in a namespace: name it with -n, such as -n team');
+  }
+  return { family: familyIn(namespace), name, ...within(namespace) };
+}
+
+export const familyIn = (namespace: string | undefined): PlacementFamily =>
+  namespace === undefined ? clusterFamily : namespacedFamily;
+export const within = (namespace: string | undefined): { readonly namespace?: string } =>
+  namespace === undefined ? {} : { namespace };
+
+export function checkNamespace(namespace: string | undefined): void {
+  if (namespace !== undefined && !NAME.test(namespace)) throw bad(`"${namespace}" cannot be the name of a namespace`);
+}
+
+export const runTarget = ({ family, name, namespace }: WhichRun): Named => ({
+  resource: family.run,
+  name,
+  ...within(namespace),
+});
+
+/** `StagedUpdateRun "team/r"` */
+export const titleOfRun = (which: WhichRun): string => titled(runTarget(which));
+
+/** What to type for it, behind `run/` or alone. */
+export const typed = ({ name, namespace }: WhichRun): string =>
+  `${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
+
+/** The command that opens a gate. People copy it, and a stage is read from a status, where anything may have been written. */
+export const approveCommand = (which: WhichRun, stage: string, when: 'before' | 'after'): string =>
+  `flotilla approve ${typed(which)} --stage ${/^[\w.-]+$/.test(stage) ? stage : quoted(stage)} --${when}`;
+
+/** As one word of a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
