@@ -263,7 +263,7 @@ describe('flotilla', () => {
       },
     ])('$it', async ({ args, says, env }) => {
       const { code, stdout, stderr } = await flotilla(args(), env ? { env } : {});
-      expect(stderr).toMatch(/^error: [^\n]*\n(\(add --help for what can be given\)\n)?$/);
+      expect(stderr).toMatch(/^error: [^\n]*\n(\(see --help\)\n)?$/);
       expect(stderr).toMatch(says);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     });

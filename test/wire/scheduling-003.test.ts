@@ -184,7 +184,7 @@ describe.skipIf(skipsKubectl)('the policies of seed 003', () => {
     await fleet.hub(['apply', '-f', file]);
     await fleet.waitForAvailable(`${short}/by-size`, ...flags);
     const status = await fleet.status(short, 'by-size', ...flags);
-    expect(messageOf(status.conditions, 'Scheduled')).toBe('found all clusters that the scheduling policy asks for: 2');
+    expect(messageOf(status.conditions, 'Scheduled')).toBe('all clusters required by the scheduling policy were found: 2');
     expect(
       status.placementStatuses?.map(({ clusterName, conditions }) => [clusterName, messageOf(conditions, 'Scheduled')]),
     ).toEqual(
@@ -313,7 +313,7 @@ describe.skipIf(skipsKubectl)('the policies of seed 003', () => {
     [
       'a sorter',
       policy('PickN', prefers(sorted(50, 'example.com/unknown', 'Ascending')), { numberOfClusters: 2 }),
-      'found all clusters that the scheduling policy asks for: 2; no cluster reports property "example.com/unknown" as a quantity, so preferences on it have no effect',
+      'all clusters required by the scheduling policy were found: 2; no cluster reports property "example.com/unknown" as a quantity, so preferences on it have no effect',
     ],
     [
       'a comparison',
@@ -324,7 +324,7 @@ describe.skipIf(skipsKubectl)('the policies of seed 003', () => {
     await fleet.apply(placing('ClusterResourcePlacement', 'unknown', chosen));
     const { conditions } = await fleet.waitForStatus(
       ['crp', 'unknown'],
-      (status) => messageOf(status.conditions, 'Scheduled') !== '',
+      ({ conditions: [scheduled] }) => scheduled !== undefined && scheduled.status !== 'Unknown',
       'a decision',
     );
     expect(messageOf(conditions, 'Scheduled')).toBe(told);
