@@ -184,7 +184,9 @@ describe.skipIf(skipsKubectl)('the policies of seed 003', () => {
     await fleet.hub(['apply', '-f', file]);
     await fleet.waitForAvailable(`${short}/by-size`, ...flags);
     const status = await fleet.status(short, 'by-size', ...flags);
-    expect(messageOf(status.conditions, 'Scheduled')).toBe('all clusters required by the scheduling policy were found: 2');
+    expect(messageOf(status.conditions, 'Scheduled')).toBe(
+      'all clusters required by the scheduling policy were found: 2',
+    );
     expect(
       status.placementStatuses?.map(({ clusterName, conditions }) => [clusterName, messageOf(conditions, 'Scheduled')]),
     ).toEqual(
