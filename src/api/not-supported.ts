@@ -1,5 +1,5 @@
 // What is accepted and stored, but not acted upon yet: the one list. Whoever writes such a thing is warned; a placement that uses it does
-// not move (hub/not-supported.ts). A row goes when its behaviour is built.
+// not move (hub/orders/unsupported.ts). A row goes when its behaviour is built.
 
 import { isEnvelopeConfigMap, isMarkedConfigMap } from './envelope-config-map.ts';
 import { brokenRuleIn, envelopeIn, isEnvelopeKind } from './enveloped.ts';

@@ -9,7 +9,7 @@ import { ApiError, UserError } from '../base/errors.ts';
 import { createClient } from '../client/client.ts';
 import { families, type PlacementFamily } from '../hub/families.ts';
 import { usesGroups } from '../hub/groups/terms.ts';
-import { notSupported } from '../hub/not-supported.ts';
+import { notSupported } from '../hub/orders/unsupported.ts';
 import { policyHashOf } from '../hub/placement/policy-hash.ts';
 import { isLatest } from '../hub/placement-sources.ts';
 import { scheduleNow } from '../insight/forecast/scheduling-now.ts';

@@ -10,7 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import { ApiError, UserError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { createClient } from '../client/client.ts';
-import { newestComplete } from '../hub/newest-snapshot.ts';
+import { newestComplete } from '../hub/orders/newest-snapshot.ts';
 import { policyHashOf } from '../hub/placement/policy-hash.ts';
 import {
   type HubPlacement,

@@ -10,7 +10,7 @@ import type { StagedUpdateRun } from '../api/staged-update-run.ts';
 import type { Clock } from '../base/clock.ts';
 import { ApiError, UserError } from '../base/errors.ts';
 import { families, type PlacementFamily } from '../hub/families.ts';
-import { isReachable } from '../hub/reachable.ts';
+import { isReachable } from '../hub/members/reachable.ts';
 import { unreachableAfterMs } from '../hub/staged/annotations.ts';
 import { howToStart } from '../hub/staged/initialise.ts';
 import { type Forecast, forecast, type Ground } from '../insight/forecast/forecast.ts';

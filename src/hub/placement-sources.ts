@@ -10,10 +10,10 @@ import type { PolicySnapshot } from '../api/policy-snapshot.ts';
 import type { RolloutState } from '../api/rollout-state.ts';
 import { keyOf } from '../runtime/cache.ts';
 import type { Source } from '../runtime/controller.ts';
-import { shared } from './binding-sentences.ts';
-import { type KeptLists, keptLists } from './kept-lists.ts';
-import { type NotSupported, notSupportedIn } from './not-supported.ts';
+import { shared } from './bindings/binding-sentences.ts';
+import { type KeptLists, keptLists } from './bindings/kept-lists.ts';
 import { only } from './only.ts';
+import { type NotSupported, notSupportedIn } from './orders/unsupported.ts';
 
 /** The key of the placement that an object was made for: `name`, or `namespace/name`. */
 export const placementKeyOf = ({ metadata }: { readonly metadata: ObjectMeta }): string =>

@@ -2,7 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { conditionOf } from '../../api/next-condition.ts';
 import { type HubEviction, isTerminal } from '../eviction-source.ts';
-import { registered } from '../registered.ts';
+import { registered } from '../status/registered.ts';
 
 export interface EvictionMetrics {
   /** All evictions of one placement, as they are now. */

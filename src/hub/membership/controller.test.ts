@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Projected, See, Source } from '../../runtime/controller.ts';
-import { createBeats } from '../beats.ts';
+import { createBeats } from '../members/beats.ts';
 import { internalMemberClusters, memberClusters } from '../sources.ts';
 import { membership } from './controller.ts';
 import { aCluster, anAgent, anInternal, NOW } from './member.testing.ts';

@@ -5,7 +5,7 @@ import { clusterOfNamespace, labels, memberNamespace, memberRole, memberRoleBind
 import { namespaceResource } from '../../api/resources.ts';
 import { memberRules } from '../../api/rights.ts';
 import type { Controller, Projected, See, WholeRef } from '../../runtime/controller.ts';
-import { type Beats, createBeats } from '../beats.ts';
+import { type Beats, createBeats } from '../members/beats.ts';
 import {
   internalMemberClusters,
   joinedIdentities,

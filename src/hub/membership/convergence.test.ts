@@ -12,7 +12,7 @@ import { applyMergePatch } from '../../apiserver/patch/merge-patch.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { deepEqual, type Json } from '../../base/json.ts';
 import type { Action, Projected, Source } from '../../runtime/controller.ts';
-import { createBeats } from '../beats.ts';
+import { createBeats } from '../members/beats.ts';
 import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles } from '../sources.ts';
 import { works } from '../work-source.ts';
 import { defaultSettings } from './controller.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BindingSpec } from '../../api/binding.ts';
 import { mergePatch } from '../../base/merge-patch.ts';
-import { applyStrategyOf } from '../apply-strategy.ts';
+import { applyStrategyOf } from './apply-strategy.ts';
 import { type Order, orderPatch, revisionOf, revisionOn } from './order.ts';
 
 const applyStrategy = applyStrategyOf({

@@ -2,11 +2,11 @@
 import type { Hold } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { Labels } from '../../api/object.ts';
-import { applyStrategyOf } from '../apply-strategy.ts';
 import type { HubOverrideSnapshot } from '../overrides/matching.ts';
 import { overridesOn } from '../overrides/overriding.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { VARIANT_VALUE, type VariantBook, variantFor } from '../revisions/variants.ts';
+import { applyStrategyOf } from './apply-strategy.ts';
 import { type Order, type Orders, revisionOf, type Undecided } from './order.ts';
 
 export interface OrdersInput {

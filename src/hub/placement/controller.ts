@@ -26,8 +26,8 @@ import {
 import type { PlacementFamily } from '../families.ts';
 import { freezeRule, freezesIn } from '../freezes/sources.ts';
 import { groupRule, groupsIn } from '../groups/sources.ts';
-import { type NotSupported, notSupported } from '../not-supported.ts';
 import { observeOrders } from '../orders/observe.ts';
+import { type NotSupported, notSupported } from '../orders/unsupported.ts';
 import { overrideRules } from '../overrides/watching.ts';
 import {
   groupOf,
@@ -47,8 +47,13 @@ import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
 import { bookOf } from '../revisions/variants.ts';
 import { createWatchPlan, type WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
+import {
+  createStatusThrottle,
+  STATUS_INTERVAL_MS,
+  type StatusThrottle,
+  statusIntervalMs,
+} from '../status/status-throttle.ts';
 import type { HubStatusMirror } from '../status-mirror-source.ts';
-import { createStatusPace, STATUS_INTERVAL_MS, type StatusPace, statusIntervalMs } from '../status-pace.ts';
 import { isExternal } from '../strategies/table.ts';
 import { decide } from './decide.ts';
 import { noPlacementMetrics, type PlacementMetrics } from './metrics.ts';
@@ -75,14 +80,18 @@ export interface PlacementOptions {
 
 export interface Memory {
   readonly changes: Changes;
-  readonly pace: StatusPace<PlacementStatus>;
+  readonly pace: StatusThrottle<PlacementStatus>;
   readonly contents: Contents;
 }
 
 export function placementController(family: PlacementFamily, options: PlacementOptions): Controller<Observed> {
   const { catalogue, plan = createWatchPlan(), weight = 1 } = options;
   const throttle: Throttle = { ...defaultThrottle, ...options.throttle };
-  const { changes = createChanges(), pace = createStatusPace(), contents = createContents() } = options.memory ?? {};
+  const {
+    changes = createChanges(),
+    pace = createStatusThrottle(),
+    contents = createContents(),
+  } = options.memory ?? {};
   const looking = {
     catalogue,
     propagation: createPropagation(options.propagation),

@@ -5,7 +5,7 @@ import { conditionOf } from '../../api/next-condition.ts';
 import { placementConditionType } from '../../api/placement.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
-import { registered } from '../registered.ts';
+import { registered } from '../status/registered.ts';
 import { expectedTypes } from './cluster-status.ts';
 
 export interface PlacementMetrics {

@@ -13,9 +13,9 @@ import {
 import { refTo } from '../../runtime/actions.ts';
 import { families, type PlacementFamily } from '../families.ts';
 import { usesGroups } from '../groups/terms.ts';
-import { holdOf, summariseHolds } from '../holds-summary.ts';
 import { resourceIndexOf } from '../placement-sources.ts';
 import { memberFactsOf } from '../planners/rows.ts';
+import { holdOf, summariseHolds } from '../status/holds-summary.ts';
 import { planOf } from '../strategies/plan.ts';
 import type { BindingPlan } from '../strategies/strategy.ts';
 import { isExternal } from '../strategies/table.ts';

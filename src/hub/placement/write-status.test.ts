@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Condition } from '../../api/conditions.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import { clusterFamily } from '../families.ts';
-import { createStatusPace, statusIntervalMs } from '../status-pace.ts';
+import { createStatusThrottle, statusIntervalMs } from '../status/status-throttle.ts';
 import { boundStatus } from './bound-status.ts';
 import { newsIn, saysTheSame, statusChange } from './write-status.ts';
 
@@ -205,7 +205,7 @@ describe('a status is written', () => {
   });
 
   test('at most once in 100 ms', () => {
-    const pace = createStatusPace();
+    const pace = createStatusThrottle();
     const seen = (key: string, of: object | undefined, now: number) => pace.seen(key, of, now, 100);
     const first = status(['Scheduled', 'Unknown']);
     expect(seen('web', undefined, 1000)).toBe(1000);
@@ -228,7 +228,7 @@ describe('a status is written', () => {
     { clusters: 101, ms: 101 },
     { clusters: 1000, ms: 1000 },
   ])('of $clusters clusters at most once in $ms ms', ({ clusters, ms }) => {
-    const pace = createStatusPace();
+    const pace = createStatusThrottle();
     pace.seen('web', undefined, 0, statusIntervalMs(clusters));
     expect(pace.seen('web', status(['Scheduled', 'True']), 0, statusIntervalMs(clusters))).toBe(ms);
   });

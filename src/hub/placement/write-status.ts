@@ -14,7 +14,7 @@ import {
 } from '../../api/placement.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Telling } from '../../runtime/actions.ts';
-import { holdOf } from '../holds-summary.ts';
+import { holdOf } from '../status/holds-summary.ts';
 
 /**
  * Changed numbers behind a hold alone are no reason to write: over a rollout they change with every cluster. That a member has fallen silent is: it

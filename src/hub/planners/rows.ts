@@ -6,11 +6,11 @@ import type { Labels } from '../../api/object.ts';
 import { by } from '../../base/compare.ts';
 import { seen } from '../../runtime/actions.ts';
 import type { Source } from '../../runtime/controller.ts';
-import { isLeaving } from '../leaving-member.ts';
+import { isLeaving } from '../members/leaving-member.ts';
+import { isReachable } from '../members/reachable.ts';
 import { isDecided, type Order, type Orders, revisionOf, revisionOn, type Undecided } from '../orders/order.ts';
 import { hasStarted } from '../orders/release.ts';
 import type { HubBinding } from '../placement-sources.ts';
-import { isReachable } from '../reachable.ts';
 import { type Judgement, judge } from './health.ts';
 import type { Revision, Row } from './planner.ts';
 

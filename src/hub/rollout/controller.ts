@@ -6,11 +6,13 @@ import { type Controller, isNeed, type See, type WholeRef } from '../../runtime/
 import type { PlacementFamily } from '../families.ts';
 import { freezeRule, freezesIn } from '../freezes/sources.ts';
 import { groupRule, groupsIn } from '../groups/sources.ts';
-import { isLeaving } from '../leaving-member.ts';
-import { missingMember } from '../missing-member.ts';
-import { newestComplete } from '../newest-snapshot.ts';
-import { notSupported } from '../not-supported.ts';
+import { isLeaving } from '../members/leaving-member.ts';
+import { missingMember } from '../members/missing-member.ts';
+import { isReachable } from '../members/reachable.ts';
+import { newestComplete } from '../orders/newest-snapshot.ts';
 import { observeOrders } from '../orders/observe.ts';
+import { isSameSpec } from '../orders/same-spec.ts';
+import { notSupported } from '../orders/unsupported.ts';
 import { overrideRules } from '../overrides/watching.ts';
 import {
   type HubBinding,
@@ -22,8 +24,6 @@ import {
 } from '../placement-sources.ts';
 import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
-import { isReachable } from '../reachable.ts';
-import { isSameOrder } from '../same-order.ts';
 import { memberClusters } from '../sources.ts';
 import { decidedIn } from '../strategies/decided.ts';
 import { foundOnly } from '../strategies/rolling-update.ts';
@@ -41,7 +41,7 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
         source: family.placements,
         // Its status changes all the time, and is our business only when something turns out not to be built yet, or no longer.
         toKeys: (item, _see, old) =>
-          old !== undefined && isSameOrder(item, old) && (item.unbuilt === undefined) === (old.unbuilt === undefined)
+          old !== undefined && isSameSpec(item, old) && (item.unbuilt === undefined) === (old.unbuilt === undefined)
             ? []
             : [ownKey(item)],
       },

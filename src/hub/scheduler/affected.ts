@@ -8,7 +8,7 @@
 import type { MemberCluster, Taint } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { deepEqual } from '../../base/json.ts';
-import { eligibility } from '../eligibility.ts';
+import { eligibility } from '../members/eligibility.ts';
 import { type HubPolicySnapshot, isLatest, placementKeyOf } from '../placement-sources.ts';
 import { type MemberChange, nameOf, type Plugin } from './plugin.ts';
 import { knowledgeOf } from './plugins/namespace-affinity.ts';

@@ -12,9 +12,9 @@ import { ApiError } from '../../base/errors.ts';
 import { seededRandom } from '../../base/random.ts';
 import { silentLog } from '../../runtime/deps.ts';
 import { startManager } from '../../runtime/manager.ts';
+import { ORPHAN_GRACE_MS } from '../bindings/orphan-grace.ts';
 import { clusterFamily, families, namespacedFamily, type PlacementFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
-import { STRANDED_MS } from '../stranded.ts';
 import { schedulerController } from './controller.ts';
 import { successorName } from './names.ts';
 import { aMember, having, type MemberSetup, MINUTE, prefers, requires, sortedBy, specOf } from './scheduler.testing.ts';
@@ -222,7 +222,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     }
     await fleet.settles();
     expect(await fleet.clusters()).toEqual(['a']);
-    fleet.hub.clock.advance(STRANDED_MS + MINUTE);
+    fleet.hub.clock.advance(ORPHAN_GRACE_MS + MINUTE);
     await fleet.settles();
     expect(await fleet.clusters()).toEqual(isThere ? ['a'] : []);
   });

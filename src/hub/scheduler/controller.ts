@@ -6,13 +6,13 @@ import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
 import { byRevision } from '../../runtime/revision.ts';
-import { type Beats, createBeats } from '../beats.ts';
 import type { PlacementFamily } from '../families.ts';
 import { clusterGroups, groupsIn, type HubClusterGroup } from '../groups/sources.ts';
 import { groupsNamedIn, snapshotWithGroups, usesGroups } from '../groups/terms.ts';
-import { goneFrom, heartbeatOf, isLeaving } from '../leaving-member.ts';
-import { missingMember } from '../missing-member.ts';
-import { notSupported } from '../not-supported.ts';
+import { type Beats, createBeats } from '../members/beats.ts';
+import { goneFrom, heartbeatOf, isLeaving } from '../members/leaving-member.ts';
+import { missingMember } from '../members/missing-member.ts';
+import { notSupported } from '../orders/unsupported.ts';
 import {
   type HubBinding,
   type HubPlacement,

@@ -13,7 +13,7 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { byNumber, byText } from '../../base/compare.ts';
 import { lazy } from '../../base/lazy.ts';
-import { eligibility } from '../eligibility.ts';
+import { eligibility } from '../members/eligibility.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { byCluster, clusterOf, type Double, parted, type Sorted, sortBindings } from './bindings.ts';
 import { type Explained, filtered, ineligible, named, notFound, notPicked, picked } from './decisions.ts';

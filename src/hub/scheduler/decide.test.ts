@@ -4,9 +4,8 @@ import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { dnsLabelErrors } from '../../base/names.ts';
+import { ORPHAN_GRACE_MS } from '../bindings/orphan-grace.ts';
 import { families } from '../families.ts';
-
-import { STRANDED_MS } from '../stranded.ts';
 import { newBindingName } from './names.ts';
 import { aMember, Hub, type HubSetup, inWords, MINUTE, NOW, specOf } from './scheduler.testing.ts';
 
@@ -114,8 +113,8 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     hub.placement = undefined;
     hub.settle();
     expect(hub.words).toEqual(['c2 Scheduled web-0', 'c3 Scheduled web-0', 'c4 Scheduled web-0']);
-    expect(hub.decide().wakeAt).toBe(Date.parse(creationTimestamp) + STRANDED_MS);
-    hub.now += STRANDED_MS + 1000;
+    expect(hub.decide().wakeAt).toBe(Date.parse(creationTimestamp) + ORPHAN_GRACE_MS);
+    hub.now += ORPHAN_GRACE_MS + 1000;
     hub.settle();
     expect(hub.words).toEqual(['c4 Scheduled web-0']);
   });

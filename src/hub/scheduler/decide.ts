@@ -9,10 +9,10 @@ import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { ascertain, create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
+import { isLasting } from '../bindings/lasting-failure.ts';
+import { ORPHAN_GRACE_MS } from '../bindings/orphan-grace.ts';
 import type { PlacementFamily } from '../families.ts';
-import { isLasting } from '../lasting-failure.ts';
 import { type HubBinding, type HubPlacement, type HubPolicySnapshot, isMarked } from '../placement-sources.ts';
-import { STRANDED_MS } from '../stranded.ts';
 import { clusterOf, type Double, stateBefore } from './bindings.ts';
 import { type CycleInput, cycle, type Outcome, type Picked } from './cycle.ts';
 import { newBindingName } from './names.ts';
@@ -234,7 +234,7 @@ export const isStranded = ({ metadata }: HubBinding): boolean =>
 function clearAway(family: PlacementFamily, { bindings, now }: Observed, released: Step): Decision {
   const stranded = bindings
     .filter(isStranded)
-    .map((binding) => ({ binding, until: Date.parse(binding.metadata.creationTimestamp ?? '') + STRANDED_MS }));
+    .map((binding) => ({ binding, until: Date.parse(binding.metadata.creationTimestamp ?? '') + ORPHAN_GRACE_MS }));
   const over = stranded.filter(({ until }) => !(now < until));
   const ends = stranded.map(({ until }) => until).filter((until) => now < until);
   const removed = over.map(({ binding }) =>

@@ -22,8 +22,10 @@ import {
 } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { freezeRule, freezesIn } from '../freezes/sources.ts';
+import { isReachable } from '../members/reachable.ts';
 import { observeOrders } from '../orders/observe.ts';
 import type { Orders } from '../orders/order.ts';
+import { isSameSpec } from '../orders/same-spec.ts';
 import { overrideRules } from '../overrides/watching.ts';
 import {
   type HubBinding,
@@ -34,14 +36,12 @@ import {
 } from '../placement-sources.ts';
 import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
-import { isReachable } from '../reachable.ts';
 import { createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
 import { observePlaces } from '../revisions/places.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import type { Rendered } from '../revisions/rendered.ts';
 import type { Places } from '../revisions/split.ts';
 import type { WatchPlan } from '../revisions/watch-plan.ts';
-import { isSameOrder } from '../same-order.ts';
 import { memberClusters } from '../sources.ts';
 import {
   type HubApprovalRequest,
@@ -397,7 +397,7 @@ function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
     {
       source: family.placements,
       toKeys(placement: HubPlacement, see: See, old?: HubPlacement) {
-        if (old === undefined || !isSameOrder(placement, old)) return runsOn(see, ownKey(placement));
+        if (old === undefined || !isSameSpec(placement, old)) return runsOn(see, ownKey(placement));
         const scheduled = placementConditionType(family.placement, 'Scheduled');
         const isSaidAnew = !deepEqual(
           conditionOf(placement.conditions, scheduled),

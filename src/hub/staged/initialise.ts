@@ -11,8 +11,8 @@ import { byNumber } from '../../base/compare.ts';
 import { canonicalJson, type Mutable, mutableCopy } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
-import { notSupportedHold } from '../not-supported.ts';
 import { isDecided, type Orders } from '../orders/order.ts';
+import { notSupportedHold } from '../orders/unsupported.ts';
 import {
   groupSizeOf,
   type HubResourceSnapshot,

@@ -2,8 +2,8 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { isTrue, said, sinceOf } from '../planners/staged-tree.ts';
-import { registered } from '../registered.ts';
 import type { HubRun } from '../staged-sources.ts';
+import { registered } from '../status/registered.ts';
 
 export interface RunMetrics {
   /** A run as it stands. `askedAt`: when an approval request was made. */

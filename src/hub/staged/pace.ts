@@ -3,7 +3,7 @@
 import type { Condition } from '../../api/conditions.ts';
 import { type StagedUpdateRunStatus, stagesIn, tasksOf } from '../../api/staged-update-run.ts';
 import { deepEqual } from '../../base/json.ts';
-import { STATUS_INTERVAL_MS } from '../status-pace.ts';
+import { STATUS_INTERVAL_MS } from '../status/status-throttle.ts';
 
 type Status = StagedUpdateRunStatus | undefined;
 

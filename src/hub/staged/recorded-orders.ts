@@ -1,7 +1,7 @@
 // What the clusters of a run should have, as the run recorded it when it began: what changes on the placement later is for the next run.
 import { masterSnapshotName } from '../../api/names.ts';
 import type { StageClusterStatus, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
-import { applyStrategyOf } from '../apply-strategy.ts';
+import { applyStrategyOf } from '../orders/apply-strategy.ts';
 import { isDecided, type Order, type Orders, type Overrides } from '../orders/order.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 

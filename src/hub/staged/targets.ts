@@ -10,7 +10,7 @@ import { type ObjectRef, refText } from '../../api/object.ts';
 import { placementConditionType } from '../../api/placement.ts';
 import { by } from '../../base/compare.ts';
 import { refTo } from '../../runtime/actions.ts';
-import { applyStrategyOf } from '../apply-strategy.ts';
+import { applyStrategyOf } from '../orders/apply-strategy.ts';
 import { type HubBinding, type HubPlacement, type HubPolicySnapshot, policyIndexOf } from '../placement-sources.ts';
 import { isExternal, strategyTypeOf } from '../strategies/table.ts';
 import type { Facts, Rest, Wrong } from './observed.ts';

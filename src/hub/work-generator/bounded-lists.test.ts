@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keptLists } from '../kept-lists.ts';
+import { keptLists } from '../bindings/kept-lists.ts';
 import { boundedDetails, boundedFailures } from './bounded-lists.ts';
 
 const NOW = '2026-01-01T00:00:00Z';

@@ -23,10 +23,10 @@ import {
   tell as tellEvent,
 } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
-import { bindingSentence } from '../binding-sentences.ts';
+import { bindingSentence } from '../bindings/binding-sentences.ts';
+import { keptLists } from '../bindings/kept-lists.ts';
+import { isLasting } from '../bindings/lasting-failure.ts';
 import type { PlacementFamily } from '../families.ts';
-import { keptLists } from '../kept-lists.ts';
-import { isLasting } from '../lasting-failure.ts';
 import { replacing } from '../orders/order.ts';
 import { isReleased, isReleasedByMove, startedOf } from '../orders/release.ts';
 import type { HubOverrideSnapshot } from '../overrides/matching.ts';

@@ -4,7 +4,7 @@
 // member that is leaving: what runs there keeps running.
 import { remove, seen } from '../../runtime/actions.ts';
 import { type Decision, idle } from '../../runtime/controller.ts';
-import { STRANDED_MS } from '../stranded.ts';
+import { ORPHAN_GRACE_MS } from '../bindings/orphan-grace.ts';
 import { type HubWork, works } from '../work-source.ts';
 
 export interface Orphaned {
@@ -13,10 +13,10 @@ export interface Orphaned {
   readonly now: number;
 }
 
-export const isDue = ({ since, now }: Pick<Orphaned, 'since' | 'now'>): boolean => now >= since + STRANDED_MS;
+export const isDue = ({ since, now }: Pick<Orphaned, 'since' | 'now'>): boolean => now >= since + ORPHAN_GRACE_MS;
 
 export function decideOrphans({ orphans, since, now }: Orphaned): Decision {
-  const wakeAt = since + STRANDED_MS;
+  const wakeAt = since + ORPHAN_GRACE_MS;
   const because = `${orphans.length} Works are those of a binding that is gone`;
   if (!isDue({ since, now })) return idle(because, { wakeAt });
   return { steps: [orphans.map((each) => remove(seen(works, each), because))], holds: [], because };

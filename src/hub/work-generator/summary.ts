@@ -8,7 +8,7 @@ import { withObject } from '../../api/object.ts';
 import type { ResourceIdentifier } from '../../api/selected-resource.ts';
 import type { ManifestCondition } from '../../api/work.ts';
 import { by } from '../../base/compare.ts';
-import { bindingSentence } from '../binding-sentences.ts';
+import { bindingSentence } from '../bindings/binding-sentences.ts';
 import type { HubWork } from '../work-source.ts';
 import { boundedDetails, boundedFailures } from './bounded-lists.ts';
 

@@ -9,8 +9,8 @@ import { kubeTime } from '../../base/clock.ts';
 import { seededRandom } from '../../base/random.ts';
 import { silentLog } from '../../runtime/deps.ts';
 import { startManager } from '../../runtime/manager.ts';
+import { ORPHAN_GRACE_MS } from '../bindings/orphan-grace.ts';
 import { families, type PlacementFamily } from '../families.ts';
-import { STRANDED_MS } from '../stranded.ts';
 import { workGenerator } from './controller.ts';
 
 const NAMESPACE = 'team';
@@ -738,7 +738,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
         const { it, arrives } = await gone();
         await using _ = it;
         await arrives();
-        it.cluster.clock.advance(STRANDED_MS - 1);
+        it.cluster.clock.advance(ORPHAN_GRACE_MS - 1);
         await it.settle();
         expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeUndefined();
         it.cluster.clock.advance(1);
@@ -767,7 +767,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
         await it.cluster.call({ verb: 'delete', at: { ...it.bindingAt, name: 'the-next' } });
         await it.settle();
         await expect(it.get({ ...it.bindingAt, name: 'the-next' })).rejects.toThrow('not found');
-        it.cluster.clock.advance(STRANDED_MS);
+        it.cluster.clock.advance(ORPHAN_GRACE_MS);
         await it.settle();
         await expect(it.get(it.workAt)).rejects.toThrow('not found');
       });
@@ -776,7 +776,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
         const { it, arrives } = await gone();
         await using _ = it;
         await arrives({});
-        it.cluster.clock.advance(2 * STRANDED_MS);
+        it.cluster.clock.advance(2 * ORPHAN_GRACE_MS);
         await it.settle();
         expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeUndefined();
       });
@@ -787,7 +787,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
         await arrives();
         const { uid } = (await it.get(it.workAt)).metadata;
         await it.bind(0);
-        it.cluster.clock.advance(2 * STRANDED_MS);
+        it.cluster.clock.advance(2 * ORPHAN_GRACE_MS);
         await it.settle();
         expect((await it.get(it.workAt)).metadata).toMatchObject({ uid });
       });
@@ -807,7 +807,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
           },
         });
         await arrives();
-        it.cluster.clock.advance(2 * STRANDED_MS);
+        it.cluster.clock.advance(2 * ORPHAN_GRACE_MS);
         await it.settle();
         expect((await it.get(it.workAt)).metadata.deletionTimestamp).toBeUndefined();
       });

@@ -2,7 +2,7 @@
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import type { ObjectRef } from '../../api/object.ts';
-import { holdOf } from '../../hub/holds-summary.ts';
+import { holdOf } from '../../hub/status/holds-summary.ts';
 import { plainText, shortened } from '../plain-text.ts';
 import type { ClusterProgress, Progress } from '../progress/placement-progress.ts';
 import { type Alike, isItself, ofAll } from './alike.ts';

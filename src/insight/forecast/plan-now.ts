@@ -4,7 +4,7 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { Placement } from '../../api/placement.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
 import type { FreezeFacts } from '../../hub/freezes/frozen.ts';
-import { newestComplete } from '../../hub/newest-snapshot.ts';
+import { newestComplete } from '../../hub/orders/newest-snapshot.ts';
 import { type Overriding, ordersFor } from '../../hub/orders/orders-for.ts';
 import type { HubBinding, HubPolicySnapshot, HubResourceSnapshot } from '../../hub/placement-sources.ts';
 import type { ClusterGroupFacts } from '../../hub/planners/partitioned.ts';

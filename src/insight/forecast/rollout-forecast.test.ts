@@ -4,8 +4,8 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import { annotations, labels } from '../../api/names.ts';
 import { groupVersionOf, type KubeObject } from '../../api/object.ts';
 import type { Placement } from '../../api/placement.ts';
-import { applyStrategyOf } from '../../hub/apply-strategy.ts';
 import { clusterFamily, families, type PlacementFamily } from '../../hub/families.ts';
+import { applyStrategyOf } from '../../hub/orders/apply-strategy.ts';
 import type { Overriding } from '../../hub/orders/orders-for.ts';
 import { forecastRollout, type RolloutForecast } from './rollout-forecast.ts';
 

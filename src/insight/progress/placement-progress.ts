@@ -12,7 +12,7 @@ import {
   placementConditionType,
 } from '../../api/placement.ts';
 import type { ClusterPlacementState } from '../../api/placement-state.ts';
-import { holdOf } from '../../hub/holds-summary.ts';
+import { holdOf } from '../../hub/status/holds-summary.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
 
 export type Stage =

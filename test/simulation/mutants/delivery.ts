@@ -16,7 +16,7 @@ export const deliveryMutants: readonly Mutant[] = [
   {
     name: 'asks for a missing member and takes the word of its own cache',
     danger: 'The question is there, the answer is what was known before.',
-    file: 'src/hub/missing-member.ts',
+    file: 'src/hub/members/missing-member.ts',
     find: ', name: cluster, live: true }',
     replace: ', name: cluster }',
     caughtBy: 'delivery-two-leaders',
@@ -26,7 +26,7 @@ export const deliveryMutants: readonly Mutant[] = [
     name: 'never asks for a missing member',
     danger:
       'Whatever a watch has not told yet counts as gone: clusters are given up, and copies taken away whatever the budget.',
-    file: 'src/hub/missing-member.ts',
+    file: 'src/hub/members/missing-member.ts',
     find: 'return see.whole(refOf(cluster)) === undefined ? [refOf(cluster)] : [];',
     replace: 'return see.whole(refOf(cluster)) === undefined ? [] : [];',
     caughtBy: 'delivery-two-leaders',

@@ -1,5 +1,5 @@
 // ClusterEligibility: only members that have joined, report and are well get something new.
-import { eligibility } from '../../eligibility.ts';
+import { eligibility } from '../../members/eligibility.ts';
 import { nameOf, type Plugin, pass, passWith, unfit } from '../plugin.ts';
 
 export const clusterEligibility: Plugin = {

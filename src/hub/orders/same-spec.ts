@@ -1,8 +1,8 @@
 // Whether a placement asks for the same as before: for those to whom its status, which changes all the time, is none of their business.
-import { deepEqual } from '../base/json.ts';
-import type { HubPlacement } from './placement-sources.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { HubPlacement } from '../placement-sources.ts';
 
-export const isSameOrder = (a: HubPlacement, b: HubPlacement): boolean =>
+export const isSameSpec = (a: HubPlacement, b: HubPlacement): boolean =>
   a.metadata.uid === b.metadata.uid &&
   a.metadata.generation === b.metadata.generation &&
   a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&

@@ -1,9 +1,9 @@
 // Holds as a status carries them: those with the same cause are one entry, at most fifty.
-import type { Hold } from '../api/hold.ts';
-import type { HoldEntry } from '../api/holds.ts';
-import type { ObjectRef } from '../api/object.ts';
-import { kubeTime } from '../base/clock.ts';
-import { by } from '../base/compare.ts';
+import type { Hold } from '../../api/hold.ts';
+import type { HoldEntry } from '../../api/holds.ts';
+import type { ObjectRef } from '../../api/object.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { by } from '../../base/compare.ts';
 
 const MOST_ENTRIES = 50;
 const MOST_CLUSTERS = 20;

@@ -1,5 +1,5 @@
 // How often a status is written: it may change with every cluster that moves, and nobody reads that fast.
-import { deepEqual } from '../base/json.ts';
+import { deepEqual } from '../../base/json.ts';
 
 /** At most one write in this time, per object. */
 export const STATUS_INTERVAL_MS = 100;
@@ -11,7 +11,7 @@ export const STATUS_INTERVAL_MS = 100;
 export const statusIntervalMs = (clusters: number): number => Math.max(STATUS_INTERVAL_MS, clusters);
 
 /** Since when each status stands as it does. In memory: after a restart it may be written at once. */
-export interface StatusPace<Status> {
+export interface StatusThrottle<Status> {
   /** Notes what is there now; returns the earliest moment of the next write. */
   seen(key: string, status: Status | undefined, now: number, intervalMs: number): number;
   /** That moment, as it was returned last. */
@@ -20,7 +20,7 @@ export interface StatusPace<Status> {
   readonly size: number;
 }
 
-export function createStatusPace<Status>(): StatusPace<Status> {
+export function createStatusThrottle<Status>(): StatusThrottle<Status> {
   const noted = new Map<
     string,
     { readonly status: Status | undefined; readonly due: number; readonly mostMs: number }

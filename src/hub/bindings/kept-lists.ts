@@ -1,9 +1,9 @@
 // The lists of a binding's status as the hub's cache keeps them: drifts and differences with the first of their details, since values may be
 // large and only people read them. The digest stands for the details that were dropped, so that a change of these is still noticed.
-import type { BindingStatus } from '../api/binding.ts';
-import { type FieldDifference, omittedDetails } from '../api/selected-resource.ts';
-import { sha256 } from '../base/hash.ts';
-import { canonicalJson } from '../base/json.ts';
+import type { BindingStatus } from '../../api/binding.ts';
+import { type FieldDifference, omittedDetails } from '../../api/selected-resource.ts';
+import { sha256 } from '../../base/hash.ts';
+import { canonicalJson } from '../../base/json.ts';
 
 type Lists = Pick<NonNullable<BindingStatus>, 'failedPlacements' | 'driftedPlacements' | 'diffedPlacements'>;
 

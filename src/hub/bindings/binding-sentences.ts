@@ -1,7 +1,7 @@
 // What a binding's conditions say to people when all is well. A hundred thousand bindings say the same few things: in memory each sentence is
 // there once.
-import type { BindingReason } from '../api/binding.ts';
-import type { Condition } from '../api/conditions.ts';
+import type { BindingReason } from '../../api/binding.ts';
+import type { Condition } from '../../api/conditions.ts';
 
 const SENTENCES: Readonly<Partial<Record<BindingReason, string>>> = {
   RolloutStarted: 'the newest content is on its way to the cluster',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { kubeTime } from '../base/clock.ts';
+import { kubeTime } from '../../base/clock.ts';
+import { aMember, MINUTE, NOW } from '../scheduler/scheduler.testing.ts';
 import { goneFrom } from './leaving-member.ts';
-import { aMember, MINUTE, NOW } from './scheduler/scheduler.testing.ts';
 
 const unreachable = (since: number) => ({
   type: 'Healthy',

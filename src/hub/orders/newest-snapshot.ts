@@ -1,5 +1,5 @@
 // The resource snapshot that a placement's clusters should have: the master labelled latest, once its whole group is there.
-import { type HubResourceSnapshot, isLatest, isMaster, missingParts, resourceIndexOf } from './placement-sources.ts';
+import { type HubResourceSnapshot, isLatest, isMaster, missingParts, resourceIndexOf } from '../placement-sources.ts';
 
 export function newestComplete(snapshots: readonly HubResourceSnapshot[]): HubResourceSnapshot | undefined {
   const live = snapshots.filter(({ metadata }) => metadata.deletionTimestamp === undefined);

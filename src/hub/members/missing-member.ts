@@ -1,8 +1,8 @@
 // The cache may be stale: confirm with a live read that a member is gone, or stays, before bindings or Works are removed because of that.
-import { memberCluster } from '../api/member-cluster.ts';
-import type { See, WholeRef } from '../runtime/controller.ts';
+import { memberCluster } from '../../api/member-cluster.ts';
+import type { See, WholeRef } from '../../runtime/controller.ts';
+import { memberClusters } from '../sources.ts';
 import { isLeaving } from './leaving-member.ts';
-import { memberClusters } from './sources.ts';
 
 /** What must be asked for before anything is removed from a member that stays, as far as the cache knows. */
 export function unsureMember(see: See, cluster: string): readonly WholeRef[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { MemberStatus } from '../api/member-status.ts';
+import type { MemberStatus } from '../../api/member-status.ts';
+import { aCluster, aCondition, ago, anAgent, MINUTE, NOW } from '../membership/member.testing.ts';
 import { eligibility, eligibilityTimeoutMs } from './eligibility.ts';
-import { aCluster, aCondition, ago, anAgent, MINUTE, NOW } from './membership/member.testing.ts';
 
 const status = (...agentStatus: NonNullable<MemberStatus['agentStatus']>): MemberStatus => ({ agentStatus });
 const without = (type: string) => {

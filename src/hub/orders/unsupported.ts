@@ -1,10 +1,10 @@
 // Whether a placement uses something unsupported: a field of its spec. Such a placement does not move. The list is in api/not-supported.ts.
-import type { Hold } from '../api/hold.ts';
-import type { HoldEntry } from '../api/holds.ts';
-import type { Resource } from '../api/kind.ts';
-import { notSupportedFields } from '../api/not-supported.ts';
-import { type ObjectMeta, type ObjectRef, refText } from '../api/object.ts';
-import type { PlacementSpec } from '../api/placement.ts';
+import type { Hold } from '../../api/hold.ts';
+import type { HoldEntry } from '../../api/holds.ts';
+import type { Resource } from '../../api/kind.ts';
+import { notSupportedFields } from '../../api/not-supported.ts';
+import { type ObjectMeta, type ObjectRef, refText } from '../../api/object.ts';
+import type { PlacementSpec } from '../../api/placement.ts';
 
 export interface NotSupported {
   /** Fields of the placement, or the kind of the object. */

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { aCluster } from '../../test/cluster.ts';
-import { sentenceOf } from '../api/hold.ts';
-import type { HoldEntry } from '../api/holds.ts';
-import { hubKinds } from '../api/kinds.ts';
-import { annotations } from '../api/names.ts';
-import { hubAdmissions, notSupportedFields } from '../api/not-supported.ts';
-import type { KubeObject } from '../api/object.ts';
-import { type PlacementSpec, placement as placementKinds } from '../api/placement.ts';
-import { notSupported, notSupportedHold, notSupportedIn } from './not-supported.ts';
-import { placementSource } from './placement-sources.ts';
+import { aCluster } from '../../../test/cluster.ts';
+import { sentenceOf } from '../../api/hold.ts';
+import type { HoldEntry } from '../../api/holds.ts';
+import { hubKinds } from '../../api/kinds.ts';
+import { annotations } from '../../api/names.ts';
+import { hubAdmissions, notSupportedFields } from '../../api/not-supported.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { type PlacementSpec, placement as placementKinds } from '../../api/placement.ts';
+import { placementSource } from '../placement-sources.ts';
+import { notSupported, notSupportedHold, notSupportedIn } from './unsupported.ts';
 
 const spec = (more: object = {}): PlacementSpec =>
   ({ resourceSelectors: [], revisionHistoryLimit: 10, ...more }) as unknown as PlacementSpec;

@@ -1,6 +1,6 @@
 // Whether a member may be picked for something new. What is already on an ineligible member stays there.
-import type { MemberCluster } from '../api/member-cluster.ts';
-import { conditionOf } from '../api/next-condition.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { conditionOf } from '../../api/next-condition.ts';
 
 export type Eligibility =
   | { readonly ok: true }

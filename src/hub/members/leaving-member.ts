@@ -1,8 +1,8 @@
 // When a member that is being deleted counts as gone. An agent that still reports leaves by itself; one that does not may never answer, and
 // nothing may wait for it.
 // Differs from KubeFleet: there the scheduler ignores a member with a deletionTimestamp until its object is gone, 15 minutes for a dead one.
-import type { MemberCluster } from '../api/member-cluster.ts';
-import { conditionOf } from '../api/next-condition.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { conditionOf } from '../../api/next-condition.ts';
 
 /** So many heartbeats may be missed before a member that is being deleted counts as gone. */
 export const GONE_PERIODS = 6;
