@@ -46,7 +46,15 @@ const WORK = ['Placement', 'Resource-Index', 'Applied', 'Available', 'Diff-Repor
 
 const table: readonly (readonly [string, string, 'C' | 'N', string, string, boolean, readonly string[]])[] = [
   ['MemberCluster', 'memberclusters', 'C', 'cluster', 'v1 v1beta1', true, MEMBER],
-  ['InternalMemberCluster', 'internalmemberclusters', 'N', 'imc', 'v1 v1beta1', true, ['Age']],
+  [
+    'InternalMemberCluster',
+    'internalmemberclusters',
+    'N',
+    'imc',
+    'v1 v1beta1',
+    true,
+    ['State', 'Joined', 'Healthy', 'Last-Seen', 'Age'],
+  ],
   ['ClusterResourcePlacement', 'clusterresourceplacements', 'C', 'crp', 'v1 v1beta1', true, PLACEMENT],
   ['ResourcePlacement', 'resourceplacements', 'N', 'rp', 'v1 v1beta1', true, PLACEMENT],
   [
