@@ -77,7 +77,7 @@ describe('the official client library', () => {
       name: 'LostError',
       sent: false,
       message:
-        'no answer to GET /api/v1/namespaces/default/configmaps/a: the kubeconfig\'s user "u" logs in by "exec", which needs the package @kubernetes/client-node: install it, or give the user a certificate or a token',
+        'no answer to GET /api/v1/namespaces/default/configmaps/a: the kubeconfig\'s user "u" logs in by "exec", which needs the package @kubernetes/client-node: install it (npm install @kubernetes/client-node@1.4.0), or give the user a certificate or a token',
     });
     transport.close();
   });

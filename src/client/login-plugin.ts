@@ -1,5 +1,5 @@
 // Logging in by a program (exec) or an identity provider (auth-provider), as the official client library knows how to. The library is
-// large and loaded only when a kubeconfig asks for one of these.
+// large, so it is an optional peer dependency, loaded only when a kubeconfig asks for one of these.
 import { messageOf } from '../base/errors.ts';
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { Connection, LoginPlugin } from './connection.ts';
@@ -48,7 +48,7 @@ async function loadLibrary(plugin: LoginPlugin): Promise<typeof import('@kuberne
   try {
     return await import('@kubernetes/client-node');
   } catch (cause) {
-    const remedy = 'install it, or give the user a certificate or a token';
+    const remedy = 'install it (npm install @kubernetes/client-node@1.4.0), or give the user a certificate or a token';
     throw new Error(
       `the kubeconfig's user "${plugin.user}" logs in by "${plugin.kind}", which needs the package @kubernetes/client-node: ${remedy}`,
       { cause },
