@@ -31,8 +31,9 @@ describe('a mutant', () => {
 describe('the mutants that a gate tries', () => {
   const files = [...new Set(allMutants.map(({ file }) => file))];
 
-  test('are all while nobody knows what has changed', () => {
-    expect(mutantsFor(allMutants, undefined, 1)).toEqual(allMutants);
+  test('are all, from another one on for each seed, while it is not known what has changed', () => {
+    expect(mutantsFor(allMutants, undefined, 0)).toEqual(allMutants);
+    expect(mutantsFor(allMutants, undefined, 1)).toEqual([...allMutants.slice(1), allMutants[0]]);
   });
 
   test('are those whose file has changed', () => {

@@ -23,17 +23,21 @@ export const MIN_TRIED = 4;
 
 /**
  * The mutants whose file has changed. If these are few, others follow, which change with the seed: a gate always shows that the simulation
- * can fail. `changed` is undefined when nobody knows what has changed: then all are tried.
+ * can fail. `changed` is undefined when it is not known what has changed: then all are tried, beginning with another one for each seed, since a
+ * time box may end first.
  */
 export function mutantsFor(
   all: readonly Mutant[],
   changed: readonly string[] | undefined,
   seed: number,
 ): readonly Mutant[] {
-  if (changed === undefined) return all;
+  if (changed === undefined) return rotated(all, seed);
   const touched = all.filter(({ file }) => changed.includes(file));
   const others = all.filter((mutant) => !touched.includes(mutant));
-  const start = others.length === 0 ? 0 : seed % others.length;
-  const rotated = [...others.slice(start), ...others.slice(0, start)];
-  return [...touched, ...rotated.slice(0, Math.max(0, MIN_TRIED - touched.length))];
+  return [...touched, ...rotated(others, seed).slice(0, Math.max(0, MIN_TRIED - touched.length))];
+}
+
+function rotated(mutants: readonly Mutant[], seed: number): readonly Mutant[] {
+  const start = mutants.length === 0 ? 0 : seed % mutants.length;
+  return [...mutants.slice(start), ...mutants.slice(0, start)];
 }

@@ -14,6 +14,8 @@ export interface Verdict {
   readonly caught?: { readonly seed: number; readonly text: string };
   /** The mutant could not be tried. */
   readonly problem?: string;
+  /** The time box ended before a seed noticed: neither caught nor alive. */
+  readonly isUndecided?: true;
 }
 
 export interface Ended {
@@ -21,11 +23,18 @@ export interface Ended {
   readonly output: string;
 }
 
-export function runNode(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+export interface Surroundings {
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Ends the process. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export function runNode(cwd: string, args: readonly string[], { env, signal }: Surroundings = {}): Promise<Ended> {
   return new Promise((settle, reject) => {
     const child = spawn(process.execPath, args, {
       cwd,
       env: { ...process.env, ...env },
+      ...(signal === undefined ? {} : { signal }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
@@ -44,11 +53,17 @@ export interface Seeds {
   readonly runs: number;
 }
 
-/** The first seed that fails; undefined = none does. Without a mutant the sound program is played. */
+interface Played {
+  /** Absent = the sound program. */
+  readonly swap?: { readonly file: string; readonly by: string };
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The first seed that fails; undefined = none does. */
 async function objection(
   scenario: string,
   { first, runs }: Seeds,
-  swap?: { readonly file: string; readonly by: string },
+  { swap, signal }: Played,
 ): Promise<Verdict['caught']> {
   const hook = swap === undefined ? [] : ['--import', pathToFileURL(join(import.meta.dirname, 'swap.mjs')).href];
   const swaps = swap && [[pathToFileURL(join(root, swap.file)).href, pathToFileURL(swap.by).href]];
@@ -58,7 +73,7 @@ async function objection(
       ...['--import', 'tsx', ...hook, 'test/simulation/run.ts', '--scenario', scenario],
       ...['--seed', String(first), '--runs', String(runs), '--first'],
     ],
-    swaps ? { FLOTILLA_SWAPS: JSON.stringify(swaps) } : {},
+    { env: swaps && { FLOTILLA_SWAPS: JSON.stringify(swaps) }, signal },
   );
   const found = /^FAILED (\S+) with seed (\d+) .*\n {2}(.*)/m.exec(output);
   if (found)
@@ -69,24 +84,29 @@ async function objection(
   return undefined;
 }
 
+export interface Trial {
+  readonly seeds: number;
+  readonly killer?: number | undefined;
+  /** The end of the time box. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Tries the seed that killed it last, if there is one, then the usual ones. */
-export async function tried(
-  mutant: Mutant,
-  folder: string,
-  { seeds, killer }: { readonly seeds: number; readonly killer?: number | undefined },
-): Promise<Verdict> {
+export async function tried(mutant: Mutant, folder: string, { seeds, killer, signal }: Trial): Promise<Verdict> {
   try {
     const swap = { file: mutant.file, by: join(mkdtempSync(join(folder, 'mutant-')), 'mutant.mts') };
     writeFileSync(swap.by, mutated(readSource(root, mutant.file), mutant));
-    const again = killer === undefined ? undefined : await objection(mutant.caughtBy, { first: killer, runs: 1 }, swap);
-    const caught = again ?? (await objection(mutant.caughtBy, { first: 1, runs: seeds }, swap));
+    const broken = (range: Seeds) => objection(mutant.caughtBy, range, { swap, signal });
+    const again = killer === undefined ? undefined : await broken({ first: killer, runs: 1 });
+    const caught = again ?? (await broken({ first: 1, runs: seeds }));
     if (caught === undefined) return { mutant };
     // An objection to the sound program says nothing about the mutant.
-    const sound = await objection(mutant.caughtBy, { first: caught.seed, runs: 1 });
+    const sound = await objection(mutant.caughtBy, { first: caught.seed, runs: 1 }, { signal });
     return sound === undefined
       ? { mutant, caught }
       : { mutant, problem: `the sound program fails there, too: ${sound.text}` };
   } catch (error) {
+    if (signal?.aborted) return { mutant, isUndecided: true };
     return { mutant, problem: messageOf(error) };
   }
 }
