@@ -13,12 +13,13 @@ export type RunVerb = 'start' | 'stop' | 'resume';
 const DONE: Readonly<Record<RunVerb, string>> = { start: 'started', stop: 'stopping', resume: 'resumed' };
 const WANTED: Readonly<Record<RunVerb, RunState>> = { start: 'Run', stop: 'Stop', resume: 'Run' };
 
+/** Returns the name of the placement. */
 export async function setRunState(
   server: Pick<Connected, 'transport' | 'catalogue'>,
   which: WhichRun,
   verb: RunVerb,
   print: Print,
-): Promise<void> {
+): Promise<string> {
   const run = await getRun(server, which);
   checkMayChange(run, which, verb);
   const { resourceVersion } = run.metadata;
@@ -36,6 +37,7 @@ export async function setRunState(
   });
   print.line(`${refer(runTarget(which))} ${DONE[verb]}`);
   print.line(`Follow: flotilla run show ${typed(which)}${verb === 'stop' ? '' : ' --watch'}`);
+  return run.spec.placementName ?? '';
 }
 
 /** Throws a UserError with the command that was probably meant. */

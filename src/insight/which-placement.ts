@@ -13,6 +13,10 @@ const EITHER: readonly string[] = ['placement', 'placements'];
 const wordsOf = (kind: string, short: string): readonly string[] => [kind, `${kind}s`, short];
 const WIDE = wordsOf('clusterresourceplacement', 'crp');
 const NARROW = wordsOf('resourceplacement', 'rp');
+const wordIn = (argument: string): string => argument.split('/')[0]?.split('.')[0]?.toLowerCase() ?? '';
+/** It names a kind that is in a namespace. */
+export const isNarrowPlacement = (argument: string): boolean =>
+  argument.includes('/') && NARROW.includes(wordIn(argument));
 /** Of objects, namespaces and clusters: anything else would not be a name in a path, but a path. */
 export const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 

@@ -22,6 +22,9 @@ const wordIn = (argument: string): string => argument.split('/')[0]?.split('.')[
 export const namesRun = (argument: string): boolean =>
   argument.includes('/') && [...EITHER, ...WIDE, ...NARROW].includes(wordIn(argument));
 
+/** It names a kind that is in a namespace. */
+export const isNarrowRun = (argument: string): boolean => argument.includes('/') && NARROW.includes(wordIn(argument));
+
 /** `namespace`: what was asked for by name, not what the kubeconfig happens to say. */
 export function whichRun(argument: string, namespace?: string): WhichRun {
   const isBare = !argument.includes('/');

@@ -1,5 +1,6 @@
-// `flotilla history placement/NAME`: its revisions with time, what changed, and which clusters have each.
-
+// `flotilla history placement/NAME`: its revisions with time, what changed, by which programs as far as the API server tells, and which clusters
+// have each.
+import type { KubeObject } from '../../api/object.ts';
 import { shortDuration } from '../../base/age.ts';
 import { type Clock, kubeTime } from '../../base/clock.ts';
 import { plainText } from '../../insight/plain-text.ts';
@@ -9,6 +10,7 @@ import { align } from '../format-table.ts';
 import { getPlacement } from '../get-placement.ts';
 import { forPrograms } from '../output.ts';
 import type { Print } from '../target.ts';
+import { changedBy, writersOf } from './changed-by.ts';
 import { changeCounts, changesBetween, type ObjectChange, renderChanges } from './object-diff.ts';
 import { type Revision, revisionsOf } from './revisions.ts';
 
@@ -18,26 +20,44 @@ export interface HistoryOptions {
   readonly clock: Clock;
 }
 
-type Server = Pick<Connected, 'transport' | 'catalogue'>;
+type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 
 interface Entry extends Revision {
   /** Against the revision before it; undefined = that one no longer exists. */
   readonly changes: readonly ObjectChange[] | undefined;
+  /** The commit, else the field managers that wrote what changed; empty = the API server does not tell. */
+  readonly by: readonly string[];
 }
 
 export async function history(server: Server, which: WhichPlacement, options: HistoryOptions, print: Print) {
   await getPlacement(server, which);
   const revisions = await revisionsOf(server, which);
-  const entries = revisions.map((revision, at): Entry => {
+  const changed = revisions.map((revision, at) => {
     const before = revisions[at - 1];
     const isFirst = revision.index === 0;
     const changes =
       before === undefined && !isFirst ? undefined : changesBetween(before?.objects ?? [], revision.objects);
-    return { ...revision, changes };
+    const after = before === undefined ? undefined : Date.parse(before.created);
+    return { ...revision, changes, span: { after, until: Date.parse(revision.created) } };
   });
+  // The newest first: there is a limit to what is read.
+  const known = changed.filter(({ commit }) => commit === undefined);
+  const writers = await writersOf(server, known.toReversed().flatMap(writtenIn));
+  const entries = changed.map(
+    ({ span, ...each }): Entry => ({
+      ...each,
+      by:
+        each.commit === undefined ? changedBy(writers, writtenIn(each), span) : [`commit ${shortCommit(each.commit)}`],
+    }),
+  );
   const { output, clock } = options;
   print.line(forPrograms(output, () => factsOf(which, entries, options)) ?? text(which, entries, options, clock.now()));
 }
+
+const writtenIn = ({ changes = [] }: Pick<Entry, 'changes'>): readonly KubeObject[] =>
+  changes.filter(({ change }) => change !== 'removed').map(({ object }) => object);
+
+const shortCommit = (commit: string): string => commit.slice(0, 7);
 
 const MAX_CLUSTERS = 5;
 
@@ -48,6 +68,8 @@ function clustersText({ clusters }: Revision, isWide: boolean): string {
   const more = clusters.length - shown.length;
   return `${clusters.length}: ${shown.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }
+
+const byText = ({ by }: Entry): string => (by.length === 0 ? '-' : by.join(', '));
 
 const ageOf = (created: string, now: number): string => {
   const ms = Date.parse(created);
@@ -63,7 +85,7 @@ function text(which: WhichPlacement, entries: readonly Entry[], options: History
   if (options.full) {
     return newestFirst
       .flatMap((entry) => [
-        `Revision ${entry.index}, ${entry.created} (${ageOf(entry.created, now)} ago), clusters ${clustersText(entry, true)}: ${changesText(entry)}`,
+        `Revision ${entry.index}, ${entry.created} (${ageOf(entry.created, now)} ago), clusters ${clustersText(entry, true)}: ${changesText(entry)}${entry.by.length === 0 ? '' : `, by ${byText(entry)}`}`,
         ...renderChanges(entry.changes ?? []).map((line) => `  ${line}`),
       ])
       .map(plainText)
@@ -74,9 +96,10 @@ function text(which: WhichPlacement, entries: readonly Entry[], options: History
     entry.created,
     ageOf(entry.created, now),
     changesText(entry),
+    byText(entry),
     clustersText(entry, options.output === 'wide'),
   ]);
-  return align([['REVISION', 'CREATED', 'AGE', 'CHANGES', 'CLUSTERS'], ...rows].map((row) => row.map(plainText)));
+  return align([['REVISION', 'CREATED', 'AGE', 'CHANGES', 'BY', 'CLUSTERS'], ...rows].map((row) => row.map(plainText)));
 }
 
 function factsOf({ family, name, namespace }: WhichPlacement, entries: readonly Entry[], { full }: HistoryOptions) {
@@ -84,10 +107,11 @@ function factsOf({ family, name, namespace }: WhichPlacement, entries: readonly 
     kind: family.placement.kind,
     name,
     ...(namespace === undefined ? {} : { namespace }),
-    revisions: entries.map(({ index, created, objects, clusters, changes }) => ({
+    revisions: entries.map(({ index, created, objects, clusters, changes, by, commit }) => ({
       revision: index,
       created: created === '' ? created : kubeTime(Date.parse(created)),
       objects: objects.length,
+      ...(commit === undefined ? (by.length === 0 ? {} : { by }) : { commit }),
       ...(clusters === undefined ? {} : { clusters }),
       ...(changes === undefined
         ? {}

@@ -1,5 +1,5 @@
 // The revisions of a placement that still exist, with their objects, and which clusters have them.
-import { labels } from '../../api/names.ts';
+import { annotations, labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { byNumber, byText } from '../../base/compare.ts';
@@ -20,6 +20,8 @@ export interface Revision {
   readonly objects: readonly KubeObject[];
   /** undefined = the bindings cannot be read. */
   readonly clusters: readonly string[] | undefined;
+  /** Of a placement whose objects come from a repository. */
+  readonly commit?: string;
 }
 
 type Server = Pick<Connected, 'transport'>;
@@ -42,8 +44,10 @@ export async function revisionsOf(server: Server, which: WhichPlacement): Promis
     .toSorted(([a], [b]) => byNumber(a, b))
     .map(([index, group]) => {
       const parts = group.toSorted((a, b) => byNumber(partOf(a) ?? group.length, partOf(b) ?? group.length));
+      const commit = parts[0]?.metadata.annotations?.[annotations.sourceCommit];
       return {
         index,
+        ...(commit === undefined ? {} : { commit }),
         created: parts[0]?.metadata.creationTimestamp ?? '',
         objects: parts.flatMap(({ spec }) => spec.selectedResources as unknown as readonly KubeObject[]),
         clusters: bindings

@@ -1,7 +1,7 @@
 // Rollback equals the revision: a property over random histories, and the command against the real API server.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../api/object.ts';
+import type { KubeObject, User } from '../../api/object.ts';
 import type { Json } from '../../base/json.ts';
 import { patched } from '../../base/json-patch.ts';
 import { contentOf } from '../../hub/revisions/content.ts';
@@ -103,23 +103,33 @@ describe('a rollback', () => {
 const config = (name: string, value: string): KubeObject =>
   ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'team' }, data: { value } }) as KubeObject;
 
-async function world() {
-  const namespace = 'team';
-  const snapshot = (index: number, objects: readonly KubeObject[]) => {
-    const made = aSnapshot(index, objects);
-    return { ...made, kind: 'ResourceSnapshot', metadata: { ...made.metadata, namespace } };
-  };
-  const placement = aPlacement({
+const snapshotIn = (namespace: string, index: number, objects: readonly KubeObject[]): KubeObject => {
+  const made = aSnapshot(index, objects);
+  return { ...made, kind: 'ResourceSnapshot', metadata: { ...made.metadata, namespace } };
+};
+
+const placementIn = (namespace: string, spec: object = {}): KubeObject =>
+  aPlacement({
     metadata: { name: 'web', namespace, generation: 2 },
-    spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'ConfigMap' }] } as never,
-  });
+    spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'ConfigMap' }], ...spec } as never,
+  }) as unknown as KubeObject;
+
+interface WorldOptions {
+  readonly spec?: object;
+  readonly now?: readonly KubeObject[];
+  readonly more?: readonly KubeObject[];
+  readonly as?: User;
+}
+
+async function world({ spec, now = [config('kept', 'bad'), config('extra', 'x')], more = [], as }: WorldOptions = {}) {
+  const namespace = 'team';
   const { server, subject } = await serving([
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    placement,
-    config('kept', 'bad'),
-    config('extra', 'x'),
-    snapshot(0, [config('kept', 'good'), config('lost', 'here')]),
-    snapshot(1, [config('kept', 'bad'), config('extra', 'x')]),
+    placementIn(namespace, spec),
+    ...now,
+    snapshotIn(namespace, 0, [config('kept', 'good'), config('lost', 'here')]),
+    snapshotIn(namespace, 1, [config('kept', 'bad'), config('extra', 'x')]),
+    ...more,
   ]);
   const printed = printing();
   const names = async () => {
@@ -130,10 +140,11 @@ async function world() {
   };
   return {
     ...printed,
+    subject,
     names,
     back: async (options: object = {}) =>
       rollback(
-        await server(),
+        await server(as),
         whichPlacement('placement/web', namespace),
         { now: 0, confirm: async () => true, ...options },
         printed.print,
@@ -162,5 +173,102 @@ describe('flotilla rollback', () => {
     await expect(back({ confirm: async () => false })).rejects.toThrow('nothing was written');
     await expect(back({ to: '7' })).rejects.toThrow(/no revision "7" \(known: 0, 1\)/);
     expect(await names()).toMatchObject({ kept: 'bad' });
+  });
+
+  test('writes nothing if the caller may not write one of the objects', async () => {
+    const rbac = 'rbac.authorization.k8s.io';
+    const rules = [
+      { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] },
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] },
+    ];
+    const more = [
+      { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: 'patches' }, rules },
+      {
+        apiVersion: `${rbac}/v1`,
+        kind: 'ClusterRoleBinding',
+        metadata: { name: 'patches' },
+        roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'patches' },
+        subjects: [{ apiGroup: rbac, kind: 'User', name: 'dev' }],
+      },
+    ] as readonly KubeObject[];
+    const { back, names } = await world({ more, as: { name: 'dev', groups: ['system:authenticated'] } });
+    await expect(back()).rejects.toThrow(/nothing was written: ConfigMap "team\/lost": .*cannot create/);
+    expect(await names()).toMatchObject({ kept: 'bad' });
+  });
+
+  test('writes nothing if a field that differs is immutable', async () => {
+    const { back, names } = await world({
+      now: [{ ...config('kept', 'bad'), immutable: true } as KubeObject, config('extra', 'x')],
+    });
+    await expect(back()).rejects.toThrow(/nothing was written: ConfigMap "team\/kept": /);
+    expect(await names()).toEqual({ kept: 'bad', extra: 'x' });
+  });
+
+  test('does not write onto the hub what comes from a repository', async () => {
+    const { back, names } = await world({
+      spec: { resourceSelectors: undefined, source: { gitRepo: 'shop', bundle: 'web' } },
+      now: [],
+    });
+    await expect(back()).rejects.toThrow(/comes from bundle "web" of GitRepo "shop": revert the commit/);
+    expect(await names()).toEqual({});
+  });
+
+  test('of a placement that runs move starts one with the revision, and names the freeze that holds it', async () => {
+    const more = [
+      {
+        apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+        kind: 'StagedUpdateStrategy',
+        metadata: { name: 's', namespace: 'team' },
+        spec: { stages: [{ name: 'all', labelSelector: {} }] },
+      },
+      {
+        apiVersion: 'flotilla.dev/v1alpha1',
+        kind: 'Freeze',
+        metadata: { name: 'incident' },
+        spec: { reason: 'incident 42', by: 'alice' },
+      },
+    ] as unknown as readonly KubeObject[];
+    const { back, names, text, subject } = await world({ spec: { strategy: { type: 'External' } }, more });
+    await expect(back()).rejects.toThrow('has none: name a strategy with --strategy');
+    expect(await back({ strategy: 's' })).toBe(true);
+    const { list } = await subject.cluster.call({ verb: 'list', at: subject.cluster.at('stagedupdateruns', 'team') });
+    expect(list?.items).toMatchObject([
+      { spec: { placementName: 'web', stagedRolloutStrategyName: 's', resourceSnapshotIndex: '0', state: 'Run' } },
+    ]);
+    expect(text()).toContain('Freeze "incident" holds it until flotilla unfreeze incident (incident 42; by "alice")');
+    expect(await names()).toMatchObject({ kept: 'bad' });
+  });
+
+  test('brings the objects on the hub back to any revision of any history', async () => {
+    const { server, subject, write } = await serving([]);
+    const anyRevision = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.constantFrom('1', '2', '3'), {
+      noNullPrototype: true,
+    });
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRevision, { minLength: 2, maxLength: 4 }), fc.nat(), async (history, pick) => {
+        const namespace = `team-${count++}`;
+        const objectsOf = (revision: Readonly<Record<string, string>>) =>
+          Object.entries(revision).map(([name, value]) => {
+            const made = config(name, value);
+            return { ...made, metadata: { ...made.metadata, namespace } };
+          });
+        await write({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } } as KubeObject);
+        await write(placementIn(namespace));
+        for (const [index, revision] of history.entries())
+          await write(snapshotIn(namespace, index, objectsOf(revision)));
+        for (const object of objectsOf(history.at(-1) ?? {})) await write(object);
+        const to = pick % history.length;
+        const { print } = printing();
+        const asked = { now: 0, confirm: async () => true, to: String(to), prune: true };
+        await rollback(await server(), whichPlacement('placement/web', namespace), asked, print);
+        const at = subject.cluster.at('configmaps', namespace);
+        const { list } = await subject.cluster.call({ verb: 'list', at });
+        const found = (list?.items ?? []).filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt');
+        const values = found.map((each) => [each.metadata.name, (each as { data?: { value?: string } }).data?.value]);
+        expect(Object.fromEntries(values)).toEqual(history[to]);
+      }),
+      { numRuns: 15 },
+    );
   });
 });

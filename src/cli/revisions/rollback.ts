@@ -49,6 +49,13 @@ export async function rollback(
   const revisions = await revisionsOf(server, which);
   const revision = options.to === undefined ? previous(revisions, which) : revisionAt(revisions, options.to, which);
   if (isExternal(placement)) return byRun(server, which, revision, options, print);
+  const { source } = placement.spec;
+  // Its objects are not on the hub: written there, they would be the hub's own.
+  if (source !== undefined)
+    throw new UserError(
+      'FromGit',
+      `${titleOf(which)} comes from bundle "${source.bundle}" of GitRepo "${source.gitRepo}": revert the commit in the repository${revision.commit === undefined ? '' : ` (revision ${revision.index} is commit ${revision.commit.slice(0, 7)})`}`,
+    );
   const plan = await planned(server, which, placement, revision);
   const restores = [...plan.restores, ...(options.prune ? plan.extra : [])];
   const kept = options.prune ? [] : plan.extra;
@@ -197,5 +204,6 @@ async function byRun(
   const question = `Start a run with strategy "${strategy}" that brings revision ${revision.index} to every cluster?`;
   if (!(await options.confirm(question))) throw new UserError('Declined', 'nothing was written');
   await createRun(server, { which, strategy, revision: String(revision.index), start: true }, print);
+  await noteFreezes(server, which, options.now, print);
   return true;
 }

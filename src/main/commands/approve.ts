@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { type ApproveRun, approveRequest, approveRun, rejectRun, requestNamed } from '../../cli/approve.ts';
 import { type ConnectOptions, connect } from '../../cli/connect.ts';
+import { namespaceOf } from '../../cli/context-namespace.ts';
 import { duration, hubCommand, print, toHub } from './flags.ts';
 
 export function addReject(root: Command): void {
@@ -27,14 +28,18 @@ Examples:
     });
 }
 
-const meantBy = (run: string, { namespace, stage, before, after, message }: ApproveRunFlags): ApproveRun => ({
-  run,
-  clock: wallClock,
-  ...(stage === undefined ? {} : { stage }),
-  ...(namespace === undefined ? {} : { namespace }),
-  ...(before ? { when: 'before' } : after ? { when: 'after' } : {}),
-  ...(message === undefined ? {} : { message }),
-});
+function meantBy(run: string, options: ApproveRunFlags): ApproveRun {
+  const { stage, before, after, message } = options;
+  const namespace = namespaceOf(run, toHub(options));
+  return {
+    run,
+    clock: wallClock,
+    ...(stage === undefined ? {} : { stage }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(before ? { when: 'before' } : after ? { when: 'after' } : {}),
+    ...(message === undefined ? {} : { message }),
+  };
+}
 
 export function addApproveRun(root: Command): void {
   hubCommand(root.command('approve'))

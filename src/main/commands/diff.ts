@@ -1,6 +1,7 @@
 // `flotilla diff`: what differs between the hub and the clusters, or between two revisions.
 import { type Command, Option } from 'commander';
 import { connect } from '../../cli/connect.ts';
+import { namespaceOf } from '../../cli/context-namespace.ts';
 import { diff } from '../../cli/diff/diff.ts';
 import { membersFrom } from '../../cli/members.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
@@ -40,8 +41,8 @@ Examples:
   flotilla diff placement/web --revision 3 --revision 4`,
     )
     .action(async (argument: string, options: DiffFlags) => {
-      const { namespace, cluster, output, revision } = options;
-      const which = whichPlacement(argument, namespace);
+      const { cluster, output, revision } = options;
+      const which = whichPlacement(argument, namespaceOf(argument, toHub(options)));
       using server = await connect(toHub(options));
       using members = membersFrom(options);
       const asked = {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { type ConnectOptions, connect } from '../../cli/connect.ts';
+import { namespaceOf } from '../../cli/context-namespace.ts';
 import { freezeFleet, unfreeze } from '../../cli/freeze.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { hubCommand, print, toHub } from './flags.ts';
@@ -33,7 +34,7 @@ Examples:
     )
     .action(async ({ message, until, placement = [], clusters, ...options }: FreezeFlags) => {
       const placements = placement.map((name) =>
-        whichPlacement(name.includes('/') ? name : `placement/${name}`, options.namespace),
+        whichPlacement(name.includes('/') ? name : `placement/${name}`, namespaceOf(name, toHub(options))),
       );
       using server = await connect(toHub(options));
       await freezeFleet(

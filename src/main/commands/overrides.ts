@@ -1,6 +1,7 @@
 // `flotilla overrides`: what each cluster gets instead.
 import { type Command, Option } from 'commander';
 import { connect } from '../../cli/connect.ts';
+import { namespaceOf } from '../../cli/context-namespace.ts';
 import { showOverrides } from '../../cli/overrides.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
@@ -32,8 +33,8 @@ Examples:
   flotilla overrides placement/web -n team --cluster eu-1 -o yaml`,
     )
     .action(async (argument: string, options: AskOptions & { cluster?: string }) => {
-      const { namespace, cluster, output } = options;
-      const which = whichPlacement(argument, namespace);
+      const { cluster, output } = options;
+      const which = whichPlacement(argument, namespaceOf(argument, toHub(options)));
       using server = await connect(toHub(options));
       const asked = { ...(cluster === undefined ? {} : { cluster }), ...(output === undefined ? {} : { output }) };
       process.exitCode = await showOverrides(server, which, asked, print);

@@ -1,6 +1,7 @@
 // `flotilla pause` and `flotilla resume`.
 import type { Command } from 'commander';
 import { connect } from '../../cli/connect.ts';
+import { namespaceOf } from '../../cli/context-namespace.ts';
 import { setPaused } from '../../cli/pause.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
@@ -22,7 +23,7 @@ Examples:
   flotilla ${word} placement/web -n team`,
       )
       .action(async (argument: string, options: AskOptions) => {
-        const which = whichPlacement(argument, options.namespace);
+        const which = whichPlacement(argument, namespaceOf(argument, toHub(options)));
         using server = await connect(toHub(options));
         await setPaused(server, which, paused, print);
       });

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { connect } from '../../cli/connect.ts';
+import { namespaceOf } from '../../cli/context-namespace.ts';
 import { readManifests } from '../../cli/manifests.ts';
 import { planPlacement } from '../../cli/plan-placement.ts';
 import { planRollout } from '../../cli/plan-rollout.ts';
@@ -94,7 +95,7 @@ Examples:
       if ((argument === undefined) === (filename === undefined)) {
         throw new UserError('BadFlag', 'name one run: by its NAME, or by a file with -f');
       }
-      const which = argument === undefined ? undefined : whichRun(argument, namespace);
+      const which = argument === undefined ? undefined : whichRun(argument, namespaceOf(argument, toHub(options)));
       const manifests = filename === undefined ? [] : readManifests(filename);
       using server = await connect(toHub(options));
       const planned =
@@ -117,8 +118,8 @@ type RolloutOptions = AskOptions & {
 };
 
 async function planOne(argument: string, options: RolloutOptions): Promise<void> {
-  const { filename, namespace, output, image = [], duration: durationMs, full = false } = options;
-  const which = whichPlacement(argument, namespace);
+  const { filename, output, image = [], duration: durationMs, full = false } = options;
+  const which = whichPlacement(argument, namespaceOf(argument, toHub(options)));
   const manifests = filename === undefined ? [] : readManifests(filename);
   using server = await connect(toHub(options));
   const asked = {

@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { connect } from '../../cli/connect.ts';
+import { namespaceOf } from '../../cli/context-namespace.ts';
+import { noteFreezes } from '../../cli/freeze.ts';
 import { namesGitRepo, showGitRepo, whichGitRepo, whyGitRepo } from '../../cli/git-repo.ts';
 import { membersFrom } from '../../cli/members.ts';
 import { showOverview } from '../../cli/overview/show-overview.ts';
@@ -55,8 +57,8 @@ Examples:
   flotilla status placement/web -n team --watch --timeout 10m`,
     )
     .action(async (word: string | undefined, name: string | undefined, options: WatchOptions) => {
-      const { namespace } = options;
       const argument = word === undefined || name === undefined ? word : `${word}/${name}`;
+      const namespace = argument === undefined ? options.namespace : namespaceOf(argument, toHub(options));
       const isBare = argument !== undefined && !argument.includes('/');
       const named =
         argument === undefined || isBare || namesGitRepo(argument) ? undefined : whichOf(argument, namespace);
@@ -118,7 +120,7 @@ const showingRun = (command: Command): Command =>
     .addOption(colorOption())
     .addHelpText('after', RUN_HELP)
     .action(async (argument: string, options: WatchOptions) => {
-      const which = whichRun(argument, options.namespace);
+      const which = whichRun(argument, namespaceOf(argument, toHub(options)));
       const shown = showing(options);
       using server = await connect(toHub(options));
       process.exitCode = await showRun(server, which, shown, print);
@@ -140,11 +142,13 @@ export function addRun(root: Command): void {
     .action(
       async (
         argument: string,
-        { namespace, ...options }: AskOptions & { strategy: string; revision?: string; name?: string; start?: boolean },
+        options: AskOptions & { strategy: string; revision?: string; name?: string; start?: boolean },
       ) => {
-        const which = whichPlacement(argument.includes('/') ? argument : `placement/${argument}`, namespace);
+        const what = argument.includes('/') ? argument : `placement/${argument}`;
+        const which = whichPlacement(what, namespaceOf(what, toHub(options)));
         using server = await connect(toHub(options));
         await createRun(server, { ...options, which }, print);
+        if (options.start) await noteFreezes(server, which, wallClock.now(), print);
       },
     );
   for (const [verb, does] of Object.entries(RUN_VERBS) as [RunVerb, string][]) {
@@ -152,9 +156,10 @@ export function addRun(root: Command): void {
       .description(does)
       .argument('<run>', 'NAME or run/NAME')
       .action(async (argument: string, options: AskOptions) => {
-        const which = whichRun(argument, options.namespace);
+        const which = whichRun(argument, namespaceOf(argument, toHub(options)));
         using server = await connect(toHub(options));
-        await setRunState(server, which, verb, print);
+        const name = await setRunState(server, which, verb, print);
+        if (verb !== 'stop') await noteFreezes(server, { ...which, name }, wallClock.now(), print);
       });
   }
 }
@@ -191,7 +196,8 @@ Examples:
   flotilla why eviction/example-eviction`,
     )
     .action(async (argument: string, options: AskOptions & { cluster?: string }) => {
-      const { cluster, output, namespace } = options;
+      const { cluster, output } = options;
+      const namespace = namespaceOf(argument, toHub(options));
       using members = membersFrom(options);
       const asked = {
         clock: wallClock,

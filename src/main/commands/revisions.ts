@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { connect } from '../../cli/connect.ts';
+import { namespaceOf } from '../../cli/context-namespace.ts';
 import { history } from '../../cli/revisions/history.ts';
 import { rollback } from '../../cli/revisions/rollback.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
@@ -21,7 +22,7 @@ Examples:
   flotilla history placement/web -n team --full`,
     )
     .action(async (argument: string, options: AskOptions & { full?: boolean }) => {
-      const which = whichPlacement(argument, options.namespace);
+      const which = whichPlacement(argument, namespaceOf(argument, toHub(options)));
       const { full, output } = options;
       const asked = { clock: wallClock, ...(full ? { full } : {}), ...(output === undefined ? {} : { output }) };
       using server = await connect(toHub(options));
@@ -60,8 +61,8 @@ Examples:
   flotilla rollback placement/web -n team --to 3 --yes`,
     )
     .action(async (argument: string, options: RollbackFlags) => {
-      const { to, prune, strategy, yes, namespace } = options;
-      const which = whichPlacement(argument, namespace);
+      const { to, prune, strategy, yes } = options;
+      const which = whichPlacement(argument, namespaceOf(argument, toHub(options)));
       using server = await connect(toHub(options));
       const asked = {
         ...(to === undefined ? {} : { to }),
