@@ -1,6 +1,7 @@
 // All mutants, and which of them a gate tries.
 import { deliveryMutants } from './delivery.ts';
 import { evictionMutants } from './evictions.ts';
+import { freezeMutants } from './freezes.ts';
 import { keepingMutants } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
 import { mutants } from './mutants.ts';
@@ -15,6 +16,7 @@ export const allMutants: readonly Mutant[] = [
   ...schedulingMutants,
   ...keepingMutants,
   ...evictionMutants,
+  ...freezeMutants,
   ...partitionedMutants,
 ];
 

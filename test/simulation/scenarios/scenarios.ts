@@ -4,6 +4,7 @@ import type { Scenario } from '../../../src/sim/scenario.ts';
 import { copiesScenario } from './copies.ts';
 import { deliveryScenario } from './delivery.ts';
 import { evictionsScenario } from './evictions.ts';
+import { freezesScenario } from './freezes.ts';
 import { keepingScenario } from './keeping.ts';
 import { ledgerScenario } from './ledger.ts';
 import { membershipScenario } from './membership.ts';
@@ -28,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
   deliveryScenario({ name: 'delivery-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
   keepingScenario,
   evictionsScenario,
+  freezesScenario,
   partitionedScenario({ name: 'partitioned', isLed: true, ciRuns: 120 }),
   partitionedScenario({ name: 'partitioned-two-leaders', isLed: false, ciRuns: 60 }),
   stagedScenario({ name: 'staged', isLed: true, family: clusterFamily, ciRuns: 250 }),
