@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import { wallClock } from '../../base/clock.ts';
-import { aPlacement } from '../placement.testing.ts';
+import { aPlacement } from '../../insight/placement.testing.ts';
+import { aSnapshot } from '../../insight/staged-run.testing.ts';
+import { whichPlacement } from '../../insight/which-placement.ts';
 import { printing, serving } from '../served.testing.ts';
-import { aSnapshot } from '../staged-run.testing.ts';
-import { whichPlacement } from '../which-placement.ts';
 import { changedBy, type Writer } from './changed-by.ts';
 import { history } from './history.ts';
 import { identityOf } from './object-diff.ts';
