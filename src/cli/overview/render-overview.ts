@@ -59,7 +59,7 @@ const memberTable = (rows: readonly MemberRow[], view: OverviewView) => [
 ];
 
 const freezeTable = (rows: readonly FreezeRow[], view: OverviewView) => [
-  ['FREEZE', 'COVERS', 'UNTIL', 'BY', 'FOR', 'REASON'],
+  ['FREEZE', 'COVERS', 'UNTIL', 'BY (NOT VERIFIED)', 'FOR', 'REASON'],
   ...rows.map((row) => [
     row.name,
     row.scope,

@@ -140,7 +140,7 @@ function nextFor(row: Row | undefined, otherwise = ''): string {
   return `${mending(row)}${instead === '' ? '' : `, or ${instead}`}`;
 }
 
-const BACK = 'roll back on the hub';
+const BACK = 'roll back on the hub (flotilla rollback)';
 
 function mending(row: Row): string {
   if (!row.reachable) {

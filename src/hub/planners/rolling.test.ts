@@ -569,7 +569,7 @@ describe('what holds a cluster', () => {
   ])('is not to be brought to more clusters, if it does not work on one ($flag)', ({ flag, next }) => {
     expect(planOf(`B ${flag} c1; B ro c2`, { n: 2, mu: 1 }).holds['c2']).toMatchObject({
       code: 'BudgetUsed',
-      next: `${next}, or roll back on the hub`,
+      next: `${next}, or roll back on the hub (flotilla rollback)`,
     });
   });
 
