@@ -104,7 +104,15 @@ export function innerIdentifiers(object: KubeObject): readonly ResourceIdentifie
   );
 }
 
-const isNamed = (object: unknown): boolean =>
+/** As clusters get them: an envelope stands for the objects in it. Entries that are no objects are left out. */
+export const unwrapped = (objects: readonly KubeObject[]): readonly KubeObject[] =>
+  objects.flatMap((each) => {
+    const envelope = envelopeIn(each);
+    return envelope === undefined ? [each] : envelope.entries.map(({ object }) => object).filter(isNamed);
+  });
+
+/** Entries of an envelope may be anything. */
+export const isNamed = (object: unknown): boolean =>
   isObject(object) &&
   typeof object['apiVersion'] === 'string' &&
   typeof object['kind'] === 'string' &&

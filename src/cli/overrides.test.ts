@@ -7,6 +7,7 @@ import { type OverridesOptions, showOverrides } from './overrides.ts';
 import { printing, serving } from './served.testing.ts';
 
 const FLEET = 'placement.kubernetes-fleet.io/v1beta1';
+const QUOTA = { group: '', version: 'v1', kind: 'ResourceQuota', name: 'limits' };
 const MAP = { group: '', version: 'v1', kind: 'ConfigMap', name: 'app' };
 const member = (name: string, env: string): KubeObject => ({
   apiVersion: 'cluster.kubernetes-fleet.io/v1beta1',
@@ -15,7 +16,12 @@ const member = (name: string, env: string): KubeObject => ({
   spec: { identity: { kind: 'User', name } },
 });
 
-async function shown(family: PlacementFamily, path: string, options: OverridesOptions = {}) {
+async function shown(
+  family: PlacementFamily,
+  path: string,
+  options: OverridesOptions = {},
+  more: readonly KubeObject[] = [],
+) {
   const isWide = family === clusterFamily;
   const namespace = isWide ? {} : { namespace: 'shop' };
   const spec = {
@@ -76,6 +82,7 @@ async function shown(family: PlacementFamily, path: string, options: OverridesOp
     member('c2', 'test'),
     binding('c1'),
     binding('c2'),
+    ...more,
   ]);
   const { print, text } = printing();
   const which = whichPlacement('placement/web', isWide ? undefined : 'shop');
@@ -108,4 +115,51 @@ test('an override that does not apply is named with its rule and path, and a clu
   await expect(shown(clusterFamily, '/data/value', { cluster: 'far' })).rejects.toThrow(
     'does not pick a cluster "far"',
   );
+});
+
+test('an object in an envelope is overridden as it is on the clusters', async () => {
+  const spec = {
+    resourceSelectors: [QUOTA],
+    policy: {
+      overrideRules: [
+        {
+          clusterSelector: { clusterSelectorTerms: [] },
+          overrideType: 'JSONPatch',
+          jsonPatchOverrides: [{ op: 'replace', path: '/spec/hard/pods', value: '7' }],
+        },
+      ],
+    },
+  };
+  const { text } = await shown(clusterFamily, '/data/value', { cluster: 'c2' }, [
+    {
+      apiVersion: FLEET,
+      kind: 'ResourceEnvelope',
+      metadata: { name: 'wrap', namespace: 'shop' },
+      data: {
+        quota: {
+          apiVersion: 'v1',
+          kind: 'ResourceQuota',
+          metadata: { name: 'limits', namespace: 'shop' },
+          spec: { hard: { pods: '3' } },
+        },
+      },
+    } as never,
+    { apiVersion: FLEET, kind: 'ResourceOverride', metadata: { name: 'in', namespace: 'shop' }, spec },
+    {
+      apiVersion: FLEET,
+      kind: 'ResourceOverrideSnapshot',
+      metadata: {
+        name: 'in-0',
+        namespace: 'shop',
+        labels: {
+          'kubernetes-fleet.io/parent-resource-override': 'in',
+          'kubernetes-fleet.io/override-index': '0',
+          'kubernetes-fleet.io/is-latest-snapshot': 'true',
+        },
+      },
+      spec: { overrideSpec: spec, overrideHash: 'YQ==' },
+    },
+  ]);
+  expect(text).toContain('1. ResourceOverrideSnapshot "shop/in-0"\n  ResourceQuota "shop/limits": changed');
+  expect(text).toContain('spec.hard.pods: "3" -> "7"');
 });

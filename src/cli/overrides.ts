@@ -1,4 +1,5 @@
 // `flotilla overrides placement/NAME [--cluster C]`: which overrides apply on which cluster, in which order, and what they change. Only reads.
+import { unwrapped } from '../api/enveloped.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
 import { labels } from '../api/names.ts';
 import type { KubeObject } from '../api/object.ts';
@@ -60,11 +61,14 @@ export async function showOverrides(
   if (cluster !== undefined && !picked.includes(cluster))
     throw new UserError('NotFound', `${titleOf(which)} does not pick a cluster "${cluster}"`);
   const { selected, notes } = await selectedNow(server, family.placements.project?.(placement) as HubPlacement);
-  if (selected.state !== 'selected') throw new UserError('NothingSelected', `${titleOf(which)} selects nothing`);
+  if (selected.state !== 'selected') {
+    const why = 'message' in selected ? `: ${selected.message}` : '';
+    throw new UserError('NothingSelected', `${titleOf(which)} selects nothing${why}`);
+  }
   for (const each of [...notes, ...selected.notes]) print.warning(each);
-  const { objects } = selected.content;
   const labelsOf = labelsAmong(members);
-  const now = overridingNow(family, placement, candidates, objects, labelsOf);
+  const now = overridingNow(family, placement, candidates, selected.content.objects, labelsOf);
+  const objects = unwrapped(selected.content.objects);
   if (now?.pending !== undefined)
     print.warning(
       `${now.pending.on?.kind} "${now.pending.on?.name}" has changed, and the hub has taken no snapshot of it yet`,

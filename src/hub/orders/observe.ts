@@ -1,16 +1,14 @@
 // Gathers what orders follow from. Every controller that needs the orders of a placement takes them from here, so that the rollout, the status
 // and staged runs never disagree about what a cluster should have.
-import { innerIdentifiers } from '../../api/enveloped.ts';
 import { labels } from '../../api/names.ts';
 import type { Labels } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
-import { identifierOf } from '../../api/selected-resource.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf } from '../../runtime/cache.ts';
 import { type Asked, isNeed, type Need, type See, type WholeRef } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { candidatesAmong, inForce, newestIn, type OverrideInForce } from '../overrides/in-force.ts';
-import { type Offered, offeredIn } from '../overrides/matching.ts';
+import { type Offered, offeredBy, offeredIn } from '../overrides/matching.ts';
 import { type OverrideFamily, overrideFamilies } from '../overrides/sources.ts';
 import { groupOf, type HubPlacement, type HubResourceSnapshot, missingParts } from '../placement-sources.ts';
 import { bookOf } from '../revisions/variants.ts';
@@ -40,7 +38,7 @@ export function observeOrders(see: See, input: ObserveOrders): Orders | Need {
   const candidates = overrideFamilies.flatMap((kinds) => candidatesIn(see, kinds, placement));
   const variants = variantsIn(see, input);
   if (candidates.length === 0) return ordersFor({ placement, snapshot, ...variants });
-  const offered = offeredBy(see, family, placement, snapshot);
+  const offered = offeredWith(see, family, placement, snapshot);
   if (isNeed(offered)) return offered;
   const { snapshots, pending } = inForce(candidates, offered, refTo(family.placement, placement));
   return ordersFor({
@@ -81,7 +79,7 @@ const candidatesIn = (
 const offers = new WeakMap<HubResourceSnapshot, Offered>();
 
 /** What the revision holds. Remembered, since snapshots never change: their content need not be kept for it. */
-function offeredBy(see: See, family: PlacementFamily, placement: HubPlacement, name: string): Offered | Need {
+function offeredWith(see: See, family: PlacementFamily, placement: HubPlacement, name: string): Offered | Need {
   const { metadata } = placement;
   const all = see.by(family.resourceSnapshots, 'placement', keyOf(metadata.namespace, metadata.name ?? ''));
   const master = all.find((each) => each.metadata.name === name);
@@ -101,7 +99,7 @@ function offeredBy(see: See, family: PlacementFamily, placement: HubPlacement, n
   const need = refs.filter((ref) => see.whole(ref) === undefined);
   if (need.length > 0) return { need };
   const objects = refs.flatMap((ref) => (see.whole(ref) as ResourceSnapshot | null)?.spec?.selectedResources ?? []);
-  const offered = offeredIn(objects.flatMap((each) => [identifierOf(each), ...innerIdentifiers(each)]));
+  const offered = offeredBy(objects);
   if (isComplete) offers.set(master, offered);
   return offered;
 }

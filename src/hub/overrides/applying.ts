@@ -1,5 +1,6 @@
 // Objects as one cluster gets them: the overrides of its order applied. Pure. Guarantee: all or nothing, the objects of the revision are never
 // changed, and the same order gives the same objects, whatever the labels of the member are by then.
+import { isNamed } from '../../api/enveloped.ts';
 import { type KubeObject, refText } from '../../api/object.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
 import { isObject, type Json } from '../../base/json.ts';
@@ -39,6 +40,8 @@ function applyTo(
   snapshots: readonly HubOverrideSnapshot[],
   values: Readonly<Record<string, string>>,
 ): Failed | { readonly object: KubeObject | undefined } {
+  // An envelope may have anything in it, which the agent reports.
+  if (!isNamed(manifest)) return { object: manifest };
   const identifier = identifierOf(manifest);
   let object = manifest as unknown as Json;
   for (const snapshot of snapshots) {

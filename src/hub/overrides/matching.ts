@@ -1,9 +1,10 @@
 // Which objects, placements and clusters an override is about. Pure.
+import { innerIdentifiers } from '../../api/enveloped.ts';
 import type { Resource } from '../../api/kind.ts';
-import type { Labels, ObjectMeta } from '../../api/object.ts';
+import type { KubeObject, Labels, ObjectMeta } from '../../api/object.ts';
 import type { OverrideRule } from '../../api/override.ts';
 import type { OverrideSelector } from '../../api/override-admission.ts';
-import type { ResourceIdentifier } from '../../api/selected-resource.ts';
+import { identifierOf, type ResourceIdentifier } from '../../api/selected-resource.ts';
 import { UserError } from '../../base/errors.ts';
 import { compileLabelSelector } from '../../base/selector.ts';
 
@@ -56,6 +57,10 @@ export interface Offered {
 
 const textOf = (group: string, version: string, kind: string, namespace: string, name: string): string =>
   `${group}/${version}/${kind}/${namespace}/${name}`;
+
+/** Those in envelopes included. */
+export const offeredBy = (objects: readonly KubeObject[]): Offered =>
+  offeredIn(objects.flatMap((each) => [identifierOf(each), ...innerIdentifiers(each)]));
 
 export function offeredIn(objects: readonly ResourceIdentifier[]): Offered {
   return {

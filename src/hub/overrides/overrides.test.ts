@@ -216,6 +216,11 @@ describe('a rule makes of an object', () => {
     expect(applied.ok && applied.manifests).toBe(list);
   });
 
+  test('nothing of an entry of an envelope that is no object', () => {
+    const list = ['text', { apiVersion: 'v1', kind: 'X' }] as unknown as readonly KubeObject[];
+    expect(applyOverrides(list, [CRO(DELETE)], on([CRO(DELETE)]))).toEqual({ ok: true, manifests: list });
+  });
+
   test('something that cannot be sent if metadata is malformed', () => {
     expect(made([CRO(rule([add('/metadata/annotations', 'text')]))])).toHaveProperty('SyncWorkFailed');
     expect(made([CRO(rule([add('/metadata/labels', { a: 1 })]))])).toHaveProperty('SyncWorkFailed');

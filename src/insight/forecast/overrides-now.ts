@@ -1,11 +1,10 @@
 // Which overrides of a placement are in force, from objects that were read. Pure.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { KubeObject, Labels, ObjectMeta } from '../../api/object.ts';
-import { identifierOf } from '../../api/selected-resource.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
 import type { Overriding } from '../../hub/orders/orders-for.ts';
 import { inForce, type OverrideInForce } from '../../hub/overrides/in-force.ts';
-import { offeredIn } from '../../hub/overrides/matching.ts';
+import { offeredBy } from '../../hub/overrides/matching.ts';
 import { within } from '../which-run.ts';
 
 /** What of them is in force with these objects; undefined = nothing. */
@@ -19,7 +18,7 @@ export function overridingNow(
   if (candidates.length === 0) return undefined;
   const { group, kind } = placement;
   const subject = { group, kind, ...within(metadata.namespace), name: metadata.name ?? '' };
-  return { ...inForce(candidates, offeredIn(objects.map(identifierOf)), subject), labelsOf };
+  return { ...inForce(candidates, offeredBy(objects), subject), labelsOf };
 }
 
 const NO_LABELS: Labels = {};
