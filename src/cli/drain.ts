@@ -92,22 +92,32 @@ async function bindingsOn({ transport }: Server, cluster: string, scope: 'cluste
     .toSorted(by((each) => `${each.metadata.namespace ?? ''}/${each.metadata.name ?? ''}`));
 }
 
-async function isPickFixed({ transport }: Server, name: string): Promise<boolean> {
+async function findPlacement({ transport }: Server, name: string): Promise<Placement | undefined> {
   try {
-    const { object } = await transport.call({ verb: 'get', at: { resource: placement.cluster, name } });
-    return (object as Placement).spec?.policy?.placementType === 'PickFixed';
+    return (await transport.call({ verb: 'get', at: { resource: placement.cluster, name } })).object as Placement;
   } catch (error) {
-    if (error instanceof ApiError && error.code === 404) return false;
+    if (error instanceof ApiError && error.code === 404) return undefined;
     throw error;
   }
 }
 
+const isPickFixed = (found: Placement | undefined): boolean => found?.spec?.policy?.placementType === 'PickFixed';
+
+const isGone = (found: Placement | undefined): boolean => found?.metadata.deletionTimestamp !== undefined;
+
+interface Evictable {
+  readonly binding: Binding;
+  readonly placement: Placement | undefined;
+}
+
 async function clusterBindings(server: Server, cluster: string) {
-  const evictable: Binding[] = [];
+  const evictable: Evictable[] = [];
   const leaving: Binding[] = [];
   for (const each of await bindingsOn(server, cluster, 'cluster')) {
-    if (isLeaving(each)) leaving.push(each);
-    else if (!(await isPickFixed(server, placementOf(each)))) evictable.push(each);
+    const found = isLeaving(each) ? undefined : await findPlacement(server, placementOf(each));
+    // A placement that is being deleted takes its bindings along, and its eviction would be refused.
+    if (isLeaving(each) || isGone(found)) leaving.push(each);
+    else if (!isPickFixed(found)) evictable.push({ binding: each, placement: found });
   }
   return { evictable, leaving };
 }
@@ -115,9 +125,9 @@ async function clusterBindings(server: Server, cluster: string) {
 async function leftOn(server: Server, cluster: string): Promise<readonly Left[]> {
   const left: Left[] = [];
   for (const each of await bindingsOn(server, cluster, 'cluster')) {
-    const name = placementOf(each);
-    if (isLeaving(each)) left.push({ what: titleOf(each), next: 'is still being removed; wait' });
-    else if (await isPickFixed(server, name))
+    const found = isLeaving(each) ? undefined : await findPlacement(server, placementOf(each));
+    if (isLeaving(each) || isGone(found)) left.push({ what: titleOf(each), next: 'is still being removed; wait' });
+    else if (isPickFixed(found))
       left.push({ what: titleOf(each), next: `PickFixed; remove "${cluster}" from its spec.policy.clusterNames` });
     else left.push({ what: titleOf(each), next: 'its eviction was blocked; see the line above, then drain again' });
   }
@@ -133,8 +143,13 @@ async function leftOn(server: Server, cluster: string): Promise<readonly Left[]>
 
 // ---- evicting
 
-/** Creates one eviction and waits for its outcome; returns the line about it. */
-async function evict(server: Server, each: Binding, options: DrainOptions, signal: AbortSignal): Promise<string> {
+/** Creates one eviction and waits for its outcome; returns what is to be said about it. */
+async function evict(
+  server: Server,
+  { binding: each, placement: found }: Evictable,
+  options: DrainOptions,
+  signal: AbortSignal,
+): Promise<string> {
   const { cluster, suffix, clock } = options;
   const placementName = placementOf(each);
   const name = `drain-eviction-${placementName}-${cluster}-${suffix()}`;
@@ -144,19 +159,38 @@ async function evict(server: Server, each: Binding, options: DrainOptions, signa
     metadata: { name },
     spec: { placementName, clusterName: cluster },
   };
-  await server.transport.call({ verb: 'create', at: { resource: eviction }, object, manager: 'flotilla' }, signal);
+  try {
+    await server.transport.call({ verb: 'create', at: { resource: eviction }, object, manager: 'flotilla' }, signal);
+  } catch (error) {
+    // The placement may have been deleted meanwhile; the others are evicted all the same.
+    if (!(error instanceof ApiError && error.reason === 'Invalid')) throw error;
+    return `${titleOf(each)}: not evicted (${error.message})`;
+  }
   for await (const now of follow(server.transport, { resource: eviction, name }, { clock, signal })) {
     const conditions = (now as Eviction | undefined)?.status?.conditions;
     const [valid, executed] = ['Valid', 'Executed'].map((type) => conditionOf(conditions, type));
     if (now === undefined) return `${titleOf(each)}: the eviction was deleted`;
     if (executed !== undefined) {
+      const isEvicted = executed.status === 'True';
       // It will be tried again under another name, and evictions are never collected.
-      if (executed.status !== 'True' && options.maxRounds === undefined) {
+      if (!isEvicted && options.maxRounds === undefined) {
         await server.transport.call({ verb: 'delete', at: { resource: eviction, name } }, signal);
       }
-      return `${titleOf(each)}: ${executed.status === 'True' ? 'evicted' : 'not evicted'} (${executed.message})`;
+      const outcome = `${titleOf(each)}: ${isEvicted ? 'evicted' : 'not evicted'} (${executed.message})`;
+      return isEvicted ? [outcome, ...clusterScopedOf(found)].join('\n') : outcome;
     }
     if (valid?.status === 'False') return `${titleOf(each)}: not evicted (${valid.message})`;
   }
   throw new AbortError('given up');
+}
+
+const MOST_NAMED = 20;
+
+/** What leaves the cluster besides objects in its namespaces, which one may not expect. */
+function clusterScopedOf(found: Placement | undefined): readonly string[] {
+  const all = (found?.status?.selectedResources ?? []).filter(({ namespace }) => namespace === undefined);
+  if (all.length === 0) return [];
+  const named = all.slice(0, MOST_NAMED).map(({ kind, name }) => `${kind} "${name}"`);
+  const more = all.length > named.length ? ` and ${all.length - named.length} more` : '';
+  return [`  removes from the cluster: ${named.join(', ')}${more}`];
 }

@@ -1,7 +1,9 @@
 // V3-20 and V3-21 with kubectl on the built program: evictions under a budget, a drain, and a status that a namespace user reads.
+
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flotilla } from './fleet.ts';
-import { type Server, skipsKubectl, startServer } from './server.ts';
+import { program, run, type Server, skipsKubectl, startServer } from './server.ts';
 
 const GROUP = 'placement.kubernetes-fleet.io/v1beta1';
 const placement = (name: string, spec: object) => ({
@@ -105,6 +107,44 @@ describe.skipIf(skipsKubectl)('evictions, and status for a namespace', () => {
       'True Eviction is allowed by specified ClusterResourcePlacementDisruptionBudget, availablePlacements: 3, totalPlacements: 3',
     );
     await hub.ok(['--context', 'member-1', 'wait', '--for=delete', 'namespace/shop', '--timeout=60s']);
+  });
+
+  test('draincluster and uncordoncluster take the flags of KubeFleet, and a budget that blocks is no failure', async () => {
+    const plugin = (command: string, ...args: readonly string[]) =>
+      run(
+        process.execPath,
+        [
+          join(dirname(program), 'kubectl-fleet.js'),
+          ...[command, '--hub-cluster-context', 'hub', '--cluster-name', 'member-2', ...args],
+        ],
+        { env: { PATH: '/nonexistent', HOME: hub.folder, KUBECONFIG: hub.kubeconfig } },
+      );
+    const taints = () => hub.ok(['get', 'membercluster', 'member-2', '-o', 'jsonpath={.spec.taints[*].key}']);
+    await given(budget({ minAvailable: 2 }));
+    const { code, stdout } = await plugin('draincluster', '--timeout', '1m');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('ClusterResourcePlacement "shop": not evicted (Eviction is blocked by specified'),
+    });
+    expect(stdout).toContain('left on cluster "member-2":');
+    expect(await taints()).toBe('cordon-key');
+    expect((await plugin('uncordoncluster')).stdout).toContain('membercluster/member-2 uncordoned');
+    expect(await taints()).toBe('');
+    expect((await plugin('uncordoncluster')).code).toBe(0);
+  });
+
+  test('drain evicts what the budgets allow, names what it takes off, and uncordon lets it come back', async () => {
+    const ours = (...args: readonly string[]) => flotilla(hub.folder, args, { KUBECONFIG: hub.kubeconfig });
+    await given(budget({ minAvailable: 1 }));
+    const { code, stdout, stderr } = await ours('drain', 'member-2', '--timeout', '1m');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('ClusterResourcePlacement "shop": evicted (Eviction is allowed by specified');
+    expect(stdout).toContain('removes from the cluster: Namespace "shop"');
+    expect(stdout).toContain('membercluster/member-2 drained');
+    await hub.ok(['--context', 'member-2', 'wait', '--for=delete', 'namespace/shop', '--timeout=60s']);
+    expect((await ours('uncordon', 'member-2')).code).toBe(0);
+    await hub.ok([...['--context', 'member-2', 'wait', '--for=create', 'namespace/shop', '--timeout=60s']]);
+    expect((await ours('drain', 'member-9')).code).toBe(1);
   });
 
   test('V3-21: a namespace user reads the copy with the shipped view role, and no placement', async () => {

@@ -138,6 +138,24 @@ describe('an eviction', () => {
       HAS_FAILED,
     ],
     [
+      '8: of a placement that still compares does not ask the budget',
+      {
+        budget: NONE,
+        placement: placement(PICK_3),
+        bindings: three({ conditions: [condition('DiffReported', 'False', 'DiffReportInProgress')] }),
+      },
+      HAS_FAILED,
+    ],
+    [
+      '12: of a comparison of an earlier generation asks the budget',
+      {
+        budget: NONE,
+        placement: placement(PICK_3),
+        bindings: three({ conditions: [condition('DiffReported', 'True', 'DiffReported', 0)] }),
+      },
+      `${BLOCKED}, availablePlacements: 2, totalPlacements: 3`,
+    ],
+    [
       '12: while it is being applied asks the budget',
       {
         budget: NONE,

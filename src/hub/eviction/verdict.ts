@@ -94,6 +94,7 @@ const isPresent = ({ metadata, spec }: HubBinding): boolean =>
  */
 function hasFailed(binding: HubBinding): boolean {
   const { health, at } = judge(binding);
-  if (health === 'diffed' || health === 'diff-failed') return true;
+  // Also while it compares: nothing is applied there, and a member that never answers must not be protected by a budget.
+  if (at === 'DiffReported') return true;
   return health === 'failed' && (at === 'Applied' || at === 'Available');
 }
