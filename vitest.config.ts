@@ -9,9 +9,8 @@ import { patience } from './scripts/gate/patience.ts';
 // judge: kubectl commands, raw requests, and generated objects and patches, on ours and on a real 1.34.4.
 const WHOLE_FLEETS = ['test/scenarios/**/*.test.ts', 'test/simulation/**/*.test.ts'];
 
-const NEVER = ['**/node_modules/**', 'dist/**'];
-// Tests that only the full proof runs (FLOTILLA_DEPTH=full).
-const BEYOND_THE_GATE = isFull ? [] : ['**/*.proof.test.ts'];
+// Tests that only the full proof runs (FLOTILLA_DEPTH=full) are named *.proof.test.ts.
+const NEVER = ['**/node_modules/**', 'dist/**', ...(isFull ? [] : ['**/*.proof.test.ts'])];
 
 const inProcess = {
   // No module holds state, so files share what is loaded.
@@ -46,6 +45,7 @@ export default defineConfig({
           name: 'scenarios',
           ...inProcess,
           include: WHOLE_FLEETS,
+          exclude: NEVER,
         },
       },
       {
@@ -63,7 +63,7 @@ export default defineConfig({
           name: 'judge',
           ...withProcesses,
           include: ['test/judge/**/*.test.ts'],
-          exclude: [...BEYOND_THE_GATE, ...NEVER],
+          exclude: NEVER,
           globalSetup: ['test/judge/setup.ts'],
           fileParallelism: false,
         },
@@ -73,7 +73,7 @@ export default defineConfig({
           name: 'kube',
           ...withProcesses,
           include: ['test/kube/**/*.test.ts'],
-          exclude: [...BEYOND_THE_GATE, ...NEVER],
+          exclude: NEVER,
           globalSetup: ['test/kube/setup.ts'],
           fileParallelism: false,
         },
