@@ -11,6 +11,7 @@ import type { Request, Transport } from '../src/api/transport.ts';
 import { ApiError } from '../src/base/errors.ts';
 import { seededRandom } from '../src/base/random.ts';
 import { type HubOptions, startAgent, startHub } from '../src/main/parts.ts';
+import type { OwnServer } from '../src/member/heartbeat/own-server.ts';
 import { transportProbe } from '../src/member/heartbeat/probe.ts';
 import type { Probe } from '../src/member/heartbeat/pulse.ts';
 import type { PropertyProvider } from '../src/member/properties/provider.ts';
@@ -30,6 +31,8 @@ export const identityOf = (cluster: string): User => ({
 export interface AgentOptions {
   readonly as?: User;
   readonly probe?: Probe;
+  /** What the agent knows of the API server of its member. */
+  readonly server?: () => OwnServer;
   readonly provider?: PropertyProvider;
   readonly seed?: number;
 }
@@ -266,7 +269,7 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
       if (settings.delivers !== undefined) startWorkloads(name, member, settings.delivers);
       if (agent !== false) fleet.startAgent(name);
     },
-    startAgent(name, { as = identityOf(name), probe, provider, seed = 5 } = {}) {
+    startAgent(name, { as = identityOf(name), probe, server, provider, seed = 5 } = {}) {
       const member = fleet.member(name);
       const own = counted(member.as(admin), `${name} at home`, () => downs.has(name));
       const started = startAgent(
@@ -277,7 +280,12 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
           ...(settings.delivers === undefined ? {} : { catalogues: { member: member.running.catalogue } }),
           log: passLog(name, passes),
         },
-        { cluster: name, probe: probe ?? transportProbe(own), ...(provider === undefined ? {} : { provider }) },
+        {
+          cluster: name,
+          probe: probe ?? transportProbe(own),
+          ...(server === undefined ? {} : { server }),
+          ...(provider === undefined ? {} : { provider }),
+        },
       );
       const agent: Agent = {
         manager: started,

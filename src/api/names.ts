@@ -121,6 +121,9 @@ export const CLUSTER_MANAGER = 'KubeFleet';
 export const properties = {
   nodeCount: `${FLEET}node-count`,
   kubernetesVersion: 'k8s.io/k8s-version',
+  clusterEntrypoint: 'k8s.io/cluster-entrypoint',
+  /** On the InternalMemberCluster only; the hub passes it on in the ClusterProfile and nowhere else. */
+  certificateAuthority: 'k8s.io/cluster-certificate-authority-data',
   /** `resources.kubernetes-fleet.io/available-cpu` in a selector means `status.resourceUsage.available.cpu`. */
   resourcePrefix: 'resources.kubernetes-fleet.io/',
 } as const;

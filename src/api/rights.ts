@@ -6,6 +6,7 @@ import { appliedWork } from './applied-work.ts';
 import { approvalRequest } from './approval-request.ts';
 import { binding } from './binding.ts';
 import { clusterGroup } from './cluster-group.ts';
+import { clusterProfile } from './cluster-profile.ts';
 import { disruptionBudget } from './disruption-budget.ts';
 import { envelope } from './envelope.ts';
 import { eviction } from './eviction.ts';
@@ -125,9 +126,11 @@ const leases = (verbs: readonly string[]): Rule => ({
   verbs,
 });
 
-/** The hub's controllers, in the namespace of the system: replicas elect a leader, and the identity of a member that has left is removed. */
+/** The hub's controllers, in the namespace of the system: replicas elect a leader, members have ClusterProfiles, and their identities end with them. */
 export const hubSystemRules: readonly Rule[] = [
   leases(['get', 'create', 'patch']),
+  allow([...READ, ...KEEP], [clusterProfile]),
+  allow(['patch'], [clusterProfile], '/status'),
   allow([...READ, 'delete'], [serviceAccountResource, secretResource]),
 ];
 

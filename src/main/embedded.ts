@@ -57,6 +57,8 @@ export interface Embedded extends AsyncDisposable {
   /** Writes a kubeconfig with a context for each cluster, started here or elsewhere with the same keys, as the administrator of all. */
   writeKubeconfig(file: string, port: number, elsewhere?: Elsewhere): Promise<void>;
   url(port: number): string;
+  /** Of a cluster that is not the hub. */
+  endpoint(port: number, cluster: string): { readonly entrypoint: string; readonly certificates: string };
 }
 
 export interface Elsewhere {
@@ -97,6 +99,10 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
       },
       listen: () => listen({ ...options, ...share }, pki, (name) => running.get(name === '' ? HUB : name)?.http),
       url: (port) => urlOf(options, port),
+      endpoint: (port, cluster) => ({
+        entrypoint: urlOf(options, port, cluster),
+        certificates: pki.authority.certificate,
+      }),
       writeKubeconfig: (file, port, elsewhere) => {
         const here = [...running.keys()].map((name) => ({ name, port }));
         const there = (elsewhere?.names ?? []).map((name) => ({ name, port: elsewhere?.port ?? port }));

@@ -6,9 +6,10 @@ import { wallClock } from '../base/clock.ts';
 import { type ApiError, LostError, messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import { renewAgentFile } from '../cli/agent-kubeconfig.ts';
-import { type Connected, type ConnectOptions, connect } from '../cli/connect.ts';
+import { type Connected, type ConnectOptions, connect, findConnection } from '../cli/connect.ts';
 import type { Connection } from '../client/connection.ts';
 import { createLiveCatalogue } from '../client/live-catalogue.ts';
+import { followOwnServer, type OwnServerOptions } from '../member/heartbeat/own-server.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
 import { besideDisk } from '../runtime/deps.ts';
 import { type Agent, runAgent } from './agent.ts';
@@ -60,10 +61,8 @@ export async function member(options: MemberCommandOptions): Promise<void> {
     random: systemRandom,
     log,
   });
-  using own = await reach(`the member "${options.name}"`, throttled('member'), {
-    ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
-    ...(options.context === undefined ? {} : { context: options.context }),
-  });
+  using own = await reach(`the member "${options.name}"`, throttled('member'), kubeconfigOf(options));
+  const server = await followOwnServer(ownServer(own, findConnection(kubeconfigOf(options))));
   const catalogue = createLiveCatalogue(own.transport);
   const probe = transportProbe(own.transport);
   const parts = { clock: wallClock, random: systemRandom, catalogues: { member: catalogue } };
@@ -98,12 +97,31 @@ export async function member(options: MemberCommandOptions): Promise<void> {
       servers,
       ...besideDisk(),
     },
-    { cluster: options.name, probe, metrics, isRemote: true, ...(provider === undefined ? {} : { provider }) },
+    { cluster: options.name, probe, server, metrics, isRemote: true, ...(provider === undefined ? {} : { provider }) },
   );
   console.log(`flotilla: the agent of member "${options.name}" is running; Ctrl-C stops it`);
   await stopped;
   renewing.stop();
   await agent.stop();
+}
+
+const kubeconfigOf = ({ kubeconfig, context }: MemberCommandOptions): ConnectOptions => ({
+  ...(kubeconfig === undefined ? {} : { kubeconfig }),
+  ...(context === undefined ? {} : { context }),
+});
+
+/** Inside of a Pod the address is that of a Service, which nobody else reaches: a property provider may report a better one. */
+function ownServer({ transport }: Connected, { server, ca }: Connection): OwnServerOptions {
+  const isInside = new URL(server).hostname === process.env['KUBERNETES_SERVICE_HOST'];
+  return {
+    clock: wallClock,
+    ...(isInside ? {} : { entrypoint: server }),
+    ...(ca === undefined ? {} : { certificates: ca }),
+    async readVersion(signal) {
+      const { gitVersion } = (await transport.read('/version', undefined, signal)) as { readonly gitVersion?: string };
+      return gitVersion;
+    },
+  };
 }
 
 /** Two servers are dialled: which of them does not answer? */

@@ -56,6 +56,7 @@ async function serve(order: ServeOrder, { agents, stopped }: Orders): Promise<vo
     {
       fleet,
       servers,
+      endpointOf: (name) => embedded.endpoint(listening.port, name),
       hubFor: (name) => lines.get(name) as ReturnType<typeof httpTransport>,
       log,
       metrics,

@@ -6,11 +6,13 @@ import type { User } from '../api/object.ts';
 import type { Transport } from '../api/transport.ts';
 import { ALL_AUTHENTICATED, MASTERS } from '../apiserver/auth/service-account.ts';
 import { directTransport } from '../apiserver/direct.ts';
+import { versionDocument } from '../apiserver/http/version.ts';
 import type { RunningCluster } from '../apiserver/start-cluster.ts';
 import { wallClock } from '../base/clock.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import { systemRandom } from '../base/random.ts';
 import { createGate } from '../client/gate.ts';
+import type { OwnServer } from '../member/heartbeat/own-server.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
 import { besideDisk, type Log } from '../runtime/deps.ts';
 import type { Pretend } from '../sim/pretend/start.ts';
@@ -42,11 +44,15 @@ export async function startServers(embedded: Embedded, fleet: readonly FleetMemb
 export interface MembersOptions {
   readonly fleet: readonly FleetMember[];
   readonly servers: MemberServers;
+  /** How others reach the API server of a member; absent = it is not reported. */
+  endpointOf?(member: string): Endpoint;
   /** The hub as this member's agent knows it, with the rights of its own identity. */
   hubFor(member: string): Transport;
   readonly log: Log;
   readonly metrics: Registry;
 }
+
+export type Endpoint = Required<Pick<OwnServer, 'entrypoint' | 'certificates'>>;
 
 export interface Members {
   stop(): Promise<void>;
@@ -62,7 +68,7 @@ const afterNodes =
 
 /** Starts them one by one, with time in between for what else the process does. */
 export async function startMembers(options: MembersOptions, signal: AbortSignal): Promise<Members> {
-  const { fleet, servers, hubFor, log, metrics } = options;
+  const { fleet, servers, hubFor, endpointOf, log, metrics } = options;
   const parts: { stop(): Promise<void> }[] = [];
   const shared = { clock: wallClock, random: systemRandom, log };
   const pacing = besideDisk();
@@ -83,6 +89,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
     const pretend = pretendMember({ ...shared, transport: own }, member, { statusOnly });
     parts.push(pretend);
     const hub = counted(hubFor(member.name), 'hub', metrics);
+    const about = { version: versionDocument.gitVersion, ...endpointOf?.(member.name) };
     const deps = {
       ...shared,
       servers: { hub, member: counted(own, 'member', metrics) },
@@ -90,7 +97,11 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
       ...pacing,
     };
     parts.push(
-      runAgent(deps, { cluster: member.name, probe: transportProbe(own), metrics }, afterNodes(pretend, pace)),
+      runAgent(
+        deps,
+        { cluster: member.name, probe: transportProbe(own), server: () => about, metrics },
+        afterNodes(pretend, pace),
+      ),
     );
     await nextTurn();
   }

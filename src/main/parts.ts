@@ -13,6 +13,7 @@ import { overrideController } from '../hub/overrides/controller.ts';
 import { overrideFamilies } from '../hub/overrides/sources.ts';
 import { type PlacementOptions, placementController } from '../hub/placement/controller.ts';
 import { noPlacementMetrics, placementMetrics } from '../hub/placement/metrics.ts';
+import { profileController } from '../hub/profiles/controller.ts';
 import { statusCopier } from '../hub/report-back/controller.ts';
 import { createRendered } from '../hub/revisions/rendered.ts';
 import { createWatchPlan } from '../hub/revisions/watch-plan.ts';
@@ -24,6 +25,7 @@ import { noRunMetrics, runMetrics } from '../hub/staged/metrics.ts';
 import { workGenerator } from '../hub/work-generator/controller.ts';
 import { applierWorker } from '../member/apply/worker.ts';
 import { heartbeat } from '../member/heartbeat/controller.ts';
+import type { OwnServer } from '../member/heartbeat/own-server.ts';
 import type { Probe } from '../member/heartbeat/pulse.ts';
 import { createCollector } from '../member/properties/collector.ts';
 import type { PropertyProvider } from '../member/properties/provider.ts';
@@ -73,6 +75,7 @@ function hubControllers(
   return [
     membership(settings),
     groupController(),
+    profileController(),
     // On another's server nothing of ours looks at what is written.
     ...(catalogue === undefined
       ? []
@@ -154,17 +157,20 @@ function delivery(
 export interface AgentOptions extends PartOptions {
   readonly cluster: string;
   readonly probe: Probe;
+  /** What is known of the member's API server. */
+  readonly server?: () => OwnServer;
   /** Tells more of the member than the agent collects itself. */
   readonly provider?: PropertyProvider;
 }
 
 /** Without a catalogue of the member's kinds it only sends heartbeats. */
 export function startAgent(deps: Deps, options: AgentOptions): Manager {
-  const { cluster, probe, provider, mayWrite, metrics, isRemote } = options;
+  const { cluster, probe, server, provider, mayWrite, metrics, isRemote } = options;
   return startManager(deps, {
     controllers: agentControllers(deps, {
       ...{ cluster, probe },
       ...(isRemote ? { isRemote } : {}),
+      ...(server === undefined ? {} : { server }),
       ...(provider === undefined ? {} : { provider }),
     }),
     manager: 'flotilla-member',
@@ -180,7 +186,13 @@ function agentControllers(
     catalogues,
     servers,
   }: Pick<Deps, 'clock' | 'random' | 'catalogues'> & Partial<Pick<Deps, 'servers'>>,
-  { cluster, probe, isRemote, provider }: Pick<AgentOptions, 'cluster' | 'probe' | 'isRemote' | 'provider'>,
+  {
+    cluster,
+    probe,
+    server,
+    isRemote,
+    provider,
+  }: Pick<AgentOptions, 'cluster' | 'probe' | 'server' | 'isRemote' | 'provider'>,
 ): Controllers {
   const catalogue = catalogues?.member;
   const sources = hubSources(cluster);
@@ -193,7 +205,15 @@ function agentControllers(
             createCollector({ provider, cluster, member, clock, random: random.fork('properties'), signal }),
         };
   return [
-    heartbeat({ cluster, probe, clock, random: random.fork('heartbeat'), sources, ...collector }),
+    heartbeat({
+      cluster,
+      probe,
+      clock,
+      random: random.fork('heartbeat'),
+      sources,
+      ...(server === undefined ? {} : { server }),
+      ...collector,
+    }),
     ...(catalogue === undefined
       ? []
       : [applierWorker({ cluster, catalogue, random: random.fork('applier'), sources })]),

@@ -126,7 +126,11 @@ export async function up(options: UpOptions): Promise<void> {
     servers &&
     disposing(
       await startMembers(
-        { fleet, servers, log, metrics, hubFor: (name) => directTransport(hub.cluster, identityOf(name)) },
+        {
+          ...{ fleet, servers, log, metrics },
+          endpointOf: (name) => embedded.endpoint(listening.port, name),
+          hubFor: (name) => directTransport(hub.cluster, identityOf(name)),
+        },
         new AbortController().signal,
       ),
     );

@@ -52,6 +52,10 @@ describe('a member joins', () => {
       'east create events': 2,
       'hub patch memberclusters/status': 1,
       'hub create events': 1,
+      // Its ClusterProfile, and the finalizer that goes with it.
+      'hub patch memberclusters': 1,
+      'hub create clusterprofiles': 1,
+      'hub patch clusterprofiles/status': 1,
     });
     expect(await fleet.condition('east', 'Joined')).toBe('True/MemberClusterJoined');
     expect(await fleet.condition('east', 'Healthy')).toBe('True/InternalMemberClusterHealthy');
@@ -325,7 +329,8 @@ describe('a member leaves', () => {
       'hub delete serviceaccounts': 1,
       'hub delete roles': 1,
       'hub delete rolebindings': 1,
-      'hub patch memberclusters': 1,
+      'hub delete clusterprofiles': 1,
+      'hub patch memberclusters': 2,
       'hub create events': 2,
       'east patch works': 3,
       'east patch internalmemberclusters/status': 1,

@@ -6,6 +6,7 @@ import { namespaceResource } from '../../api/resources.ts';
 import { memberRules } from '../../api/rights.ts';
 import type { Controller, Projected, See, WholeRef } from '../../runtime/controller.ts';
 import { type Beats, createBeats } from '../members/beats.ts';
+import { clusterProfiles } from '../profiles/sources.ts';
 import {
   internalMemberClusters,
   joinedIdentities,
@@ -67,6 +68,8 @@ export function membership(settings: Partial<Settings> = {}, beats: Beats = crea
       },
       { source: roles, toKeys: byNamespace },
       { source: roleBindings, toKeys: byNamespace },
+      // A member that is being deleted waits for its ClusterProfile.
+      { source: clusterProfiles, optional: true, toKeys: ({ metadata }) => [metadata.name ?? ''] },
       // Only counted and let go of; a Work by itself changes nothing about a membership.
       { source: works, toKeys: () => [] },
     ],
@@ -104,6 +107,7 @@ export function membership(settings: Partial<Settings> = {}, beats: Beats = crea
       }
       const role = see.get(roles, memberRole(key), place);
       const roleBinding = see.get(roleBindings, memberRoleBinding(key), place);
+      const profile = see.get(clusterProfiles, key, clusterProfiles.namespace);
       const stamp = memberAgentOf(
         agentsOf({ cluster, ...(internal === undefined ? {} : { internal }) }),
       )?.lastReceivedHeartbeat;
@@ -115,6 +119,8 @@ export function membership(settings: Partial<Settings> = {}, beats: Beats = crea
         ...(namespace === undefined ? {} : { namespace }),
         ...(role === undefined ? {} : { role }),
         ...(roleBinding === undefined ? {} : { roleBinding }),
+        ...(profile === undefined ? {} : { profile }),
+        ...(see.isListed?.(clusterProfiles) === false ? { isProfileUnknown: true as const } : {}),
         works: see.all(works, place),
         ...(isLast ? { identities: identitiesOf(see, key) } : {}),
         ...(beatSeenAt === undefined ? {} : { beatSeenAt }),

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
+import { finalizers } from '../../api/names.ts';
 import { memberRules } from '../../api/rights.ts';
 import { kubeTime } from '../../base/clock.ts';
 import type { Action } from '../../runtime/controller.ts';
+import type { HubProfile } from '../profiles/sources.ts';
 import { joinedIdentities } from '../sources.ts';
 import { decide } from './decide.ts';
 import {
@@ -51,7 +53,11 @@ const joinedInternal = (stamp = ago(1000)) => anInternal({ status: { agentStatus
 /** A member that has settled with this InternalMemberCluster. */
 const settled = (internal: InternalMemberCluster, more: Setup = {}): Setup => {
   const before = observed({ internal, ...more });
-  return { internal, ...more, cluster: { ...before.cluster, status: statusFor(before, { readyToJoin: READY }) } };
+  // Since it has joined it has a ClusterProfile.
+  const held = [finalizers.memberCluster, finalizers.clusterProfileCleanup];
+  const metadata = { ...before.cluster.metadata, finalizers: held };
+  const cluster = { ...before.cluster, metadata, status: statusFor(before, { readyToJoin: READY }) };
+  return { internal, ...more, cluster };
 };
 
 describe('a new member', () => {
@@ -704,6 +710,42 @@ describe('a member that leaves', () => {
     },
   ])('$it (row $row)', ({ setup, does }) => {
     expect(inWords(decide(observed(setup)))).toEqual(does);
+  });
+
+  describe('and has a ClusterProfile', () => {
+    const held = [finalizers.memberCluster, finalizers.clusterProfileCleanup];
+    const { metadata } = leavingSince(1000);
+    const cluster = aCluster({ metadata: { ...metadata, finalizers: held } });
+    const profile = (manager: string, uid = cluster.metadata.uid) =>
+      ({
+        metadata: {
+          name: 'east',
+          ownerReferences: [{ ...aNamespace().metadata.ownerReferences?.[0], uid }],
+        },
+        spec: { clusterManager: { name: manager } },
+      }) as HubProfile;
+    const merge = (setup: Setup) => {
+      const action = decide(observed({ cluster, ...setup })).steps[0]?.[0];
+      return action?.do === 'patch' && action.of.resource.kind === 'MemberCluster' ? action.merge : undefined;
+    };
+
+    test.each([
+      { it: 'keeps its finalizer until the profile is deleted', setup: { profile: profile('KubeFleet') } },
+      { it: 'loses its finalizer when the profile is deleted', setup: {}, left: [finalizers.memberCluster] },
+      {
+        it: 'does not wait for a profile of another manager',
+        setup: { profile: profile('other') },
+        left: [finalizers.memberCluster],
+      },
+      {
+        it: 'does not wait for the profile of the next member of its name',
+        setup: { profile: profile('KubeFleet', 'next') },
+        left: [finalizers.memberCluster],
+      },
+    ])('$it', ({ setup, left }) => {
+      const found = merge(setup) as { readonly metadata?: { readonly finalizers?: readonly string[] } } | undefined;
+      expect(found?.metadata?.finalizers).toEqual(left);
+    });
   });
 
   test('keeps the finalizers of others', () => {

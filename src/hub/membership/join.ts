@@ -4,9 +4,11 @@
 // Guarantee: every part can be missing, changed or half done; a pass puts right what it finds and says in ReadyToJoin what it cannot.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { internalMemberCluster } from '../../api/internal-member-cluster.ts';
+import type { MemberCluster } from '../../api/member-cluster.ts';
 import { identityCauses, subjectOf } from '../../api/member-identity.ts';
 import { memberNameProblem } from '../../api/member-name.ts';
 import { finalizers, labels, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import { namespaceResource, RBAC_GROUP, roleBindingResource, roleResource } from '../../api/resources.ts';
 import { canonicalJson } from '../../base/json.ts';
@@ -122,20 +124,21 @@ function refusal({ namespace, now }: Observed, obstacle: Hold): Verdict {
 
 // ---- what has to be there
 
-/** Finalizer and label in one write. */
+/** Finalizers and label in one write. One that has joined has a ClusterProfile, which is deleted before it. */
 function marking({ cluster }: Observed): Steps {
   const { metadata } = cluster;
   const { name = '', finalizers: present = [] } = metadata;
-  const isHeld = present.includes(finalizers.memberCluster);
+  const wanted = [finalizers.memberCluster, ...(hasJoined(cluster) ? [finalizers.clusterProfileCleanup] : [])];
+  const missing = wanted.filter((each) => !present.includes(each));
   const isLabelled = metadata.labels?.[labels.memberName] === name;
-  if (isHeld && isLabelled) return [];
+  if (missing.length === 0 && isLabelled) return [];
   return [
     [
       patch(
         seen(memberClusters, cluster),
         {
           metadata: {
-            ...(isHeld ? {} : { finalizers: [...present, finalizers.memberCluster] }),
+            ...(missing.length === 0 ? {} : { finalizers: [...present, ...missing] }),
             ...(isLabelled ? {} : { labels: { [labels.memberName]: name } }),
           },
         },
@@ -143,6 +146,11 @@ function marking({ cluster }: Observed): Steps {
       ),
     ],
   ];
+}
+
+function hasJoined({ metadata, status }: MemberCluster): boolean {
+  const joined = conditionOf(status?.conditions, 'Joined');
+  return joined?.status === 'True' && joined.observedGeneration === metadata.generation;
 }
 
 interface Arrangement {

@@ -9,6 +9,7 @@ import { conditionOf } from '../../api/next-condition.ts';
 import { formatDuration } from '../../base/duration.ts';
 import { ascertain, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
+import { hasProfileFinalizer, isOf } from '../profiles/decide.ts';
 import { internalMemberClusters, memberClusters, namespaces } from '../sources.ts';
 import { isStuck, leavingHold, leavingSince, PROGRESS_EVERY_MS, terminatingSince } from './leave-progress.ts';
 import { isNamesakes, isOurs, isTerminating } from './namespace.ts';
@@ -21,6 +22,8 @@ type Steps = readonly (readonly Action[])[];
 
 export function leave(observed: Observed): Decision {
   const { cluster, namespace, internal, now, settings } = observed;
+  const released = withoutProfile(observed);
+  if (released !== undefined) return released;
   if (!cluster.metadata.finalizers?.includes(finalizers.memberCluster)) return idle('nothing of ours holds it');
 
   // A namesake's: either we are behind and it is its successor's, or it is its predecessor's and about to go. Saying farewell now would
@@ -66,6 +69,16 @@ export function leave(observed: Observed): Decision {
     wakeAt: Math.max(now + 1, Math.min(forcedAt, now + PROGRESS_EVERY_MS)),
     because: sentenceOf(hold),
   };
+}
+
+/** A profile that a stale cache does not show is deleted with its owner. */
+function withoutProfile({ cluster, profile, isProfileUnknown }: Observed): Decision | undefined {
+  if (isProfileUnknown || !hasProfileFinalizer(cluster) || (profile !== undefined && isOf(profile, cluster)))
+    return undefined;
+  const rest = (cluster.metadata.finalizers ?? []).filter((each) => each !== finalizers.clusterProfileCleanup);
+  const because = 'its ClusterProfile is deleted';
+  const action = patch(seen(memberClusters, cluster), { metadata: { finalizers: rest } }, because);
+  return { steps: [[action]], holds: [], because, again: 'at once' };
 }
 
 /** One write, so that no agent ever sees that it should leave without how. */

@@ -8,6 +8,7 @@ import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import { memberRules } from '../../api/rights.ts';
 import { kubeTime } from '../../base/clock.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
+import type { HubProfile } from '../profiles/sources.ts';
 import { namespaces, roleBindings, roles } from '../sources.ts';
 import { works } from '../work-source.ts';
 import { defaultSettings } from './controller.ts';
@@ -147,6 +148,7 @@ export interface Setup {
   readonly role?: KubeObject | null;
   readonly roleBinding?: KubeObject | null;
   readonly works?: readonly KubeObject[];
+  readonly profile?: HubProfile;
   readonly beatSeenAt?: number;
   readonly identities?: Observed['identities'];
   readonly failure?: Observed['failure'];
@@ -168,6 +170,7 @@ export function observed(setup: Setup = {}): Observed {
     ...(role === null ? {} : { role: project(roles, role) }),
     ...(roleBinding === null ? {} : { roleBinding: project(roleBindings, roleBinding) }),
     works: (setup.works ?? []).map((work) => project(works, work)),
+    ...(setup.profile === undefined ? {} : { profile: setup.profile }),
     ...(setup.beatSeenAt === undefined ? {} : { beatSeenAt: setup.beatSeenAt }),
     ...(setup.identities === undefined ? {} : { identities: setup.identities }),
     ...(setup.failure === undefined ? {} : { failure: setup.failure }),

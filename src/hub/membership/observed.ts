@@ -4,6 +4,7 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { AgentType } from '../../api/member-status.ts';
 import type { Rule } from '../../api/rights.ts';
 import type { Failure, Projected, Source } from '../../runtime/controller.ts';
+import type { HubProfile } from '../profiles/sources.ts';
 import type { HubNamespace, HubRole, HubRoleBinding } from '../sources.ts';
 import type { HubWork } from '../work-source.ts';
 
@@ -24,6 +25,10 @@ export interface Observed {
   readonly namespace?: HubNamespace;
   readonly role?: HubRole;
   readonly roleBinding?: HubRoleBinding;
+  /** Its ClusterProfile, or another one of its name. */
+  readonly profile?: HubProfile;
+  /** The ClusterProfiles have not been listed yet: an absent one may exist. */
+  readonly isProfileUnknown?: true;
   /** All Works in the member's namespace. */
   readonly works: readonly HeldWork[];
   /** When the hub saw the newest heartbeat appear, by its own clock; since its start if it was there before. */

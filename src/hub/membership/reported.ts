@@ -53,7 +53,8 @@ export function reportedPart(report: MemberStatus, facts: Facts): Reported {
   const drop = (what: string): void => {
     dropped.push(what);
   };
-  const { conditions, properties, resourceUsage, namespaces, agentStatus } = report;
+  const { conditions, resourceUsage, namespaces, agentStatus } = report;
+  const properties = report.properties && withoutCertificates(report.properties);
   const isPlausible = plausibleUntil(facts.now + DAY_MS);
   const status: MemberStatus = {
     ...(conditions === undefined
@@ -195,6 +196,13 @@ export function reportedPart(report: MemberStatus, facts: Facts): Reported {
     drop(`${at}.lastReceivedHeartbeat is implausible`);
     return facts.beatSeenAt === undefined ? undefined : kubeTime(facts.beatSeenAt);
   }
+}
+
+/** Many may read a MemberCluster: the certificates of the member go to its ClusterProfile only. */
+function withoutCertificates(map: NonNullable<MemberStatus['properties']>): NonNullable<MemberStatus['properties']> {
+  if (!Object.hasOwn(map, propertyNames.certificateAuthority)) return map;
+  const { [propertyNames.certificateAuthority]: _certificates, ...others } = map;
+  return others;
 }
 
 const isName = (text: string): boolean => text.length <= QUALIFIED_NAME_LENGTH && NAME.test(text);

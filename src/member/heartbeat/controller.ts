@@ -10,6 +10,7 @@ import { busyPods, type HubSources, hubSources, memberNamespaces, nodes } from '
 import { decide, type Observed } from './decide.ts';
 import { type Facts, hasOtherNamespaces } from './facts.ts';
 import { createNews } from './news.ts';
+import type { OwnServer } from './own-server.ts';
 import { createPulse, type Probe, type Pulse } from './pulse.ts';
 
 export interface HeartbeatOptions {
@@ -20,6 +21,8 @@ export interface HeartbeatOptions {
   readonly probe: Probe;
   /** Whether the hub learns which namespaces the member has. */
   readonly reportNamespaces?: boolean;
+  /** What is known of the member's API server; asked for on every look, answers at once. */
+  readonly server?: () => OwnServer;
   /** Started with the controller. */
   readonly collector?: (signal: AbortSignal) => Collector;
   /** Shared with the other controllers of the agent. */
@@ -103,6 +106,7 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
         ...(pulse?.beat === undefined ? {} : { beat: pulse.beat, isTold: pulse.beat.stamp === told }),
         ...(rival === undefined ? {} : { rival }),
         facts: known,
+        ...(options.server === undefined ? {} : { server: options.server() }),
         ...(newsSince === undefined ? {} : { newsSince }),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,

@@ -13,8 +13,17 @@ import { threeWayPatch } from '../../base/three-way-merge.ts';
 import { patch, patchStatus, seen, type Telling, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import type { AgentWork, HubSources } from '../sources.ts';
-import { areKnown, type Facts, NAMESPACE_COLLECTION, namespacesOf, usageOf, withCollection } from './facts.ts';
+import {
+  areKnown,
+  type Facts,
+  NAMESPACE_COLLECTION,
+  namespacesOf,
+  type Usage,
+  usageOf,
+  withCollection,
+} from './facts.ts';
 import { GATHERING_MS } from './news.ts';
+import { type OwnServer, propertiesOf } from './own-server.ts';
 import type { Beat } from './pulse.ts';
 
 export interface Observed {
@@ -27,6 +36,8 @@ export interface Observed {
   /** The stamp of a heartbeat that somebody else gave under our name. */
   readonly rival?: string;
   readonly facts: Facts;
+  /** What is known of the member's API server. */
+  readonly server?: OwnServer;
   /** Since when the member's namespaces are other than the hub was told. */
   readonly newsSince?: number;
   readonly failure?: Failure;
@@ -94,7 +105,7 @@ function withNamespaces({ internal, facts, now }: Observed): MemberStatus {
 }
 
 function heartbeat(observed: Observed, { stamp, health, collection }: Beat): MemberStatus {
-  const { internal, facts, rival, now } = observed;
+  const { internal, facts, server, rival, now } = observed;
   const before = internal.status;
   const { namespaces, condition } = namespacesOf(facts, before);
   const conditions = [
@@ -114,10 +125,15 @@ function heartbeat(observed: Observed, { stamp, health, collection }: Beat): Mem
   };
   return {
     ...(conditions.length === 0 ? {} : { conditions }),
-    ...withCollection(usageOf(facts, before, now), before, collection, now),
+    ...withCollection(withServer(usageOf(facts, before, now), server, now), before, collection, now),
     ...(namespaces === undefined ? {} : { namespaces }),
     agentStatus: withOwn(before?.agentStatus, agent),
   };
+}
+
+function withServer(usage: Usage, server: OwnServer | undefined, now: number): Usage {
+  const known = server === undefined ? {} : propertiesOf(server, now);
+  return Object.keys(known).length === 0 ? usage : { ...usage, properties: { ...usage.properties, ...known } };
 }
 
 /** Two agents would overwrite each other's reports for ever, and each report by itself looks right. */

@@ -25,7 +25,7 @@ export interface Facts {
 export const areKnown = ({ nodes, pods, namespaces }: Facts): boolean =>
   nodes !== undefined && pods !== undefined && namespaces !== undefined;
 
-type Usage = Pick<MemberStatus, 'properties' | 'resourceUsage'>;
+export type Usage = Pick<MemberStatus, 'properties' | 'resourceUsage'>;
 
 export function usageOf({ nodes, pods }: Facts, before: MemberStatus | undefined, now: number): Usage {
   if (nodes === undefined || pods === undefined) {

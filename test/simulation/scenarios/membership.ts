@@ -1,3 +1,4 @@
+import { type ClusterProfileStatus, clusterProfile } from '../../../src/api/cluster-profile.ts';
 import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 import { type MemberCluster, memberCluster } from '../../../src/api/member-cluster.ts';
 import {
@@ -132,6 +133,9 @@ const clusterIn = (store: Readable, name: string): MemberCluster | undefined =>
 const namespaceIn = (store: Readable, name: string): KubeObject | undefined =>
   store.get(`/namespaces//${memberNamespace(name)}`)?.object();
 
+const profileIn = (store: Readable, name: string): KubeObject | undefined =>
+  store.get(`${clusterProfile.group}/${clusterProfile.plural}/${SYSTEM_NAMESPACE}/${name}`)?.object();
+
 /** The member in whose place on the hub something is. */
 const memberAt = (place: string): string | undefined => MEMBERS.find((name) => memberNamespace(name) === place);
 
@@ -213,12 +217,17 @@ const onlyTheHolderWrites: Checker = {
 function notInOrder(store: Readable, name: string): string | undefined {
   const cluster = clusterIn(store, name);
   const namespace = namespaceIn(store, name);
-  if (cluster === undefined) return namespace && `${name} has left, but its namespace is still there`;
+  const profile = profileIn(store, name);
+  if (cluster === undefined) {
+    if (profile !== undefined) return `${name} has left, but its ClusterProfile is still there`;
+    return namespace && `${name} has left, but its namespace is still there`;
+  }
   if (isGoing(cluster)) return `${name} is still leaving`;
   if (namespace === undefined || isGoing(namespace)) return `${name} has no namespace`;
   for (const type of ['ReadyToJoin', 'Joined', 'Healthy']) {
     const found = conditionOf(cluster.status?.conditions, type);
     if (found?.status !== 'True') return `${name} is not ${type}: ${found?.reason ?? 'nothing is known'}`;
   }
-  return undefined;
+  const health = conditionOf((profile?.status as ClusterProfileStatus | undefined)?.conditions, 'ControlPlaneHealthy');
+  return health?.status === 'True' ? undefined : `the ClusterProfile of ${name} is not healthy: ${health?.reason}`;
 }

@@ -1,0 +1,55 @@
+// What the ClusterProfiles follow: MemberClusters, but not their heartbeats, and of InternalMemberClusters the certificates alone.
+import type { MemberCluster } from '../../api/member-cluster.ts';
+import { memberNamespace, properties } from '../../api/names.ts';
+import { conditionOf } from '../../api/next-condition.ts';
+import { deepEqual } from '../../base/json.ts';
+import type { Controller } from '../../runtime/controller.ts';
+import { internalMemberClusters, memberClusters } from '../sources.ts';
+import { certificatesIn, decide, healthOf, type Observed } from './decide.ts';
+import { clusterProfiles } from './sources.ts';
+
+const nameOf = ({ metadata }: { readonly metadata: { readonly name?: string } }): string => metadata.name ?? '';
+
+/** All that a profile depends on. */
+const partOf = (member: MemberCluster): unknown => {
+  const { uid, generation, deletionTimestamp, finalizers } = member.metadata;
+  const { conditions, properties: facts } = member.status ?? {};
+  return {
+    ...{ uid, generation, deletionTimestamp, finalizers },
+    joined: conditionOf(conditions, 'Joined'),
+    health: healthOf(member),
+    version: facts?.[properties.kubernetesVersion]?.value,
+    entrypoint: facts?.[properties.clusterEntrypoint]?.value,
+  };
+};
+
+export const profileController = (): Controller<Observed> => ({
+  name: 'clusterprofiles',
+  eventSource: 'clusterprofile-controller',
+  watches: [
+    {
+      source: memberClusters,
+      toKeys: (member, _see, old) =>
+        old !== undefined && deepEqual(partOf(old), partOf(member)) ? [] : [nameOf(member)],
+    },
+    { source: clusterProfiles, toKeys: (profile) => [nameOf(profile)] },
+    {
+      source: internalMemberClusters,
+      toKeys: (internal, _see, old) =>
+        old !== undefined && certificatesIn(old.status) === certificatesIn(internal.status) ? [] : [nameOf(internal)],
+    },
+  ],
+  observe(see, key) {
+    const cluster = see.get(memberClusters, key);
+    if (cluster === undefined) return undefined;
+    const internal = see.get(internalMemberClusters, key, memberNamespace(key));
+    const profile = see.get(clusterProfiles, key, clusterProfiles.namespace);
+    return {
+      cluster,
+      ...(internal === undefined ? {} : { internal }),
+      ...(profile === undefined ? {} : { profile }),
+      now: see.now,
+    };
+  },
+  decide,
+});
