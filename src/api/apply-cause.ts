@@ -43,6 +43,8 @@ export const START_FAILURES = [
 ] as const;
 export type StartFailure = (typeof START_FAILURES)[number];
 
+export const isStartFailure = (code: string): boolean => (START_FAILURES as readonly string[]).includes(code);
+
 // `code` has no enum on purpose: a newer agent must be able to write a code that an older CRD does not know.
 export const applyCause = s.object(
   {

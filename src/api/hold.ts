@@ -71,7 +71,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   BatchGate: (facts, on) =>
     `the next batch of partition "${facts['partition'] ?? '?'}" waits for ${on} (${causeIn(facts)}): ${facts['unavailable'] ?? '?'} clusters are unavailable, fewer than ${facts['maxUnavailable'] ?? '?'} are required`,
   BudgetUsed: (facts, on) =>
-    `${on} blocks the rollout (${causeIn(facts)}): ${clustersAre(facts['ready'])} available, at least ${facts['minAvailable'] ?? '?'} required`,
+    `${on} blocks the rollout (${causeIn(facts)}): ${clustersAre(facts['ready'])} available, at least ${facts['minAvailable'] ?? '?'} ${facts['minAvailable'] === 1 ? 'is' : 'are'} required`,
   BundleWindow: (facts, on) =>
     `blocked by ${on} (${causeIn(facts)}): at most ${facts['maxUnavailable'] ?? '?'} clusters may be unavailable over all partitions`,
   CleaningUp: (facts, on) =>

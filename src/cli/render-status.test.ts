@@ -35,13 +35,13 @@ Why: flotilla why placement/web`.slice(1),
 
   test('on a narrow terminal wraps what it waits for instead of cutting the cause off', () => {
     const waiting =
-      'MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 required';
+      'MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 are required';
     const lines = renderStatus(midway, { ...view, waiting, columns: 60 }).split('\n');
     expect(lines.slice(0, 5)).toEqual([
       'ClusterResourcePlacement "web", revision 1: available on 1',
       '  of 3 clusters, 1 still has an earlier revision',
       'Waits: MemberCluster "eu-1" blocks the rollout (failed: no',
-      '  Pod is ready): 2 clusters are available, at least 2',
+      '  Pod is ready): 2 clusters are available, at least 2 are',
       '  required',
     ]);
   });

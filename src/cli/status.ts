@@ -78,14 +78,16 @@ function shownOf(
 function viewOf(
   which: WhichPlacement,
   placement: Placement,
-  { holds }: Progress,
+  { holds, clusters }: Progress,
   { terminal, watch, clock }: ShowOptions,
 ): StatusView {
   const [first] = holds;
   return {
     now: clock.now(),
     more: `flotilla why ${argumentOf(which)}`,
-    ...(first === undefined ? {} : { waiting: inWords(first, placement), label: labelOf(first, clock.now()) }),
+    ...(first === undefined
+      ? {}
+      : { waiting: inWords(first, placement), label: labelOf(first, clock.now(), clusters) }),
     ...(terminal === undefined ? {} : { bar: Math.max(10, Math.min(40, terminal.columns - 10)) }),
     ...(terminal === undefined || !watch ? {} : { columns: terminal.columns, rows: terminal.rows }),
   };

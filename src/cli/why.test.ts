@@ -165,7 +165,7 @@ describe('why', () => {
     expect(await ask('placement/web')).toEqual({
       code: 2,
       text: `
-ClusterResourcePlacement "web" waits: MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 required (for 5m)
+ClusterResourcePlacement "web" waits: MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 are required (for 5m)
 
 Evidence:
   1. BudgetUsed, for 5m
@@ -435,7 +435,7 @@ Evidence:
 
     describe('begins with what was found there', () => {
       const held =
-        'MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 required';
+        'MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 are required';
       const root =
         'Pod "shop/web-1" on cluster "eu-1": container "web" (web:bad): ErrImagePull: no such image for web-1';
       const asked = async (objects: readonly KubeObject[], options: Partial<WhyOptions> = {}, onHub = world) => {
@@ -970,10 +970,10 @@ What you can do:
       await ask('placement/web', { cluster: 'c29' }),
     ];
     expect(first.text.split('\n')[0]).toBe(
-      'cluster "c08" waits: MemberCluster "c00" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 required (for 5m)',
+      'cluster "c08" waits: MemberCluster "c00" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 are required (for 5m)',
     );
     expect(last.text.split('\n')[0]).toBe(
-      'cluster "c29" waits: MemberCluster "c00" blocks the rollout (starting: Available is not reached): 22 clusters are available, at least 22 required (for 5m)',
+      'cluster "c29" waits: MemberCluster "c00" blocks the rollout (starting: Available is not reached): 22 clusters are available, at least 22 are required (for 5m)',
     );
     expect((await ask('placement/web')).text).toContain(
       `22 clusters wait: ${names.slice(8, 28).join(', ')}, and 2 more`,

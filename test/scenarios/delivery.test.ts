@@ -122,7 +122,7 @@ describe('a bad image', () => {
     expect(await it.images()).toEqual({ c1: 'web:bad', c2: 'web:1', c3: 'web:1' });
     expect(await it.said()).toEqual({ Scheduled: DONE.Scheduled, RolloutStarted: 'False/RolloutNotStartedYet' });
     expect(await it.message('RolloutStarted')).toMatch(
-      /2 clusters.*MemberCluster "c1" blocks the rollout.*: 2 clusters are available, at least 2 required/,
+      /2 clusters.*MemberCluster "c1" blocks the rollout.*: 2 clusters are available, at least 2 are required/,
     );
     const holds = await it.holds();
     expect(holds).toMatchObject([

@@ -1,5 +1,5 @@
 // When a status is written and what is told with it: only when it says something else, seldom enough, and each transition once.
-import { START_FAILURES } from '../../api/apply-cause.ts';
+import { isStartFailure } from '../../api/apply-cause.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { BLOCKING, sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
@@ -156,8 +156,6 @@ function stuckIn(status: PlacementStatus | undefined): ReadonlyMap<string, reado
     }
   return found;
 }
-
-const isStartFailure = (code: string): boolean => (START_FAILURES as readonly string[]).includes(code);
 
 /** Once for each cause and revision; that another cluster has it too is no news. */
 function newsOfStuck(before: PlacementStatus | undefined, after: PlacementStatus): readonly Telling[] {

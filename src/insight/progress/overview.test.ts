@@ -36,7 +36,7 @@ const failing: PlacementParts = {
   clusters: [cluster('eu-1', 'TTTTTF', { failedPlacements: [failed('no Pod is ready')] }), cluster('us-1', 'TF')],
   holds: [budgetUsed('eu-1', ['us-1'])],
 };
-const nothing = { members: [], placements: [], runs: [], freezes: [], unread: [], now: 0 };
+const nothing = { members: [], placements: [], runs: [], freezes: [], unread: [], now: NOW };
 
 describe('an overview', () => {
   test('lists placements in trouble first', () => {

@@ -10,9 +10,10 @@ import { endOf, isActive } from '../../hub/freezes/frozen.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
 import { withoutMarker } from '../plain-text.ts';
 import { scopeOf } from './freeze-scope.ts';
-import { inWords, type Progress, progressOf, type Stage } from './placement-progress.ts';
+import { inWords, type Progress, progressOf } from './placement-progress.ts';
 import { type RunProgress, runProgressOf } from './run-progress.ts';
 import { lastRun, movedBy } from './runs-of-placement.ts';
+import { isFailing } from './stuck.ts';
 
 export interface Fleet {
   readonly members: readonly MemberCluster[];
@@ -104,7 +105,7 @@ export function overviewOf({ members, placements, runs, freezes, unread, now }: 
   return {
     members: urgentFirst(members.map(memberRow), MEMBER_STATES),
     placements: urgentFirst(
-      placements.map((placement) => placementRow(placement, runs)),
+      placements.map((placement) => placementRow(placement, runs, now)),
       PLACEMENT_STATES,
     ),
     runs: urgentFirst(
@@ -168,9 +169,7 @@ export function memberRow({ metadata, status }: MemberCluster): MemberRow {
 
 // ---- placements
 
-const FAILED: readonly Stage[] = ['ApplyFailed', 'NotAvailable', 'OverrideFailed', 'CompareFailed'];
-
-function placementRow(placement: Placement, runs: readonly StagedUpdateRun[]): PlacementRow {
+function placementRow(placement: Placement, runs: readonly StagedUpdateRun[], now: number): PlacementRow {
   const { metadata, spec } = placement;
   const own = runs.filter(
     (run) => run.metadata.namespace === metadata.namespace && run.spec.placementName === metadata.name,
@@ -188,17 +187,17 @@ function placementRow(placement: Placement, runs: readonly StagedUpdateRun[]): P
     done,
     blocked: clusters.filter(({ stage }) => stage === 'Waiting').length,
     total,
-    ...standing(placement, progress),
+    ...standing(placement, progress, now),
   };
 }
 
 type Standing = Pick<PlacementRow, 'state' | 'since' | 'message'>;
 
-function standing(placement: Placement, progress: Progress): Standing {
+function standing(placement: Placement, progress: Progress, now: number): Standing {
   const { isDeleting, isComplete, clusters, holds, open, nothing, nobody, outdated } = progress;
   if (isDeleting) return { state: 'Deleting', ...moment(placement.metadata.deletionTimestamp), message: '' };
   if (isComplete) return { state: 'Complete', message: '' };
-  const failed = clusters.filter(({ stage }) => FAILED.includes(stage));
+  const failed = clusters.filter((each) => isFailing(each, now));
   const [worst] = failed.toSorted((a, b) => byNumber(a.since ?? 0, b.since ?? 0));
   const paused = holds.find(({ code }) => code === 'Paused' || code === 'Frozen');
   const blocking = holds.find(({ code }) => BLOCKING.includes(code));

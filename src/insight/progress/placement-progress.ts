@@ -1,5 +1,6 @@
 // How far a placement is, from its status: each cluster's stage, how many are there, whether all is done. Pure.
 
+import { isStartFailure } from '../../api/apply-cause.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
@@ -41,6 +42,8 @@ export interface ClusterProgress {
   readonly revision: string;
   /** Why it is not done; empty when it is. */
   readonly message: string;
+  /** A Pod reports a cause that waiting does not fix, such as ImagePullBackOff. */
+  readonly cannotStart?: true;
 }
 
 export interface Progress {
@@ -215,7 +218,7 @@ interface Around {
 }
 
 function clusterProgress(state: ClusterPlacementState, { steps, holds }: Around): ClusterProgress {
-  const { clusterName: cluster = '', conditions } = state;
+  const { clusterName: cluster = '', conditions, failedPlacements = [] } = state;
   const step = steps.find((each) => conditionOf(conditions, each)?.status !== 'True');
   const condition = conditionOf(conditions, step ?? (steps.at(-1) as Step));
   const isDone = step === undefined;
@@ -235,6 +238,9 @@ function clusterProgress(state: ClusterPlacementState, { steps, holds }: Around)
     message: isDone
       ? ''
       : (failureIn(state) ?? (stage === 'Waiting' && hold ? inShort(hold) : condition?.message) ?? ''),
+    ...(!isDone && failedPlacements.some(({ cause }) => cause !== undefined && isStartFailure(cause.code))
+      ? { cannotStart: true }
+      : {}),
   };
 }
 
