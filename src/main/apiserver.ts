@@ -3,7 +3,7 @@
 import { hubKinds, memberKinds } from '../api/kinds.ts';
 import { hubAdmissions } from '../api/not-supported.ts';
 import { shellWord } from '../base/shell.ts';
-import { type EmbeddedOptions, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
+import { type EmbeddedOptions, HUB, kubeconfigFile, openEmbedded, openness } from './embedded.ts';
 import { firstSignal } from './signals.ts';
 
 export interface ApiserverOptions extends EmbeddedOptions {
@@ -19,6 +19,7 @@ export async function apiserver(options: ApiserverOptions): Promise<void> {
   await embedded.writeKubeconfig(kubeconfig, listening.port);
   const data = options.inMemory ? 'in memory: nothing is kept' : `data in ${options.dataDir}`;
   console.log(`flotilla: API server ready at ${embedded.url(listening.port)} (${data})`);
+  if (embedded.isOpen) console.log(openness(embedded.url(listening.port)));
   console.log(`export KUBECONFIG=${shellWord(kubeconfig)}`);
   await stopped;
   console.log('flotilla: stopping');

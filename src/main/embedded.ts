@@ -17,12 +17,13 @@ import { wallClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import { checkModes } from './file-modes.ts';
+import { type ListenFlags, listenAt } from './listen-at.ts';
 
 export const HOST = '127.0.0.1';
 /** The cluster at the root of the listener. */
 export const HUB = 'hub';
 
-export interface EmbeddedOptions {
+export interface EmbeddedOptions extends ListenFlags {
   readonly dataDir: string;
   readonly inMemory?: boolean;
   readonly port: number;
@@ -56,7 +57,12 @@ export interface Embedded extends AsyncDisposable {
   listen(): Promise<Listening>;
   /** Writes a kubeconfig with a context for each cluster, started here or elsewhere with the same keys, as the administrator of all. */
   writeKubeconfig(file: string, port: number, elsewhere?: Elsewhere): Promise<void>;
+  /** By its advertised name. */
   url(port: number): string;
+  /** For other processes of this machine. */
+  nearUrl(port: number): string;
+  /** Other machines can connect. */
+  readonly isOpen: boolean;
   /** Of a cluster that is not the hub. */
   endpoint(port: number, cluster: string): { readonly entrypoint: string; readonly certificates: string };
 }
@@ -67,6 +73,11 @@ export interface Elsewhere {
 }
 
 export async function openEmbedded(options: EmbeddedOptions, share: Share = {}): Promise<Embedded> {
+  const at = listenAt(options);
+  if (options.insecureHttp && at.isOpen) {
+    const message = `--insecure-http lets whoever connects do everything: it cannot be used with --bind ${at.address}`;
+    throw new UserError('BadFlag', message);
+  }
   if (!options.inMemory) await checkModes(options.dataDir);
   const logs = dataIn(options);
   const running = new Map<string, RunningCluster>();
@@ -75,7 +86,7 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
     await logs.of(share.membersOnly ? 'members' : 'store');
     const keys = options.inMemory ? { ...share.keys } : undefined;
     const files = keys === undefined ? filesIn(join(options.dataDir, 'pki')) : filesOf(keys);
-    const pki = await loadOrCreatePki({ files, now: wallClock.now(), random: systemRandom });
+    const pki = await loadOrCreatePki({ files, now: wallClock.now(), random: systemRandom, hosts: at.hosts });
     const staticTokens = options.tokenAuthFile === undefined ? undefined : await tokensIn(options.tokenAuthFile);
     return {
       pki,
@@ -98,7 +109,9 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
         return cluster;
       },
       listen: () => listen({ ...options, ...share }, pki, (name) => running.get(name === '' ? HUB : name)?.http),
+      isOpen: at.isOpen,
       url: (port) => urlOf(options, port),
+      nearUrl: (port) => serverUrl({ scheme: schemeOf(options), host: at.near, port }),
       endpoint: (port, cluster) => ({
         entrypoint: urlOf(options, port, cluster),
         certificates: pki.authority.certificate,
@@ -118,6 +131,10 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
     throw error;
   }
 }
+
+/** For people, of a server that other machines reach. */
+export const openness = (url: string): string =>
+  `flotilla: other machines reach it at ${url}; every client must authenticate, and the kubeconfig is that of an administrator: keep it to yourself`;
 
 /** The logs of a data directory, each opened when it is first asked for. */
 function dataIn({ dataDir, inMemory }: EmbeddedOptions) {
@@ -162,10 +179,12 @@ async function tokensIn(file: string): Promise<StaticTokens> {
   }
 }
 
-const urlOf = ({ insecureHttp }: EmbeddedOptions, port: number, cluster?: string): string =>
+const schemeOf = ({ insecureHttp }: EmbeddedOptions) => (insecureHttp ? 'http' : 'https');
+
+const urlOf = (options: EmbeddedOptions, port: number, cluster?: string): string =>
   serverUrl({
-    scheme: insecureHttp ? 'http' : 'https',
-    host: HOST,
+    scheme: schemeOf(options),
+    host: listenAt(options).advertised,
     port,
     ...(cluster === undefined ? {} : { cluster }),
   });
@@ -208,10 +227,11 @@ async function listen(
   pki: Pki,
   clusters: Parameters<typeof serve>[0]['clusters'],
 ): Promise<Listening> {
+  const { address } = listenAt(options);
   try {
     return await serve({
       clusters,
-      host: HOST,
+      host: address,
       port: options.port,
       clock: wallClock,
       ...(options.insecureHttp
@@ -228,9 +248,14 @@ async function listen(
         console.error(`user "${user}" has reached a limit: ${limit} (at most ${max}); further ones are refused`),
     });
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause;
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRNOTAVAIL') {
+      const message = `${address} is not an address of this machine: give another with --bind, or 0.0.0.0 for all of them`;
+      throw new UserError('BadFlag', message, { cause });
+    }
+    if (code !== 'EADDRINUSE') throw cause;
     const whose = membersOnly ? ", which the members of a large fleet get (the one after the hub's)," : '';
-    const message = `port ${options.port} on ${HOST}${whose} is in use: stop what uses it, or give another with --port (0 = any free one)`;
+    const message = `port ${options.port} on ${address}${whose} is in use: stop what uses it, or give another with --port (0 = any free one)`;
     throw new UserError('PortInUse', message, { cause });
   }
 }

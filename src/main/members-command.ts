@@ -28,12 +28,16 @@ export async function members(): Promise<void> {
 }
 
 async function serve(order: ServeOrder, { agents, stopped }: Orders): Promise<void> {
-  const { fleet, dataDir, inMemory, port, keys, logLevel } = order;
+  const { fleet, dataDir, inMemory, port, keys, logLevel, bind, advertise } = order;
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   void stopped.then(() => stopping.abort());
   await using embedded = await openEmbedded(
-    { dataDir, inMemory, port },
+    {
+      ...{ dataDir, inMemory, port },
+      ...(bind === undefined ? {} : { bind }),
+      ...(advertise === undefined ? {} : { advertise }),
+    },
     { membersOnly: true, ...(keys === undefined ? {} : { keys }) },
   );
   // The port first: if it is taken, nobody has begun anything yet.

@@ -7,10 +7,11 @@ import { fork } from 'node:child_process';
 import { UserError } from '../base/errors.ts';
 import type { Keys } from './embedded.ts';
 import type { FleetMember } from './fleet.ts';
+import type { ListenFlags } from './listen-at.ts';
 import type { LogLevel } from './log.ts';
 
 /** Servers first: they need nothing of the hub, so they start while the hub makes their identities. */
-export interface ServeOrder {
+export interface ServeOrder extends ListenFlags {
   readonly order: 'serve';
   readonly fleet: readonly FleetMember[];
   readonly dataDir: string;

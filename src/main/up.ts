@@ -15,7 +15,7 @@ import { shellWord } from '../base/shell.ts';
 import { besideDisk } from '../runtime/deps.ts';
 import type { Manager } from '../runtime/manager.ts';
 import { counted } from './counted.ts';
-import { type Embedded, type EmbeddedOptions, HOST, HUB, kubeconfigFile, openEmbedded } from './embedded.ts';
+import { type Embedded, type EmbeddedOptions, HOST, HUB, kubeconfigFile, openEmbedded, openness } from './embedded.ts';
 import { evictionsSince } from './evictions-since.ts';
 import { firstSteps } from './first-steps.ts';
 import {
@@ -119,7 +119,7 @@ export async function up(options: UpOptions): Promise<void> {
   await installRoles(admin);
   await joinFleet(admin, fleet);
   child?.startAgents({
-    hub: { server: url, ca: embedded.pki.authority.certificate },
+    hub: { server: embedded.nearUrl(listening.port), ca: embedded.pki.authority.certificate },
     tokens: await tokensOf(admin, fleet),
   });
   await using _members =
@@ -136,7 +136,7 @@ export async function up(options: UpOptions): Promise<void> {
     );
   const failed = child?.failed ?? new Promise<never>(() => {});
   const isReady = await Promise.race([allJoined(admin, fleet, stopped), failed]);
-  if (isReady) tellReady({ kubeconfig, fleet, url, options });
+  if (isReady) tellReady({ kubeconfig, fleet, url, options, isOpen: embedded.isOpen });
   await Promise.race([stopped, failed]);
   console.log('flotilla: stopping');
 }
@@ -163,7 +163,9 @@ function checkRoomFor(members: number, { port }: UpOptions): void {
 }
 
 /** The members' servers get the port after the hub's, so that addresses stay the same from start to start. */
-const membersOf = ({ dataDir, inMemory = false, port, logLevel }: UpOptions, { keys }: Embedded) => ({
+const membersOf = ({ dataDir, inMemory = false, port, logLevel, bind, advertise }: UpOptions, { keys }: Embedded) => ({
+  ...(bind === undefined ? {} : { bind }),
+  ...(advertise === undefined ? {} : { advertise }),
   dataDir: resolve(dataDir),
   inMemory,
   port: port === 0 ? 0 : port + 1,
@@ -233,10 +235,12 @@ function tellReady(ready: {
   fleet: readonly FleetMember[];
   url: string;
   options: UpOptions;
+  isOpen: boolean;
 }): void {
-  const { kubeconfig, fleet, url, options } = ready;
+  const { kubeconfig, fleet, url, options, isOpen } = ready;
   const data = options.inMemory ? 'in memory: nothing is kept' : `data in ${options.dataDir}`;
   console.log(`flotilla: ready: hub ${url} with ${membersInWords(fleet.length)} (${data})`);
+  if (isOpen) console.log(openness(url));
   console.log(`export KUBECONFIG=${shellWord(kubeconfig)}`);
   console.log('try:');
   for (const step of firstSteps(fleet)) console.log(`  ${step}`);

@@ -17,11 +17,13 @@ import { connecting, port } from './flags.ts';
 
 const MAX_EVENT_TTL_MS = 365 * 24 * 60 * 60 * 1000;
 
-const serving = (command: Command, ports = 'port on 127.0.0.1; 0 = any free one'): Command =>
+const serving = (command: Command, ports = 'port to listen on; 0 = any free one'): Command =>
   command
     .option('--data-dir <dir>', 'where data, keys and the kubeconfig are kept', '.flotilla')
     .option('--in-memory', 'keep data in memory only; lost on exit')
     .option('--port <number>', ports, port, 6443)
+    .option('--bind <address>', 'IP address to listen on; 0.0.0.0 = all of this machine (default: 127.0.0.1)')
+    .option('--advertise <host>', 'name or address at which others reach it, for kubeconfigs and the certificate')
     .option(
       '--kubeconfig <file>',
       'where to write the kubeconfig (default: kubeconfig in the data directory, with --in-memory in-memory.kubeconfig)',
@@ -38,7 +40,7 @@ const logging = (command: Command, usual: LogLevel): Command =>
     new Option('--log-level <level>', 'what goes to standard error').choices(LOG_LEVELS).default(usual),
   );
 
-const UP_PORTS = 'port on 127.0.0.1, 0 = any free one; with more than 50 members the next port is used, too';
+const UP_PORTS = 'port to listen on, 0 = any free one; with more than 50 members the next port is used, too';
 
 export function addUp(root: Command): void {
   following(staging(placing(keepingMembers(logging(serving(root.command('up'), UP_PORTS), 'error')))))
