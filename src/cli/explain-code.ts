@@ -2,7 +2,7 @@
 import { UserError } from '../base/errors.ts';
 import { plainText } from '../insight/plain-text.ts';
 
-const HEADER = /^\| code \| holds because \|$/;
+const HEADER = /^\| code \| meaning \|$/;
 
 /** By code; one row of the page may be about several. */
 export function codesIn(page: string): ReadonlyMap<string, string> {
