@@ -91,4 +91,13 @@ export const deliveryMutants: readonly Mutant[] = [
     replace: 'if (live.length > 0) {',
     caughtBy: 'delivery',
   },
+  // ---- members that leave
+  {
+    name: 'takes the Works of a member that leaves away',
+    danger: 'A member leaves the fleet, and what runs on it is deleted with the bindings.',
+    file: 'src/hub/work-generator/decide.ts',
+    find: 'const own = heir === undefined && !isMemberLeaving ?',
+    replace: 'const own = heir === undefined ?',
+    caughtBy: 'delivery',
+  },
 ];

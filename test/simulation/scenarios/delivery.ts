@@ -39,6 +39,7 @@ import {
   workNameOf,
 } from './delivery-checks.ts';
 import { agentActor, ensure, hubActor, identityOf, join, ledHubActor, placedKinds } from './fleet.ts';
+import { leaversKeepTheirs } from './leaving-checks.ts';
 import { person } from './person.ts';
 import { deployments, workloadsActor } from './workloads.ts';
 
@@ -110,6 +111,7 @@ export const deliveryScenario = ({ name, isLed, family, ciRuns }: DeliveryOption
     world.check(foreignThingsStay(story));
     world.check(nothingGoesBack(story));
     world.check(bindingsStay(story));
+    world.check(leaversKeepTheirs(story, HUBS));
     return () => unsettled(world, story);
   },
 });
