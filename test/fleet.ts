@@ -35,6 +35,8 @@ export interface AgentOptions {
   readonly server?: () => OwnServer;
   readonly provider?: PropertyProvider;
   readonly seed?: number;
+  /** What lies between the agent and the hub. */
+  between?(hub: Transport): Transport;
 }
 
 export interface FleetOptions extends Omit<HubOptions, 'mayWrite' | 'metrics' | 'isRemote'> {
@@ -269,14 +271,17 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
       if (settings.delivers !== undefined) startWorkloads(name, member, settings.delivers);
       if (agent !== false) fleet.startAgent(name);
     },
-    startAgent(name, { as = identityOf(name), probe, server, provider, seed = 5 } = {}) {
+    startAgent(
+      name,
+      { as = identityOf(name), probe, server, provider, seed = 5, between = (hub: Transport) => hub } = {},
+    ) {
       const member = fleet.member(name);
       const own = counted(member.as(admin), `${name} at home`, () => downs.has(name));
       const started = startAgent(
         {
           clock,
           random: seededRandom(seed).fork(name),
-          servers: { hub: counted(hub.as(as), name, () => cuts.has(name)), member: own },
+          servers: { hub: counted(between(hub.as(as)), name, () => cuts.has(name)), member: own },
           ...(settings.delivers === undefined ? {} : { catalogues: { member: member.running.catalogue } }),
           log: passLog(name, passes),
         },
