@@ -120,6 +120,11 @@ export const hubSelectingRules: readonly Rule[] = [{ apiGroups: ['*'], resources
 /** Only where somebody opts in: statuses that members report back go onto the objects on the hub. */
 export const hubStatusRules: readonly Rule[] = [{ apiGroups: ['*'], resources: ['*/status'], verbs: ['patch'] }];
 
+/** What KubeFleet's networking agents of a member use in its namespace; only where they are expected. */
+export const networkingRules: readonly Rule[] = [
+  { apiGroups: ['networking.fleet.azure.com'], resources: ['*'], verbs: ['*'] },
+];
+
 const leases = (verbs: readonly string[]): Rule => ({
   apiGroups: ['coordination.k8s.io'],
   resources: ['leases'],

@@ -15,12 +15,13 @@ import {
   hubSelectingRules,
   hubStatusRules,
   hubSystemRules,
+  networkingRules,
   type Rule,
   viewRules,
 } from '../api/rights.ts';
 import { writeYaml } from '../base/write-yaml.ts';
 
-export const ROLE_TARGETS = ['hub', 'hub-status', 'member', 'people'] as const;
+export const ROLE_TARGETS = ['hub', 'hub-status', 'hub-networking', 'member', 'people'] as const;
 export type RoleTarget = (typeof ROLE_TARGETS)[number];
 
 export const AGENT_ACCOUNT = 'flotilla-member';
@@ -72,6 +73,10 @@ const OBJECTS: Readonly<Record<RoleTarget, readonly KubeObject[]>> = {
   'hub-status': [
     role('ClusterRole', `${HUB_ACCOUNT}-status`, hubStatusRules),
     grant('ClusterRole', `${HUB_ACCOUNT}-status`, HUB_ACCOUNT),
+  ],
+  'hub-networking': [
+    role('ClusterRole', `${HUB_ACCOUNT}-networking`, networkingRules),
+    grant('ClusterRole', `${HUB_ACCOUNT}-networking`, HUB_ACCOUNT),
   ],
   member: [
     ...identity(AGENT_ACCOUNT),

@@ -1,7 +1,7 @@
 // `flotilla hub`: the hub's controllers against any Kubernetes API server. Several replicas may run; one leads.
 import { Registry } from 'prom-client';
 import { SYSTEM_NAMESPACE } from '../api/names.ts';
-import { hubBasicRules, hubSystemRules } from '../api/rights.ts';
+import { hubBasicRules, hubSystemRules, networkingRules } from '../api/rights.ts';
 import { wallClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { type ConnectOptions, connect } from '../cli/connect.ts';
@@ -48,8 +48,12 @@ export async function hub(options: HubCommandOptions): Promise<void> {
   });
   await checkRights(transport, {
     whom: "the hub's controllers",
-    needed: [{ rules: hubBasicRules }, { rules: hubSystemRules, namespace: SYSTEM_NAMESPACE }],
-    remedy: 'on the hub, "flotilla roles hub | kubectl apply -f -" gives these rights to the account flotilla-hub',
+    needed: [
+      { rules: hubBasicRules },
+      { rules: options.networkingAgentsEnabled ? networkingRules : [] },
+      { rules: hubSystemRules, namespace: SYSTEM_NAMESPACE },
+    ],
+    remedy: `on the hub, "flotilla roles hub | kubectl apply -f -" gives these rights to the account flotilla-hub${options.networkingAgentsEnabled ? ', and "flotilla roles hub-networking" those for networking agents' : ''}`,
   });
   await createIfAbsent(server, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } });
   await catalogue.refresh();

@@ -1,5 +1,7 @@
 // The flags about members that fall silent or leave, for all commands that run the hub's controllers.
 import type { Command } from 'commander';
+import type { AgentType } from '../api/member-status.ts';
+import { memberRules, networkingRules } from '../api/rights.ts';
 import type { Settings } from '../hub/membership/observed.ts';
 import { wholeNumber } from './whole-number.ts';
 
@@ -7,6 +9,7 @@ export interface MembershipFlags {
   /** In seconds. */
   readonly forceDeleteWaitTime: number;
   readonly unreachablePeriods: number;
+  readonly networkingAgentsEnabled?: boolean;
 }
 
 export const keepingMembers = (command: Command): Command =>
@@ -22,9 +25,17 @@ export const keepingMembers = (command: Command): Command =>
       'heartbeats that may be missed before a member counts as unreachable',
       wholeNumber(1, 100),
       3,
+    )
+    .option(
+      '--networking-agents-enabled',
+      "expect KubeFleet's networking agents beside the agent of each member, and give them rights in its namespace",
     );
 
-export const membershipOf = (flags: MembershipFlags): Pick<Settings, 'forceDeleteWaitMs' | 'unreachablePeriods'> => ({
+/** A member has joined when all of these have, and leaves when all have left. */
+const AGENTS: readonly AgentType[] = ['MemberAgent', 'MultiClusterServiceAgent', 'ServiceExportImportAgent'];
+
+export const membershipOf = (flags: MembershipFlags): Partial<Settings> => ({
+  ...(flags.networkingAgentsEnabled ? { agents: AGENTS, rules: [...memberRules, ...networkingRules] } : {}),
   forceDeleteWaitMs: flags.forceDeleteWaitTime * 1000,
   unreachablePeriods: flags.unreachablePeriods,
 });

@@ -8,6 +8,7 @@ import { families } from '../hub/families.ts';
 import { type GitOptions, gitRepoController } from '../hub/git/controller.ts';
 import { groupController } from '../hub/groups/controller.ts';
 import { membership } from '../hub/membership/controller.ts';
+import { memberMetrics, noMemberMetrics } from '../hub/membership/metrics.ts';
 import type { Settings } from '../hub/membership/observed.ts';
 import { overrideController } from '../hub/overrides/controller.ts';
 import { overrideFamilies } from '../hub/overrides/sources.ts';
@@ -73,7 +74,7 @@ function hubControllers(
 ): Controllers {
   const { mayWrite: _, metrics, isRemote, placements, runs, evictionsSince, git, ...settings } = options;
   return [
-    membership(settings),
+    membership(settings, undefined, metrics === undefined ? noMemberMetrics : memberMetrics(metrics)),
     groupController(),
     profileController(),
     // On another's server nothing of ours looks at what is written.

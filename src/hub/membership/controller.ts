@@ -17,6 +17,7 @@ import {
 } from '../sources.ts';
 import { works } from '../work-source.ts';
 import { decide } from './decide.ts';
+import { type MemberMetrics, noMemberMetrics } from './metrics.ts';
 import type { Identity, Observed, Settings } from './observed.ts';
 import { agentsOf, memberAgentOf } from './report.ts';
 
@@ -51,7 +52,11 @@ const identitiesOf = (see: See, cluster: string): readonly Identity[] =>
       .map((item) => ({ source, item })),
   );
 
-export function membership(settings: Partial<Settings> = {}, beats: Beats = createBeats()): Controller<Observed> {
+export function membership(
+  settings: Partial<Settings> = {},
+  beats: Beats = createBeats(),
+  metrics: MemberMetrics = noMemberMetrics,
+): Controller<Observed> {
   const all: Settings = { ...defaultSettings, ...settings };
   return {
     name: 'membership',
@@ -78,6 +83,7 @@ export function membership(settings: Partial<Settings> = {}, beats: Beats = crea
       const cluster = see.get(memberClusters, key);
       if (cluster === undefined) {
         beats.forget(key);
+        metrics.forget(key);
         return undefined;
       }
       const place = memberNamespace(key);
@@ -113,6 +119,7 @@ export function membership(settings: Partial<Settings> = {}, beats: Beats = crea
       )?.lastReceivedHeartbeat;
       const beatSeenAt =
         stamp === undefined ? undefined : beats.seen(key, { uid: cluster.metadata.uid ?? '', stamp, now: see.now });
+      metrics.looked(cluster, beatSeenAt);
       return {
         cluster,
         ...(internal === undefined ? {} : { internal }),

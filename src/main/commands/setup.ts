@@ -25,7 +25,7 @@ export function addRoles(root: Command): void {
     .addArgument(
       new Argument(
         '<for>',
-        "hub: of the hub's controllers; hub-status: lets them write statuses of placed objects; member: of an agent on its own cluster; people: on the hub, for teams and approvers",
+        "hub: of the hub's controllers; hub-status: lets them write statuses of placed objects; hub-networking: lets them give rights to networking agents; member: of an agent on its own cluster; people: on the hub, for teams and approvers",
       ).choices(ROLE_TARGETS),
     )
     .addHelpText(
