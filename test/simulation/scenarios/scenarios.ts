@@ -8,6 +8,7 @@ import { freezesScenario } from './freezes.ts';
 import { keepingScenario } from './keeping.ts';
 import { ledgerScenario } from './ledger.ts';
 import { membershipScenario } from './membership.ts';
+import { overridesScenario } from './overrides.ts';
 import { partitionedScenario } from './partitioned.ts';
 import { schedulingScenario } from './scheduling.ts';
 import { stagedScenario } from './staged.ts';
@@ -30,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
   keepingScenario,
   evictionsScenario,
   freezesScenario,
+  overridesScenario,
   partitionedScenario({ name: 'partitioned', isLed: true, ciRuns: 120 }),
   partitionedScenario({ name: 'partitioned-two-leaders', isLed: false, ciRuns: 60 }),
   stagedScenario({ name: 'staged', isLed: true, family: clusterFamily, ciRuns: 250 }),
