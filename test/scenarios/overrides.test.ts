@@ -80,6 +80,29 @@ describe('an override', () => {
     }
   });
 
+  const HUNDRED = Object.fromEntries(
+    Array.from({ length: 100 }, (_, at) => [`c${at + 1}`, { env: at < 3 ? 'prod' : 'test' }]),
+  );
+  scenario.for([clusterFamily])('that matches 3 of 100 clusters writes to 3', { members: HUNDRED }, async (it) => {
+    await it.give(configMap('1'));
+    await it.place(rolls({ maxUnavailable: '100%' }));
+    await it.runs(60_000);
+    expect(await it.said()).toEqual(DONE);
+    it.forget();
+    await it.give(ro([sets('x', ON({ env: 'prod' }))]));
+    await it.runs(60_000);
+    const values = Object.entries(await it.values());
+    expect(values.filter(([, value]) => value === 'x').map(([cluster]) => cluster)).toEqual(['c1', 'c2', 'c3']);
+    const writes = it.writes();
+    expect(writes).toMatchObject({
+      'hub patch clusterresourcebindings': 3,
+      'hub patch clusterresourcebindings/status': 3,
+      'hub patch works': 3,
+    });
+    const members = Object.keys(writes).flatMap((what) => /^c\d+/.exec(what)?.[0] ?? []);
+    expect(new Set(members)).toEqual(new Set(['c1', 'c2', 'c3']));
+  });
+
   scenario.for(families)('that changes or goes rolls out within the budget', MEMBERS, async (it) => {
     await it.give(configMap('1'), ro([sets('a')]));
     await it.place(rolls({ maxUnavailable: 1 }));

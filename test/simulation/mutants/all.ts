@@ -5,6 +5,7 @@ import { freezeMutants } from './freezes.ts';
 import { keepingMutants } from './keeping.ts';
 import type { Mutant } from './mutant.ts';
 import { mutants } from './mutants.ts';
+import { overrideMutants } from './overrides.ts';
 import { partitionedMutants } from './partitioned.ts';
 import { schedulingMutants } from './scheduling.ts';
 import { stagedMutants } from './staged.ts';
@@ -16,6 +17,7 @@ export const allMutants: readonly Mutant[] = [
   ...schedulingMutants,
   ...keepingMutants,
   ...evictionMutants,
+  ...overrideMutants,
   ...freezeMutants,
   ...partitionedMutants,
 ];
