@@ -227,6 +227,28 @@ describe.skipIf(skipsKubectl)('a fleet', () => {
     });
   });
 
+  test('join --revoke ends an identity at once, and a member that never reported is removed at once', async () => {
+    const file = join(folder, 'fifth.kubeconfig');
+    const about = ['--kubeconfig', fleet.kubeconfig, '--context', 'hub'];
+    expect(await flotilla(folder, ['join', 'fifth', ...about, '-o', file])).toMatchObject({ code: 0, stderr: '' });
+    const asFifth = () => kubectlFor({ kubeconfig: file }, folder).try(['auth', 'whoami', '-o', 'name']);
+    expect(await asFifth()).toMatchObject({ code: 0 });
+    expect(await flotilla(folder, ['join', 'fifth', '--revoke', ...about])).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining(
+        'serviceaccount/fifth-hub-cluster-access deleted\nthe identity of member "fifth" is',
+      ),
+    });
+    expect(await asFifth()).toMatchObject({ code: 1, stderr: expect.stringContaining('Unauthorized') });
+    // It has no identity now, and the command says so.
+    expect(await flotilla(folder, ['join', 'fifth', '--revoke', ...about])).toMatchObject({
+      code: 1,
+      stderr: 'error: member "fifth" has no identity on this hub\n',
+    });
+    await hub(['delete', 'memberclusters', 'fifth', '--timeout=30s']);
+  });
+
   test('the same controllers serve any API server that has the CRDs', async () => {
     // As on a cluster that has never heard of them.
     const crds = ['memberclusters', 'internalmemberclusters'].map(

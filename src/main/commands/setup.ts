@@ -82,7 +82,10 @@ export function addJoin(root: Command): void {
         },
       ) => {
         using server = await connect(options);
-        if (options.revoke) return revoke(server, name, print);
+        if (options.revoke) {
+          await revoke(server, name, print);
+          return;
+        }
         await join(
           server,
           findConnection(options),
