@@ -16,7 +16,9 @@ export const applyStrategy = s.object(
       'PartialComparison',
     ),
     whenToApply: s.defaulted(
-      s.oneOf(['Always', 'IfNotDrifted'], { doc: 'Whether an object that was changed on the member is overwritten.' }),
+      s.oneOf(['Always', 'IfNotDrifted', 'OnRevision'], {
+        doc: 'Whether an object that was changed on the member is overwritten: always, never, or only by a new revision.',
+      }),
       'Always',
     ),
     whenToTakeOver: s.defaulted(

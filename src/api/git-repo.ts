@@ -84,7 +84,13 @@ const spec = s.object(
     ),
     correctDrift: s.optional(
       s.object(
-        { enabled: s.optional(s.boolean({ doc: 'Objects that were changed on a cluster are put back.' })) },
+        {
+          enabled: s.optional(
+            s.boolean({
+              doc: 'Objects that were changed on a cluster are put back (default), or stay as they are until the next revision.',
+            }),
+          ),
+        },
         { doc: 'What happens to objects that were changed on a cluster.' },
       ),
     ),

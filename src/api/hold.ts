@@ -11,6 +11,7 @@ export type HoldCode =
   | 'BundleWindow'
   | 'CleaningUp'
   | 'ConcurrencyUsed'
+  | 'DependencyNotReady'
   | 'EarlierPartition'
   | 'EarlierStage'
   | 'Frozen'
@@ -78,6 +79,10 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
     `cluster "${facts['cluster'] ?? '?'}" is still cleaning up ${facts['works'] ?? '?'} Works, e.g. ${on}`,
   ConcurrencyUsed: (facts, on) =>
     `${facts['inFlight'] ?? '?'} clusters of stage "${facts['stage'] ?? '?'}" are under way, ${facts['maxConcurrency'] ?? '?'} may be; the first is ${on} (${causeIn(facts)})`,
+  DependencyNotReady: (facts, on) =>
+    facts['state'] === undefined
+      ? `it depends on ${on}, which is not placed on this cluster`
+      : `it depends on ${on}, which is ${facts['state']} on this cluster: ${facts['accepted'] ?? 'Ready'} is required`,
   EarlierPartition: (facts, on) =>
     `partition "${facts['partition'] ?? '?'}" is not ready: ${facts['notReady'] ?? '?'} of ${facts['size'] ?? '?'} clusters are not ready, at most ${facts['maxUnavailable'] ?? '?'} may be; the first is ${on} (${causeIn(facts)})`,
   EarlierStage: (facts, on) => `${on} is still in stage "${facts['stage'] ?? '?'}"`,

@@ -4,6 +4,7 @@ import { definePair, type Infer, rule, s, type WithSpec } from './build.ts';
 import { age, conditionGeneration, conditionStatus, generation, text, wide } from './columns.ts';
 import { placementGroup, V1 } from './groups.ts';
 import type { Column } from './kind.ts';
+import { labelSelector } from './label-selector.ts';
 import { partitionReads, warningOfPartitions } from './partition-warnings.ts';
 import { partitionedStrategy } from './partitioned-strategy.ts';
 import { COUNT_OR_PERCENT } from './patterns.ts';
@@ -11,6 +12,7 @@ import { admitPlacement } from './placement-admission.ts';
 import { writtenPolicy } from './placement-policy.ts';
 import { placementStatus } from './placement-state.ts';
 import { placementResourceSelector } from './resource-selector.ts';
+import { ROLLOUT_WORDS } from './rollout-state.ts';
 import { selectorReads, warningOfNothing } from './selector-warnings.ts';
 
 const rollingUpdate = s.object(
@@ -109,6 +111,24 @@ const source = s.object(
   { doc: 'Where the objects come from, in place of resourceSelectors.' },
 );
 
+const dependency = s.object(
+  {
+    name: s.optional(s.string({ doc: 'A placement of the same kind and namespace.', maxLength: 253 })),
+    selector: s.optional(labelSelector('Labels of placements of the same kind and namespace.')),
+    acceptedStates: s.optional(
+      s.array(s.oneOf(ROLLOUT_WORDS, { doc: 'A state of the dependency on the cluster.' }), {
+        doc: 'States of the dependency in which the cluster may go on. Default: Ready.',
+        maxItems: ROLLOUT_WORDS.length,
+      }),
+    ),
+  },
+  {
+    doc: 'Placements that must be in an accepted state on a cluster first. All that match count.',
+    rules: [rule("has(self.name) && self.name != '' || has(self.selector)", 'give name or selector')],
+  },
+);
+export type PlacementDependency = Infer<typeof dependency>;
+
 const isNamespace = (selector: string) =>
   `${selector}.group == '' && ${selector}.version == 'v1' && ${selector}.kind == 'Namespace'`;
 const picksInside = (selector: string) =>
@@ -125,6 +145,12 @@ const spec = s.object(
       }),
     ),
     source: s.optional(source),
+    dependsOn: s.optional(
+      s.array(dependency, {
+        doc: 'A cluster gets a revision once these are in an accepted state there. Not with strategy type External.',
+        maxItems: 50,
+      }),
+    ),
     policy: s.optional(writtenPolicy),
     strategy: s.optional(strategy),
     revisionHistoryLimit: s.defaulted(
@@ -150,6 +176,11 @@ const spec = s.object(
         'has(self.resourceSelectors) != has(self.source)',
         'resourceSelectors are required, unless source is set in their place',
         '.resourceSelectors',
+      ),
+      rule(
+        "!has(self.dependsOn) || !has(self.strategy) || self.strategy.type != 'External'",
+        'type External takes no dependsOn: the stages of a run set the order',
+        '.dependsOn',
       ),
       rule('!has(oldSelf.policy) || has(self.policy)', 'policy cannot be removed once it is set', '.policy'),
       // Differs from KubeFleet: an absent policy counts as PickAll for ResourcePlacements too.

@@ -43,7 +43,10 @@ export interface HubPlacement {
 
 const ORPHAN = 'orphan';
 
-/** Index: `gitRepo` (namespace and name of the GitRepo that its source names). */
+/** In the index `dependsOn`: a dependency that names no placement. No object has this name. */
+export const ANY_PLACEMENT = '*';
+
+/** Indexes: `gitRepo` (namespace and name of the GitRepo that its source names), `dependsOn` (keys of placements, or ANY_PLACEMENT). */
 export const placementSource = (resource: Resource): Source<HubPlacement> => ({
   on: 'hub',
   resource,
@@ -52,7 +55,15 @@ export const placementSource = (resource: Resource): Source<HubPlacement> => ({
     const unbuilt = notSupportedIn(status?.holds, resource);
     const wasOrphaned = old?.isOrphaned === true && old.metadata.uid === metadata.uid;
     return {
-      metadata: only(metadata, 'generation', 'creationTimestamp', 'deletionTimestamp', 'finalizers', 'annotations'),
+      metadata: only(
+        metadata,
+        'generation',
+        'creationTimestamp',
+        'deletionTimestamp',
+        'finalizers',
+        'labels',
+        'annotations',
+      ),
       spec: spec as PlacementSpec,
       conditions: status?.conditions ?? [],
       observedResourceIndex: status?.observedResourceIndex ?? '',
@@ -64,6 +75,9 @@ export const placementSource = (resource: Resource): Source<HubPlacement> => ({
   indexes: {
     gitRepo: ({ metadata, spec }) =>
       spec?.source === undefined ? [] : [keyOf(metadata.namespace ?? SYSTEM_NAMESPACE, spec.source.gitRepo)],
+    dependsOn: ({ metadata, spec }) => [
+      ...new Set((spec?.dependsOn ?? []).map(({ name = '' }) => keyOf(metadata.namespace, name || ANY_PLACEMENT))),
+    ],
   },
 });
 

@@ -48,6 +48,7 @@ const namespace = { group: '', version: 'v1', kind: 'Namespace', name: 'shop' };
 const selecting = (...resourceSelectors: readonly unknown[]): Spec => ({ resourceSelectors });
 const policy = (value: Spec): Spec => ({ resourceSelectors: [deployment], policy: value });
 const strategy = (value: Spec): Spec => ({ resourceSelectors: [deployment], strategy: value });
+const depending = (dependency: Spec, value: Spec = {}): Spec => ({ ...strategy(value), dependsOn: [dependency] });
 const tolerating = (...tolerations: readonly unknown[]): Spec => policy({ placementType: 'PickAll', tolerations });
 const affinity = (placementType: string, clusterAffinity: Spec): Spec =>
   policy({
@@ -323,6 +324,21 @@ const placements: readonly Row[] = [
     message: 'type Partitioned takes no rollingUpdate: its limits are in partitioned',
     accepted: [create(strategy({ type: 'Partitioned' }))],
     refused: [create(strategy({ type: 'Partitioned', rollingUpdate: { maxUnavailable: 1 } }))],
+  },
+  {
+    kinds: both(placement),
+    message: 'type External takes no dependsOn: the stages of a run set the order',
+    accepted: [create(depending({ name: 'db' }, { type: 'Partitioned' }))],
+    refused: [create(depending({ name: 'db' }, { type: 'External' }))],
+  },
+  {
+    kinds: both(placement),
+    message: 'give name or selector',
+    accepted: [
+      create(depending({ name: 'db' })),
+      create(depending({ selector: {}, acceptedStates: ['Ready', 'Modified'] })),
+    ],
+    refused: [create(depending({ acceptedStates: ['Ready'] })), create(depending({ name: '' }))],
   },
   {
     kinds: both(placement),

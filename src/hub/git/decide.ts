@@ -10,7 +10,6 @@ import { type Action, type Decision, type Failure, idle } from '../../runtime/co
 import { isLasting } from '../bindings/lasting-failure.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
-import { DRIFT_IS_CORRECTED } from './fleet-file.ts';
 import type { Followed } from './following.ts';
 import { changePlacement, createPlacement, isForeign, type WantedPlacement, wantedPlacement } from './placements.ts';
 import type { RepoBundle } from './render.ts';
@@ -132,12 +131,7 @@ function statusIn(observed: Observed, problems: readonly GitProblem[]): readonly
     repo,
     followed,
     problems,
-    warnings: [
-      ...(followed.repo?.warnings ?? []),
-      ...(repo.spec.correctDrift?.enabled === false
-        ? [{ reason: 'FieldIgnored', message: `spec.correctDrift: ${DRIFT_IS_CORRECTED}` }]
-        : []),
-    ],
+    warnings: followed.repo?.warnings ?? [],
     placements,
     now,
   });

@@ -2,8 +2,10 @@
 // Guarantee: each field is acted upon, or named with its line: as a problem where ignoring it would place something else, else as a warning.
 import type { GitProblem, GitTarget } from '../../api/git-repo.ts';
 import type { PartitionedStrategy } from '../../api/partitioned-strategy.ts';
+import type { PlacementDependency } from '../../api/placement.ts';
 import { isObject } from '../../base/json.ts';
 import { type LocatedDocument, locateYamlDocuments, YamlError } from '../../base/yaml.ts';
+import { dependenciesIn, driftIn } from './fleet-dependencies.ts';
 import { criteriaIn, type Fields, isTextMap, type Place, type Say, targetsIn } from './fleet-fields.ts';
 import {
   type Customization,
@@ -19,6 +21,9 @@ export interface FleetFile extends RenderOptions {
   readonly rolloutStrategy?: PartitionedStrategy;
   readonly paused?: boolean;
   readonly keepResources?: boolean;
+  readonly dependsOn?: readonly PlacementDependency[];
+  /** false = what is changed on a cluster stays until the next revision. */
+  readonly correctDrift?: boolean;
   readonly overrideTargets?: readonly GitTarget[];
   readonly targetCustomizations?: readonly Customization[];
   /** Default FirstMatch. */
@@ -31,14 +36,12 @@ export interface ReadFleetFile {
   readonly warnings: readonly GitProblem[];
 }
 
-export const DRIFT_IS_CORRECTED = 'it cannot be turned off yet: objects that were changed on a cluster are put back';
 /** A placement has such a name, and so has what is made of it. */
 const BUNDLE_NAME = /^[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?$/;
 const LIMIT = /^(\+?0*[1-9][0-9]{0,8}|[+-]?([0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9})%)$/;
 
 /** Without them the clusters would get something else, or too early. */
 const REFUSED: Readonly<Record<string, string>> = {
-  dependsOn: 'dependsOn is not supported yet',
   serviceAccount: 'serviceAccount is not supported: agents cannot impersonate',
 };
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
@@ -117,8 +120,10 @@ function optionsIn(fields: Fields, refuse: Say, warn: Say): FleetFile {
       if (typeof value === 'boolean') options[key] = value;
       else refuse(place, 'true or false is expected');
     } else if (key === 'correctDrift') {
-      if (!isObject(value)) refuse(place, 'a map is expected');
-      else if (value['enabled'] === false) warn(place, DRIFT_IS_CORRECTED);
+      const isEnabled = driftIn(value, place, refuse, warn);
+      if (isEnabled !== undefined) options.correctDrift = isEnabled;
+    } else if (key === 'dependsOn') {
+      options.dependsOn = dependenciesIn(value, place, refuse, warn);
     } else if (key === 'rolloutStrategy') {
       const strategy = strategyIn(value, refuse, warn);
       if (strategy !== undefined) options.rolloutStrategy = strategy;

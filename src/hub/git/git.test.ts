@@ -101,7 +101,15 @@ describe('fleet.yaml', () => {
   });
   test.each([
     ['unknown keys are a warning with their line', 'name: web\nfoo: 1\n', [], ['2: foo']],
-    ['what would place something else is a problem', 'name: web\n\ndependsOn:\n- name: x\n', ['3: dependsOn'], []],
+    ['what would place something else is a problem', 'name: web\n\nserviceAccount: x\n', ['3: serviceAccount'], []],
+    ['a dependency without a name', 'name: web\ndependsOn:\n- acceptedStates: []\n', ['3: dependsOn[0]'], []],
+    [
+      'a dependency in a state that there is not',
+      'dependsOn:\n- name: x\n  acceptedStates: [Ready, Happy]\n',
+      ['3: dependsOn[0].acceptedStates'],
+      [],
+    ],
+    ['an unknown key of a dependency', 'dependsOn:\n- name: x\n  when: later\n', [], ['3: dependsOn[0].when']],
     ['a chart from elsewhere', 'helm:\n  chart: x\n  repo: https://example.com\n', ['3: helm.repo'], []],
     ['a path out of the bundle', 'kustomize:\n  dir: ../x\n', ['2: kustomize.dir'], []],
     [
@@ -120,7 +128,9 @@ describe('fleet.yaml', () => {
     ],
     ['a name that is none', 'name: Web.1\n', ['1: name'], []],
     ['two documents', 'name: a\n---\nname: b\n', ['3: one map with fields such as rolloutStrategy is expected'], []],
-    ['drift that cannot be left', 'correctDrift: {enabled: false}\n', [], ['1: correctDrift']],
+    ['drift that is left', 'correctDrift: {enabled: false}\n', [], []],
+    ['drift without a word', 'correctDrift:\n  enabled: maybe\n', ['2: correctDrift.enabled'], []],
+    ['drift by force', 'correctDrift:\n  enabled: true\n  force: true\n', [], ['3: correctDrift.force']],
   ])('%s', (_it, text, problems, warnings) => {
     expect(read(text)).toMatchObject({ problems, warnings });
   });

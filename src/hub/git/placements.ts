@@ -16,6 +16,7 @@ export interface WantedPlacement {
   readonly labels: Readonly<Record<string, string>>;
   readonly spec: {
     readonly source: NonNullable<PlacementSpec['source']>;
+    readonly dependsOn?: NonNullable<PlacementSpec['dependsOn']>;
     readonly policy: NonNullable<PlacementSpec['policy']>;
     readonly strategy: object;
   };
@@ -33,17 +34,23 @@ export function wantedPlacement(
   const keeps = repo.spec.keepResources === true || options.keepResources === true;
   const spec = {
     source: { gitRepo: repo.metadata.name ?? '', bundle: name },
+    ...(options.dependsOn === undefined || options.dependsOn.length === 0 ? {} : { dependsOn: options.dependsOn }),
     policy,
     strategy: {
       type: 'Partitioned',
       partitioned: rolloutStrategy,
       paused: isPaused,
+      ...(correctsDrift(repo, options) ? {} : { applyStrategy: { whenToApply: 'OnRevision' as const } }),
       deleteStrategy: { propagationPolicy: keeps ? 'Abandon' : 'Delete' },
     },
   };
   const ownLabels = { ...options.labels, [labels.gitRepo]: shortened(repo.metadata.name ?? '') };
   return { name, labels: ownLabels, spec, hash: sha256(canonicalJson([spec, ownLabels])) };
 }
+
+/** Differs from Rancher Fleet: drift is corrected unless it is turned off. What the GitRepo turns on counts for all of its bundles. */
+const correctsDrift = (repo: HubGitRepo, { correctDrift }: RepoBundle['options']): boolean =>
+  repo.spec.correctDrift?.enabled === true || (correctDrift ?? repo.spec.correctDrift?.enabled ?? true);
 
 const MAX_LABEL = 63;
 const shortened = (name: string): string =>
@@ -84,6 +91,7 @@ export function changePlacement(
     seen(family.placements, placement),
     [
       { op: 'add', path: '/spec/source', value: wanted.spec.source },
+      ...dependenciesPatch(placement, wanted),
       { op: 'add', path: '/spec/policy', value: wanted.spec.policy as Json },
       { op: 'add', path: '/spec/strategy', value: wanted.spec.strategy as Json },
       { op: 'add', path: '/metadata/labels', value: wanted.labels },
@@ -91,4 +99,9 @@ export function changePlacement(
     ],
     'the repository asks for something else',
   );
+}
+
+function dependenciesPatch({ spec }: HubPlacement, { spec: { dependsOn } }: WantedPlacement) {
+  if (dependsOn !== undefined) return [{ op: 'add', path: '/spec/dependsOn', value: dependsOn as Json }] as const;
+  return spec.dependsOn === undefined ? [] : ([{ op: 'remove', path: '/spec/dependsOn' }] as const);
 }

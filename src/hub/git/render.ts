@@ -10,6 +10,7 @@ import { inOrder } from '../revisions/order.ts';
 import type { VariantBook } from '../revisions/variants.ts';
 import { CHART, contentIn, KUSTOMIZATION, type Outputs } from './bundle-content.ts';
 import { type Fleet, objectsOfAll, variantsOf } from './bundle-variants.ts';
+import { cyclesIn } from './fleet-dependencies.ts';
 import { type FleetFile, readFleetFile } from './fleet-file.ts';
 import { definedIn, inItsNamespace, type ParsedFiles, type Placed, type Scope, unreadable } from './manifests.ts';
 import { type BundleFiles, type Found, findBundles, isRead, isWithin, nameOf } from './paths.ts';
@@ -71,6 +72,8 @@ export async function render(input: RenderInput): Promise<RenderedRepo> {
     await input.breathe();
   }
   refuseDoubles(drafts);
+  for (const { bundle, ...problem } of cyclesIn(drafts))
+    for (const draft of drafts) if (draft.name === bundle) draft.problems.push({ ...whereIn(draft), ...problem });
   for (const draft of drafts) problems.push(...draft.problems.map((each) => ({ bundle: draft.name, ...each })));
   return {
     bundles: drafts.map(({ name, directory, options, contents, book, problems: own }) => ({
@@ -108,11 +111,15 @@ interface Draft {
   readonly name: string;
   readonly directory: string;
   readonly options: FleetFile;
+  /** The path of its fleet.yaml. */
+  readonly file?: string;
   /** By variant. */
   readonly contents: ReadonlyMap<string, readonly Placed[]>;
   readonly book?: VariantBook;
   readonly problems: GitProblem[];
 }
+
+const whereIn = ({ file }: Draft) => (file === undefined ? {} : { file });
 
 const orderedOf = ({ apiVersion, kind, metadata }: KubeObject) => ({
   ...groupVersionOf(apiVersion),
@@ -136,7 +143,9 @@ async function draftOf(files: BundleFiles, input: RenderInput, warnings: GitProb
   const name = options.name ?? bundleName(input.repo, directory);
   const warn = (all: readonly GitProblem[]) => warnings.push(...all.map((each) => ({ bundle: name, ...each })));
   warn(read.warnings);
-  if (read.problems.length > 0) return { name, directory, options, contents: new Map(), problems: [...read.problems] };
+  const where = file === undefined ? {} : { file: file.path };
+  if (read.problems.length > 0)
+    return { name, directory, options, ...where, contents: new Map(), problems: [...read.problems] };
   const { contents, book, problems, ...found } = await variantsOf(options, input.fleet, async (custom, labels) => {
     const made = await contentIn({ ...input, name, files, options: custom, labels });
     warn(made.warnings);
@@ -149,7 +158,8 @@ async function draftOf(files: BundleFiles, input: RenderInput, warnings: GitProb
     return { objects: placed.objects, problems: own };
   });
   warn(found.warnings.map((each) => ({ ...each, reason: 'RenderFailed' })));
-  return { name, directory, options, contents, ...(book === undefined ? {} : { book }), problems: [...problems] };
+  const books = book === undefined ? {} : { book };
+  return { name, directory, options, ...where, contents, ...books, problems: [...problems] };
 }
 
 function inNamespaces(objects: readonly Placed[], scope: Scope) {

@@ -23,6 +23,7 @@ import {
   type WatchRule,
   type WholeRef,
 } from '../../runtime/controller.ts';
+import { dependentsOf, observeDependencies } from '../dependencies/observe.ts';
 import type { PlacementFamily } from '../families.ts';
 import { freezeRule, freezesIn } from '../freezes/sources.ts';
 import { groupRule, groupsIn } from '../groups/sources.ts';
@@ -144,6 +145,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const orders =
       latest && observeOrders(see, { family, placement, snapshot: latest.metadata.name ?? '', for: 'reports' });
     if (isNeed(orders)) return orders;
+    const heldOn = observeDependencies(see, family, placement, bindings);
     const statusDue = pace.seen(key, previous, see.now, statusIntervalMs(bindings.length * weight));
     const pending = pendingOf(key, selected, latest, see.now);
     return {
@@ -157,6 +159,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
       members: see.now < statusDue ? [] : membersOf(see, bindings),
       groups: groupsIn(see),
       freezes: freezesIn(see),
+      ...(heldOn === undefined ? {} : { heldOn }),
       previous,
       ...(mirror === undefined ? {} : { mirror }),
       statusDue,
@@ -211,7 +214,10 @@ export function placementController(family: PlacementFamily, options: PlacementO
       { source: family.resourceSnapshots, toKeys: ofPlacement },
       {
         source: family.bindings,
-        toKeys: ofPlacement,
+        toKeys: (item: HubBinding, see: See, old?: HubBinding) => [
+          ...ofPlacement(item),
+          ...dependentsOf(see, family, item, old),
+        ],
         // They are many and change often; nothing but the status, and what history keeps, depends on them. So one look for many changes, and
         // none while those have work to do who bring about what is told.
         notBefore: (key, now) => Math.max(now + STATUS_INTERVAL_MS, pace.due(key, now)),

@@ -220,6 +220,7 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
       members: living.members,
       groups: living.groups,
       freezes: living.freezes,
+      heldOn: living.heldOn,
       holds,
       now,
     }),

@@ -36,6 +36,7 @@ export interface Living {
   /** undefined = they cannot be read. */
   readonly groups?: PlacementStatusInput['groups'];
   readonly freezes?: PlacementStatusInput['freezes'];
+  readonly heldOn?: PlacementStatusInput['heldOn'];
   readonly previous: PlacementStatus | undefined;
   /** Absent = its status is not copied. */
   readonly mirror?: Mirror;

@@ -36,6 +36,8 @@ export interface PlacementStatusInput {
   readonly members: readonly MemberCluster[];
   /** undefined = they cannot be read. */
   readonly groups?: readonly ClusterGroupFacts[] | undefined;
+  /** What a cluster waits for of other placements; absent = it depends on none. */
+  readonly heldOn?: ((cluster: string) => Hold | undefined) | undefined;
   /** absent = there are none. */
   readonly freezes?: readonly FreezeFacts[] | undefined;
   /**

@@ -229,6 +229,7 @@ function planNow(input: PlacementStatusInput): BindingPlan | undefined {
     },
     groups,
     freezes,
+    heldOn: input.heldOn,
     now,
   });
   return planned?.plan;

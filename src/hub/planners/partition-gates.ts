@@ -78,6 +78,7 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
   function waiting(target: PartitionTarget): Hold | undefined {
     const { row } = target;
     if (row.undecided !== undefined) return row.undecided;
+    if (row.held !== undefined) return row.held;
     const predecessor = row.state === 'scheduled' ? predecessors.get(row.cluster) : undefined;
     if (predecessor !== undefined) return predecessorHold(target, predecessor, limits);
     const gate = pass.gates.get(target.key);

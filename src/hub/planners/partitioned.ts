@@ -116,7 +116,11 @@ function targetOf(
     isCurrent,
     isServing,
     isAvailable: isServing && (limits.mode === 'FleetExact' || row.reachable),
-    isHeld: isPaused || row.undecided !== undefined || (row.state === 'scheduled' && predecessors.has(row.cluster)),
+    isHeld:
+      isPaused ||
+      row.undecided !== undefined ||
+      row.held !== undefined ||
+      (row.state === 'scheduled' && predecessors.has(row.cluster)),
     isExcluded: (limits.excludesUnreachable && !row.reachable) || (limits.excludesPaused && isPaused && !isCurrent),
     // Clocks differ: without a soak time, availability that was written in the future counts at once.
     isSoaking: limits.soakMs > 0 && isServing && row.since + limits.soakMs > now,

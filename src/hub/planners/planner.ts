@@ -38,6 +38,8 @@ export interface Row {
   readonly wants: Revision;
   /** Why nobody can say what it should have: then it stays as it is, and `wants` is what it has. */
   readonly undecided?: Hold;
+  /** It waits for something outside of this rollout, such as a dependency; `wants` is what it gets afterwards. */
+  readonly held?: Hold;
   readonly health: Health;
   /** When its health became what it is; 0 = unknown. */
   readonly since: number;

@@ -721,3 +721,26 @@ describe('any rolling update', () => {
     );
   });
 });
+
+describe('clusters that wait for something else', () => {
+  const hold: Hold = {
+    code: 'DependencyNotReady',
+    subject: { group: 'cluster.kubernetes-fleet.io', kind: 'MemberCluster', name: 'c1' },
+    facts: {},
+  };
+  test('keep what they have, use no slot of others, and are not complete', () => {
+    const rows = bindings('B ro c1 c2 c3; B fo c4; S c5 c6').map((each) =>
+      ['c1', 'c4', 'c5'].includes(each.key) ? { ...each, held: hold } : each,
+    );
+    const limits = { maxUnavailable: 2, maxSurge: 1, unavailablePeriodMs: 0, target: 6 };
+    const binding = { group: 'placement.kubernetes-fleet.io', kind: 'ClusterResourceBinding' };
+    const plan = rolling({ rows, limits: { ...limits, binding }, state: undefined, now: NOW });
+    expect(plan.move).not.toContain('c1');
+    expect(plan.move).not.toContain('c4');
+    expect(plan.move).not.toContain('c5');
+    expect(plan.move).toContain('c6');
+    expect(plan.stale).toEqual(expect.arrayContaining(['c1', 'c4', 'c5']));
+    for (const key of ['c1', 'c4', 'c5']) expect(plan.holds[key]).toBe(hold);
+    expect(plan.done).toBe(false);
+  });
+});

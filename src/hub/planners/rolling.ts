@@ -77,10 +77,11 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   };
 
   const outdated = live.filter(isOutdated);
-  const [broken, toUpdate] = split(outdated, ({ health }) => health === 'failed' || health === 'starting');
+  const [held, free] = split(outdated, (row) => row.held !== undefined);
+  const [broken, toUpdate] = split(free, ({ health }) => health === 'failed' || health === 'starting');
   // Differs from KubeFleet: taking away what is known not to work costs nothing. Of a binding that was just unscheduled, or is being applied
   // anew, nothing is known: most likely it works. It counts for nobody, so it goes as soon as the others suffice without it.
-  const [free, serving] = split(leaving, isDown);
+  const [down, serving] = split(leaving, isDown);
   const [costly, unsure] = split(serving, isReady);
   const removing = costly.slice(0, Math.max(0, figures.maxRemove));
   const spare = figures.maxRemove >= 0 ? unsure : [];
@@ -93,16 +94,16 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
     scheduled.filter(({ deleting }) => !deleting),
     ({ cluster }) => predecessors.has(cluster),
   );
-  const [undecided, toBind] = split(unblocked, (row) => row.undecided !== undefined);
+  const [undecided, toBind] = split(unblocked, (row) => row.undecided !== undefined || row.held !== undefined);
   const binding = toBind.slice(0, Math.max(0, figures.maxAdd));
 
   const moving = [...broken, ...updating, ...binding];
   const isMoving = new Set(moving);
-  const isRemoved = new Set([...free, ...removing, ...spare]);
+  const isRemoved = new Set([...down, ...removing, ...spare]);
   const remove = rows.filter((row) => isRemoved.has(row));
   const staleUpdates = toUpdate.filter((row) => !isMoving.has(row));
   const staleBinds = toBind.filter((row) => !isMoving.has(row));
-  const stale = [...staleUpdates, ...blocked, ...undecided, ...staleBinds];
+  const stale = [...staleUpdates, ...held, ...blocked, ...undecided, ...staleBinds];
   const kept = serving.filter((row) => !isRemoved.has(row));
 
   const clock = waiting(present, limits, now);
@@ -113,6 +114,7 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   for (const row of staleBinds) holds[row.key] = gates.surge(row);
   for (const row of blocked) holds[row.key] = gates.predecessor(row, predecessors.get(row.cluster) as Row);
   for (const row of [...undecided, ...live]) if (row.undecided !== undefined) holds[row.key] ??= row.undecided;
+  for (const row of [...held, ...undecided]) if (row.held !== undefined) holds[row.key] ??= row.held;
   for (const row of live) {
     const hold = holds[row.key] === undefined && !isMoving.has(row) ? gates.own(row) : undefined;
     if (hold !== undefined) holds[row.key] = hold;

@@ -3,6 +3,7 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import { type Controller, isNeed, type See, type WholeRef } from '../../runtime/controller.ts';
+import { dependentsOf, dependentsOn, observeDependencies } from '../dependencies/observe.ts';
 import type { PlacementFamily } from '../families.ts';
 import { freezeRule, freezesIn } from '../freezes/sources.ts';
 import { groupRule, groupsIn } from '../groups/sources.ts';
@@ -40,14 +41,21 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
       {
         source: family.placements,
         // Its status changes all the time, and is our business only when something turns out not to be built yet, or no longer.
-        toKeys: (item, _see, old) =>
-          old !== undefined && isSameSpec(item, old) && (item.unbuilt === undefined) === (old.unbuilt === undefined)
+        toKeys: (item, see, old) => [
+          ...(old !== undefined && isSameSpec(item, old) && (item.unbuilt === undefined) === (old.unbuilt === undefined)
             ? []
-            : [ownKey(item)],
+            : [ownKey(item)]),
+          ...(deepEqual(item.metadata.labels, old?.metadata.labels)
+            ? []
+            : dependentsOn(see, family, ownKey(item), item.metadata.namespace)),
+        ],
       },
       {
         source: family.bindings,
-        toKeys: (item, _see, old) => (old !== undefined && isNoNews(item, old) ? [] : [placementKeyOf(item)]),
+        toKeys: (item, see, old) => [
+          ...(old !== undefined && isNoNews(item, old) ? [] : [placementKeyOf(item)]),
+          ...dependentsOf(see, family, item, old),
+        ],
         notBefore: looks.due,
       },
       {
@@ -90,10 +98,12 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
       if (isNeed(orders)) return orders;
       // What it selects now, and no snapshot has, only its own controller knows.
       const unbuilt = notSupported(placement)[0] ?? placement.unbuilt;
+      const heldOn = observeDependencies(see, family, placement, bindings);
       return {
         family,
         placement,
         bindings,
+        ...(heldOn === undefined ? {} : { heldOn }),
         newest,
         orders,
         ...(unbuilt === undefined ? {} : { unbuilt }),

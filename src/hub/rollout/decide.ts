@@ -1,5 +1,6 @@
 // The rollout of one placement: the plan of its strategy, carried out on its bindings (orders/carry-out.ts). Which strategy that is does not matter here.
 // Guarantee: a binding's spec changes only by a plan that saw its present state; new copies are written before old ones are deleted.
+import type { Hold } from '../../api/hold.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { PlacementEventReason } from '../../api/placement.ts';
 import { InvariantError } from '../../base/errors.ts';
@@ -31,6 +32,8 @@ export interface Observed {
   readonly unbuilt?: NotSupported;
   member(cluster: string): MemberFacts | undefined;
   readonly groups: readonly ClusterGroupFacts[] | undefined;
+  /** What a cluster waits for of other placements; absent = it depends on none. */
+  readonly heldOn?: (cluster: string) => Hold | undefined;
   /** absent = there are none. */
   readonly freezes?: readonly FreezeFacts[];
   /** What stopped the last pass over this placement. */

@@ -23,6 +23,8 @@ export interface PlanInput {
   readonly groups: readonly ClusterGroupFacts[] | undefined;
   /** absent = there are none. */
   readonly freezes?: readonly FreezeFacts[] | undefined;
+  /** What a cluster waits for outside of this rollout; absent = nothing does. */
+  readonly heldOn?: ((cluster: string) => Hold | undefined) | undefined;
   readonly now: number;
 }
 
@@ -36,13 +38,23 @@ export function planOf(input: PlanInput): Planned | undefined {
   const { family, placement, bindings, orders, policySnapshot, member, groups, now } = input;
   const strategy = strategyOf(placement);
   if (strategy === undefined) return undefined;
-  const rows = rowsOf({ bindings, source: family.bindings, orders, member });
+  const rows = withHolds(rowsOf({ bindings, source: family.bindings, orders, member }), input.heldOn);
   const about = refTo(family.placement, placement);
   const planFor = (of: readonly Row[]): BindingPlan =>
     strategy.plan({ family, spec: placement.spec, policySnapshot, placement: about, groups, rows: of, now });
   if (placement.spec.strategy?.paused === true) return { rows, plan: paused(rows, planFor(rows), about) };
   const freeze = frozenIn(input.freezes ?? [], about, now);
   return { rows, plan: freeze === undefined ? planFor(rows) : frozen(rows, planFor, freeze) };
+}
+
+/** Only what would get something waits: what a cluster has already stays. */
+function withHolds(rows: readonly Row[], heldOn: PlanInput['heldOn']): readonly Row[] {
+  if (heldOn === undefined) return rows;
+  return rows.map((row) => {
+    const isMeant = row.state === 'scheduled' || (row.state === 'bound' && isOutdated(row));
+    const held = isMeant && !row.deleting ? heldOn(row.cluster) : undefined;
+    return held === undefined ? row : { ...row, held };
+  });
 }
 
 /**

@@ -99,7 +99,11 @@ function ownersFor({ owner, isForsaken, isYielded }: Case, live: KubeObject): Ow
 }
 
 /** What the strategy does not let us write over. A manifest that has changed since is applied over any drift, as in KubeFleet. */
-function unlike({ identifier, wanted, strategy }: Case, live: KubeObject, { isOurs }: Owners): Operation | undefined {
+function unlike(
+  { identifier, wanted, strategy }: Case,
+  live: KubeObject,
+  { isOurs, isAsWanted }: Owners,
+): Operation | undefined {
   const { whenToTakeOver, whenToApply, comparisonOption } = strategy;
   const what = describe(identifier);
   if (!isOurs) {
@@ -108,9 +112,11 @@ function unlike({ identifier, wanted, strategy }: Case, live: KubeObject, { isOu
     const message = `${what} was on the member before and differs from the hub in ${named(diffs)}; whenToTakeOver is IfNoDiff`;
     return { do: 'refuse', reason: 'FailedToTakeOver', message, diffs, cause: { code: 'FoundDiff' } };
   }
-  if (whenToApply !== 'IfNotDrifted' || hashOf(live) !== hashOf(wanted.object)) return undefined;
+  if (whenToApply === 'Always' || hashOf(live) !== hashOf(wanted.object)) return undefined;
   const drifts = compared(wanted.object, live, comparisonOption);
   if (drifts.length === 0) return undefined;
+  // What others changed stays and is reported; an owner that is missing is worth a write.
+  if (whenToApply === 'OnRevision') return isAsWanted ? { do: 'nothing' } : undefined;
   const message = `${what} was changed on the member in ${named(drifts)}; whenToApply is IfNotDrifted`;
   return { do: 'refuse', reason: 'FoundDrifts', message, drifts, cause: { code: 'FoundDrifts' } };
 }

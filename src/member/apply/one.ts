@@ -300,9 +300,9 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', print?: 
   return { ...common, feud, ...(now < feud.restUntil ? { notBefore: feud.restUntil } : {}) };
 }
 
-/** Applied, and with FullComparison still reported: fields that only the member has. */
+/** Applied, and still reported: fields that only the member has with FullComparison, changes of others with OnRevision. */
 function driftsOf({ strategy, wanted }: One, live: KubeObject): Pick<Outcome, 'drifts'> {
-  if (strategy.comparisonOption !== 'FullComparison') return {};
+  if (strategy.comparisonOption !== 'FullComparison' && strategy.whenToApply !== 'OnRevision') return {};
   const drifts = compared(wanted().object, live, strategy.comparisonOption);
   return drifts.length === 0 ? {} : { drifts };
 }
