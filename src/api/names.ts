@@ -62,6 +62,8 @@ export const annotations = {
   keepTakenOver: 'flotilla.dev/keep-taken-over',
   /** On a binding and its Works, before they are deleted: what was placed stays on the member and is released. */
   abandon: 'flotilla.dev/abandon',
+  /** On an object of a cluster-scoped placement: its namespace is created on a member that lacks it, and stays there. */
+  createNamespace: 'flotilla.dev/create-namespace',
   /** On an object of a member that was there before a Work placed it. */
   takenOver: 'flotilla.dev/taken-over',
   /** On a binding that goes because another one, of this name, has the orders for the same cluster. */

@@ -172,3 +172,41 @@ describe('programs', () => {
     },
   );
 });
+
+describe('namespace', () => {
+  gitScenario('is created where it is missing, and stays for others', { members: { c1: {} } }, async (it) => {
+    it.git.commit({
+      'a/fleet.yaml': 'namespace: shop\n',
+      'a/a.yaml': configYaml('a', '1'),
+      'b/fleet.yaml': 'defaultNamespace: shop\n',
+      'b/b.yaml': configYaml('b', '1'),
+    });
+    await it.follow();
+    expect(await it.on('c1', 'configmaps', 'a', 'shop')).toMatchObject({ data: { value: '1' } });
+    expect(await it.on('c1', 'configmaps', 'b', 'shop')).toMatchObject({ data: { value: '1' } });
+    it.git.commit({ a: null });
+    await it.runs(6);
+    expect(await it.on('c1', 'configmaps', 'a', 'shop')).toBeUndefined();
+    expect(await it.on('c1', 'configmaps', 'b', 'shop')).toMatchObject({ data: { value: '1' } });
+  });
+
+  gitScenario('is not created if nobody may, or wants it', { members: { c1: {} } }, async (it) => {
+    it.git.commit({ 'fleet.yaml': 'namespace: shop\ncreateNamespace: false\n', 'a.yaml': configYaml('a', '1') });
+    await it.follow();
+    expect((await it.status()).display?.state).toBe('ErrApplied');
+    expect(await it.on('c1', 'namespaces', 'shop')).toBeUndefined();
+
+    // Not even when its author writes the mark of the hub.
+    await it.fleet.hub.create('namespaces', undefined, { metadata: { name: 'team' } });
+    it.git.commit({
+      'fleet.yaml': null,
+      'a.yaml': configYaml('a', '1').replace(
+        'metadata:\n',
+        'metadata:\n  annotations: { flotilla.dev/create-namespace: "true" }\n',
+      ),
+    });
+    await it.follow({}, { namespace: 'team', name: 'team' });
+    await it.runs(6);
+    expect(await it.on('c1', 'namespaces', 'team')).toBeUndefined();
+  });
+});

@@ -21,6 +21,8 @@ export interface FleetFile extends RenderOptions {
   readonly rolloutStrategy?: PartitionedStrategy;
   readonly paused?: boolean;
   readonly keepResources?: boolean;
+  /** Default true. */
+  readonly createNamespace?: boolean;
   readonly dependsOn?: readonly PlacementDependency[];
   /** false = what is changed on a cluster stays until the next revision. */
   readonly correctDrift?: boolean;
@@ -48,7 +50,6 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'targets',
   'namespaceLabels',
   'namespaceAnnotations',
-  'createNamespace',
   'diff',
   'ignore',
   'deleteNamespace',
@@ -116,7 +117,7 @@ function optionsIn(fields: Fields, refuse: Say, warn: Say): FleetFile {
     } else if (key === 'targetCustomizationMode') {
       if (value === 'FirstMatch' || value === 'AllMatches') options.targetCustomizationMode = value;
       else refuse(place, 'FirstMatch or AllMatches is expected');
-    } else if (key === 'paused' || key === 'keepResources') {
+    } else if (key === 'paused' || key === 'keepResources' || key === 'createNamespace') {
       if (typeof value === 'boolean') options[key] = value;
       else refuse(place, 'true or false is expected');
     } else if (key === 'correctDrift') {

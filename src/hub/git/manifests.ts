@@ -117,7 +117,11 @@ export interface Scope {
   readonly targetNamespace?: string;
   readonly catalogue: Pick<LiveCatalogue, 'byKind' | 'unknown'>;
   readonly propagation: Propagation;
-  readonly options: { readonly namespace?: string; readonly defaultNamespace?: string };
+  readonly options: {
+    readonly namespace?: string;
+    readonly defaultNamespace?: string;
+    readonly createNamespace?: boolean;
+  };
   readonly known: ReadonlyMap<string, boolean>;
 }
 
@@ -163,6 +167,22 @@ export function inItsNamespace({ object, file, line }: Placed, scope: Scope): Pl
 /** The namespaces of the system stay as they are. `default` is one that a file must be able to name. */
 const mayUse = (namespace: string, { propagation }: Scope): boolean =>
   namespace === 'default' || propagation.allowsNamespace(namespace);
+
+/** Marks the objects whose namespace comes from options, so that it is created where it is missing; not if the bundle brings it along. */
+export function creatingNamespaces(placed: readonly Placed[], { namespace, targetNamespace, options }: Scope) {
+  const own = targetNamespace ?? options.namespace ?? options.defaultNamespace;
+  if (namespace !== undefined || own === undefined || own === 'default' || options.createNamespace === false)
+    return placed;
+  const isIt = ({ object }: Placed) =>
+    object.apiVersion === 'v1' && object.kind === 'Namespace' && object.metadata.name === own;
+  if (placed.some(isIt)) return placed;
+  return placed.map((each): Placed => {
+    const { object } = each;
+    if (object.metadata.namespace !== own) return each;
+    const all = { ...object.metadata.annotations, [annotations.createNamespace]: 'true' };
+    return { ...each, object: { ...object, metadata: { ...object.metadata, annotations: all } } };
+  });
+}
 
 function withNamespace(given: KubeObject, namespace: string | undefined): KubeObject {
   const object = withoutMark(given);

@@ -12,7 +12,15 @@ import { CHART, contentIn, KUSTOMIZATION, type Outputs } from './bundle-content.
 import { type Fleet, objectsOfAll, variantsOf } from './bundle-variants.ts';
 import { cyclesIn } from './fleet-dependencies.ts';
 import { type FleetFile, readFleetFile } from './fleet-file.ts';
-import { definedIn, inItsNamespace, type ParsedFiles, type Placed, type Scope, unreadable } from './manifests.ts';
+import {
+  creatingNamespaces,
+  definedIn,
+  inItsNamespace,
+  type ParsedFiles,
+  type Placed,
+  type Scope,
+  unreadable,
+} from './manifests.ts';
 import { type BundleFiles, type Found, findBundles, isRead, isWithin, nameOf } from './paths.ts';
 import type { Renderer } from './renderer.ts';
 import type { GitFile } from './repository.ts';
@@ -146,10 +154,15 @@ async function draftOf(files: BundleFiles, input: RenderInput, warnings: GitProb
   const where = file === undefined ? {} : { file: file.path };
   if (read.problems.length > 0)
     return { name, directory, options, ...where, contents: new Map(), problems: [...read.problems] };
+  const creating = options.createNamespace === undefined ? {} : { createNamespace: options.createNamespace };
   const { contents, book, problems, ...found } = await variantsOf(options, input.fleet, async (custom, labels) => {
     const made = await contentIn({ ...input, name, files, options: custom, labels });
     warn(made.warnings);
-    const placed = inNamespaces(made.objects, { ...input, options: custom, known: definedIn(made.objects) });
+    const placed = inNamespaces(made.objects, {
+      ...input,
+      options: { ...custom, ...creating },
+      known: definedIn(made.objects),
+    });
     const own = [...made.problems, ...placed.problems, ...doublesIn(placed.objects)];
     if (own.length === 0 && placed.objects.length === 0) {
       const message = `directory "${directory === '' ? '.' : directory}" has no objects; what was placed from it stays`;
@@ -170,7 +183,7 @@ function inNamespaces(objects: readonly Placed[], scope: Scope) {
     problems.push(found);
     return [];
   });
-  return { objects: placed, problems };
+  return { objects: creatingNamespaces(placed, scope), problems };
 }
 
 // ---- names

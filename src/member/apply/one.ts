@@ -8,6 +8,7 @@ import { typeNameOf } from '../../api/builtin/types.ts';
 import type { Resource } from '../../api/kind.ts';
 import { annotations, fieldManagers } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
+import { namespaceResource } from '../../api/resources.ts';
 import type { Target } from '../../api/transport.ts';
 import { ApiError, LostError } from '../../base/errors.ts';
 import { sha256 } from '../../base/hash.ts';
@@ -25,6 +26,7 @@ import {
   changedBack,
   failedToFind,
   isFieldConflict,
+  isMissingNamespace,
   keptLater,
   type Outcome,
   refused,
@@ -45,6 +47,8 @@ export interface One {
   readonly strategy: Strategy;
   /** What was taken over stays on the member when it is no longer wanted. */
   readonly keeps: boolean;
+  /** A namespace that is missing is created. */
+  readonly createsNamespace?: boolean;
   /** The status of the object goes into the Work. */
   readonly reportsBack?: boolean;
   isForsaken(reference: OwnerReference): boolean;
@@ -121,6 +125,7 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       if (isPassing(error) && !isLast) continue;
       if (!isAnswer(error)) throw error;
       if (isHiccup(one, error)) return afterHiccup(one);
+      if (!isLast && (await createdNamespace(hands, one, error))) continue;
       return failed(
         one,
         stateOf(live),
@@ -190,6 +195,25 @@ async function applyServerSide(hands: Hands, at: Target, operation: ServerSideAp
   const kept = ownerReferences.filter((each) => !drops.includes(each.uid));
   if (kept.length === ownerReferences.length) return after;
   return merged({ uid, resourceVersion: after.metadata.resourceVersion, ownerReferences: kept });
+}
+
+/** Nothing owns it, so it stays when the last object in it goes: others may use it by then. */
+async function createdNamespace(hands: Hands, { createsNamespace, identifier }: One, error: unknown): Promise<boolean> {
+  const { namespace: name } = identifier;
+  if (createsNamespace !== true || name === undefined || !isMissingNamespace(error, identifier)) return false;
+  const object: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  try {
+    await hands.call('member', {
+      verb: 'create',
+      at: { resource: namespaceResource },
+      object,
+      manager: fieldManagers.apply,
+    });
+    return true;
+  } catch (refusal) {
+    if (!isAnswer(refusal)) throw refusal;
+    return isPassing(refusal);
+  }
 }
 
 /** Not ours to handle: being stopped or fenced, and our own mistakes. */

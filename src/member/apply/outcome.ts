@@ -186,5 +186,5 @@ function said({ kind, group = '' }: Identifier, error: ApiError): string {
   return `${error.code} ${error.reason}${fields === '' ? '' : `: ${fields}`}`;
 }
 
-const isMissingNamespace = ({ code, details }: ApiError, { namespace }: Identifier): boolean =>
-  code === 404 && namespace !== undefined && details?.kind === 'namespaces';
+export const isMissingNamespace = (error: unknown, { namespace }: Identifier): boolean =>
+  error instanceof ApiError && error.code === 404 && namespace !== undefined && error.details?.kind === 'namespaces';

@@ -5,7 +5,7 @@
 import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
-import { finalizers, labels } from '../../api/names.ts';
+import { annotations, finalizers, labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { ManifestCondition, Work, WorkStatus } from '../../api/work.ts';
@@ -248,6 +248,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     owner,
     strategy: strategyOf(work),
     keeps: keepsTakenOver(work.metadata),
+    createsNamespace: createsNamespace(manifest, work),
     reportsBack: work.spec.reportBackStrategy?.type === 'Mirror',
     isForsaken: input.isForsaken,
     isYielded: (reference) => input.siblings?.yields(reference.name, identifier) ?? false,
@@ -261,6 +262,11 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     isRecheck: input.isRecheck,
   };
 }
+
+/** A placement of a namespace must not create that namespace on clusters where its team has none. */
+const createsNamespace = ({ metadata }: KubeObject, work: Work): boolean =>
+  metadata.annotations?.[annotations.createNamespace] === 'true' &&
+  work.metadata.labels?.[labels.parentPlacementNamespace] === undefined;
 
 /** A namespace on an object that has none would be refused. */
 function inScope(manifest: KubeObject, { namespaced }: Resource): KubeObject {
