@@ -1,7 +1,7 @@
 // What `flotilla join NAME` puts on a hub, as data: an identity that may renew its own token, and the MemberCluster that names it.
 import type { Taint } from './member-cluster.ts';
 import { memberCluster } from './member-cluster.ts';
-import { memberServiceAccount, memberTokenSecret, labels as names, SYSTEM_NAMESPACE } from './names.ts';
+import { finalizers, memberServiceAccount, memberTokenSecret, labels as names, SYSTEM_NAMESPACE } from './names.ts';
 import { apiVersionOf, type KubeObject, type Labels } from './object.ts';
 import { RBAC_GROUP } from './resources.ts';
 
@@ -61,7 +61,12 @@ export function joinObjects({ name, labels, taints, heartbeatPeriodSeconds }: Jo
     memberCluster: {
       apiVersion: apiVersionOf(memberCluster.group, memberCluster.version),
       kind: memberCluster.kind,
-      metadata: { name, ...(labels === undefined ? {} : { labels }) },
+      metadata: {
+        name,
+        ...(labels === undefined ? {} : { labels }),
+        // From the first moment: a member that is deleted before the hub has seen it would leave its identity behind.
+        finalizers: [finalizers.memberCluster],
+      },
       spec: {
         identity: { kind: 'ServiceAccount', name: account, namespace: SYSTEM_NAMESPACE },
         ...(heartbeatPeriodSeconds === undefined ? {} : { heartbeatPeriodSeconds }),

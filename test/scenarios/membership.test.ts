@@ -410,11 +410,12 @@ describe('a member leaves', () => {
     await using fleet = await aFleet();
     await fleet.stopHub();
     await fleet.join('east', { agent: false });
-    await fleet.patch('memberclusters', undefined, 'east', { metadata: { finalizers: [finalizers.memberCluster] } });
     await fleet.deleteMember('east');
     await fleet.restartHub();
     expect(await fleet.exists('memberclusters', undefined, 'east')).toBe(false);
     expect(await fleet.exists('namespaces', undefined, PLACE)).toBe(false);
+    // Its token ends with it, although no hub has ever seen it before.
+    expect(await fleet.exists('serviceaccounts', 'fleet-system', 'east-hub-cluster-access')).toBe(false);
   });
 
   test('with a namespace that was already going and that finalizers held', async () => {

@@ -3,7 +3,7 @@ import type { Projected, See, Source } from '../../runtime/controller.ts';
 import { createBeats } from '../members/beats.ts';
 import { internalMemberClusters, memberClusters } from '../sources.ts';
 import { membership } from './controller.ts';
-import { aCluster, anAgent, anInternal, NOW } from './member.testing.ts';
+import { aCluster, anAgent, anInternal, leavingSince, NOW } from './member.testing.ts';
 
 const seeing = (items: ReadonlyMap<unknown, Projected>, now: number): See => ({
   now,
@@ -38,6 +38,16 @@ describe('membership sees', () => {
     const part = { namespace: 'fleet-member-east', name: 'east' };
     expect(observe(asking(false), 'east')).toEqual({ need: [], ask: [{ source: internalMemberClusters, part }] });
     expect(observe(asking(true), 'east')).toMatchObject({ internal });
+  });
+
+  test.each([
+    { it: 'waits for identities that cannot be listed now', reason: 'TooManyRequests', isWaiting: true },
+    { it: 'does not wait for identities that it may not list', reason: 'Forbidden', isWaiting: false },
+  ])('of a member that has left: $it', ({ reason, isWaiting }) => {
+    const leaving = new Map<unknown, Projected>([[memberClusters, aCluster(leavingSince(1000))]]);
+    const amiss = () => ({ reason, message: 'no' });
+    const found = membership().observe({ ...seeing(leaving, NOW), whole: () => null, amiss }, 'east');
+    expect(found !== undefined && 'watch' in found).toBe(isWaiting);
   });
 
   test('nothing of a member that is gone, and keeps nothing of it', () => {

@@ -106,8 +106,9 @@ export function membership(
           live: true,
         };
         if (see.whole(ref) === undefined) return { need: [ref] };
+        // Without the right to list them a member must still be able to leave; any other trouble passes, and a token must not outlive it.
         const unlisted = joinedIdentities.filter(
-          (source) => see.among(source) === undefined && see.amiss(source) === undefined,
+          (source) => see.among(source) === undefined && see.amiss(source)?.reason !== 'Forbidden',
         );
         if (unlisted.length > 0) return { need: [], watch: unlisted };
       }

@@ -3,6 +3,7 @@ import { deliveryMutants } from './delivery.ts';
 import { evictionMutants } from './evictions.ts';
 import { freezeMutants } from './freezes.ts';
 import { keepingMutants } from './keeping.ts';
+import { membershipMutants } from './membership.ts';
 import type { Mutant } from './mutant.ts';
 import { mutants } from './mutants.ts';
 import { overrideMutants } from './overrides.ts';
@@ -12,6 +13,7 @@ import { stagedMutants } from './staged.ts';
 
 export const allMutants: readonly Mutant[] = [
   ...mutants,
+  ...membershipMutants,
   ...deliveryMutants,
   ...stagedMutants,
   ...schedulingMutants,

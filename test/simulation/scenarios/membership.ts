@@ -1,4 +1,5 @@
 import { type ClusterProfileStatus, clusterProfile } from '../../../src/api/cluster-profile.ts';
+import { joinObjects } from '../../../src/api/join.ts';
 import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 import { type MemberCluster, memberCluster } from '../../../src/api/member-cluster.ts';
 import {
@@ -8,6 +9,8 @@ import {
   memberNamespace,
   memberRole,
   memberRoleBinding,
+  memberServiceAccount,
+  memberTokenSecret,
   SYSTEM_NAMESPACE,
 } from '../../../src/api/names.ts';
 import { conditionOf } from '../../../src/api/next-condition.ts';
@@ -49,8 +52,10 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
   set(world) {
     const isDurable = world.seed % 3 === 0;
     world.server('hub', apiServer({ kinds: hubKinds, isDurable }));
+    /** Joins that have begun and did not end: what they left behind is for the user to finish. */
+    const missing = new Set(MEMBERS);
     const asAdmin = { server: 'hub', as: administrator };
-    world.actor('user', person({ forMs: FAULT_MS - 20_000, pauseMs: 12_000, deed: meddle() }), {
+    world.actor('user', person({ forMs: FAULT_MS - 20_000, pauseMs: 12_000, deed: meddle(missing) }), {
       servers: { hub: asAdmin },
       steady: true,
     });
@@ -66,12 +71,13 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
     // A hub that leads again may still hear of the losses of its former reign.
     world.check(looksAfterLoss([...(isLed ? [] : HUBS), ...MEMBERS.map((name) => `${name}-agent`)]));
     world.check(membersAreKept);
+    world.check(rightsAreTheirOwn);
     world.check(conditionsAreOfTheirObject());
     if (isLed) world.check(onlyTheHolderWrites);
     return () => {
       const store = world.store('hub');
       if (store === undefined) return 'the hub is down';
-      return MEMBERS.map((name) => notInOrder(store, name)).find((each) => each !== undefined);
+      return MEMBERS.map((name) => notInOrder(store, name, missing.has(name))).find((each) => each !== undefined);
     };
   },
 });
@@ -80,12 +86,11 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
 
 type Roll = (sides: number) => number;
 
-function meddle() {
+function meddle(missing: Set<string>) {
   let works = 0;
-  const missing = new Set(MEMBERS);
   return async (api: Transport, roll: Roll): Promise<void> => {
     for (const name of missing) {
-      await join(api, name, { heartbeatPeriodSeconds: PERIOD_SECONDS });
+      await joins(api, name);
       missing.delete(name);
     }
     const name = MEMBERS[roll(MEMBERS.length)] as string;
@@ -98,7 +103,9 @@ function meddle() {
         return;
       case 2:
       case 3:
-        await join(api, name, { heartbeatPeriodSeconds: PERIOD_SECONDS });
+        missing.add(name);
+        await joins(api, name);
+        missing.delete(name);
         return;
       case 4:
         await remove({ resource: roleBindingResource, namespace, name: memberRoleBinding(name) });
@@ -117,6 +124,19 @@ function meddle() {
     }
   };
 }
+
+/** As `flotilla join` does: not while the member is leaving, since its identity goes with it. */
+async function joins(api: Transport, name: string): Promise<void> {
+  const { list } = await api.call({ verb: 'list', at: { resource: memberCluster }, fields: `metadata.name=${name}` });
+  if (list?.items.some((each) => isGoing(each as KubeObject))) return;
+  const { renewalRole, renewalRoleBinding } = joinObjects({ name });
+  await ensure(api, { resource: namespaceResource }, inSystem);
+  await ensure(api, { resource: roleResource, namespace: SYSTEM_NAMESPACE }, renewalRole);
+  await ensure(api, { resource: roleBindingResource, namespace: SYSTEM_NAMESPACE }, renewalRoleBinding);
+  await join(api, name, { heartbeatPeriodSeconds: PERIOD_SECONDS });
+}
+
+const inSystem: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } };
 
 const aWork = (name: string, namespace: string): KubeObject => ({
   apiVersion: `${work.group}/${work.version}`,
@@ -197,6 +217,33 @@ const ownerOf = (object: KubeObject | undefined): string | undefined =>
 const stateOf = (internal: KubeObject | undefined): string | undefined =>
   (internal?.spec as { readonly state?: string } | undefined)?.state;
 
+/** What a RoleBinding gives in the place of a member, or for its identity, is for that member's identity alone. */
+const rightsAreTheirOwn: Checker = changeChecker('no member has the rights of another', ({ stored }, server) => {
+  const object = stored.object();
+  if (server !== 'hub' || object.kind !== 'RoleBinding') return undefined;
+  const { namespace = '', name: binding = '', labels: marks = {} } = object.metadata;
+  const member = memberAt(namespace) ?? marks[labels.joinedMember];
+  if (member === undefined) return undefined;
+  const { subjects = [] } = object as {
+    readonly subjects?: readonly { readonly kind: string; readonly name: string }[];
+  };
+  const other = subjects.find(({ kind, name }) => kind !== 'ServiceAccount' || name !== memberServiceAccount(member));
+  return other && `RoleBinding ${namespace}/${binding} of ${member} gives rights to ${other.kind} ${other.name}`;
+});
+
+/** What `flotilla join` made: as long as any of it exists, a token may be accepted, or be issued. */
+const identityIn = (store: Readable, name: string): string | undefined => {
+  const account = memberServiceAccount(name);
+  const parts = [
+    ['/secrets', memberTokenSecret(name)],
+    ['/serviceaccounts', account],
+    [`${roleResource.group}/roles`, account],
+    [`${roleResource.group}/rolebindings`, account],
+  ] as const;
+  const found = parts.find(([plural, part]) => store.get(`${plural}/${SYSTEM_NAMESPACE}/${part}`) !== undefined);
+  return found && `${found[0].split('/').at(-1)} ${found[1]}`;
+};
+
 /** Leases and Events are everybody's. */
 const onlyTheHolderWrites: Checker = {
   name: 'only the holder of the lease writes',
@@ -214,12 +261,14 @@ const onlyTheHolderWrites: Checker = {
   },
 };
 
-function notInOrder(store: Readable, name: string): string | undefined {
+function notInOrder(store: Readable, name: string, isJoining: boolean): string | undefined {
   const cluster = clusterIn(store, name);
   const namespace = namespaceIn(store, name);
   const profile = profileIn(store, name);
   if (cluster === undefined) {
     if (profile !== undefined) return `${name} has left, but its ClusterProfile is still there`;
+    const identity = isJoining ? undefined : identityIn(store, name);
+    if (identity !== undefined) return `${name} has left, but ${identity} is still there`;
     return namespace && `${name} has left, but its namespace is still there`;
   }
   if (isGoing(cluster)) return `${name} is still leaving`;
