@@ -81,8 +81,13 @@ export type ApprovalReason =
   | 'ApprovalRequestApprovalAccepted'
   /** Ours, with status False: Approved speaks of another generation. */
   | 'ApprovalRequestGenerationMismatch'
+  /** Ours, with status False: a person has rejected it. */
+  | 'ApprovalRequestRejected'
   /** Ours, with status False: somebody else has made the request, or an earlier run of the same name. */
   | 'ApprovalRequestNotAskedFor';
+
+/** The message of an approval without one of its own. */
+export const PLAIN_APPROVAL = 'approved from the command line';
 
 /** How the reason of a condition Approved ends that a person has set to False. */
 export const REJECTED = 'Rejected';

@@ -1,6 +1,6 @@
 // `flotilla approve RUN [--stage S]` and `kubectl fleet approve KIND --name NAME`: opens a gate. Guarantee: what else stands on the request is kept, also
 // when somebody writes there at the same moment, and the approval speaks of the request as it was read.
-import { type ApprovalRequest, REJECTED } from '../api/approval-request.ts';
+import { type ApprovalRequest, PLAIN_APPROVAL, REJECTED } from '../api/approval-request.ts';
 import type { Condition } from '../api/conditions.ts';
 import { conditionOf, nextCondition } from '../api/next-condition.ts';
 import type { StagedUpdateRun } from '../api/staged-update-run.ts';
@@ -201,7 +201,7 @@ async function setApproved(server: Server, at: Named, approving: Approving): Pro
         type: 'Approved',
         status: approving.verdict === undefined ? 'True' : 'False',
         reason: `${at.resource.kind}${approving.verdict === undefined ? 'Approved' : REJECTED}`,
-        message: message === '' ? 'approved from the command line' : message,
+        message: message === '' ? PLAIN_APPROVAL : message,
         ...(generation === undefined ? {} : { observedGeneration: generation }),
       },
       clock.now(),

@@ -34,6 +34,7 @@ const COLORS: Readonly<Record<string, number>> = {
   Failed: RED,
   Failing: RED,
   OverrideFailed: RED,
+  Rejected: RED,
   Stuck: RED,
   Unhealthy: RED,
   Unreachable: RED,

@@ -105,8 +105,8 @@ const took = ({ started, ended }: StageProgress, now: number): string =>
 // ---- gates
 
 /** `approved by "ann" at …`. */
-const approvedWords = ({ by, at }: Pick<RunGate, 'by' | 'at'>): string =>
-  `approved by ${by === undefined ? 'unknown' : `"${by}"`}${at === undefined ? '' : ` at ${kubeTime(at)}`}`;
+const approvedWords = ({ by, at, message }: Pick<RunGate, 'by' | 'at' | 'message'>): string =>
+  `approved by ${by === undefined ? 'unknown' : `"${by}"`}${at === undefined ? '' : ` at ${kubeTime(at)}`}${message === undefined ? '' : `: ${message}`}`;
 
 function gateWords(stage: StageProgress, gate: RunGate, { now, approve }: Pick<RunView, 'now' | 'approve'>) {
   const { type, state, when, request, hint, waitTime = 'a while', until, at } = gate;
@@ -121,6 +121,7 @@ function gateWords(stage: StageProgress, gate: RunGate, { now, approve }: Pick<R
   if (state === 'Open') return approvedWords(gate);
   if (state === 'Approved') return `${approvedWords(gate)}; the hub has not taken it yet`;
   if (state === 'Pending') return `asks for ${request}`;
+  if (state === 'Rejected') return `${hint}; to approve it after all: ${approve(stage.stage, when)}`;
   return `waits for ${request}: ${approve(stage.stage, when)}${hint === undefined ? '' : ` (${hint})`}`;
 }
 

@@ -43,6 +43,41 @@ describe('an approval', () => {
   });
 
   scenario.for(families)(
+    'that is refused holds the run and says why, until it is given after all',
+    OF_FLEET,
+    async (it) => {
+      const run = await prepared(it);
+      await run.run();
+      await it.runs(7000);
+      const { hub, family, namespace } = { ...it, hub: it.fleet.hub };
+      const rejected = {
+        type: 'Approved',
+        status: 'False',
+        reason: 'ApprovalRequestRejected',
+        message: 'rejected by "ann": the error rate doubled',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+        observedGeneration: 1,
+      };
+      const body = { status: { conditions: [rejected] } };
+      const at = {
+        ...hub.at(family.approvalRequest.plural, namespace, 'r-after-canary'),
+        subresource: 'status' as const,
+      };
+      await hub.call({ verb: 'patch', at, patch: { type: 'merge', body: body as never }, manager: 'somebody' });
+      await it.runs(15_000);
+      expect(await run.message('Progressing')).toContain('the error rate doubled');
+      expect((await run.request('r-after-canary'))?.status?.conditions).toMatchObject([
+        { type: 'Approved', status: 'False' },
+        { type: 'ApprovalAccepted', status: 'False', reason: 'ApprovalRequestRejected' },
+      ]);
+      expect(await it.values()).toEqual({ c1: '-', c2: '1', c3: '-' });
+      await run.approve('r-after-canary');
+      await it.runs(1000);
+      expect(await run.stage('canary')).toEqual(DONE_STAGE);
+    },
+  );
+
+  scenario.for(families)(
     'names who gave it, where the server vouches for that, and else nobody',
     OF_FLEET,
     async (it) => {

@@ -43,11 +43,16 @@ const isAskedBy = ({ owners }: HubApprovalRequest, { uid }: HubRun['metadata']):
 const isApproved = ({ conditions }: HubApprovalRequest): boolean =>
   conditionOf(conditions, 'Approved')?.status === 'True';
 
+const isRejected = ({ conditions }: HubApprovalRequest): boolean => {
+  const approved = conditionOf(conditions, 'Approved');
+  return approved?.status === 'False' && approved.reason.endsWith(REJECTED);
+};
+
 /** Why an approval does not count; undefined = it does, or there is none. */
 function hintFor(request: HubApprovalRequest): string | undefined {
   const approved = conditionOf(request.conditions, 'Approved');
   const { generation } = request.metadata;
-  if (approved?.status === 'False' && approved.reason.endsWith(REJECTED)) return approved.message;
+  if (isRejected(request)) return approved?.message;
   if (approved?.status !== 'True' || approved.observedGeneration === generation) return undefined;
   const told =
     approved.observedGeneration === undefined
@@ -143,7 +148,7 @@ function answer(
     return say(family, request, { status: 'True', reason: 'ApprovalRequestApprovalAccepted', message }, now);
   }
   if (hint !== undefined) {
-    const reason = 'ApprovalRequestGenerationMismatch';
+    const reason = isRejected(request) ? 'ApprovalRequestRejected' : 'ApprovalRequestGenerationMismatch';
     return say(family, request, { status: 'False', reason, message: hint }, now);
   }
   if (old === undefined) return [];

@@ -229,7 +229,9 @@ async function ofHolds(story: Story): Promise<Answer> {
   }
   const events = eventEvidence(ifRead(await reader.events(run)) ?? [], now);
   if (events.says.length > 0) causes.push({ sentence: 'what happened last', evidence: [events] });
-  const gates = (stage?.gates ?? []).filter(({ state, type }) => type === 'Approval' && state === 'Asked');
+  const gates = (stage?.gates ?? []).filter(
+    ({ state, type }) => type === 'Approval' && (state === 'Asked' || state === 'Rejected'),
+  );
   const hasHolds = await reader.hasHolds(whichRun.family.run.kind);
   return answer(whole, {
     causes,

@@ -74,6 +74,14 @@ describe('an overview', () => {
     expect(states(over('Succeeded:True:UpdateRunSucceeded'))).toEqual([]);
   });
 
+  test('calls a run that a freeze holds Frozen', () => {
+    const on = { group: 'flotilla.dev', kind: 'Freeze', name: 'incident' };
+    const held = aRun({ says: `${INITIALIZED} Progressing:True:X`, stages: [] });
+    const status = { ...held.status, holds: [{ code: 'Frozen', on, facts: { reason: 'x' }, count: 1 }] };
+    const runs = [{ ...held, status }] as never;
+    expect(overviewOf({ ...nothing, runs }).runs).toMatchObject([{ state: 'Frozen' }]);
+  });
+
   test('is quiet only if all is complete and could be read', () => {
     const quiet = overviewOf({
       ...nothing,

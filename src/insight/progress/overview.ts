@@ -11,7 +11,7 @@ import { isExternal } from '../../hub/strategies/table.ts';
 import { withoutMarker } from '../plain-text.ts';
 import { scopeOf } from './freeze-scope.ts';
 import { inWords, type Progress, progressOf } from './placement-progress.ts';
-import { type RunProgress, runProgressOf } from './run-progress.ts';
+import { type RunGate, type RunProgress, runProgressOf } from './run-progress.ts';
 import { lastRun, movedBy } from './runs-of-placement.ts';
 import { isFailing } from './stuck.ts';
 
@@ -38,7 +38,17 @@ const PLACEMENT_STATES = [
   'Deleting',
   'Complete',
 ] as const;
-const RUN_STATES = ['Failed', 'Stuck', 'AwaitingApproval', 'Stopped', 'Running', 'Prepared', 'Deleting'] as const;
+const RUN_STATES = [
+  'Failed',
+  'Stuck',
+  'Rejected',
+  'AwaitingApproval',
+  'Frozen',
+  'Stopped',
+  'Running',
+  'Prepared',
+  'Deleting',
+] as const;
 
 export interface MemberRow {
   readonly name: string;
@@ -259,7 +269,7 @@ function isOfInterest(run: StagedUpdateRun, runs: readonly StagedUpdateRun[]): b
 function runRow(progress: RunProgress): RunRow {
   const { kind, name, namespace, placement, revision, done, total, says } = progress;
   const stage = progress.stages.find(({ state }) => !['Done', 'Empty'].includes(state));
-  const gate = stage?.gates.find(({ state }) => state === 'Asked' || state === 'Waiting');
+  const gate = stage?.gates.find(({ state }) => state === 'Asked' || state === 'Rejected' || state === 'Waiting');
   const [hold] = progress.holds;
   return {
     kind,
@@ -267,7 +277,7 @@ function runRow(progress: RunProgress): RunRow {
     ...(namespace === undefined ? {} : { namespace }),
     placement,
     revision,
-    state: runState(progress, gate?.state === 'Asked'),
+    state: runState(progress, gate?.state),
     stage: stage?.stage ?? '',
     gate: gate === undefined ? '' : `${gate.type} ${gate.when} it`,
     done,
@@ -277,7 +287,7 @@ function runRow(progress: RunProgress): RunRow {
   };
 }
 
-function runState({ phase }: RunProgress, isAsked: boolean): RunRow['state'] {
+function runState({ phase, holds }: RunProgress, gate: RunGate['state'] | undefined): RunRow['state'] {
   switch (phase) {
     case 'Failed':
     case 'Stuck':
@@ -288,6 +298,8 @@ function runState({ phase }: RunProgress, isAsked: boolean): RunRow['state'] {
     case 'Stopping':
       return 'Stopped';
     default:
-      return isAsked ? 'AwaitingApproval' : 'Running';
+      if (gate === 'Rejected') return 'Rejected';
+      if (gate === 'Asked') return 'AwaitingApproval';
+      return holds.some(({ code }) => code === 'Frozen') ? 'Frozen' : 'Running';
   }
 }

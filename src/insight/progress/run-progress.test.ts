@@ -155,6 +155,20 @@ describe('how far a run is', () => {
       gate: { state: 'Open', by: 'ann', at: Date.parse(signed.approval.time) },
     },
     {
+      it: 'that was opened with a word of the person',
+      task: approval('q', APPROVED),
+      request: askedByR('q', 'one', { status: { ...signed, conditions: said('Approved', 'the numbers look good') } }),
+      gate: { state: 'Open', by: 'ann', at: Date.parse(signed.approval.time), message: 'the numbers look good' },
+    },
+    {
+      it: 'that was rejected',
+      task: approval('q', 'ApprovalRequestCreated'),
+      request: askedByR('q', 'one', {
+        status: { conditions: said('Approved:False:ApprovalRequestRejected', 'rejected by "ann": no') },
+      }),
+      gate: { state: 'Rejected', hint: 'rejected by "ann": no' },
+    },
+    {
       it: 'that was opened by nobody knows whom',
       task: approval('q', APPROVED),
       request: askedByR('q', 'one', { status: { conditions: said('Approved ApprovalAccepted') } }),

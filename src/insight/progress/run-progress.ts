@@ -1,5 +1,5 @@
 // How far a staged update run is, from its status and the requests at its gates: each stage, each cluster, each gate and who opened it. Pure.
-import type { ApprovalRequest } from '../../api/approval-request.ts';
+import { type ApprovalRequest, PLAIN_APPROVAL, REJECTED } from '../../api/approval-request.ts';
 import type { Condition } from '../../api/conditions.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { DELETION_STAGE } from '../../api/names.ts';
@@ -96,14 +96,19 @@ export interface RunCluster {
 export interface RunGate {
   readonly when: 'before' | 'after';
   readonly type: 'Approval' | 'TimedWait';
-  /** `Asked`: a person is asked. `Approved`: a person said yes, and the hub has not taken it yet. `Waiting`: time passes. `Closed`: it will not open any more, since the run, or its stage, is over. */
-  readonly state: 'Pending' | 'Asked' | 'Approved' | 'Waiting' | 'Open' | 'Closed';
+  /**
+   * `Asked`: a person is asked. `Rejected`: a person said no, and may still approve. `Approved`: a person said yes, and the hub has not taken it yet.
+   * `Waiting`: time passes. `Closed`: it will not open any more, since the run, or its stage, is over.
+   */
+  readonly state: 'Pending' | 'Asked' | 'Rejected' | 'Approved' | 'Waiting' | 'Open' | 'Closed';
   readonly request?: string;
   /** Who opened it; absent = nobody yet, or nobody knows. */
   readonly by?: string;
   /** When it was opened, epoch ms. */
   readonly at?: number;
-  /** Why an approval does not count. */
+  /** What the person wrote who approved. */
+  readonly message?: string;
+  /** Why an approval does not count, or who has rejected it and why. */
   readonly hint?: string;
   readonly waitTime?: string;
   /** When the wait ends, epoch ms. */
@@ -316,18 +321,24 @@ function gateOf(
   const approval = request?.status?.approval;
   const accepted = said('ApprovalRequestApproved');
   const base = { when, type: 'Approval', request: name } as const;
-  const by = approval === undefined ? {} : { by: approval.user, ...moment('at', approval.time) };
+  const { conditions } = request?.status ?? {};
+  const yes = conditionOf(conditions, 'Approved');
+  const isExplained = yes?.status === 'True' && yes.message !== '' && yes.message !== PLAIN_APPROVAL;
+  const by = {
+    ...(approval === undefined ? {} : { by: approval.user, ...moment('at', approval.time) }),
+    ...(isExplained ? { message: yes.message } : {}),
+  };
   if (accepted?.status === 'True') return { ...base, state: 'Open', ...at(accepted), ...by };
   if (isOver) return { ...base, state: 'Closed' };
   if (request === undefined) {
     return { ...base, state: said('ApprovalRequestCreated')?.status === 'True' ? 'Asked' : 'Pending' };
   }
-  const { conditions } = request.status ?? {};
-  const yes = conditionOf(conditions, 'Approved');
   const refusal = conditionOf(conditions, 'ApprovalAccepted');
   if (yes?.status === 'True' && yes.observedGeneration === request.metadata.generation) {
     return { ...base, state: 'Approved', ...at(yes), ...by };
   }
+  if (yes?.status === 'False' && yes.reason.endsWith(REJECTED))
+    return { ...base, state: 'Rejected', hint: yes.message };
   const hint = refusal?.status === 'False' ? refusal.message : undefined;
   return { ...base, state: 'Asked', ...(hint === undefined ? {} : { hint }) };
 }

@@ -91,7 +91,7 @@ const whichOf = (argument: string, namespace: string | undefined): WhichNamed =>
 
 const RUN_HELP = `
 States of a gate:
-  Pending, Asked (a person is to approve; the command stands beside it), Approved, Waiting (for a time), Open.
+  Pending, Asked (a person is to approve; the command stands beside it), Rejected (it may still be approved), Approved, Waiting (for a time), Open.
 States of a cluster:
   Pending, Updating, Done; Unreachable, Skipped, Failed when something is wrong.
 
