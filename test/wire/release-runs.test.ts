@@ -147,8 +147,7 @@ describe.each(scopes)('runs of a $it', ({ prefix, flags }) => {
     );
     const shown = await shows('second', /after one +Rejected/);
     expect(shown.stdout).toMatch(/rejected by ".*": the error rate doubled; to approve it after all: flotilla approve/);
-    const overview = await until(({ stdout }) => stdout.includes('Rejected'), 'status');
-    expect(overview.stdout).toContain('the error rate doubled');
+    await until(({ stdout }) => stdout.includes('the error rate doubled'), 'status', '-o', 'wide');
     for (const [verb, says] of [
       ['stop', 'stopping'],
       ['resume', 'resumed'],

@@ -41,7 +41,6 @@ const PLACEMENT_STATES = [
 const RUN_STATES = [
   'Failed',
   'Stuck',
-  'Rejected',
   'AwaitingApproval',
   'Frozen',
   'Stopped',
@@ -298,8 +297,7 @@ function runState({ phase, holds }: RunProgress, gate: RunGate['state'] | undefi
     case 'Stopping':
       return 'Stopped';
     default:
-      if (gate === 'Rejected') return 'Rejected';
-      if (gate === 'Asked') return 'AwaitingApproval';
+      if (gate === 'Asked' || gate === 'Rejected') return 'AwaitingApproval';
       return holds.some(({ code }) => code === 'Frozen') ? 'Frozen' : 'Running';
   }
 }

@@ -12,7 +12,7 @@ import { type AskOptions, asking, hubCommand, print, toHub } from './flags.ts';
 
 export function addHistory(root: Command): void {
   asking(root.command('history'))
-    .description('show the revisions of a placement: when, what changed, which clusters have each')
+    .description('show the revisions of a placement: when, what changed, by which program, which clusters have each')
     .option('--full', 'show every changed field')
     .addHelpText(
       'after',
