@@ -171,7 +171,7 @@ describe.each(scopes)('runs of a $it', ({ prefix, flags }) => {
     await succeeds('unfreeze', name);
     await shows(run, /after one +Asked/);
     await succeeds('approve', run, ...flags);
-    await succeeds('run', 'show', run, ...flags, '--watch', '--timeout', '60s');
+    await succeeds('run', 'show', run, ...flags, '--watch', '--timeout', '5m');
     expect(await values()).toEqual(['1', '1', '1']);
   });
 
