@@ -165,7 +165,7 @@ describe.each(families)('approving a gate of a $run.kind', (family) => {
     await it.ask('r-after-prod');
     await it.sayOfRun({ conditions: [{ ...condition('Succeeded', 'False'), message: 'its ground has changed' }] });
     await expect(it.approve({ when: 'after' })).rejects.toThrow(
-      `the approval after stage "prod" of ${title} is no longer needed: it is over: its ground has changed`,
+      `the approval after stage "prod" of ${title} is no longer needed: it has ended: its ground has changed`,
     );
     expect((await it.read('r-after-prod')).status?.conditions ?? []).toEqual([]);
   });

@@ -45,7 +45,7 @@ export async function podsEvidence(
     if (revision === undefined) return { about, says: troubleOf(pod) };
     const stays = `is still of an earlier revision (${revision}): its StatefulSet does not replace a Pod that is not ready`;
     const command = deletionOf(pod);
-    const next = `delete ${about} if it does not come up any more, and it is made anew: \`${command}\``;
+    const next = `delete ${about} if it does not become ready; its StatefulSet creates it again: \`${command}\``;
     return { about, says: [...troubleOf(pod), stays], ...(command === undefined ? {} : { next }) };
   };
   return [{ about: there({ kind, namespace, name }), says: refusalOf(found) }, ...pods.map(evidenceOn)]

@@ -14,7 +14,12 @@ describe('a run', () => {
     { state: 'Stop', verb: 'stop', refused: /stopped already/ },
     { state: 'Stop', verb: 'start', refused: /flotilla run resume r/ },
     { state: 'Stop', verb: 'resume' },
-    { state: 'Run', verb: 'stop', says: 'Succeeded:True:UpdateRunSucceeded', refused: /it is over.*create a new run/ },
+    {
+      state: 'Run',
+      verb: 'stop',
+      says: 'Succeeded:True:UpdateRunSucceeded',
+      refused: /it has ended.*create a new run/,
+    },
   ])('in state $state takes $verb, or says why not', ({ state, verb, says = '', refused }) => {
     const run = aRun({ says: `${INITIALIZED} Progressing:True:X ${says}`.trim(), stages: [] });
     const check = () => checkMayChange({ ...run, spec: { ...run.spec, state } }, whichRun('r'), verb);

@@ -101,7 +101,7 @@ test.each<{ it: string; of: StagedUpdateRun; is: string }>([
     of: run({
       conditions: [condition('Progressing', 'False', 'x'), condition('Succeeded', 'False', 'a cluster left')],
     }),
-    is: 'it is over: a cluster left',
+    is: 'it has ended: a cluster left',
   },
 ])('a run that $it says so', ({ of, is }) => {
   expect(whyNotAsked(of)).toBe(is);
@@ -148,7 +148,7 @@ describe('the gate that is meant without a stage', () => {
         stagesStatus: [stage('one', [asked('b')])],
         conditions: [condition('Succeeded', 'False', 'it failed')],
       },
-      says: 'no gate of run "r" waits for an approval now: it is over: it failed',
+      says: 'no gate of run "r" waits for an approval now: it has ended: it failed',
     },
     { it: 'there are no stages yet', says: 'run "r" has no stages yet: the hub has not looked at it' },
   ])('is not known where $it', ({ status, says }) => {

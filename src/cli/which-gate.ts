@@ -86,7 +86,7 @@ const gatesIn = (when: When, tasks: readonly StageTaskStatus[] = []): readonly G
 /** Why a run does not ask for something yet, as far as it says. */
 export function whyNotAsked({ spec, status }: StagedUpdateRun): string {
   const succeeded = conditionOf(status?.conditions, 'Succeeded');
-  if (succeeded !== undefined) return `it is over: ${withoutMarker(succeeded.message)}`;
+  if (succeeded !== undefined) return `it has ended: ${withoutMarker(succeeded.message)}`;
   if (spec.state === 'Initialize') return 'it is not started; set spec.state to Run';
   return conditionOf(status?.conditions, 'Progressing')?.message || 'it has not begun';
 }

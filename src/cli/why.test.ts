@@ -298,7 +298,7 @@ What you can do:
 
   test('says first that a member is leaving, and until when it is waited for at most', async () => {
     const farewell =
-      'is leaving: 1 work remains; its agent is not heard, so the member will be removed at 2026-01-01T12:15:00Z regardless';
+      'is leaving: 1 work remains; its agent is unreachable, so the member will be removed at 2026-01-01T12:15:00Z regardless';
     const dead = member('eu-1', false);
     const leaving = {
       ...dead,
@@ -499,7 +499,7 @@ Evidence:
         await hub.call({ verb: 'delete', at: hub.at('clusterresourceplacements', undefined, 'web') });
         const { transport } = await (await serveObjects(onMember('web-work'), {})).server();
         const { text } = await ask('placement/web', { members: { at: () => transport } });
-        expect(text.split('\n')[0]).toMatch(/ is being deleted for .* to let go of it first$/);
+        expect(text.split('\n')[0]).toMatch(/ is being deleted for .* to remove it first$/);
         expect(text).toContain('ErrImagePull');
       });
 
@@ -526,7 +526,7 @@ Evidence:
         JSON.parse(JSON.stringify(object).replaceAll('"Deployment"', '"StatefulSet"'));
       const revision = { 'controller-revision-hash': 'web-bad' };
       const deletion =
-        'delete Pod "shop/web-1" on cluster "eu-1" if it does not come up any more, and it is made anew: `kubectl --context eu-1 -n shop delete pod web-1`';
+        'delete Pod "shop/web-1" on cluster "eu-1" if it does not become ready; its StatefulSet creates it again: `kubectl --context eu-1 -n shop delete pod web-1`';
 
       /** What stands on the member. */
       async function standing() {
@@ -756,10 +756,10 @@ Note:
       member('us-2', false),
       member('us-3', false),
     ]);
-    const note = 'Note:\n  - cluster "us-2" (for 5m) is not heard: this is what was said last';
+    const note = 'Note:\n  - cluster "us-2" (for 5m) is unreachable: this is the last report';
     expect(await ask('placement/web')).toEqual({ code: 0, text: expect.stringContaining(note) });
     expect(await ask('placement/web', { cluster: 'us-2' })).toEqual({ code: 0, text: expect.stringContaining(note) });
-    expect((await ask('placement/web', { cluster: 'eu-1' })).text).not.toContain('not heard');
+    expect((await ask('placement/web', { cluster: 'eu-1' })).text).not.toContain('unreachable: this is');
   });
 
   test('finds nothing when all is there', async () => {
@@ -823,7 +823,7 @@ Note:
     expect(await ask('placement/web')).toEqual({
       code: 2,
       text: `
-no cluster fits ClusterResourcePlacement "web": none of 2 is as its policy asks
+no cluster fits ClusterResourcePlacement "web": none of 2 matches its policy
 
 Evidence:
   1. Clusters that were looked at
@@ -1139,11 +1139,9 @@ What you can do:
     });
     const { code, text } = await ask('placement/web');
     expect(code).toBe(2);
-    expect(text).toMatch(
-      /^ClusterResourcePlacement "web" is being deleted for .*: 1 cluster has to let go of it first\n/,
-    );
+    expect(text).toMatch(/^ClusterResourcePlacement "web" is being deleted for .*: 1 cluster has to remove it first\n/);
     expect(text).toContain(
-      '  1. cluster "eu-1" has not let go of it yet\n     MemberCluster "eu-1"\n       Healthy Unknown',
+      '  1. cluster "eu-1" has not finished removing it\n     MemberCluster "eu-1"\n       Healthy Unknown',
     );
   });
 

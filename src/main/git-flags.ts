@@ -18,7 +18,7 @@ export const following = (command: Command): Command =>
     .option('--git-dir <directory>', 'where Git repositories are kept, so that a restart needs no network')
     .option(
       '--allow-file-repositories',
-      'GitRepos may name file:// URLs: whoever may create one reads any repository of this machine',
+      'allow file:// URLs in GitRepos: users who may create a GitRepo can then read any repository on this machine',
     );
 
 /** `usual`: the directory unless another is given; without either one that is removed at the end. It is created when the first repository is read. */

@@ -16,7 +16,7 @@ export const keepingMembers = (command: Command): Command =>
   command
     .option(
       '--force-delete-wait-time <seconds>',
-      'how long a leaving member may take before it is let go',
+      'how long a member may take to leave before it is removed regardless',
       wholeNumber(30, 3600),
       900,
     )

@@ -24,7 +24,7 @@ export const placing = (command: Command): Command =>
   command
     .option(
       '--resource-snapshot-creation-minimum-interval <duration>',
-      'least time between two revisions of a placement, up to 5m (default: 0)',
+      'minimum time between two revisions of a placement, up to 5m (default: 0)',
       durationUpTo(5 * MINUTE),
     )
     .option(
@@ -45,7 +45,7 @@ export const placing = (command: Command): Command =>
     )
     .option(
       '--enable-workload',
-      'workloads run on the hub itself, so its PersistentVolumeClaims are its own: they are not placed, and clusters that have them lose them',
+      'workloads run on the hub itself: its PersistentVolumeClaims are not placed, and are removed from clusters that have them',
     );
 
 export function durationUpTo(most: number) {

@@ -27,7 +27,7 @@ export function program(name: string): Command {
   const root = new Command(name)
     // A command may have options that its subcommands have as well: `plan -f` and `plan run -f`.
     .enablePositionalOptions()
-    .description('Ships changes to every Kubernetes cluster of a fleet, safely.')
+    .description('Rolls out changes to every Kubernetes cluster of a fleet, safely.')
     .version(VERSION)
     .hook('preAction', (_root, action) => usePaint(action.opts<{ color?: ColorMode }>().color))
     .showHelpAfterError('(see --help)');

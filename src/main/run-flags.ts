@@ -15,7 +15,7 @@ const MOST_MS = 24 * 3_600_000;
 export const staging = (command: Command): Command =>
   command.option(
     '--staged-update-stuck-after <duration>',
-    `from when on a cluster that a staged update run has started counts as stuck (default: ${formatDuration(DEFAULT_STUCK_AFTER_MS)})`,
+    `how long a staged update run waits for a cluster before it counts as stuck (default: ${formatDuration(DEFAULT_STUCK_AFTER_MS)})`,
     (text: string): number => {
       const ms = parseDuration(text);
       if (ms === undefined || ms < LEAST_MS || ms > MOST_MS) {

@@ -361,7 +361,7 @@ describe('a member leaves', () => {
     expect(await fleet.condition('east', 'ReadyToJoin')).toBe('False/Leaving');
     const ready = (await fleet.memberCluster('east')).status?.conditions?.find(({ type }) => type === 'ReadyToJoin');
     expect(ready?.message).toMatch(
-      /^MemberCluster "east" is leaving: 1 work remains; its agent is not heard, so the member will be removed at 20/,
+      /^MemberCluster "east" is leaving: 1 work remains; its agent is unreachable, so the member will be removed at 20/,
     );
     expect(fleet.manager.holdsOf('east')).toMatchObject([{ code: 'Leaving', facts: { works: 1 } }]);
     expect(await fleet.condition('east', 'Healthy')).toBe('Unknown/MemberUnreachable');

@@ -24,7 +24,7 @@ export const leavingSince = ({ cluster }: Observed): number => Date.parse(cluste
 function silence(observed: Observed): string | undefined {
   if (observed.internal === undefined) return undefined;
   if (memberAgentOf(agentsOf(observed)) === undefined) return 'its agent has never connected';
-  return isUnreachable(observed) ? 'its agent is not heard' : undefined;
+  return isUnreachable(observed) ? 'its agent is unreachable' : undefined;
 }
 
 export function leavingHold(observed: Observed): Hold {

@@ -272,7 +272,7 @@ function order(observed: Observed, asked: readonly DesiredWork[]): Decision {
   if (going !== undefined) {
     const released = releases([going]);
     if (released.length > 0) return { steps: [released], holds: [], because: released[0]?.because ?? '' };
-    return whileGoing(observed, going, 'it is made anew when it is gone');
+    return whileGoing(observed, going, 'it is created again when it is deleted');
   }
   if (desired.some(({ name }) => isLater(binding, byName.get(name)))) return idle(REPLACED);
   const foreign = desired

@@ -445,7 +445,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await it.settle();
       expect((await it.conditions()).at(-1)).toBe('WorkSynchronized Unknown WorkSynchronizedUnknown');
       const { status } = await it.get(it.bindingAt);
-      const message = `Work "${MEMBER}/${it.base}-work" is being deleted; it is made anew when it is gone`;
+      const message = `Work "${MEMBER}/${it.base}-work" is being deleted; it is created again when it is deleted`;
       expect(JSON.stringify(status)).toContain(JSON.stringify(message));
       await it.patch(it.workAt, { metadata: { finalizers: null } });
       await it.silence();

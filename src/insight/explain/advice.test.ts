@@ -29,7 +29,7 @@ describe('what to do', () => {
     {
       it: 'about what was there before',
       cause: { code: 'NotTakenOver' } as const,
-      says: 'let the placement take over Deployment "shop/web": set its spec.strategy.applyStrategy.whenToTakeOver to Always (it then goes with the placement); or delete it on cluster "eu-1", and it is created anew',
+      says: 'let the placement take over Deployment "shop/web": set its spec.strategy.applyStrategy.whenToTakeOver to Always (it then goes with the placement); or delete it on cluster "eu-1", and it is created again',
     },
     {
       it: 'about what another placement has placed',
@@ -44,12 +44,12 @@ describe('what to do', () => {
     {
       it: 'about what cannot be changed',
       cause: { code: 'FieldImmutable' } as const,
-      says: 'change Deployment "shop/web" back on the hub, or give it another name; or delete it on cluster "eu-1", and it is created anew: `kubectl --context eu-1 -n shop delete deployment/web`',
+      says: 'change Deployment "shop/web" back on the hub, or give it another name; or delete it on cluster "eu-1", and it is created again: `kubectl --context eu-1 -n shop delete deployment/web`',
     },
     {
       it: 'about a kind that is missing',
       cause: { code: 'KindNotServed' } as const,
-      says: 'install the CustomResourceDefinition of Deployment "shop/web" on cluster "eu-1", or let a placement bring it; the rest follows by itself',
+      says: 'install the CustomResourceDefinition of Deployment "shop/web" on cluster "eu-1", or place it; the rest follows without further action',
     },
     {
       it: 'about a namespace that is missing',
@@ -59,7 +59,7 @@ describe('what to do', () => {
     {
       it: 'about what somebody keeps deleting',
       cause: { code: 'UndoneRepeatedly' } as const,
-      says: 'find out who takes Deployment "shop/web" away on cluster "eu-1" (an operator, a clean-up, a time to live) and stop it, or take that out of the placement',
+      says: 'find the client that removes Deployment "shop/web" on cluster "eu-1" (an operator, a clean-up, a time to live) and stop it, or take that out of the placement',
     },
     {
       it: 'about what is too large',
@@ -93,7 +93,7 @@ describe('what to do', () => {
   test('about what cannot be changed offers no command that could lose something', () => {
     const cause: ApplyCause = { code: 'FieldImmutable' };
     const [claim] = advice({ 'eu-1': [refused(cause, { group: '', kind: 'PersistentVolumeClaim', name: 'disk' })] });
-    expect(claim).toMatch(/; or delete it on cluster "eu-1", if nothing is lost with that, and it is created anew$/);
+    expect(claim).toMatch(/; or delete it on cluster "eu-1", if nothing is lost with that, and it is created again$/);
     const [two] = advice({ 'eu-1': [refused(cause), refused(cause, { name: 'other' })] });
     expect(two).not.toContain('kubectl');
   });

@@ -70,14 +70,14 @@ const REFUSALS: Readonly<Partial<Record<ApplyCauseCode, (of: Refusal) => string>
     const typed = isMadeAnew(failed) && objects === objectName(failed) ? typedName(failed) : undefined;
     const command = typed === undefined ? '' : `: \`${kubectlOn(clusters[0] ?? '', failed)} delete ${typed}\``;
     const unless = typed === undefined ? ', if nothing is lost with that' : '';
-    return `change ${objects} back on the hub, or give it another name; or delete it on ${named(clusters)}${unless}, and it is created anew${command}`;
+    return `change ${objects} back on the hub, or give it another name; or delete it on ${named(clusters)}${unless}, and it is created again${command}`;
   },
   KindNotServed: ({ clusters, objects }) =>
-    `install the CustomResourceDefinition of ${objects} on ${named(clusters)}, or let a placement bring it; the rest follows by itself`,
+    `install the CustomResourceDefinition of ${objects} on ${named(clusters)}, or place it; the rest follows without further action`,
   NamespaceMissing: ({ clusters, failed }) =>
     `bring namespace "${failed.namespace ?? ''}" to ${named(clusters)}: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
   UndoneRepeatedly: ({ clusters, objects }) =>
-    `find out who takes ${objects} away on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or take that out of the placement`,
+    `find the client that removes ${objects} on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or take that out of the placement`,
   TooLarge: ({ objects }) => `make the annotations of ${objects} smaller: together they may take 256 KiB`,
   FieldConflict: ({ objects, failed }) =>
     `remove the fields of ${objects} that ${failed.cause?.by ?? 'another field manager'} manages from the hub, or set spec.strategy.applyStrategy.serverSideApplyConfig.force of the placement to true`,
@@ -125,7 +125,7 @@ function takeOver(failed: Failed): Advice {
     what: `was there${within}${isHarmless ? ', holds nothing' : ''}`,
     object: objectName(failed),
     say(clusters, objects) {
-      const or = isHarmless ? `; or delete it on ${named(clusters)}, and it is created anew` : '';
+      const or = isHarmless ? `; or delete it on ${named(clusters)}, and it is created again` : '';
       return `let the placement take over ${objects}: set its spec.strategy.applyStrategy.whenToTakeOver to Always (it then goes with the placement${within})${or}`;
     },
   };

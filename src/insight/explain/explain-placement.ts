@@ -83,7 +83,7 @@ export async function hearsay({ reader, now }: Looking, clusters: readonly strin
   const more = silent.length > said.length ? ` and ${silent.length - said.length} more` : '';
   const who = silent.length === 1 ? 'cluster' : 'clusters';
   return [
-    `${who} ${said.join(', ')}${more} ${silent.length === 1 ? 'is' : 'are'} not heard: this is what was said last`,
+    `${who} ${said.join(', ')}${more} ${silent.length === 1 ? 'is' : 'are'} unreachable: this is the last report`,
   ];
 }
 
@@ -116,7 +116,7 @@ async function ofNobody(looking: Looking, said: string): Promise<Answer> {
   const refused = refusedIn(policy);
   const count = Math.max(members ?? 0, refused.length);
   const why =
-    policy === undefined ? said : members === 0 ? 'the fleet has no members' : `none of ${count} is as its policy asks`;
+    policy === undefined ? said : members === 0 ? 'the fleet has no members' : `none of ${count} matches its policy`;
   const evidence = await lookedAt(looking, policy, members);
   return answer(`no cluster fits ${title}: ${why}`, {
     causes: evidence.length === 0 ? [] : [{ sentence: why, evidence }],
@@ -210,21 +210,19 @@ export async function ofDeletion(looking: Looking): Promise<Answer> {
   for (const binding of remaining.slice(0, MOST_CHAINS)) {
     const { targetCluster } = binding.spec;
     causes.push({
-      sentence: `cluster "${targetCluster}" has not let go of it yet`,
+      sentence: `cluster "${targetCluster}" has not finished removing it`,
       evidence: beside(await clusterChain(looking, targetCluster)),
     });
   }
   const clusters = [...new Set(remaining.map(({ spec }) => spec.targetCluster))];
   const what =
     clusters.length > 0
-      ? `${clusters.length} ${clusters.length === 1 ? 'cluster has' : 'clusters have'} to let go of it first`
+      ? `${clusters.length} ${clusters.length === 1 ? 'cluster has' : 'clusters have'} to remove it first`
       : `held by ${finalizers.join(', ') || 'nothing'}`;
   return answer(`${title} is being deleted for ${ageText(Date.parse(deletionTimestamp), now)}: ${what}`, {
     causes,
     next: [
-      ...(clusters.length > 0
-        ? ['wait; a cluster that is gone for good lets go when its MemberCluster is deleted']
-        : [HUB_RUNS]),
+      ...(clusters.length > 0 ? ['wait; if a cluster does not exist any more, delete its MemberCluster'] : [HUB_RUNS]),
     ],
   });
 }

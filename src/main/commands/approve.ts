@@ -8,7 +8,7 @@ import { duration, hubCommand, print, toHub } from './flags.ts';
 
 export function addReject(root: Command): void {
   hubCommand(root.command('reject'))
-    .description('reject at a gate of a staged update run: it waits until it is approved after all, or stopped')
+    .description('reject a gate of a staged update run: the run waits until it is approved or stopped')
     .argument('<run>', 'NAME or run/NAME')
     .option('--stage <name>', 'the stage whose gate it is (without: the one gate that waits for an approval)')
     .addOption(new Option('--before', 'the gate before the stage').conflicts('after'))
@@ -43,12 +43,12 @@ function meantBy(run: string, options: ApproveRunFlags): ApproveRun {
 
 export function addApproveRun(root: Command): void {
   hubCommand(root.command('approve'))
-    .description('open a gate of a staged update run')
+    .description('approve a gate of a staged update run')
     .argument('<run>', 'NAME or run/NAME')
     .option('--stage <name>', 'the stage whose gate it is (without: the one gate that waits for an approval)')
     .addOption(new Option('--before', 'the gate before the stage').conflicts('after'))
     .option('--after', 'the gate after the stage (without either: the one that is closed)')
-    .option('-m, --message <text>', 'kept with the approval, for whoever asks later')
+    .option('-m, --message <text>', 'stored with the approval')
     .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
     .addHelpText(
       'after',

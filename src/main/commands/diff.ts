@@ -26,7 +26,7 @@ export function addDiff(root: Command): void {
     .addHelpText(
       'after',
       `
-Lines with "-" are on the cluster, lines with "+" are what the hub ordered for it, overrides included. A cluster is read through the context of
+Lines with "-" are on the cluster, lines with "+" are the desired state from the hub, overrides included. A cluster is read through the context of
 its name in your kubeconfig. Without one the answer comes from the drift and diff lists in the status of the placement, and says so. Values of
 Secrets are masked. Nothing is written.
 

@@ -24,11 +24,11 @@ export function addDrain(root: Command): void {
     .addHelpText(
       'after',
       `
-Disruption budgets are kept: blocked evictions are tried again until --timeout. PickFixed and namespaced placements are listed with what to do.
+Disruption budgets are respected: blocked evictions are retried until --timeout. PickFixed and namespaced placements are listed with what to do.
 
 Exit codes:
   0  nothing is left on the cluster
-  1  it could not be done: no such cluster, no server, no right
+  1  unknown: no such cluster, API server unreachable, or access denied
   2  something is left
 
 Examples:

@@ -17,15 +17,15 @@ interface FreezeFlags extends ConnectOptions {
 export function addFreeze(root: Command): void {
   hubCommand(root.command('freeze'))
     .description('hold rollouts and runs: nothing is updated and nothing is removed')
-    .requiredOption('-m, --message <text>', 'why, for the people who wait')
-    .option('--until <time>', 'when it ends by itself: a time such as 2030-01-31T06:00:00Z, or a duration such as 2h')
+    .requiredOption('-m, --message <text>', 'the reason, shown to people who wait')
+    .option('--until <time>', 'when the freeze ends: a time such as 2030-01-31T06:00:00Z, or a duration such as 2h')
     .option('--placement <name...>', 'only these placements (without: all)')
     .option('-n, --namespace <name>', 'the named placements are ResourcePlacements in this namespace')
     .option('--clusters <labels>', 'only the clusters with these labels, as in kubectl -l (without: all)')
     .addHelpText(
       'after',
       `
-Members finish what they apply already. Approvals, evictions and the deletion of a placement are not held.
+Members finish applying what they have received. Approvals, evictions and the deletion of a placement are not held.
 
 Examples:
   flotilla freeze -m "incident 42"

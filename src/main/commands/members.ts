@@ -79,12 +79,16 @@ interface LeaveFlags extends ConnectOptions {
 
 export function addLeave(root: Command): void {
   hubCommand(root.command('leave'))
-    .description('let a member leave the fleet, and report how far it is')
+    .description('remove a member from the fleet, and report the progress')
     .argument('<member>', 'name of the MemberCluster')
     .addOption(new Option('--keep', 'what was placed keeps running on the cluster (the default)').conflicts('purge'))
     .option('--purge', 'remove what was placed from the cluster first')
     .option('--no-wait', 'return at once')
-    .option('--timeout <duration>', 'stop waiting after this time; the member goes on leaving (default: 5m)', duration)
+    .option(
+      '--timeout <duration>',
+      'stop waiting after this time; the member continues to leave (default: 5m)',
+      duration,
+    )
     .addHelpText(
       'after',
       `

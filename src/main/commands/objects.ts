@@ -44,7 +44,7 @@ export function addGet(root: Command): void {
 
 export function addDescribe(root: Command): void {
   inNamespace(root.command('describe'))
-    .description('show all about one object and what happened to it')
+    .description('show the details of one object and its Events')
     .argument('<kind>', KIND)
     .argument('<name>')
     .action(async (kind: string, name: string, options: ConnectOptions) => {

@@ -16,7 +16,7 @@ export function addPause(root: Command): void {
       .addHelpText(
         'after',
         `
-While a rolling or partitioned rollout is paused, no cluster is updated and nothing is removed. Members finish what they apply already.
+While a rolling or partitioned rollout is paused, no cluster is updated and nothing is removed. Members finish applying what they have received.
 
 Examples:
   flotilla ${word} placement/web

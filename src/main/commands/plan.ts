@@ -15,9 +15,7 @@ import { type AskOptions, duration, hubCommand, print, toHub } from './flags.ts'
 export function addPlan(root: Command): void {
   const plan = hubCommand(root.command('plan'))
     .enablePositionalOptions()
-    .description(
-      'say what would happen, and write nothing: which clusters a placement would get, or what a run would do',
-    )
+    .description('forecast, without writing anything: which clusters a placement would get, or what a run would do')
     .argument('[placement]', 'placement/NAME: how its rollout would go')
     .option('-f, --filename <path...>', 'a placement, or objects that it selects, new or changed; - for standard input')
     .option('--image <container=image...>', 'with placement/NAME: containers of this name get this image')
@@ -76,14 +74,14 @@ Examples:
     .addHelpText(
       'after',
       `
-The hub's own decisions are carried out on pretended objects. Assumed is that clusters work as soon as they have the revision, that people approve
-at once, and that the fleet stays as it is. Nothing is written; what -f names is checked by a dry run.
+It carries out the hub's own decisions on objects in memory. It assumes that clusters become available as soon as they have the revision, that
+approvals are given at once, and that the fleet does not change. Nothing is written; the objects of -f are validated by a dry run.
 
 Exit codes:
   0  it would succeed
   1  unknown: no such run, API server unreachable, access denied, or the file of -f was refused
-  2  it would wait for something that only others can give
-  3  it could not begin, or would fail; the hub's own words say why
+  2  it would wait for a person or another object
+  3  it could not start, or would fail; the message of the hub says why
 
 Examples:
   flotilla plan run example-run

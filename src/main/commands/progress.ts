@@ -32,8 +32,8 @@ import {
 export function addStatus(root: Command): void {
   asking(root.command('status'), 'placement/NAME, run/NAME, gitrepo/NAME or NAME (without: the whole fleet)', '[what]')
     .argument('[name]', 'the NAME, if the word before it is a kind')
-    .description('show the whole fleet, most urgent first, or how far one placement or run is, cluster by cluster')
-    .option('-w, --watch', 'go on showing until it is complete')
+    .description('show the whole fleet, most urgent first, or the progress of one placement or run, cluster by cluster')
+    .option('-w, --watch', 'keep showing until it is complete')
     .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
     .addHelpText(
       'after',
@@ -91,15 +91,16 @@ const whichOf = (argument: string, namespace: string | undefined): WhichNamed =>
 
 const RUN_HELP = `
 States of a gate:
-  Pending, Asked (a person is to approve; the command stands beside it), Rejected (it may still be approved), Approved, Waiting (for a time), Open.
+  Pending, Asked (a person must approve; the command is printed beside it), Rejected (it may still be approved), Approved,
+  Waiting (for a time), Open.
 States of a cluster:
   Pending, Updating, Done; Unreachable, Skipped, Failed when something is wrong.
 
 Exit codes:
   0  it has succeeded
   1  unknown: no such run, API server unreachable, or access denied
-  2  it is not over, or not within --timeout
-  3  it has failed, or could not begin
+  2  it has not ended, or not within --timeout
+  3  it has failed, or could not start
   130  stopped by Ctrl-C
 
 Examples:
@@ -114,7 +115,7 @@ const inRunNamespace = (command: Command): Command =>
 const showingRun = (command: Command): Command =>
   inRunNamespace(hubCommand(command))
     .argument('<run>', 'NAME or run/NAME')
-    .option('-w, --watch', 'go on showing until it is over')
+    .option('-w, --watch', 'keep showing until it ends')
     .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
     .addOption(outputOption())
     .addOption(colorOption())
@@ -165,27 +166,27 @@ export function addRun(root: Command): void {
 }
 
 const RUN_VERBS: Readonly<Record<RunVerb, string>> = {
-  start: 'start a run that is prepared',
-  stop: 'stop a run: clusters that are under way finish, nothing new starts',
-  resume: 'go on with a run that is stopped',
+  start: 'start a prepared run',
+  stop: 'stop a run: clusters that are being updated finish, no other cluster starts',
+  resume: 'resume a stopped run',
 };
 
 export function addWhy(root: Command): void {
   asking(root.command('why'), 'placement/NAME, run/NAME, gitrepo/NAME or eviction/NAME')
     .description(
-      'say why a placement or a staged update run does not move, or how an eviction ended: one sentence, the evidence, what you can do',
+      'show why a placement or a staged update run is not progressing, or how an eviction ended: the cause, the evidence, what you can do',
     )
     .option('--cluster <name>', 'why this cluster waits, or was not picked')
     .addHelpText(
       'after',
       `
-It reads what you may read on the hub's API server: it answers while the hub is down. Where your kubeconfig has a context of a cluster's name, it
-also looks there, as you, at the Pods of what does not come up and at what does not let itself be deleted. What you may not read is named at the end, and the answer does without it.
+It reads the hub's API server with your rights, so it works while the controllers are down. If your kubeconfig has a context with the name of a
+cluster, it also reads there why Pods do not start and why objects are not deleted. What could not be read is listed at the end.
 
 Exit codes:
   0  it is complete; of a run: it has succeeded; of an eviction: it was executed
   1  unknown: no such placement, run or cluster, API server unreachable, or access denied
-  2  something holds it, it selects nothing, the run has failed, the cluster is not picked, or the eviction is
+  2  it is blocked, it selects nothing, the run has failed, the cluster is not picked, or the eviction is
      open, blocked or invalid
 
 Examples:

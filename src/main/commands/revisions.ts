@@ -40,7 +40,7 @@ interface RollbackFlags extends AskOptions {
 export function addRollback(root: Command): void {
   hubCommand(root.command('rollback'))
     .argument('<what>', 'placement/NAME')
-    .description('bring the objects of a placement on the hub back to an earlier revision')
+    .description('restore the objects of a placement on the hub from an earlier revision')
     .option('-n, --namespace <name>', 'a ResourcePlacement in this namespace (without: a ClusterResourcePlacement)')
     .option('--to <revision>', 'the revision (without: the one before the newest)')
     .option('--prune', 'delete selected objects that the revision does not have')

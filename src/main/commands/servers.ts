@@ -91,7 +91,7 @@ export function addApiserver(root: Command): void {
 
 export function addPretend(root: Command): void {
   logging(connecting(root.command('pretend')), 'info')
-    .description('run nodes without machines for any Kubernetes API server: Pods are placed, start, fail or hang there')
+    .description('simulate nodes for any Kubernetes API server: Pods are scheduled, start, fail or hang there')
     .option('--nodes <number>', 'how many nodes', wholeNumber(0, 1000), 2)
     .option('--name <name>', 'what the names of the nodes begin with', 'pretend')
     .option('--pull-seconds <seconds>', "from a Pod's binding to its start", wholeNumber(0, 86_400))

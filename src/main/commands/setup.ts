@@ -21,7 +21,7 @@ export function addCrds(root: Command): void {
 export function addRoles(root: Command): void {
   root
     .command('roles')
-    .description('print an identity and the rights that it needs, no more, or roles for people, as YAML')
+    .description('print an identity with the least rights that it needs, or roles for people, as YAML')
     .addArgument(
       new Argument(
         '<for>',
@@ -42,7 +42,7 @@ reach as far as those are given. The others are to be given:
 export function addPolicies(root: Command): void {
   root
     .command('policies')
-    .description('print the admission policy that keeps a hub from running what it places, as YAML')
+    .description('print the admission policy that prevents placed workloads from running on the hub, as YAML')
     .option(
       '--reserved-namespace-prefixes <prefixes...>',
       'namespaces that begin so may have Pods (default: fleet- and kube-)',
@@ -50,14 +50,14 @@ export function addPolicies(root: Command): void {
     .addHelpText(
       'after',
       `
-To opt out, do not apply it, or delete the ValidatingAdmissionPolicyBinding: the hub then makes Pods of what it places, too.`,
+To opt out, do not apply it, or delete the ValidatingAdmissionPolicyBinding: placed workloads then create Pods on the hub, too.`,
     )
     .action((options: { reservedNamespacePrefixes?: string[] }) => print.line(policies(options).trimEnd()));
 }
 
 export function addJoin(root: Command): void {
   connecting(root.command('join'))
-    .description('let a cluster join the fleet: its identity on the hub, and a kubeconfig for its agent')
+    .description('create an identity for a member on the hub, and a kubeconfig for its agent')
     .argument('<name>', 'the name of the member')
     .option('-l, --labels <labels>', 'labels of the member: key=value,key=value', labels)
     .option('--heartbeat-period-seconds <seconds>', 'how often its agent reports', wholeNumber(1, 600))
