@@ -29,8 +29,7 @@ describe('a namespace that is missing', () => {
       spec: { workload: { manifests: [needing('b')] } },
     });
     await rig.settles();
-    for (const name of ['web-work', 'team-work'])
-      expect(await rig.verdict(name)).toMatch(/^Applied=False/);
+    for (const name of ['web-work', 'team-work']) expect(await rig.verdict(name)).toMatch(/^Applied=False/);
     expect(await rig.find('namespaces', undefined, 'shop')).toBeUndefined();
   });
 });
