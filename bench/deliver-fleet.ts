@@ -21,6 +21,8 @@ export interface Fleet extends Side, AsyncDisposable {
   readonly kubeconfig?: string;
   /** Since the change began, until the placement's status tells that all is done. */
   statusMs(): Promise<number>;
+  /** From now on each cluster gets content of its own: an override has its name in a value. */
+  override(): Promise<void>;
   /** One more change, of which every write is looked at. */
   count(): Promise<Counted>;
   vitals(): Promise<readonly Vitals[]>;
@@ -41,6 +43,7 @@ export interface Counted {
 export const FLEET = '/apis/placement.kubernetes-fleet.io/v1beta1';
 export const BINDINGS = `${FLEET}/clusterresourcebindings`;
 const PLACEMENTS = `${FLEET}/clusterresourceplacements`;
+const OVERRIDES = `${FLEET}/namespaces/shop/resourceoverrides`;
 export const CONFIG_MAPS = '/api/v1/namespaces/shop/configmaps';
 const MERGE = 'application/merge-patch+json';
 
@@ -55,6 +58,24 @@ const placement = {
   },
 };
 
+const override = {
+  apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+  kind: 'ResourceOverride',
+  metadata: { name: 'own' },
+  spec: {
+    resourceSelectors: [{ group: '', version: 'v1', kind: 'ConfigMap', name: 'app' }],
+    policy: {
+      overrideRules: [
+        {
+          clusterSelector: { clusterSelectorTerms: [] },
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what users write
+          jsonPatchOverrides: [{ op: 'add', path: '/data/cluster', value: '${MEMBER-CLUSTER-NAME}' }],
+        },
+      ],
+    },
+  },
+};
+
 interface Condition {
   readonly type: string;
   readonly status: string;
@@ -63,7 +84,11 @@ interface Condition {
 
 interface Binding {
   readonly metadata: { readonly generation: number };
-  readonly spec: { readonly targetCluster: string; readonly resourceSnapshotName: string };
+  readonly spec: {
+    readonly targetCluster: string;
+    readonly resourceSnapshotName: string;
+    readonly resourceOverrideSnapshots?: readonly object[];
+  };
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
@@ -139,6 +164,7 @@ export async function fleetIn(folder: string, members: number, place: Place): Pr
   const create = (path: string, object: object) => send(hub, 'POST', path, JSON.stringify(object));
 
   let revision = 0;
+  let isOverridden = false;
   let began = performance.now();
   let arrived = new Map<string, number>();
   let allArrived: (ms: readonly number[]) => void = () => {};
@@ -146,6 +172,7 @@ export async function fleetIn(folder: string, members: number, place: Place): Pr
     const { object } = JSON.parse(line) as { readonly object: Binding };
     const { targetCluster } = object.spec;
     if (revisionOf(object) < revision || !isAvailable(object) || arrived.has(targetCluster)) return;
+    if (isOverridden && object.spec.resourceOverrideSnapshots === undefined) return;
     arrived.set(targetCluster, performance.now() - began);
     if (arrived.size === members) allArrived([...arrived.values()]);
   });
@@ -194,6 +221,10 @@ export async function fleetIn(folder: string, members: number, place: Place): Pr
     ...(place.kubeconfig === undefined ? {} : { kubeconfig: place.kubeconfig }),
     change,
     statusMs,
+    async override() {
+      isOverridden = true;
+      await delivered(() => create(OVERRIDES, override));
+    },
     async count() {
       const heaps = { bindings: emptyHeap(), works: emptyHeap(), placement: emptyHeap() };
       const before = await memberRevision();

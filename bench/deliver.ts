@@ -1,6 +1,6 @@
 // From a change on the hub to bindings that are Available, on 3, 100 and 1,000 members (or those named: `npm run bench -- deliver 3,100`; with
-// `--kube` on real API servers, by default with 3), against a bare relay of as many dependent durable writes through the same transports to the
-// same kind of servers, and for the record against one to bare files. Changes alternate, so that what else the machine does falls on all, and
+// `--kube` on real API servers, by default with 3; with `--overrides` only what an override costs), against a bare relay of as many dependent
+// durable writes through the same transports to the same kind of servers, and for the record against one to bare files. Changes alternate, so that what else the machine does falls on all, and
 // so that each begins at rest: nobody changes a fleet ten times a second. What the placement's own status costs is told apart: it follows,
 // nobody waits for it.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -51,6 +51,8 @@ const TAIL_MS = 3000;
 const REST_SECONDS = 60;
 /** From so many members on growth is told. */
 const MANY = 50;
+/** Changes of two fleets that are compared with each other. */
+const MOST_OVERRIDDEN = 200;
 type StartFleet = (folder: string, members: number, debounce: string) => Promise<Fleet>;
 
 interface Measured extends Size {
@@ -70,7 +72,7 @@ interface Measured extends Size {
 export async function rows(tell: (row: Row) => void): Promise<void> {
   const { values, positionals } = parseArgs({
     args: process.argv.slice(3),
-    options: { kube: { type: 'boolean', default: false } },
+    options: { kube: { type: 'boolean', default: false }, overrides: { type: 'boolean', default: false } },
     allowPositionals: true,
   });
   const begin: StartFleet = values.kube ? (await import('./deliver-kube.ts')).startRealFleet : startFleet;
@@ -81,9 +83,16 @@ export async function rows(tell: (row: Row) => void): Promise<void> {
   try {
     let before: Measured | undefined;
     for (const members of sizes) {
+      if (values.overrides) {
+        await tellOverridden(folder, sizeOf(members), begin, tell);
+        continue;
+      }
       const measured = await measure(folder, sizeOf(members), begin);
       tellSize(measured, tell);
-      if (members <= 200) await tellUsual(folder, measured, begin, tell);
+      if (members <= 200) {
+        await tellUsual(folder, measured, begin, tell);
+        if (!values.kube) await tellOverridden(folder, measured, begin, tell);
+      }
       if (before !== undefined && Math.min(before.members, members) >= MANY) tellGrowth(before, measured, tell);
       before = measured;
     }
@@ -246,6 +255,35 @@ async function tellUsual(
     name: `${members} members: with the default debounce, p50`,
     ratio: usual.p50 / ours.p50,
     figures: `${usual.p50.toFixed(1)} ms with 100 ms of debounce against ${ours.p50.toFixed(1)} ms with none`,
+  });
+}
+
+/** One fleet has an override that differs by cluster, the other none; changes alternate. */
+async function tellOverridden(
+  folder: string,
+  { members, changes, warmUps }: Size,
+  begin: StartFleet,
+  tell: (row: Row) => void,
+): Promise<void> {
+  await using plain = await begin(folder, members, '0');
+  await using overridden = await begin(folder, members, '0');
+  await overridden.override();
+  const done: { readonly of: Fleet; readonly each: readonly number[] }[] = [];
+  const warm = Math.min(warmUps, MOST_OVERRIDDEN);
+  for (let round = 0; round < warm + Math.min(changes, MOST_OVERRIDDEN); round++) {
+    for (const of of [plain, overridden]) {
+      const { each } = await settled(of, () => of.change());
+      if (round >= warm) done.push({ of, each });
+    }
+  }
+  const [without, own] = [plain, overridden].map((fleet) =>
+    timesOf(done.filter(({ of }) => of === fleet).map(({ each }) => each)),
+  ) as [Times, Times];
+  tell({
+    name: `${members} members: with an override that names its cluster, p50`,
+    ratio: own.p50 / without.p50,
+    bound: { atMost: 1.3 },
+    figures: `${own.p50.toFixed(1)} ms against ${without.p50.toFixed(1)} ms without; all after ${own.all.toFixed(0)} ms against ${without.all.toFixed(0)} ms; ${load()}`,
   });
 }
 
