@@ -132,8 +132,8 @@ describe.each(scopes)('runs of a $it', ({ prefix, flags }) => {
     const shown = await shows('first', /succeeded, 3 of 3/);
     expect(shown.stdout).toMatch(/after one +Open +approved by ".*" at .*: the numbers look good/);
     expect(await values()).toEqual(['1', '1', '1']);
-    expect(await refused('run', 'stop', 'first', ...flags)).toContain('cannot stop: it is over');
-    expect(await refused('reject', 'first', '-m', 'too late', ...flags)).toContain('it is over');
+    expect(await refused('run', 'stop', 'first', ...flags)).toContain('cannot stop: it has ended');
+    expect(await refused('reject', 'first', '-m', 'too late', ...flags)).toContain('it has ended');
   });
 
   test('are rejected, stopped, resumed and stopped for good', async () => {
