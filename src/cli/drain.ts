@@ -184,13 +184,13 @@ async function evict(
   throw new AbortError('given up');
 }
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /** What leaves the cluster besides objects in its namespaces, which one may not expect. */
 function clusterScopedOf(found: Placement | undefined): readonly string[] {
   const all = (found?.status?.selectedResources ?? []).filter(({ namespace }) => namespace === undefined);
   if (all.length === 0) return [];
-  const named = all.slice(0, MOST_NAMED).map(({ kind, name }) => `${kind} "${name}"`);
+  const named = all.slice(0, MAX_NAMED).map(({ kind, name }) => `${kind} "${name}"`);
   const more = all.length > named.length ? ` and ${all.length - named.length} more` : '';
   return [`  removes from the cluster: ${named.join(', ')}${more}`];
 }

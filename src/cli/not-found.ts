@@ -38,12 +38,12 @@ function checkServed({ catalogue }: Server, { group, kind, plural }: Resource): 
   throw new UserError('NoHub', `this server has no ${plural}.${group}: is it the hub? (choose with --context)`);
 }
 
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 
 /** What there is instead, if that may be known. */
 async function knownNames({ transport }: Server, { name: _name, ...at }: Named): Promise<string> {
   try {
-    const { list } = await transport.call({ verb: 'list', at, view: 'metadata', limit: MOST_NAMES });
+    const { list } = await transport.call({ verb: 'list', at, view: 'metadata', limit: MAX_NAMES });
     const names = (list?.items ?? []).map(({ metadata }: KubeObject) => metadata.name ?? '');
     const more = list?.metadata.continue ? ' and more' : '';
     return names.length === 0 ? ' (there are none)' : ` (known: ${names.join(', ')}${more})`;

@@ -82,14 +82,14 @@ export async function showOverrides(
   return clusters.some(({ error }) => error !== undefined) ? EXIT.waiting : EXIT.complete;
 }
 
-interface Ground {
+interface ForecastInput {
   readonly snapshots: readonly HubOverrideSnapshot[];
   readonly labels: Readonly<Record<string, string>>;
   readonly objects: readonly KubeObject[];
 }
 
 /** As the hub decides and renders it. */
-function onCluster(cluster: string, ground: Ground): OnCluster {
+function onCluster(cluster: string, ground: ForecastInput): OnCluster {
   const { snapshots, objects } = ground;
   const found = overridesOn(snapshots, cluster, ground.labels);
   if (found === undefined) return { cluster, overrides: [], diff: [], objects };

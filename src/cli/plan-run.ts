@@ -13,7 +13,7 @@ import { families, type PlacementFamily } from '../hub/families.ts';
 import { isReachable } from '../hub/members/reachable.ts';
 import { unreachableAfterMs } from '../hub/staged/annotations.ts';
 import { howToStart } from '../hub/staged/initialise.ts';
-import { type Forecast, forecast, type Ground } from '../insight/forecast/forecast.ts';
+import { type Forecast, type ForecastInput, forecast } from '../insight/forecast/forecast.ts';
 import { planOf } from '../insight/forecast/run-plan.ts';
 import { objectsIn } from '../insight/forecast/snapshot-objects.ts';
 import { withoutMarker } from '../insight/plain-text.ts';
@@ -21,10 +21,10 @@ import { approveCommand, familyIn, titleOfRun, type WhichRun, within } from '../
 import { rehearse } from './apply.ts';
 import { approversOf } from './approvers.ts';
 import type { Connected } from './connect.ts';
+import { readContents, readForecastInput } from './forecast-input.ts';
 import { getRun } from './get-run.ts';
 import type { Manifest } from './manifests.ts';
 import { renderPlan } from './render-plan.ts';
-import { readContents, readGround } from './run-ground.ts';
 import { selectedNow } from './selected-now.ts';
 import { EXIT } from './showing.ts';
 import { type Print, targetOf } from './target.ts';
@@ -140,7 +140,7 @@ export async function planRun(
   const { which, run, strategy } = planned;
   const { clock, output } = options;
   const notes = [...planned.notes];
-  const ground = await readGround(server, which, run, {
+  const ground = await readForecastInput(server, which, run, {
     now: clock.now(),
     ...(strategy === undefined ? {} : { strategy }),
   });
@@ -189,7 +189,7 @@ function startOf({ which: { family }, run, isThere }: Planned): { readonly start
   return { start: `${run.spec.state === 'Stop' ? 'Let it go on' : 'Start it'}: ${command}` };
 }
 
-async function foresee(server: Server, ground: Ground, notes: string[]): Promise<Forecast> {
+async function foresee(server: Server, ground: ForecastInput, notes: string[]): Promise<Forecast> {
   const first = forecast(ground);
   const { family, placement } = ground;
   const order = placement && family.placements.project?.(placement);
@@ -199,7 +199,7 @@ async function foresee(server: Server, ground: Ground, notes: string[]): Promise
   return forecast({ ...ground, selected });
 }
 
-function silentOnes({ members, run }: Ground, { status }: Forecast): readonly string[] {
+function silentOnes({ members, run }: ForecastInput, { status }: Forecast): readonly string[] {
   const clusters = new Set(
     (status.stagesStatus ?? []).flatMap((stage) => stage.clusters.map(({ clusterName }) => clusterName)),
   );

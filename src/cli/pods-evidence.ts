@@ -12,8 +12,8 @@ import { NAME } from '../insight/which-placement.ts';
 import { isOfWork, type OnMember } from './on-member.ts';
 
 /** Of so many workloads of a Work, and so many Pods of each: they tend to say the same. */
-const MOST = 3;
-const MOST_LISTED = 100;
+const MAX = 3;
+const MAX_LISTED = 100;
 
 type Identifier = NonNullable<NonNullable<Work['status']>['manifestConditions']>[number]['identifier'];
 
@@ -24,7 +24,7 @@ export const downIn = ({ status }: Work): readonly Identifier[] =>
     .map(({ identifier }) => identifier)
     .filter(({ kind = '' }) => hasPods(kind) || kind === podResource.kind)
     .filter(({ namespace = '', name = '' }) => NAME.test(namespace) && NAME.test(name))
-    .slice(0, MOST);
+    .slice(0, MAX);
 
 export async function podsEvidence(
   { cluster, member }: OnMember,
@@ -50,7 +50,7 @@ export async function podsEvidence(
   };
   return [{ about: there({ kind, namespace, name }), says: refusalOf(found) }, ...pods.map(evidenceOn)]
     .filter(({ says }) => says.length > 0)
-    .slice(0, MOST)
+    .slice(0, MAX)
     .map((each) => ({ ...each, isRoot: true }));
 
   function deletionOf({ metadata: { name: pod = '' } }: KubeObject): string | undefined {
@@ -63,7 +63,7 @@ export async function podsEvidence(
     if (selector === undefined) return [];
     const labels = formatSelector(compileLabelSelector(selector));
     // A page is enough: they tend to say the same.
-    for await (const { items } of client.pages(podResource, { namespace, labels, limit: MOST_LISTED })) return items;
+    for await (const { items } of client.pages(podResource, { namespace, labels, limit: MAX_LISTED })) return items;
     return [];
   }
 }

@@ -22,10 +22,10 @@ import { ifRead, type Readable, type Reader } from '../insight/reader.ts';
 import type { WhichPlacement } from '../insight/which-placement.ts';
 import { within } from '../insight/which-run.ts';
 import type { Connected } from './connect.ts';
+import { leftoversEvidence } from './leftovers.ts';
 import type { Members } from './members.ts';
 import { downIn, podsEvidence } from './pods-evidence.ts';
 import { readOverrides } from './read-overrides.ts';
-import { remnantsEvidence } from './remnants.ts';
 
 const EVENTS: Resource = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true };
 
@@ -140,7 +140,7 @@ export function createReader(
           unread.add(`cluster "${cluster}": ${member}, so what runs there was not looked at`);
           return [];
         }
-        if (isGoing) return await remnantsEvidence({ cluster, member }, found, now);
+        if (isGoing) return await leftoversEvidence({ cluster, member }, found, now);
         for (const each of down) seen.push(...(await podsEvidence({ cluster, member }, found, each)));
       } catch (error) {
         // It stands in another place, often behind a wall; what the hub has is told all the same.

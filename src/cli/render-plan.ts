@@ -12,9 +12,9 @@ export interface PlanView {
   readonly start?: string;
 }
 
-const MOST_NAMES = 8;
+const MAX_NAMES = 8;
 /** Of one stage so many waves are told in a row, the others are counted. */
-const MOST_WAVES = 20;
+const MAX_WAVES = 20;
 
 const wholeSeconds = (ms: number): string => formatDuration(Math.floor(ms / 1000) * 1000);
 const count = (number: number, thing: string): string => `${number} ${thing}${number === 1 ? '' : 's'}`;
@@ -67,7 +67,7 @@ function order({ steps, stages }: RunPlan, view: PlanView): readonly string[] {
   const lines: (readonly [number, string])[] = [];
   for (const step of steps) {
     const total = step.do === 'wave' ? (wavesOf.get(step.stage) ?? 0) : 0;
-    if (step.do === 'wave' && total > MOST_WAVES && step.number > 2 && step.number < total) {
+    if (step.do === 'wave' && total > MAX_WAVES && step.number > 2 && step.number < total) {
       if (step.number === 3) lines.push([step.afterMs, `… ${total - 3} more waves of ${step.stage}`]);
       continue;
     }
@@ -79,8 +79,8 @@ function order({ steps, stages }: RunPlan, view: PlanView): readonly string[] {
 
 function stepWords(step: PlannedStep, waves: number, { approve }: PlanView): string {
   if (step.do === 'wave') {
-    const names = step.clusters.slice(0, MOST_NAMES).join(', ');
-    const more = step.clusters.length > MOST_NAMES ? ` and ${step.clusters.length - MOST_NAMES} more` : '';
+    const names = step.clusters.slice(0, MAX_NAMES).join(', ');
+    const more = step.clusters.length > MAX_NAMES ? ` and ${step.clusters.length - MAX_NAMES} more` : '';
     return step.removes
       ? `removal: ${names}${more}`
       : `${step.stage}, wave ${step.number} of ${waves}: ${names}${more}`;

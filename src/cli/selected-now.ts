@@ -16,7 +16,7 @@ type Selected = NonNullable<Observed['selected']>;
 type Part = Parameters<Sight['list']>[1];
 
 const AT_ONCE = 4;
-const MOST_ROUNDS = 10;
+const MAX_ROUNDS = 10;
 
 /** `notes`: what could not be read, and is not counted. */
 export async function selectedNow(
@@ -55,7 +55,7 @@ export async function selectedNow(
     }
   }
 
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const wanted = new Map<string, { readonly resource: Resource; readonly part: Part }>();
     const selection = select({
       ...(namespace === undefined ? {} : { namespace }),

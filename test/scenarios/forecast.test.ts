@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { StagedUpdateRun } from '../../src/api/staged-update-run.ts';
 import type { Connected } from '../../src/cli/connect.ts';
-import { readGround } from '../../src/cli/run-ground.ts';
+import { readForecastInput } from '../../src/cli/forecast-input.ts';
 import { families } from '../../src/hub/families.ts';
 import { forecast, gatesIn, wavesIn } from '../../src/insight/forecast/forecast.ts';
 import { admin } from '../cluster.ts';
@@ -91,7 +91,7 @@ describe('the forecast of a run', () => {
       const server = { transport: fleet.hub.as(admin) } as unknown as Pick<Connected, 'transport'>;
       const which = { family, name, ...(namespace === undefined ? {} : { namespace }) };
       const before = fleet.hub.store.head;
-      const ground = await readGround(server, which, await run.runOf(name), { now: fleet.clock.now() });
+      const ground = await readForecastInput(server, which, await run.runOf(name), { now: fleet.clock.now() });
       const foreseen = forecast(ground);
       expect(fleet.hub.store.head).toBe(before);
       expect(foreseen.end).toBe('succeeds');

@@ -18,7 +18,7 @@ interface Advice {
 }
 
 /** More than that nobody reads; `why --cluster` has the rest. */
-const MOST = 5;
+const MAX = 5;
 
 /** `about`: only these clusters; absent = all. */
 export function adviceFor(placement: Placement | undefined, about?: readonly string[]): readonly string[] {
@@ -33,8 +33,8 @@ export function adviceFor(placement: Placement | undefined, about?: readonly str
     }
   }
   return [...found.values()]
-    .slice(0, MOST)
-    .map(({ advice, clusters, objects }) => advice.say([...clusters], listed([...objects], MOST_OBJECTS)));
+    .slice(0, MAX)
+    .map(({ advice, clusters, objects }) => advice.say([...clusters], listed([...objects], MAX_OBJECTS)));
 }
 
 interface Group {
@@ -148,10 +148,10 @@ function lookAt(failed: Failed): Advice | undefined {
   };
 }
 
-const MOST_NAMES = 10;
-const MOST_OBJECTS = 3;
+const MAX_NAMES = 10;
+const MAX_OBJECTS = 3;
 
-const listed = (names: readonly string[], most = MOST_NAMES): string => {
+const listed = (names: readonly string[], most = MAX_NAMES): string => {
   const more = names.length - most;
   return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };

@@ -25,7 +25,7 @@ export function alike(entries: readonly HoldEntry[]): readonly Alike[] {
   return [...groups.values()];
 }
 
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
 /** What sentences (api/hold.ts) say of a cluster, and how they say it of several. */
 const PLURALS: readonly (readonly [one: string, many: string])[] = [
@@ -38,8 +38,8 @@ const PLURALS: readonly (readonly [one: string, many: string])[] = [
 /** What is said of the first cluster, said of all of them. */
 export function ofAll(text: string, [first = '', ...others]: readonly string[]): string {
   if (others.length === 0) return text;
-  const shown = [first, ...others.slice(0, MOST_NAMES - 1)].map((name) => `"${name}"`).join(', ');
-  const more = others.length >= MOST_NAMES ? ` and ${others.length - MOST_NAMES + 1} more` : '';
+  const shown = [first, ...others.slice(0, MAX_NAMES - 1)].map((name) => `"${name}"`).join(', ');
+  const more = others.length >= MAX_NAMES ? ` and ${others.length - MAX_NAMES + 1} more` : '';
   const [one, many] = [`MemberCluster "${first}"`, `MemberClusters ${shown}${more}`];
   return PLURALS.reduce((told, [of, ofMany]) => told.replaceAll(`${one}${of}`, () => `${many}${ofMany}`), text)
     .replaceAll(one, () => many)

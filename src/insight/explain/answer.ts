@@ -11,7 +11,7 @@ import { beside, type Cause, type Evidence, type Explanation } from './explanati
 
 export type Answer = Omit<Explanation, 'about'>;
 
-export const MOST_CLUSTERS = 20;
+export const MAX_CLUSTERS = 20;
 export const HUB_RUNS = 'check that the hub controllers are running (`flotilla up` or `flotilla hub`)';
 
 export const answer = (sentence: string, more: Partial<Answer> = {}): Answer => ({
@@ -30,7 +30,7 @@ interface Conclusion {
 }
 
 /** More than that nobody reads. */
-const MOST_ADVICE = 5;
+const MAX_ADVICE = 5;
 
 /** All that can be done stands together, each once: what helps with one object before what helps with any. */
 export function concluded(about: string, found: Answer, { notes, advice = [] }: Conclusion): Explanation {
@@ -41,7 +41,7 @@ export function concluded(about: string, found: Answer, { notes, advice = [] }: 
     about,
     ...found,
     ...(root === undefined ? {} : { root }),
-    next: [...new Set([...shown.slice(0, MOST_ADVICE), ...advice, ...general, ...found.next])],
+    next: [...new Set([...shown.slice(0, MAX_ADVICE), ...advice, ...general, ...found.next])],
     notes: [...found.notes, ...notes],
   };
 }
@@ -114,8 +114,8 @@ const elsewhereToo = (evidence: Evidence, elsewhere: string): Evidence =>
     : { ...evidence, next: `${evidence.next} (see whether it is so on ${elsewhere}, too)` };
 
 const listed = (names: readonly string[]): string => {
-  const more = names.length - MOST_CLUSTERS;
-  return `${names.slice(0, MOST_CLUSTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = names.length - MAX_CLUSTERS;
+  return `${names.slice(0, MAX_CLUSTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
 /** Time alone ends it, and nobody writes a status for that alone. */

@@ -37,7 +37,7 @@ export interface Looking extends Chain {
 }
 
 /** Of so many objects the chain is followed; other causes have their sentence. */
-export const MOST_CHAINS = 5;
+export const MAX_CHAINS = 5;
 
 export const clusterRef = (name: string): ObjectRef => ({ group: memberCluster.group, kind: memberCluster.kind, name });
 
@@ -47,7 +47,7 @@ export async function chainFrom(chain: Chain, on: ObjectRef): Promise<readonly E
   if (!NAME.test(on.name) || (on.namespace !== undefined && !NAME.test(on.namespace))) return [];
   const { family } = which;
   if (on.kind === memberCluster.kind) return clusterChain(chain, on.name);
-  if (told.size >= MOST_CHAINS) return [];
+  if (told.size >= MAX_CHAINS) return [];
   if (on.kind === family.binding.kind) {
     const binding = ifRead(await reader.bindings())?.find(({ metadata }) => metadata.name === on.name);
     // The chain of its cluster has all of its bindings.
@@ -83,7 +83,7 @@ async function once(
   read: () => Promise<readonly Evidence[]>,
 ): Promise<readonly Evidence[]> {
   const key = keyOf(on);
-  if (told.has(key) || told.size >= MOST_CHAINS) return [];
+  if (told.has(key) || told.size >= MAX_CHAINS) return [];
   told.add(key);
   return read();
 }
@@ -119,7 +119,7 @@ function reported({ placement, title, now }: Chain, cluster: string): readonly E
   const { conditions = [], failedPlacements = [] } = state;
   const says = [
     ...conditions.filter(({ status }) => status !== 'True').map((each) => sayCondition(each, now)),
-    ...failedPlacements.slice(0, MOST_CHAINS).map((each) => sayFailed(each, now)),
+    ...failedPlacements.slice(0, MAX_CHAINS).map((each) => sayFailed(each, now)),
   ];
   return says.length === 0 ? [] : [{ about: `${title} on cluster "${cluster}"`, says }];
 }

@@ -23,11 +23,11 @@ import {
   standingIn,
 } from '../forecast/scheduling-now.ts';
 import { ifRead } from '../reader.ts';
-import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
+import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, isNotOver, MAX_CLUSTERS } from './answer.ts';
 import { askedLabels, ownLabels } from './asked-labels.ts';
 import { bindingsOf, clusterChain, clusterRef, type Looking } from './evidence-chain.ts';
 import { ofExternalCluster } from './explain-external.ts';
-import { bringNamespace, hearsay, ofDeletion, waiting, whyRefused } from './explain-placement.ts';
+import { bringNamespace, ofDeletion, staleNotes, waiting, whyRefused } from './explain-placement.ts';
 import { beside, type Evidence, memberEvidence } from './explanation.ts';
 
 export async function ofCluster(looking: Looking, cluster: string): Promise<Answer> {
@@ -49,7 +49,7 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
   if (state?.isDone) {
     const at = state.revision === '' ? '' : ` (revision ${state.revision})`;
     const what = progress.isReport ? 'is compared' : 'is available';
-    const notes = await hearsay(looking, [cluster]);
+    const notes = await staleNotes(looking, [cluster]);
     return answer(`cluster "${cluster}" is done: ${title} ${what}${at}`, { isWaiting: false, notes });
   }
   if (state !== undefined && isExternal(looking.placement)) return ofExternalCluster(looking, state);
@@ -104,8 +104,8 @@ async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
   const found = ifRead(member);
   if (decision === undefined && found === undefined) {
     const names = (ifRead(await reader.members()) ?? []).map(({ metadata }) => metadata.name ?? '');
-    const more = names.length > MOST_CLUSTERS ? ` and ${names.length - MOST_CLUSTERS} more` : '';
-    const known = names.length === 0 ? 'there are none' : `known: ${names.slice(0, MOST_CLUSTERS).join(', ')}${more}`;
+    const more = names.length > MAX_CLUSTERS ? ` and ${names.length - MAX_CLUSTERS} more` : '';
+    const known = names.length === 0 ? 'there are none' : `known: ${names.slice(0, MAX_CLUSTERS).join(', ')}${more}`;
     throw new UserError('NotFound', `there is no MemberCluster "${cluster}" (${known})`);
   }
   const scheduling = await schedulingOf(looking);

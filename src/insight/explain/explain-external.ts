@@ -5,8 +5,8 @@ import { phaseOf } from '../progress/run-progress.ts';
 import { lastRun, openRuns, revisionsIn } from '../progress/runs-of-placement.ts';
 import { ifRead } from '../reader.ts';
 import { titleOfRun, typed, type WhichRun } from '../which-run.ts';
-import { type Answer, answer, causeOfStage, MOST_CLUSTERS } from './answer.ts';
-import { type Looking, MOST_CHAINS } from './evidence-chain.ts';
+import { type Answer, answer, causeOfStage, MAX_CLUSTERS } from './answer.ts';
+import { type Looking, MAX_CHAINS } from './evidence-chain.ts';
 import { answerAboutRun } from './explain-run.ts';
 import { beside, type Cause } from './explanation.ts';
 import { howToMakeOne } from './run-advice.ts';
@@ -36,7 +36,7 @@ export async function ofExternal(looking: Looking): Promise<Answer> {
   if (first === undefined) return ofNoRun(looking, lastRun(runs));
   const about = await told(looking, first);
   const alongside: Cause[] = [];
-  for (const run of others.slice(0, MOST_CHAINS)) {
+  for (const run of others.slice(0, MAX_CHAINS)) {
     alongside.push({ sentence: (await told(looking, run)).sentence, evidence: [] });
   }
   return {
@@ -99,7 +99,7 @@ async function revisions({ progress, reader }: Looking): Promise<readonly Cause[
 }
 
 function carrying(revision: string, clusters: readonly ClusterProgress[]): string {
-  const names = clusters.slice(0, MOST_CLUSTERS).map(({ cluster }) => cluster);
+  const names = clusters.slice(0, MAX_CLUSTERS).map(({ cluster }) => cluster);
   const more = clusters.length > names.length ? ` and ${clusters.length - names.length} more` : '';
   const who = `${clusters.length} ${clusters.length === 1 ? 'carries' : 'carry'}`;
   return `${who} ${revision === '' ? 'nothing yet' : `revision ${revision}`}: ${names.join(', ')}${more}`;
@@ -111,7 +111,7 @@ async function troubles(looking: Looking): Promise<readonly Cause[]> {
     ({ isDone, stage, cluster }) => !isDone && cluster !== '' && stage !== 'Waiting' && stage !== 'NotPicked',
   );
   const causes: Cause[] = [];
-  for (const cluster of open.slice(0, MOST_CHAINS)) causes.push(await troubleOf(looking, cluster));
+  for (const cluster of open.slice(0, MAX_CHAINS)) causes.push(await troubleOf(looking, cluster));
   return causes;
 }
 
@@ -165,7 +165,7 @@ export async function besideExternal(looking: Looking): Promise<readonly string[
   const open = openRuns(runs);
   if (open.length === 0) return [...(await newer(looking)), ...noRunNotes(looking, lastRun(runs))];
   const notes: string[] = [];
-  for (const run of open.slice(0, MOST_CHAINS)) {
+  for (const run of open.slice(0, MAX_CHAINS)) {
     notes.push(`${(await told(looking, run)).sentence} (flotilla why run/${typed(whichOf(looking, run))})`);
   }
   return notes;

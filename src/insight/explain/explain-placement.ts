@@ -11,11 +11,11 @@ import { isExternal } from '../../hub/strategies/table.ts';
 import { ifRead } from '../reader.ts';
 import { NAME } from '../which-placement.ts';
 import { alike } from './alike.ts';
-import { type Answer, answer, causeOfAlike, causeOfStage, HUB_RUNS, isNotOver, MOST_CLUSTERS } from './answer.ts';
+import { type Answer, answer, causeOfAlike, causeOfStage, HUB_RUNS, isNotOver, MAX_CLUSTERS } from './answer.ts';
 import { askedLabels, ownLabels } from './asked-labels.ts';
-import { clusterChain, type Looking, MOST_CHAINS } from './evidence-chain.ts';
+import { clusterChain, type Looking, MAX_CHAINS } from './evidence-chain.ts';
 import { ofExternal } from './explain-external.ts';
-import { beside, type Cause, type Evidence, eventEvidence, farewellOf } from './explanation.ts';
+import { beside, type Cause, type Evidence, eventEvidence, leavingText } from './explanation.ts';
 import { untrackedNotes } from './untracked.ts';
 
 export async function ofPlacement(looking: Looking): Promise<Answer> {
@@ -37,7 +37,7 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     const clusters = total === 1 ? 'its cluster' : `all ${total} clusters`;
     const at = revision === '' ? '' : ` (revision ${revision})`;
     const sentence = `${title} is complete: ${isReport ? 'compared' : 'available'} on ${clusters}${at}`;
-    const silent = await hearsay(
+    const silent = await staleNotes(
       looking,
       progress.clusters.map(({ cluster }) => cluster),
     );
@@ -69,13 +69,13 @@ function withNothingToDo(cause: Cause): Cause {
 }
 
 /** What is told of a member that nobody hears is what it said last. */
-export async function hearsay({ reader, now }: Looking, clusters: readonly string[]): Promise<readonly string[]> {
+export async function staleNotes({ reader, now }: Looking, clusters: readonly string[]): Promise<readonly string[]> {
   const names = new Set(clusters);
   const silent = (ifRead(await reader.members()) ?? []).filter(
     (member) => names.has(member.metadata.name ?? '') && !isReachable(member),
   );
   if (silent.length === 0) return [];
-  const said = silent.slice(0, MOST_CLUSTERS).map((member) => {
+  const said = silent.slice(0, MAX_CLUSTERS).map((member) => {
     const name = member.metadata.name ?? '';
     const beat = conditionOf(member.status?.conditions, 'Healthy')?.lastTransitionTime;
     return `"${name}"${beat === undefined ? '' : ` (for ${ageText(Date.parse(beat), now)})`}`;
@@ -98,7 +98,7 @@ interface Waiting {
 /** That a member is leaving, and until when it is waited for, says more than what it uses up meanwhile. */
 export async function waiting({ reader }: Looking, { who, first, others = [], on }: Waiting): Promise<Answer> {
   const name = on?.kind === memberCluster.kind && NAME.test(on.name) ? on.name : undefined;
-  const farewell = name === undefined ? undefined : farewellOf(ifRead(await reader.member(name)), name);
+  const farewell = name === undefined ? undefined : leavingText(ifRead(await reader.member(name)), name);
   if (farewell === undefined) {
     const since = first.since === undefined ? {} : { since: first.since };
     return answer(`${who} waits: ${first.sentence}`, { ...since, causes: [first, ...others] });
@@ -177,7 +177,7 @@ async function lookedAt(
   policy: HubPolicySnapshot | undefined,
   count = 0,
 ): Promise<readonly Evidence[]> {
-  const refused = refusedIn(policy).slice(0, MOST_CLUSTERS);
+  const refused = refusedIn(policy).slice(0, MAX_CLUSTERS);
   if (refused.length === 0) return [];
   const asked = askedLabels(placement);
   const known = new Map((ifRead(await reader.members()) ?? []).map((each) => [each.metadata.name, each]));
@@ -207,7 +207,7 @@ export async function ofDeletion(looking: Looking): Promise<Answer> {
   const { deletionTimestamp = '', finalizers = [] } = placement.metadata;
   const remaining = ifRead(await reader.bindings()) ?? [];
   const causes: Cause[] = [];
-  for (const binding of remaining.slice(0, MOST_CHAINS)) {
+  for (const binding of remaining.slice(0, MAX_CHAINS)) {
     const { targetCluster } = binding.spec;
     causes.push({
       sentence: `cluster "${targetCluster}" has not finished removing it`,
@@ -235,7 +235,7 @@ async function ofConditions(looking: Looking): Promise<Answer> {
   const causes: Cause[] = [];
   for (const cluster of progress.clusters
     .filter(({ isDone, cluster }) => !isDone && cluster !== '')
-    .slice(0, MOST_CLUSTERS)) {
+    .slice(0, MAX_CLUSTERS)) {
     causes.push(await causeOfStage(looking, cluster));
   }
   const events = eventEvidence(ifRead(await reader.events(placement)) ?? [], now);

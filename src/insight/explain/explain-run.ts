@@ -24,11 +24,11 @@ import {
   concluded,
   HUB_RUNS,
   isNotOver,
-  MOST_CLUSTERS,
+  MAX_CLUSTERS,
   outdatedNote,
 } from './answer.ts';
 import { changedAgainNotes } from './changed-again.ts';
-import { type Chain, clusterChain, MOST_CHAINS } from './evidence-chain.ts';
+import { type Chain, clusterChain, MAX_CHAINS } from './evidence-chain.ts';
 import { beside, type Cause, type Evidence, type Explanation, eventEvidence, sayCondition } from './explanation.ts';
 import { deleteCommand, insteadOfResuming, type Overtaken, seeOther, wayBack, waysOut } from './run-advice.ts';
 
@@ -41,7 +41,7 @@ export interface RunCase {
   readonly now: number;
 }
 
-interface Story extends Chain {
+interface RunContext extends Chain {
   readonly whichRun: WhichRun;
   readonly run: StagedUpdateRun;
   readonly runTitle: string;
@@ -61,7 +61,7 @@ export async function explainRun(of: RunCase, cluster?: string): Promise<Explana
 export async function answerAboutRun(of: RunCase, cluster?: string): Promise<Answer> {
   const { which: whichRun, run, placement, reader, now } = of;
   const which = { ...whichRun, name: run.spec.placementName };
-  const story: Story = {
+  const story: RunContext = {
     which,
     whichRun,
     title: titleOf(which),
@@ -78,7 +78,7 @@ export async function answerAboutRun(of: RunCase, cluster?: string): Promise<Ans
   return { ...found, notes: [...found.notes, ...(isOfThePast ? [] : outdatedNote(story.progress))] };
 }
 
-async function ofRun(story: Story): Promise<Answer> {
+async function ofRun(story: RunContext): Promise<Answer> {
   const { progress, runTitle: title, run, now } = story;
   if (progress.phase !== 'Deleting' && progress.phase !== 'Succeeded') {
     const end = await endOfPlacement(story);
@@ -108,7 +108,7 @@ async function ofRun(story: Story): Promise<Answer> {
 type End = 'is being deleted' | 'does not exist any more';
 
 /** undefined = it is there, or nobody can tell. A run that has not begun waits for its placement; any other has failed without it. */
-async function endOfPlacement({ placement, reader, run, progress }: Story): Promise<End | undefined> {
+async function endOfPlacement({ placement, reader, run, progress }: RunContext): Promise<End | undefined> {
   if (placement?.metadata.deletionTimestamp !== undefined) return 'is being deleted';
   const hasBegun = conditionOf(run.status?.conditions, 'Initialized')?.status === 'True';
   if (placement !== undefined || !hasBegun || progress.phase !== 'Failed') return undefined;
@@ -118,7 +118,7 @@ async function endOfPlacement({ placement, reader, run, progress }: Story): Prom
 }
 
 /** No new run can help, and clusters do not keep what this one brought. */
-function ofEndedPlacement({ progress, runTitle, title, which, whichRun }: Story, end: End): Answer {
+function ofEndedPlacement({ progress, runTitle, title, which, whichRun }: RunContext, end: End): Answer {
   const isGoing = end === 'is being deleted';
   const lead =
     progress.phase === 'Failed' ? `${runTitle} has failed: ${progress.says}` : `${runTitle} ends: ${title} ${end}`;
@@ -134,7 +134,7 @@ function ofEndedPlacement({ progress, runTitle, title, which, whichRun }: Story,
 
 // ---- it is over
 
-function ofSuccess({ progress, runTitle }: Story): Answer {
+function ofSuccess({ progress, runTitle }: RunContext): Answer {
   const { done, total, skipped, revision, stages } = progress;
   const clusters =
     skipped === 0
@@ -151,7 +151,7 @@ function ofSuccess({ progress, runTitle }: Story): Answer {
   });
 }
 
-async function ofFailure(story: Story): Promise<Answer> {
+async function ofFailure(story: RunContext): Promise<Answer> {
   const { progress, runTitle, run } = story;
   const hasBegun = conditionOf(run.status?.conditions, 'Initialized')?.status === 'True';
   const why = progress.says;
@@ -162,7 +162,7 @@ async function ofFailure(story: Story): Promise<Answer> {
   }
   const causes: Cause[] = [];
   for (const stage of progress.stages) {
-    const failed = stage.clusters.filter(({ state }) => state === 'Failed').slice(0, MOST_CHAINS);
+    const failed = stage.clusters.filter(({ state }) => state === 'Failed').slice(0, MAX_CHAINS);
     for (const { cluster, message } of failed) {
       causes.push({
         sentence: `cluster "${cluster}" of stage "${stage.stage}": ${message}`,
@@ -183,10 +183,10 @@ async function ofFailure(story: Story): Promise<Answer> {
   });
 }
 
-const othersOf = async ({ reader, run, whichRun }: Story): Promise<readonly WhichRun[]> =>
+const othersOf = async ({ reader, run, whichRun }: RunContext): Promise<readonly WhichRun[]> =>
   othersUnderWay(ifRead(await reader.runs()) ?? [], run).map(({ metadata: { name = '' } }) => ({ ...whichRun, name }));
 
-async function revisionsOf({ reader }: Story): Promise<readonly number[] | undefined> {
+async function revisionsOf({ reader }: RunContext): Promise<readonly number[] | undefined> {
   const snapshots = ifRead(await reader.resourceSnapshots());
   return snapshots && revisionsIn(snapshots);
 }
@@ -203,7 +203,7 @@ const LEADS: Partial<Readonly<Record<RunProgress['phase'], string>>> = {
 /** Of these the hub's own words say more than the first hold. */
 const IN_HUBS_WORDS: readonly RunProgress['phase'][] = ['Stuck', 'Stopping', 'Stopped'];
 
-async function ofHolds(story: Story): Promise<Answer> {
+async function ofHolds(story: RunContext): Promise<Answer> {
   const { progress, runTitle, now, reader, run, whichRun } = story;
   const causes: Cause[] = [];
   for (const entry of progress.holds.filter(isNotOver(now))) causes.push(await causeOf(story, entry));
@@ -223,7 +223,7 @@ async function ofHolds(story: Story): Promise<Answer> {
   const stage = progress.stages.find(({ state }) => state !== 'Done' && state !== 'Empty');
   const open = (stage?.clusters ?? [])
     .filter(({ state }) => state === 'Updating' || state === 'Removing')
-    .slice(0, MOST_CHAINS);
+    .slice(0, MAX_CHAINS);
   for (const { cluster } of open) {
     causes.push({ sentence: `cluster "${cluster}" is under way`, evidence: await clusterChain(story, cluster) });
   }
@@ -247,7 +247,7 @@ async function ofHolds(story: Story): Promise<Answer> {
 const BROKEN: readonly string[] = ['failed', 'starting', 'diff-failed'];
 
 /** It has been given what the run brings, and does not work with it. No status is written for how it fares alone, so the binding is looked at, too. */
-async function isBroken({ reader }: Story, { code, facts, on }: HoldEntry): Promise<boolean> {
+async function isBroken({ reader }: RunContext, { code, facts, on }: HoldEntry): Promise<boolean> {
   if (code !== 'NotAvailable') return false;
   if (BROKEN.includes(String(facts?.['cause']))) return true;
   const binding = bindingsIn(ifRead(await reader.bindings())).get(on?.name ?? '');
@@ -263,7 +263,7 @@ const bindingsIn = (bindings: readonly HubBinding[] | undefined): ReadonlyMap<st
   );
 
 /** What can be done besides what the holds say. */
-async function waysPast(story: Story, holds: readonly HoldEntry[]): Promise<readonly string[]> {
+async function waysPast(story: RunContext, holds: readonly HoldEntry[]): Promise<readonly string[]> {
   const { whichRun: which, run } = story;
   const overtaken = await overtakenBy(story);
   if (overtaken !== undefined) return insteadOfResuming(which, overtaken);
@@ -274,7 +274,7 @@ async function waysPast(story: Story, holds: readonly HoldEntry[]): Promise<read
 }
 
 /** Only of a run that is stopped; undefined = nobody has, as far as the caller may see. */
-async function overtakenBy(story: Story): Promise<Overtaken | undefined> {
+async function overtakenBy(story: RunContext): Promise<Overtaken | undefined> {
   const { run, reader } = story;
   if (run.spec.state !== 'Stop') return undefined;
   const { resourceSnapshotIndexUsed: index, stagesStatus = [] } = run.status ?? {};
@@ -296,10 +296,10 @@ async function overtakenBy(story: Story): Promise<Overtaken | undefined> {
   return taken === undefined && others.length === 0 ? undefined : { others, ...(taken === undefined ? {} : { taken }) };
 }
 
-const approving = ({ whichRun }: Story, stage: StageProgress | undefined, when: 'before' | 'after'): string =>
+const approving = ({ whichRun }: RunContext, stage: StageProgress | undefined, when: 'before' | 'after'): string =>
   `approve it: ${approveCommand(whichRun, stage?.stage ?? '', when)}`;
 
-const refOf = ({ whichRun: { family, name, namespace } }: Story): ObjectRef => ({
+const refOf = ({ whichRun: { family, name, namespace } }: RunContext): ObjectRef => ({
   group: family.run.group,
   kind: family.run.kind,
   name,
@@ -307,14 +307,14 @@ const refOf = ({ whichRun: { family, name, namespace } }: Story): ObjectRef => (
 });
 
 /** What a command does that stands alone with a hold; nothing of one that is no way out. */
-async function nextOf(story: Story, code: string, next: string): Promise<string | undefined> {
+async function nextOf(story: RunContext, code: string, next: string): Promise<string | undefined> {
   if (code === 'RunNotStarted') return `start it: ${next}`;
   if (code !== 'RunStopped') return next;
   return (await overtakenBy(story)) === undefined ? `let it go on: ${next}` : undefined;
 }
 
 /** With what requests and other runs say, which only runs wait for. */
-async function causeOf(story: Story, entry: HoldEntry): Promise<Cause> {
+async function causeOf(story: RunContext, entry: HoldEntry): Promise<Cause> {
   const { next: can, ...cause } = await causeOfEntry(story, entry, refOf(story));
   const { facts = {}, on, code } = entry;
   const { stage, when } = facts;
@@ -333,7 +333,7 @@ async function causeOf(story: Story, entry: HoldEntry): Promise<Cause> {
 }
 
 async function said(
-  { whichRun: { family, name }, reader, now }: Story,
+  { whichRun: { family, name }, reader, now }: RunContext,
   on: HoldEntry['on'],
 ): Promise<readonly Evidence[]> {
   // It stands in a status, where anybody who may write there may have written anything.
@@ -373,17 +373,17 @@ function requestEvidence(kind: string, name: string, request: ApprovalRequest | 
 
 // ---- one cluster
 
-async function ofClusterInRun(story: Story, cluster: string): Promise<Answer> {
+async function ofClusterInRun(story: RunContext, cluster: string): Promise<Answer> {
   const { progress, runTitle, now } = story;
   const stage = progress.stages.find(({ clusters }) => clusters.some((each) => each.cluster === cluster));
   const found = stage?.clusters.find((each) => each.cluster === cluster);
   if (stage === undefined || found === undefined) {
     if (progress.stages.length === 0) return ofRun(story);
     const all = progress.stages.flatMap(({ clusters }) => clusters.map((each) => each.cluster));
-    const more = all.length > MOST_CLUSTERS ? ` and ${all.length - MOST_CLUSTERS} more` : '';
+    const more = all.length > MAX_CLUSTERS ? ` and ${all.length - MAX_CLUSTERS} more` : '';
     throw new UserError(
       'NotFound',
-      `cluster "${cluster}" is in no stage of ${runTitle} (${all.length === 0 ? 'there are none' : `known: ${all.slice(0, MOST_CLUSTERS).join(', ')}${more}`})`,
+      `cluster "${cluster}" is in no stage of ${runTitle} (${all.length === 0 ? 'there are none' : `known: ${all.slice(0, MAX_CLUSTERS).join(', ')}${more}`})`,
     );
   }
   const where = stage.removes ? `removal from cluster "${cluster}"` : `cluster "${cluster}" of stage "${stage.stage}"`;

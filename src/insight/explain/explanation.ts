@@ -53,7 +53,7 @@ export const wholeSentence = ({ sentence, root }: Pick<Explanation, 'sentence' |
 export const beside = (evidence: readonly Evidence[]): readonly Evidence[] =>
   evidence.map(({ isRoot: _isRoot, ...each }) => each);
 
-const MOST_OBJECTS = 5;
+const MAX_OBJECTS = 5;
 
 export const nameOf = ({ namespace, name }: Pick<ObjectMeta, 'namespace' | 'name'>): string =>
   `"${namespace === undefined || namespace === '' ? '' : `${namespace}/`}${name}"`;
@@ -69,7 +69,7 @@ export const sayCondition = (
 // ---- MemberCluster
 
 /** What a member that is on its way out says about that, after its name: also until when it is waited for at most, if it is not heard. */
-export function farewellOf(member: MemberCluster | undefined, cluster: string): string | undefined {
+export function leavingText(member: MemberCluster | undefined, cluster: string): string | undefined {
   if (member?.metadata.deletionTimestamp === undefined) return undefined;
   const said = conditionOf(member.status?.conditions, 'ReadyToJoin');
   const words = said?.status === 'False' ? said.message.replace(`MemberCluster "${cluster}" `, '') : '';
@@ -82,7 +82,7 @@ export function memberEvidence(member: MemberCluster | undefined, cluster: strin
   const { conditions, agentStatus = [] } = member.status ?? {};
   const beat = agentStatus.find(({ type }) => type === 'MemberAgent')?.lastReceivedHeartbeat;
   const told = ['Joined', 'Healthy'].flatMap((type) => conditionOf(conditions, type) ?? []);
-  const farewell = farewellOf(member, cluster);
+  const farewell = leavingText(member, cluster);
   const bad = told.filter(({ status }) => status !== 'True');
   return {
     about,
@@ -131,8 +131,8 @@ const deletion = ({ deletionTimestamp, finalizers = [] }: ObjectMeta, now: numbe
 };
 
 function listed<T>(items: readonly T[], say: (item: T) => string): readonly string[] {
-  const more = items.length - MOST_OBJECTS;
-  return [...items.slice(0, MOST_OBJECTS).map(say), ...(more > 0 ? [`and ${more} more`] : [])];
+  const more = items.length - MAX_OBJECTS;
+  return [...items.slice(0, MAX_OBJECTS).map(say), ...(more > 0 ? [`and ${more} more`] : [])];
 }
 
 export const objectName = ({
@@ -183,7 +183,7 @@ const text = (object: KubeObject, field: string): string => (typeof object[field
 export function eventEvidence(events: readonly KubeObject[], now: number): Evidence {
   const at = (event: KubeObject) =>
     Date.parse(text(event, 'lastTimestamp') || text(event, 'eventTime') || (event.metadata.creationTimestamp ?? ''));
-  const newest = events.toSorted((a, b) => at(a) - at(b)).slice(-MOST_OBJECTS);
+  const newest = events.toSorted((a, b) => at(a) - at(b)).slice(-MAX_OBJECTS);
   return {
     about: 'Events',
     says: newest.map(

@@ -80,10 +80,10 @@ const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? va
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-const MOST_LETTERS = 300;
+const MAX_LETTERS = 300;
 
 /** A container may write what it likes there. */
 function because(message: unknown): string {
   const text = textOf(message).trim();
-  return text === '' ? '' : `: ${text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS)} …` : text}`;
+  return text === '' ? '' : `: ${text.length > MAX_LETTERS ? `${text.slice(0, MAX_LETTERS)} …` : text}`;
 }

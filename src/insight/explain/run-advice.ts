@@ -16,7 +16,7 @@ export const waysOut = ({ which, run, revisions }: Asked): readonly string[] => 
   ...(run.spec.state === 'Run' ? [`before that, stop this one: ${patchCommand(which, 'Stop')}`] : []),
 ];
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 export function wayBack({ run, revisions }: Omit<Asked, 'which'>): readonly string[] {
   const own = Number(run.status?.resourceSnapshotIndexUsed ?? Number.NaN);
@@ -26,7 +26,7 @@ export function wayBack({ run, revisions }: Omit<Asked, 'which'>): readonly stri
   const earlier = revisions.filter((each) => each < own);
   const last = earlier.at(-1);
   if (last === undefined) return [];
-  const rest = earlier.slice(-1 - MOST_NAMED, -1);
+  const rest = earlier.slice(-1 - MAX_NAMED, -1);
   const also = rest.length === 0 ? '' : ` (also kept: ${rest.join(', ')})`;
   return [`to go back, create a new run with resourceSnapshotIndex: "${last}"${also}`];
 }

@@ -6,7 +6,7 @@ import { bindingsOf, type Looking } from './evidence-chain.ts';
 import { objectName } from './explanation.ts';
 
 const REASON = 'NotAllWorkAreAvailabilityTrackable';
-const MOST = 3;
+const MAX = 3;
 
 export async function untrackedNotes(looking: Looking): Promise<readonly string[]> {
   const states = looking.placement.status?.placementStatuses ?? [];
@@ -14,8 +14,8 @@ export async function untrackedNotes(looking: Looking): Promise<readonly string[
   const cluster = where[0]?.clusterName;
   if (cluster === undefined) return [];
   const objects = await untrackedOn(looking, cluster);
-  const more = objects.length > MOST ? ` and ${objects.length - MOST} more` : '';
-  const what = objects.length === 0 ? 'all of it' : `${objects.map(objectName).slice(0, MOST).join(', ')}${more}`;
+  const more = objects.length > MAX ? ` and ${objects.length - MAX} more` : '';
+  const what = objects.length === 0 ? 'all of it' : `${objects.map(objectName).slice(0, MAX).join(', ')}${more}`;
   const on = where.length === 1 ? `cluster "${cluster}"` : `${where.length} clusters`;
   const isJob = objects.some(({ kind }) => kind === 'Job');
   const help = isJob

@@ -7,7 +7,7 @@ import type { StagedUpdateRun, StagedUpdateRunSpec } from '../../api/staged-upda
 import { clusterFamily } from '../../hub/families.ts';
 import { NOW } from '../placement.testing.ts';
 import { aBinding, aMember, anExternal, aPolicy, aRequest, aSnapshot, aStrategy, said } from '../staged-run.testing.ts';
-import { type Forecast, forecast, type Ground, wavesIn } from './forecast.ts';
+import { type Forecast, type ForecastInput, forecast, wavesIn } from './forecast.ts';
 
 const by = (stage: string) => ({ labelSelector: { matchLabels: { stage } } });
 const STAGES = [
@@ -30,7 +30,7 @@ const aNewRun = (spec: Partial<StagedUpdateRunSpec> = {}, metadata: object = {})
 });
 
 /** Four clusters on revision 0, and revision 1 to come. */
-const ground = (more: Partial<Ground> = {}, stages: readonly object[] = STAGES): Ground => ({
+const ground = (more: Partial<ForecastInput> = {}, stages: readonly object[] = STAGES): ForecastInput => ({
   family: clusterFamily,
   run: aNewRun(),
   placement: anExternal(),
@@ -65,7 +65,7 @@ const gated = [
 ];
 
 describe('a forecast', () => {
-  test.each<{ it: string; ground: Ground; steps: readonly string[]; end?: string }>([
+  test.each<{ it: string; ground: ForecastInput; steps: readonly string[]; end?: string }>([
     {
       it: 'goes through the stages in order, as many clusters at once as a stage allows',
       ground: ground(),
@@ -183,7 +183,7 @@ describe('a forecast', () => {
     expect(found.end).toBe(end);
   });
 
-  test.each<{ it: string; ground: Ground; end: Forecast['end']; says: string }>([
+  test.each<{ it: string; ground: ForecastInput; end: Forecast['end']; says: string }>([
     {
       it: 'no strategy',
       ground: (({ strategy: _strategy, ...rest }) => rest)(ground()),

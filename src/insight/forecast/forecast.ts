@@ -24,11 +24,11 @@ import { type Thought, think } from '../../hub/staged/think.ts';
 import { isOver } from '../../hub/staged-sources.ts';
 import { withoutMarker } from '../plain-text.ts';
 import { labelsAmong, overridingNow } from './overrides-now.ts';
-import { createPretence, type Pretence } from './pretence.ts';
+import { createScratchStore, type ScratchStore } from './scratch-store.ts';
 import { objectsIn } from './snapshot-objects.ts';
 
 /** What it starts from, as the hub has it. */
-export interface Ground {
+export interface ForecastInput {
   readonly family: PlacementFamily;
   /** Perhaps one that is not there yet. */
   readonly run: StagedUpdateRun;
@@ -88,10 +88,10 @@ export const wavesIn = ({ steps }: Forecast): readonly Wave[] =>
 export const gatesIn = ({ steps }: Forecast): readonly ExpectedGate[] =>
   steps.flatMap((step) => ('gate' in step ? [step.gate] : []));
 
-export function forecast(ground: Ground): Forecast {
+export function forecast(ground: ForecastInput): Forecast {
   const { family } = ground;
   const started = startedRun(ground.run);
-  const world = createPretence([
+  const world = createScratchStore([
     started,
     ...ground.bindings,
     ...ground.requests,
@@ -151,7 +151,7 @@ function startedRun(run: StagedUpdateRun): StagedUpdateRun {
   };
 }
 
-const runIn = (world: Pretence, { family, run }: Ground): StagedUpdateRun =>
+const runIn = (world: ScratchStore, { family, run }: ForecastInput): StagedUpdateRun =>
   world.find(family.run.kind, run.metadata.name ?? '') as StagedUpdateRun;
 
 const STEPS = ['Succeeded', 'Progressing', 'Initialized'] as const;
@@ -173,7 +173,7 @@ function projected<T>(source: Projecting<T>, object: KubeObject): T {
   return known.get(object) as T;
 }
 
-function observe(ground: Ground, world: Pretence, now: number): Observed {
+function observe(ground: ForecastInput, world: ScratchStore, now: number): Observed {
   const { family, members, overrides, selected } = ground;
   const all = <T>(source: Projecting<T>, objects: readonly KubeObject[]) =>
     objects.map((each) => projected(source, each));
@@ -221,7 +221,7 @@ function observe(ground: Ground, world: Pretence, now: number): Observed {
 // ---- what others would do
 
 /** Members take what they are given, and people say yes; true = somebody did something. */
-function answer(ground: Ground, world: Pretence, now: number): boolean {
+function answer(ground: ForecastInput, world: ScratchStore, now: number): boolean {
   const { family, members } = ground;
   // Who is silent and would be given up is given up; of the others it is assumed that they come back.
   const waitsForSilent = unreachableAfterMs(ground.run) === undefined;
@@ -267,7 +267,7 @@ function createRecord(family: PlacementFamily, begin: number) {
 
   return {
     steps: steps as Forecast['steps'],
-    note(thought: Thought, world: Pretence, now: number): void {
+    note(thought: Thought, world: ScratchStore, now: number): void {
       if (thought.state !== 'planned') return;
       const { move, release, remove, gates, state } = thought.plan;
       const afterMs = now - begin;

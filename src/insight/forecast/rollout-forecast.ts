@@ -15,7 +15,7 @@ import { memberFactsOf } from '../../hub/planners/rows.ts';
 import { decide, type Observed } from '../../hub/rollout/decide.ts';
 import { planOf } from '../../hub/strategies/plan.ts';
 import type { PlannedPartition } from '../../hub/strategies/strategy.ts';
-import { createPretence, type Pretence } from './pretence.ts';
+import { createScratchStore, type ScratchStore } from './scratch-store.ts';
 
 export interface RolloutGround {
   readonly family: PlacementFamily;
@@ -61,7 +61,7 @@ const PASSES_PER_CLUSTER = 8;
 
 export function forecastRollout(ground: RolloutGround): RolloutForecast {
   const { family, bindings } = ground;
-  const world = createPretence(bindings);
+  const world = createScratchStore(bindings);
   const begin = Math.floor(ground.now / 1000) * 1000;
   const answers = createAnswers(ground, world);
   const partitions = partitionsAt(ground, world, begin);
@@ -101,9 +101,9 @@ export function forecastRollout(ground: RolloutGround): RolloutForecast {
   };
 }
 
-const bindingsIn = (world: Pretence, { binding }: PlacementFamily) => world.all(binding.kind) as readonly Binding[];
+const bindingsIn = (world: ScratchStore, { binding }: PlacementFamily) => world.all(binding.kind) as readonly Binding[];
 
-function observe(ground: RolloutGround, world: Pretence, now: number): Observed {
+function observe(ground: RolloutGround, world: ScratchStore, now: number): Observed {
   const { family, newest, policySnapshot, groups, overriding } = ground;
   const placement = family.placements.project?.(ground.placement) as Observed['placement'];
   const byName = new Map(ground.members.map((each) => [each.metadata.name ?? '', each]));
@@ -141,7 +141,7 @@ const decidedFor = (snapshot: HubPolicySnapshot, bindings: readonly HubBinding[]
 });
 
 /** The partitions as the first pass builds them; empty with other strategies. */
-function partitionsAt(ground: RolloutGround, world: Pretence, now: number): readonly PlannedPartition[] {
+function partitionsAt(ground: RolloutGround, world: ScratchStore, now: number): readonly PlannedPartition[] {
   const { orders, ...observed } = observe(ground, world, now);
   return (orders && planOf({ ...observed, orders })?.plan.partitions) ?? [];
 }
@@ -185,7 +185,7 @@ function noteWaves(before: readonly Binding[], after: readonly Binding[], noting
 
 // ---- what members would report
 
-function createAnswers({ family, members, durationMs }: RolloutGround, world: Pretence) {
+function createAnswers({ family, members, durationMs }: RolloutGround, world: ScratchStore) {
   const reachable = new Set(
     members.filter((each) => memberFactsOf(each).reachable).map(({ metadata }) => metadata.name ?? ''),
   );

@@ -10,7 +10,7 @@ import type { decide } from '../../hub/staged/decide.ts';
 export type Step = ReturnType<typeof decide>['steps'][number];
 type Action = Step[number];
 
-export interface Pretence {
+export interface ScratchStore {
   all(kind: string): readonly KubeObject[];
   find(kind: string, name: string): KubeObject | undefined;
   /** In place of the one with its name. */
@@ -22,7 +22,7 @@ export interface Pretence {
 }
 
 /** All of them in one namespace, or in none. */
-export function createPretence(objects: readonly KubeObject[]): Pretence {
+export function createScratchStore(objects: readonly KubeObject[]): ScratchStore {
   const kinds = new Map<string, Map<string, KubeObject>>();
   const created: KubeObject[] = [];
   let writes = 0;

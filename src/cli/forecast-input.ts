@@ -6,7 +6,7 @@ import type { StagedUpdateRun } from '../api/staged-update-run.ts';
 import { ApiError } from '../base/errors.ts';
 import { createClient, type ListQuery } from '../client/client.ts';
 import { resourceIndexOf } from '../hub/placement-sources.ts';
-import type { Ground } from '../insight/forecast/forecast.ts';
+import type { ForecastInput } from '../insight/forecast/forecast.ts';
 import { objectsIn } from '../insight/forecast/snapshot-objects.ts';
 import { NAME } from '../insight/which-placement.ts';
 import { type WhichRun, within } from '../insight/which-run.ts';
@@ -16,20 +16,22 @@ import { readOverrides } from './read-overrides.ts';
 type Server = Pick<Connected, 'transport'>;
 
 /** `strategy`: one that is not on the hub yet, in place of the one that is. */
-export async function readGround(
+export async function readForecastInput(
   { transport }: Server,
   { family, name, namespace }: WhichRun,
   run: StagedUpdateRun,
   { strategy, now }: { readonly strategy?: KubeObject; readonly now: number },
-): Promise<Ground> {
+): Promise<ForecastInput> {
   const client = createClient(transport, 'flotilla');
   const place = within(namespace);
   const { placementName, stagedRolloutStrategyName } = run.spec;
-  const find = async (resource: Ground['family']['run'], wanted: string): Promise<KubeObject | undefined> =>
+  const find = async (resource: ForecastInput['family']['run'], wanted: string): Promise<KubeObject | undefined> =>
     NAME.test(wanted) ? client.find(resource, { name: wanted, ...place }) : undefined;
-  const list = async (resource: Ground['family']['run'], query: ListQuery = {}): Promise<readonly KubeObject[]> =>
-    (await client.list(resource, { ...place, ...query })).items;
-  const ofPlacement = (resource: Ground['family']['run'], query: ListQuery = {}) =>
+  const list = async (
+    resource: ForecastInput['family']['run'],
+    query: ListQuery = {},
+  ): Promise<readonly KubeObject[]> => (await client.list(resource, { ...place, ...query })).items;
+  const ofPlacement = (resource: ForecastInput['family']['run'], query: ListQuery = {}) =>
     NAME.test(placementName)
       ? list(resource, { labels: `${labels.parentPlacement}=${placementName}`, ...query })
       : Promise.resolve([]);
@@ -64,7 +66,7 @@ export async function readGround(
 /** By the name of the first snapshot of a revision: its objects. What may not be read is not there. */
 export async function readContents(
   { transport }: Server,
-  { family, resourceSnapshots, run }: Ground,
+  { family, resourceSnapshots, run }: ForecastInput,
   names: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, readonly KubeObject[]>> {
   const client = createClient(transport, 'flotilla');

@@ -11,17 +11,17 @@ import { NAME } from '../insight/which-placement.ts';
 import { isOfWork, type OnMember } from './on-member.ts';
 
 /** So many objects of a Work are looked for, and so many told. */
-const MOST_LOOKED = 50;
-const MOST_TOLD = 5;
+const MAX_LOOKED = 50;
+const MAX_TOLD = 5;
 
-export async function remnantsEvidence(
+export async function leftoversEvidence(
   { cluster, member }: OnMember,
   work: Work,
   now: number,
 ): Promise<readonly Evidence[]> {
   const found: Evidence[] = [];
-  for (const { identifier } of (work.status?.manifestConditions ?? []).slice(0, MOST_LOOKED)) {
-    if (found.length === MOST_TOLD) break;
+  for (const { identifier } of (work.status?.manifestConditions ?? []).slice(0, MAX_LOOKED)) {
+    if (found.length === MAX_TOLD) break;
     const says = await heldBy(member, work, identifier, now);
     if (says.length > 0) found.push({ about: `${objectName(identifier)} on cluster "${cluster}"`, says });
   }
