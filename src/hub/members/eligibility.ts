@@ -28,6 +28,14 @@ export const eligibilityTimeoutMs = (heartbeatPeriodSeconds: number): number =>
 const ELIGIBLE: Eligibility = Object.freeze({ ok: true });
 const no = (code: IneligibleCode, reason: string): Eligibility => ({ ok: false, code, reason });
 
+/** A cycle asks for every member of the fleet: without a function for each. */
+function agentOf({ status }: MemberCluster) {
+  for (const each of status?.agentStatus ?? NONE) if (each.type === 'MemberAgent') return each;
+  return undefined;
+}
+
+const NONE: NonNullable<NonNullable<MemberCluster['status']>['agentStatus']> = [];
+
 /**
  * The first rule that fails gives the reason.
  * Differs from KubeFleet: reasons name moments, not how long ago they are. They stand in the decisions of policy snapshots, which would
@@ -37,7 +45,7 @@ export function eligibility(cluster: MemberCluster, now: number): Eligibility {
   const timeoutMs = eligibilityTimeoutMs(cluster.spec.heartbeatPeriodSeconds);
   if (cluster.metadata.deletionTimestamp !== undefined) return no('Left', 'cluster has left the fleet');
 
-  const agent = cluster.status?.agentStatus?.find((each) => each.type === 'MemberAgent');
+  const agent = agentOf(cluster);
   if (agent === undefined)
     return no('AgentNotOnline', 'cluster is not connected to the fleet: member agent not online yet');
 

@@ -127,7 +127,7 @@ function pickAll(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pi
   const kept = [...sorted.scheduled, ...sorted.bound];
   const panel = sift(runOf(input, policy, sorted), input.plugins ?? profile);
   const last = judged(panel.candidates, panel.round(clustersOf(kept)));
-  const decisions = last.candidates.map((candidate) => picked({ ...noted(panel, candidate), score: NO_SCORE }));
+  const decisions = last.candidates.map((candidate) => picked(noted(panel, candidate), NO_SCORE));
   return {
     ...matched({ picks: decisions, kept }, sorted),
     explained: again(() => refusals(panel, last.rejected)),
@@ -290,11 +290,13 @@ function matched({ picks, kept, surplus = [] }: Matching, sorted: Sorted) {
   const obsolete = byCluster(sorted.obsolete);
   // Should a cluster have several that were given up, the first is taken back and the others go.
   const unscheduled = new Map(sorted.unscheduled.toReversed().map((binding) => [clusterOf(binding), binding]));
-  const isTaken = new Set(picks.map(({ clusterName }) => clusterName));
+  const isTaken = new Set(sorted.obsolete.length === 0 ? [] : picks.map(({ clusterName }) => clusterName));
+  const hasEarlier = obsolete.size + unscheduled.size > 0;
   return {
     sorted,
     kept,
     picks: picks.map((decision): Picked => {
+      if (!hasEarlier) return { decision };
       const earlier = obsolete.get(decision.clusterName);
       if (earlier !== undefined) return { decision, obsolete: earlier };
       const givenUp = unscheduled.get(decision.clusterName);

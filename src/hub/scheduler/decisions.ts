@@ -12,14 +12,16 @@ export interface Explained {
 const scores = ({ affinity, topology }: Score): string =>
   `affinity score: ${affinity}, topology spread score: ${topology}`;
 
-const stored = ({ affinity, topology }: Score): ClusterDecision['clusterScore'] => ({
-  affinityScore: affinity,
-  priorityScore: topology,
-});
+/** Of every cluster that PickAll takes. */
+const ZERO: ClusterDecision['clusterScore'] = Object.freeze({ affinityScore: 0, priorityScore: 0 });
 
-const noted = (notes: readonly string[]): string => notes.map((note) => `; ${note}`).join('');
+const stored = ({ affinity, topology }: Score): ClusterDecision['clusterScore'] =>
+  affinity === 0 && topology === 0 ? ZERO : { affinityScore: affinity, priorityScore: topology };
 
-export const picked = ({ name, score, notes }: Candidate): ClusterDecision => ({
+const noted = (notes: readonly string[]): string =>
+  notes.length === 0 ? '' : notes.map((note) => `; ${note}`).join('');
+
+export const picked = ({ name, notes, score: own }: Candidate, score = own): ClusterDecision => ({
   clusterName: name,
   selected: true,
   clusterScore: stored(score),

@@ -1,5 +1,6 @@
 // Steps 1 and 2 of a cycle: prepare the plugins for a policy, then pass once over all members with what no pick can change.
 import type { MemberCluster } from '../../api/member-cluster.ts';
+import { bestFirst } from './best-first.ts';
 import { type Judge, nameOf, type Plugin, type Prepared, pass, type Run, type Score } from './plugin.ts';
 
 export interface Candidate {
@@ -48,13 +49,14 @@ export function sift(run: Run, profile: readonly Plugin[]): Panel {
   );
   const alikes = panel.flatMap(({ alike }) => (alike === undefined ? [] : [alike]));
   const [first] = alikes;
+  const noters = panel.flatMap(({ note }) => (note === undefined ? [] : [note]));
   return {
     ...judgedMembers(run.members, panel),
     batchLimit: Math.max(1, Math.min(...panel.map((each) => each.batchLimit ?? Number.POSITIVE_INFINITY))),
     alike:
       alikes.length === 1 && first !== undefined ? first : (member) => alikes.map((alike) => alike(member)).join(';'),
     round: (present) => rounds.map((round) => round(present)),
-    notesOn: (member) => panel.flatMap(({ note }) => note?.(member) ?? []),
+    notesOn: (member) => (noters.length === 0 ? NO_NOTES : noters.flatMap((note) => note(member) ?? [])),
   };
 }
 
@@ -98,16 +100,17 @@ export function picker({ candidates, alike, round }: Panel, order: Order): Picke
     if (group === undefined) groups.set(text, [candidate]);
     else group.push(candidate);
   }
-  // Last first: who is taken is dropped from the end.
-  for (const group of groups.values()) group.sort((a, b) => order(b, a));
+  const piles = [...groups.values()].map((group) => ({ nth: bestFirst(group, order), from: 0 }));
   return (present, count) => {
     const judge = judging(round(present));
     const found: Candidate[] = [];
-    for (const group of groups.values()) {
-      while (group.length > 0 && present.has(group.at(-1)?.name ?? '')) group.pop();
+    for (const pile of piles) {
+      const isTaken = (each: Candidate | undefined) => each !== undefined && present.has(each.name);
+      while (isTaken(pile.nth(pile.from))) pile.from++;
       const enough = found.length + count;
-      for (let at = group.length - 1; at >= 0 && found.length < enough; at--) {
-        const each = group[at] as Candidate;
+      for (let at = pile.from; found.length < enough; at++) {
+        const each = pile.nth(at);
+        if (each === undefined) break;
         const outcome = judge(each.member, each.name, each.score, each.notes, each);
         if (outcome === undefined) continue;
         if ('reason' in outcome) break;

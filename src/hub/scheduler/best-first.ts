@@ -1,0 +1,39 @@
+// Items in order, worked out only as far as somebody reads: of thousands of candidates a cycle takes a few.
+import type { Candidate } from './sift.ts';
+
+type Order = (a: Candidate, b: Candidate) => number;
+
+/** The item at a place in the order, or undefined behind the last one. The given list is used up. */
+export function bestFirst(items: Candidate[], order: Order): (at: number) => Candidate | undefined {
+  const found: Candidate[] = [];
+  for (let at = (items.length >> 1) - 1; at >= 0; at--) sink(items, at, order);
+  return (at) => {
+    while (found.length <= at && items.length > 0) found.push(takeFirst(items, order));
+    return found[at];
+  };
+}
+
+function takeFirst(heap: Candidate[], order: Order): Candidate {
+  const first = heap[0] as Candidate;
+  const last = heap.pop() as Candidate;
+  if (heap.length > 0) {
+    heap[0] = last;
+    sink(heap, 0, order);
+  }
+  return first;
+}
+
+/** Moves an item down to where no item below it comes before it. */
+function sink(heap: Candidate[], from: number, order: Order): void {
+  const item = heap[from] as Candidate;
+  let at = from;
+  for (;;) {
+    let next = 2 * at + 1;
+    if (next >= heap.length) break;
+    if (next + 1 < heap.length && order(heap[next + 1] as Candidate, heap[next] as Candidate) < 0) next++;
+    if (order(heap[next] as Candidate, item) >= 0) break;
+    heap[at] = heap[next] as Candidate;
+    at = next;
+  }
+  heap[at] = item;
+}
