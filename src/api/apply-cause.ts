@@ -20,6 +20,8 @@ export type ApplyCauseCode =
   | 'OwnedByOthers'
   /** `by`: the placement, if it is known. */
   | 'PlacedByAnother'
+  /** The placement selects it twice, as with an object that is also in an envelope. `by`: both places. */
+  | 'PlacedTwice'
   /** Another client deletes the object, or removes our owner reference, again and again. */
   | 'UndoneRepeatedly'
   /** It is applied, and another client changes it again and again. `by`: its field managers, if they are known. */

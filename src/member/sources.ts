@@ -23,7 +23,7 @@ const identity = ({ name, namespace, uid, resourceVersion }: ObjectMeta): Object
 /** Its generation, finalizers and deletion, and whose it is; the manifests stay with the whole object. */
 export interface AgentWork {
   readonly metadata: ObjectMeta;
-  /** Of all objects that it names. */
+  /** Of all objects that it names; undefined = unknown, since a list brings only metadata. */
   readonly identities?: ReadonlySet<string>;
 }
 
@@ -50,10 +50,7 @@ export const hubSources = (cluster: string): HubSources => ({
     // Whoever has to ask for its order first has it a round trip later. The price: what we say of it comes back with the order once more.
     isReadWhole: true,
     project: (object, old) => ({
-      identities:
-        old?.identities !== undefined && isSameOrder(object.metadata, old.metadata)
-          ? old.identities
-          : inSpec(ordersOf((object as Work).spec?.workload?.manifests ?? [])),
+      ...identitiesIn(object as Partial<Work>, old),
       metadata: {
         ...identity(object.metadata),
         ...(object.metadata.generation === undefined ? {} : { generation: object.metadata.generation }),
@@ -68,6 +65,11 @@ export const hubSources = (cluster: string): HubSources => ({
   },
 });
 
+function identitiesIn({ metadata = {}, spec }: Partial<Work>, old?: AgentWork): Pick<AgentWork, 'identities'> {
+  if (old?.identities !== undefined && isSameOrder(metadata, old.metadata)) return { identities: old.identities };
+  return spec === undefined ? {} : { identities: inSpec(ordersOf(spec.workload?.manifests ?? [])) };
+}
+
 const isSameOrder = (a: ObjectMeta, b: ObjectMeta): boolean =>
   a.generation !== undefined && a.generation === b.generation && a.uid === b.uid;
 
@@ -80,20 +82,22 @@ function knownAnnotations({ annotations: all }: ObjectMeta): Pick<ObjectMeta, 'a
   return Object.keys(known).length === 0 ? {} : { annotations: known };
 }
 
+const KNOWN_LABELS = [
+  labels.parentPlacement,
+  labels.parentPlacementNamespace,
+  labels.parentBinding,
+  labels.envelopeWork,
+  labels.envelopeName,
+  labels.envelopeNamespace,
+];
+
 /** Whose order it is, for people. */
 function placementLabels({ labels: all = {} }: ObjectMeta): Pick<ObjectMeta, 'labels'> {
-  const {
-    [labels.parentPlacement]: name,
-    [labels.parentPlacementNamespace]: within,
-    [labels.parentBinding]: binding,
-  } = all;
-  if (name === undefined) return {};
+  if (all[labels.parentPlacement] === undefined) return {};
   return {
-    labels: {
-      [labels.parentPlacement]: name,
-      ...(binding === undefined ? {} : { [labels.parentBinding]: binding }),
-      ...(within === undefined ? {} : { [labels.parentPlacementNamespace]: within }),
-    },
+    labels: Object.fromEntries(
+      KNOWN_LABELS.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name] as string]])),
+    ),
   };
 }
 

@@ -78,6 +78,8 @@ const REFUSALS: Readonly<Partial<Record<ApplyCauseCode, (of: Refusal) => string>
     `bring namespace "${failed.namespace ?? ''}" to ${named(clusters)}: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
   UndoneRepeatedly: ({ clusters, objects }) =>
     `find the client that removes ${objects} on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or take that out of the placement`,
+  PlacedTwice: ({ objects, failed }) =>
+    `place ${objects} once: this placement has it ${failed.cause?.by ?? 'in two places'}; remove it from one of them`,
   TooLarge: ({ objects }) => `make the annotations of ${objects} smaller: together they may take 256 KiB`,
   FieldConflict: ({ objects, failed }) =>
     `remove the fields of ${objects} that ${failed.cause?.by ?? 'another field manager'} manages from the hub, or set spec.strategy.applyStrategy.serverSideApplyConfig.force of the placement to true`,

@@ -52,6 +52,8 @@ export interface Case {
   isYielded?(reference: OwnerReference): boolean;
   /** Of references to AppliedWorks: the placement behind it, if it can be told. */
   placementOf(reference: OwnerReference): string | undefined;
+  /** Of references to AppliedWorks: where the same placement names the object twice. */
+  bothPlaces?(reference: OwnerReference): string | undefined;
   readonly strategy: Strategy;
 }
 
@@ -140,7 +142,7 @@ const refuse = (reason: Refusal['reason'], message: string, cause?: ApplyCause):
 
 /** Why we may not touch it. */
 function objection(
-  { identifier, strategy, placementOf }: Case,
+  { identifier, strategy, placementOf, bothPlaces }: Case,
   live: KubeObject,
   { isOurs, others }: Owners,
 ): Operation | undefined {
@@ -154,6 +156,12 @@ function objection(
   const reason = isOurs ? 'ManifestApplyFailed' : 'FailedToTakeOver';
   const works = others.filter(namesAppliedWork);
   if (works.length > 0) {
+    const [places] = works.flatMap((each) => bothPlaces?.(each) ?? []);
+    if (places !== undefined)
+      return refuse(reason, `${what} is in the placement twice: ${places}; remove one of them`, {
+        code: 'PlacedTwice',
+        by: clipped(places),
+      });
     const placements = works.flatMap((each) => placementOf(each) ?? []);
     const which = placements.length === 0 ? '' : `, ${placements.join(', ')}`;
     return refuse(

@@ -55,6 +55,7 @@ export interface One {
   /** Of references to AppliedWorks: another Work of the binding that hands the object over. */
   isYielded?(reference: OwnerReference): boolean;
   placementOf(reference: OwnerReference): string | undefined;
+  bothPlaces?(reference: OwnerReference): string | undefined;
   /** The live object as the watch knows it: `uid@resourceVersion` or `absent`; undefined = it does not know. */
   readonly known: string | undefined;
   readonly surroundings: string;

@@ -253,6 +253,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     isForsaken: input.isForsaken,
     isYielded: (reference) => input.siblings?.yields(reference.name, identifier) ?? false,
     placementOf: input.placementOf,
+    bothPlaces: (reference) => input.siblings?.bothPlaces(reference.name),
     known: eyes.known(resource, identifier),
     surroundings: eyes.surroundings(identifier.namespace),
     before: memory.get(identityOf(identifier)),

@@ -2,7 +2,8 @@
 // Guarantee: an object that moves from one Work to another of its binding is handed over with its owner reference; it is never deleted and
 // created again (docs/adr/0014-hand-over-between-works.md).
 import { annotations, labels } from '../../api/names.ts';
-import type { ObjectMeta } from '../../api/object.ts';
+import { type ObjectMeta, refText } from '../../api/object.ts';
+import { byText } from '../../base/compare.ts';
 import type { AgentWork } from '../sources.ts';
 import { type Identifier, identityOf } from './manifest.ts';
 
@@ -11,12 +12,13 @@ export interface Siblings {
   yields(work: string, identifier: Identifier): boolean;
   /** Another Work names the object, or may do so once its own order of this revision arrives. */
   isClaimed(identifier: Identifier): boolean;
+  /** Where the placement has an object that this Work and the other one name; undefined = the other is no Work of this binding. */
+  bothPlaces(work: string): string | undefined;
 }
 
+/** `all`: with the identities of those that are siblings. */
 export function siblingsOf(own: AgentWork, all: readonly AgentWork[]): Siblings {
-  const binding = bindingOf(own.metadata);
-  const others =
-    binding === undefined ? [] : all.filter((each) => each !== own && bindingOf(each.metadata) === binding);
+  const others = all.filter((each) => areSiblings(own, each));
   const isEarlier = (a: AgentWork, b: AgentWork) => revisionOf(a) !== revisionOf(b) && orderOf(a) < orderOf(b);
   return {
     yields(name, identifier) {
@@ -25,10 +27,32 @@ export function siblingsOf(own: AgentWork, all: readonly AgentWork[]): Siblings 
     },
     isClaimed: (identifier) =>
       others.some((each) => !isGoing(each) && (names(each, identifier) || (!isGoing(own) && isEarlier(each, own)))),
+    bothPlaces(name) {
+      const other = others.find(({ metadata }) => metadata.name === name);
+      return (
+        other &&
+        [own, other]
+          .map(({ metadata }) => placeOf(metadata))
+          .toSorted(byText)
+          .join(' and ')
+      );
+    },
   };
 }
 
-export const bindingOf = ({ labels: all }: ObjectMeta): string | undefined => {
+/** In which part of its placement the objects of a Work are. */
+function placeOf({ labels: all = {} }: ObjectMeta): string {
+  const { [labels.envelopeWork]: kind, [labels.envelopeName]: name, [labels.envelopeNamespace]: namespace } = all;
+  if (kind === undefined || name === undefined) return 'outside any envelope';
+  return `in ${refText({ kind, name, ...(namespace === undefined ? {} : { namespace }) })}`;
+}
+
+export const areSiblings = (own: AgentWork, other: AgentWork): boolean =>
+  other.metadata.name !== own.metadata.name &&
+  bindingOf(own.metadata) !== undefined &&
+  bindingOf(own.metadata) === bindingOf(other.metadata);
+
+const bindingOf = ({ labels: all }: ObjectMeta): string | undefined => {
   const binding = all?.[labels.parentBinding];
   return binding === undefined ? undefined : `${all?.[labels.parentPlacementNamespace] ?? ''}/${binding}`;
 };

@@ -12,16 +12,17 @@ import type { OwnerReference } from '../../api/object.ts';
 import { type Work, work } from '../../api/work.ts';
 import type { Random } from '../../base/random.ts';
 import { backOffMs } from '../../runtime/back-off.ts';
-import type {
-  Hands,
-  Need,
-  Projected,
-  Rest,
-  See,
-  Source,
-  WatchRule,
-  WholeRef,
-  Worker,
+import {
+  type Hands,
+  isNeed,
+  type Need,
+  type Projected,
+  type Rest,
+  type See,
+  type Source,
+  type WatchRule,
+  type WholeRef,
+  type Worker,
 } from '../../runtime/controller.ts';
 import type { TroubledPod } from '../availability/trouble.ts';
 import { isWaitedFor } from '../availability/verdict.ts';
@@ -39,7 +40,7 @@ import { collections, eyesOf } from './eyes.ts';
 import { ordersOf, placed, resourceOf } from './manifest.ts';
 import type { Memory } from './memory.ts';
 import { type PassEnd, pass } from './pass.ts';
-import { siblingsOf } from './siblings.ts';
+import { areSiblings, type Siblings, siblingsOf } from './siblings.ts';
 
 export interface ApplierOptions {
   /** The MemberCluster that this agent is the agent of. */
@@ -113,10 +114,29 @@ export function applierWorker(options: ApplierOptions): Worker {
     return within === undefined ? `ClusterResourcePlacement "${name}"` : `ResourcePlacement "${within}/${name}"`;
   };
 
-  function siblingsIn(see: See, key: string) {
+  /** What the cache does not know of the other Works of the binding is read: else an object that one of them names would be deleted. */
+  function siblingsIn(see: See, key: string): { readonly siblings?: Siblings } | Need {
     const own = see.get(sources.works, key, namespace);
-    return own === undefined ? {} : { siblings: siblingsOf(own, see.all(sources.works)) };
+    if (own === undefined) return {};
+    const need: WholeRef[] = [];
+    const all = see.all(sources.works).flatMap((each) => {
+      if (each.identities !== undefined || !areSiblings(own, each)) return [each];
+      const ref: WholeRef = { ...wholeRef(each.metadata.name ?? ''), specOnly: true };
+      const whole = see.whole(ref);
+      if (whole === undefined) need.push(ref);
+      return whole == null ? [] : [sources.works.project?.(whole) ?? each];
+    });
+    return need.length > 0 ? { need } : { siblings: siblingsOf(own, all) };
   }
+
+  const wholeRef = (name: string): WholeRef => ({
+    on: 'hub',
+    resource: work,
+    group: work.group,
+    kind: work.kind,
+    namespace,
+    name,
+  });
 
   function wakeHanding(): void {
     for (const each of handing) wakeUp(each);
@@ -133,6 +153,8 @@ export function applierWorker(options: ApplierOptions): Worker {
       if (resource.namespaced) eyes.surroundings(identifier.namespace);
     }
     if (eyes.missing.length > 0) return { need: [], watch: eyes.missing };
+    const beside = siblingsIn(see, key);
+    if (isNeed(beside)) return beside;
 
     const isRecheck = see.now >= kept.recheckAt;
     const generation = whole.metadata.generation ?? 0;
@@ -147,7 +169,7 @@ export function applierWorker(options: ApplierOptions): Worker {
       record,
       isForsaken: forsaken(see, key),
       placementOf: placementBehind(see),
-      ...siblingsIn(see, key),
+      ...beside,
       troubledPods: (where) => [...troubleIn(see, busyPods, where), ...troubleIn(see, unscheduledPods, where)],
       now: see.now,
       isRecheck,
@@ -218,11 +240,13 @@ export function applierWorker(options: ApplierOptions): Worker {
       if (internal?.spec.state !== 'Join' && !isPurged)
         return { holds: [], because: 'the member is not to be part of the fleet' };
       if (item.metadata.deletionTimestamp !== undefined || isPurged) {
+        // Nothing takes objects over from a Work when all of them go.
+        const beside = isPurged ? {} : siblingsIn(see, key);
+        if (isNeed(beside)) return beside;
         forget(key);
         handing.add(key);
         return endWork(hands, {
-          // Nothing takes objects over from a Work when all of them go.
-          ...(isPurged ? {} : siblingsIn(see, key)),
+          ...beside,
           item,
           record: see.get(appliedWorks, key),
           whole: async () =>
@@ -234,7 +258,7 @@ export function applierWorker(options: ApplierOptions): Worker {
           now: see.now,
         });
       }
-      const ref: WholeRef = { on: 'hub', resource: work, group: work.group, kind: work.kind, namespace, name: key };
+      const ref = wholeRef(key);
       const whole = see.whole(ref);
       if (whole === undefined) return { need: [ref] };
       return whole === null ? undefined : apply(see, key, hands, whole as Work);

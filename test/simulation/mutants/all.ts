@@ -10,6 +10,7 @@ import { overrideMutants } from './overrides.ts';
 import { partitionedMutants } from './partitioned.ts';
 import { schedulingMutants } from './scheduling.ts';
 import { stagedMutants } from './staged.ts';
+import { wanderingMutants } from './wandering.ts';
 
 export const allMutants: readonly Mutant[] = [
   ...mutants,
@@ -22,6 +23,7 @@ export const allMutants: readonly Mutant[] = [
   ...overrideMutants,
   ...freezeMutants,
   ...partitionedMutants,
+  ...wanderingMutants,
 ];
 
 /** A gate tries at least so many. */

@@ -13,6 +13,7 @@ import { partitionedScenario } from './partitioned.ts';
 import { schedulingScenario } from './scheduling.ts';
 import { stagedScenario } from './staged.ts';
 import { turnsScenario } from './turns.ts';
+import { wanderingScenario } from './wandering.ts';
 
 export const scenarios: readonly Scenario[] = [
   ledgerScenario({ isDurable: false }),
@@ -29,6 +30,7 @@ export const scenarios: readonly Scenario[] = [
   // Where two act they undo each other's work, and a run takes more than twice as long.
   deliveryScenario({ name: 'delivery-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
   keepingScenario,
+  wanderingScenario,
   evictionsScenario,
   freezesScenario,
   overridesScenario,

@@ -1,0 +1,210 @@
+// A placement whose revisions take one to four Works: ConfigMaps grow and shrink, so they move from part to part, and a person puts them into an
+// envelope and takes them out again, while hub, agents and servers crash. A ConfigMap that is always on the hub, plainly or in the envelope, is never
+// deleted on a member. The envelope is a ConfigMap, too: one watch brings both, so the hub never sees the object in neither place.
+import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
+import { annotations } from '../../../src/api/names.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import { placement } from '../../../src/api/placement.ts';
+import { namespaceResource } from '../../../src/api/resources.ts';
+import type { Target, Transport } from '../../../src/api/transport.ts';
+import { ApiError } from '../../../src/base/errors.ts';
+import {
+  type Checker,
+  changeChecker,
+  conditionsAreOfTheirObject,
+  noWriteLost,
+  type Sight,
+} from '../../../src/sim/check.ts';
+import { usualRates } from '../../../src/sim/faults.ts';
+import type { Scenario } from '../../../src/sim/scenario.ts';
+import { administrator, apiServer } from './api-server.ts';
+import { configMaps, type Data, dataOf } from './config-maps.ts';
+import { agentActor, ensure, hubActor, identityOf, join, placedKinds } from './fleet.ts';
+import { person } from './person.ts';
+
+const FAULT_MS = 90_000;
+const SILENCE_MS = 30_000;
+const MEMBERS = ['c1', 'c2'];
+const SHOP = 'shop';
+/** Always on the hub, from the first moment of the placement on. */
+const STAYING = ['app-a', 'app-b', 'app-c', 'app-d', 'app-e'];
+const COMING = ['extra-a', 'extra-b'];
+const ENVELOPE = 'wrap';
+/** Bytes of objects in one snapshot. */
+const PART = 900;
+const LENGTHS = [10, 150, 300, 500];
+
+export const wanderingScenario: Scenario = {
+  name: 'wandering',
+  faultMs: FAULT_MS,
+  rates: { ...usualRates, silenceMs: SILENCE_MS },
+  dazedMs: SILENCE_MS + 30_000,
+  healMs: 1_800_000,
+  steps: 150_000,
+  ciRuns: 150,
+  set(world) {
+    const kinds = placedKinds();
+    world.server('hub', apiServer({ kinds: hubKinds }));
+    const asAdmin = { server: 'hub', as: administrator };
+    world.actor('user', person({ forMs: FAULT_MS - 10_000, pauseMs: 3_000, deed: move() }), {
+      servers: { hub: asAdmin },
+      steady: true,
+    });
+    world.actor('hub-1', hubActor({ placements: { snapshotLimit: PART } }, kinds), { servers: { hub: asAdmin } });
+    for (const member of MEMBERS) {
+      world.server(member, apiServer({ kinds: memberKinds }));
+      world.actor(`${member}-agent`, agentActor(member, kinds), {
+        servers: { hub: { server: 'hub', as: identityOf(member) }, member: { server: member, as: administrator } },
+      });
+    }
+    world.check(noWriteLost());
+    world.check(conditionsAreOfTheirObject());
+    world.check(whatStaysIsNeverDeleted());
+    return () => unsettled(world);
+  },
+};
+
+// ---- what people do
+
+type Roll = (sides: number) => number;
+
+const configMap = (name: string, data: Data, marks: object = {}): KubeObject =>
+  ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: SHOP, ...marks },
+    data,
+  }) as unknown as KubeObject;
+
+const MARK = { annotations: { [annotations.envelopeConfigMap]: 'true' } };
+const ALL: Target = { resource: configMaps, namespace: SHOP };
+const at = (name: string): Target => ({ ...ALL, name });
+
+const placementOf = (): KubeObject =>
+  ({
+    apiVersion: `${placement.cluster.group}/${placement.cluster.version}`,
+    kind: placement.cluster.kind,
+    metadata: { name: SHOP },
+    spec: {
+      resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: SHOP }],
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } },
+    },
+  }) as unknown as KubeObject;
+
+/** An object is in its new place before it leaves the old one. */
+function move() {
+  let isBegun = false;
+  const texts = new Map(STAYING.map((name) => [name, '0']));
+  const enveloped = new Set<string>();
+  const begin = async (api: Transport) => {
+    for (const name of MEMBERS) await join(api, name, { heartbeatPeriodSeconds: 30 });
+    await ensure(
+      api,
+      { resource: namespaceResource },
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } },
+    );
+    for (const [name, text] of texts) await ensure(api, ALL, configMap(name, { text }));
+    await ensure(api, { resource: placement.cluster }, placementOf());
+    isBegun = true;
+  };
+  return async (api: Transport, roll: Roll): Promise<void> => {
+    if (!isBegun) return begin(api);
+    const names = roll(4) === 0 ? COMING : STAYING;
+    const name = names[roll(names.length)] as string;
+    const known = texts.get(name);
+    if (known === undefined || roll(2) === 0) {
+      texts.set(name, 'x'.repeat(LENGTHS[roll(LENGTHS.length)] as number));
+      return enveloped.has(name) ? wrap(api) : put(api, name);
+    }
+    if (COMING.includes(name)) {
+      texts.delete(name);
+      return enveloped.delete(name) ? wrap(api) : remove(api, name);
+    }
+    if (enveloped.delete(name)) {
+      await put(api, name);
+      return wrap(api);
+    }
+    enveloped.add(name);
+    await wrap(api);
+    return remove(api, name);
+  };
+
+  async function put(api: Transport, name: string): Promise<void> {
+    await replace(api, name, configMap(name, { text: texts.get(name) ?? '' }));
+  }
+
+  /** Without objects in it there is none. */
+  async function wrap(api: Transport): Promise<void> {
+    if (enveloped.size === 0) return remove(api, ENVELOPE);
+    const entries = [...enveloped].map((name) => [
+      `${name}.json`,
+      JSON.stringify(configMap(name, { text: texts.get(name) ?? '' })),
+    ]);
+    await replace(api, ENVELOPE, configMap(ENVELOPE, Object.fromEntries(entries), MARK));
+  }
+}
+
+async function replace(api: Transport, name: string, object: KubeObject): Promise<void> {
+  await ensure(api, ALL, object);
+  const body = [{ op: 'add', path: '/data', value: object['data'] }];
+  await api.call({ verb: 'patch', at: at(name), patch: { type: 'json', body: body as never }, manager: 'user' });
+}
+
+async function remove(api: Transport, name: string): Promise<void> {
+  try {
+    await api.call({ verb: 'delete', at: at(name) });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
+  }
+}
+
+// ---- what must hold
+
+const whatStaysIsNeverDeleted = (): Checker =>
+  changeChecker('what stays placed is never deleted', ({ stored, deleted }, server) => {
+    const { kind, metadata } = stored.object();
+    if (!MEMBERS.includes(server) || kind !== 'ConfigMap' || metadata.namespace !== SHOP) return undefined;
+    if (!STAYING.includes(metadata.name ?? '') || !(deleted || metadata.deletionTimestamp !== undefined))
+      return undefined;
+    return `ConfigMap ${metadata.name} on ${server} was deleted, although the placement never stopped to have it`;
+  });
+
+// ---- what must be so in the end
+
+const mapsIn = (sight: Sight, server: string): ReadonlyMap<string, KubeObject> =>
+  new Map(
+    (sight.store(server)?.range(`/configmaps/${SHOP}/`).items ?? [])
+      .map((item) => item.object())
+      .filter(({ metadata }) => [...STAYING, ...COMING, ENVELOPE].includes(metadata.name ?? ''))
+      .map((object) => [object.metadata.name ?? '', object]),
+  );
+
+/** Of the hub: as clusters should have it. */
+function wanted(sight: Sight): ReadonlyMap<string, Data> {
+  const found = mapsIn(sight, 'hub');
+  const inner = Object.values(dataOf(found.get(ENVELOPE))).map((text) => JSON.parse(text) as KubeObject);
+  return new Map(
+    [...inner, ...[...found.values()].filter(({ metadata }) => metadata.name !== ENVELOPE)].map((each) => [
+      each.metadata.name ?? '',
+      dataOf(each),
+    ]),
+  );
+}
+
+function unsettled(sight: Sight): string | undefined {
+  if (['hub', ...MEMBERS].some((server) => sight.store(server) === undefined)) return 'a server is down';
+  const asked = wanted(sight);
+  if (STAYING.some((name) => !asked.has(name))) return 'the person has not begun';
+  for (const member of MEMBERS) {
+    const found = mapsIn(sight, member);
+    for (const [name, data] of asked) {
+      const live = found.get(name);
+      if (live === undefined) return `ConfigMap ${name} is missing on ${member}`;
+      if (dataOf(live)['text'] !== data['text']) return `ConfigMap ${name} on ${member} has other data than the hub`;
+      const owners = (live.metadata.ownerReferences ?? []).filter(({ kind }) => kind === 'AppliedWork');
+      if (owners.length !== 1) return `ConfigMap ${name} on ${member} has ${owners.length} owners`;
+    }
+    for (const name of found.keys()) if (!asked.has(name)) return `ConfigMap ${name} is still on ${member}`;
+  }
+  return undefined;
+}
