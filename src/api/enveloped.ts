@@ -1,6 +1,8 @@
 // Envelopes of all three forms, and the objects in them. Pure; what is made from an object is made once.
 import { byText } from '../base/compare.ts';
 import { canonicalJson, deepFreeze, isObject } from '../base/json.ts';
+import { isNamespaced } from './builtin/facts.ts';
+import { typeNameOf } from './builtin/types.ts';
 import { isEnvelopeConfigMap, objectsInConfigMap } from './envelope-config-map.ts';
 import { groupVersionOf, type KubeObject, refText } from './object.ts';
 import { identifierOf, type ResourceIdentifier } from './selected-resource.ts';
@@ -71,20 +73,30 @@ function problemOf({ type, namespace: own = '' }: Enveloped, object: unknown, wi
   // The agent reports entries that are no objects, and applies the others.
   if (!isObject(object) || !isObject(object['metadata'])) return undefined;
   const { apiVersion, kind, metadata } = object;
-  const group = typeof apiVersion === 'string' ? groupVersionOf(apiVersion).group : '';
+  const { group, version } = groupVersionOf(typeof apiVersion === 'string' ? apiVersion : '');
   if (typeof kind === 'string' && isEnvelopeKind({ group, kind })) return 'an envelope cannot contain another envelope';
   const namespace = typeof metadata['namespace'] === 'string' ? metadata['namespace'] : '';
+  const scope = scopeOf(group, version, kind);
   if (type === 'ClusterResourceEnvelope') {
-    return namespace === ''
-      ? undefined
-      : `it is in namespace "${namespace}"; a ClusterResourceEnvelope contains cluster-scoped objects only`;
+    const rule = 'a ClusterResourceEnvelope contains cluster-scoped objects only';
+    if (namespace !== '') return `it is in namespace "${namespace}"; ${rule}`;
+    return scope === 'Namespaced' ? `${kind} is a namespaced kind; ${rule}` : undefined;
   }
   const mayBeWide = type === 'ConfigMap' && within === undefined;
-  if (namespace === own || (mayBeWide && namespace === '')) return undefined;
+  if (namespace === own)
+    return scope === 'Cluster' ? `${kind} is a cluster-scoped kind and must not have a namespace` : undefined;
+  if (mayBeWide && namespace === '' && scope !== 'Namespaced') return undefined;
   const has = namespace === '' ? 'it has no namespace' : `it is in namespace "${namespace}"`;
   const why =
     type === 'ConfigMap' && !mayBeWide ? ' (a ResourcePlacement places objects of its own namespace only)' : '';
   return `${has}; only objects of namespace "${own}" are allowed${why}`;
+}
+
+/** Of Kubernetes' own kinds; undefined = another kind, whose scope only its members know. */
+function scopeOf(group: string, version: string, kind: unknown): 'Cluster' | 'Namespaced' | undefined {
+  const type = typeof kind === 'string' ? typeNameOf(group, version, kind) : undefined;
+  const namespaced = type === undefined ? undefined : isNamespaced(type);
+  return namespaced === undefined ? undefined : namespaced ? 'Namespaced' : 'Cluster';
 }
 
 /** Objects of an envelope as a status names them; those without a name are left out. */

@@ -386,4 +386,5 @@ export type PlacementEventReason =
   | 'PlacementPartitionReady'
   | 'PlacementRolloutStalled'
   | 'PlacementApplyStrategyChanged'
+  | 'PlacementEnvelopeIgnored'
   | 'PlacementCleanupFinalizerRemoved';

@@ -2,7 +2,7 @@
 import { applyCause } from './apply-cause.ts';
 import { type Infer, s } from './build.ts';
 import { condition } from './conditions.ts';
-import { groupVersionOf, type KubeObject } from './object.ts';
+import { groupVersionOf, type KubeObject, refText, withObject } from './object.ts';
 
 export const envelopeIdentifier = s.object(
   {
@@ -40,6 +40,16 @@ export function identifierOf({ apiVersion, kind, metadata }: KubeObject): Resour
     name: metadata.name ?? '',
   };
 }
+
+type Placed = Pick<ResourceIdentifier, 'kind' | 'namespace' | 'name' | 'envelope'>;
+
+/** ` (in ResourceEnvelope "shop/wrap")`; empty for an object that is in no envelope. */
+export const envelopeSuffix = ({ envelope }: Pick<Placed, 'envelope'>): string =>
+  envelope === undefined ? '' : ` (in ${refText({ ...envelope, kind: envelope.type ?? 'ConfigMap' })})`;
+
+/** A text about an object of a placement, with the object and its envelope. For people only: nothing may depend on the result. */
+export const withPlaced = (object: Placed, text: string): string =>
+  `${withObject(object, text)}${envelopeSuffix(object)}`;
 
 export const namespacedName = s.object(
   { name: s.string({ doc: 'Name.' }), namespace: s.string({ doc: 'Namespace.' }) },

@@ -74,7 +74,12 @@ export async function showOverrides(
       `${now.pending.on?.kind} "${now.pending.on?.name}" has changed, and the hub has taken no snapshot of it yet`,
     );
   const clusters = (cluster === undefined ? picked : [cluster]).map((each) =>
-    onCluster(each, { snapshots: now?.snapshots ?? [], labels: labelsOf(each) ?? {}, objects }),
+    onCluster(each, {
+      snapshots: now?.snapshots ?? [],
+      labels: labelsOf(each) ?? {},
+      objects,
+      selected: selected.content.objects,
+    }),
   );
   if (output === 'json') print.line(JSON.stringify(clusters.map(withoutObjects), undefined, 2));
   else if (output === 'yaml') print.line(rendered(clusters));
@@ -86,6 +91,8 @@ interface ForecastInput {
   readonly snapshots: readonly HubOverrideSnapshot[];
   readonly labels: Readonly<Record<string, string>>;
   readonly objects: readonly KubeObject[];
+  /** With their envelopes. */
+  readonly selected: readonly KubeObject[];
 }
 
 /** As the hub decides and renders it. */
@@ -110,7 +117,7 @@ function onCluster(cluster: string, ground: ForecastInput): OnCluster {
   };
   const applied = applyOverrides(objects, ordered, found);
   return applied.ok
-    ? { ...common, diff: diffBetween(objects, applied.manifests), objects: applied.manifests }
+    ? { ...common, diff: diffBetween(objects, applied.manifests, ground.selected), objects: applied.manifests }
     : { ...common, error: applied.message };
 }
 

@@ -1,6 +1,7 @@
 // `flotilla plan placement/NAME [--image CONTAINER=IMAGE] [-f FILE]`: what the rollout of a placement would do. Writes nothing: what -f names is
 // checked by a dry run.
 import type { Binding } from '../api/binding.ts';
+import { unwrapped } from '../api/enveloped.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
 import { annotations, labels, masterSnapshotName } from '../api/names.ts';
 import { conditionOf } from '../api/next-condition.ts';
@@ -263,6 +264,7 @@ function changesOf(
   },
 ): readonly PlannedChange[] {
   const clusters = new Set(moved);
+  const after = unwrapped(about.after);
   const counted = new Map<string, number>();
   for (const each of targets) {
     const { targetCluster = '', resourceSnapshotName = '', state } = (each as Binding).spec ?? {};
@@ -271,12 +273,13 @@ function changesOf(
     counted.set(has, (counted.get(has) ?? 0) + 1);
   }
   return [...counted].map(([has, number]) => {
-    const before = has === '' ? [] : about.contents.get(has);
+    const had = has === '' ? [] : about.contents.get(has);
+    const before = had && unwrapped(had);
     return {
       has,
       clusters: number,
-      ...(before === undefined ? {} : { counts: countsBetween(before, about.after) }),
-      ...(before === undefined || !about.full ? {} : { diff: diffBetween(before, about.after) }),
+      ...(before === undefined ? {} : { counts: countsBetween(before, after) }),
+      ...(before === undefined || !about.full ? {} : { diff: diffBetween(had ?? [], about.after) }),
     };
   });
 }

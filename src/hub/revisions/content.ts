@@ -1,5 +1,6 @@
 // The content of a revision: the selected objects without what belongs to the hub, their hash and their size. What is made from an object is
 // made once, however often it is looked at.
+import { isMarkedConfigMap } from '../../api/envelope-config-map.ts';
 import { envelopeIn, innerIdentifiers } from '../../api/enveloped.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -24,6 +25,8 @@ export interface Content {
   readonly sizes: readonly Sized[];
   /** Those that are envelopes: of a ConfigMap only its content tells. */
   readonly envelopes: readonly ResourceIdentifier[];
+  /** ConfigMaps that are annotated as envelopes and hold other data; absent = there are none. */
+  readonly noEnvelopes?: readonly ResourceIdentifier[];
   /** The commit that it was read from, if it comes from a repository. */
   readonly commit?: string;
   /** Which cluster has which of the objects; absent = each has all. */
@@ -38,6 +41,7 @@ interface Part {
   readonly bytes: number;
   readonly identifier: ResourceIdentifier;
   readonly isEnvelope: boolean;
+  readonly isMarkedOnly: boolean;
   readonly inner: readonly ResourceIdentifier[];
 }
 
@@ -55,6 +59,7 @@ function partOf(whole: KubeObject): Part {
     bytes: Buffer.byteLength(json) + 1,
     identifier: identifierOf(whole),
     isEnvelope: envelopeIn(object) !== undefined,
+    isMarkedOnly: isMarkedConfigMap(object) && envelopeIn(object) === undefined,
     inner: innerIdentifiers(object),
   };
   if (Object.isFrozen(whole)) parts.set(whole, part);
@@ -80,6 +85,7 @@ export function contentOf(
   const all = wholes
     .filter((whole) => !isTokenSecret(whole))
     .map((whole) => partOf(tracksJobs && isJob(whole) ? tracked(whole) : whole));
+  const noEnvelopes = all.filter((part) => part.isMarkedOnly).map(({ identifier }) => identifier);
   return {
     resources: onceEach(
       all.flatMap(({ identifier, inner }) => [identifier, ...inner]),
@@ -92,6 +98,7 @@ export function contentOf(
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
     sizes: all.map(({ identifier, object, bytes }) => ({ key: keyOf(identifier, object), bytes })),
     envelopes: all.filter((part) => part.isEnvelope).map(({ identifier }) => identifier),
+    ...(noEnvelopes.length === 0 ? {} : { noEnvelopes }),
     ...(variants === undefined ? {} : { variants }),
     ...largestOf(all),
   };

@@ -1,10 +1,11 @@
 // The resource snapshot that is rolled out: a new one when the content differs, not before the changes have come to rest. Guarantee: what a
 // cluster runs is never deleted, and numbers only grow.
 import { annotations, furtherSnapshotName, labels, masterSnapshotName } from '../../api/names.ts';
-import { apiVersionOf, type KubeObject } from '../../api/object.ts';
+import { apiVersionOf, type KubeObject, refText } from '../../api/object.ts';
+import type { PlacementEventReason } from '../../api/placement.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { InvariantError } from '../../base/errors.ts';
-import { create, patch, remove, seen } from '../../runtime/actions.ts';
+import { create, patch, remove, seen, tell } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import {
@@ -112,9 +113,22 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
         create('hub', family.resourceSnapshot, furtherFor(input, index, subindex, objects), because),
       ]),
       [...demoted, ...(latest !== undefined && isLatest(latest) ? [demote(family, latest)] : [])],
+      warnings(input),
     ],
   };
 }
+
+/** With each revision that holds one: its author expects the objects in it on clusters. */
+const warnings = ({ family, placement, content }: ResourcesInput): readonly Action[] =>
+  (content.noEnvelopes ?? []).slice(0, MAX_WARNINGS).map((each) =>
+    tell(family.placements, placement, {
+      type: 'Warning',
+      reason: 'PlacementEnvelopeIgnored' satisfies PlacementEventReason,
+      message: `${refText(each)} is placed as an ordinary ConfigMap: it is annotated as an envelope, but not each value of its data is one object with apiVersion, kind and name`,
+    }),
+  );
+
+const MAX_WARNINGS = 5;
 
 const indexIn = (text: string): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);
 

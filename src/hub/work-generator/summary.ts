@@ -4,8 +4,7 @@ import type { BindingCondition, BindingReason, BindingStatus } from '../../api/b
 import type { Condition } from '../../api/conditions.ts';
 import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
-import { withObject } from '../../api/object.ts';
-import type { ResourceIdentifier } from '../../api/selected-resource.ts';
+import { type ResourceIdentifier, withPlaced } from '../../api/selected-resource.ts';
 import type { ManifestCondition } from '../../api/work.ts';
 import { by } from '../../base/compare.ts';
 import { bindingSentence } from '../bindings/binding-sentences.ts';
@@ -206,5 +205,5 @@ function inWords(failed: readonly Failed[]): string {
   if (first === undefined) return 'the cluster does not say what';
   const { message, reason } = first.condition;
   const more = failed.length === 1 ? '' : `; and ${failed.length - 1} more`;
-  return `${withObject(first, message || reason)}${more}`;
+  return `${withPlaced(first, message || reason)}${more}`;
 }

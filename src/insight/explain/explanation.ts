@@ -1,8 +1,10 @@
 // Why a placement, or one cluster of it, does not move: the shape of the answer, and the links of the chain behind it. Pure.
 import type { Condition } from '../../api/conditions.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
+import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
-import { type KubeObject, type ObjectMeta, withObject } from '../../api/object.ts';
+import type { KubeObject, ObjectMeta } from '../../api/object.ts';
+import { withPlaced } from '../../api/selected-resource.ts';
 import type { Work } from '../../api/work.ts';
 import { ageText, shortDuration } from '../../base/age.ts';
 import type { HubBinding } from '../../hub/placement-sources.ts';
@@ -121,7 +123,7 @@ export function bindingEvidence(kind: string, binding: HubBinding, now: number):
 
 /** An object, and what is wrong with it; its name once. */
 export function sayFailed(failed: NonNullable<HubBinding['failedPlacements']>[number], now: number): string {
-  return withObject(failed, sayCondition(failed.condition, now));
+  return withPlaced(failed, sayCondition(failed.condition, now));
 }
 
 const deletion = ({ deletionTimestamp, finalizers = [] }: ObjectMeta, now: number): readonly string[] => {
@@ -161,7 +163,7 @@ export function workEvidence({ metadata, spec, status }: Work, now: number, said
   return {
     about: `Work ${nameOf(metadata)}`,
     says: [
-      `contains ${count} ${count === 1 ? 'manifest' : 'manifests'}`,
+      `contains ${count} ${count === 1 ? 'manifest' : 'manifests'}${ofEnvelope(metadata)}`,
       ...deletion(metadata, now),
       ...((status?.conditions ?? []).length === 0 ? ['the agent of the member has not reported on it'] : []),
       ...(isStale ? ['the agent of the member has not reported on its newest content'] : []),
@@ -173,6 +175,12 @@ export function workEvidence({ metadata, spec, status }: Work, now: number, said
       ),
     ],
   };
+}
+
+function ofEnvelope({ labels: marks = {} }: ObjectMeta): string {
+  const { [labels.envelopeWork]: kind, [labels.envelopeName]: name, [labels.envelopeNamespace]: namespace } = marks;
+  if (kind === undefined || name === undefined) return '';
+  return ` of ${objectName({ kind, name, ...(namespace === undefined ? {} : { namespace }) })}`;
 }
 
 // ---- others

@@ -1,4 +1,5 @@
 // What differs between two revisions, field by field. Pure.
+import { envelopeIn, envelopeText, unwrapped } from '../../api/enveloped.ts';
 import { groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
 
@@ -13,16 +14,26 @@ export interface ObjectDiff {
 const identityOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
   JSON.stringify([groupVersionOf(apiVersion).group, kind, metadata.namespace ?? '', metadata.name ?? '']);
 
-const titleOf = ({ kind, metadata }: KubeObject): string =>
+const nameOf = ({ kind, metadata }: KubeObject): string =>
   refText({
     kind,
     name: metadata.name ?? '',
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
   });
 
-export function diffBetween(before: readonly KubeObject[], after: readonly KubeObject[]): readonly ObjectDiff[] {
-  const had = new Map(before.map((each) => [identityOf(each), each]));
-  const gets = new Map(after.map((each) => [identityOf(each), each]));
+/**
+ * Of what clusters get: an object in an envelope is compared by itself, and named with it. `selected`: the objects with their envelopes, where
+ * the others are without.
+ */
+export function diffBetween(
+  before: readonly KubeObject[],
+  after: readonly KubeObject[],
+  selected: readonly KubeObject[] = [...before, ...after],
+): readonly ObjectDiff[] {
+  const had = new Map(unwrapped(before).map((each) => [identityOf(each), each]));
+  const gets = new Map(unwrapped(after).map((each) => [identityOf(each), each]));
+  const envelopes = envelopesIn(selected);
+  const titleOf = (object: KubeObject) => `${nameOf(object)}${envelopes.get(identityOf(object)) ?? ''}`;
   return [
     ...[...gets].flatMap(([identity, object]): readonly ObjectDiff[] => {
       const old = had.get(identity);
@@ -34,6 +45,16 @@ export function diffBetween(before: readonly KubeObject[], after: readonly KubeO
       .filter(([identity]) => !gets.has(identity))
       .map(([, object]): ObjectDiff => ({ object: titleOf(object), change: 'removed', fields: [] })),
   ];
+}
+
+function envelopesIn(selected: readonly KubeObject[]): ReadonlyMap<string, string> {
+  return new Map(
+    selected.flatMap((each) => {
+      const envelope = envelopeIn(each);
+      if (envelope === undefined) return [];
+      return unwrapped([each]).map((inner) => [identityOf(inner), ` (in ${envelopeText(envelope)})`] as const);
+    }),
+  );
 }
 
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]*$/;

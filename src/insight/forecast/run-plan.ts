@@ -1,4 +1,5 @@
 // A forecast with what it means: for each cluster its wave and the change in numbers; for each gate who opens it. Pure.
+import { unwrapped } from '../../api/enveloped.ts';
 import { DELETION_STAGE, masterSnapshotName } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -148,6 +149,8 @@ function plannedCluster(
     ...(wave < 0 ? {} : { wave: wave + 1 }),
     ...(why === undefined ? {} : { why }),
     ...(had === '' ? {} : { has: had }),
-    ...(before === undefined || after === undefined ? {} : { counts: countsBetween(before, after) }),
+    ...(before === undefined || after === undefined
+      ? {}
+      : { counts: countsBetween(unwrapped(before), unwrapped(after)) }),
   };
 }

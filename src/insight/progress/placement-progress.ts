@@ -5,7 +5,7 @@ import type { Condition } from '../../api/conditions.ts';
 import { sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { conditionOf } from '../../api/next-condition.ts';
-import { type KubeObject, withObject } from '../../api/object.ts';
+import type { KubeObject } from '../../api/object.ts';
 import {
   type ClusterCondition,
   type Placement,
@@ -13,6 +13,7 @@ import {
   placementConditionType,
 } from '../../api/placement.ts';
 import type { ClusterPlacementState } from '../../api/placement-state.ts';
+import { withPlaced } from '../../api/selected-resource.ts';
 import { holdOf } from '../../hub/status/holds-summary.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
 
@@ -302,7 +303,7 @@ function failureIn({ failedPlacements = [] }: ClusterPlacementState): string | u
   if (first === undefined) return undefined;
   const { condition } = first;
   const more = failedPlacements.length === 1 ? '' : ` (and ${failedPlacements.length - 1} more)`;
-  return `${withObject(first, condition.message || condition.reason)}${more}`;
+  return `${withPlaced(first, condition.message || condition.reason)}${more}`;
 }
 
 /** All that fit are wanted, and hardly anybody means none by that; who wants none says so. */
