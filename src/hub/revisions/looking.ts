@@ -1,10 +1,12 @@
 // How a pass looks at what a placement selects: kinds watched on demand, whole objects by need. What could not be told yet is remembered, so
 // that one Need asks for all of it.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
+import { isEnvelopeKind } from '../../api/enveloped.ts';
 import type { Resource } from '../../api/kind.ts';
 import { groupVersionOf, type KubeObject } from '../../api/object.ts';
 import type { PlacementSpec } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import type { ResourceIdentifier } from '../../api/selected-resource.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Asked, Part, See, Source, WholeRef } from '../../runtime/controller.ts';
 import { clusterFamily } from '../families.ts';
@@ -143,6 +145,8 @@ export function lookAt(
   const content = isSameContent ? found.selected.content : contentOf(wholes, marks);
   const selected = { state: 'selected', content, notes } as const;
   if (isLive) return selected;
+  const ask = unsureOf(see, contents.last(reader)?.selected.content, content, picked.reads);
+  if (ask.length > 0) return { need: [], watch: [], ask };
   contents.keep(reader, {
     selectors,
     preferred: catalogue.preferred,
@@ -154,6 +158,32 @@ export function lookAt(
   });
   return selected;
 }
+
+/**
+ * Something is no longer selected. The cache may be stale in part, since a get may know more than the watch: an object that has just moved into an
+ * envelope, or out of it, could then be seen in neither place. So its collection and those of envelopes are read live first.
+ */
+function unsureOf(
+  see: See,
+  before: Content | undefined,
+  { resources }: Content,
+  reads: readonly Read[],
+): readonly Asked[] {
+  if (before === undefined || before.resources === resources) return [];
+  const present = new Set(resources.map(identityOf));
+  const lost = before.resources.filter((each) => !present.has(identityOf(each)));
+  if (lost.length === 0) return [];
+  const isInDoubt = ({ group, kind }: Resource) =>
+    isEnvelopeKind({ group, kind }) ||
+    (group === '' && kind === 'ConfigMap') ||
+    lost.some((each) => (each.group ?? '') === group && each.kind === kind);
+  return reads
+    .filter(({ resource, source, part }) => isInDoubt(resource) && see.wasAsked?.(source, part) === false)
+    .map(({ source, part }) => ({ source, part }));
+}
+
+const identityOf = ({ group = '', kind, namespace = '', name }: ResourceIdentifier): string =>
+  `${group}/${kind}/${namespace}/${name}`;
 
 /** The content of a bundle. One that cannot be read now keeps what it has: nothing is placed and nothing removed. */
 function readFrom(placement: HubPlacement, { rendered }: Looking): Selected {

@@ -120,8 +120,10 @@ function move() {
       texts.delete(name);
       return enveloped.delete(name) ? wrap(api) : remove(api, name);
     }
-    if (enveloped.delete(name)) {
+    if (enveloped.has(name)) {
       await put(api, name);
+      // Not before: the next envelope must not lack an object whose own ConfigMap was lost.
+      enveloped.delete(name);
       return wrap(api);
     }
     enveloped.add(name);
@@ -179,16 +181,17 @@ const mapsIn = (sight: Sight, server: string): ReadonlyMap<string, KubeObject> =
       .map((object) => [object.metadata.name ?? '', object]),
   );
 
-/** Of the hub: as clusters should have it. */
-function wanted(sight: Sight): ReadonlyMap<string, Data> {
+/** Of the hub: as clusters should have it. A server that is down may keep the person from removing the other one of two: either will do. */
+function wanted(sight: Sight): ReadonlyMap<string, readonly (string | undefined)[]> {
   const found = mapsIn(sight, 'hub');
   const inner = Object.values(dataOf(found.get(ENVELOPE))).map((text) => JSON.parse(text) as KubeObject);
-  return new Map(
-    [...inner, ...[...found.values()].filter(({ metadata }) => metadata.name !== ENVELOPE)].map((each) => [
-      each.metadata.name ?? '',
-      dataOf(each),
-    ]),
-  );
+  const plain = [...found.values()].filter(({ metadata }) => metadata.name !== ENVELOPE);
+  const texts = new Map<string, readonly (string | undefined)[]>();
+  for (const each of [...inner, ...plain]) {
+    const name = each.metadata.name ?? '';
+    texts.set(name, [...(texts.get(name) ?? []), dataOf(each)['text']]);
+  }
+  return texts;
 }
 
 function unsettled(sight: Sight): string | undefined {
@@ -197,10 +200,10 @@ function unsettled(sight: Sight): string | undefined {
   if (STAYING.some((name) => !asked.has(name))) return 'the person has not begun';
   for (const member of MEMBERS) {
     const found = mapsIn(sight, member);
-    for (const [name, data] of asked) {
+    for (const [name, texts] of asked) {
       const live = found.get(name);
       if (live === undefined) return `ConfigMap ${name} is missing on ${member}`;
-      if (dataOf(live)['text'] !== data['text']) return `ConfigMap ${name} on ${member} has other data than the hub`;
+      if (!texts.includes(dataOf(live)['text'])) return `ConfigMap ${name} on ${member} has other data than the hub`;
       const owners = (live.metadata.ownerReferences ?? []).filter(({ kind }) => kind === 'AppliedWork');
       if (owners.length !== 1) return `ConfigMap ${name} on ${member} has ${owners.length} owners`;
     }
