@@ -160,6 +160,8 @@ test('an object in an envelope is overridden as it is on the clusters', async ()
       spec: { overrideSpec: spec, overrideHash: 'YQ==' },
     },
   ]);
-  expect(text).toContain('1. ResourceOverrideSnapshot "shop/in-0"\n  ResourceQuota "shop/limits": changed');
+  expect(text).toContain(
+    '1. ResourceOverrideSnapshot "shop/in-0"\n  ResourceQuota "shop/limits" (in ResourceEnvelope "shop/wrap"): changed',
+  );
   expect(text).toContain('spec.hard.pods: "3" -> "7"');
 });

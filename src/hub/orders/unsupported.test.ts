@@ -194,7 +194,8 @@ describe('whoever writes what is not built yet is warned', () => {
   });
 
   describe('about a ConfigMap that is an envelope', () => {
-    const OBJECT = 'apiVersion: v1\nkind: Secret\nmetadata:\n  name: inner\n';
+    const WITHOUT = 'apiVersion: v1\nkind: Secret\nmetadata:\n  name: inner\n';
+    const OBJECT = WITHOUT.replace('name: inner', 'name: inner\n  namespace: shop');
     const MARK = { [annotations.envelopeConfigMap]: 'true' };
     const configMap = (data: object, marks: object = MARK) => ({
       apiVersion: 'v1',
@@ -214,7 +215,7 @@ describe('whoever writes what is not built yet is warned', () => {
       });
       return { cluster, warnings, at: { ...at, name: 'wrap' } };
     };
-    const OTHER = OBJECT.replace('name: inner', 'name: inner\n  namespace: other');
+    const OTHER = WITHOUT.replace('name: inner', 'name: inner\n  namespace: other');
     const IS_WRONG = expect.stringContaining('ConfigMap "shop/wrap", entry "a": it is in namespace "other"');
     const IS_NONE =
       'annotation kubernetes-fleet.io/envelope-configmap has no effect: not each value of data is one object with apiVersion, kind and name; it is placed as any ConfigMap';
@@ -222,6 +223,11 @@ describe('whoever writes what is not built yet is warned', () => {
     test.each<[string, object, readonly string[]]>([
       ['it is one', configMap({ a: OBJECT }), []],
       ['it holds an object of another namespace', configMap({ a: OTHER }), [IS_WRONG]],
+      [
+        'it holds a namespaced object without a namespace',
+        configMap({ a: WITHOUT }),
+        [expect.stringContaining('ConfigMap "shop/wrap", entry "a": it has no namespace')],
+      ],
       ['it holds something else', configMap({ a: OBJECT, b: 'words' }), [IS_NONE]],
       ['nobody calls it so', configMap({ a: OBJECT }, {}), []],
     ])('%s', async (_what, object, expected) => {
