@@ -59,21 +59,21 @@ export const byCluster = (bindings: readonly HubBinding[]): ReadonlyMap<string, 
   new Map(bindings.map((binding) => [clusterOf(binding), binding]));
 
 /** A binding that was rolled out, and the one that was as well and has the orders from now on. */
-export interface Double {
+export interface Duplicate {
   readonly binding: HubBinding;
-  readonly heir: HubBinding;
+  readonly survivor: HubBinding;
 }
 
 export interface Parted {
   /** With one live binding for each cluster. */
   readonly sorted: Sorted;
-  readonly twins: readonly HubBinding[];
-  readonly doubles: readonly Double[];
+  readonly unusedDuplicates: readonly HubBinding[];
+  readonly duplicates: readonly Duplicate[];
 }
 
 /**
  * Two live bindings for one cluster are nobody's decision, but two hubs that both believe to lead can make them: the name of a successor
- * depends on whether its predecessor was still seen. Those that were never rolled out are twins, which are simply given up. Of those that were,
+ * depends on whether its predecessor was still seen. Those that were never rolled out are unused and are deleted. Of those that were,
  * all order the same Work; one keeps it, and the others must go without taking it along.
  */
 export function parted(sorted: Sorted): Parted {
@@ -84,23 +84,23 @@ export function parted(sorted: Sorted): Parted {
     if (others === undefined) beside.set(clusterOf(binding), [binding]);
     else others.push(binding);
   }
-  const twins: HubBinding[] = [];
-  const doubles: Double[] = [];
+  const unusedDuplicates: HubBinding[] = [];
+  const duplicates: Duplicate[] = [];
   for (const all of beside.values()) {
-    const heir = all.filter(isRolledOut).toSorted(furthest)[0] ?? all[0];
+    const survivor = all.filter(isRolledOut).toSorted(furthest)[0] ?? all[0];
     for (const binding of all) {
-      if (heir === undefined || binding === heir) continue;
-      if (isRolledOut(binding)) doubles.push({ binding, heir });
-      else twins.push(binding);
+      if (survivor === undefined || binding === survivor) continue;
+      if (isRolledOut(binding)) duplicates.push({ binding, survivor });
+      else unusedDuplicates.push(binding);
     }
   }
-  if (twins.length + doubles.length === 0) return { sorted, twins, doubles };
-  const gone = new Set([...twins, ...doubles.map(({ binding }) => binding)]);
+  if (unusedDuplicates.length + duplicates.length === 0) return { sorted, unusedDuplicates, duplicates };
+  const gone = new Set([...unusedDuplicates, ...duplicates.map(({ binding }) => binding)]);
   const single = (bindings: readonly HubBinding[]) => bindings.filter((binding) => !gone.has(binding));
   return {
     sorted: { ...sorted, bound: single(bound), scheduled: single(scheduled), obsolete: single(obsolete) },
-    twins,
-    doubles,
+    unusedDuplicates,
+    duplicates,
   };
 }
 

@@ -15,7 +15,7 @@ import { byNumber, byText } from '../../base/compare.ts';
 import { lazy } from '../../base/lazy.ts';
 import { eligibility } from '../members/eligibility.ts';
 import type { HubBinding } from '../placement-sources.ts';
-import { byCluster, clusterOf, type Double, parted, type Sorted, sortBindings } from './bindings.ts';
+import { byCluster, clusterOf, type Duplicate, parted, type Sorted, sortBindings } from './bindings.ts';
 import { type Explained, filtered, ineligible, named, notFound, notPicked, picked } from './decisions.ts';
 import { nameOf, type Plugin, type Run } from './plugin.ts';
 import { clusterEligibility } from './plugins/cluster-eligibility.ts';
@@ -52,7 +52,7 @@ export interface Outcome {
   readonly picks: readonly Picked[];
   readonly unschedule: readonly HubBinding[];
   /** They go, and what they have placed stays. */
-  readonly doubles: readonly Double[];
+  readonly duplicates: readonly Duplicate[];
   /** Live bindings that stay as they are. */
   readonly kept: readonly HubBinding[];
   /** Why others were not picked, most telling first; undefined = as it was explained before. */
@@ -73,17 +73,17 @@ export function cycle(input: CycleInput): Outcome {
     return member !== undefined && member.metadata.deletionTimestamp === undefined;
   };
   const sortedAll = sortBindings({ bindings: input.bindings, snapshot: input.snapshot, isMember });
-  const { sorted, twins, doubles } = parted(sortedAll);
+  const { sorted, unusedDuplicates, duplicates } = parted(sortedAll);
   const outcome = pick(input, policy, sorted, known);
   const { members, plugins = profile } = input;
   const isJudged = policy.placementType !== 'PickFixed';
   const remarks = isJudged ? plugins.flatMap((plugin) => plugin.remarks?.({ policy, members }) ?? []) : [];
-  return { ...outcome, unschedule: [...outcome.unschedule, ...twins], doubles, remarks };
+  return { ...outcome, unschedule: [...outcome.unschedule, ...unusedDuplicates], duplicates, remarks };
 }
 
 type Members = ReadonlyMap<string, MemberCluster>;
 
-type Picking = Omit<Outcome, 'doubles' | 'remarks'>;
+type Picking = Omit<Outcome, 'duplicates' | 'remarks'>;
 
 function pick(input: CycleInput, policy: PlacementPolicy, sorted: Sorted, known: Members): Picking {
   switch (policy.placementType) {

@@ -13,7 +13,7 @@ import { isLasting } from '../bindings/lasting-failure.ts';
 import { ORPHAN_GRACE_MS } from '../bindings/orphan-grace.ts';
 import type { PlacementFamily } from '../families.ts';
 import { type HubBinding, type HubPlacement, type HubPolicySnapshot, isMarked } from '../placement-sources.ts';
-import { clusterOf, type Double, stateBefore } from './bindings.ts';
+import { clusterOf, type Duplicate, stateBefore } from './bindings.ts';
 import { type CycleInput, cycle, type Outcome, type Picked } from './cycle.ts';
 import { newBindingName } from './names.ts';
 import { reportOf, reportOfTrouble } from './report.ts';
@@ -145,7 +145,7 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
   // Of a new placement the hold makes sure that it is this one.
   const sure = unscheduled.length + (isNew ? 0 : creates.length) === 0 ? [] : certain(family, snapshot);
   const told = statusStep(family, snapshot, reportOf(outcome, report), because);
-  const ended = outcome.doubles.length === 0 ? [] : doublesEnd(family, outcome.doubles);
+  const ended = outcome.duplicates.length === 0 ? [] : endDuplicates(family, outcome.duplicates);
   // What a predecessor left is dealt with before the hold, which says that there is none left.
   const steps = isNew
     ? [released, ...ended, patches, sure, unscheduled, hold, creates, ...told]
@@ -154,17 +154,19 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
 }
 
 /**
- * What a double has placed is its heir's, so it is marked before it is deleted: the work generator then hands that over and lets it go. Who is behind
+ * The objects of a duplicate belong to its survivor, so it is marked before it is deleted: the work generator then hands that over and lets it go. Who is behind
  * would delete the only one that is left.
  */
-function doublesEnd({ bindings }: PlacementFamily, doubles: readonly Double[]): readonly Step[] {
-  const heirs = [...new Set(doubles.map(({ heir }) => heir))];
+function endDuplicates({ bindings }: PlacementFamily, duplicates: readonly Duplicate[]): readonly Step[] {
+  const survivors = [...new Set(duplicates.map(({ survivor }) => survivor))];
   return [
-    heirs.map((heir) => ascertain(seen(bindings, heir), `makes sure that "${heir.metadata.name}" is still there`)),
-    doubles.map(({ binding, heir }) => {
-      const because = `"${heir.metadata.name}" has the orders for "${clusterOf(binding)}", too`;
-      const mark = { [annotations.twinOf]: heir.metadata.name ?? '' };
-      return binding.metadata.annotations?.[annotations.twinOf] === heir.metadata.name
+    survivors.map((survivor) =>
+      ascertain(seen(bindings, survivor), `makes sure that "${survivor.metadata.name}" is still there`),
+    ),
+    duplicates.map(({ binding, survivor }) => {
+      const because = `"${survivor.metadata.name}" has the orders for "${clusterOf(binding)}", too`;
+      const mark = { [annotations.twinOf]: survivor.metadata.name ?? '' };
+      return binding.metadata.annotations?.[annotations.twinOf] === survivor.metadata.name
         ? remove(seen(bindings, binding), because)
         : patch(seen(bindings, binding), { metadata: { annotations: mark } }, because);
     }),

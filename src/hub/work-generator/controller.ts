@@ -66,9 +66,9 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         source: family.bindings,
         toKeys: (item, see, other) => {
           if (other !== undefined && waitsForRelease(item, other)) return [];
-          const heir = item.metadata.annotations?.[annotations.twinOf];
-          // The heir marks what is on the cluster as its own when nobody else does any more.
-          const further = heir === undefined ? [] : [keyOf(item.metadata.namespace, heir)];
+          const survivor = item.metadata.annotations?.[annotations.twinOf];
+          // The survivor marks what is on the cluster as its own when nobody else does any more.
+          const further = survivor === undefined ? [] : [keyOf(item.metadata.namespace, survivor)];
           return [keyOfBinding(item), ...further, ...(isGoing(item) ? orphansBehind(item, see) : [])];
         },
       },
@@ -127,14 +127,15 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       if (binding === undefined) return orphansOf(see, key);
       orphanedSince.delete(key);
       const found = worksOf(see, binding, key);
-      const heir = heirOf(see, binding);
+      const survivor = survivorOf(see, binding);
       if (isGoing(binding) && !found.some((each) => isCleanedUpWith(binding, each))) {
         const unsure = unsureOf(see, binding);
         if (unsure !== undefined) return unsure;
       }
       const { state, targetCluster } = binding.spec;
       // A Work that goes takes what runs on its member along: not on the word of a cache that may not know that the member leaves.
-      const removes = isGoing(binding) && heir === undefined && found.some((each) => isCleanedUpWith(binding, each));
+      const removes =
+        isGoing(binding) && survivor === undefined && found.some((each) => isCleanedUpWith(binding, each));
       const member = removes ? unsureMember(see, targetCluster) : [];
       if (member.length > 0) return { need: member };
       const isActive = !isGoing(binding) && state !== 'Scheduled' && (state !== 'Bound' || isReleased(binding));
@@ -150,7 +151,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         overrides,
         isMemberThere: see.get(memberClusters, targetCluster) !== undefined,
         isMemberLeaving: isMemberLeaving(see, targetCluster, removes ? 'live' : 'cached'),
-        ...(heir === undefined ? {} : { heir }),
+        ...(survivor === undefined ? {} : { survivor }),
         keepsTakenOver: keeping(see, binding),
         reportBack: reporting(see, binding),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
@@ -194,10 +195,10 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
   }
 
   /** While it stands: if it goes, too, what is on the cluster goes with the last of them. */
-  function heirOf(see: See, { metadata }: HubBinding): HubBinding | undefined {
+  function survivorOf(see: See, { metadata }: HubBinding): HubBinding | undefined {
     const name = metadata.annotations?.[annotations.twinOf];
-    const heir = name === undefined ? undefined : see.get(family.bindings, name, metadata.namespace);
-    return heir === undefined || isGoing(heir) ? undefined : heir;
+    const survivor = name === undefined ? undefined : see.get(family.bindings, name, metadata.namespace);
+    return survivor === undefined || isGoing(survivor) ? undefined : survivor;
   }
 
   /** What the placement says; of one that is gone, what it said to the binding or to its Works last (undefined). */

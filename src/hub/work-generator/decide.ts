@@ -50,7 +50,7 @@ export interface Observed {
   /** It is being deleted: its Works stay until its namespace goes, so what runs there keeps running. */
   readonly isMemberLeaving: boolean;
   /** Another binding has the orders for its cluster: its Works are not touched but to hand them over. */
-  readonly heir?: HubBinding;
+  readonly survivor?: HubBinding;
   /** Whether its Works keep what they have taken over; undefined = as they say themselves. */
   readonly keepsTakenOver?: boolean | undefined;
   /** How its Works report back; `as it is` = the placement is gone. */
@@ -62,11 +62,12 @@ export interface Observed {
 
 export function decide(observed: Observed): Decision {
   const { binding } = observed;
-  if (binding.metadata.deletionTimestamp !== undefined) return letGo(observed);
-  if (observed.heir !== undefined) return idle(`"${observed.heir.metadata.name}" has the orders for its cluster`);
+  if (binding.metadata.deletionTimestamp !== undefined) return cleanUp(observed);
+  if (observed.survivor !== undefined)
+    return idle(`"${observed.survivor.metadata.name}" has the orders for its cluster`);
   if (binding.spec.state === 'Scheduled') return idle('the rollout has not reached it');
   if (!observed.isMemberThere) return idle('its member is gone; the scheduler deals with that');
-  if (!hasHold(binding)) return hold(observed);
+  if (!hasFinalizer(binding)) return addOwnFinalizer(observed);
   if (binding.spec.state === 'Bound' && !isReleased(binding))
     return idle('the rollout has not said yet what it may do');
   if (observed.group === 'incomplete') return idle('parts of its snapshot are still to come');
@@ -103,15 +104,16 @@ function changedMarks(
 const isAbandoned = ({ metadata }: { readonly metadata: ObjectMeta }): boolean =>
   metadata.annotations?.[annotations.abandon] === 'true';
 
-const hasHold = ({ metadata }: HubBinding): boolean => metadata.finalizers?.includes(finalizers.workCleanup) ?? false;
+const hasFinalizer = ({ metadata }: HubBinding): boolean =>
+  metadata.finalizers?.includes(finalizers.workCleanup) ?? false;
 
-function holdOn({ bindings }: PlacementFamily, binding: HubBinding): Action {
+function addFinalizer({ bindings }: PlacementFamily, binding: HubBinding): Action {
   const all = [...(binding.metadata.finalizers ?? []), finalizers.workCleanup];
   return patch(seen(bindings, binding), { metadata: { finalizers: all } }, 'will have Works to clean up');
 }
 
-function hold({ family, binding }: Observed): Decision {
-  const held = holdOn(family, binding);
+function addOwnFinalizer({ family, binding }: Observed): Decision {
+  const held = addFinalizer(family, binding);
   return { steps: [[held]], holds: [], because: held.because };
 }
 
@@ -119,12 +121,12 @@ function hold({ family, binding }: Observed): Decision {
  * Differs from KubeFleet: it waits until the Works are gone, not until they are marked. And it removes none of a member that is being deleted, which
  * may be dead: the binding goes, and membership releases the Works with the namespace.
  */
-function letGo({ family, binding, works, heir, isMemberLeaving, keepsTakenOver: keeps }: Observed): Decision {
-  if (heir !== undefined) {
+function cleanUp({ family, binding, works, survivor, isMemberLeaving, keepsTakenOver: keeps }: Observed): Decision {
+  if (survivor !== undefined) {
     const inherited = works.filter((each) => isOf(binding, each));
-    if (inherited.length > 0) return handOver(family, heir, inherited);
+    if (inherited.length > 0) return handOver(family, survivor, inherited);
   }
-  const own = heir === undefined && !isMemberLeaving ? works.filter((each) => isCleanedUpWith(binding, each)) : [];
+  const own = survivor === undefined && !isMemberLeaving ? works.filter((each) => isCleanedUpWith(binding, each)) : [];
   const live = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const untold = live.flatMap((each) => {
     const change = changedMarks(binding, each, keeps);
@@ -151,9 +153,9 @@ function letGo({ family, binding, works, heir, isMemberLeaving, keepsTakenOver: 
   if (left.length === (binding.metadata.finalizers ?? []).length) return idle('somebody else still holds the binding');
   const because = isMemberLeaving
     ? 'its member is being deleted; what runs there keeps running'
-    : heir === undefined
+    : survivor === undefined
       ? 'nothing is left on the cluster'
-      : `what is on the cluster is that of "${heir.metadata.name}"`;
+      : `what is on the cluster is that of "${survivor.metadata.name}"`;
   return {
     steps: [
       [patch(seen(family.bindings, binding), { metadata: { finalizers: left.length === 0 ? null : left } }, because)],
@@ -164,15 +166,15 @@ function letGo({ family, binding, works, heir, isMemberLeaving, keepsTakenOver: 
 }
 
 /**
- * Nothing may be on the cluster that no binding answers for: the heir may not have been told yet what to do, or even that it will have something to
+ * Nothing may be on the cluster that no binding answers for: the survivor may not have been told yet what to do, or even that it will have something to
  * clean up.
  */
-function handOver(family: PlacementFamily, heir: HubBinding, inherited: readonly HubWork[]): Decision {
-  const because = `"${heir.metadata.name}" answers for ${inherited.length} Works from now on`;
-  const change = { metadata: { labels: { [labels.parentBinding]: heir.metadata.name } } };
-  const held = hasHold(heir)
-    ? ascertain(seen(family.bindings, heir), `makes sure that "${heir.metadata.name}" is still there`)
-    : holdOn(family, heir);
+function handOver(family: PlacementFamily, survivor: HubBinding, inherited: readonly HubWork[]): Decision {
+  const because = `"${survivor.metadata.name}" answers for ${inherited.length} Works from now on`;
+  const change = { metadata: { labels: { [labels.parentBinding]: survivor.metadata.name } } };
+  const held = hasFinalizer(survivor)
+    ? ascertain(seen(family.bindings, survivor), `makes sure that "${survivor.metadata.name}" is still there`)
+    : addFinalizer(family, survivor);
   return {
     steps: [[held], inherited.map((each) => patch(seen(workSource, each), change, because))],
     holds: [],

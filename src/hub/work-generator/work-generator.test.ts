@@ -646,8 +646,8 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await it.snapshot(0, [configMap('x')]);
       await it.bind(0);
       const { uid } = (await it.get(it.workAt)).metadata;
-      const heir = await it.beside('heir', () =>
-        it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'heir' } } }),
+      const survivor = await it.beside('survivor', () =>
+        it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'survivor' } } }),
       );
       it.forget();
       // Whatever it wants now, it is not its order any more.
@@ -660,8 +660,8 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       const { metadata } = await it.get(it.workAt);
       expect(metadata.uid).toBe(uid);
       expect(metadata.deletionTimestamp).toBeUndefined();
-      expect(metadata.labels?.[labels.parentBinding]).toBe('heir');
-      await it.cluster.call({ verb: 'delete', at: heir });
+      expect(metadata.labels?.[labels.parentBinding]).toBe('survivor');
+      await it.cluster.call({ verb: 'delete', at: survivor });
       await it.settle();
       await expect(it.get(it.workAt)).rejects.toThrow('not found');
     });
@@ -670,16 +670,16 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await using it = await bench(family);
       await it.snapshot(0, [configMap('x')]);
       await it.bind(0);
-      const heir = await it.beside('heir', () =>
-        it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'heir' } } }),
+      const survivor = await it.beside('survivor', () =>
+        it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'survivor' } } }),
       );
       // The rollout has said nothing of this generation.
-      await it.patch(heir, { spec: { clusterDecision: { reason: 'again' } } });
+      await it.patch(survivor, { spec: { clusterDecision: { reason: 'again' } } });
       await it.patch(it.workAt, { metadata: { labels: { [labels.parentBinding]: NAME } } });
       await it.cluster.call({ verb: 'delete', at: it.bindingAt });
       await it.settle();
       await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
-      expect((await it.get(it.workAt)).metadata.labels?.[labels.parentBinding]).toBe('heir');
+      expect((await it.get(it.workAt)).metadata.labels?.[labels.parentBinding]).toBe('survivor');
     });
 
     test('are handed to one that holds itself for them, though nothing was ordered of it yet', async () => {
@@ -688,17 +688,17 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await it.bind(0);
       const { spec, metadata } = await it.get(it.bindingAt);
       await it.cluster.create(family.binding.plural, it.bindingAt.namespace, {
-        metadata: { name: 'heir', labels: metadata.labels ?? {} },
+        metadata: { name: 'survivor', labels: metadata.labels ?? {} },
         spec: { ...(spec as object), state: 'Scheduled' },
       });
-      await it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'heir' } } });
+      await it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'survivor' } } });
       await it.cluster.call({ verb: 'delete', at: it.bindingAt });
       await it.settle();
       await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
-      expect((await it.get(it.workAt)).metadata.labels?.[labels.parentBinding]).toBe('heir');
+      expect((await it.get(it.workAt)).metadata.labels?.[labels.parentBinding]).toBe('survivor');
       await it.cluster.call({
         verb: 'delete',
-        at: it.cluster.at(family.binding.plural, it.bindingAt.namespace, 'heir'),
+        at: it.cluster.at(family.binding.plural, it.bindingAt.namespace, 'survivor'),
       });
       await it.settle();
       await expect(it.get(it.workAt)).rejects.toThrow('not found');
@@ -708,7 +708,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await using it = await bench(family);
       await it.snapshot(0, [configMap('x')]);
       await it.bind(0);
-      await it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'heir' } } });
+      await it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'survivor' } } });
       await it.cluster.call({ verb: 'delete', at: it.bindingAt });
       await it.settle();
       await expect(it.get(it.workAt)).rejects.toThrow('not found');

@@ -60,7 +60,7 @@ function aCase({
             },
           } as KubeObject),
     owner,
-    isForsaken: (reference) => reference.uid === 'dead',
+    isOrphaned: (reference) => reference.uid === 'dead',
     placementOf: ({ name }) => (name === 'other-work' ? 'ClusterResourcePlacement "other"' : undefined),
     strategy: {
       type: 'ClientSideApply',

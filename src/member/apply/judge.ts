@@ -47,7 +47,7 @@ export interface Case {
   readonly live: KubeObject | undefined;
   readonly owner: OwnerReference;
   /** Of references to AppliedWorks: nobody stands behind it any more. */
-  isForsaken(reference: OwnerReference): boolean;
+  isOrphaned(reference: OwnerReference): boolean;
   /** Of references to AppliedWorks: another Work of the binding that hands the object over. */
   isYielded?(reference: OwnerReference): boolean;
   /** Of references to AppliedWorks: the placement behind it, if it can be told. */
@@ -94,9 +94,9 @@ export function judge(each: Case): Operation {
 }
 
 /** An object that another Work of the binding hands over was placed by us: this is no take-over. */
-function ownersFor({ owner, isForsaken, isYielded }: Case, live: KubeObject): Owners {
+function ownersFor({ owner, isOrphaned, isYielded }: Case, live: KubeObject): Owners {
   const isHanded = (reference: OwnerReference) => namesAppliedWork(reference) && (isYielded?.(reference) ?? false);
-  const owners = ownersAround(live, owner, (reference) => isHanded(reference) || isForsaken(reference));
+  const owners = ownersAround(live, owner, (reference) => isHanded(reference) || isOrphaned(reference));
   return ownersOf(live).some(isHanded) ? { ...owners, isOurs: true } : owners;
 }
 

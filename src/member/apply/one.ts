@@ -51,7 +51,7 @@ export interface One {
   readonly createsNamespace?: boolean;
   /** The status of the object goes into the Work. */
   readonly reportsBack?: boolean;
-  isForsaken(reference: OwnerReference): boolean;
+  isOrphaned(reference: OwnerReference): boolean;
   /** Of references to AppliedWorks: another Work of the binding that hands the object over. */
   isYielded?(reference: OwnerReference): boolean;
   placementOf(reference: OwnerReference): string | undefined;

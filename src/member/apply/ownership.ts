@@ -17,20 +17,20 @@ export interface Owners {
   readonly isOurs: boolean;
   /** Neither we nor AppliedWorks that nobody stands behind any more. */
   readonly others: readonly OwnerReference[];
-  /** As it is to be: with us, without the forsaken ones. */
+  /** As it is to be: with us, without orphaned ones. */
   readonly wanted: readonly OwnerReference[];
   readonly isAsWanted: boolean;
 }
 
-/** `isForsaken` tells of references to AppliedWorks whose Work is gone from the hub. */
+/** `isOrphaned` tells of references to AppliedWorks whose Work is gone from the hub. */
 export function ownersAround(
   live: KubeObject,
   owner: OwnerReference,
-  isForsaken: (reference: OwnerReference) => boolean,
+  isOrphaned: (reference: OwnerReference) => boolean,
 ): Owners {
   const all = ownersOf(live);
   const isOurs = all.some((each) => isSameOwner(each, owner));
-  const others = all.filter((each) => !isSameOwner(each, owner) && !(namesAppliedWork(each) && isForsaken(each)));
+  const others = all.filter((each) => !isSameOwner(each, owner) && !(namesAppliedWork(each) && isOrphaned(each)));
   const wanted = isOurs
     ? all
         .filter((each) => isSameOwner(each, owner) || others.includes(each))

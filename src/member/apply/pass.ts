@@ -53,7 +53,7 @@ export interface PassInput {
   /** The AppliedWork of this name, whosever it is. */
   readonly record: AppliedWork | undefined;
   /** Of references to other AppliedWorks. */
-  isForsaken(reference: OwnerReference): boolean;
+  isOrphaned(reference: OwnerReference): boolean;
   placementOf(reference: OwnerReference): string | undefined;
   readonly siblings?: Siblings;
   troubledPods(namespace: string): readonly TroubledPod[];
@@ -250,7 +250,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     keeps: keepsTakenOver(work.metadata),
     createsNamespace: createsNamespace(manifest, work),
     reportsBack: work.spec.reportBackStrategy?.type === 'Mirror',
-    isForsaken: input.isForsaken,
+    isOrphaned: input.isOrphaned,
     isYielded: (reference) => input.siblings?.yields(reference.name, identifier) ?? false,
     placementOf: input.placementOf,
     bothPlaces: (reference) => input.siblings?.bothPlaces(reference.name),

@@ -95,7 +95,7 @@ export function applierWorker(options: ApplierOptions): Worker {
   }
 
   /** Nobody stands behind it: its Work is gone from the hub, or it is a former record of a Work that has a new one. */
-  const forsaken = (see: See, key: string) => (reference: OwnerReference) => {
+  const orphaned = (see: See, key: string) => (reference: OwnerReference) => {
     if (reference.name === key) return true;
     const record = see.get(appliedWorks, reference.name);
     if (record === undefined || record.metadata.uid !== reference.uid) return true;
@@ -167,7 +167,7 @@ export function applierWorker(options: ApplierOptions): Worker {
       memory: kept.memory,
       work: whole,
       record,
-      isForsaken: forsaken(see, key),
+      isOrphaned: orphaned(see, key),
       placementOf: placementBehind(see),
       ...beside,
       troubledPods: (where) => [...troubleIn(see, busyPods, where), ...troubleIn(see, unscheduledPods, where)],

@@ -96,8 +96,8 @@ export const deliveryMutants: readonly Mutant[] = [
     name: 'takes the Works of a member that leaves away',
     danger: 'A member leaves the fleet, and what runs on it is deleted with the bindings.',
     file: 'src/hub/work-generator/decide.ts',
-    find: 'const own = heir === undefined && !isMemberLeaving ?',
-    replace: 'const own = heir === undefined ?',
+    find: 'const own = survivor === undefined && !isMemberLeaving ?',
+    replace: 'const own = survivor === undefined ?',
     caughtBy: 'delivery',
   },
 ];
