@@ -207,7 +207,9 @@ export function describeOverrides(start: () => Promise<Fleet>): void {
       const { stdout } = await flotilla(fleet.home, ['why', 'placement/crp-example', '--context', 'hub'], {
         KUBECONFIG: fleet.kubeconfig,
       });
-      expect(stdout.replaceAll(/\s+/g, ' ')).toContain('rule 1 of ResourceOverrideSnapshot "ro-1-1" does not apply');
+      const why = stdout.replaceAll(/\s+/g, ' ');
+      expect(why).toContain('rule 1 of ResourceOverrideSnapshot "ro-1-1" does not apply');
+      expect(why).toContain('correct the override that fails on');
       // The copy before it serves on.
       expect((await configMaps()).map(notesOf)).toEqual(everywhere(RO_NOTE));
 

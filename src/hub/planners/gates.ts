@@ -136,9 +136,12 @@ const causeOf = (row: Row): string => (row.reachable ? row.health : 'unreachable
 function nextFor(row: Row | undefined, otherwise = ''): string {
   if (row === undefined) return otherwise;
   // What does not work on one cluster is not to be brought to more of them.
-  const instead = row.reachable && WORST.includes(row.health) ? BACK : otherwise;
+  const instead = row.reachable && WORST.includes(row.health) && !isOverrideFailed(row) ? BACK : otherwise;
   return `${mending(row)}${instead === '' ? '' : `, or ${instead}`}`;
 }
+
+/** Overrides of today apply to every revision: none helps to go back to. */
+const isOverrideFailed = ({ health, at }: Row): boolean => health === 'failed' && at === 'Overridden';
 
 const BACK = 'roll back on the hub (flotilla rollback)';
 
@@ -146,6 +149,8 @@ function mending(row: Row): string {
   if (!row.reachable) {
     return `reconnect cluster "${row.cluster}", or remove it from the fleet (kubectl delete membercluster ${row.cluster})`;
   }
+  if (isOverrideFailed(row))
+    return `correct the override that fails on cluster "${row.cluster}" (flotilla overrides shows it)`;
   if (row.health === 'failed') return `fix the failure on cluster "${row.cluster}" (a new revision goes there first)`;
   if (row.health === 'starting')
     return `wait for cluster "${row.cluster}", or fix what does not become available there (a new revision goes there first)`;

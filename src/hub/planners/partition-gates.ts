@@ -155,9 +155,11 @@ const causeOf = ({ row, key }: PartitionTarget, moving: ReadonlySet<string>): Ho
   ...(row.why === undefined || !row.reachable ? {} : { message: row.why }),
 });
 
-function adviceFor({ row: { cluster, reachable, health } }: PartitionTarget): string {
+function adviceFor({ row: { cluster, reachable, health, at } }: PartitionTarget): string {
   if (!reachable)
     return `reconnect cluster "${cluster}", or remove it from the fleet (kubectl delete membercluster ${cluster})`;
+  if (health === 'failed' && at === 'Overridden')
+    return `correct the override that fails on cluster "${cluster}" (flotilla overrides shows it)`;
   return health === 'failed' ? `fix the failure on cluster "${cluster}"` : `wait for cluster "${cluster}"`;
 }
 

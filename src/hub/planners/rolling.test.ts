@@ -573,6 +573,14 @@ describe('what holds a cluster', () => {
     });
   });
 
+  test('is an override that fails: no earlier revision would help', () => {
+    const rows = bindings('B f c1; B ro c2').map((row): Row => (row.key === 'c1' ? { ...row, at: 'Overridden' } : row));
+    expect(planOf(rows, { n: 2, mu: 1 }).holds['c2']).toMatchObject({
+      code: 'BudgetUsed',
+      next: 'correct the override that fails on cluster "c1" (flotilla overrides shows it), or raise maxUnavailable',
+    });
+  });
+
   test('is a member that nobody hears', () => {
     const silent = { reachable: false, silentSince: NOW - 5000 };
     const rows = bindings('B p c1; B ro c2').map((each): Row => (each.key === 'c1' ? { ...each, ...silent } : each));
