@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { childrenOf, ended, LINEAR, program, said, type Vitals, vitalsFlags, vitalsOf } from './fleet-process.ts';
+import { collectionRows, heartbeatRows } from './heartbeats.ts';
 import { median, type Row } from './report.ts';
 
 const SMALL = 100;
@@ -30,6 +31,8 @@ interface Measured {
 export async function rows(tell: (row: Row) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'flotilla-fleet-'));
   try {
+    await heartbeatRows(tell);
+    collectionRows(tell);
     await agentRows(folder, tell);
     // What does not grow with the fleet: a hub with hardly any members, once for each of the two processes that a large fleet has.
     const base = await measure(folder, 1);
