@@ -55,6 +55,17 @@ describe('a GitRepo', () => {
     expect(await it.why()).toBe(0);
   });
 
+  test('that is under way is shown with its counts', async () => {
+    const summary = { desiredReady: 9, ready: 2, notReady: 4, pending: 0, outOfSync: 3, modified: 0 };
+    const it = await stored({
+      ...READY,
+      conditions: [POLLED, condition('Ready', 'False', 'OutOfSync', 'm')],
+      summary: { ...summary, waitApplied: 0, errApplied: 0 },
+    });
+    expect(await it.show()).toBe(2);
+    expect(it.out.join('\n')).toContain('Not ready yet: 4 NotReady, 3 OutOfSync');
+  });
+
   test.each([
     [
       'the repository',

@@ -73,6 +73,24 @@ function headlineOf({ status }: GitRepo): string {
   return `${display?.state ?? 'Pending'}: ${display?.readyBundleDeployments ?? '0/0'} bundle deployments ready, ${at}`;
 }
 
+const COUNTERS = [
+  ['waitApplied', 'WaitApplied'],
+  ['errApplied', 'ErrApplied'],
+  ['notReady', 'NotReady'],
+  ['outOfSync', 'OutOfSync'],
+  ['modified', 'Modified'],
+  ['pending', 'Pending'],
+] as const;
+
+/** In the words of Rancher Fleet; none while all is ready. */
+function countsOf({ status }: GitRepo): readonly string[] {
+  const counts = COUNTERS.flatMap(([field, word]) => {
+    const count = status?.summary?.[field] ?? 0;
+    return count === 0 ? [] : [`${count} ${word}`];
+  });
+  return counts.length === 0 ? [] : [`Not ready yet: ${counts.join(', ')}`];
+}
+
 function textOf(at: Named, repo: GitRepo): string {
   const { bundles = [], problems = [], warnings = [], conditions } = repo.status ?? {};
   const rows = bundles.map(({ name, path, state, readyClusters = '' }) => [
@@ -84,6 +102,7 @@ function textOf(at: Named, repo: GitRepo): string {
   const polling = conditionOf(conditions, 'GitPolling');
   return [
     `${titled(at)}: ${headlineOf(repo)}`,
+    ...countsOf(repo),
     ...(polling?.status === 'False' ? [`Repository: ${polling.reason}: ${polling.message}`] : []),
     ...problems.map((each) => `Problem: ${problemText(each)}`),
     ...warnings.map((each) => `Warning: ${problemText(each)}`),
