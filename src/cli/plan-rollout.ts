@@ -50,6 +50,8 @@ export interface PlanRolloutOptions {
   readonly durationMs?: number;
   readonly full: boolean;
   readonly clock: Clock;
+  /** In place of what is on the hub: a placement as a repository would make it, with its objects. */
+  readonly pretended?: { readonly placement: Placement; readonly objects: readonly KubeObject[] };
 }
 
 /** Returns the exit code. */
@@ -74,7 +76,9 @@ export async function rolloutPlanOf(
   const notes: string[] = [];
   const given = await rehearsedAll(server, options.manifests, notes);
   const isMeant = ({ kind, metadata }: KubeObject) => kind === family.placement.kind && metadata.name === name;
-  const placement = (given.find(isMeant) ?? (await getPlacement(server, which))) as Placement;
+  const placement = (options.pretended?.placement ??
+    given.find(isMeant) ??
+    (await getPlacement(server, which))) as Placement;
   const strategy = placement.spec.strategy?.type ?? 'RollingUpdate';
   if (strategy === 'External') {
     throw new UserError(
@@ -82,6 +86,8 @@ export async function rolloutPlanOf(
       `${titleOf(which)} has strategy type External: staged update runs set its pace; see flotilla plan run`,
     );
   }
+  if ((placement.spec.dependsOn ?? []).length > 0)
+    notes.push('what it depends on is not part of the forecast: clusters may wait longer (spec.dependsOn)');
   const hub = family.placements.project?.(placement) as HubPlacement;
   const client = createClient(server.transport, 'flotilla');
   const ours = { labels: `${labels.parentPlacement}=${name}`, ...within(namespace) };
@@ -94,7 +100,10 @@ export async function rolloutPlanOf(
     readOverrides(client, { name, ...within(namespace) }),
   ]);
   const others = given.filter((each) => !isMeant(each));
-  const after = await contentNow(server, hub, { others, images: options.images, notes });
+  const after =
+    options.pretended === undefined
+      ? await contentNow(server, hub, { others, images: options.images, notes })
+      : contentOf(options.pretended.objects, marksOf(hub)).objects;
   const known = snapshots.map((each) => family.resourceSnapshots.project?.(each) as HubResourceSnapshot);
   const newest = newestComplete(known);
   const contents = contentsBySnapshot(snapshots, known);

@@ -31,6 +31,7 @@ import type { ParsedFiles } from './manifests.ts';
 import { render } from './render.ts';
 import type { Renderer } from './renderer.ts';
 import { type GitClient, type GitCredentials, GitError, type GitSource } from './repository.ts';
+import { credentialsIn, sourceOf } from './source.ts';
 import { familyOf, gitRepos, type HubGitRepo } from './sources.ts';
 import { policyOf } from './targets.ts';
 
@@ -255,18 +256,6 @@ function intervalOf({ pollingInterval, disablePolling }: GitRepoSpec): number | 
   return Math.max(MIN_INTERVAL_MS, asked ?? DEFAULT_INTERVAL_MS);
 }
 
-function sourceOf(spec: GitRepoSpec, credentials: GitCredentials | undefined): GitSource {
-  const { repo: url, branch = '', revision = '', caBundle, insecureSkipTLSVerify } = spec;
-  return {
-    url,
-    ...(branch === '' ? {} : { branch }),
-    ...(revision === '' ? {} : { revision }),
-    ...(caBundle === undefined ? {} : { caBundle: Buffer.from(caBundle, 'base64').toString('utf8') }),
-    ...(insecureSkipTLSVerify === true ? { insecureSkipTLSVerify } : {}),
-    ...(credentials === undefined ? {} : { credentials }),
-  };
-}
-
 // ---- credentials
 
 /** Read live in every pass: a Secret that is replaced counts from the next attempt on, and none is kept in a cache. */
@@ -290,22 +279,4 @@ function credentialsOf(see: See, { metadata, spec }: HubGitRepo): GitCredentials
   const refusal = see.refusal?.(ref);
   if (refusal !== undefined) return new GitError('SecretInvalid', `${what} cannot be read: ${refusal.message}`);
   return { need: [ref] };
-}
-
-function credentialsIn(secret: KubeObject, what: string): GitCredentials | GitError {
-  const data = isObject(secret['data']) ? secret['data'] : {};
-  const textIn = (key: string): string => {
-    const value = data[key];
-    return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';
-  };
-  const privateKey = textIn('ssh-privatekey');
-  if (privateKey !== '') {
-    const knownHosts = textIn('known_hosts');
-    if (knownHosts !== '') return { type: 'ssh', privateKey, knownHosts };
-    return new GitError('SecretInvalid', `${what} has no known_hosts: the server could not be told from another`);
-  }
-  const username = textIn('username');
-  const password = textIn('password');
-  if (password !== '') return { type: 'basic', username, password };
-  return new GitError('SecretInvalid', `${what} has neither username and password nor ssh-privatekey`);
 }

@@ -4,19 +4,22 @@ import { wallClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
 import { connect } from '../../cli/connect.ts';
 import { namespaceOf } from '../../cli/context-namespace.ts';
+import { namesGitRepo, whichGitRepo } from '../../cli/git-repo.ts';
 import { readManifests } from '../../cli/manifests.ts';
+import { planGitRepo } from '../../cli/plan-git-repo.ts';
 import { planPlacement } from '../../cli/plan-placement.ts';
 import { planRollout } from '../../cli/plan-rollout.ts';
 import { plannedByManifests, plannedByName, planRun } from '../../cli/plan-run.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { whichRun } from '../../insight/which-run.ts';
+import { gitOf } from '../git-flags.ts';
 import { type AskOptions, duration, hubCommand, print, toHub } from './flags.ts';
 
 export function addPlan(root: Command): void {
   const plan = hubCommand(root.command('plan'))
     .enablePositionalOptions()
     .description('forecast, without writing anything: which clusters a placement would get, or what a run would do')
-    .argument('[placement]', 'placement/NAME: how its rollout would go')
+    .argument('[placement]', 'placement/NAME: how its rollout would go; gitrepo/NAME: what its newest commit would do')
     .option('-f, --filename <path...>', 'a placement, or objects that it selects, new or changed; - for standard input')
     .option('--image <container=image...>', 'with placement/NAME: containers of this name get this image')
     .option(
@@ -24,6 +27,8 @@ export function addPlan(root: Command): void {
       'with placement/NAME: how long a cluster takes (default: as long as before)',
       duration,
     )
+    .option('--branch <branch>', 'with gitrepo/NAME: a branch in place of the one that it follows')
+    .option('--revision <revision>', 'with gitrepo/NAME: a commit or a tag')
     .option('--full', 'with placement/NAME: show each field that changes')
     .option('-n, --namespace <name>', 'of a ResourcePlacement that names none')
     .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
@@ -41,6 +46,7 @@ Exit codes:
 Examples:
   flotilla plan placement/web --image web=web:2
   flotilla plan placement/web -n team -f changed.yaml --full --duration 30s
+  flotilla plan gitrepo/shop --branch next
   flotilla plan -f placement.yaml
   flotilla plan -f placement.yaml -o json
   flotilla plan run example-run`,
@@ -54,8 +60,9 @@ Examples:
           'name a placement: placement/NAME, or by a file with -f; or a run: flotilla plan run NAME',
         );
       }
-      for (const flag of ['image', 'duration', 'full'] as const)
-        if (options[flag] !== undefined) throw new UserError('BadFlag', `--${flag} needs placement/NAME`);
+      for (const flag of ['image', 'duration', 'full', 'branch', 'revision'] as const)
+        if (options[flag] !== undefined)
+          throw new UserError('BadFlag', `--${flag} needs placement/NAME or gitrepo/NAME`);
       const manifests = readManifests(filename);
       using server = await connect(toHub(options));
       const asked = {
@@ -113,9 +120,14 @@ type RolloutOptions = AskOptions & {
   readonly image?: string[];
   readonly duration?: number;
   readonly full?: boolean;
+  readonly branch?: string;
+  readonly revision?: string;
 };
 
 async function planOne(argument: string, options: RolloutOptions): Promise<void> {
+  if (namesGitRepo(argument)) return planRepository(argument, options);
+  for (const flag of ['branch', 'revision'] as const)
+    if (options[flag] !== undefined) throw new UserError('BadFlag', `--${flag} needs gitrepo/NAME`);
   const { filename, output, image = [], duration: durationMs, full = false } = options;
   const which = whichPlacement(argument, namespaceOf(argument, toHub(options)));
   const manifests = filename === undefined ? [] : readManifests(filename);
@@ -129,4 +141,26 @@ async function planOne(argument: string, options: RolloutOptions): Promise<void>
     ...(durationMs === undefined ? {} : { durationMs }),
   };
   process.exitCode = await planRollout(server, which, asked, print);
+}
+
+/** The repository is read by this process, with the rights of its user: so files of this machine may be named. */
+async function planRepository(argument: string, options: RolloutOptions): Promise<void> {
+  const { output, duration: durationMs, full = false, branch, revision } = options;
+  for (const flag of ['image', 'filename'] as const)
+    if (options[flag] !== undefined) throw new UserError('BadFlag', `--${flag} needs placement/NAME`);
+  if (branch !== undefined && revision !== undefined) throw new UserError('BadFlag', 'give --branch or --revision');
+  const at = whichGitRepo(argument, namespaceOf(argument, toHub(options)));
+  using server = await connect(toHub(options));
+  await using git = await gitOf({ allowFileRepositories: true });
+  const asked = {
+    clock: wallClock,
+    full,
+    git,
+    signal: new AbortController().signal,
+    ...(branch === undefined ? {} : { branch }),
+    ...(revision === undefined ? {} : { revision }),
+    ...(output === undefined ? {} : { output }),
+    ...(durationMs === undefined ? {} : { durationMs }),
+  };
+  process.exitCode = await planGitRepo(server, at, asked, print);
 }
