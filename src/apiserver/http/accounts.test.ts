@@ -1,9 +1,11 @@
 // What one identity may cost: whoever goes beyond it is refused, and nobody else notices.
+import type { ClientRequest } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { testClock } from '../../../test/cluster.ts';
+import type { KubeObject } from '../../api/object.ts';
 import { wallClock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { systemRandom } from '../../base/random.ts';
@@ -80,6 +82,29 @@ describe('an account', () => {
     // Whoever reads what comes is not cut off for others.
     const reader = accounts.enter(user('reader'));
     expect(reader.isUnread()).toBe(false);
+  });
+
+  test('takes one turn after the other, and keeps nobody else waiting', async () => {
+    const accounts = book({ limits: { ...limits, requestsPerUser: 9 } });
+    const order: string[] = [];
+    const take = async (who: string, groups: readonly string[] = []) => {
+      const end = await accounts.enter(user(who, ...groups)).takeTurn();
+      order.push(who);
+      return end;
+    };
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    const [first, second, third] = [take('x'), take('x'), take('x')];
+    const others = [await take('y'), await take('root', ['system:masters']), await take('root', ['system:masters'])];
+    await settle();
+    expect(order).toEqual(['x', 'y', 'root', 'root']);
+    (await first)();
+    await settle();
+    expect(order.slice(4)).toEqual(['x']);
+    (await second)();
+    (await third)();
+    for (const end of others) end();
+    expect(order.slice(4)).toEqual(['x', 'x']);
+    (await take('x'))();
   });
 
   test('names whoever reached a limit once a minute, and counts every time', () => {
@@ -227,6 +252,54 @@ describe('while one identity attacks', () => {
     release();
     expect((await Promise.all(held)).map(({ code }) => code)).toEqual([200, 200, 200]);
     expect((await get('/api/v1/namespaces/default', 'mallory')).code).toBe(200);
+  });
+
+  test('with large bodies, they are carried out one after the other; another is not kept waiting', async () => {
+    const begun: string[] = [];
+    const releases: (() => void)[] = [];
+    const { listening } = await start(
+      {},
+      {
+        verbs: {
+          create: async (_cluster, _at, body, { user: who }) => {
+            const { name } = (body as KubeObject).metadata;
+            begun.push(`${who.name} ${name}`);
+            if (name === 'one') await new Promise<void>((resolve) => releases.push(resolve));
+            throw new ApiError(422, 'Invalid', 'no');
+          },
+        },
+      },
+    );
+    const post = (who: string, name: string, bytes: number) => {
+      const body = JSON.stringify({ ...aConfigMap(name), data: { a: 'x'.repeat(bytes) } });
+      const options = about(CONFIG_MAPS, who);
+      const headers = { ...options.headers, 'content-type': 'application/json', 'content-length': body.length };
+      let sent: ClientRequest | undefined;
+      const code = new Promise<number>((resolve) => {
+        sent = httpsRequest({ ...options, headers, method: 'POST' }, (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        });
+        sent.on('error', () => resolve(0));
+        sent.end(body);
+      });
+      return { code, giveUp: () => sent?.destroy() };
+    };
+    const first = post('mallory', 'one', 100_000);
+    await eventually(() => expect(begun).toEqual(['mallory one']));
+    const [gone, last] = [post('mallory', 'two', 200_000), post('mallory', 'three', 200_000)];
+    await eventually(() => expect(listening.load.requests).toBe(3));
+    // Small ones, and those of others, do not wait.
+    const small = post('mallory', 'small', 100);
+    expect(await post('alice', 'large', 1_000_000).code).toBe(422);
+    await eventually(() => expect(begun.slice(1).toSorted()).toEqual(['alice large', 'mallory small']));
+    expect(await small.code).toBe(422);
+    // Whoever goes away while it waits keeps nobody behind it waiting.
+    gone.giveUp();
+    for (const release of releases) release();
+    expect([await first.code, await last.code]).toEqual([422, 422]);
+    expect(begun.at(-1)).toBe('mallory three');
+    await eventually(() => expect(listening.load.requests).toBe(0));
   });
 
   test('with watches, it gets 429; another may watch', async () => {

@@ -23,6 +23,11 @@ export interface Account {
   /** Throws 429 when there are too many. */
   openWatch(): void;
   closeWatch(): void;
+  /**
+   * Resolves when no other large body of this user is being read or carried out; the result ends the turn. A body that is not read waits at its
+   * sender, so one user keeps at most one in memory, and between two of them everybody else is answered.
+   */
+  takeTurn(): Promise<() => void>;
   /** Bytes that wait for their reader: more, or with a negative number fewer. */
   addUnsent(bytes: number): void;
   /** Nothing more is sent before some of it is read; told once to whoever keeps the log. */
@@ -61,6 +66,9 @@ interface Open {
   requests: number;
   watches: number;
   unsent: number;
+  /** A large body is being read or carried out. */
+  isBusy: boolean;
+  readonly waiting: (() => void)[];
 }
 
 class Book implements Accounts {
@@ -86,7 +94,7 @@ class Book implements Accounts {
     const isExempt = groups.includes(EXEMPT);
     let open = this.#open.get(name);
     if (open === undefined) {
-      open = { requests: 0, watches: 0, unsent: 0 };
+      open = { requests: 0, watches: 0, unsent: 0, isBusy: false, waiting: [] };
       this.#open.set(name, open);
     } else if (!isExempt) {
       const { requestsPerUser, unsentBytesPerUser } = this.limits;
@@ -142,6 +150,18 @@ class Entry implements Account {
   closeWatch(): void {
     this.#open.watches--;
     this.#book.settle(this.#name, this.#open);
+  }
+
+  async takeTurn(): Promise<() => void> {
+    if (this.#isExempt) return () => {};
+    const open = this.#open;
+    if (open.isBusy) await new Promise<void>((resolve) => open.waiting.push(resolve));
+    open.isBusy = true;
+    return () => {
+      const next = open.waiting.shift();
+      if (next === undefined) open.isBusy = false;
+      else next();
+    };
   }
 
   addUnsent(bytes: number): void {

@@ -2,6 +2,7 @@
 import type { User } from '../../api/object.ts';
 import { noSuchResource, tooManyRequests } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
+import { AbortError } from '../../base/errors.ts';
 import type { Found } from '../registry.ts';
 import type { At, Caller, Feed, Listed } from '../verbs/call.ts';
 import { checkOffered } from '../verbs/offered.ts';
@@ -173,12 +174,24 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     return sendJson(exchange, code, deletedStatus(at, stored.object().metadata.uid));
   };
 
+  /** Many large bodies of one user that are complete at the same time would keep all others waiting until the last of them is carried out. */
+  const serveInTurn = async (exchange: Exchange, request: ResourceRequest, asked: At): Promise<void> => {
+    const endTurn = await request.account.takeTurn();
+    try {
+      if (exchange.request.destroyed) throw new AbortError('the client went away before its turn');
+      await serveWrite(exchange, request, asked);
+    } finally {
+      endTurn();
+    }
+  };
+
   return {
     serve(exchange, request) {
       const at = locate(request);
       const { deprecationWarning } = at.version;
       if (deprecationWarning !== undefined) exchange.warnings.add(deprecationWarning);
-      return READS.has(request.verb) ? serveRead(exchange, request, at) : serveWrite(exchange, request, at);
+      if (READS.has(request.verb)) return serveRead(exchange, request, at);
+      return isLarge(exchange.request) ? serveInTurn(exchange, request, at) : serveWrite(exchange, request, at);
     },
   };
 }
@@ -192,6 +205,11 @@ function withRepeated<T>(by: Caller, decode: (onRepeated?: OnRepeated) => T): re
   });
   return [body, repeatedFields === undefined ? by : { ...by, repeatedFields }];
 }
+
+/** A body of which nobody knows the length counts as large. */
+const LARGE_BYTES = 64 * 1024;
+const isLarge = ({ headers }: Exchange['request']): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BYTES;
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
