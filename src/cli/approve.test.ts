@@ -236,7 +236,7 @@ describe.each(families)('approving a gate of a $run.kind', (family) => {
     await it.cluster.call({ verb: 'delete', at });
     await it.ask('r-after-prod', undefined, { finalizers: ['example.com/held'] });
     await it.cluster.call({ verb: 'delete', at });
-    await expect(it.approve({ when: 'after' })).rejects.toThrow('is being deleted: the run asks anew');
+    await expect(it.approve({ when: 'after' })).rejects.toThrow('is being deleted: the run requests it again');
   });
 });
 

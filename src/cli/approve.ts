@@ -42,7 +42,7 @@ export async function approveRun(server: Server, options: ApproveRun, print: Pri
 /** The run waits at the gate until it is approved after all, or stopped. */
 export async function rejectRun(server: Server, options: ApproveRun, print: Print): Promise<void> {
   const { message: text = '' } = options;
-  if (text.trim() === '') throw bad('say why with -m: whoever looks at the run reads it');
+  if (text.trim() === '') throw bad('give the reason with -m: it is shown with the run');
   const user = await whoAmI(server);
   const message = `rejected${user === '' ? '' : ` by "${user}"`}: ${text}`;
   const { target, stage, when } = await setGate(server, options, { message, verdict: 'rejected' });
@@ -111,7 +111,7 @@ function checkIsAsked(request: ApprovalRequest, { what, gate, target, run, stage
     throw new UserError('Over', `${what} is no longer needed: ${whyNotAsked(run)}`);
   }
   if (metadata.deletionTimestamp !== undefined) {
-    throw new UserError('NotAsked', `${titled(target)} is being deleted: the run asks anew when it is gone`);
+    throw new UserError('NotAsked', `${titled(target)} is being deleted: the run requests it again afterwards`);
   }
 }
 

@@ -41,11 +41,11 @@ export async function approversOf(
     const named = [...new Set(subjects)].sort();
     return [
       named.length === 0
-        ? `nobody has the role ${role} yet, so administrators alone`
+        ? `no one has the role ${role} yet, only administrators`
         : `${named.join(', ')} (role ${role}), and administrators`,
     ];
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return [`whoever has the role ${role}, and administrators`];
+    return [`users with the role ${role}, and administrators`];
   }
 }

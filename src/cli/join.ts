@@ -107,7 +107,7 @@ async function checkMember(server: Connected, wanted: KubeObject): Promise<void>
   }
   const { object } = await server.transport.call({ verb: 'get', at: { ...at, name } });
   if (object?.metadata.deletionTimestamp !== undefined) {
-    throw new UserError('MemberLeaving', `member "${name}" is just leaving: join it again when it is gone`);
+    throw new UserError('MemberLeaving', `member "${name}" is leaving: join it again when it has left`);
   }
   const [has, wants] = [object, wanted].map((each) => (each?.spec as { identity?: object } | undefined)?.identity);
   if (!isSubset(wants, has)) {

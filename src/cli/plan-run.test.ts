@@ -120,7 +120,7 @@ a         first   1      web-0-snapshot   1       1         1         1
 b         rest    1      web-0-snapshot   1       1         1         1
 c         rest    1      web-0-snapshot   1       1         1         1
 
-Approvers: nobody has the role flotilla-cluster-approver yet, so administrators alone
+Approvers: no one has the role flotilla-cluster-approver yet, only administrators
 
 Assumes that every cluster becomes available immediately and every approval is instant. Nothing was written.`.slice(1),
     );

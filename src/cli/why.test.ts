@@ -706,7 +706,7 @@ Note:
 
   describe('of what somebody changes on a member again and again', () => {
     const message =
-      'Deployment "shop/web" is changed on the member again and again; it is put back at 2026-01-01T12:10:00Z';
+      'Deployment "shop/web" is changed on the member repeatedly; it is corrected at 2026-01-01T12:10:00Z';
     const note = `on cluster "eu-1": ${message}`;
     const feud = (is: 'True' | 'False', name = 'web-work'): KubeObject => {
       const order = work('eu-1', '');

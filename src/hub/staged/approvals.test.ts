@@ -25,7 +25,7 @@ test.each(families)(
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 const TOLD_AT = T0 + 120_000;
 const WORDS =
-  'the run has not asked for this request: when the turn of stage "x" comes, it is removed and asked for anew';
+  'the run has not asked for this request: when the turn of stage "x" comes, it is removed and requested again';
 
 describe.each(families)('on a request that the run has not asked for ($run.kind)', (family) => {
   const run = aRun({}, { metadata: { name: 'r', uid: 'u' } });

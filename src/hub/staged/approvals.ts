@@ -26,7 +26,7 @@ export function approvalOf(
   if (parentStageRollout !== metadata.name || targetStage !== stage) return { state: 'foreign' };
   if (!isAskedBy(request, metadata)) {
     const isGoing = request.metadata.deletionTimestamp !== undefined;
-    return { state: 'stale', hint: 'this run did not ask for it: it is asked for anew', isGoing };
+    return { state: 'stale', hint: 'this run did not request it: it is requested again', isGoing };
   }
   if (conditionOf(request.conditions, ACCEPTED)?.status === 'True') return { state: 'accepted' };
   // It goes, and is asked for anew when it is gone.
@@ -121,7 +121,7 @@ export function uncalledFor(
 ): readonly Action[] {
   const at = tellUncalledAt(run, request);
   if (at === undefined || now < at) return [];
-  const message = `the run has not asked for this request: when the turn of stage "${request.spec.targetStage}" comes, it is removed and asked for anew`;
+  const message = `the run has not asked for this request: when the turn of stage "${request.spec.targetStage}" comes, it is removed and requested again`;
   return say(family, request, { status: 'False', reason: 'ApprovalRequestNotAskedFor', message }, now);
 }
 

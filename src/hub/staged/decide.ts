@@ -92,7 +92,7 @@ const refused = ({ family, run, failure }: Observed): readonly Hold[] =>
           code: 'StepRefused',
           subject: refTo(family.run, run),
           facts: { message: failure.message, reason: failure.reason },
-          next: 'it is tried again; see to what stands in the way',
+          next: 'it is retried; fix what blocks it',
         },
       ];
 

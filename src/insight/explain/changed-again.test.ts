@@ -18,7 +18,7 @@ const work = (...messages: readonly string[]): Work => ({
   },
 });
 const changed = (name: string) =>
-  `ConfigMap "shop/${name}" is changed on the member again and again; it is put back at 2026-01-01T12:10:00Z`;
+  `ConfigMap "shop/${name}" is changed on the member repeatedly; it is corrected at 2026-01-01T12:10:00Z`;
 
 test('of all that is applied, only what is changed again and again is told', () => {
   expect(changedAgainNotes([work('', changed('a'), 'fine'), work()])).toEqual([`on cluster "eu-1": ${changed('a')}`]);

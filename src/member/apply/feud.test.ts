@@ -6,10 +6,10 @@ import { aConfigMap, aNamespace, aRig, type Rig } from './applier.testing.ts';
 const NAME = 'web-work';
 const ALL = 'Applied=True/AllManifestsApplied Available=True/AllManifestsAvailable';
 const GONE =
-  /^ConfigMap "shop\/a" is deleted on the member again and again; it is created anew at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+  /^ConfigMap "shop\/a" is deleted on the member repeatedly; it is created again at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 const CHANGED =
-  /^ConfigMap "shop\/a" is changed on the member again and again; it is put back at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+  /^ConfigMap "shop\/a" is changed on the member repeatedly; it is corrected at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 const held = (data: Record<string, string>) => ({
   ...aConfigMap('a', data),
@@ -128,7 +128,7 @@ describe('what is deleted on the member', () => {
     await rig.settles();
     expect((await theMap(rig))?.['data']).toEqual({ a: 'theirs' });
     expect(await rig.messageOf(NAME, 1)).toMatch(
-      /^ConfigMap "shop\/a" is taken from us on the member again and again; it is taken over anew at .*Z$/,
+      /^ConfigMap "shop\/a" loses our owner reference on the member repeatedly; it is taken over again at .*Z$/,
     );
     await rig.pass(6000);
     expect((await theMap(rig))?.['data']).toEqual({ a: '1' });

@@ -83,7 +83,7 @@ export function judge(each: Case): Operation {
   const refusal = objection(each, live, owners);
   if (refusal !== undefined) return refusal;
   if (live.metadata.deletionTimestamp !== undefined) {
-    return refuse('ManifestApplyFailed', `${what} is being deleted on the member; it is created anew once it is gone`);
+    return refuse('ManifestApplyFailed', `${what} is being deleted on the member; it is created again afterwards`);
   }
   const unlikeness = unlike(each, live, owners);
   if (unlikeness !== undefined) return unlikeness;

@@ -28,7 +28,7 @@ describe('a field of a live object', () => {
     ],
   ])('cannot be changed: %s %s %s', (reason, field, message) => {
     expect(said(refusal({ reason, field, message }))).toBe(
-      `cannot change StatefulSet "shop/db": ${field} cannot be changed on an existing object (the server says so); change it back, give the object another name, or delete it on the member so that it is created anew`,
+      `cannot change StatefulSet "shop/db": ${field} cannot be changed on an existing object (the server says so); change it back, give the object another name, or delete it on the member so that it is created again`,
     );
     expect(said(refusal({ reason, field, message }), 'create')).toBe(PLAIN);
     expect(applyFailure(IDENTIFIER, 'patch', refusal({ reason, field, message })).cause).toEqual({

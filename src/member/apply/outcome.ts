@@ -68,12 +68,12 @@ export function undone(identifier: Identifier, doing: Doing, restUntil: number):
     ? {
         cause,
         reason: 'ManifestApplyFailed',
-        message: `${what} is deleted on the member again and again; it is created anew at ${at}`,
+        message: `${what} is deleted on the member repeatedly; it is created again at ${at}`,
       }
     : {
         cause,
         reason: 'FailedToTakeOver',
-        message: `${what} is taken from us on the member again and again; it is taken over anew at ${at}`,
+        message: `${what} loses our owner reference on the member repeatedly; it is taken over again at ${at}`,
       };
 }
 
@@ -85,7 +85,7 @@ export const changedBack = (
 ): Pick<Outcome, 'note' | 'cause'> => {
   const by = clipped(managers.map((each) => `"${each}"`).join(', '));
   return {
-    note: `${describe(identifier)} is changed on the member again and again${by === '' ? '' : ` by ${by}`}; it is put back at ${kubeTime(restUntil)}`,
+    note: `${describe(identifier)} is changed on the member repeatedly${by === '' ? '' : ` by ${by}`}; it is corrected at ${kubeTime(restUntil)}`,
     cause: { code: 'ChangedRepeatedly', ...(by === '' ? {} : { by }) },
   };
 };
@@ -140,7 +140,7 @@ export function applyFailure(
   const fixed = doing !== 'create' && error.code === 422 ? fixedFields(error) : [];
   if (fixed.length > 0) {
     const fields = fixed.join(', ');
-    const message = `cannot change ${what}: ${fields} cannot be changed on an existing object (${said(identifier, error)}); change it back, give the object another name, or delete it on the member so that it is created anew`;
+    const message = `cannot change ${what}: ${fields} cannot be changed on an existing object (${said(identifier, error)}); change it back, give the object another name, or delete it on the member so that it is created again`;
     return because(message, 'FieldImmutable');
   }
   return because(`the member refused ${what}: ${said(identifier, error)}`);

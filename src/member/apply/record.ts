@@ -30,7 +30,7 @@ export async function recordOf(
       return `AppliedWork "${name}" of the member belongs to a Work in namespace "${record.spec.workNamespace}" of a hub; if that is past, delete it with --cascade=orphan`;
     }
     if (record.metadata.deletionTimestamp !== undefined) {
-      return `AppliedWork "${name}" is being deleted on the member; all is placed anew once it is gone`;
+      return `AppliedWork "${name}" is being deleted on the member; everything is placed again afterwards`;
     }
     return record;
   } catch (error) {

@@ -480,7 +480,7 @@ describe('trouble', () => {
     await rig.order('web-work', [aNamespace('shop'), changed, aConfigMap('a', { b: '1' })]);
     await rig.settles();
     expect(await rig.messageOf('web-work', 1)).toMatch(
-      /^cannot change Deployment "shop\/web": spec.selector cannot be changed .* delete it on the member so that it is created anew$/,
+      /^cannot change Deployment "shop\/web": spec.selector cannot be changed .* delete it on the member so that it is created again$/,
     );
     expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ b: '1' });
     await rig.remove('member', 'deployments', 'shop', 'web');
