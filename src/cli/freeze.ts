@@ -1,10 +1,11 @@
 // `flotilla freeze` and `flotilla unfreeze`: hold every rollout and run, or those that it names, until the freeze ends.
 import { type Freeze, type FreezeSpec, freeze } from '../api/freeze.ts';
+import { memberCluster } from '../api/member-cluster.ts';
 import { kubeTime } from '../base/clock.ts';
 import { parseDuration } from '../base/duration.ts';
 import { ApiError, messageOf, UserError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
-import { parseSelector } from '../base/selector.ts';
+import { matchesLabels, parseSelector } from '../base/selector.ts';
 import { createClient } from '../client/client.ts';
 import { endOf, frozenIn, isActive } from '../hub/freezes/frozen.ts';
 import { scopeOf } from '../insight/progress/freeze-scope.ts';
@@ -51,6 +52,7 @@ export async function freezeFleet(server: Server, options: FreezeOptions, print:
       `Freeze "${same.name}" covers the same already (${inWords(same.spec)}): end it first (flotilla unfreeze ${same.name})`,
     );
   }
+  if (clusterSelector !== undefined) await warnOfNone(server, clusterSelector, clusters ?? '', print);
   const by = await whoAmI(server);
   const spec: FreezeSpec = {
     reason,
@@ -89,9 +91,11 @@ export async function unfreeze(
   if (missing !== undefined) throw new UserError('NotFound', `there is no Freeze "${missing}" (${listed(known)})`);
   if (known.length === 0) throw new UserError('NotFound', 'nothing is frozen: there is no Freeze');
   const active = known.filter((each) => isActive(each, now));
-  if (names.length === 0 && !all && known.length > 1)
-    throw bad(`there are ${known.length} Freezes: name one, or end all with --all (${listed(known)})`);
-  const ended = names.length > 0 ? names : known.map(({ name }) => name);
+  // One that has ended by itself holds nothing, so it is not asked about.
+  const meant = all || active.length === 0 ? known : active;
+  if (names.length === 0 && !all && meant.length > 1)
+    throw bad(`there are ${meant.length} Freezes: name one, or end all with --all (${listed(meant)})`);
+  const ended = names.length > 0 ? names : meant.map(({ name }) => name);
   for (const name of ended) {
     try {
       await server.transport.call({ verb: 'delete', at: { resource: freeze, name } });
@@ -125,6 +129,23 @@ export async function noteFreezes(
     const end = Number.isFinite(endOf(each)) ? ` or until ${kubeTime(endOf(each))}` : '';
     print.line(`Freeze "${each.name}" holds it until flotilla unfreeze ${each.name}${end} (${inWords(each.spec)})`);
   }
+}
+
+/** Members that join later may match, so it is no error. */
+async function warnOfNone(
+  { transport }: Server,
+  selector: NonNullable<FreezeSpec['clusterSelector']>,
+  asked: string,
+  print: Print,
+): Promise<void> {
+  try {
+    const { items } = await createClient(transport, 'flotilla').list(memberCluster, { view: 'metadata' });
+    if (items.some(({ metadata }) => matchesLabels(selector, metadata.labels ?? {}))) return;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return;
+  }
+  print.warning(`no MemberCluster has the labels ${asked}: the freeze holds nothing now`);
 }
 
 interface Named {
