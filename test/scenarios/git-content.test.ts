@@ -73,7 +73,7 @@ describe('customizations per target', () => {
     expect(await it.revisions('shop')).toBe(1);
   });
 
-  gitScenario('G7: doNotDeploy keeps a bundle from clusters', { members: MEMBERS }, async (it) => {
+  gitScenario('doNotDeploy keeps a bundle from clusters', { members: MEMBERS }, async (it) => {
     it.git.commit({
       'fleet.yaml': 'targetCustomizations:\n- clusterSelector: { matchLabels: { env: prod } }\n  doNotDeploy: true\n',
       'a.yaml': configYaml('a', 'all'),
@@ -84,7 +84,51 @@ describe('customizations per target', () => {
   });
 
   gitScenario(
-    'a failure for one target leaves the others alone, and keeps what is there',
+    'G8, G9: with AllMatches every customization counts, the later one wins; doNotDeploy of one is enough',
+    { members: MEMBERS },
+    async (it) => {
+      const rules = `- { clusterSelector: { matchLabels: { env: prod } }, yaml: { overlays: [one] } }
+- { clusterName: c2, yaml: { overlays: [two] } }
+`;
+      const files = {
+        'fleet.yaml': `targetCustomizationMode: AllMatches\ntargetCustomizations:\n${rules}`,
+        'a.yaml': configYaml('a', 'all'),
+        'overlays/one/a_patch.yaml': 'data: { value: one, more: one }\n',
+        'overlays/two/a_patch.yaml': 'data: { value: two }\n',
+      };
+      it.git.commit(files);
+      await it.follow();
+      expect(await valuesOf(it)).toEqual(['all', 'two', 'one']);
+      expect(await it.on('c2', 'configmaps', 'a', 'default')).toMatchObject({ data: { value: 'two', more: 'one' } });
+
+      const without = '- { clusterName: c2, doNotDeploy: true }\n';
+      it.git.commit({ 'fleet.yaml': `targetCustomizations:\n${rules}${without}` });
+      await it.runs(6);
+      // The first one that matches decides: the broad rule hides the last.
+      expect(await valuesOf(it)).toEqual(['all', 'one', 'one']);
+      it.git.commit({ 'fleet.yaml': `${files['fleet.yaml']}${without}` });
+      await it.runs(8);
+      expect(await valuesOf(it)).toEqual(['all', undefined, 'one']);
+    },
+  );
+
+  gitScenario(
+    'G10: doNotDeploy that is added later removes the bundle there, and nowhere else',
+    { members: MEMBERS },
+    async (it) => {
+      it.git.commit({ 'a.yaml': configYaml('a', '1') });
+      await it.follow();
+      expect(await valuesOf(it)).toEqual(['1', '1', '1']);
+      it.git.commit({ 'fleet.yaml': 'targetCustomizations:\n- { clusterName: c2, doNotDeploy: true }\n' });
+      await it.runs(8);
+      expect(await valuesOf(it)).toEqual(['1', undefined, '1']);
+      expect(await it.revisions('shop')).toBe(1);
+      expect((await it.status()).display).toMatchObject({ readyBundleDeployments: '2/2', state: 'Ready' });
+    },
+  );
+
+  gitScenario(
+    'G17: a failure for one target leaves the others alone, and keeps what is there',
     { members: MEMBERS },
     async (it) => {
       it.git.commit({
@@ -119,7 +163,7 @@ describe('programs', () => {
   };
   const withKubectl = kubectl === undefined ? { skip: true } : {};
 
-  gitScenario('G8: kustomize, by kubectl, per target', { members: MEMBERS, renders, ...withKubectl }, async (it) => {
+  gitScenario('kustomize, by kubectl, per target', { members: MEMBERS, renders, ...withKubectl }, async (it) => {
     it.git.commit(KUSTOMIZED);
     await it.follow();
     await it.runs();

@@ -55,7 +55,8 @@ export async function variantsOf(options: FleetFile, fleet: Fleet, render: Rende
   const { targetCustomizations = [] } = options;
   const labels = labelsOf(options);
   if ('problem' in labels) return { contents: new Map(), problems: [labels.problem], warnings: [] };
-  if (targetCustomizations.length === 0 && labels.keys.length === 0) {
+  // Rules that only keep clusters away change no content: adding one makes no revision.
+  if (targetCustomizations.every(({ doNotDeploy }) => doNotDeploy === true) && labels.keys.length === 0) {
     const { objects, problems } = await render(options, {});
     return { contents: new Map([['', objects]]), problems, warnings: [] };
   }
