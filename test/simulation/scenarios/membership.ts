@@ -96,7 +96,7 @@ function meddle(missing: Set<string>) {
     const name = MEMBERS[roll(MEMBERS.length)] as string;
     const namespace = memberNamespace(name);
     const remove = (at: Target) => api.call({ verb: 'delete', at });
-    switch (roll(8)) {
+    switch (roll(9)) {
       case 0:
       case 1:
         await remove({ resource: memberCluster, name });
@@ -117,6 +117,18 @@ function meddle(missing: Set<string>) {
         const body = { metadata: { labels: { [labels.isFleetResource]: null } } };
         const at = { resource: namespaceResource, name: namespace };
         await api.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'user' });
+        return;
+      }
+      case 7: {
+        const body = { metadata: { labels: { [labels.clusterManager]: null } } };
+        const { list } = await api.call({
+          verb: 'list',
+          at: { resource: clusterProfile, namespace: SYSTEM_NAMESPACE },
+        });
+        for (const { metadata } of list?.items ?? []) {
+          const at = { resource: clusterProfile, namespace: SYSTEM_NAMESPACE, name: metadata.name ?? '' };
+          await api.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'user' });
+        }
         return;
       }
       default:
