@@ -4,7 +4,7 @@ import { type MemberClusterSpec, memberCluster } from './member-cluster.ts';
 import { identityCauses, subjectOf } from './member-identity.ts';
 import { LONGEST_MEMBER_NAME, memberNameProblem } from './member-name.ts';
 import type { MemberStatus } from './member-status.ts';
-import { memberNamespace } from './names.ts';
+import { finalizers, memberNamespace } from './names.ts';
 import type { KubeObject } from './object.ts';
 
 describe('what join creates', () => {
@@ -25,7 +25,7 @@ describe('what join creates', () => {
     expect(member).toEqual({
       apiVersion: 'cluster.kubernetes-fleet.io/v1beta1',
       kind: 'MemberCluster',
-      metadata: { name: 'east' },
+      metadata: { name: 'east', finalizers: [finalizers.memberCluster] },
       spec: { identity: { kind: 'ServiceAccount', name: 'east-hub-cluster-access', namespace: 'fleet-system' } },
     });
   });
