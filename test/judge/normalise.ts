@@ -1,8 +1,9 @@
-// The one place that says what two API servers cannot share: identities, revisions, moments, generated suffixes, allotted addresses, and
-// the managers of fields, which ours does not keep yet. All else is compared as it is.
+// The one place that says what two API servers cannot share: identities, revisions, moments, generated suffixes, allotted addresses. All
+// else is compared as it is.
 //
 // `PATHS` are places in JSON answers; `TEXTS` are what the same things look like inside of texts: messages, and all that kubectl prints.
-import { isObject } from '../../src/base/json.ts';
+import { byText } from '../../src/base/compare.ts';
+import { canonicalJson, isObject } from '../../src/base/json.ts';
 
 interface PathRule {
   /** The end of a path; `*` stands for any one step. */
@@ -14,7 +15,6 @@ interface PathRule {
 }
 
 export const PATHS: readonly PathRule[] = [
-  { path: 'metadata.managedFields' },
   { path: 'metadata.resourceVersion', as: 'RV' },
   { path: 'metadata.creationTimestamp', as: 'TIME' },
   { path: 'metadata.deletionTimestamp', as: 'TIME' },
@@ -83,6 +83,17 @@ export const normalisePrinted = (text: string): string => replaced(replaced(text
 /** A text inside of an answer. */
 export const normaliseText = (text: string): string => replaced(text, TEXTS);
 
+/** `managed-fields`: ours has no entries of its own controllers. Which of two entries stands first is chance if they are of one second. */
+const OF_CONTROLLERS = /^kube-(?:apiserver|controller-manager)/;
+
+function owners(entries: unknown, path: readonly string[]): unknown {
+  if (!Array.isArray(entries)) return normaliseJson(entries, path);
+  const left = entries.filter((entry) => !(isObject(entry) && OF_CONTROLLERS.test(String(entry['manager']))));
+  if (left.length === 0 && entries.length > 0) return undefined;
+  const all = left.map((entry) => canonicalJson(normaliseJson(entry, path)));
+  return all.toSorted(byText).map((entry) => JSON.parse(entry) as unknown);
+}
+
 const rules = PATHS.map((rule) => ({ ...rule, steps: rule.path.split('.') }));
 
 const ends = (path: readonly string[], steps: readonly string[]): boolean =>
@@ -100,7 +111,7 @@ export function normaliseJson(value: unknown, path: readonly string[] = []): unk
   if (!isObject(value)) return value;
   const result: [string, unknown][] = [];
   for (const [key, item] of Object.entries(value)) {
-    const next = normaliseJson(item, [...path, key]);
+    const next = key === 'managedFields' ? owners(item, [...path, key]) : normaliseJson(item, [...path, key]);
     if (next !== undefined) result.push([normaliseText(key), next]);
   }
   return Object.fromEntries(result);

@@ -290,6 +290,8 @@ export const daemonSet: Behaviour = behaviour({
       spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
     }
     spec.revisionHistoryLimit ??= 10;
+    // Who leaves it out owns it all the same: the type has it as a number.
+    draft.metadata.annotations = { [TEMPLATE_GENERATION]: '0', ...draft.metadata.annotations };
   },
   prepare(draft, old, context) {
     startsWith(emptyDaemonStatus)(draft, old, context);

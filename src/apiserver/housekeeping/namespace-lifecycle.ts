@@ -127,7 +127,7 @@ async function report(cluster: Cluster, stored: Stored, left: Left): Promise<voi
   const status = (object.status ?? {}) as { conditions?: readonly Condition[] };
   const conditions = conditionsOf(left, status.conditions ?? [], kubeTime(cluster.clock.now()));
   if (deepEqual(conditions, status.conditions ?? [])) return;
-  await replaceObject(cluster, stored, { ...object, status: { ...status, conditions } });
+  await replaceObject(cluster, stored, { ...object, status: { ...status, conditions } }, 'status');
 }
 
 /** What is told of a namespace that cannot go yet. Pure. */

@@ -8,6 +8,7 @@ import { RecordStored } from '../store/record-stored.ts';
 import { keyOf, type Stored } from '../store/store.ts';
 import type { At, Caller, DeleteOptions } from '../verbs/call.ts';
 import { isFinished } from '../verbs/change.ts';
+import { withOwners } from '../verbs/field-owners.ts';
 
 /** The verb DELETE, as verbs/delete.ts has it. */
 export type Remove = (cluster: Cluster, at: At, options: DeleteOptions, caller: Caller) => Promise<unknown>;
@@ -32,13 +33,15 @@ export function partsOf(key: string): KeyParts {
   };
 }
 
+const MANAGER = 'kube-controller-manager';
+
 /** Who acts: a controller of the system, by the name that audit logs and managers of fields would show. */
 export const controller = (name: string): Caller => ({
   user: {
     name: `system:serviceaccount:kube-system:${name}`,
     groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],
   },
-  manager: 'kube-controller-manager',
+  manager: MANAGER,
   dryRun: false,
   fieldValidation: 'Ignore',
   warn: () => {},
@@ -74,8 +77,26 @@ export async function createObject(
   await cluster.store.commit({ key, expect: 'absent', value: { ...object, metadata } as KubeObject }).durable;
 }
 
-export async function replaceObject(cluster: Cluster, old: Stored, value: KubeObject): Promise<void> {
-  await cluster.store.commit({ key: old.key, expect: old.revision, value }).durable;
+export async function replaceObject(
+  cluster: Cluster,
+  old: Stored,
+  value: KubeObject,
+  subresource?: 'status',
+): Promise<void> {
+  const next = owned(cluster, old, value, subresource);
+  await cluster.store.commit({ key: old.key, expect: old.revision, value: next }).durable;
+}
+
+function owned(cluster: Cluster, old: Stored, next: KubeObject, subresource?: 'status'): KubeObject {
+  const parts = partsOf(old.key);
+  const resource = resourceAt(cluster, parts);
+  if (resource === undefined) return next;
+  const { namespace, name } = parts;
+  const at: At = {
+    ...{ resource, version: resource.stored, namespace, name },
+    ...(subresource === undefined ? {} : { subresource }),
+  };
+  return withOwners(at, old.object(), next, { manager: MANAGER, now: cluster.clock.now() });
 }
 
 /** Takes one finalizer away; whatever nothing else holds goes with it. */
@@ -84,7 +105,8 @@ export async function release(cluster: Cluster, old: Stored, finalizer: string):
   const { finalizers = [], ...metadata } = before.metadata;
   const left = finalizers.filter((each) => each !== finalizer);
   if (left.length === finalizers.length) return;
-  const value: KubeObject = { ...before, metadata: left.length > 0 ? { ...metadata, finalizers: left } : metadata };
+  const released: KubeObject = { ...before, metadata: left.length > 0 ? { ...metadata, finalizers: left } : metadata };
+  const value = owned(cluster, old, released);
   const resource = resourceAt(cluster, partsOf(old.key));
   const isGone = resource !== undefined && isFinished(resource, value);
   await cluster.store.commit({ key: old.key, expect: old.revision, value: isGone ? undefined : value }).durable;

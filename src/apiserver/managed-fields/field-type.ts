@@ -40,11 +40,11 @@ export const DEDUCED: FieldType = {
 const SCALAR: FieldType = { scalar: 'untyped' };
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
-const UNTYPED_REFS: ReadonlySet<string> = new Set([
+const SCALAR_REFS: ReadonlySet<string> = new Set([
   'io.k8s.apimachinery.pkg.api.resource.Quantity',
-  'io.k8s.apimachinery.pkg.runtime.RawExtension',
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
 ]);
+const ANY_REF = 'io.k8s.apimachinery.pkg.runtime.RawExtension';
 
 const known = { plain: new WeakMap<Schema, FieldType>(), open: new WeakMap<Schema, FieldType>() };
 const roots = new WeakMap<Schema, FieldType>();
@@ -80,11 +80,25 @@ function typeOf(schema: Schema, isOpen: boolean): FieldType {
   return type;
 }
 
+const ZEROS: Readonly<Record<string, unknown>> = { string: '', integer: 0, boolean: false };
+
+/** A required field of a built-in type that is missing counts as its zero value, so an entry of a list has its key all the same. */
+function builtinType($ref: string): FieldType {
+  const schema = resolveBuiltin($ref);
+  const { required = [], properties = {} } = schema;
+  const type = typeOf(schema, false);
+  const { map } = type;
+  if (map === undefined) return type;
+  const zeroOf = (name: string) => (required.includes(name) ? ZEROS[properties[name]?.type ?? ''] : undefined);
+  return { ...type, map: { ...map, defaultOf: (name) => map.defaultOf(name) ?? zeroOf(name) } };
+}
+
 function made(schema: Schema, inherited: boolean): FieldType {
   const { $ref } = schema;
   if ($ref !== undefined) {
-    if (UNTYPED_REFS.has($ref)) return SCALAR;
-    const type = typeOf(resolveBuiltin($ref), false);
+    if (SCALAR_REFS.has($ref)) return SCALAR;
+    if ($ref === ANY_REF) return UNTYPED;
+    const type = builtinType($ref);
     const how = schema['x-kubernetes-map-type'];
     return how === undefined || type.map === undefined
       ? type
@@ -93,8 +107,10 @@ function made(schema: Schema, inherited: boolean): FieldType {
   if (schema['x-kubernetes-int-or-string']) return SCALAR;
   const isOpen = inherited || schema['x-kubernetes-preserve-unknown-fields'] === true;
   switch (schema.type) {
-    case 'object':
-      return { map: mapOf(schema, isOpen) };
+    case 'object': {
+      const type = { map: mapOf(schema, isOpen) };
+      return schema['x-kubernetes-embedded-resource'] ? withObjectMeta(type) : type;
+    }
     case 'array':
       return { list: listOf(schema, isOpen) };
     case 'string':

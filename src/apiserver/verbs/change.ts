@@ -25,12 +25,14 @@ export async function change(
   const { resource } = at;
   const before = old.object();
   const context = writeContext(cluster, at, caller, 'update');
+  // On /status of a custom object metadata is not written, and yet owned by who sent it.
+  const whole = at.subresource === 'status' && resource.custom ? draft : undefined;
   const next =
     at.subresource === 'status' ? withStatus(resource, before, draft) : withoutStatus(resource, before, draft);
   const sent = draft.metadata.managedFields;
   carryMetadata(next, before);
   fillDefaults(at, next, applied ? 'keep' : 'delete');
-  const owners = applied ?? trackedFields({ at, before, next, sent, caller, now: context.now });
+  const owners = applied ?? trackedFields({ at, before, next: whole ?? next, sent, caller, now: context.now });
   setManagedFields(next, owners);
   resource.behaviour.prepare?.(next, before, context);
   if (resource.behaviour.countsGeneration && isNewGeneration(at, next, before)) {

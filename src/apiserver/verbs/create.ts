@@ -37,8 +37,11 @@ export async function createDecoded(
   takeNamespace(at, draft);
   if (resource.behaviour.answer) {
     fillDefaults(at, draft);
+    const { now } = context;
+    const owners = trackedFields({ at, before: undefined, next: draft, sent: undefined, caller, now });
     const answer = resource.behaviour.answer(draft, context);
-    return { stored: unsaved('', answer), created: true };
+    const metadata = { ...answer.metadata, ...(owners === undefined ? {} : { managedFields: owners }) };
+    return { stored: unsaved('', { ...answer, metadata }), created: true };
   }
   const asked = draft.metadata.resourceVersion ?? '';
   const sent = draft.metadata.managedFields;

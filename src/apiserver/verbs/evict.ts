@@ -10,6 +10,7 @@ import { prefixOf, type Stored, type Write } from '../store/store.ts';
 import type { At, Caller, DeleteOptions } from './call.ts';
 import { commit } from './commit.ts';
 import { checkPreconditions, remove } from './delete.ts';
+import { withOwners } from './field-owners.ts';
 import { headOf } from './head.ts';
 
 /** The types of its fields are checked. */
@@ -71,12 +72,25 @@ export async function evictPod(cluster: Cluster, at: At, eviction: Eviction, cal
     ...(propagation === undefined ? {} : { propagation }),
   };
   // Every write is committed before the first await, so no other request comes in between.
-  const condition = { key: old.key, expect: old.revision, value: disrupted(pod, cluster.clock.now()) };
+  const now = cluster.clock.now();
+  const evicted = withOwners({ ...at, subresource: 'status' }, pod, disrupted(pod, now), { manager: MANAGER, now });
+  const condition = { key: old.key, expect: old.revision, value: evicted };
   await Promise.all([
-    ...(spent === undefined ? [] : [commit(cluster, at, spent, by)]),
+    ...(spent === undefined ? [] : [commit(cluster, at, ownedBudget(cluster, at, spent), by)]),
     ...(by.dryRun ? [] : [commit(cluster, at, condition, by)]),
     remove(cluster, at, options, by),
   ]);
+}
+
+/** By this name a real server owns what it writes itself. */
+const MANAGER = 'kube-apiserver';
+
+function ownedBudget(cluster: Cluster, { namespace }: At, write: Write): Write {
+  const resource = cluster.registry.find(BUDGETS.group, 'v1', BUDGETS.plural)?.resource;
+  const before = cluster.store.get(write.key, 'head')?.object();
+  if (resource === undefined || before === undefined || write.value === undefined) return write;
+  const at: At = { resource, version: resource.stored, namespace, subresource: 'status' };
+  return { ...write, value: withOwners(at, before, write.value, { manager: MANAGER, now: cluster.clock.now() }) };
 }
 
 const PROPAGATIONS = ['Foreground', 'Background', 'Orphan'] as const;

@@ -6,7 +6,7 @@ import { typeNameOf } from '../../api/builtin/types.ts';
 import { apiVersionOf, groupVersionOf, type KubeObject } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { deepEqual, deepFreeze, isObject } from '../../base/json.ts';
-import { EMPTY, type FieldSet, only, setOf, without } from '../managed-fields/field-set.ts';
+import { EMPTY, type FieldSet, setOf, without } from '../managed-fields/field-set.ts';
 import { objectType } from '../managed-fields/field-type.ts';
 import {
   BadManagedFields,
@@ -34,11 +34,12 @@ export const managerAt = (at: At, manager: string, operation: Operation): Manage
 });
 
 const STATUS = setOf(['f:status']);
+const NOT_OF_CUSTOM_STATUS = setOf(['f:spec']);
 const NOT_OF_STATUS = setOf(['f:spec'], ['f:metadata', 'f:labels']);
 
 export function versionsAt({ resource, version, subresource }: At): Versions {
   const restrict = (fields: FieldSet): FieldSet => {
-    if (subresource === 'status') return resource.custom ? only(fields, 'f:status') : without(fields, NOT_OF_STATUS);
+    if (subresource === 'status') return without(fields, resource.custom ? NOT_OF_CUSTOM_STATUS : NOT_OF_STATUS);
     return resource.hasStatus ? without(fields, STATUS) : fields;
   };
   return {
@@ -112,7 +113,7 @@ export interface TrackedWrite {
   readonly next: Draft;
   /** What the client sent as owners. */
   readonly sent: ManagedFields | undefined;
-  readonly caller: Caller;
+  readonly caller: Pick<Caller, 'manager' | 'tracksFields'>;
   readonly now: number;
 }
 
@@ -135,6 +136,20 @@ export function trackedFields({ at, before, next, sent, caller, now }: TrackedWr
   const after = ownersAfterUpdate(change, by, time);
   if (after.size === 0) return undefined;
   return sent === undefined && isSameOwners(after, owners) ? known : encodeOwners(after);
+}
+
+/** What the server itself writes, with the owners that it leaves: others lose what it changes. An object that nobody owns has none after it. */
+export function withOwners(
+  at: At,
+  before: KubeObject,
+  next: KubeObject,
+  by: { manager: string; now: number },
+): KubeObject {
+  if (before.metadata.managedFields === undefined) return next;
+  const { manager, now } = by;
+  const owners = trackedFields({ at, before, next: next as Draft, sent: undefined, caller: { manager }, now });
+  const { managedFields: _before, ...metadata } = next.metadata;
+  return { ...next, metadata: { ...metadata, ...(owners === undefined ? {} : { managedFields: owners }) } };
 }
 
 const isSameOwners = (a: Owners, b: Owners): boolean =>

@@ -52,5 +52,16 @@ export function disagreement(ours: Reply, real: Reply, isStrategic = false): rea
   const [mine, theirs] = [answerOf(ours), answerOf(real)];
   if (isStrategic && mine.code >= 400 && isRefusal(theirs.body) && isStrategicTypeError(String(theirs.body['message'])))
     return [];
-  return differences(known(mine), known(theirs));
+  return differences(known(withoutOwnersAlone(mine, theirs)), known(theirs));
 }
+
+/** `managed-fields`: of an object with a value that does not fit its type and is taken all the same a real server keeps no owners. */
+function withoutOwnersAlone(mine: Answer, theirs: Answer): Answer {
+  const { body } = mine;
+  if (!isObject(body) || hasOwners(theirs.body) || !hasOwners(body)) return mine;
+  const { managedFields: _owners, ...metadata } = body['metadata'] as Readonly<Record<string, unknown>>;
+  return { ...mine, body: { ...body, metadata } };
+}
+
+const hasOwners = (body: unknown): boolean =>
+  isObject(body) && isObject(body['metadata']) && body['metadata']['managedFields'] !== undefined;

@@ -21,6 +21,7 @@ import { rawStatus } from './raw-status.ts';
 import { rawWatching } from './raw-watching.ts';
 import { reading } from './reading.ts';
 import { seeds } from './seeds.ts';
+import { serverSide } from './server-side.ts';
 
 export const scripts: readonly Script[] = [
   discovery,
@@ -35,6 +36,7 @@ export const scripts: readonly Script[] = [
   builtinKindsScript,
   differences,
   seeds,
+  serverSide,
   badInput,
   rawStatus,
   rawSize,

@@ -87,6 +87,17 @@ const parts = [
     return [{ kind, at: `${full}/${name}`, object: { ...sample, metadata: { ...metadata, name, ...place } } }];
   });
 
+/** One object of every kind, in another namespace and under other names. */
+export const builtinObjects = (namespace: string, prefix: string): readonly Stored[] =>
+  parts.map(({ kind, object }) => ({
+    ...(JSON.parse(JSON.stringify(object).replaceAll(NAMESPACE, namespace)) as Stored),
+    metadata: {
+      ...object.metadata,
+      name: ownName.has(kind.kind) ? object.metadata.name : object.metadata.name.replace(/^bk-/, prefix),
+      ...(kind.namespaced ? { namespace } : {}),
+    },
+  }));
+
 /** Kinds whose objects are here. */
 export const sampled: readonly string[] = parts.map(({ kind }) => kind.kind);
 

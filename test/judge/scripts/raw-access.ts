@@ -74,7 +74,11 @@ export const rawAccess = inNamespace('raw-access', [
   ),
   post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, amy),
   post('/apis/authentication.k8s.io/v1/tokenreviews', { spec: { token: 'nonsense' } }),
-  post(`${CORE}/serviceaccounts/default/token`, { spec: { expirationSeconds: 600 } }),
+  post(
+    `${CORE}/serviceaccounts/default/token`,
+    { spec: { expirationSeconds: 600 } },
+    { differs: { known: 'managed-fields' } },
+  ),
   post(`${CORE}/serviceaccounts/default/token`, { spec: { expirationSeconds: 5 } }),
   post(`${CORE}/serviceaccounts/absent/token`, { spec: {} }),
 ]);

@@ -44,7 +44,7 @@ export const rawReading = inNamespace('raw-reading', [
   get(`${maps}/a`, { headers: TABLE, ...described }),
   get(`${maps}/a`, { headers: PARTIAL }),
   get(`${maps}?labelSelector=tier`, { headers: PARTIAL_LIST }),
-  get(`${maps}/a`, { headers: { accept: 'application/yaml' }, differs: { known: 'managed-fields' } }),
+  get(`${maps}/a`, { headers: { accept: 'application/yaml' }, differs: { known: 'yaml-order' } }),
   get(`${maps}?pretty=true&labelSelector=n%3D1`),
   get(`${maps}/absent`, { headers: TABLE }),
   post(`${APPS}/deployments`, deploymentOf('web')),
