@@ -1,6 +1,10 @@
 // The apply strategies, drift, take-over and abandonment of seed 003 §3, tried with kubectl and the commands: on our own servers and on
 // Kubernetes' own, word for word. One fleet for all; each test has a namespace of its own and one member.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { KubeObject } from '../../src/api/object.ts';
+import { builtinObjects } from '../judge/scripts/builtin-kinds.ts';
 import type { Fleet, StartFleet } from './delivery.ts';
 import { flotilla } from './fleet.ts';
 
@@ -34,6 +38,26 @@ const placement = (name: string, member: string, strategy: object) => ({
     strategy,
   },
 });
+
+/** Kinds whose objects nobody but their author changes, status aside. */
+const ALIKE = (
+  'ConfigMap Secret ServiceAccount Service Deployment StatefulSet DaemonSet CronJob Ingress ' +
+  'Role RoleBinding NetworkPolicy PodDisruptionBudget HorizontalPodAutoscaler'
+).split(' ');
+
+const objectsIn = (namespace: string): readonly KubeObject[] =>
+  (builtinObjects(namespace, 'alike-') as unknown as readonly KubeObject[]).filter(
+    ({ kind, metadata }) => ALIKE.includes(kind) && metadata.namespace !== undefined,
+  );
+
+/** What its author has said of an object, and what the server has filled in: without identity, records of who applied it, and status. */
+function contentOf({ metadata, status: _status, ...rest }: KubeObject, namespace: string): unknown {
+  const { labels = {}, annotations = {}, name } = metadata;
+  const said = Object.entries(annotations).filter(([key]) => !/kubernetes\.io\/|kubernetes-fleet\.io\//.test(key));
+  const content = { ...rest, metadata: { name, labels, annotations: Object.fromEntries(said) } };
+  const text = JSON.stringify(content, (key, value) => (/^clusterIPs?$/.test(key) ? undefined : (value as unknown)));
+  return JSON.parse(text.replaceAll(namespace, 'NAMESPACE'));
+}
 
 const MANAGERS = 'jsonpath={range .metadata.managedFields[*]}{.manager}/{.operation} {end}';
 
@@ -171,6 +195,34 @@ export function describeApplying(start: StartFleet, name: string | undefined, me
       expect(await value(each)).toBe('hub');
       const owners = ['-n', each, 'get', 'cm', 'app', '-o', 'jsonpath={.metadata.ownerReferences}'];
       expect(await fleet.on(member, owners)).toBe('');
+    });
+
+    test('what the agent applies is what kubectl applies, client-side and server-side', async () => {
+      const file = (namespace: string) => {
+        const path = join(fleet.home, `${namespace}.json`);
+        writeFileSync(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objectsIn(namespace) }));
+        return path;
+      };
+      const byHub = { 'alike-client': {}, 'alike-server': { applyStrategy: { type: 'ServerSideApply' } } };
+      for (const [each, strategy] of Object.entries(byHub)) {
+        await fleet.apply(space(each), ...objectsIn(each));
+        await place(each, strategy);
+      }
+      const byHand = { 'kubectl-client': [], 'kubectl-server': ['--server-side'] };
+      for (const [each, flags] of Object.entries(byHand)) {
+        await fleet.on(member, ['create', 'namespace', each]);
+        await fleet.on(member, ['apply', ...flags, '-f', file(each)]);
+      }
+      for (const each of Object.keys(byHub)) {
+        await fleet.waitForReason(`crp/${each}`, 'ClusterResourcePlacementApplied', 'ApplySucceeded');
+      }
+      const found = async (each: string) => {
+        const list = await fleet.get<{ items: readonly KubeObject[] }>(member, ['-n', each, '-f', file(each)]);
+        return list.items.map((object) => contentOf(object, each));
+      };
+      const wanted = await found('kubectl-client');
+      expect(wanted).toHaveLength(ALIKE.length);
+      for (const each of ['kubectl-server', ...Object.keys(byHub)]) expect(await found(each)).toEqual(wanted);
     });
 
     test('flotilla diff compares two revisions, and names those that exist', async () => {
