@@ -1,5 +1,6 @@
 // All mutants, and which of them a gate tries.
 import { deliveryMutants } from './delivery.ts';
+import { driftingMutants } from './drifting.ts';
 import { evictionMutants } from './evictions.ts';
 import { freezeMutants } from './freezes.ts';
 import { keepingMutants } from './keeping.ts';
@@ -19,6 +20,7 @@ export const allMutants: readonly Mutant[] = [
   ...stagedMutants,
   ...schedulingMutants,
   ...keepingMutants,
+  ...driftingMutants,
   ...evictionMutants,
   ...overrideMutants,
   ...freezeMutants,

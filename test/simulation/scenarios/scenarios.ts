@@ -3,6 +3,7 @@ import { clusterFamily, namespacedFamily } from '../../../src/hub/families.ts';
 import type { Scenario } from '../../../src/sim/scenario.ts';
 import { copiesScenario } from './copies.ts';
 import { deliveryScenario } from './delivery.ts';
+import { driftingScenario } from './drifting.ts';
 import { evictionsScenario } from './evictions.ts';
 import { freezesScenario } from './freezes.ts';
 import { keepingScenario } from './keeping.ts';
@@ -31,6 +32,7 @@ export const scenarios: readonly Scenario[] = [
   deliveryScenario({ name: 'delivery-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
   keepingScenario,
   wanderingScenario,
+  driftingScenario,
   evictionsScenario,
   freezesScenario,
   overridesScenario,

@@ -1,0 +1,248 @@
+// Members have ConfigMaps of their own under the names that a placement brings, and their owners go on editing what is there, while hub, agents and
+// servers crash. The placement takes nothing over, takes over only what is equal, leaves drifts alone, only reports, applies server-side, or is
+// deleted again and again and abandons what it placed: one of these for each seed.
+import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
+import { annotations } from '../../../src/api/names.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import { placement } from '../../../src/api/placement.ts';
+import { namespaceResource } from '../../../src/api/resources.ts';
+import type { Target, Transport } from '../../../src/api/transport.ts';
+import {
+  type Checker,
+  changeChecker,
+  conditionsAreOfTheirObject,
+  noWriteLost,
+  type Sight,
+} from '../../../src/sim/check.ts';
+import { usualRates } from '../../../src/sim/faults.ts';
+import type { Scenario } from '../../../src/sim/scenario.ts';
+import { administrator, apiServer } from './api-server.ts';
+import { configMapAt, configMaps, dataOf, keyOfConfigMap } from './config-maps.ts';
+import { agentActor, ensure, hubActor, identityOf, join, placedKinds } from './fleet.ts';
+import { person } from './person.ts';
+
+const FAULT_MS = 90_000;
+const SILENCE_MS = 30_000;
+const MEMBERS = ['c1', 'c2'];
+const SHOP = 'shop';
+const NAMES = ['a', 'b', 'c'];
+const TAKEN = 'taken';
+const MADE_BY_OWNER = 'example.com/made-by-owner';
+
+const WORLDS = ['Never', 'IfNoDiff', 'IfNotDrifted', 'ReportDiff', 'Abandon', 'ServerSideApply'] as const;
+type World = (typeof WORLDS)[number];
+const worldOf = (seed: number): World => WORLDS[seed % WORLDS.length] as World;
+
+const strategyOf = (of: World): object => {
+  switch (of) {
+    case 'Never':
+    case 'IfNoDiff':
+      return { applyStrategy: { whenToTakeOver: of } };
+    case 'IfNotDrifted':
+      return { applyStrategy: { whenToApply: of } };
+    case 'Abandon':
+      return { deleteStrategy: { propagationPolicy: of } };
+    case 'ReportDiff':
+      return { applyStrategy: { type: of } };
+    case 'ServerSideApply':
+      // Without force the fields of owners stay theirs.
+      return { applyStrategy: { type: of } };
+  }
+};
+
+export const driftingScenario: Scenario = {
+  name: 'drifting',
+  faultMs: FAULT_MS,
+  rates: { ...usualRates, silenceMs: SILENCE_MS },
+  dazedMs: SILENCE_MS + 30_000,
+  healMs: 1_800_000,
+  steps: 100_000,
+  ciRuns: 180,
+  set(world) {
+    const kinds = placedKinds();
+    const of = worldOf(world.seed);
+    world.server('hub', apiServer({ kinds: hubKinds }));
+    const asAdmin = { server: 'hub', as: administrator };
+    world.actor('user', person({ forMs: FAULT_MS - 10_000, pauseMs: 4_000, deed: release(of) }), {
+      servers: { hub: asAdmin },
+      steady: true,
+    });
+    world.actor('hub-1', hubActor({}, kinds), { servers: { hub: asAdmin } });
+    for (const member of MEMBERS) {
+      world.server(member, apiServer({ kinds: memberKinds }));
+      const own = { server: member, as: administrator };
+      world.actor(`${member}-agent`, agentActor(member, kinds), {
+        servers: { hub: { server: 'hub', as: identityOf(member) }, member: own },
+      });
+      world.actor(`${member}-owner`, person({ forMs: FAULT_MS - 20_000, pauseMs: 6_000, deed: ownThings(of) }), {
+        servers: { hub: own },
+        steady: true,
+      });
+    }
+    world.check(noWriteLost());
+    world.check(conditionsAreOfTheirObject());
+    world.check(foreignValuesStay(of));
+    if (of === 'ReportDiff') world.check(reportsWriteNothing());
+    if (of === 'Abandon') world.check(abandonedStay());
+    return () => unsettled(world, of);
+  },
+};
+
+// ---- what people do
+
+type Roll = (sides: number) => number;
+
+const configMap = (name: string, value: string, notes: object = {}): KubeObject =>
+  ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: SHOP, annotations: notes },
+    data: { value },
+  }) as unknown as KubeObject;
+
+const setValue = (api: Transport, name: string, value: string, manager: string) =>
+  api.call({
+    verb: 'patch',
+    at: configMapAt(SHOP, name),
+    patch: { type: 'merge', body: { data: { value } } },
+    manager,
+  });
+
+const placementOf = (of: World): KubeObject =>
+  ({
+    apiVersion: `${placement.namespaced.group}/${placement.namespaced.version}`,
+    kind: placement.namespaced.kind,
+    metadata: { name: TAKEN, namespace: SHOP },
+    spec: {
+      resourceSelectors: NAMES.map((name) => ({ group: '', version: 'v1', kind: 'ConfigMap', name })),
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' }, ...strategyOf(of) },
+    },
+  }) as unknown as KubeObject;
+
+const aNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } } as const;
+
+function release(of: World) {
+  let isJoined = false;
+  let number = 0;
+  const placements: Target = { resource: placement.namespaced, namespace: SHOP };
+  return async (api: Transport, roll: Roll): Promise<void> => {
+    if (!isJoined) {
+      for (const name of MEMBERS) await join(api, name, { heartbeatPeriodSeconds: 30 });
+      await ensure(api, { resource: namespaceResource }, aNamespace);
+      for (const name of NAMES) await ensure(api, { resource: configMaps, namespace: SHOP }, configMap(name, 'hub-0'));
+      isJoined = true;
+    }
+    const name = NAMES[roll(NAMES.length)] as string;
+    switch (roll(7)) {
+      case 0:
+        await api.call({ verb: 'delete', at: { ...placements, name: TAKEN } });
+        return;
+      case 1:
+      case 2:
+      case 3:
+        await ensure(api, placements, placementOf(of));
+        return;
+      default:
+        await setValue(api, name, `hub-${++number % 4}`, 'user');
+    }
+  };
+}
+
+/** They make ConfigMaps, also such as are equal to those of the hub, change what is there to values of their own, and never delete one. */
+function ownThings(of: World) {
+  let number = 0;
+  return async (member: Transport, roll: Roll): Promise<void> => {
+    await ensure(member, { resource: namespaceResource }, aNamespace);
+    const name = NAMES[roll(NAMES.length)] as string;
+    const value = `own-${++number}`;
+    if (roll(2) === 0) {
+      const made = roll(3) === 0 ? `hub-${roll(4)}` : value;
+      await ensure(
+        member,
+        { resource: configMaps, namespace: SHOP },
+        configMap(name, made, { [MADE_BY_OWNER]: 'true' }),
+      );
+    } else if (of !== 'Abandon') await setValue(member, name, value, 'owner');
+  };
+}
+
+// ---- what must hold
+
+const isPlaced = ({ metadata }: KubeObject): boolean =>
+  (metadata.ownerReferences ?? []).some(({ kind }) => kind === 'AppliedWork');
+const isMadeByOwner = ({ metadata }: KubeObject): boolean => metadata.annotations?.[MADE_BY_OWNER] === 'true';
+const hashOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[annotations.specHash];
+const textOf = (object: KubeObject): string => dataOf(object)['value'] ?? '';
+
+/** A checker of the ConfigMaps in the shop of members. */
+const ofShop = (
+  name: string,
+  check: (now: KubeObject, was: KubeObject | undefined, deleted: boolean) => string | undefined,
+): Checker =>
+  changeChecker(name, ({ key, stored, previous, deleted }, server) => {
+    if (!MEMBERS.includes(server) || !key.startsWith(keyOfConfigMap(SHOP, ''))) return undefined;
+    const now = stored.object();
+    if (!NAMES.includes(now.metadata.name ?? '')) return undefined;
+    const objection = check(now, previous?.object(), deleted);
+    return objection === undefined ? undefined : `ConfigMap ${now.metadata.name} on ${server} ${objection}`;
+  });
+
+/** A value of the owner that the placement takes over or overwrites against its strategy. */
+const foreignValuesStay = (of: World): Checker =>
+  ofShop('foreign values stay', (now, was, deleted) => {
+    if (was === undefined || deleted) return undefined;
+    const isTaken = !isPlaced(was) && isPlaced(now);
+    if (of === 'Never' && isTaken && isMadeByOwner(was)) return 'was taken over';
+    if (of === 'IfNoDiff' && isTaken && textOf(was) !== textOf(now)) return 'was taken over although it differed';
+    const isOverwritten = textOf(was).startsWith('own-') && textOf(now).startsWith('hub-');
+    if (of === 'IfNotDrifted' && isOverwritten && isPlaced(was) && hashOf(was) === hashOf(now))
+      return 'had drifted and was put back';
+    return undefined;
+  });
+
+const reportsWriteNothing = (): Checker =>
+  ofShop('reports write nothing', (now, _was, deleted) => {
+    if (deleted) return 'was deleted';
+    if (!isMadeByOwner(now)) return 'was not made by its owner';
+    return isPlaced(now) || hashOf(now) !== undefined ? 'bears a mark of ours' : undefined;
+  });
+
+/** Whoever deletes them but us? The placement keeps all its names and clusters. */
+const abandonedStay = (): Checker =>
+  ofShop('what is abandoned stays', (_now, _was, deleted) => (deleted ? 'was deleted' : undefined));
+
+// ---- what must be so in the end
+
+function unsettled(sight: Sight, of: World): string | undefined {
+  const hub = sight.store('hub');
+  if (hub === undefined || MEMBERS.some((member) => sight.store(member) === undefined)) return 'a server is down';
+  const { group, plural } = placement.namespaced;
+  const isWanted = hub.get(`${group}/${plural}/${SHOP}/${TAKEN}`) !== undefined;
+  for (const member of MEMBERS) {
+    for (const name of NAMES) {
+      const live = sight.store(member)?.get(keyOfConfigMap(SHOP, name))?.object();
+      const wanted = hub.get(keyOfConfigMap(SHOP, name))?.object();
+      const problem = wanted && notAsWanted({ live, wanted, isWanted, of });
+      if (problem !== undefined) return `ConfigMap ${name} on ${member} ${problem}`;
+    }
+  }
+  return undefined;
+}
+
+interface End {
+  readonly live: KubeObject | undefined;
+  readonly wanted: KubeObject;
+  readonly isWanted: boolean;
+  readonly of: World;
+}
+
+function notAsWanted({ live, wanted, isWanted, of }: End): string | undefined {
+  if (!isWanted || of === 'ReportDiff') return live !== undefined && isPlaced(live) ? 'is still placed' : undefined;
+  if (live === undefined) return 'is missing';
+  if (of === 'Never' && isMadeByOwner(live)) return isPlaced(live) ? 'was taken over' : undefined;
+  if (of === 'IfNoDiff' && !isPlaced(live)) return textOf(live) === textOf(wanted) ? 'was not taken over' : undefined;
+  if (of === 'IfNotDrifted' && textOf(live) !== textOf(wanted)) return isPlaced(live) ? undefined : 'is not placed';
+  // Without force a field of the owner stops the object.
+  if (of === 'ServerSideApply') return undefined;
+  return textOf(live) === textOf(wanted) ? undefined : `has ${textOf(live)}, not ${textOf(wanted)}`;
+}
