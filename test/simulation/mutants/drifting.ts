@@ -22,8 +22,8 @@ export const driftingMutants: readonly Mutant[] = [
     name: 'puts a drift back although it is to be left alone',
     danger: 'An emergency fix on a cluster is undone while it is still needed.',
     file: 'src/member/apply/judge.ts',
-    find: "if (whenToApply !== 'IfNotDrifted' || hashOf(live) !== hashOf(wanted.object)) return undefined;",
-    replace: "if (whenToApply !== 'IfNotDrifted' || hashOf(live) === hashOf(wanted.object)) return undefined;",
+    find: "if (whenToApply === 'Always' || hashOf(live) !== hashOf(wanted.object)) return undefined;",
+    replace: "if (whenToApply === 'Always' || hashOf(live) === hashOf(wanted.object)) return undefined;",
     caughtBy: 'drifting',
   },
 ];
