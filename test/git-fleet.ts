@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
+import { patience } from '../scripts/gate/patience.ts';
 import type { GitRepo, GitRepoStatus } from '../src/api/git-repo.ts';
 import { SYSTEM_NAMESPACE } from '../src/api/names.ts';
 import type { KubeObject } from '../src/api/object.ts';
@@ -45,7 +46,7 @@ export interface GitFleetOptions {
 const MEMBERS = { c1: {}, c2: {}, c3: {} };
 
 export function gitScenario(name: string, options: GitFleetOptions, run: (it: GitFleet) => Promise<void>): void {
-  test(name, { timeout: 60_000, skip: options.skip ?? false }, async () => {
+  test(name, { timeout: patience(60_000), skip: options.skip ?? false }, async () => {
     await using git = await aGitServer();
     const directory = mkdtempSync(join(tmpdir(), 'git-fleet-'));
     const counted = counting(gitProgram({ directory, ...options.program }));

@@ -166,7 +166,7 @@ describe('an approval', () => {
     await run.run();
     await it.runs(20_000);
     expect(await run.stage('canary')).toEqual({ Progressing: 'False/StageUpdatingWaiting' });
-    expect(await run.message('Progressing')).toContain('this run did not ask for it');
+    expect(await run.message('Progressing')).toContain('this run did not request it');
     expect(await it.values()).toEqual({ c1: '-', c2: '2', c3: '-' });
     await it.fleet.patch(plural, it.namespace, 'r-after-canary', { metadata: { finalizers: null } });
     await it.runs(1000);

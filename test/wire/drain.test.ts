@@ -1,5 +1,6 @@
 // `kubectl drain` on a member: Pods are evicted, as many at once as their PodDisruptionBudget allows, and come back on another node.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { type Server, skipsKubectl, startServer } from './server.ts';
 
 const NODE = 'member-1-node-1';
@@ -36,7 +37,7 @@ describe.skipIf(skipsKubectl)('drain on a member', () => {
     fleet = await startServer({ command: 'up', args: ['--in-memory', '--members', '1'] });
     await apply(web);
     await on('rollout', 'status', 'deployment/web', '--timeout=60s');
-  }, 120_000);
+  }, patience(120_000));
   afterAll(async () => fleet?.[Symbol.asyncDispose]());
 
   test('is refused by a budget that allows no disruption', async () => {

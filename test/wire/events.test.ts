@@ -1,5 +1,6 @@
 // Events as people look for them: by the name that kubectl gives an object, and with the cause of what does not work.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { type Fleet, startFleet } from './delivery.ts';
 import { skipsKubectl } from './server.ts';
 
@@ -35,7 +36,7 @@ describe.skipIf(skipsKubectl)('Events on a placement', () => {
     fleet = await startFleet();
     await fleet.apply(shop, web('web:1'), placement);
     await fleet.waitForAvailable('crp/shop');
-  }, 120_000);
+  }, patience(120_000));
   afterAll(async () => fleet?.[Symbol.asyncDispose]());
 
   test('are found by `kubectl events --for`', async () => {

@@ -2,6 +2,7 @@
 
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { flotilla } from './fleet.ts';
 import { program, run, type Server, skipsKubectl, startServer } from './server.ts';
 
@@ -63,7 +64,7 @@ describe.skipIf(skipsKubectl)('evictions, and status for a namespace', () => {
       'crp/fixed',
       '--timeout=60s',
     ]);
-  }, 120_000);
+  }, patience(120_000));
   afterAll(async () => hub?.[Symbol.asyncDispose]());
 
   test('V3-20: a budget that does not fit the placement is refused, or warned of', async () => {

@@ -1,5 +1,6 @@
 // The data key `__proto__` is stored, patched, applied and placed like any other, as on a real API server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { type Server, skipsKubectl, startServer } from './server.ts';
 
 const configMap = (value: string) =>
@@ -15,7 +16,7 @@ describe.skipIf(skipsKubectl)('the data key __proto__', () => {
   beforeAll(async () => {
     fleet = await startServer({ command: 'up', args: ['--in-memory', '--members', '1'] });
     await fleet.ok(['create', 'namespace', 'shop']);
-  }, 120_000);
+  }, patience(120_000));
   afterAll(async () => fleet?.[Symbol.asyncDispose]());
 
   test('is kept by create, replace and apply', async () => {

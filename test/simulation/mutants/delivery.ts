@@ -32,6 +32,15 @@ export const deliveryMutants: readonly Mutant[] = [
     caughtBy: 'delivery-two-leaders',
     alone: true,
   },
+  // ---- what people read
+  {
+    name: 'reports progress while the placement as a whole is held',
+    danger: 'A wait for a condition passes although nothing of the new revision has moved.',
+    file: 'src/hub/placement/status.ts',
+    find: 'const [first] = input.holds;',
+    replace: 'const [first] = input.holds.slice(1);',
+    caughtBy: 'delivery',
+  },
   // ---- health and budget
   {
     name: 'believes what a binding said of an earlier order',

@@ -181,6 +181,27 @@ export function surgeIsKept({ family, leaders }: Story): Checker {
   });
 }
 
+/** Holds on a placement as a whole: nothing of it moves. */
+const WHOLE_HOLDS: ReadonlySet<string> = new Set([
+  'NotSupportedYet',
+  'SelectionPending',
+  'SnapshotTooLarge',
+  'StepRefused',
+]);
+
+/** While a placement as a whole does not move, no condition after Scheduled is True for its present generation: a wait for one must not pass. */
+export const greenMeansDone = ({ family: { placement } }: Story): Checker =>
+  changeChecker('green means done', ({ stored, deleted }, server) => {
+    const { kind, metadata, status } = stored.object() as Placement;
+    if (deleted || server !== 'hub' || kind !== placement.kind) return undefined;
+    const hold = status?.holds?.find(({ code }) => WHOLE_HOLDS.has(code));
+    const [scheduled, ...later] = status?.conditions ?? [];
+    // Selectors that make no sense leave the other conditions as they were.
+    if (hold === undefined || scheduled?.reason === 'InvalidResourceSelectors') return undefined;
+    const green = later.find((each) => each.status === 'True' && each.observedGeneration === metadata.generation);
+    return green && `${green.type} of generation ${metadata.generation} is True while ${hold.code} holds the placement`;
+  });
+
 /** A binding becomes available when its cluster really runs what the binding's snapshot says. */
 export function healthIsOfTheRevision({ family, members, leaders }: Story): Checker {
   const editedAt = new Map<string, number>();

@@ -26,6 +26,7 @@ import {
   EXTRA,
   FOREIGN,
   foreignThingsStay,
+  greenMeansDone,
   healthIsOfTheRevision,
   homeOf,
   MAX_SURGE,
@@ -109,6 +110,7 @@ export const deliveryScenario = ({ name, isLed, family, ciRuns }: DeliveryOption
     if (isMoving) world.check(surgeIsKept(story));
     world.check(healthIsOfTheRevision(story));
     world.check(foreignThingsStay(story));
+    world.check(greenMeansDone(story));
     world.check(nothingGoesBack(story));
     world.check(bindingsStay(story));
     world.check(leaversKeepTheirs(story, HUBS));
