@@ -1,4 +1,4 @@
-// Holds as a status carries them: those with the same cause are one entry, at most fifty.
+// Holds as a status carries them: those with the same cause are one entry, at most fifty, and every code has one.
 import type { Hold } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import type { ObjectRef } from '../../api/object.ts';
@@ -16,7 +16,20 @@ export function summariseHolds(holds: readonly Hold[]): readonly HoldEntry[] {
     if (alike === undefined) groups.set(cause, [hold]);
     else alike.push(hold);
   }
-  return [...groups.values()].slice(0, MOST_ENTRIES).map(entryOf);
+  return mostOf([...groups.values()]).map(entryOf);
+}
+
+/** The gate that holds hundreds is listed, too, when fifty clusters before it are not available, each for itself. */
+function mostOf(groups: readonly Hold[][]): readonly Hold[][] {
+  if (groups.length <= MOST_ENTRIES) return groups;
+  const first = new Map<string, Hold[]>();
+  for (const group of groups) {
+    const code = group[0]?.code ?? '';
+    if (!first.has(code)) first.set(code, group);
+  }
+  const listed = new Set(first.values());
+  for (const group of groups) if (listed.size < MOST_ENTRIES) listed.add(group);
+  return groups.filter((group) => listed.has(group)).slice(0, MOST_ENTRIES);
 }
 
 const causeOf = ({ code, on }: Hold): string =>
