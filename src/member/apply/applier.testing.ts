@@ -34,6 +34,8 @@ export interface Rig extends AsyncDisposable {
   meddle: Meddle | undefined;
   /** Lists, and so watches, of the member that are refused. */
   refuseLists: ((plural: string) => Error | undefined) | undefined;
+  /** Until then the agent hears nothing from the hub's watches. */
+  heldBack: Promise<void> | undefined;
   /** The member's server as the agent reaches it. */
   readonly link: Switched;
   start(options?: Partial<ApplierOptions>): Promise<Manager>;
@@ -84,7 +86,12 @@ export async function aRig(): Promise<Rig> {
       if (fate?.after !== undefined) throw fate.after;
       return answer;
     },
-    watch: (request, signal, onOpen) => inner.watch(request, signal, onOpen),
+    async *watch(request, signal, onOpen) {
+      for await (const event of inner.watch(request, signal, onOpen)) {
+        if (who === 'hub') await rig.heldBack;
+        yield event;
+      }
+    },
   });
 
   await hub.create('namespaces', undefined, { metadata: { name: PLACE } });
@@ -113,6 +120,7 @@ export async function aRig(): Promise<Rig> {
     gets,
     meddle: undefined,
     refuseLists: undefined,
+    heldBack: undefined,
     link,
     async start(options = {}) {
       const catalogue = member.running.catalogue;

@@ -1,6 +1,6 @@
 // The applier as it runs: a real hub and a real member in memory.
 import { describe, expect, test } from 'vitest';
-import { finalizers } from '../../api/names.ts';
+import { finalizers, labels } from '../../api/names.ts';
 import { AbortError, ApiError, LostError } from '../../base/errors.ts';
 import {
   aConfigMap,
@@ -386,6 +386,36 @@ describe('a Work that goes', () => {
     expect((await rig.work('web-work')).metadata.deletionTimestamp).toBeDefined();
     await rig.patch('configmaps', 'shop', 'a', { metadata: { finalizers: null } });
     await rig.settles();
+    await expect(rig.work('web-work')).rejects.toThrow('not found');
+  });
+
+  test('leaves what another Work of its binding was given before, though the watch has not told yet', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.member.create('namespaces', undefined, { metadata: { name: 'shop' } });
+    await rig.order('web-work', [aDeployment('moved', 'web:1')]);
+    await rig.order('web-0', [aConfigMap('other', {})]);
+    for (const name of ['web-work', 'web-0']) {
+      const body = { metadata: { labels: { [labels.parentPlacement]: 'web', [labels.parentBinding]: 'web-1' } } };
+      const at = rig.hub.at('works', PLACE, name);
+      await rig.hub.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
+    }
+    await rig.settles();
+    const uid = (await rig.find('deployments', 'shop', 'moved'))?.metadata.uid;
+    expect(uid).toBeDefined();
+    let release = () => {};
+    rig.heldBack = new Promise((resolve) => {
+      release = resolve;
+    });
+    await rig.order('web-0', [aConfigMap('other', {}), aDeployment('moved', 'web:1')]);
+    await rig.remove('hub', 'works', PLACE, 'web-work');
+    // The answer to what it says of this tells it that its Work goes.
+    await rig.patch('deployments', 'shop', 'moved', { status: READY }, 'status');
+    await rig.settles();
+    rig.heldBack = undefined;
+    release();
+    await rig.pass(60_000, 10_000);
+    expect((await rig.find('deployments', 'shop', 'moved'))?.metadata.uid).toBe(uid);
     await expect(rig.work('web-work')).rejects.toThrow('not found');
   });
 

@@ -129,6 +129,18 @@ export function applierWorker(options: ApplierOptions): Worker {
     return need.length > 0 ? { need } : { siblings: siblingsOf(own, all) };
   }
 
+  /** That a Work goes may be known before what others of its binding were told earlier: a get knows more than a watch that is behind. */
+  function siblingsBefore(see: See, { metadata }: AgentWork): { readonly siblings?: Siblings } | Need {
+    const name = metadata.name ?? '';
+    const binding = metadata.labels?.[labels.parentBinding];
+    const isBegun = see.get(appliedWorks, name)?.metadata.deletionTimestamp !== undefined;
+    if (binding !== undefined && !isBegun) {
+      const part = { labels: `${labels.parentBinding}=${binding}` };
+      if (see.wasAsked?.(sources.works, part) === false) return { need: [], ask: [{ source: sources.works, part }] };
+    }
+    return siblingsIn(see, name);
+  }
+
   const wholeRef = (name: string): WholeRef => ({
     on: 'hub',
     resource: work,
@@ -241,7 +253,7 @@ export function applierWorker(options: ApplierOptions): Worker {
         return { holds: [], because: 'the member is not to be part of the fleet' };
       if (item.metadata.deletionTimestamp !== undefined || isPurged) {
         // Nothing takes objects over from a Work when all of them go.
-        const beside = isPurged ? {} : siblingsIn(see, key);
+        const beside = isPurged ? {} : siblingsBefore(see, item);
         if (isNeed(beside)) return beside;
         forget(key);
         handing.add(key);

@@ -1,6 +1,9 @@
 // A placement whose revisions take one to four Works: ConfigMaps grow and shrink, so they move from part to part, and a person puts them into an
 // envelope and takes them out again, while hub, agents and servers crash. A ConfigMap that is always on the hub, plainly or in the envelope, is never
-// deleted on a member. The envelope is a ConfigMap, too: one watch brings both, so the hub never sees the object in neither place.
+// deleted on a member. In half of the worlds the envelope is a ConfigMap, too, so one watch brings both. In the others it is a ResourceEnvelope, and
+// the hub could see the object in neither place when one watch is behind the other.
+import type { LiveCatalogue } from '../../../src/api/catalogue.ts';
+import { envelope } from '../../../src/api/envelope.ts';
 import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 import { annotations } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
@@ -43,14 +46,17 @@ export const wanderingScenario: Scenario = {
   steps: 150_000,
   ciRuns: 150,
   set(world) {
+    const form = formOf(world.seed);
     const kinds = placedKinds();
     world.server('hub', apiServer({ kinds: hubKinds }));
     const asAdmin = { server: 'hub', as: administrator };
-    world.actor('user', person({ forMs: FAULT_MS - 10_000, pauseMs: 3_000, deed: move() }), {
+    world.actor('user', person({ forMs: FAULT_MS - 10_000, pauseMs: 3_000, deed: move(form) }), {
       servers: { hub: asAdmin },
       steady: true,
     });
-    world.actor('hub-1', hubActor({ placements: { snapshotLimit: PART } }, kinds), { servers: { hub: asAdmin } });
+    world.actor('hub-1', hubActor({ placements: { snapshotLimit: PART } }, withEnvelopes(kinds)), {
+      servers: { hub: asAdmin },
+    });
     for (const member of MEMBERS) {
       world.server(member, apiServer({ kinds: memberKinds }));
       world.actor(`${member}-agent`, agentActor(member, kinds), {
@@ -60,9 +66,55 @@ export const wanderingScenario: Scenario = {
     world.check(noWriteLost());
     world.check(conditionsAreOfTheirObject());
     world.check(whatStaysIsNeverDeleted());
-    return () => unsettled(world);
+    return () => unsettled(world, form);
   },
 };
+
+// ---- the envelope
+
+/** One of the two forms that hold objects of a namespace. */
+interface Form {
+  readonly all: Target;
+  readonly keys: string;
+  wrapping(objects: readonly KubeObject[]): KubeObject;
+  inner(found: KubeObject | undefined): readonly KubeObject[];
+}
+
+const entryOf = ({ metadata }: KubeObject): string => `${metadata.name}.json`;
+
+const marked: Form = {
+  all: { resource: configMaps, namespace: SHOP },
+  keys: `/configmaps/${SHOP}/`,
+  wrapping: (objects) =>
+    configMap(ENVELOPE, Object.fromEntries(objects.map((each) => [entryOf(each), JSON.stringify(each)])), MARK),
+  inner: (found) => Object.values(dataOf(found)).map((text) => JSON.parse(text) as KubeObject),
+};
+
+const kindOf = envelope.namespaced;
+const own: Form = {
+  all: { resource: kindOf, namespace: SHOP },
+  keys: `${kindOf.group}/${kindOf.plural}/${SHOP}/`,
+  wrapping: (objects) =>
+    ({
+      apiVersion: `${kindOf.group}/${kindOf.version}`,
+      kind: kindOf.kind,
+      metadata: { name: ENVELOPE, namespace: SHOP },
+      data: Object.fromEntries(objects.map((each) => [entryOf(each), each])),
+    }) as unknown as KubeObject,
+  inner: (found) => Object.values((found?.['data'] ?? {}) as Readonly<Record<string, KubeObject>>),
+};
+
+const formOf = (seed: number): Form => (seed % 2 === 0 ? own : marked);
+
+/** The kinds of a world are built-in ones; on a hub there are envelopes besides. */
+const withEnvelopes = (kinds: LiveCatalogue): LiveCatalogue => ({
+  ...kinds,
+  byKind: (apiVersion, kind) =>
+    kind === kindOf.kind && apiVersion.startsWith(`${kindOf.group}/`) ? kindOf : kinds.byKind(apiVersion, kind),
+  get preferred() {
+    return [...kinds.preferred, kindOf];
+  },
+});
 
 // ---- what people do
 
@@ -92,7 +144,7 @@ const placementOf = (): KubeObject =>
   }) as unknown as KubeObject;
 
 /** An object is in its new place before it leaves the old one. */
-function move() {
+function move(form: Form) {
   let isBegun = false;
   const texts = new Map(STAYING.map((name) => [name, '0']));
   const enveloped = new Set<string>();
@@ -118,7 +170,7 @@ function move() {
     }
     if (COMING.includes(name)) {
       texts.delete(name);
-      return enveloped.delete(name) ? wrap(api) : remove(api, name);
+      return enveloped.delete(name) ? wrap(api) : remove(api, at(name));
     }
     if (enveloped.has(name)) {
       await put(api, name);
@@ -128,33 +180,32 @@ function move() {
     }
     enveloped.add(name);
     await wrap(api);
-    return remove(api, name);
+    return remove(api, at(name));
   };
 
   async function put(api: Transport, name: string): Promise<void> {
-    await replace(api, name, configMap(name, { text: texts.get(name) ?? '' }));
+    await replace(api, at(name), configMap(name, { text: texts.get(name) ?? '' }));
   }
 
   /** Without objects in it there is none. */
   async function wrap(api: Transport): Promise<void> {
-    if (enveloped.size === 0) return remove(api, ENVELOPE);
-    const entries = [...enveloped].map((name) => [
-      `${name}.json`,
-      JSON.stringify(configMap(name, { text: texts.get(name) ?? '' })),
-    ]);
-    await replace(api, ENVELOPE, configMap(ENVELOPE, Object.fromEntries(entries), MARK));
+    const place = { ...form.all, name: ENVELOPE };
+    if (enveloped.size === 0) return remove(api, place);
+    const objects = [...enveloped].map((name) => configMap(name, { text: texts.get(name) ?? '' }));
+    await replace(api, place, form.wrapping(objects));
   }
 }
 
-async function replace(api: Transport, name: string, object: KubeObject): Promise<void> {
-  await ensure(api, ALL, object);
+async function replace(api: Transport, place: Target, object: KubeObject): Promise<void> {
+  const { name, ...all } = place;
+  await ensure(api, all, object);
   const body = [{ op: 'add', path: '/data', value: object['data'] }];
-  await api.call({ verb: 'patch', at: at(name), patch: { type: 'json', body: body as never }, manager: 'user' });
+  await api.call({ verb: 'patch', at: place, patch: { type: 'json', body: body as never }, manager: 'user' });
 }
 
-async function remove(api: Transport, name: string): Promise<void> {
+async function remove(api: Transport, place: Target): Promise<void> {
   try {
-    await api.call({ verb: 'delete', at: at(name) });
+    await api.call({ verb: 'delete', at: place });
   } catch (error) {
     if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
   }
@@ -182,9 +233,10 @@ const mapsIn = (sight: Sight, server: string): ReadonlyMap<string, KubeObject> =
   );
 
 /** Of the hub: as clusters should have it. A server that is down may keep the person from removing the other one of two: either will do. */
-function wanted(sight: Sight): ReadonlyMap<string, readonly (string | undefined)[]> {
+function wanted(sight: Sight, form: Form): ReadonlyMap<string, readonly (string | undefined)[]> {
   const found = mapsIn(sight, 'hub');
-  const inner = Object.values(dataOf(found.get(ENVELOPE))).map((text) => JSON.parse(text) as KubeObject);
+  const wraps = (sight.store('hub')?.range(form.keys).items ?? []).map((item) => item.object());
+  const inner = wraps.filter(({ metadata }) => metadata.name === ENVELOPE).flatMap(form.inner);
   const plain = [...found.values()].filter(({ metadata }) => metadata.name !== ENVELOPE);
   const texts = new Map<string, readonly (string | undefined)[]>();
   for (const each of [...inner, ...plain]) {
@@ -194,9 +246,9 @@ function wanted(sight: Sight): ReadonlyMap<string, readonly (string | undefined)
   return texts;
 }
 
-function unsettled(sight: Sight): string | undefined {
+function unsettled(sight: Sight, form: Form): string | undefined {
   if (['hub', ...MEMBERS].some((server) => sight.store(server) === undefined)) return 'a server is down';
-  const asked = wanted(sight);
+  const asked = wanted(sight, form);
   if (STAYING.some((name) => !asked.has(name))) return 'the person has not begun';
   for (const member of MEMBERS) {
     const found = mapsIn(sight, member);
