@@ -1,5 +1,6 @@
-// A delivery as people have it: `flotilla up` with a placement of one ConfigMap on every member, changed again and again.
+// A delivery as people have it: `flotilla up` with a placement of ConfigMaps on every member, of which the first is changed again and again.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -117,8 +118,24 @@ export interface Place {
   stop(): Promise<void>;
 }
 
-export const startFleet = async (folder: string, members: number, debounce: string): Promise<Fleet> =>
-  fleetIn(folder, members, await startUp(folder, members, debounce));
+/** Characters of each ConfigMap that is placed. */
+export type Content = readonly number[];
+const ONE_SMALL: Content = [1000];
+
+export async function startFleet(
+  folder: string,
+  members: number,
+  debounce: string,
+  content: Content = ONE_SMALL,
+): Promise<Fleet> {
+  const place = await startUp(folder, members, debounce);
+  try {
+    return await fleetIn(folder, members, place, content);
+  } catch (error) {
+    await place.stop();
+    throw error;
+  }
+}
 
 async function startUp(folder: string, members: number, debounce: string): Promise<Place> {
   const data = mkdtempSync(join(folder, 'data-'));
@@ -159,7 +176,12 @@ export function started(folder: string, args: readonly string[]): ChildProcess {
 }
 
 /** With the placement and its content in place. */
-export async function fleetIn(folder: string, members: number, place: Place): Promise<Fleet> {
+export async function fleetIn(
+  folder: string,
+  members: number,
+  place: Place,
+  content: Content = ONE_SMALL,
+): Promise<Fleet> {
   const { hub, member, files, pids } = place;
   const create = (path: string, object: object) => send(hub, 'POST', path, JSON.stringify(object));
 
@@ -204,13 +226,12 @@ export async function fleetIn(folder: string, members: number, place: Place): Pr
   };
 
   await create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
-  const app = {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'app' },
-    data: { value: '0', text: 'x'.repeat(1000) },
-  };
-  await create(CONFIG_MAPS, app);
+  for (const [index, length] of content.entries()) {
+    // Of no pattern: what is repeated could be stored, or sent, as less than it is.
+    const text = randomBytes(length).toString('base64').slice(0, length);
+    const name = index === 0 ? 'app' : `app-${index}`;
+    await create(CONFIG_MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { value: '0', text } });
+  }
   await delivered(() => create(PLACEMENTS, placement));
   await statusMs();
 

@@ -1,5 +1,6 @@
 // From a change on the hub to bindings that are Available, on 3, 100 and 1,000 members (or those named: `npm run bench -- deliver 3,100`; with
-// `--kube` on real API servers, by default with 3; with `--overrides` only what an override costs), against a bare relay of as many dependent
+// `--kube` on real API servers, by default with 3; with `--overrides` only what an override costs; with `--large` only what a placement of three
+// large Works takes, by default on 60 and 100 members), against a bare relay of as many dependent
 // durable writes through the same transports to the same kind of servers, and for the record against one to bare files. Changes alternate, so that what else the machine does falls on all, and
 // so that each begins at rest: nobody changes a fleet ten times a second. What the placement's own status costs is told apart: it follows,
 // nobody waits for it.
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Counted, type Fleet, startFleet } from './deliver-fleet.ts';
+import { largeRows } from './deliver-large.ts';
 import { type Relayed, startFileRelay, startRelay } from './deliver-relays.ts';
 import { LINEAR, type Vitals } from './fleet-process.ts';
 import type { Row } from './report.ts';
@@ -72,12 +74,20 @@ interface Measured extends Size {
 export async function rows(tell: (row: Row) => void): Promise<void> {
   const { values, positionals } = parseArgs({
     args: process.argv.slice(3),
-    options: { kube: { type: 'boolean', default: false }, overrides: { type: 'boolean', default: false } },
+    options: {
+      kube: { type: 'boolean', default: false },
+      overrides: { type: 'boolean', default: false },
+      large: { type: 'boolean', default: false },
+    },
     allowPositionals: true,
   });
   const begin: StartFleet = values.kube ? (await import('./deliver-kube.ts')).startRealFleet : startFleet;
-  const sizes = (positionals[0] ?? (values.kube ? '3' : '3,100,1000')).split(',').map(Number);
+  const sizes = (positionals[0] ?? (values.large ? '60,100' : values.kube ? '3' : '3,100,1000')).split(',').map(Number);
   if (sizes.some((size) => !Number.isInteger(size) || size < 1)) throw new Error('sizes are like 3,100,1000');
+  if (values.large) {
+    if (values.kube) throw new Error('--large is measured on the API servers of flotilla up only');
+    return largeRows(sizes, tell);
+  }
   console.log(`a chain of ${CHAIN.length} dependent durable writes: ${CHAIN.map(([, what]) => what).join(', ')}`);
   const folder = mkdtempSync(join(tmpdir(), 'flotilla-deliver-'));
   try {

@@ -18,7 +18,12 @@ export const LINEAR = 1.25;
 export interface Vitals {
   readonly loop: { readonly p99: number; readonly max: number };
   readonly rss: number;
+  /** The most that `rss` has ever been. */
+  readonly most: number;
+  /** With what lies outside of it, such as buffers. */
   readonly heap: number;
+  /** Written since it began: to logs, to the snapshots that shorten them, and to sockets (on Linux). */
+  readonly bytes: { readonly log: number; readonly snapshots: number; readonly sent: number };
   readonly cpuMs: number;
   /** Spent by the bench's own collection, after `cpuMs` was read. */
   readonly collectMs: number;
