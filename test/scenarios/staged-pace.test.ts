@@ -1,6 +1,6 @@
 // A run moves the moment something happened: no timer brings it on but those that gather writes, and it writes no more than it must.
 import { describe, expect } from 'vitest';
-import { hubBasicRules } from '../../src/api/rights.ts';
+import { hubBasicRules, hubSystemRules } from '../../src/api/rights.ts';
 import { families } from '../../src/hub/families.ts';
 import { CONFIG_MAPS, configMap, type Delivery, DONE, scenario, theNamespace } from '../delivery.ts';
 import type { Fleet } from '../fleet.ts';
@@ -34,11 +34,11 @@ async function gathers({ clock, settles }: Fleet, isOver: () => Promise<boolean>
   return clock.now() - begin;
 }
 
-/** `hub patch works/status`: whether the role of the hub's controllers allows it. Who ascertains patches, and changes nothing. */
+/** `hub patch works/status`: whether the roles of the hub's controllers allow it. Who ascertains patches, and changes nothing. */
 function isGranted(what: string): boolean {
   const [, did = '', resource = ''] = what.split(' ');
   const verb = did === 'ascertains' ? 'patch' : did;
-  return hubBasicRules.some(({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb));
+  return [...hubBasicRules, ...hubSystemRules].some(({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb));
 }
 
 /** Something else to place; returns what selects it. */
