@@ -38,7 +38,9 @@ async function gathers({ clock, settles }: Fleet, isOver: () => Promise<boolean>
 function isGranted(what: string): boolean {
   const [, did = '', resource = ''] = what.split(' ');
   const verb = did === 'ascertains' ? 'patch' : did;
-  return [...hubBasicRules, ...hubSystemRules].some(({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb));
+  return [...hubBasicRules, ...hubSystemRules].some(
+    ({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb),
+  );
 }
 
 /** Something else to place; returns what selects it. */
