@@ -1,5 +1,9 @@
 // The flags about members that fall silent or leave, for all commands that run the hub's controllers.
 import type { Command } from 'commander';
+import type { Kind } from '../api/kind.ts';
+import { hubKinds } from '../api/kinds.ts';
+import { memberCluster } from '../api/member-cluster.ts';
+import { networkedMemberCluster } from '../api/member-deletion.ts';
 import type { AgentType } from '../api/member-status.ts';
 import { memberRules, networkingRules } from '../api/rights.ts';
 import type { Settings } from '../hub/membership/observed.ts';
@@ -39,3 +43,9 @@ export const membershipOf = (flags: MembershipFlags): Partial<Settings> => ({
   forceDeleteWaitMs: flags.forceDeleteWaitTime * 1000,
   unreachablePeriods: flags.unreachablePeriods,
 });
+
+const networkedKinds = hubKinds.map((kind) => (kind === memberCluster ? networkedMemberCluster : kind));
+
+/** The kinds of an embedded hub, which calls their admission in process. */
+export const membershipKinds = (flags: Pick<MembershipFlags, 'networkingAgentsEnabled'>): readonly Kind[] =>
+  flags.networkingAgentsEnabled ? networkedKinds : hubKinds;

@@ -2,7 +2,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Registry } from 'prom-client';
-import { hubKinds } from '../api/kinds.ts';
 import { HUB_USER_NAME, memberServiceAccount, SYSTEM_NAMESPACE } from '../api/names.ts';
 import { hubAdmissions } from '../api/not-supported.ts';
 import type { User } from '../api/object.ts';
@@ -34,7 +33,7 @@ import { allJoined, joinedIn, joinFleet, tokensOf } from './joining.ts';
 import { jsonLog, type LogLevel } from './log.ts';
 import { startMembers, startServers } from './members.ts';
 import { startMembersProcess } from './members-process.ts';
-import { type MembershipFlags, membershipOf } from './membership-flags.ts';
+import { type MembershipFlags, membershipKinds, membershipOf } from './membership-flags.ts';
 import { startHub } from './parts.ts';
 import { type PlacementFlags, placementsOf } from './placement-flags.ts';
 import { type RunFlags, runsOf } from './run-flags.ts';
@@ -77,7 +76,7 @@ export async function up(options: UpOptions): Promise<void> {
   if (isLarge) checkRoomFor(fleet.length, options);
   const log = jsonLog(options.logLevel, {});
   const metrics = new Registry();
-  const hub = await embedded.start(HUB, hubKinds, hubAdmissions);
+  const hub = await embedded.start(HUB, membershipKinds(options), hubAdmissions);
   const servers = isLarge ? undefined : await startServers(embedded, fleet);
   await using listening = await embedded.listen();
   const url = embedded.url(listening.port);
