@@ -111,6 +111,12 @@ export function membership(
           (source) => see.among(source) === undefined && see.amiss(source)?.reason !== 'Forbidden',
         );
         if (unlisted.length > 0) return { need: [], watch: unlisted };
+        // A watch may be behind, and what it does not show yet would outlive the member.
+        const part = { labels: `${labels.joinedMember}=${key}` };
+        const unasked = joinedIdentities.filter(
+          (source) => see.among(source) !== undefined && see.wasAsked?.(source, part) === false,
+        );
+        if (unasked.length > 0) return { need: [], ask: unasked.map((source) => ({ source, part })) };
       }
       const role = see.get(roles, memberRole(key), place);
       const roleBinding = see.get(roleBindings, memberRoleBinding(key), place);

@@ -26,4 +26,12 @@ export const membershipMutants: readonly Mutant[] = [
     replace: '',
     caughtBy: 'membership',
   },
+  {
+    name: 'believes a watch that is behind when it looks for the identity of a member that leaves',
+    danger: 'A token, or the right to issue one, outlives its member.',
+    file: 'src/hub/membership/controller.ts',
+    find: 'if (unasked.length > 0) return { need: [], ask: unasked.map((source) => ({ source, part })) };',
+    replace: '',
+    caughtBy: 'two-leaders',
+  },
 ];

@@ -18,6 +18,7 @@ import type { KubeObject } from '../../../src/api/object.ts';
 import { namespaceResource, roleBindingResource, roleResource } from '../../../src/api/resources.ts';
 import type { Target, Transport } from '../../../src/api/transport.ts';
 import { work } from '../../../src/api/work.ts';
+import { seededRandom } from '../../../src/base/random.ts';
 import { LEASES } from '../../../src/runtime/leader.ts';
 import {
   type Checker,
@@ -29,6 +30,7 @@ import {
 import { usualRates } from '../../../src/sim/faults.ts';
 import type { Scenario } from '../../../src/sim/scenario.ts';
 import type { Readable, ReadableChange } from '../../../src/sim/server.ts';
+import type { World } from '../../../src/sim/world.ts';
 import { administrator, apiServer } from './api-server.ts';
 import { agentActor, ensure, hubActor, identityOf, join, ledHubActor } from './fleet.ts';
 import { person } from './person.ts';
@@ -39,12 +41,17 @@ const FAULT_MS = 240_000;
 const PERIOD_SECONDS = 15;
 const SILENCE_MS = 60_000;
 const SETTINGS = { forceDeleteWaitMs: 120_000 };
+/** Longer than anything here waits for: no clock of one machine may be compared with that of another. */
+const SKEW_MS = 600_000;
+/** Longer than a member may be silent, and then long enough to be heard. */
+const AWAY_MS = { least: 4 * PERIOD_SECONDS * 1000, most: 80_000 };
+const BACK_MS = { least: 5_000, most: 40_000 };
 
 export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scenario => ({
   name: isLed ? 'membership' : 'two-leaders',
   faultMs: FAULT_MS,
   // A hub whose watch has died takes members for silent until it notices.
-  rates: { ...usualRates, silenceMs: SILENCE_MS },
+  rates: { ...usualRates, silenceMs: SILENCE_MS, clockSkewMs: SKEW_MS },
   dazedMs: SILENCE_MS + 30_000,
   healMs: 1_200_000,
   steps: 60_000,
@@ -67,6 +74,7 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
         servers: { hub: { server: 'hub', as: identityOf(name) }, member: { server: name, as: administrator } },
       });
     }
+    if (world.seed % 3 === 1) flaps(world, MEMBERS[Math.floor(world.seed / 3) % MEMBERS.length] as string);
     world.check(noWriteLost());
     // A hub that leads again may still hear of the losses of its former reign.
     world.check(looksAfterLoss([...(isLed ? [] : HUBS), ...MEMBERS.map((name) => `${name}-agent`)]));
@@ -81,6 +89,22 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
     };
   },
 });
+
+// ---- what the network does
+
+/** All the time that things may go wrong, a member goes silent and returns, again and again. */
+function flaps(world: World, name: string): void {
+  const random = seededRandom(world.seed).fork('flaps');
+  const within = ({ least, most }: typeof AWAY_MS) => Math.round(least + random.next() * (most - least));
+  const end = world.now + FAULT_MS;
+  const goes = (): void => {
+    const awayMs = Math.min(within(AWAY_MS), end - world.now);
+    world.partition(`${name}-agent`, 'hub', awayMs);
+    const next = world.now + awayMs + within(BACK_MS);
+    if (next < end) world.clock.at(next, `${name} goes silent`, goes);
+  };
+  world.clock.at(world.now + within(BACK_MS), `${name} goes silent`, goes);
+}
 
 // ---- what the user does
 
