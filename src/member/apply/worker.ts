@@ -37,7 +37,8 @@ import {
 } from '../sources.ts';
 import { endWork } from './deletion.ts';
 import { collections, eyesOf } from './eyes.ts';
-import { ordersOf, placed, resourceOf } from './manifest.ts';
+import { leftOvers } from './left-overs.ts';
+import { inSpec, ordersOf, placed, resourceOf } from './manifest.ts';
 import type { Memory } from './memory.ts';
 import { type PassEnd, pass } from './pass.ts';
 import { areSiblings, type Siblings, siblingsOf } from './siblings.ts';
@@ -129,7 +130,10 @@ export function applierWorker(options: ApplierOptions): Worker {
     return need.length > 0 ? { need } : { siblings: siblingsOf(own, all) };
   }
 
-  /** That a Work goes may be known before what others of its binding were told earlier: a get knows more than a watch that is behind. */
+  /**
+   * That a Work goes, or loses objects, may be known before what others of its binding were told earlier: a get knows more than a watch that is
+   * behind.
+   */
   function siblingsBefore(see: See, { metadata }: AgentWork): { readonly siblings?: Siblings } | Need {
     const name = metadata.name ?? '';
     const binding = metadata.labels?.[labels.parentBinding];
@@ -165,12 +169,14 @@ export function applierWorker(options: ApplierOptions): Worker {
       if (resource.namespaced) eyes.surroundings(identifier.namespace);
     }
     if (eyes.missing.length > 0) return { need: [], watch: eyes.missing };
-    const beside = siblingsIn(see, key);
+    const record = see.get(appliedWorks, key);
+    const own = see.get(sources.works, key, namespace);
+    const left = leftOvers(inSpec(ordersOf(whole.spec.workload?.manifests ?? [])), whole.status, record?.status);
+    const beside = own === undefined || left.length === 0 ? siblingsIn(see, key) : siblingsBefore(see, own);
     if (isNeed(beside)) return beside;
 
     const isRecheck = see.now >= kept.recheckAt;
     const generation = whole.metadata.generation ?? 0;
-    const record = see.get(appliedWorks, key);
     const end = await pass({
       hands,
       eyes,

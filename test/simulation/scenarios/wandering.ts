@@ -248,6 +248,10 @@ function wanted(sight: Sight, form: Form): ReadonlyMap<string, readonly (string 
 
 function unsettled(sight: Sight, form: Form): string | undefined {
   if (['hub', ...MEMBERS].some((server) => sight.store(server) === undefined)) return 'a server is down';
+  // The hub may be down for as long as the person lives.
+  const isBegun =
+    (sight.store('hub')?.range(`${placement.cluster.group}/${placement.cluster.plural}/`).items ?? []).length > 0;
+  if (!isBegun) return undefined;
   const asked = wanted(sight, form);
   if (STAYING.some((name) => !asked.has(name))) return 'the person has not begun';
   for (const member of MEMBERS) {
