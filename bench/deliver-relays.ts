@@ -15,7 +15,7 @@ export interface Relayed {
 }
 
 /** As in `flotilla up`: more get a process of their own. */
-const MOST_IN_ONE_PROCESS = 50;
+const MAX_IN_ONE_PROCESS = 50;
 const MERGE = 'application/merge-patch+json';
 
 export async function startRelay(folder: string, fleet: Fleet, relayed: Relayed): Promise<Side & Disposable> {
@@ -56,7 +56,7 @@ export async function startRelay(folder: string, fleet: Fleet, relayed: Relayed)
 export async function startFileRelay(folder: string, fleet: Fleet, relayed: Relayed): Promise<Side & Disposable> {
   const { members, hops, bytes } = relayed;
   const args = [...fleet.files, mkdtempSync(join(folder, 'files-')), String(members), hops, String(bytes)];
-  const isApart = members > MOST_IN_ONE_PROCESS || fleet.kubeconfig !== undefined;
+  const isApart = members > MAX_IN_ONE_PROCESS || fleet.kubeconfig !== undefined;
   const worker = start('bench/baseline/file-relay.mjs', isApart ? [...args, 'two'] : args);
   const wire: Wire = { port: Number(await worker.firstLine), ca: fleet.wire.ca };
   const arrivals = countTo(members);

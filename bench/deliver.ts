@@ -54,7 +54,7 @@ const REST_SECONDS = 60;
 /** From so many members on growth is told. */
 const MANY = 50;
 /** Changes of two fleets that are compared with each other. */
-const MOST_OVERRIDDEN = 200;
+const MAX_OVERRIDDEN = 200;
 type StartFleet = (folder: string, members: number, debounce: string) => Promise<Fleet>;
 
 interface Measured extends Size {
@@ -279,8 +279,8 @@ async function tellOverridden(
   await using overridden = await begin(folder, members, '0');
   await overridden.override();
   const done: { readonly of: Fleet; readonly each: readonly number[] }[] = [];
-  const warm = Math.min(warmUps, MOST_OVERRIDDEN);
-  for (let round = 0; round < warm + Math.min(changes, MOST_OVERRIDDEN); round++) {
+  const warm = Math.min(warmUps, MAX_OVERRIDDEN);
+  for (let round = 0; round < warm + Math.min(changes, MAX_OVERRIDDEN); round++) {
     for (const of of [plain, overridden]) {
       const { each } = await settled(of, () => of.change());
       if (round >= warm) done.push({ of, each });

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Row } from './report.ts';
 
-const MOST_MS = 1;
-const MOST_KB = 150;
+const MAX_MS = 1;
+const MAX_KB = 150;
 
 export async function emptyServerRows(tell: (row: Row) => void): Promise<void> {
   const file = fileURLToPath(new URL('./empty-server-child.mjs', import.meta.url));
@@ -15,13 +15,13 @@ export async function emptyServerRows(tell: (row: Row) => void): Promise<void> {
   const { ms, kb, count } = JSON.parse(child.stdout) as { ms: number; kb: number; count: number };
   tell({
     name: 'an empty in-process server, time',
-    ratio: ms / MOST_MS,
+    ratio: ms / MAX_MS,
     bound: { atMost: 1 },
     figures: `${ms.toFixed(2)} ms of 1 ms, median of ${count}`,
   });
   tell({
     name: 'an empty in-process server, memory',
-    ratio: kb / MOST_KB,
+    ratio: kb / MAX_KB,
     bound: { atMost: 1 },
     figures: `${kb.toFixed(0)} KB of 150 KB, mean of ${count}`,
   });

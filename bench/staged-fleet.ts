@@ -143,11 +143,11 @@ export async function startStagedFleet(folder: string, members: number): Promise
 // ---- objects
 
 /** More cannot be named one by one. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 const hundredOf = (at: number): string => String(Math.floor(at / 100));
 
 const policyFor = (clusters: readonly number[]) =>
-  clusters.length <= MOST_NAMED
+  clusters.length <= MAX_NAMED
     ? { placementType: 'PickFixed', clusterNames: clusters.map(memberName) }
     : {
         placementType: 'PickAll',

@@ -19,7 +19,7 @@ export const ROUND_TRIP = [
   ['h', 'binding status: Available'],
 ] as const;
 /** As in `flotilla up`: more get a process of their own. */
-const MOST_IN_ONE_PROCESS = 50;
+const MAX_IN_ONE_PROCESS = 50;
 const MERGE = 'application/merge-patch+json';
 
 export interface Waves extends Disposable {
@@ -40,7 +40,7 @@ export async function startWaves(
   const count = waves.flat().length;
   const plan = join(folder, 'waves.json');
   writeFileSync(plan, JSON.stringify({ relay: './baseline/staged-waves.mjs', legs, waves }));
-  const servers = Math.max(count, members > MOST_IN_ONE_PROCESS ? MOST_IN_ONE_PROCESS + 1 : 0);
+  const servers = Math.max(count, members > MAX_IN_ONE_PROCESS ? MAX_IN_ONE_PROCESS + 1 : 0);
   const worker = start('bench/relay-process.mjs', ['up', data, String(servers), plan]);
   await worker.firstLine;
   const { hub } = wiresFrom(data);

@@ -24,9 +24,9 @@ export interface Report {
 /** Names the file that the reporter writes its Report to. */
 export const REPORT_FILE = 'FLOTILLA_REPORT_FILE';
 
-const MOST_LINES = 8;
+const MAX_LINES = 8;
 const LONGEST_LINE = 400;
-const MOST_TOLD = 10;
+const MAX_LISTED = 10;
 
 const LEGEND: readonly string[] = ['- Expected', '+ Received'];
 
@@ -48,7 +48,7 @@ export function inFewLines({ name, message, diff, cause, stacks = [] }: Thrown, 
     ...linesOf(diff ?? '').filter((line) => /^[+-] /.test(line) && !LEGEND.includes(line)),
     ...(reason === undefined ? [] : linesOf(`because: ${reason}`)),
   ];
-  const room = MOST_LINES - where.length;
+  const room = MAX_LINES - where.length;
   const kept = said.length <= room ? said : [...said.slice(0, room - 1), `... ${said.length - room + 1} lines more`];
   return [...kept.map((line) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}...` : line)), ...where];
 }
@@ -61,9 +61,9 @@ const linesOf = (text: string): readonly string[] =>
 /** For the end of a run: the first of them with what they said, the others counted. */
 export function toldOf(failures: readonly Failure[]): readonly string[] {
   const told = failures
-    .slice(0, MOST_TOLD)
+    .slice(0, MAX_LISTED)
     .flatMap(({ name, lines }) => [`failed: ${name}`, ...lines.map((line) => `    ${line}`)]);
-  const left = failures.length - MOST_TOLD;
+  const left = failures.length - MAX_LISTED;
   return left > 0 ? [...told, `and ${left} more`] : told;
 }
 

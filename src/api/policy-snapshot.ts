@@ -8,7 +8,7 @@ import { frozenSnapshot } from './immutable.ts';
 import { recordedPolicy } from './placement-policy.ts';
 
 /** As many decisions as a status names at most. */
-export const MOST_DECISIONS = 1000;
+export const MAX_DECISIONS = 1000;
 
 const spec = s.object(
   {
@@ -24,7 +24,7 @@ const status = s.object(
       doc: 'Generation of the placement that the scheduler has dealt with.',
       format: 'int64',
     }),
-    targetClusters: s.optional(s.array(clusterDecision, { doc: 'The decisions.', maxItems: MOST_DECISIONS })),
+    targetClusters: s.optional(s.array(clusterDecision, { doc: 'The decisions.', maxItems: MAX_DECISIONS })),
     conditions: s.optional(conditionsByType('Whether the policy could be fulfilled.')),
   },
   { doc: 'What the scheduler decided.' },

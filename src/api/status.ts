@@ -152,10 +152,10 @@ export const tooLong = (field: string, maxLength: number): FieldCause => ({
   message: `Too long: may not be more than ${maxLength} byte${maxLength === 1 ? '' : 's'}`,
 });
 
-export const tooMany = (field: string, actual: number, most: number): FieldCause => ({
+export const tooMany = (field: string, actual: number, max: number): FieldCause => ({
   reason: 'FieldValueTooMany',
   field,
-  message: `Too many: ${actual}: must have at most ${most} ${most === 1 ? 'item' : 'items'}`,
+  message: `Too many: ${actual}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`,
 });
 
 export interface Status {

@@ -11,7 +11,7 @@ const CLOSE_ARRAY = 0x5d;
 const COMMA = 0x2c;
 
 /** Nobody reads more of them. */
-const MOST_REPORTED = 100;
+const MAX_REPORTED = 100;
 
 /**
  * Paths of the repeated fields, `spec.ports[0].name`, in the order in which they are repeated. `value` is what JSON.parse made of the text.
@@ -67,7 +67,7 @@ function findRepeated(text: string): readonly string[] {
   let path = '';
   let word = '';
   const opened = (keys: Set<string> | undefined) => levels.push({ path, keys, index: 0 });
-  for (let at = 0; at < text.length && found.size < MOST_REPORTED; at++) {
+  for (let at = 0; at < text.length && found.size < MAX_REPORTED; at++) {
     const level = levels.at(-1);
     switch (text.charCodeAt(at)) {
       case QUOTE: {

@@ -5,7 +5,7 @@
  * pruning, copies) on a small stack, and V8 ends the whole process when a regular expression is compiled near its end. No object of
  * Kubernetes comes near.
  */
-export const MOST_DEPTH = 200;
+export const MAX_DEPTH = 200;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -2,7 +2,7 @@
 // first writes into them; the rest is shared with the original. Bounded: copies grow the object by no more than 3 MiB, and it has no more levels
 // than any body may have, so that a short patch cannot blow up a server.
 import { deepEqual, isObject, type Json, setField } from './json.ts';
-import { isDeeper, MOST_DEPTH } from './json-nesting.ts';
+import { isDeeper, MAX_DEPTH } from './json-nesting.ts';
 import { parsePointer } from './json-pointer.ts';
 
 export type JsonOperation =
@@ -21,13 +21,13 @@ export interface RawOperation {
 /** An operation does not apply; nothing was changed. */
 export class JsonPatchError extends Error {}
 
-const MOST_COPIED_BYTES = 3 * 1024 * 1024;
+const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
 /** The original with all operations done. Throws JsonPatchError. */
 export function patched(original: Json, operations: readonly (JsonOperation | RawOperation)[]): Json {
   const document = new Patching(original);
   for (const operation of operations) document.perform(operation);
-  if (isDeeper(document.root, MOST_DEPTH)) throw inapplicable('the outcome is nested too deeply');
+  if (isDeeper(document.root, MAX_DEPTH)) throw inapplicable('the outcome is nested too deeply');
   return document.root;
 }
 
@@ -177,7 +177,7 @@ class Patching {
     if (value === undefined && from.length > 0 && isObject(this.#find(from.slice(0, -1)))) return null;
     if (value === undefined) throw inapplicable('nothing there to copy');
     this.#copiedBytes += jsonSize(value);
-    if (this.#copiedBytes > MOST_COPIED_BYTES) throw inapplicable('the copies of this patch are too large');
+    if (this.#copiedBytes > MAX_COPIED_BYTES) throw inapplicable('the copies of this patch are too large');
     // A copy of its own: later operations may write into either of the two.
     return structuredClone(value);
   }

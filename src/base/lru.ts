@@ -7,7 +7,7 @@ export interface Lru<Key, Value> {
   delete(key: Key): void;
 }
 
-export function createLru<Key, Value>(most: number): Lru<Key, Value> {
+export function createLru<Key, Value>(max: number): Lru<Key, Value> {
   // A Map iterates in order of insertion, so its first key is the one that was not used for the longest time.
   const entries = new Map<Key, Value>();
   return {
@@ -24,7 +24,7 @@ export function createLru<Key, Value>(most: number): Lru<Key, Value> {
     set(key, value) {
       entries.delete(key);
       entries.set(key, value);
-      if (entries.size > most) entries.delete(entries.keys().next().value as Key);
+      if (entries.size > max) entries.delete(entries.keys().next().value as Key);
     },
     delete(key) {
       entries.delete(key);

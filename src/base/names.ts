@@ -57,16 +57,16 @@ const configKey = pattern(
 );
 
 /** `must be no more than 63 characters`. */
-export const tooLongText = (most: number): string => `must be no more than ${most} characters`;
+export const tooLongText = (max: number): string => `must be no more than ${max} characters`;
 
 // Kubernetes counts bytes.
-const exceeds = (value: string, most: number): boolean => value.length * 3 > most && Buffer.byteLength(value) > most;
+const exceeds = (value: string, max: number): boolean => value.length * 3 > max && Buffer.byteLength(value) > max;
 
-function check(value: string, form: Pattern, most: number, prefix = ''): Complaints {
-  const fits = !exceeds(value, most);
+function check(value: string, form: Pattern, max: number, prefix = ''): Complaints {
+  const fits = !exceeds(value, max);
   const matches = form.regex.test(value);
   if (fits && matches) return NONE;
-  return [...(fits ? [] : [`${prefix}${tooLongText(most)}`]), ...(matches ? [] : [`${prefix}${form.refusal}`])];
+  return [...(fits ? [] : [`${prefix}${tooLongText(max)}`]), ...(matches ? [] : [`${prefix}${form.refusal}`])];
 }
 
 /** The name of a Namespace, a port and the like: at most 63 characters, no dots. */

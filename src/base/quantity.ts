@@ -75,10 +75,10 @@ function withSuffix(value: bigint, base: bigint, from: number, suffixes: readonl
   return `${digits}${suffixes[from + steps]}`;
 }
 
-function divided(value: bigint, base: bigint, most = 1000): { readonly digits: bigint; readonly steps: number } {
+function divided(value: bigint, base: bigint, max = 1000): { readonly digits: bigint; readonly steps: number } {
   let digits = value;
   let steps = 0;
-  while (steps < most && digits % base === 0n) {
+  while (steps < max && digits % base === 0n) {
     digits /= base;
     steps++;
   }

@@ -2,7 +2,7 @@
 // result is plain JSON data, in which `__proto__` is a key like any other.
 import { Composer, type CST, type Document, isMap, isScalar, isSeq, Parser, type ScalarTag } from 'yaml';
 import { isObject, setField } from './json.ts';
-import { MOST_DEPTH } from './json-nesting.ts';
+import { MAX_DEPTH } from './json-nesting.ts';
 
 /** The text is no YAML that we read. The message names the line. */
 export class YamlError extends Error {
@@ -16,7 +16,7 @@ export class YamlError extends Error {
   }
 }
 
-const MOST_ALIASES = 100;
+const MAX_ALIASES = 100;
 
 // Kubernetes reads these two the old way (YAML 1.1), and manifests rely on it: `defaultMode: 0644`, `enabled: yes`.
 const oldBoolean: ScalarTag = {
@@ -113,7 +113,7 @@ function toJson(document: Document.Parsed, text: string): unknown {
   const [error] = document.errors;
   if (error) throw new YamlError(error.message, { line: lineAt(text, error.pos[0]) });
   checkKeys(document.contents, text);
-  return guarded(() => plain(document.toJS({ maxAliasCount: MOST_ALIASES }), 0));
+  return guarded(() => plain(document.toJS({ maxAliasCount: MAX_ALIASES }), 0));
 }
 
 function guarded<T>(parse: () => T): T {
@@ -129,7 +129,7 @@ function guarded<T>(parse: () => T): T {
 function checkNesting(root: CST.Token): void {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MOST_DEPTH) throw new YamlError('exceeded max depth');
+    if (depth > MAX_DEPTH) throw new YamlError('exceeded max depth');
     level = level.flatMap(childrenOf);
   }
 }
@@ -163,7 +163,7 @@ const lineAt = (text: string, index: number): number => text.slice(0, index).spl
 
 /** JSON data only: keys become text, dates and other classes do not survive. */
 function plain(value: unknown, depth: number): unknown {
-  if (depth > MOST_DEPTH) throw new YamlError('exceeded max depth');
+  if (depth > MAX_DEPTH) throw new YamlError('exceeded max depth');
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
   if (!isObject(value)) return typeof value === 'bigint' ? Number(value) : (value ?? null);
   const copy: Record<string, unknown> = {};

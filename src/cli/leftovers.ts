@@ -12,7 +12,7 @@ import { isOfWork, type OnMember } from './on-member.ts';
 
 /** So many objects of a Work are looked for, and so many told. */
 const MAX_LOOKED = 50;
-const MAX_TOLD = 5;
+const MAX_LISTED = 5;
 
 export async function leftoversEvidence(
   { cluster, member }: OnMember,
@@ -21,7 +21,7 @@ export async function leftoversEvidence(
 ): Promise<readonly Evidence[]> {
   const found: Evidence[] = [];
   for (const { identifier } of (work.status?.manifestConditions ?? []).slice(0, MAX_LOOKED)) {
-    if (found.length === MAX_TOLD) break;
+    if (found.length === MAX_LISTED) break;
     const says = await heldBy(member, work, identifier, now);
     if (says.length > 0) found.push({ about: `${objectName(identifier)} on cluster "${cluster}"`, says });
   }

@@ -138,8 +138,8 @@ Nothing was written.`.slice(1),
   test('with another policy shows who keeps it and who loses it', async () => {
     const stored = [placement(spec(FEWEST, 2)), snapshot(FEWEST, 2), binding('c5', 0), binding('c7', 0)];
     const it = await planning([...members, ...stored]);
-    const most = prefers([100, sortedBy(NODES, 'Descending')]);
-    const prod = { placementType: 'PickN', ...both(requires(term(key('env', 'In', 'prod'))), most) } as const;
+    const max = prefers([100, sortedBy(NODES, 'Descending')]);
+    const prod = { placementType: 'PickN', ...both(requires(term(key('env', 'In', 'prod'))), max) } as const;
     expect(await it.plan([placement(spec(prod, 2))], { output: 'json' })).toBe(0);
     const { clusters, ...plan } = JSON.parse(it.text());
     expect(plan).toMatchObject({ wanted: 2, found: 2, isNewPolicy: true, placementType: 'PickN' });

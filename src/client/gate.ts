@@ -6,7 +6,7 @@ export interface Gate {
   enter(signal: AbortSignal, instead: () => Error): Promise<() => void>;
 }
 
-export function createGate(most: number): Gate {
+export function createGate(max: number): Gate {
   const waiting = new Set<() => void>();
   let inside = 0;
   const leave = () => {
@@ -28,7 +28,7 @@ export function createGate(most: number): Gate {
   return {
     async enter(signal, instead) {
       if (signal.aborted) throw instead();
-      if (inside < most) return wayOut();
+      if (inside < max) return wayOut();
       return new Promise((resolve, reject) => {
         const next = () => {
           forget();

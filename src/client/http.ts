@@ -41,9 +41,9 @@ export interface HttpOptions {
 const CALL_MS = 60_000;
 const CONNECT_MS = 15_000;
 /** How often a server that asks us to come back later is asked again. */
-const MOST_RETRIES = 8;
+const MAX_RETRIES = 8;
 /** A request that met a connection which was just being closed; at most this often in a row. */
-const MOST_STALE = 3;
+const MAX_STALE = 3;
 /** A watch that is still open so long after its timeout has no server at its other end any more. */
 const WATCH_GRACE_MS = 30_000;
 
@@ -95,7 +95,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
       } catch (error) {
         leave();
         const mayRepeat = error instanceof WireError && error.isStale && (isRead || !error.sent) && !signal.aborted;
-        if (mayRepeat && stale++ < MOST_STALE) continue;
+        if (mayRepeat && stale++ < MAX_STALE) continue;
         throw error;
       }
       if (incoming.status < 300) return incoming;
@@ -110,7 +110,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
       }
       const waitMs = waitBefore(error, isRead);
       if (waitMs === undefined) throw error;
-      if (retries++ >= MOST_RETRIES || clock.now() + waitMs >= waiting.deadlineMs) throw error;
+      if (retries++ >= MAX_RETRIES || clock.now() + waitMs >= waiting.deadlineMs) throw error;
       await until(clock, clock.now() + waitMs, 'server asked to come back later', signal);
     }
   }

@@ -18,7 +18,7 @@ export interface Http1 {
 }
 
 /** More calls at once than this wait for each other: a thousand TLS handshakes help nobody. */
-const MOST_CONNECTIONS = 32;
+const MAX_CONNECTIONS = 32;
 
 /**
  * API servers close what was idle for 90 seconds; a write that meets that on its way may have been done or not. So we let go first, but not
@@ -33,7 +33,7 @@ export function http1(dial: () => Promise<Socket>, idleMs = IDLE_MS): Http1 {
     return dial();
   };
   // Node's own limit does not count connections that are still being opened.
-  const gate = createGate(MOST_CONNECTIONS);
+  const gate = createGate(MAX_CONNECTIONS);
   const calls = agentOver(connect, { keepAlive: true, timeout: idleMs });
   const watches = agentOver(connect, { keepAlive: false });
   return {

@@ -28,10 +28,10 @@ export const PING_MS = 15_000;
 export const PONG_MS = 10_000;
 
 /** Servers allow about a hundred; more than this on one connection is no gain even where they allow it. */
-const MOST_STREAMS = 250;
+const MAX_STREAMS = 250;
 /** One stream may run so far ahead of its reader. The default would make long lists wait for the network a hundred times. */
 const STREAM_WINDOW = 1024 * 1024;
-const MOST_MEMORY_MB = 512;
+const MAX_MEMORY_MB = 512;
 const CONNECTION_WINDOW = 16 * STREAM_WINDOW;
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
@@ -41,7 +41,7 @@ export async function http2(socket: Socket, origin: string, clock: Clock, timeou
   const session = connect(origin, {
     createConnection: () => socket,
     // Node turns new streams away when those that nobody reads hold more than this; the windows below are the limit that counts.
-    maxSessionMemory: MOST_MEMORY_MB,
+    maxSessionMemory: MAX_MEMORY_MB,
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
   });
   await greeted(session, clock, timeoutMs);
@@ -55,8 +55,8 @@ export async function http2(socket: Socket, origin: string, clock: Clock, timeou
   const isOver = () => session.closed || session.destroyed;
   return {
     get hasRoom() {
-      const allowed = session.remoteSettings.maxConcurrentStreams ?? MOST_STREAMS;
-      return !isOver() && streams < Math.min(allowed, MOST_STREAMS);
+      const allowed = session.remoteSettings.maxConcurrentStreams ?? MAX_STREAMS;
+      return !isOver() && streams < Math.min(allowed, MAX_STREAMS);
     },
     get isIdle() {
       return streams === 0;

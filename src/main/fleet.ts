@@ -183,14 +183,14 @@ function memberFrom(node: Node, fail: Fail): FleetMember {
   const region = text('region', LABEL_VALUE, 'a label value');
   const heartbeat = wholeNumber(
     fields.get('heartbeatPeriodSeconds'),
-    { name: 'heartbeatPeriodSeconds', least: 1, most: 600 },
+    { name: 'heartbeatPeriodSeconds', least: 1, max: 600 },
     fail,
   );
   const labels = labelsFrom(fields.get('labels'), fail);
   return {
     name,
     labels: { ...(region === undefined ? {} : { region }), ...labels },
-    nodes: wholeNumber(fields.get('nodes'), { name: 'nodes', least: 0, most: 1000 }, fail) ?? NODE.nodes,
+    nodes: wholeNumber(fields.get('nodes'), { name: 'nodes', least: 0, max: 1000 }, fail) ?? NODE.nodes,
     cpu: text('cpu', QUANTITY, 'a quantity such as 4 or 500m') ?? NODE.cpu,
     memory: text('memory', QUANTITY, 'a quantity such as 16Gi') ?? NODE.memory,
     ...(region === undefined ? {} : { region }),
@@ -201,13 +201,13 @@ function memberFrom(node: Node, fail: Fail): FleetMember {
 
 function wholeNumber(
   node: Node | undefined,
-  { name, least, most }: { readonly name: string; readonly least: number; readonly most: number },
+  { name, least, max }: { readonly name: string; readonly least: number; readonly max: number },
   fail: Fail,
 ): number | undefined {
   if (node === undefined) return undefined;
   const value = isScalar(node) ? node.value : undefined;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-  return fail(`${name} is a whole number from ${least} to ${most}`, node);
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= max) return value;
+  return fail(`${name} is a whole number from ${least} to ${max}`, node);
 }
 
 function labelsFrom(node: Node | undefined, fail: Fail): Readonly<Record<string, string>> {
@@ -229,7 +229,7 @@ function labelsFrom(node: Node | undefined, fail: Fail): Readonly<Record<string,
 function rulesFrom(node: Node | undefined, fail: Fail): MemberRules {
   if (node === undefined) return {};
   const fields = fieldsOf(node, ['readySeconds', 'pullSeconds'], fail);
-  const seconds = (name: string) => wholeNumber(fields.get(name), { name, least: 0, most: 86_400 }, fail);
+  const seconds = (name: string) => wholeNumber(fields.get(name), { name, least: 0, max: 86_400 }, fail);
   const [readySeconds, pullSeconds] = [seconds('readySeconds'), seconds('pullSeconds')];
   return {
     ...(readySeconds === undefined ? {} : { readySeconds }),

@@ -40,7 +40,7 @@ export function createCredential(): Credential {
   };
 }
 
-const RETRY = { firstMs: 5_000, mostMs: 300_000 };
+const RETRY = { firstMs: 5_000, maxMs: 300_000 };
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 /** When half of its lifetime is over. Never later by a wrong clock of this machine: a lifetime is a difference of the hub's own times. */

@@ -23,7 +23,7 @@ import type { FleetMember } from './fleet.ts';
 import { pretendMember } from './pretend-member.ts';
 
 /** Above this, workloads report as if they had Pods, but none are made. */
-const MOST_WITH_PODS = 20;
+const MAX_WITH_PODS = 20;
 /** Each opens a handful of connections; hundreds at once would hold up everything else for seconds. */
 const AGENTS_STARTING = 8;
 const STOPS_AT_A_TIME = 64;
@@ -85,7 +85,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
     if (signal.aborted) break;
     const { cluster, catalogue } = servers.get(member.name) as RunningCluster;
     const own = directTransport(cluster, AGENT_USER);
-    const statusOnly = fleet.length > MOST_WITH_PODS;
+    const statusOnly = fleet.length > MAX_WITH_PODS;
     const pretend = pretendMember({ ...shared, transport: own }, member, { statusOnly });
     parts.push(pretend);
     const hub = counted(hubFor(member.name), 'hub', metrics);

@@ -46,9 +46,9 @@ describe('flags about placements', () => {
     ['--resource-changes-collection-duration', 'soon', '1m0s'],
     ['--placement-debounce', '2s', '1s'],
     ['--placement-debounce', '', '1s'],
-  ])('%s %s is refused with what is expected', (flag, value, most) => {
+  ])('%s %s is refused with what is expected', (flag, value, max) => {
     expect(parsed(flag, value)).toBe(
-      `error: option '${flag} <duration>' argument '${value}' is invalid. A duration from 0 to ${most} is expected, such as 500ms or 1s.`,
+      `error: option '${flag} <duration>' argument '${value}' is invalid. A duration from 0 to ${max} is expected, such as 500ms or 1s.`,
     );
   });
 

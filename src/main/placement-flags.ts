@@ -48,11 +48,11 @@ export const placing = (command: Command): Command =>
       'workloads run on the hub itself: its PersistentVolumeClaims are not placed, and are removed from clusters that have them',
     );
 
-export function durationUpTo(most: number) {
+export function durationUpTo(max: number) {
   return (text: string): number => {
     const ms = parseDuration(text);
-    if (ms === undefined || ms < 0 || ms > most) {
-      throw new InvalidArgumentError(`A duration from 0 to ${formatDuration(most)} is expected, such as 500ms or 1s.`);
+    if (ms === undefined || ms < 0 || ms > max) {
+      throw new InvalidArgumentError(`A duration from 0 to ${formatDuration(max)} is expected, such as 500ms or 1s.`);
     }
     return ms;
   };

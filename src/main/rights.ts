@@ -36,7 +36,7 @@ const REVIEWS = {
 } as const;
 
 const QUESTIONS_AT_A_TIME = 16;
-const MOST_TOLD = 12;
+const MAX_LISTED = 12;
 
 /** Throws a UserError that names what is missing. A server that does not answer such questions is taken at its word later on. */
 export async function checkRights(transport: Transport, check: RightsCheck): Promise<void> {
@@ -92,8 +92,8 @@ function sentence(missing: readonly Right[]): string {
     verbs.set(name, [...(verbs.get(name) ?? []), right.verb]);
   }
   const parts = [...verbs].map(([name, each]) => `${each.join(', ')} ${name}`);
-  const more = parts.length > MOST_TOLD ? [`and ${parts.length - MOST_TOLD} more`] : [];
-  return [...parts.slice(0, MOST_TOLD), ...more].join('; ');
+  const more = parts.length > MAX_LISTED ? [`and ${parts.length - MAX_LISTED} more`] : [];
+  return [...parts.slice(0, MAX_LISTED), ...more].join('; ');
 }
 
 function nameOf({ group, resource, subresource, namespace }: Right): string {

@@ -10,7 +10,7 @@ export interface RunFlags {
 }
 
 const LEAST_MS = 1000;
-const MOST_MS = 24 * 3_600_000;
+const MAX_MS = 24 * 3_600_000;
 
 export const staging = (command: Command): Command =>
   command.option(
@@ -18,9 +18,9 @@ export const staging = (command: Command): Command =>
     `how long a staged update run waits for a cluster before it counts as stuck (default: ${formatDuration(DEFAULT_STUCK_AFTER_MS)})`,
     (text: string): number => {
       const ms = parseDuration(text);
-      if (ms === undefined || ms < LEAST_MS || ms > MOST_MS) {
+      if (ms === undefined || ms < LEAST_MS || ms > MAX_MS) {
         throw new InvalidArgumentError(
-          `A duration from ${formatDuration(LEAST_MS)} to ${formatDuration(MOST_MS)} is expected, such as 10m.`,
+          `A duration from ${formatDuration(LEAST_MS)} to ${formatDuration(MAX_MS)} is expected, such as 10m.`,
         );
       }
       return ms;

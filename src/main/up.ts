@@ -49,9 +49,9 @@ export interface UpOptions extends EmbeddedOptions, MembershipFlags, PlacementFl
 }
 
 const USUAL_MEMBERS = 3;
-const MOST_PORT = 65_535;
+const MAX_PORT = 65_535;
 /** More get a process of their own. */
-const MOST_IN_ONE_PROCESS = 50;
+const MAX_IN_ONE_PROCESS = 50;
 
 /** The controllers of the hub, in process. On a cluster of one's own they get a role instead. */
 const HUB_USER: User = {
@@ -72,7 +72,7 @@ export async function up(options: UpOptions): Promise<void> {
   // A damaged file is no obstacle for whoever names the fleet anew.
   const kept = await (asked === undefined ? keptFleet(options) : keptFleet(options).catch(() => undefined));
   const fleet = asked ?? kept ?? usualFleet(USUAL_MEMBERS);
-  const isLarge = fleet.length > MOST_IN_ONE_PROCESS;
+  const isLarge = fleet.length > MAX_IN_ONE_PROCESS;
   if (isLarge) checkRoomFor(fleet.length, options);
   const log = jsonLog(options.logLevel, {});
   const metrics = new Registry();
@@ -147,8 +147,8 @@ const FILES_OTHERWISE = 200;
 
 /** Better told now than by connections that fail at random. */
 function checkRoomFor(members: number, { port }: UpOptions): void {
-  if (port === MOST_PORT) {
-    const message = `the members of a large fleet are at the port after the hub's: give a --port below ${MOST_PORT}`;
+  if (port === MAX_PORT) {
+    const message = `the members of a large fleet are at the port after the hub's: give a --port below ${MAX_PORT}`;
     throw new UserError('BadFlag', message);
   }
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };

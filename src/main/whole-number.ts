@@ -1,10 +1,10 @@
 // A flag that takes a whole number within bounds.
 import { InvalidArgumentError } from 'commander';
 
-export const wholeNumber = (least: number, most: number) => (text: string) => {
+export const wholeNumber = (least: number, max: number) => (text: string) => {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < least || value > most) {
-    throw new InvalidArgumentError(`a whole number from ${least} to ${most} is expected`);
+  if (!Number.isInteger(value) || value < least || value > max) {
+    throw new InvalidArgumentError(`a whole number from ${least} to ${max} is expected`);
   }
   return value;
 };

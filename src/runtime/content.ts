@@ -20,7 +20,7 @@ interface Entry {
   readonly bytes: number;
 }
 
-export function createContents(mostBytes: number, look: (place: Place) => Promise<KubeObject | null>): Contents {
+export function createContents(maxBytes: number, look: (place: Place) => Promise<KubeObject | null>): Contents {
   // In the order of use: the first was not used for the longest time.
   const entries = new Map<string, Entry>();
   const inFlight = new Map<string, Promise<KubeObject | null>>();
@@ -29,11 +29,11 @@ export function createContents(mostBytes: number, look: (place: Place) => Promis
   function keep(text: string, object: KubeObject): void {
     forget(text);
     const entry = { object, bytes: roughBytes(object) };
-    if (entry.bytes > mostBytes) return;
+    if (entry.bytes > maxBytes) return;
     entries.set(text, entry);
     bytes += entry.bytes;
     for (const oldest of entries.keys()) {
-      if (bytes <= mostBytes) break;
+      if (bytes <= maxBytes) break;
       forget(oldest);
     }
   }

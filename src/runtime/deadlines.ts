@@ -17,7 +17,7 @@ export interface Deadlines {
 }
 
 /** A timer may be early by a little, which is waited for. */
-const MOST_EARLY_MS = 50;
+const MAX_EARLY_MS = 50;
 
 export function createDeadlines(clock: Clock, name: string, onDue: (key: string) => void): Deadlines {
   /** A binary heap. Replaced entries stay in it until they surface or make up more than half of it. */
@@ -29,7 +29,7 @@ export function createDeadlines(clock: Clock, name: string, onDue: (key: string)
   function fire(): void {
     const now = clock.now();
     // It has waited for as long as it was to: whoever set the clock back meanwhile does not make it wait for that once more.
-    const isSetBack = timer !== undefined && timer.at - now > MOST_EARLY_MS;
+    const isSetBack = timer !== undefined && timer.at - now > MAX_EARLY_MS;
     const until = isSetBack ? (timer?.at ?? now) : now;
     timer = undefined;
     const due: string[] = [];

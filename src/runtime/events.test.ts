@@ -152,7 +152,7 @@ describe('a recorder of Events', () => {
 
   test('remembers a bounded number', async () => {
     await using cluster = await aCluster();
-    const { recorder } = recording(cluster, { most: 20 });
+    const { recorder } = recording(cluster, { max: 20 });
     for (let i = 0; i < 200; i++) recorder.record('c', about(`o${i}`));
     await turns(100);
     expect(recorder.known).toBe(20);

@@ -32,7 +32,7 @@ export interface RecorderOptions {
   mayWrite(): boolean;
   readonly signal: AbortSignal;
   /** How many different Events are remembered. */
-  readonly most?: number;
+  readonly max?: number;
   /** The same Event is written again no sooner than this. */
   readonly repeatMs?: number;
   /** About one object: this many Events at once, then one per `refillMs`. */
@@ -63,7 +63,7 @@ const LONGEST_MESSAGE = 1024;
 const LONGEST_NAME = 253;
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { deps, metrics, most = 1000, repeatMs = 60_000, burst = 25, refillMs = 300_000 } = options;
+  const { deps, metrics, max = 1000, repeatMs = 60_000, burst = 25, refillMs = 300_000 } = options;
   const { clock } = deps;
   const known = new Map<string, Known>();
   const allowances = new Map<string, Allowance>();
@@ -137,7 +137,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (allowance === undefined) {
       allowance = { left: burst, refilledAt: now };
       allowances.set(about, allowance);
-      evict(allowances, most);
+      evict(allowances, max);
     }
     const refills = Math.floor((now - allowance.refilledAt) / refillMs);
     if (refills > 0) {
@@ -170,7 +170,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       }
       known.delete(text);
       known.set(text, entry);
-      for (const gone of evict(known, most)) repeats.clear(gone);
+      for (const gone of evict(known, max)) repeats.clear(gone);
       entry.count++;
       entry.lastAt = now;
       if (isNew || now - entry.writtenAt >= repeatMs) queue(entry);
@@ -185,10 +185,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 }
 
-function evict<V>(entries: Map<string, V>, most: number): string[] {
+function evict<V>(entries: Map<string, V>, max: number): string[] {
   const gone: string[] = [];
   for (const oldest of entries.keys()) {
-    if (entries.size <= most) break;
+    if (entries.size <= max) break;
     entries.delete(oldest);
     gone.push(oldest);
   }

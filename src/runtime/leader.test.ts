@@ -297,7 +297,7 @@ class Parked implements Transport {
 
 describe('at any instant of true time', () => {
   // (15 s − 10 s + 2 s) / 2 = 3.5 s of error in a span, each: clocks that are off by at most half of that.
-  const MOST_SKEW_MS = 1750;
+  const MAX_SKEW_MS = 1750;
 
   test('at most one candidate may write, with skewed clocks, lost and late calls, partitions and crashes at any point', async () => {
     await fc.assert(
@@ -315,7 +315,7 @@ describe('at any instant of true time', () => {
         const step = async (withFaults: boolean) => {
           cluster.clock.advance(250);
           for (const each of all) {
-            if (withFaults && dice.next() < 0.05) each.clock.offset = (dice.next() * 2 - 1) * MOST_SKEW_MS;
+            if (withFaults && dice.next() < 0.05) each.clock.offset = (dice.next() * 2 - 1) * MAX_SKEW_MS;
             if (withFaults && dice.next() < 0.02) each.transport.isCut = !each.transport.isCut;
             if (!withFaults) Object.assign(each.transport, { isCut: false, isLossy: false });
             each.clock.tick();

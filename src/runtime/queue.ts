@@ -70,8 +70,8 @@ interface Entry {
   hasNews: boolean;
 }
 
-const BACK_OFF: BackOff = { firstMs: 200, mostMs: 60_000 };
-const SLOWLY: BackOff = { firstMs: 30_000, mostMs: 600_000 };
+const BACK_OFF: BackOff = { firstMs: 200, maxMs: 60_000 };
+const SLOWLY: BackOff = { firstMs: 30_000, maxMs: 600_000 };
 const MOST_HURRIES = 16;
 /** From this many failures in a row on, news wait a moment too: they may be echoes of our own failing attempts. */
 const FAILURES_BEFORE_QUIET = 4;

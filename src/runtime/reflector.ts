@@ -60,7 +60,7 @@ export interface Reflector {
   readonly done: Promise<void>;
 }
 
-const BACK_OFF: BackOff = { firstMs: 500, mostMs: 30_000 };
+const BACK_OFF: BackOff = { firstMs: 500, maxMs: 30_000 };
 
 export function startReflector<T extends Projected>(options: ReflectorOptions<T>): Reflector {
   const { cache, transport, clock, random, pace, log, signal, backOff = BACK_OFF } = options;

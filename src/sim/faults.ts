@@ -127,7 +127,7 @@ const FIRSTS = 4;
 const HIT_FIRSTS = { write: 0.4, batch: 0.2 };
 /** A connection likes to break when much is under way on it: that several writes of one step are lost would else hardly ever be. */
 const CROWDED = 4;
-const MOST_CROWDED = 12;
+const MAX_CROWDED = 12;
 
 export interface FaultOptions {
   readonly random: Random;
@@ -144,8 +144,8 @@ export function randomFaults({ random, startsAt = 0, endsAt, rates = usualRates 
   const hit = (rate: number): boolean => rate > 0 && random.next() < rate;
   const span = (): number => {
     const size = random.next();
-    const most = size < 0.5 ? 100 : size < 0.9 ? 5_000 : 60_000;
-    return Math.ceil(random.next() * most);
+    const max = size < 0.5 ? 100 : size < 0.9 ? 5_000 : 60_000;
+    return Math.ceil(random.next() * max);
   };
   // Some worlds are hard on what is seldom done: what happens twice in a world would else hardly ever meet each fault.
   const isHardOnFirsts = random.next() < 0.5;
@@ -170,7 +170,7 @@ export function randomFaults({ random, startsAt = 0, endsAt, rates = usualRates 
       let thrown = random.next();
       for (const fault of callFaults) {
         if (!canHit(request.verb, fault)) continue;
-        const often = fault === 'lose-all' ? Math.min(1 + besides * CROWDED, MOST_CROWDED) : 1;
+        const often = fault === 'lose-all' ? Math.min(1 + besides * CROWDED, MAX_CROWDED) : 1;
         const rate = mixed.call[fault] * (isWrite ? often : 0.5);
         if (thrown < rate) return fateOf(fault, request, span);
         thrown -= rate;

@@ -14,7 +14,7 @@ import { placementOnAll as placement, type ShopFleet, startShopFleet } from './s
 
 /** Placements that are made at once while the server throttles, and how often until it has refused something. */
 const BURST = 4;
-const MOST_BURSTS = Math.ceil(6 * slowness());
+const MAX_BURSTS = Math.ceil(6 * slowness());
 
 describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
   let fleet: ShopFleet;
@@ -74,7 +74,7 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
     try {
       // Requests that never meet are not refused: the busier the machine, the more it takes.
       while (!(await isRefusing())) {
-        expect(names.length).toBeLessThan(MOST_BURSTS * BURST);
+        expect(names.length).toBeLessThan(MAX_BURSTS * BURST);
         const burst = Array.from({ length: BURST }, (_, index) => `burst-${names.length + index}`);
         names.push(...burst);
         await fleet.apply(...burst.flatMap((name) => [namespace(name), placement(name, [namespace(name)])]));

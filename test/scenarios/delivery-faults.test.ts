@@ -284,18 +284,18 @@ describe('a member that is offline', () => {
 
 describe('an agent that is killed', () => {
   /** Lives for so many writes; whatever it tries after that is lost with it. False = it had no more to write. */
-  async function lives(it: Delivery, most: number): Promise<boolean> {
+  async function lives(it: Delivery, max: number): Promise<boolean> {
     let writes = 0;
     it.fleet.meddle = (who, { verb, at }) => {
       if (!who.startsWith('c1') || verb === 'get' || verb === 'list') return undefined;
       if (at.resource.plural === 'events' || at.resource.plural === 'internalmemberclusters') return undefined;
-      return ++writes > most ? new ApiError(503, 'ServiceUnavailable', 'killed') : undefined;
+      return ++writes > max ? new ApiError(503, 'ServiceUnavailable', 'killed') : undefined;
     };
     it.fleet.startAgent('c1');
     await it.fleet.settles();
     await it.fleet.stopAgent('c1');
     it.fleet.meddle = undefined;
-    return writes > most;
+    return writes > max;
   }
 
   scenario.for([namespacedFamily])('after each of its writes ends as one that lives', { members: 1 }, async (it) => {

@@ -41,12 +41,12 @@ async function check(it: Delivery, run: Staging, revision: string, wasApproved: 
     const available = told?.conditions?.find(({ type }) => type === 'Available');
     return !(available?.status === 'True' && available.observedGeneration === metadata.generation);
   });
-  for (const [stage, most] of Object.entries(MOST)) {
+  for (const [stage, max] of Object.entries(MOST)) {
     const underWay = isNew.filter(({ spec }) => stageOf(spec.targetCluster) === stage);
-    expect(underWay.length).toBeLessThanOrEqual(most);
+    expect(underWay.length).toBeLessThanOrEqual(max);
     const recorded = status.stagesStatus?.find(({ stageName }) => stageName === stage)?.clusters ?? [];
     const started = recorded.filter((cluster) => isTrue(cluster, 'Started') && !isTrue(cluster, 'Succeeded'));
-    expect(started.length).toBeLessThanOrEqual(most);
+    expect(started.length).toBeLessThanOrEqual(max);
   }
   const hasBegunB = hasIt.some(({ spec }) => stageOf(spec.targetCluster) === 'b');
   if (hasBegunB) {

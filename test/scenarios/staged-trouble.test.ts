@@ -195,13 +195,13 @@ describe('a hub that dies', () => {
   for (const family of families) {
     test(`at any of its writes leaves a run that goes on to the same end (${family.run.kind})`, async () => {
       let isComplete = false;
-      for (let most = 0; !isComplete; most += family.run.namespaced ? 5 : 2) {
+      for (let max = 0; !isComplete; max += family.run.namespaced ? 5 : 2) {
         await using it = await aDelivery(family, { members: { c1: { env: 'canary' }, c2: { env: 'prod' } } });
         const run = await prepared(it, TWO_STAGES);
         let writes = 0;
         isComplete = true;
         it.fleet.meddle = (who, { verb }) => {
-          if (who !== 'hub' || verb === 'get' || verb === 'list' || ++writes <= most) return undefined;
+          if (who !== 'hub' || verb === 'get' || verb === 'list' || ++writes <= max) return undefined;
           isComplete = false;
           return new ApiError(500, 'InternalError', 'it is dying');
         };

@@ -92,11 +92,11 @@ function checkBinding(
 }
 
 // Differs from Kubernetes, which compares as long as it takes: a few kilobytes of lists would keep this server busy for hours.
-const MOST_ATOMS = 50_000;
-const BEYOND_COMPARING = `the rules stand for more than ${MOST_ATOMS} permissions, too many to compare with those of the user`;
+const MAX_ATOMS = 50_000;
+const BEYOND_COMPARING = `the rules stand for more than ${MAX_ATOMS} permissions, too many to compare with those of the user`;
 
 const isBeyondComparing = (rules: readonly PolicyRule[]): boolean =>
-  rules.reduce((sum, rule) => sum + atomCount(rule), 0) > MOST_ATOMS;
+  rules.reduce((sum, rule) => sum + atomCount(rule), 0) > MAX_ATOMS;
 
 const attempt = (user: User, missing: readonly Atom[]): string =>
   `user ${quote(user.name)} (groups=${quoteAll(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${describeAtoms(missing)}`;

@@ -2,18 +2,18 @@
 
 interface Bounds {
   readonly least: number;
-  readonly most: number;
+  readonly max: number;
   readonly names?: readonly string[];
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const FIELDS: readonly Bounds[] = [
-  { least: 0, most: 59 },
-  { least: 0, most: 23 },
-  { least: 1, most: 31 },
-  { least: 1, most: 12, names: MONTHS },
-  { least: 0, most: 6, names: DAYS },
+  { least: 0, max: 59 },
+  { least: 0, max: 23 },
+  { least: 1, max: 31 },
+  { least: 1, max: 12, names: MONTHS },
+  { least: 0, max: 6, names: DAYS },
 ];
 const DESCRIPTORS: ReadonlySet<string> = new Set([
   ...['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'],
@@ -64,7 +64,7 @@ function partError(part: string, bounds: Bounds): string | undefined {
   }
   const [start, end] = [first as number, last as number];
   if (start < bounds.least) return `beginning of range (${start}) below minimum (${bounds.least}): ${part}`;
-  if (end > bounds.most) return `end of range (${end}) above maximum (${bounds.most}): ${part}`;
+  if (end > bounds.max) return `end of range (${end}) above maximum (${bounds.max}): ${part}`;
   if (start > end) return `beginning of range (${start}) beyond end of range (${end}): ${part}`;
   return undefined;
 }

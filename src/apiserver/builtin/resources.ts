@@ -95,8 +95,8 @@ function fitCauses(field: string, name: string, request: string | number, limit:
     const why = 'Limit must be set for non overcommitable resources';
     return mayOvercommit(name) ? [] : [required(`${field}.limits`, why)];
   }
-  const [asked, most] = [parseQuantity(request), parseQuantity(limit)] as [Quantity, Quantity];
-  const order = asked && most ? compareQuantities(asked, most) : 0;
+  const [asked, max] = [parseQuantity(request), parseQuantity(limit)] as [Quantity, Quantity];
+  const order = asked && max ? compareQuantities(asked, max) : 0;
   const shown = () => [canonicalQuantity(request), canonicalQuantity(limit)] as const;
   if (order !== 0 && !mayOvercommit(name)) {
     return [invalidValue(`${field}.requests`, shown()[0], `must be equal to ${name} limit of ${shown()[1]}`)];

@@ -81,9 +81,9 @@ const COUNTS = ['replicas', 'updatedReplicas', 'readyReplicas', 'availableReplic
 function deploymentStatusCauses(object: KubeObject): Causes {
   const status = (object.status ?? {}) as Readonly<Record<string, number | undefined>>;
   const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
-  const notMoreThan = (field: string, most: number, what: string): Causes => {
+  const notMoreThan = (field: string, max: number, what: string): Causes => {
     const value = status[field] ?? 0;
-    return value > most ? [invalidValue(`status.${field}`, value, `cannot be greater than ${what}`)] : [];
+    return value > max ? [invalidValue(`status.${field}`, value, `cannot be greater than ${what}`)] : [];
   };
   return [
     ...nonNegative('status.observedGeneration', status['observedGeneration']),

@@ -5,7 +5,7 @@ import type { PatchType } from '../../api/transport.ts';
 import { AbortError, ApiError, messageOf } from '../../base/errors.ts';
 import { isObject, type Json } from '../../base/json.ts';
 import { repeatedKeys } from '../../base/json-duplicates.ts';
-import { MOST_DEPTH } from '../../base/json-nesting.ts';
+import { MAX_DEPTH } from '../../base/json-nesting.ts';
 import { parseYaml } from '../../base/yaml.ts';
 import { jsonFault } from './json-fault.ts';
 import type { BodyFormat } from './negotiate.ts';
@@ -110,7 +110,7 @@ export function decodeOptions(bytes: Buffer, format: BodyFormat): Readonly<Recor
 
 function jsonOf(bytes: Buffer, refuse: (fault: string) => ApiError, onRepeated?: OnRepeated): unknown {
   if (isDeep(bytes)) {
-    const fault = jsonFault(bytes, MOST_DEPTH);
+    const fault = jsonFault(bytes, MAX_DEPTH);
     if (fault) throw refuse(fault);
   }
   let value: unknown;
@@ -120,7 +120,7 @@ function jsonOf(bytes: Buffer, refuse: (fault: string) => ApiError, onRepeated?:
     const repeated = onRepeated ? repeatedKeys(text, value) : [];
     if (repeated.length > 0) onRepeated?.(repeated);
   } catch (error) {
-    throw refuse(jsonFault(bytes, MOST_DEPTH) ?? messageOf(error));
+    throw refuse(jsonFault(bytes, MAX_DEPTH) ?? messageOf(error));
   }
   return value;
 }
@@ -130,7 +130,7 @@ function isDeep(bytes: Buffer): boolean {
   let brackets = 0;
   for (const bracket of [0x7b, 0x5b]) {
     for (let at = bytes.indexOf(bracket); at >= 0; at = bytes.indexOf(bracket, at + 1)) {
-      if (++brackets > MOST_DEPTH) return true;
+      if (++brackets > MAX_DEPTH) return true;
     }
   }
   return false;

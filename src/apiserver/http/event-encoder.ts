@@ -35,14 +35,14 @@ export interface EventEncoder {
 
 export interface EncoderOptions {
   now(): number;
-  readonly mostEvents?: number;
-  readonly mostBytes?: number;
+  readonly maxEvents?: number;
+  readonly maxBytes?: number;
 }
 
 export function createEventEncoder({
   now,
-  mostEvents = 2_048,
-  mostBytes = 16 * 1024 * 1024,
+  maxEvents = 2_048,
+  maxBytes = 16 * 1024 * 1024,
 }: EncoderOptions): EventEncoder {
   // By the object itself, not by its name: two clusters, or a deletion and a new life, never meet here. Oldest first.
   const kept = new Map<Stored, Map<string, Uint8Array>>();
@@ -73,7 +73,7 @@ export function createEventEncoder({
       kept.set(stored, forms);
       forms.set(key, bytes);
       keptBytes += bytes.length;
-      while (kept.size > mostEvents || (keptBytes > mostBytes && kept.size > 1)) forget();
+      while (kept.size > maxEvents || (keptBytes > maxBytes && kept.size > 1)) forget();
       return bytes;
     },
   };

@@ -49,7 +49,7 @@ export interface Handler {
 }
 
 /** Pipelined requests on one connection. Clients that we know send none. */
-const MOST_WAITING = 64;
+const MAX_WAITING = 64;
 
 const OVERLOADED = 'the server has received too many requests and has asked us to try again later';
 
@@ -183,7 +183,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if (response.socket) return handle(request, response);
     const { socket } = request;
     const count = (waiting.get(socket) ?? 0) + 1;
-    if (count > MOST_WAITING) return socket.destroy();
+    if (count > MAX_WAITING) return socket.destroy();
     waiting.set(socket, count);
     response.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
@@ -298,14 +298,14 @@ function selectedName(query: Query): string | undefined {
 const isBuiltinGroup = ({ cluster }: HttpCluster, group: string): boolean =>
   cluster.registry.all().some((each) => each.group === group && !each.custom);
 
-const MOST_DISCARDED = 64 * 1024 * 1024;
+const MAX_DISCARDED = 64 * 1024 * 1024;
 
 /**
  * Reads on without keeping anything, and ends the answer after that: a client that is cut off while it sends would never see why. A response that has
  * ended closes the connection of a client that keeps none.
  */
 function discardRest(request: IncomingMessage, response: ServerResponse, bodyBytes: number): void {
-  let left = Math.max(MOST_DISCARDED, bodyBytes);
+  let left = Math.max(MAX_DISCARDED, bodyBytes);
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) request.socket.destroy();

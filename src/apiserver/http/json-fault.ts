@@ -6,8 +6,8 @@ const END = 'unexpected end of JSON input';
 
 type Expect = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'separator';
 
-/** Nesting deeper than `mostDepth` is a fault too. undefined = the bytes are JSON. */
-export function jsonFault(bytes: Uint8Array, mostDepth: number): string | undefined {
+/** Nesting deeper than `maxDepth` is a fault too. undefined = the bytes are JSON. */
+export function jsonFault(bytes: Uint8Array, maxDepth: number): string | undefined {
   const open: number[] = [];
   let expect: Expect = 'value';
   let at = 0;
@@ -42,7 +42,7 @@ export function jsonFault(bytes: Uint8Array, mostDepth: number): string | undefi
       expect = 'colon';
     } else if (byte === 0x7b || byte === 0x5b) {
       open.push(byte);
-      if (open.length > mostDepth) return invalid('exceeded max depth');
+      if (open.length > maxDepth) return invalid('exceeded max depth');
       expect = byte === 0x7b ? 'key or end' : 'value or end';
       at++;
     } else {

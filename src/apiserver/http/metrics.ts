@@ -66,7 +66,7 @@ export function createMetrics(gauges: Gauges): Metrics {
       }
       one.count++;
       one.sumMs += milliseconds;
-      const bucket = BUCKETS_MS.findIndex((most) => milliseconds <= most);
+      const bucket = BUCKETS_MS.findIndex((max) => milliseconds <= max);
       if (bucket >= 0) one.buckets[bucket] = (one.buckets[bucket] as number) + 1;
     },
     async text(clusterGauges) {
@@ -98,9 +98,9 @@ function requestDurations(series: ReadonlyMap<string, Series>): string {
     const labels = labelText(facts);
     let upTo = 0;
     return [
-      ...BUCKETS_MS.map((most, index) => {
+      ...BUCKETS_MS.map((max, index) => {
         upTo += buckets[index] as number;
-        return `${name}_bucket{${labels},le="${most / 1000}"} ${upTo}`;
+        return `${name}_bucket{${labels},le="${max / 1000}"} ${upTo}`;
       }),
       `${name}_bucket{${labels},le="+Inf"} ${count}`,
       `${name}_sum{${labels}} ${sumMs / 1000}`,

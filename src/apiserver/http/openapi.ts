@@ -34,7 +34,7 @@ export function createOpenApi(): OpenApiServer {
     if (!entry) {
       entry = createEntry(each, (schema) => hashOf(schema, schemaHashes));
       known.push(entry);
-      if (known.length > MOST_VARIANTS) known.shift();
+      if (known.length > MAX_VARIANTS) known.shift();
     }
     return entry;
   };
@@ -91,7 +91,7 @@ function sendOldDocument(exchange: Exchange): void {
 }
 
 // Versions of one group share their first resource, and so may CRDs that were changed a few times.
-const MOST_VARIANTS = 16;
+const MAX_VARIANTS = 16;
 
 interface Entry {
   readonly of: GroupVersion;

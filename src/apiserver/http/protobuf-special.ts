@@ -2,7 +2,7 @@
 // something else may stand. Each has the fields that it travels with, and a function from those to its JSON.
 import type { FieldFact, Special, TypeFact } from '../../api/builtin/facts.ts';
 import { kubeTime } from '../../base/clock.ts';
-import { isNestedDeeper, MOST_DEPTH } from '../../base/json-nesting.ts';
+import { isNestedDeeper, MAX_DEPTH } from '../../base/json-nesting.ts';
 import { canonicalQuantity, quantityError } from '../../base/quantity.ts';
 import { malformed } from './protobuf-wire.ts';
 
@@ -66,7 +66,7 @@ function intOrString(parts: Parts): unknown {
 function json(parts: Parts): unknown {
   const text = Buffer.from((parts['raw'] ?? '') as string, 'base64').toString('utf8');
   if (text === '') return null;
-  if (isNestedDeeper(text, MOST_DEPTH)) throw malformed('JSON inside of it is nested too deeply');
+  if (isNestedDeeper(text, MAX_DEPTH)) throw malformed('JSON inside of it is nested too deeply');
   try {
     return JSON.parse(text) as unknown;
   } catch {

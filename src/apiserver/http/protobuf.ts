@@ -23,7 +23,7 @@ export interface DecodedObject {
 /** Kubernetes' own types nest in about 20 levels; schemas in CRDs add theirs. */
 const DEEPEST = 100;
 /** Two bytes of a body can become a container with all its empty parts: bounds what a body can cost. */
-const MOST_MESSAGES = 200_000;
+const MAX_MESSAGES = 200_000;
 const LONGEST_ECHO = 253;
 
 type Fields = ReadonlyMap<number, FieldFact>;
@@ -123,7 +123,7 @@ function readMessage(
   depth: number,
 ): void {
   if (depth > DEEPEST) throw malformed('it is nested too deeply');
-  if (++decoding.messages > MOST_MESSAGES) throw malformed('it has too many parts');
+  if (++decoding.messages > MAX_MESSAGES) throw malformed('it has too many parts');
   const { reader } = decoding;
   while (reader.at < end) {
     reader.tag(end);

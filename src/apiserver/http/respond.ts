@@ -79,18 +79,18 @@ export function asApiError(thrown: unknown): ApiError {
 
 // ---- warnings
 
-const MOST_WARNING_BYTES = 4096;
+const MAX_WARNING_BYTES = 4096;
 const LONGEST_WHEN_MANY = 256;
 
 function shortened(texts: ReadonlySet<string>): string[] {
   const whole = [...texts].map(warningValue);
-  if (totalLength(whole) <= MOST_WARNING_BYTES) return whole;
+  if (totalLength(whole) <= MAX_WARNING_BYTES) return whole;
   const kept: string[] = [];
   let length = 0;
   for (const text of texts) {
     const value = warningValue(text.slice(0, LONGEST_WHEN_MANY));
     length += value.length;
-    if (length > MOST_WARNING_BYTES) break;
+    if (length > MAX_WARNING_BYTES) break;
     kept.push(value);
   }
   return kept;

@@ -427,7 +427,7 @@ describe('one event for many watchers', () => {
     const { cluster } = aCluster();
     const found = cluster.registry.find('', 'v1', 'configmaps')!;
     const shape = eventShape({ at: { ...found, namespace: '' }, form: 'json', version: '', include: 'Metadata' });
-    const encoder = createEventEncoder({ now: wallClock.now, mostEvents: 2 });
+    const encoder = createEventEncoder({ now: wallClock.now, maxEvents: 2 });
     const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ type: 'ADDED' as const, stored: stored(name), revision: 1 }));
     for (const event of [a, a, b, b]) encoder.encode(shape, event!, false);
     expect(encoder.made).toBe(2);

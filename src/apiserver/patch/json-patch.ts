@@ -5,15 +5,15 @@ import { isObject, type Json } from '../../base/json.ts';
 import { JsonPatchError, patched, type RawOperation } from '../../base/json-patch.ts';
 import { jsonKind } from './json-kind.ts';
 
-const MOST_OPERATIONS = 10_000;
+const MAX_OPERATIONS = 10_000;
 
 /** The original with all operations done. Throws ApiError: 400 malformed, 413 too many operations, 422 when one does not apply. */
 export function applyJsonPatch(original: Json, patch: Json): Json {
   if (patch === null) return original;
   if (!Array.isArray(patch)) throw undecodable(patch, '[]handlers.jsonPatchOp');
-  if (patch.length > MOST_OPERATIONS) {
+  if (patch.length > MAX_OPERATIONS) {
     throw tooLarge(
-      `Request entity too large: The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`,
+      `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`,
     );
   }
   for (const operation of patch as readonly Json[]) {

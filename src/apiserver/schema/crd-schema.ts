@@ -354,7 +354,7 @@ const holderOf = (node: SchemaNode): SchemaNode =>
 
 // ---- selectable fields
 
-const MOST_SELECTABLE = 8;
+const MAX_SELECTABLE = 8;
 
 export function selectableFieldCauses(
   fields: readonly { readonly jsonPath: string }[],
@@ -385,11 +385,11 @@ export function selectableFieldCauses(
     if (seen.has(jsonPath)) causes.push(duplicate(where, jsonPath));
     seen.add(jsonPath);
   }
-  if (seen.size > MOST_SELECTABLE) {
+  if (seen.size > MAX_SELECTABLE) {
     causes.push({
       reason: 'FieldValueTooMany',
       field: path,
-      message: `Too many: ${seen.size}: must have at most ${MOST_SELECTABLE} items`,
+      message: `Too many: ${seen.size}: must have at most ${MAX_SELECTABLE} items`,
     });
   }
   return causes;

@@ -167,15 +167,15 @@ function selectableFieldsOf(versions: readonly CrdVersion[]): NonNullable<Behavi
   return fields;
 }
 
-const MOST_REPLICAS = 2 ** 31 - 1;
+const MAX_REPLICAS = 2 ** 31 - 1;
 
 function scaleCauses(object: KubeObject, scale: ScaleShape): readonly FieldCause[] {
   return [scale.specReplicasPath, scale.statusReplicasPath].flatMap((path) => {
     const replicas = compileFirst(path)(object);
     if (typeof replicas !== 'number') return [];
     if (replicas < 0) return [invalidValue(path, replicas, 'should be a non-negative integer')];
-    return replicas > MOST_REPLICAS
-      ? [invalidValue(path, replicas, `should be less than or equal to ${MOST_REPLICAS}`)]
+    return replicas > MAX_REPLICAS
+      ? [invalidValue(path, replicas, `should be less than or equal to ${MAX_REPLICAS}`)]
       : [];
   });
 }

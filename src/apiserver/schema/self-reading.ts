@@ -81,6 +81,6 @@ export function readTime(value: unknown, micro: boolean): Reading {
     ['minute', minute, 0, 59],
     ['second', second, 0, 59],
   ] as const;
-  const beyond = limits.find(([, actual, least, most]) => actual < least || actual > most);
+  const beyond = limits.find(([, actual, least, max]) => actual < least || actual > max);
   return beyond === undefined ? undefined : { ends: `parsing time ${quoted}: ${beyond[0]} out of range` };
 }

@@ -25,7 +25,7 @@ export function prefixesOf(key: string): KeyPrefixes {
 const DEFAULT_CHANGES = 100_000;
 const DEFAULT_BYTES = 64 * 1024 * 1024;
 /** For so many prefixes without a change in the window it is known since when there was none. */
-const MOST_QUIET = 20_000;
+const MAX_QUIET = 20_000;
 
 export class History {
   readonly #maxChanges: number;
@@ -91,7 +91,7 @@ export class History {
     bucket.shift();
     if (bucket.length > 0) return;
     this.#quiet.add(prefix);
-    if (this.#quiet.size > MOST_QUIET) this.#forgetQuietest();
+    if (this.#quiet.size > MAX_QUIET) this.#forgetQuietest();
   }
 
   #forgetQuietest(): void {

@@ -54,7 +54,7 @@ export interface FollowingOptions {
   readonly random: Random;
 }
 
-const BACK_OFF = { firstMs: 2_000, mostMs: 5 * 60_000 };
+const BACK_OFF = { firstMs: 2_000, maxMs: 5 * 60_000 };
 const JITTER = 0.1;
 
 interface Poll {

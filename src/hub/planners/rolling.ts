@@ -2,7 +2,7 @@
 // Guarantees: because of us, never more than `maxUnavailable` clusters lack an available copy (one at a time where that is 0 and content
 // changes in place), and never more than `maxSurge` clusters beyond the target have one. What is already down may always be mended.
 import type { Hold } from '../../api/hold.ts';
-import { MOST_DECISIONS } from '../../api/policy-snapshot.ts';
+import { MAX_DECISIONS } from '../../api/policy-snapshot.ts';
 import { countRoundedUp, type IntOrPercent } from '../../base/int-or-percent.ts';
 import { gatesOf, readyAt } from './gates.ts';
 import { isOutdated, type Plan, type Planner, type Row } from './planner.ts';
@@ -172,6 +172,6 @@ function split<T>(items: readonly T[], fits: (item: T) => boolean): readonly [re
 function isWordOf(named: readonly string[], picked: readonly Row[]): boolean {
   const names = new Set(named);
   const clusters = new Set(picked.map(({ cluster }) => cluster));
-  const isKnown = ({ cluster, deleting }: Row) => deleting || names.has(cluster) || names.size >= MOST_DECISIONS;
+  const isKnown = ({ cluster, deleting }: Row) => deleting || names.has(cluster) || names.size >= MAX_DECISIONS;
   return named.every((name) => clusters.has(name)) && picked.every(isKnown);
 }

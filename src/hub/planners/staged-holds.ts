@@ -8,9 +8,9 @@ import type { Row } from './planner.ts';
 import type { Gate, Rival, StagedLimits } from './staged-plan.ts';
 import type { ClusterTree, StageTree } from './staged-tree.ts';
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 export const named = (clusters: readonly string[]): string =>
-  `${clusters.slice(0, MOST_NAMED).join(', ')}${clusters.length > MOST_NAMED ? ', ...' : ''}`;
+  `${clusters.slice(0, MAX_NAMED).join(', ')}${clusters.length > MAX_NAMED ? ', ...' : ''}`;
 
 /** It has been given what it should have. */
 export const hasWanted = ({ has, wants, state, deleting }: Row): boolean =>
@@ -50,7 +50,7 @@ export const waysPast = ({ isStopped, howToStart }: Rival): readonly string[] =>
 interface Used {
   readonly stage: StageTree;
   readonly underWay: readonly ClusterTree[];
-  readonly most: number;
+  readonly max: number;
   /** Of the first that is under way. */
   readonly first: Row | undefined;
 }
@@ -104,7 +104,7 @@ export const stagedHolds = (limits: StagedLimits) => ({
     };
   },
 
-  concurrencyUsed(row: Row, { stage, underWay, most, first }: Used): Hold {
+  concurrencyUsed(row: Row, { stage, underWay, max, first }: Used): Hold {
     const name = underWay[0]?.clusterName ?? '';
     return {
       code: 'ConcurrencyUsed',
@@ -113,7 +113,7 @@ export const stagedHolds = (limits: StagedLimits) => ({
       facts: {
         stage: stage.stageName,
         inFlight: underWay.length,
-        maxConcurrency: most,
+        maxConcurrency: max,
         cause: first === undefined ? 'unknown' : first.reachable ? first.health : 'unreachable',
         ...(first?.why === undefined ? {} : { message: first.why }),
       },

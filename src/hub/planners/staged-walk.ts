@@ -27,7 +27,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
   const { limits, updates, tell, say } = pass;
   const { release, holds } = pass.found;
   const { started, succeeded, skip } = marks(tell);
-  const most = mostAtOnce(stage, spec);
+  const max = maxAtOnce(stage, spec);
   const underWay: ClusterTree[] = [];
   const frozen: Hold[] = [];
   const move: string[] = [];
@@ -37,7 +37,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
   const used = (by: readonly ClusterTree[]) => ({
     stage,
     underWay: by,
-    most,
+    max,
     first: updates.get(by[0]?.clusterName ?? ''),
   });
   const failed = (blame: 'user' | 'internal', message: string, ...rows: readonly Row[]): Walked => {
@@ -56,7 +56,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
       continue;
     }
     const row = updates.get(name);
-    if (underWay.length >= most) {
+    if (underWay.length >= max) {
       if (row !== undefined) holds[row.key] = say.concurrencyUsed(row, used(underWay));
       continue;
     }
@@ -78,7 +78,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
     } else if (isThere) {
       started(cluster);
     } else {
-      if (!hasWanted(row) && ahead.size > 0 && underWay.length + ahead.size >= most) {
+      if (!hasWanted(row) && ahead.size > 0 && underWay.length + ahead.size >= max) {
         holds[row.key] = say.concurrencyUsed(row, used([...underWay, ...ahead]));
         continue;
       }
@@ -117,7 +117,7 @@ interface Watched {
 export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): Watched {
   const { limits, updates, tell, say } = pass;
   const { started, succeeded, skip } = marks(tell);
-  const most = mostAtOnce(stage, spec);
+  const max = maxAtOnce(stage, spec);
   const inFlight: ClusterTree[] = [];
   const taken: Row[] = [];
   for (const cluster of stage.clusters) {
@@ -132,7 +132,7 @@ export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): Wa
     if (!isTrue(cluster, 'Started')) {
       // It was given the revision, and we died before that was recorded.
       const isOurs = row !== undefined && hasWanted(row) && row.released === true && !isDone(row);
-      if (!isOurs || inFlight.length >= most) continue;
+      if (!isOurs || inFlight.length >= max) continue;
       started(cluster);
     }
     if (row === undefined) {
@@ -151,7 +151,7 @@ export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): Wa
   return { inFlight, taken };
 }
 
-const mostAtOnce = ({ clusters }: StageTree, spec: Stage | undefined): number =>
+const maxAtOnce = ({ clusters }: StageTree, spec: Stage | undefined): number =>
   countAtLeastOne(spec?.maxConcurrency ?? 1, clusters.length);
 
 /** Another run may have brought it the same revision, in another order. */

@@ -56,7 +56,7 @@ export interface Contents {
   readonly size: number;
 }
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 interface Found {
   readonly selectors: NonNullable<PlacementSpec['resourceSelectors']>;
@@ -75,7 +75,7 @@ interface Read {
   readonly items: readonly Candidate[];
 }
 
-export function createContents(mostBytes = MOST_BYTES): Contents {
+export function createContents(maxBytes = MAX_BYTES): Contents {
   // Those used last stand last.
   const known = new Map<string, Found>();
   let bytes = 0;
@@ -88,7 +88,7 @@ export function createContents(mostBytes = MOST_BYTES): Contents {
     known.set(reader, found);
     bytes += found.selected.content.bytes;
     for (const oldest of known.keys()) {
-      if (bytes <= mostBytes || oldest === reader) break;
+      if (bytes <= maxBytes || oldest === reader) break;
       forget(oldest);
     }
   }

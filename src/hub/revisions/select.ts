@@ -58,7 +58,7 @@ export type Selection =
   /** Something that counts is not known yet. */
   | { readonly state: 'unknown' };
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** In the order of snapshots, each object once. */
 export function select(input: SelectInput): Selection {
@@ -106,9 +106,9 @@ const labelsOf = ({ labelSelector }: ResourceSelector): Selector =>
   labelSelector === undefined ? everything : compileLabelSelector(labelSelector);
 
 const summed = (names: readonly string[]): string =>
-  names.length <= MOST_NAMED
+  names.length <= MAX_NAMED
     ? names.join(', ')
-    : `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
+    : `${names.slice(0, MAX_NAMED).join(', ')} and ${names.length - MAX_NAMED} more`;
 
 function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }: SelectInput) {
   const picked = new Map<string, Picked>();

@@ -18,7 +18,7 @@ export interface WatchPlan {
   readonly size: number;
 }
 
-const MOST_NARROW = 3;
+const MAX_NARROW = 3;
 
 interface Plan {
   /** By namespace; '' of cluster-scoped kinds. */
@@ -47,7 +47,7 @@ function idOf(resource: Resource): string {
   return id;
 }
 
-export function createWatchPlan(mostNarrow = MOST_NARROW): WatchPlan {
+export function createWatchPlan(maxNarrow = MAX_NARROW): WatchPlan {
   const plans = new Map<string, Plan>();
   const tellings: ((reader: string) => void)[] = [];
 
@@ -85,7 +85,7 @@ export function createWatchPlan(mostNarrow = MOST_NARROW): WatchPlan {
       const plan = planOf(resource);
       if (!plan.isWide && namespace !== undefined) {
         let entry = plan.narrow.get(namespace);
-        if (entry === undefined && plan.narrow.size < mostNarrow) {
+        if (entry === undefined && plan.narrow.size < maxNarrow) {
           entry = { source: sourceOf(resource, namespace), readers: new Set() };
           plan.narrow.set(namespace, entry);
         }

@@ -43,4 +43,4 @@ const newest = ({ metadata: a }: HubBinding, { metadata: b }: HubBinding): numbe
  * Binding names are also label values of one part.
  * Differs from KubeFleet: there a placement with a dot in its name is never scheduled.
  */
-const asLabel = (name: string, most: number): string => name.slice(0, most).replaceAll(/[^a-z0-9-]/g, '-');
+const asLabel = (name: string, max: number): string => name.slice(0, max).replaceAll(/[^a-z0-9-]/g, '-');

@@ -1,7 +1,7 @@
 // What the policy snapshot says after a run: who was picked, why others were not, and whether that is what the policy asks for.
 import type { ClusterDecision } from '../../api/cluster-decision.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
-import { MOST_DECISIONS, type PolicySnapshotReason, type PolicySnapshotStatus } from '../../api/policy-snapshot.ts';
+import { MAX_DECISIONS, type PolicySnapshotReason, type PolicySnapshotStatus } from '../../api/policy-snapshot.ts';
 import { by } from '../../base/compare.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { HubPolicySnapshot } from '../placement-sources.ts';
@@ -9,7 +9,7 @@ import type { Outcome } from './cycle.ts';
 import { type Explained, FILTERED } from './decisions.ts';
 
 /** Of clusters that nobody has named. */
-const MOST_EXPLAINED = 20;
+const MAX_EXPLAINED = 20;
 const SCHEDULED = 'Scheduled';
 
 export interface ReportInput {
@@ -41,8 +41,8 @@ export function reportOf(outcome: Outcome, input: ReportInput): PolicySnapshotSt
 const isPickAll = ({ spec: { policy } }: HubPolicySnapshot): boolean =>
   policy === undefined || policy.placementType === 'PickAll';
 
-const MOST_REASONS = 3;
-const MOST_NAMED = 3;
+const MAX_REASONS = 3;
+const MAX_NAMED = 3;
 
 /** All that fit are found, and that is nobody: hardly what was meant, so it says why. Notes of others follow a semicolon, so it has none. */
 function sayNobody(refused: readonly Explained[]): string {
@@ -54,13 +54,13 @@ function sayNobody(refused: readonly Explained[]): string {
     const why = reason.replace(FILTERED, '').replaceAll(';', ',');
     byReason.set(why, [...(byReason.get(why) ?? []), clusterName]);
   }
-  const said = [...byReason].slice(0, MOST_REASONS).map(([why, clusters]) => `${few(clusters)}: ${why}`);
+  const said = [...byReason].slice(0, MAX_REASONS).map(([why, clusters]) => `${few(clusters)}: ${why}`);
   const others = byReason.size - said.length;
   return `found 0 clusters that fit the scheduling policy, of ${refused.length} looked at (${said.join(' / ')}${others > 0 ? ` / and ${others} more reasons` : ''})`;
 }
 
 const few = (names: readonly string[]): string =>
-  `${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}`;
+  `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''}`;
 
 /**
  * The status when no run was possible; decisions stay as they are.
@@ -105,10 +105,10 @@ function decisionsOf(
 ): readonly ClusterDecision[] {
   const selected = [...kept.map(({ spec }) => spec.clusterDecision), ...picks.map(({ decision }) => decision)]
     .toSorted(by(({ clusterName }) => clusterName))
-    .slice(0, MOST_DECISIONS);
+    .slice(0, MAX_DECISIONS);
   const isSelected = new Set(selected.map(({ clusterName }) => clusterName));
-  const most = spec.policy?.placementType === 'PickFixed' ? MOST_DECISIONS : MOST_EXPLAINED;
-  const room = Math.min(most, MOST_DECISIONS - selected.length);
+  const max = spec.policy?.placementType === 'PickFixed' ? MAX_DECISIONS : MAX_EXPLAINED;
+  const room = Math.min(max, MAX_DECISIONS - selected.length);
   const others: ClusterDecision[] = [];
   for (const decision of explained === undefined ? before(status) : decisionsIn(explained)) {
     if (others.length >= room) break;

@@ -85,7 +85,7 @@ const cutsHistory = (thought: Thought): boolean =>
   thought.state === 'captures' && thought.steps.some((step) => step.some((action) => action.do === 'delete'));
 
 const textOf = ({ of, name }: Rest): string => `${of}/${name}`;
-const MOST_ROUNDS = 8;
+const MAX_ROUNDS = 8;
 
 export function runController(family: PlacementFamily, options: RunOptions): Controller<Seen> {
   const { catalogue, plan, metrics = noRunMetrics, stuckAfterMs = DEFAULT_STUCK_AFTER_MS, isSigned = true } = options;
@@ -196,7 +196,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     const sure: Sure = new Map();
     const orders = new Map<string, Orders>();
     let selected: Selected | undefined;
-    for (let round = 0; round < MOST_ROUNDS; round++) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
       const placement = see.get(family.placements, run.spec.placementName, run.metadata.namespace);
       const unbuilt = unbuiltIn({ run, placement });
       const places = placesAt(see, run, selected);

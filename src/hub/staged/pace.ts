@@ -22,7 +22,7 @@ export interface RunPace {
 }
 
 const SECOND_MS = 1000;
-const MOST_PER_SECOND = SECOND_MS / STATUS_INTERVAL_MS;
+const MAX_PER_SECOND = SECOND_MS / STATUS_INTERVAL_MS;
 
 export function createRunPace(): RunPace {
   /** When each was seen to have changed, the last ten times. */
@@ -33,9 +33,9 @@ export function createRunPace(): RunPace {
       const isSame = last === undefined || last.status === status || deepEqual(last.status ?? {}, status ?? {});
       // If the clock was set back, nothing has to wait for hours.
       const before = (last?.times ?? []).map((time) => Math.min(time, now));
-      const times = isSame ? before : [...before, now].slice(-MOST_PER_SECOND);
+      const times = isSame ? before : [...before, now].slice(-MAX_PER_SECOND);
       noted.set(key, { status, times });
-      const turn = times.length < MOST_PER_SECOND ? now : (times[0] as number) + SECOND_MS;
+      const turn = times.length < MAX_PER_SECOND ? now : (times[0] as number) + SECOND_MS;
       const latest = times.at(-1);
       return { turn, progress: latest === undefined ? turn : Math.max(turn, latest + STATUS_INTERVAL_MS) };
     },

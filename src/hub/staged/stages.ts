@@ -23,7 +23,7 @@ export type Staged =
   /** `clusters`: those whose labels it rests on. */
   | { readonly ok: false; readonly message: string; readonly clusters: readonly string[] };
 
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** What is wrong with the stages themselves; undefined = nothing. The API server refuses most of it, but not all servers are ours. */
 export function troubleIn(stages: readonly Stage[]): string | undefined {
@@ -90,8 +90,8 @@ export function stagesOf({ run, stages, clusters, labelsOf }: StagesInput): Stag
   }
   const left = clusters.filter((cluster) => !stageOf.has(cluster)).toSorted(byText);
   if (left.length === 0) return { ok: true, stages: found };
-  const named = left.slice(0, MOST_NAMED).map((cluster) => `"${cluster}"`);
-  const more = left.length > MOST_NAMED ? ` and ${left.length - MOST_NAMED} more` : '';
+  const named = left.slice(0, MAX_NAMED).map((cluster) => `"${cluster}"`);
+  const more = left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : '';
   return {
     ok: false,
     message: `${left.length === 1 ? '1 picked cluster belongs' : `${left.length} picked clusters belong`} to no stage: ${named.join(', ')}${more}: change their labels or the selectors`,

@@ -184,9 +184,9 @@ function placesOf(stages: readonly StageStatus[]): ReadonlyMap<string, Place> {
   return places;
 }
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 const named = (clusters: readonly string[]): string =>
-  `${clusters.slice(0, MOST_NAMED).join(', ')}${clusters.length > MOST_NAMED ? ` and ${clusters.length - MOST_NAMED} more` : ''}`;
+  `${clusters.slice(0, MAX_NAMED).join(', ')}${clusters.length > MAX_NAMED ? ` and ${clusters.length - MAX_NAMED} more` : ''}`;
 
 function ofRemovals({ removals }: Targets, { deletionStageStatus }: StagedUpdateRunStatus): Verdict | undefined {
   const known = new Set(deletionStageStatus?.clusters.map(({ clusterName }) => clusterName));
@@ -232,9 +232,9 @@ function ofTree(status: StagedUpdateRunStatus): Verdict | undefined {
   }
   const current = rest[0];
   if (current === undefined) return undefined;
-  const most = countAtLeastOne(strategy.stages[open]?.maxConcurrency ?? 1, current.clusters.length);
+  const max = countAtLeastOne(strategy.stages[open]?.maxConcurrency ?? 1, current.clusters.length);
   const underWay = current.clusters.filter((each) => isTrue(each, 'Started') && !isTrue(each, 'Succeeded'));
-  return underWay.length > most
-    ? internal(`${underWay.length} clusters of stage "${current.stageName}" are under way, ${most} may be`)
+  return underWay.length > max
+    ? internal(`${underWay.length} clusters of stage "${current.stageName}" are under way, ${max} may be`)
     : undefined;
 }

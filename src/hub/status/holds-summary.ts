@@ -5,8 +5,8 @@ import type { ObjectRef } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { by } from '../../base/compare.ts';
 
-const MOST_ENTRIES = 50;
-const MOST_CLUSTERS = 20;
+const MAX_ENTRIES = 50;
+const MAX_CLUSTERS = 20;
 
 export function summariseHolds(holds: readonly Hold[]): readonly HoldEntry[] {
   const groups = new Map<string, Hold[]>();
@@ -21,15 +21,15 @@ export function summariseHolds(holds: readonly Hold[]): readonly HoldEntry[] {
 
 /** The gate that holds hundreds is listed, too, when fifty clusters before it are not available, each for itself. */
 function mostOf(groups: readonly Hold[][]): readonly Hold[][] {
-  if (groups.length <= MOST_ENTRIES) return groups;
+  if (groups.length <= MAX_ENTRIES) return groups;
   const first = new Map<string, Hold[]>();
   for (const group of groups) {
     const code = group[0]?.code ?? '';
     if (!first.has(code)) first.set(code, group);
   }
   const listed = new Set(first.values());
-  for (const group of groups) if (listed.size < MOST_ENTRIES) listed.add(group);
-  return groups.filter((group) => listed.has(group)).slice(0, MOST_ENTRIES);
+  for (const group of groups) if (listed.size < MAX_ENTRIES) listed.add(group);
+  return groups.filter((group) => listed.has(group)).slice(0, MAX_ENTRIES);
 }
 
 const causeOf = ({ code, on }: Hold): string =>
@@ -48,7 +48,7 @@ function entryOf(alike: readonly Hold[]): HoldEntry {
     ...(until.length === 0 ? {} : { until: kubeTime(Math.min(...until)) }),
     ...(next === undefined ? {} : { next }),
     count: clusters.length,
-    ...(clusters.length === 0 ? {} : { clusters: clusters.slice(0, MOST_CLUSTERS) }),
+    ...(clusters.length === 0 ? {} : { clusters: clusters.slice(0, MAX_CLUSTERS) }),
   };
 }
 

@@ -23,18 +23,18 @@ export interface StatusThrottle<Status> {
 export function createStatusThrottle<Status>(): StatusThrottle<Status> {
   const noted = new Map<
     string,
-    { readonly status: Status | undefined; readonly due: number; readonly mostMs: number }
+    { readonly status: Status | undefined; readonly due: number; readonly maxMs: number }
   >();
   const due = (key: string, now: number): number => {
     const last = noted.get(key);
     // If the clock was set back, nothing has to wait for hours.
-    return last === undefined ? now : Math.min(last.due, now + last.mostMs);
+    return last === undefined ? now : Math.min(last.due, now + last.maxMs);
   };
   return {
     seen(key, status, now, intervalMs) {
       const last = noted.get(key);
       const isSame = last === undefined || last.status === status || deepEqual(last.status ?? {}, status ?? {});
-      noted.set(key, { status, due: isSame ? due(key, now) : now + intervalMs, mostMs: intervalMs });
+      noted.set(key, { status, due: isSame ? due(key, now) : now + intervalMs, maxMs: intervalMs });
       return due(key, now);
     },
     due,

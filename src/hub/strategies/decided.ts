@@ -3,7 +3,7 @@
 import type { Hold } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { ObjectRef } from '../../api/object.ts';
-import { MOST_DECISIONS } from '../../api/policy-snapshot.ts';
+import { MAX_DECISIONS } from '../../api/policy-snapshot.ts';
 import type { HubPolicySnapshot } from '../placement-sources.ts';
 import type { Row } from '../planners/planner.ts';
 
@@ -26,7 +26,7 @@ export function untilDecided(
   const names = new Set(decided);
   const isComplete = decided.every((cluster) => known.has(cluster));
   // The list of decisions is cut at its limit: a cluster that is not on a full list may be decided all the same.
-  const isDecided = (cluster: string) => names.has(cluster) || names.size >= MOST_DECISIONS;
+  const isDecided = (cluster: string) => names.has(cluster) || names.size >= MAX_DECISIONS;
   return rows.map((row) =>
     isNew(row) && row.undecided === undefined && !(isComplete && isDecided(row.cluster))
       ? { ...row, undecided: pendingHold(row, placement) }

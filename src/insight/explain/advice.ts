@@ -153,9 +153,9 @@ function lookAt(failed: Failed): Advice | undefined {
 const MAX_NAMES = 10;
 const MAX_OBJECTS = 3;
 
-const listed = (names: readonly string[], most = MAX_NAMES): string => {
-  const more = names.length - most;
-  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+const listed = (names: readonly string[], max = MAX_NAMES): string => {
+  const more = names.length - max;
+  return `${names.slice(0, max).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
 const named = (clusters: readonly string[]): string =>

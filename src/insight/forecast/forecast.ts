@@ -101,9 +101,9 @@ export function forecast(ground: ForecastInput): Forecast {
   const begin = Math.floor(ground.now / 1000) * 1000;
   const record = createRecord(family, begin);
   // Each cluster is moved, told and seen to be done; each stage and gate takes a few looks besides.
-  const most = 20 * (ground.bindings.length + 100);
+  const max = 20 * (ground.bindings.length + 100);
   let now = begin;
-  for (let pass = 0; pass < most; pass++) {
+  for (let pass = 0; pass < max; pass++) {
     const observed = observe(ground, world, now);
     const thought = think(observed);
     const ended = (end: Forecast['end'], status: StagedUpdateRunStatus, holds: readonly Hold[] = []): Forecast => ({

@@ -72,8 +72,8 @@ export function forecastRollout(ground: RolloutGround): RolloutForecast {
   let firstHolds: readonly Hold[] | undefined;
   let now = begin;
   let holds: readonly Hold[] = [];
-  const most = PASSES_PER_CLUSTER * (bindings.length + 20);
-  for (let pass = 0; pass < most; pass++) {
+  const max = PASSES_PER_CLUSTER * (bindings.length + 20);
+  for (let pass = 0; pass < max; pass++) {
     const before = bindingsIn(world, family);
     const decision = decide(observe(ground, world, now));
     holds = decision.holds;

@@ -3,7 +3,7 @@ import type { Resource } from '../../api/kind.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import { type Case, judge } from './judge.ts';
-import { MOST_ANNOTATION_BYTES, ownerReferenceTo, wantedOf } from './wanted.ts';
+import { MAX_ANNOTATION_BYTES, ownerReferenceTo, wantedOf } from './wanted.ts';
 
 const configMaps: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 const widgets: Resource = { group: 'example.com', version: 'v1', kind: 'Widget', plural: 'widgets', namespaced: true };
@@ -239,7 +239,7 @@ describe('what is to be done about a manifest', () => {
   });
 
   test('annotations that are too large by themselves are refused with the limit', () => {
-    const operation = judge(aCase({ wants: manifest({}, { annotations: { a: 'x'.repeat(MOST_ANNOTATION_BYTES) } }) }));
+    const operation = judge(aCase({ wants: manifest({}, { annotations: { a: 'x'.repeat(MAX_ANNOTATION_BYTES) } }) }));
     expect(operation).toMatchObject({
       do: 'refuse',
       reason: 'ManifestApplyFailed',
@@ -261,7 +261,7 @@ describe('what is to be done about a manifest', () => {
       judge(aCase({ live: { data: { a: '2' }, metadata: { managedFields } as never }, owners: [owner], strategy }));
 
     test('is used above the limit of annotations, without a record', () => {
-      const large = manifest({ a: 'x'.repeat(MOST_ANNOTATION_BYTES) });
+      const large = manifest({ a: 'x'.repeat(MAX_ANNOTATION_BYTES) });
       const created = judge(aCase({ wants: large }));
       expect(created.do === 'create' && Object.keys(created.object.metadata.annotations ?? {})).toEqual([
         annotations.specHash,

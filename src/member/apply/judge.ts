@@ -20,7 +20,7 @@ import { clipped } from './outcome.ts';
 import { nameOwners, namesAppliedWork, type Owners, ownersAround, ownersOf } from './ownership.ts';
 import { type Dropped, type ServerSideApply, serverSideApply } from './server-side.ts';
 import { wasThereBefore } from './taken-over.ts';
-import { lastAppliedOf, MOST_ANNOTATION_BYTES, recordIn, type Wanted } from './wanted.ts';
+import { lastAppliedOf, MAX_ANNOTATION_BYTES, recordIn, type Wanted } from './wanted.ts';
 
 export type Operation =
   | { readonly do: 'create'; readonly object: KubeObject }
@@ -60,10 +60,10 @@ export interface Case {
 export function judge(each: Case): Operation {
   const { identifier, wanted, live, strategy } = each;
   const what = describe(identifier);
-  if (wanted.plainAnnotationBytes > MOST_ANNOTATION_BYTES) {
+  if (wanted.plainAnnotationBytes > MAX_ANNOTATION_BYTES) {
     return refuse(
       'ManifestApplyFailed',
-      `${what} is too large: its annotations take ${wanted.plainAnnotationBytes} of at most ${MOST_ANNOTATION_BYTES} bytes`,
+      `${what} is too large: its annotations take ${wanted.plainAnnotationBytes} of at most ${MAX_ANNOTATION_BYTES} bytes`,
       { code: 'TooLarge' },
     );
   }
@@ -77,7 +77,7 @@ export function judge(each: Case): Operation {
       ...(owners?.isOurs ? { isOurs: true as const } : {}),
     };
   }
-  const isServerSide = strategy.type === 'ServerSideApply' || wanted.annotationBytes > MOST_ANNOTATION_BYTES;
+  const isServerSide = strategy.type === 'ServerSideApply' || wanted.annotationBytes > MAX_ANNOTATION_BYTES;
   if (live === undefined || owners === undefined)
     return { do: 'create', object: isServerSide ? wanted.configuration : wanted.object };
   const refusal = objection(each, live, owners);

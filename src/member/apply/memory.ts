@@ -43,10 +43,10 @@ export interface Feud {
 /** By identity. One per Work. */
 export type Memory = Map<string, Remembered>;
 
-const FAILURES = { firstMs: 2_000, mostMs: 900_000 };
-const FIGHTS = { firstMs: 5_000, mostMs: 900_000 };
+const FAILURES = { firstMs: 2_000, maxMs: 900_000 };
+const FIGHTS = { firstMs: 5_000, maxMs: 900_000 };
 /** So many hiccups, about half a minute of them, are nobody's business: the heartbeat tells that the server is ill. */
-export const MOST_HICCUPS = 4;
+export const MAX_TRANSIENT_ERRORS = 4;
 /** A peace this long ends the counting. */
 export const PEACE_MS = 1_800_000;
 

@@ -20,7 +20,7 @@ import { compared } from '../compare/compare.ts';
 import { contendersIn } from './contenders.ts';
 import { judge, type Operation, type Strategy } from './judge.ts';
 import type { Identifier } from './manifest.ts';
-import { type Feud, failureDelayMs, fightDelayMs, MOST_HICCUPS, PEACE_MS, type Remembered } from './memory.ts';
+import { type Feud, failureDelayMs, fightDelayMs, MAX_TRANSIENT_ERRORS, PEACE_MS, type Remembered } from './memory.ts';
 import {
   applyFailure,
   changedBack,
@@ -232,7 +232,7 @@ const isHiccup = ({ before, wish }: One, error: unknown): boolean =>
   before !== undefined &&
   before.wish === wish &&
   before.outcome.refusal === undefined &&
-  (before.hiccups ?? 0) < MOST_HICCUPS;
+  (before.hiccups ?? 0) < MAX_TRANSIENT_ERRORS;
 
 const BUSY: readonly number[] = [429, 503, 504];
 

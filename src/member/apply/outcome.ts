@@ -37,8 +37,8 @@ export interface ObservedStatus {
 
 const LONGEST_MESSAGE = 1024;
 
-export const clipped = (text: string, most = LONGEST_MESSAGE): string =>
-  text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+export const clipped = (text: string, max = LONGEST_MESSAGE): string =>
+  text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 
 export const refused = (
   identifier: Identifier,

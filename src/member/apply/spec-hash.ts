@@ -8,14 +8,14 @@ import { createLru } from '../../base/lru.ts';
 
 /** By the manifest's JSON: an order has mostly what the one before it had, and what others in this process are ordered. */
 const known = createLru<string, string>(256);
-const MOST_REMEMBERED = 16 * 1024;
+const MAX_REMEMBERED = 16 * 1024;
 
 export function specHash(manifest: KubeObject): string {
   const text = JSON.stringify(manifest);
   const before = known.get(text);
   if (before !== undefined) return before;
   const hash = sha256(goJson(comparable(manifest)));
-  if (text.length <= MOST_REMEMBERED) known.set(text, hash);
+  if (text.length <= MAX_REMEMBERED) known.set(text, hash);
   return hash;
 }
 

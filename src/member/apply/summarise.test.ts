@@ -4,7 +4,7 @@ import type { WorkStatus } from '../../api/work.ts';
 import type { Verdict } from '../availability/verdict.ts';
 import { ordersOf } from './manifest.ts';
 import type { Outcome } from './outcome.ts';
-import { MOST_WORK_BYTES, summarise, withinSize, writeAhead } from './summarise.ts';
+import { MAX_WORK_BYTES, summarise, withinSize, writeAhead } from './summarise.ts';
 
 const AT = Date.parse('2026-01-01T00:00:00Z');
 const id = (ordinal: number) => ({
@@ -162,7 +162,7 @@ describe('the status of a Work', () => {
     const status = summary(outcomes);
     const context = { previous: undefined, generation: 5, now: AT };
     const cut = withinSize(status, () => 400_000, context);
-    expect(Buffer.byteLength(JSON.stringify(cut)) + 400_000).toBeLessThan(MOST_WORK_BYTES);
+    expect(Buffer.byteLength(JSON.stringify(cut)) + 400_000).toBeLessThan(MAX_WORK_BYTES);
     expect(said(cut)).toContain('StatusTrimmed=True/Oversized');
     expect(cut.manifestConditions).toHaveLength(2000);
     expect(withinSize(summary([ok(0)]), () => 1e9, context)).toEqual(summary([ok(0)]));

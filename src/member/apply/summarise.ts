@@ -152,7 +152,7 @@ function reportConditions(outcomes: readonly Outcome[]): readonly WorkFinding[] 
   const failed = outcomes.flatMap(({ refusal }) => refusal?.message ?? []);
   if (failed.length === 0)
     return [{ type: 'DiffReported', status: 'True', reason: 'AllManifestsDiffReported', message: '' }];
-  const causes = failed.slice(0, MOST_NAMED).join('; ');
+  const causes = failed.slice(0, MAX_NAMED).join('; ');
   const message = clipped(
     `${failed.length} of ${outcomes.length} manifests are not compared: ${causes}${more(failed.length)}`,
   );
@@ -162,7 +162,7 @@ function reportConditions(outcomes: readonly Outcome[]): readonly WorkFinding[] 
 function worksConditions(outcomes: readonly Outcome[], refusal: string | undefined): readonly WorkFinding[] {
   const failed = outcomes.filter((outcome) => outcome.refusal !== undefined);
   if (failed.length > 0 || refusal !== undefined) {
-    const causes = failed.slice(0, MOST_NAMED).map((outcome) => outcome.refusal?.message ?? '');
+    const causes = failed.slice(0, MAX_NAMED).map((outcome) => outcome.refusal?.message ?? '');
     const counted = `${failed.length} of ${outcomes.length} manifests are not applied`;
     const message = clipped(refusal ?? `${counted}: ${causes.join('; ')}${more(failed.length)}`);
     return [{ type: 'Applied', status: 'False', reason: 'SomeManifestsAreNotApplied', message }];
@@ -170,21 +170,21 @@ function worksConditions(outcomes: readonly Outcome[], refusal: string | undefin
   const applied: WorkFinding = { type: 'Applied', status: 'True', reason: 'AllManifestsApplied', message: '' };
   const waiting = outcomes.filter(({ verdict }) => isWaitedFor(verdict));
   if (waiting.length > 0) {
-    const names = waiting.slice(0, MOST_NAMED).map(({ identifier }) => describe(identifier));
+    const names = waiting.slice(0, MAX_NAMED).map(({ identifier }) => describe(identifier));
     const message = clipped(`not available yet: ${names.join(', ')}${more(waiting.length)}`);
     return [applied, { type: 'Available', status: 'False', reason: 'SomeManifestsAreNotAvailable', message }];
   }
   const blind = outcomes.filter(({ verdict }) => verdict?.is === 'untracked');
   if (blind.length > 0) {
-    const names = blind.slice(0, MOST_NAMED).map(({ identifier }) => describe(identifier));
+    const names = blind.slice(0, MAX_NAMED).map(({ identifier }) => describe(identifier));
     const message = clipped(`cannot be tracked: ${names.join(', ')}${more(blind.length)}`);
     return [applied, { type: 'Available', status: 'True', reason: 'WorkNotTrackable', message }];
   }
   return [applied, { type: 'Available', status: 'True', reason: 'AllManifestsAvailable', message: '' }];
 }
 
-const MOST_NAMED = 3;
-const more = (count: number): string => (count > MOST_NAMED ? ` and ${count - MOST_NAMED} more` : '');
+const MAX_NAMED = 3;
+const more = (count: number): string => (count > MAX_NAMED ? ` and ${count - MAX_NAMED} more` : '');
 
 const OURS: readonly string[] = ['Applied', 'Available', 'DiffReported', 'StatusTrimmed'] satisfies WorkCondition[];
 
@@ -222,7 +222,7 @@ export function writeAhead(
 // ---- size
 
 /** Of the whole Work; the API server's own limit is a little above. */
-export const MOST_WORK_BYTES = 1_415_578;
+export const MAX_WORK_BYTES = 1_415_578;
 const SHORT_MESSAGE = 120;
 /** Below this no Work that could be stored becomes too large by its status. */
 const HARMLESS = 64 * 1024;
@@ -234,12 +234,12 @@ export function withinSize(
   context: Pick<Summary, 'generation' | 'now' | 'previous'>,
 ): WorkStatus {
   const bytes = Buffer.byteLength(JSON.stringify(status));
-  if (bytes <= HARMLESS || bytes + restBytes() <= MOST_WORK_BYTES) return status;
+  if (bytes <= HARMLESS || bytes + restBytes() <= MAX_WORK_BYTES) return status;
   const trimmed: WorkFinding = {
     type: 'StatusTrimmed',
     status: 'True',
     reason: 'Oversized',
-    message: `the Work would be larger than ${MOST_WORK_BYTES} bytes: messages and lists of differences were cut, and mirrored statuses dropped`,
+    message: `the Work would be larger than ${MAX_WORK_BYTES} bytes: messages and lists of differences were cut, and mirrored statuses dropped`,
     observedGeneration: context.generation,
   };
   return {

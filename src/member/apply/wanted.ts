@@ -21,7 +21,7 @@ export interface Wanted {
 }
 
 /** Client-side apply turns to server-side apply above this, as in KubeFleet: API servers refuse more. */
-export const MOST_ANNOTATION_BYTES = 262_144;
+export const MAX_ANNOTATION_BYTES = 262_144;
 
 const ANNOTATIONS_DROPPED: readonly string[] = [
   annotations.specHash,

@@ -67,7 +67,7 @@ interface Kept {
   polls: number;
 }
 
-const POLLS = { firstMs: 5_000, mostMs: 900_000 };
+const POLLS = { firstMs: 5_000, maxMs: 900_000 };
 
 export function applierWorker(options: ApplierOptions): Worker {
   const { cluster, catalogue, random, sources = hubSources(options.cluster) } = options;

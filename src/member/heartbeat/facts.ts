@@ -11,7 +11,7 @@ import type { Collection } from '../properties/collector.ts';
 import type { MemberNamespace, MemberNode, MemberPod } from '../sources.ts';
 
 /** A status of some 400 KB; the API server's limit is at 1.5 MB. */
-export const MOST_NAMESPACES = 4000;
+export const MAX_NAMESPACES = 4000;
 
 /** Absent = not known yet: what was reported before stays. */
 export interface Facts {
@@ -98,7 +98,7 @@ export function namespacesOf({ namespaces }: Facts, before: MemberStatus | undef
   const present = namespaces.filter((each) => !each.isTerminating).toSorted(by(nameOf));
   const placed = present.filter((each) => each.placedBy !== '');
   const others = present.filter((each) => each.placedBy === '');
-  const kept = [...placed, ...others].slice(0, MOST_NAMESPACES).toSorted(by(nameOf));
+  const kept = [...placed, ...others].slice(0, MAX_NAMESPACES).toSorted(by(nameOf));
   const isComplete = kept.length === present.length;
   return {
     namespaces: Object.fromEntries(kept.map((each) => [nameOf(each), each.placedBy])),

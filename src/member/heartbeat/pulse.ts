@@ -78,8 +78,8 @@ export function createPulse({ clock, random, probe, collector, onBeat, signal }:
 
   async function ask(period: number): Promise<void> {
     const asked = round;
-    const mostMs = Math.min(LONGEST_PROBE_MS, period / 2);
-    const [health, collection] = await Promise.all([probeWithin(mostMs), collector?.collect(mostMs)]);
+    const maxMs = Math.min(LONGEST_PROBE_MS, period / 2);
+    const [health, collection] = await Promise.all([probeWithin(maxMs), collector?.collect(maxMs)]);
     if (asked !== round || signal.aborted) return;
     const at = clock.now();
     beat = { at, stamp: kubeTime(at), health, ...(collection === undefined ? {} : { collection }) };
@@ -88,15 +88,15 @@ export function createPulse({ clock, random, probe, collector, onBeat, signal }:
     onBeat();
   }
 
-  async function probeWithin(mostMs: number): Promise<Health> {
+  async function probeWithin(maxMs: number): Promise<Health> {
     const giveUp = new AbortController();
     const onAbort = () => giveUp.abort();
     signal.addEventListener('abort', onAbort, { once: true });
     let expire = () => {};
     const tooLate = new Promise<Health>((resolve) => {
-      expire = clock.at(clock.now() + mostMs, 'probe timeout', () => {
+      expire = clock.at(clock.now() + maxMs, 'probe timeout', () => {
         giveUp.abort();
-        resolve({ ok: false, cause: `the API server of the member gave no answer within ${mostMs / 1000} s` });
+        resolve({ ok: false, cause: `the API server of the member gave no answer within ${maxMs / 1000} s` });
       });
     });
     try {

@@ -28,7 +28,7 @@ export function checked(given: unknown): Checked {
   const refused: string[] = [];
   if (!isRecord(given)) return { collected: {}, refused: ['the whole answer, which is no object'] };
   const { properties, resources, conditions } = given;
-  const kept = (of: unknown, most: number, isValue: (value: string) => boolean): Readonly<Record<string, string>> => {
+  const kept = (of: unknown, max: number, isValue: (value: string) => boolean): Readonly<Record<string, string>> => {
     if (of === undefined) return {};
     if (!isRecord(of)) {
       refused.push('a list that is no object');
@@ -39,8 +39,8 @@ export function checked(given: unknown): Checked {
       if (!isGood) refused.push(name);
       return isGood;
     }) as [string, string][];
-    for (const [name] of good.slice(most)) refused.push(name);
-    return Object.fromEntries(good.slice(0, most));
+    for (const [name] of good.slice(max)) refused.push(name);
+    return Object.fromEntries(good.slice(0, max));
   };
   const amounts = (of: unknown) => kept(of, MAX_RESOURCES, (value) => parseQuantity(value) !== undefined);
   const isCondition = (each: unknown): each is ProviderCondition => {

@@ -20,8 +20,8 @@ export interface Collection {
 }
 
 export interface Collector {
-  /** Never rejects, and answers within `mostMs`. */
-  collect(mostMs: number): Promise<Collection>;
+  /** Never rejects, and answers within `maxMs`. */
+  collect(maxMs: number): Promise<Collection>;
 }
 
 export interface CollectorOptions extends Omit<ProviderContext, 'signal'> {
@@ -34,7 +34,7 @@ export interface CollectorOptions extends Omit<ProviderContext, 'signal'> {
 export const START_MS = 10_000;
 export const COLLECT_MS = 10_000;
 const MAX_OUTSTANDING = 3;
-const RESTART = { firstMs: 10_000, mostMs: 600_000 };
+const RESTART = { firstMs: 10_000, maxMs: 600_000 };
 const MAX_NAMED = 5;
 
 const STARTED = 'ClusterPropertyProviderStarted';
@@ -74,13 +74,13 @@ export function createCollector(options: CollectorOptions): Collector {
   }
 
   async function within<T>(
-    mostMs: number,
+    maxMs: number,
     run: (signal: AbortSignal) => Promise<T> | T,
   ): Promise<'late' | { readonly error: unknown } | { readonly value: T }> {
     const giveUp = new AbortController();
     let expire = () => {};
     const late = new Promise<'late'>((resolve) => {
-      expire = clock.at(clock.now() + mostMs, 'property provider', () => {
+      expire = clock.at(clock.now() + maxMs, 'property provider', () => {
         giveUp.abort();
         resolve('late');
       });
@@ -103,13 +103,13 @@ export function createCollector(options: CollectorOptions): Collector {
 
   void begin();
   return {
-    async collect(mostMs) {
+    async collect(maxMs) {
       if (start.is === 'starting') return { isKept: false, findings: [] };
       if (start.is === 'failed') return { isKept: false, findings: [start.finding] };
       if (outstanding >= MAX_OUTSTANDING) {
         return missed('TooManyCalls', `${outstanding} calls of the property provider have not returned`);
       }
-      const limit = Math.min(COLLECT_MS, mostMs);
+      const limit = Math.min(COLLECT_MS, maxMs);
       outstanding += 1;
       const end = await within(limit, async (giveUp) => {
         try {

@@ -44,8 +44,8 @@ const SETTINGS = { forceDeleteWaitMs: 120_000 };
 /** Longer than anything here waits for: no clock of one machine may be compared with that of another. */
 const SKEW_MS = 600_000;
 /** Longer than a member may be silent, and then long enough to be heard. */
-const AWAY_MS = { least: 4 * PERIOD_SECONDS * 1000, most: 80_000 };
-const BACK_MS = { least: 5_000, most: 40_000 };
+const AWAY_MS = { least: 4 * PERIOD_SECONDS * 1000, max: 80_000 };
+const BACK_MS = { least: 5_000, max: 40_000 };
 
 export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scenario => ({
   name: isLed ? 'membership' : 'two-leaders',
@@ -95,7 +95,7 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
 /** All the time that things may go wrong, a member goes silent and returns, again and again. */
 function flaps(world: World, name: string): void {
   const random = seededRandom(world.seed).fork('flaps');
-  const within = ({ least, most }: typeof AWAY_MS) => Math.round(least + random.next() * (most - least));
+  const within = ({ least, max }: typeof AWAY_MS) => Math.round(least + random.next() * (max - least));
   const end = world.now + FAULT_MS;
   const goes = (): void => {
     const awayMs = Math.min(within(AWAY_MS), end - world.now);

@@ -14,10 +14,10 @@ function extreme(list: readonly unknown[], name: 'min' | 'max'): unknown {
   return list.reduce((best, item) => ((name === 'min' ? isLess(item, best) : isLess(best, item)) ? item : best));
 }
 
-const MOST_INT = 2n ** 63n - 1n;
+const MAX_INT = 2n ** 63n - 1n;
 function sumOfInts(list: readonly bigint[]): bigint {
   const total = list.reduce((sum, item) => sum + item, 0n);
-  if (total > MOST_INT || total < -MOST_INT - 1n) throw new CelError('integer overflow');
+  if (total > MAX_INT || total < -MAX_INT - 1n) throw new CelError('integer overflow');
   return total;
 }
 

@@ -15,15 +15,15 @@ import {
 } from './value.ts';
 
 const LEAST_INT = -(2n ** 63n);
-const MOST_INT = 2n ** 63n - 1n;
+const MAX_INT = 2n ** 63n - 1n;
 
 function int(value: bigint): bigint {
-  if (value < LEAST_INT || value > MOST_INT) throw new CelError('integer overflow');
+  if (value < LEAST_INT || value > MAX_INT) throw new CelError('integer overflow');
   return value;
 }
 
 const duration = (nanos: bigint): Duration => {
-  if (nanos < LEAST_INT || nanos > MOST_INT) throw new CelError('duration overflow');
+  if (nanos < LEAST_INT || nanos > MAX_INT) throw new CelError('duration overflow');
   return new Duration(nanos);
 };
 
@@ -141,7 +141,7 @@ const unconvertible = (to: string): CelError => new CelError(`type conversion er
 
 function intOfText(value: string): bigint {
   const parsed = /^[-+]?\d{1,20}$/.test(value) ? BigInt(value.replace(/^\+/, '')) : undefined;
-  if (parsed === undefined || parsed < LEAST_INT || parsed > MOST_INT) throw unconvertible('int');
+  if (parsed === undefined || parsed < LEAST_INT || parsed > MAX_INT) throw unconvertible('int');
   return parsed;
 }
 

@@ -47,11 +47,11 @@ function substring(text: string, from: bigint, to?: bigint): string {
   return slice(text, Number(from), Number(end));
 }
 
-function replace(text: string, part: string, by: string, most = -1n): string {
-  if (most < 0n) return text.replaceAll(part, () => by);
+function replace(text: string, part: string, by: string, max = -1n): string {
+  if (max < 0n) return text.replaceAll(part, () => by);
   let result = text;
   let from = 0;
-  for (let count = 0n; count < most; count++) {
+  for (let count = 0n; count < max; count++) {
     const at = result.indexOf(part, from);
     if (at < 0 || from > result.length) break;
     result = result.slice(0, at) + by + result.slice(at + part.length);
@@ -60,12 +60,12 @@ function replace(text: string, part: string, by: string, most = -1n): string {
   return result;
 }
 
-function split(text: string, by: string, most = -1n): readonly string[] {
-  if (most === 0n) return [];
+function split(text: string, by: string, max = -1n): readonly string[] {
+  if (max === 0n) return [];
   const parts = by === '' ? [...text] : text.split(by);
-  if (most < 0n || BigInt(parts.length) <= most) return parts;
-  const kept = parts.slice(0, Number(most) - 1);
-  return [...kept, parts.slice(Number(most) - 1).join(by)];
+  if (max < 0n || BigInt(parts.length) <= max) return parts;
+  const kept = parts.slice(0, Number(max) - 1);
+  return [...kept, parts.slice(Number(max) - 1).join(by)];
 }
 
 const asciiCase = (text: string, pattern: RegExp, change: (char: string) => string): string =>
@@ -96,7 +96,7 @@ const QUOTED = new RegExp(`[${[...ESCAPES.keys()].map((char) => (char === '\\' ?
 // ---- regular expressions
 
 // Patterns of rules are few and mostly literals; text that comes as a pattern must not be kept for ever.
-const MOST_PATTERNS = 200;
+const MAX_PATTERNS = 200;
 
 export function createPatterns(): (source: string) => Pattern {
   const known = new Map<string, Pattern>();
@@ -104,7 +104,7 @@ export function createPatterns(): (source: string) => Pattern {
     let pattern = known.get(source);
     if (pattern === undefined) {
       pattern = compilePattern(source);
-      if (known.size >= MOST_PATTERNS) known.clear();
+      if (known.size >= MAX_PATTERNS) known.clear();
       known.set(source, pattern);
     }
     if (pattern.error !== undefined) throw new CelError(pattern.error);
@@ -122,9 +122,9 @@ export function textFunctions(): readonly Declaration[] {
     const [span] = patternOf(source).matches(text, 1);
     return span === undefined ? '' : text.slice(span.start, span.end);
   };
-  const findAll = (text: string, source: string, most = -1n): readonly string[] =>
+  const findAll = (text: string, source: string, max = -1n): readonly string[] =>
     patternOf(source)
-      .matches(text, most < 0n ? undefined : Number(most))
+      .matches(text, max < 0n ? undefined : Number(max))
       .map(({ start, end }) => text.slice(start, end));
 
   return [

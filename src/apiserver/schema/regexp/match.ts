@@ -112,7 +112,7 @@ interface State {
   readonly ascii: (State | undefined)[];
 }
 
-const MOST_STATES = 500;
+const MAX_STATES = 500;
 
 export function createTester(program: Program): (text: string) => boolean {
   if (!program.isPlain) return (text) => findMatch(program, text, 0) !== undefined;
@@ -137,7 +137,7 @@ export function createTester(program: Program): (text: string) => boolean {
     const known = states.get(key);
     if (known !== undefined) return known;
     // Forgetting all is cheap and rare: patterns have few states, unless somebody tries.
-    if (states.size >= MOST_STATES) states = new Map();
+    if (states.size >= MAX_STATES) states = new Map();
     const state = { steps, isMatch: isMatch(inside), isMatchAtEnd: isMatch(atEnd), ascii: [] };
     states.set(key, state);
     return state;

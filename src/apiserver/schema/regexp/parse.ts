@@ -39,7 +39,7 @@ interface Flags {
   readonly ungreedy: boolean;
 }
 
-const MOST_REPEATS = 1_000;
+const MAX_REPEATS = 1_000;
 const DEEPEST = 250;
 const LAST_CODE_POINT = 0x10ffff;
 
@@ -108,7 +108,7 @@ class Parser {
       if (count === undefined) return result;
       if (++repeats > 1) fail('invalid nested repetition operator', this.#source.slice(before - 1, this.#at));
       const lazy = this.#take('?');
-      if (Math.max(count.min, count.max) > MOST_REPEATS || (count.max >= 0 && count.max < count.min)) {
+      if (Math.max(count.min, count.max) > MAX_REPEATS || (count.max >= 0 && count.max < count.min)) {
         fail('invalid repeat count', this.#source.slice(before, this.#at));
       }
       result = { op: 'repeat', part: result, ...count, greedy: lazy === this.#flags.ungreedy };

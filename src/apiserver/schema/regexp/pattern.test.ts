@@ -72,9 +72,9 @@ describe('a pattern', () => {
   });
 
   test('finds what Go finds: leftmost, and then what the pattern prefers', () => {
-    const found = (source: string, text: string, most?: number): string[] =>
+    const found = (source: string, text: string, max?: number): string[] =>
       compilePattern(source)
-        .matches(text, most)
+        .matches(text, max)
         .map(({ start, end }) => text.slice(start, end));
     expect(found('a|ab', 'abab')).toEqual(['a', 'a']);
     expect(found('a+', 'aa b aaa')).toEqual(['aa', 'aaa']);

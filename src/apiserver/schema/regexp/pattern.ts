@@ -10,7 +10,7 @@ export interface Pattern {
   /** Is there a match anywhere in the text? */
   test(text: string): boolean;
   /** All matches that do not overlap, at most so many. */
-  matches(text: string, most?: number): readonly Span[];
+  matches(text: string, max?: number): readonly Span[];
   /** About how many steps a character may cost. */
   readonly size: number;
 }
@@ -21,7 +21,7 @@ export function compilePattern(source: string): Pattern {
     return {
       error: undefined,
       test: createTester(program),
-      matches: (text, most) => allMatches(program, text, most ?? Number.POSITIVE_INFINITY),
+      matches: (text, max) => allMatches(program, text, max ?? Number.POSITIVE_INFINITY),
       size: program.steps.length,
     };
   } catch (error) {
@@ -30,11 +30,11 @@ export function compilePattern(source: string): Pattern {
   }
 }
 
-function allMatches(program: Program, text: string, most: number): readonly Span[] {
+function allMatches(program: Program, text: string, max: number): readonly Span[] {
   const spans: Span[] = [];
   let from = 0;
   let lastEnd = -1;
-  while (spans.length < most && from <= text.length) {
+  while (spans.length < max && from <= text.length) {
     const span = findMatch(program, text, from);
     if (span === undefined) break;
     // An empty match right after another one is no new match.

@@ -14,14 +14,14 @@ export interface Program {
   readonly isPlain: boolean;
 }
 
-const MOST_STEPS = 20_000;
+const MAX_STEPS = 20_000;
 
 /** Built from its end to its beginning: a step is added when the step that follows it is known. */
 export function programOf(expression: Expression): Program {
   const steps: Step[] = [{ op: 'match' }];
   let isPlain = true;
   const add = (step: Step): number => {
-    if (steps.length >= MOST_STEPS) throw new PatternError('error parsing regexp: expression too large');
+    if (steps.length >= MAX_STEPS) throw new PatternError('error parsing regexp: expression too large');
     return steps.push(step) - 1;
   };
 
