@@ -46,9 +46,15 @@ const ALIKE = (
 ).split(' ');
 
 const objectsIn = (namespace: string): readonly KubeObject[] =>
-  (builtinObjects(namespace, 'alike-') as unknown as readonly KubeObject[]).filter(
-    ({ kind, metadata }) => ALIKE.includes(kind) && metadata.namespace !== undefined,
-  );
+  (builtinObjects(namespace, 'alike-') as unknown as readonly KubeObject[])
+    .filter(({ kind, metadata }) => ALIKE.includes(kind) && metadata.namespace !== undefined)
+    .map((each) => (each.kind === 'RoleBinding' ? withApiGroup(each) : each));
+
+/** API servers fill it in, but their schema requires it, and kubectl validates by that. */
+const withApiGroup = (binding: KubeObject): KubeObject => ({
+  ...binding,
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', ...(binding['roleRef'] as object) },
+});
 
 /** What its author has said of an object, and what the server has filled in: without identity, records of who applied it, and status. */
 function contentOf({ metadata, status: _status, ...rest }: KubeObject, namespace: string): unknown {
