@@ -1,10 +1,11 @@
 // Runs whose fleet, placement or strategy changes under way. Numbers are those of the acceptance scenarios.
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
-import { configMap, type Delivery, scenario } from '../delivery.ts';
+import { configMap, type Delivery, DONE, scenario } from '../delivery.ts';
 import {
   ABORTED,
   AT_ONCE,
+  CANARY_FIRST,
   DONE_CLUSTER,
   DONE_RUN,
   EVERYBODY,
@@ -207,5 +208,44 @@ describe('a fleet that changes', () => {
     await run.approve('r-before-prod');
     await it.runs();
     expect(await run.said()).toEqual(DONE_RUN);
+  });
+});
+
+describe('a run of a placement that only reports differences', () => {
+  const reporting = { strategy: { type: 'External', applyStrategy: { type: 'ReportDiff' } } };
+  const COMPARED = { ...DONE, DiffReported: 'True/DiffReportingCompleted' } as Record<string, string>;
+  delete COMPARED['Applied'];
+  delete COMPARED['Available'];
+
+  scenario.for(families)('24: goes on when a cluster has reported, and applies nothing', OF_FLEET, async (it) => {
+    const atHome = () => Object.keys(it.writes()).filter((write) => write.includes('at home'));
+    const run = await prepared(it, CANARY_FIRST, reporting);
+    it.forget();
+    await run.run();
+    await it.runs(15_000);
+    expect(await run.clusters('canary')).toEqual({ c2: DONE_CLUSTER });
+    expect((await it.saidOf('c2'))['DiffReported']).toBe('True/AllWorkHaveDiffReported');
+    expect((await it.saidOf('c1'))['DiffReported']).toBeUndefined();
+    await run.approve('r-after-canary');
+    await run.approve('r-before-prod');
+    await it.runs();
+    expect(await run.said()).toEqual(DONE_RUN);
+    expect(await run.clusters('prod')).toEqual({ c1: DONE_CLUSTER, c3: DONE_CLUSTER });
+    expect(await it.said()).toEqual(COMPARED);
+    expect(await it.values()).toEqual({ c1: '-', c2: '-', c3: '-' });
+    expect(atHome()).toEqual([]);
+    const { placementStatuses = [] } = await it.status();
+    const missing = placementStatuses.map(({ diffedPlacements = [] }) => diffedPlacements.map(({ name }) => name));
+    expect(missing.map((names) => names.includes('app'))).toEqual([true, true, true]);
+
+    await it.change({ strategy: { type: 'External', applyStrategy: { type: 'ClientSideApply' } } });
+    await it.runs();
+    // How to apply is part of an order, and a run gives it.
+    expect(await it.values()).toEqual({ c1: '-', c2: '-', c3: '-' });
+    await run.strategy(AT_ONCE, 'at-once');
+    await run.run({ stagedRolloutStrategyName: 'at-once' }, 'applies');
+    await it.runs();
+    expect(await run.said('applies')).toEqual(DONE_RUN);
+    expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '1' });
   });
 });
