@@ -292,6 +292,15 @@ describe('what is to be done about a manifest', () => {
       expect(applied(managedFields, strategy)).toMatchObject({ do: 'apply', force });
     });
 
+    test('takes no field of an object that was there before, where the server recorded no managers', () => {
+      const before = { data: { a: '2' } };
+      expect(judge(aCase({ live: before, strategy: serverSide }))).toMatchObject({ do: 'apply', force: false });
+      const early = { ...before, metadata: { managedFields: [managed('before-first-apply', 'Update')] } as never };
+      expect(judge(aCase({ live: early, strategy: serverSide }))).toMatchObject({ do: 'apply', force: false });
+      const left = aCase({ applied: manifest({ a: '1' }), live: before, owners: [deadWork], strategy: serverSide });
+      expect(judge(left)).toMatchObject({ do: 'apply', force: true });
+    });
+
     test('moves what our client-side apply wrote to our configuration first', () => {
       const theirs = managed('helm', 'Update');
       const ours = managed('work-api-agent', 'Update', { fieldsV1: { 'f:data': { 'f:b': {} } } });

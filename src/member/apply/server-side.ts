@@ -53,6 +53,8 @@ export function serverSideApply(
     ...(moved === undefined ? {} : { managedFields: [...moved] }),
     ...(hasRecord ? { annotations: { ...marks, [annotations.lastApplied]: null } } : {}),
   };
+  // Who wrote what was there before we came is not known where the server recorded no managers: its fields are not ours to take.
+  const isWrittenByUs = owners.isOurs || !wasThereBefore(live);
   const removes = owners.isOurs && Object.keys(dropped.body).length > 0;
   const type = removes ? dropped.type : 'merge';
   return {
@@ -66,7 +68,7 @@ export function serverSideApply(
         ...(resourceVersion === undefined ? {} : { resourceVersion }),
       },
     } as unknown as JsonObject,
-    force: force || managers.every((each) => isStatus(each) || OURS.includes(`${each['manager']}`)),
+    force: force || (isWrittenByUs && managers.every((each) => isStatus(each) || OURS.includes(`${each['manager']}`))),
     takesOver: !owners.isOurs,
     ...(removes || Object.keys(first).length > 0
       ? { first: { type, body: { ...(removes ? dropped.body : {}), metadata: first } } }
