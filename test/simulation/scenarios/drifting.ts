@@ -1,33 +1,20 @@
 // Members have ConfigMaps of their own under the names that a placement brings, and their owners go on editing what is there, while hub, agents and
 // servers crash. The placement takes nothing over, takes over only what is equal, leaves drifts alone, only reports, applies server-side, or is
 // deleted again and again and abandons what it placed: one of these for each seed.
-import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 import { annotations } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
 import { placement } from '../../../src/api/placement.ts';
 import { namespaceResource } from '../../../src/api/resources.ts';
 import type { Target, Transport } from '../../../src/api/transport.ts';
-import {
-  type Checker,
-  changeChecker,
-  conditionsAreOfTheirObject,
-  noWriteLost,
-  type Sight,
-} from '../../../src/sim/check.ts';
-import { usualRates } from '../../../src/sim/faults.ts';
+import { type Checker, changeChecker, type Sight } from '../../../src/sim/check.ts';
 import type { Scenario } from '../../../src/sim/scenario.ts';
-import { administrator, apiServer } from './api-server.ts';
 import { configMapAt, configMaps, dataOf, keyOfConfigMap } from './config-maps.ts';
-import { agentActor, ensure, hubActor, identityOf, join, placedKinds } from './fleet.ts';
-import { person } from './person.ts';
+import { ensure, join, placedKinds } from './fleet.ts';
+import { agentOf, FAULT_MS, isMadeByOwner, isPlaced, MADE_BY_OWNER, MEMBERS, twoMembers } from './two-members.ts';
 
-const FAULT_MS = 90_000;
-const SILENCE_MS = 30_000;
-const MEMBERS = ['c1', 'c2'];
 const SHOP = 'shop';
 const NAMES = ['a', 'b', 'c'];
 const TAKEN = 'taken';
-const MADE_BY_OWNER = 'example.com/made-by-owner';
 
 const WORLDS = ['Never', 'IfNoDiff', 'IfNotDrifted', 'ReportDiff', 'Abandon', 'ServerSideApply'] as const;
 type World = (typeof WORLDS)[number];
@@ -50,43 +37,20 @@ const strategyOf = (of: World): object => {
   }
 };
 
-export const driftingScenario: Scenario = {
-  name: 'drifting',
-  faultMs: FAULT_MS,
-  rates: { ...usualRates, silenceMs: SILENCE_MS },
-  dazedMs: SILENCE_MS + 30_000,
-  healMs: 1_800_000,
-  steps: 100_000,
-  ciRuns: 180,
-  set(world) {
-    const kinds = placedKinds();
-    const of = worldOf(world.seed);
-    world.server('hub', apiServer({ kinds: hubKinds }));
-    const asAdmin = { server: 'hub', as: administrator };
-    world.actor('user', person({ forMs: FAULT_MS - 10_000, pauseMs: 4_000, deed: release(of) }), {
-      servers: { hub: asAdmin },
-      steady: true,
-    });
-    world.actor('hub-1', hubActor({}, kinds), { servers: { hub: asAdmin } });
-    for (const member of MEMBERS) {
-      world.server(member, apiServer({ kinds: memberKinds }));
-      const own = { server: member, as: administrator };
-      world.actor(`${member}-agent`, agentActor(member, kinds), {
-        servers: { hub: { server: 'hub', as: identityOf(member) }, member: own },
-      });
-      world.actor(`${member}-owner`, person({ forMs: FAULT_MS - 20_000, pauseMs: 6_000, deed: ownThings(of) }), {
-        servers: { hub: own },
-        steady: true,
-      });
-    }
-    world.check(noWriteLost());
-    world.check(conditionsAreOfTheirObject());
-    world.check(foreignValuesStay(of));
-    if (of === 'ReportDiff') world.check(reportsWriteNothing());
-    if (of === 'Abandon') world.check(abandonedStay());
-    return () => unsettled(world, of);
-  },
-};
+export const driftingScenario: Scenario = twoMembers({ name: 'drifting', steps: 100_000, ciRuns: 180 }, (world) => {
+  const of = worldOf(world.seed);
+  return {
+    kinds: placedKinds(),
+    user: release(of),
+    owner: { forMs: FAULT_MS - 20_000, deed: () => ownThings(of) },
+    checks: [
+      foreignValuesStay(of),
+      ...(of === 'ReportDiff' ? [reportsWriteNothing()] : []),
+      ...(of === 'Abandon' ? [abandonedStay()] : []),
+    ],
+    unsettled: () => unsettled(world, of),
+  };
+});
 
 // ---- what people do
 
@@ -168,9 +132,6 @@ function ownThings(of: World) {
 
 // ---- what must hold
 
-const isPlaced = ({ metadata }: KubeObject): boolean =>
-  (metadata.ownerReferences ?? []).some(({ kind }) => kind === 'AppliedWork');
-const isMadeByOwner = ({ metadata }: KubeObject): boolean => metadata.annotations?.[MADE_BY_OWNER] === 'true';
 const hashOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[annotations.specHash];
 const textOf = (object: KubeObject): string => dataOf(object)['value'] ?? '';
 
@@ -195,17 +156,24 @@ const foreignValuesStay = (of: World): Checker =>
     if (of === 'Never' && isTaken && isMadeByOwner(was)) return 'was taken over';
     if (of === 'IfNoDiff' && isTaken && textOf(was) !== textOf(now)) return 'was taken over although it differed';
     const isOverwritten = textOf(was).startsWith('own-') && textOf(now).startsWith('hub-');
+    // Of an object of an agent that died before its first apply nobody knows who wrote what.
+    const isRecorded = !isPlaced(was) || was.metadata.managedFields !== undefined;
+    if (of === 'ServerSideApply' && isOverwritten && isRecorded) return 'was overwritten without force';
     if (of === 'IfNotDrifted' && isOverwritten && isPlaced(was) && hashOf(was) === hashOf(now))
       return 'had drifted and was put back';
     return undefined;
   });
 
-const reportsWriteNothing = (): Checker =>
-  ofShop('reports write nothing', (now, _was, deleted) => {
-    if (deleted) return 'was deleted';
-    if (!isMadeByOwner(now)) return 'was not made by its owner';
-    return isPlaced(now) || hashOf(now) !== undefined ? 'bears a mark of ours' : undefined;
-  });
+/** Not even what the server would refuse. */
+const reportsWriteNothing = (): Checker => ({
+  name: 'reports write nothing',
+  hear(happening) {
+    if (happening.what !== 'sent' || !MEMBERS.some((member) => happening.who === agentOf(member))) return undefined;
+    const { who, server, request } = happening;
+    if (!MEMBERS.includes(server) || request.verb === 'get' || request.verb === 'list') return undefined;
+    return `${who} sent a ${request.verb} of ${request.at.resource.kind} ${request.at.name ?? ''} to ${server}`;
+  },
+});
 
 /** Whoever deletes them but us? The placement keeps all its names and clusters. */
 const abandonedStay = (): Checker =>
@@ -237,7 +205,11 @@ interface End {
 }
 
 function notAsWanted({ live, wanted, isWanted, of }: End): string | undefined {
-  if (!isWanted || of === 'ReportDiff') return live !== undefined && isPlaced(live) ? 'is still placed' : undefined;
+  if (!isWanted || of === 'ReportDiff') {
+    if (live === undefined) return undefined;
+    if (isPlaced(live)) return 'is still placed';
+    return of === 'Abandon' && hashOf(live) !== undefined ? 'was abandoned with our marks' : undefined;
+  }
   if (live === undefined) return 'is missing';
   if (of === 'Never' && isMadeByOwner(live)) return isPlaced(live) ? 'was taken over' : undefined;
   if (of === 'IfNoDiff' && !isPlaced(live)) return textOf(live) === textOf(wanted) ? 'was not taken over' : undefined;

@@ -2,34 +2,20 @@
 // The placement selects all ClusterRoles, loses and gets some, goes and comes back, and somebody writes a role of the cluster into a Work, while
 // hub, agents and servers crash. In a third of the worlds the placement keeps what it took over, in another it takes over nothing.
 import { isClusterOwned } from '../../../src/api/cluster-owned.ts';
-import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 import { annotations, masterWorkName, memberNamespace, workBaseName } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
 import { placement } from '../../../src/api/placement.ts';
 import { RBAC_GROUP } from '../../../src/api/resources.ts';
 import type { Target, Transport } from '../../../src/api/transport.ts';
 import { work } from '../../../src/api/work.ts';
-import {
-  type Checker,
-  changeChecker,
-  conditionsAreOfTheirObject,
-  noWriteLost,
-  type Sight,
-} from '../../../src/sim/check.ts';
-import { usualRates } from '../../../src/sim/faults.ts';
+import { type Checker, changeChecker, type Sight } from '../../../src/sim/check.ts';
 import type { Scenario } from '../../../src/sim/scenario.ts';
-import { administrator, apiServer } from './api-server.ts';
-import { agentActor, ensure, hubActor, identityOf, join, placedKinds } from './fleet.ts';
-import { person } from './person.ts';
+import { ensure, join, placedKinds } from './fleet.ts';
+import { isMadeByOwner, isPlaced, MADE_BY_OWNER, MEMBERS, twoMembers } from './two-members.ts';
 
-const FAULT_MS = 90_000;
-const SILENCE_MS = 30_000;
-const MEMBERS = ['c1', 'c2'];
 /** Owners of members make the first two, too. */
 const NAMES = ['team-a', 'team-b', 'team-c', 'team-d', 'team-e'];
 const ROLES = 'roles';
-/** Only owners of members write it. */
-const MADE_BY_OWNER = 'example.com/made-by-owner';
 const HUB_LABEL = 'example.com/from-hub';
 
 type World = 'keeps' | 'takes nothing over' | 'takes over';
@@ -43,43 +29,16 @@ const clusterRoles = {
   namespaced: false,
 } as const;
 
-export const keepingScenario: Scenario = {
-  name: 'keeping',
-  faultMs: FAULT_MS,
-  rates: { ...usualRates, silenceMs: SILENCE_MS },
-  dazedMs: SILENCE_MS + 30_000,
-  healMs: 1_800_000,
-  steps: 100_000,
-  ciRuns: 200,
-  set(world) {
-    const kinds = placedKinds(['ClusterRole']);
-    const of = worldOf(world.seed);
-    world.server('hub', apiServer({ kinds: hubKinds }));
-    const asAdmin = { server: 'hub', as: administrator };
-    world.actor('user', person({ forMs: FAULT_MS - 10_000, pauseMs: 4_000, deed: release(of) }), {
-      servers: { hub: asAdmin },
-      steady: true,
-    });
-    world.actor('hub-1', hubActor({}, kinds), { servers: { hub: asAdmin } });
-    for (const member of MEMBERS) {
-      world.server(member, apiServer({ kinds: memberKinds }));
-      const own = { server: member, as: administrator };
-      world.actor(`${member}-agent`, agentActor(member, kinds), {
-        servers: { hub: { server: 'hub', as: identityOf(member) }, member: own },
-      });
-      world.actor(`${member}-owner`, person({ forMs: 40_000, pauseMs: 6_000, deed: ownRoles }), {
-        servers: { hub: own },
-        steady: true,
-      });
-    }
-    world.check(noWriteLost());
-    world.check(conditionsAreOfTheirObject());
-    world.check(clustersKeepTheirOwn());
-    world.check(onlyOwnedIsDeleted());
-    if (of !== 'takes over') world.check(ownersKeepTheirs());
-    return () => unsettled(world, of);
-  },
-};
+export const keepingScenario: Scenario = twoMembers({ name: 'keeping', steps: 100_000, ciRuns: 200 }, (world) => {
+  const of = worldOf(world.seed);
+  return {
+    kinds: placedKinds(['ClusterRole']),
+    user: release(of),
+    owner: { forMs: 40_000, deed: () => ownRoles },
+    checks: [clustersKeepTheirOwn(), onlyOwnedIsDeleted(), ...(of === 'takes over' ? [] : [ownersKeepTheirs()])],
+    unsettled: () => unsettled(world, of),
+  };
+});
 
 // ---- what people do
 
@@ -157,10 +116,6 @@ async function ownRoles(member: Transport, roll: Roll): Promise<void> {
 }
 
 // ---- what must hold
-
-const isPlaced = ({ metadata }: KubeObject): boolean =>
-  (metadata.ownerReferences ?? []).some(({ kind }) => kind === 'AppliedWork');
-const isMadeByOwner = ({ metadata }: KubeObject): boolean => metadata.annotations?.[MADE_BY_OWNER] === 'true';
 
 /** A checker of the ClusterRoles of members. */
 const ofRoles = (

@@ -4,30 +4,18 @@
 // the hub could see the object in neither place when one watch is behind the other.
 import type { LiveCatalogue } from '../../../src/api/catalogue.ts';
 import { envelope } from '../../../src/api/envelope.ts';
-import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 import { annotations } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
 import { placement } from '../../../src/api/placement.ts';
 import { namespaceResource } from '../../../src/api/resources.ts';
 import type { Target, Transport } from '../../../src/api/transport.ts';
 import { ApiError } from '../../../src/base/errors.ts';
-import {
-  type Checker,
-  changeChecker,
-  conditionsAreOfTheirObject,
-  noWriteLost,
-  type Sight,
-} from '../../../src/sim/check.ts';
-import { usualRates } from '../../../src/sim/faults.ts';
+import { type Checker, changeChecker, type Sight } from '../../../src/sim/check.ts';
 import type { Scenario } from '../../../src/sim/scenario.ts';
-import { administrator, apiServer } from './api-server.ts';
 import { configMaps, type Data, dataOf } from './config-maps.ts';
-import { agentActor, ensure, hubActor, identityOf, join, placedKinds } from './fleet.ts';
-import { person } from './person.ts';
+import { ensure, join, placedKinds } from './fleet.ts';
+import { MEMBERS, twoMembers } from './two-members.ts';
 
-const FAULT_MS = 90_000;
-const SILENCE_MS = 30_000;
-const MEMBERS = ['c1', 'c2'];
 const SHOP = 'shop';
 /** Always on the hub, from the first moment of the placement on. */
 const STAYING = ['app-a', 'app-b', 'app-c', 'app-d', 'app-e'];
@@ -37,38 +25,18 @@ const ENVELOPE = 'wrap';
 const PART = 900;
 const LENGTHS = [10, 150, 300, 500];
 
-export const wanderingScenario: Scenario = {
-  name: 'wandering',
-  faultMs: FAULT_MS,
-  rates: { ...usualRates, silenceMs: SILENCE_MS },
-  dazedMs: SILENCE_MS + 30_000,
-  healMs: 1_800_000,
-  steps: 150_000,
-  ciRuns: 150,
-  set(world) {
-    const form = formOf(world.seed);
-    const kinds = placedKinds();
-    world.server('hub', apiServer({ kinds: hubKinds }));
-    const asAdmin = { server: 'hub', as: administrator };
-    world.actor('user', person({ forMs: FAULT_MS - 10_000, pauseMs: 3_000, deed: move(form) }), {
-      servers: { hub: asAdmin },
-      steady: true,
-    });
-    world.actor('hub-1', hubActor({ placements: { snapshotLimit: PART } }, withEnvelopes(kinds)), {
-      servers: { hub: asAdmin },
-    });
-    for (const member of MEMBERS) {
-      world.server(member, apiServer({ kinds: memberKinds }));
-      world.actor(`${member}-agent`, agentActor(member, kinds), {
-        servers: { hub: { server: 'hub', as: identityOf(member) }, member: { server: member, as: administrator } },
-      });
-    }
-    world.check(noWriteLost());
-    world.check(conditionsAreOfTheirObject());
-    world.check(whatStaysIsNeverDeleted());
-    return () => unsettled(world, form);
-  },
-};
+export const wanderingScenario: Scenario = twoMembers({ name: 'wandering', steps: 150_000, ciRuns: 150 }, (world) => {
+  const form = formOf(world.seed);
+  const kinds = placedKinds();
+  return {
+    kinds,
+    hub: { options: { placements: { snapshotLimit: PART } }, kinds: withEnvelopes(kinds) },
+    user: move(form),
+    userPauseMs: 3_000,
+    checks: [whatStaysIsNeverDeleted()],
+    unsettled: () => unsettled(world, form),
+  };
+});
 
 // ---- the envelope
 
