@@ -61,6 +61,8 @@ export interface Fleet extends AsyncDisposable {
   readonly passes: Map<string, number>;
   readonly manager: Manager;
   meddle: Meddle | undefined;
+  /** How long each reconcile of the hub takes; 0 unless set. */
+  reconcileMs: number;
   member(name: string): TestCluster;
   /** What `flotilla join` does, and a cluster to be the member; its agent is started unless told otherwise. */
   join(
@@ -155,10 +157,12 @@ function counting(inner: Transport, { who, writes, traffic, isCut, meddle, stall
 }
 
 /** The runtime tells every pass. */
-function passLog(who: string, passes: Map<string, number>): Log {
+function passLog(who: string, passes: Map<string, number>, onPass = () => {}): Log {
   const count: Log['info'] = (message, { controller, key }) => {
     const pass = `${who} ${controller} ${key}`;
-    if (message === 'reconciled') passes.set(pass, (passes.get(pass) ?? 0) + 1);
+    if (message !== 'reconciled') return;
+    passes.set(pass, (passes.get(pass) ?? 0) + 1);
+    onPass();
   };
   return { debug: count, info: count, warn: count, error: count };
 }
@@ -191,7 +195,7 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
         random: seededRandom(11),
         servers: { hub: counted(hub.as(hubUser), 'hub', () => false) },
         ...(delivers === undefined ? {} : { catalogues: { hub: hub.running.catalogue } }),
-        log: passLog('hub', passes),
+        log: passLog('hub', passes, () => clock.sleep(fleet.reconcileMs)),
       },
       options,
     );
@@ -247,6 +251,7 @@ export async function aFleet(settings: FleetOptions = {}, hubUser: User = theHub
     writes,
     passes,
     meddle: undefined,
+    reconcileMs: 0,
     get manager() {
       return manager;
     },

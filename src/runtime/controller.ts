@@ -129,6 +129,8 @@ export interface WatchRule<T extends Projected = Projected> {
   toKeys(item: T, see: See, old?: T): readonly string[];
   /** When it is early enough to look at the key because of this; absent = at once. */
   notBefore?(key: string, now: number): number;
+  /** What becomes of it is only reported: changes go first, but not for much longer than a second. */
+  readonly as?: 'report';
   /** The controller runs also before the first list of this source came in; what is not there yet looks absent, `see.isListed` tells. */
   readonly optional?: true;
 }

@@ -23,7 +23,7 @@ import { createPace } from './pace.ts';
 import { createPasses } from './pass.ts';
 import { collectionText, type Place, placeText } from './place.ts';
 import { createPresence } from './presence.ts';
-import { createQueue, type Next, type WorkClass } from './queue.ts';
+import { createQueue, type Gathered, type Next } from './queue.ts';
 import type { Running } from './running.ts';
 import { createSee } from './see.ts';
 import { createDependents, FIRST_LIST, namespacePart, partText, specText, WHOLE_COLLECTION } from './wholes.ts';
@@ -219,7 +219,8 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     if (change.isSame) return;
     for (const { rule, of } of rulesOf.get(feed) ?? []) {
       if (!of.isReady) continue;
-      for (const key of keysFor(of, rule, change)) wake(of, key, 'fresh', rule.notBefore?.(key, clock.now()));
+      for (const key of keysFor(of, rule, change))
+        wake(of, key, rule.as ?? 'fresh', rule.notBefore?.(key, clock.now()));
     }
   }
 
@@ -289,11 +290,11 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     else of.early.add(key);
   }
 
-  function wake(of: Running, key: string, as: WorkClass, notBefore = 0): void {
+  function wake(of: Running, key: string, as: Gathered | 'resync', notBefore = 0): void {
     const isPass = (each: Author) => each.of === of && each.key === key;
     if (author !== undefined && isPass(author)) return;
     if (news !== undefined && echoes.keeps(news.place, news.revision, isPass)) return;
-    if (notBefore > clock.now()) of.queue.addBy(key, notBefore);
+    if (as !== 'resync' && notBefore > clock.now()) of.queue.addBy(key, notBefore, as);
     else of.queue.add(key, as);
     countDepth(of);
   }

@@ -1,13 +1,12 @@
 // Keys that must be looked at. Guarantees: a key that was added is run after it was added (adding while it runs makes it run again); never
-// two runs of one key at a time; new work overtakes the resync; a key that fails waits longer each time; the loop gets its turn.
+// two runs of one key at a time; changes come before reports and reports before the resync, and none of them starves (lines.ts); a key that
+// fails waits longer each time; the loop gets its turn.
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import { type BackOff, backOffMs } from './back-off.ts';
 import { createDeadlines } from './deadlines.ts';
-import { Fifo } from './fifo.ts';
+import { createLines, type WorkClass } from './lines.ts';
 import type { Pace } from './pace.ts';
-
-export type WorkClass = 'fresh' | 'resync';
 
 /**
  * What a run asks for: `rest` = nothing; `more` = it changed something and must look again; `again` = it met somebody else's change and has
@@ -44,7 +43,7 @@ export interface Queue {
   readonly nextWakeAt: number | undefined;
   add(key: string, as: WorkClass): void;
   /** Runs then, with all that comes until then, or before if something else asks for it. */
-  addBy(key: string, epochMs: number): void;
+  addBy(key: string, epochMs: number, as: Gathered): void;
   /** Replaces what an earlier decision asked for; undefined = no wake-up. `lookedAt`: what time it was for the decision. */
   wakeAt(key: string, epochMs: number | undefined, lookedAt?: number): void;
   /** What stood in its way is gone: it runs now, and its failures so far are forgotten. */
@@ -53,14 +52,20 @@ export interface Queue {
   stop(): Promise<void>;
 }
 
+/** What may wait for a moment. */
+export type Gathered = 'fresh' | 'report';
+
 interface Entry {
   readonly key: string;
-  queued: WorkClass | undefined;
+  /** In line as these. The first place that comes up counts. */
+  readonly queued: Set<WorkClass>;
+  /** Counts runs: a place in line from before a run is void. */
+  run: number;
   running: boolean;
   /** Added while running. */
-  dirty: WorkClass | undefined;
+  readonly dirty: Set<WorkClass>;
   /** Added while running, as what may wait until then. */
-  by: number | undefined;
+  readonly by: Map<Gathered, number>;
   failures: number;
   /** `more` and `again` in a row. */
   hurries: number;
@@ -76,25 +81,29 @@ const MOST_HURRIES = 16;
 /** From this many failures in a row on, news wait a moment too: they may be echoes of our own failing attempts. */
 const FAILURES_BEFORE_QUIET = 4;
 const QUIET_MS = 1000;
-const FRESH_BEFORE_RESYNC = 64;
 
 export function createQueue(options: QueueOptions): Queue {
   const { clock, random, pace, workers, backOff = BACK_OFF, slowly = SLOWLY, afterOthers = queueMicrotask } = options;
   const entries = new Map<string, Entry>();
-  const ready = { fresh: new Fifo<Entry>(), resync: new Fifo<Entry>() };
+  const lines = createLines<{ readonly entry: Entry; readonly run: number }>(
+    clock,
+    ({ entry, run }) => entry.run === run,
+  );
   const retries = createDeadlines(clock, `${options.name} retry`, (key) => due(key));
   const wakes = createDeadlines(clock, `${options.name} wake`, (key) => due(key));
   /** Of a name of their own: nothing is waited for there, only what comes within a moment is looked at together. */
-  const gatherings = createDeadlines(clock, 'coalesce', (key) => due(key));
+  const gatherings = {
+    fresh: createDeadlines(clock, 'coalesce', (key) => due(key)),
+    report: createDeadlines(clock, 'coalesce', (key) => due(key, 'report')),
+  };
   let waiting = 0;
   let running = 0;
-  let freshInARow = 0;
   let isPumping = false;
   let isStopped = false;
   let onDrained: (() => void) | undefined;
 
-  function due(key: string): void {
-    enqueue(entryOf(key), 'fresh');
+  function due(key: string, as: WorkClass = 'fresh'): void {
+    enqueue(entryOf(key), as);
   }
 
   function entryOf(key: string): Entry {
@@ -102,10 +111,11 @@ export function createQueue(options: QueueOptions): Queue {
     if (entry === undefined) {
       entry = {
         key,
-        queued: undefined,
+        queued: new Set(),
+        run: 0,
         running: false,
-        dirty: undefined,
-        by: undefined,
+        dirty: new Set(),
+        by: new Map(),
         failures: 0,
         hurries: 0,
         quietUntil: 0,
@@ -119,17 +129,17 @@ export function createQueue(options: QueueOptions): Queue {
   function enqueue(entry: Entry, as: WorkClass, inLine: (stand: () => void) => void = (stand) => stand()): void {
     if (isStopped) return;
     if (entry.running) {
-      if (entry.dirty !== 'fresh') entry.dirty = as;
+      entry.dirty.add(as);
       return;
     }
-    if (entry.queued === 'fresh' || entry.queued === as) return;
-    // A resync that becomes fresh work leaves its old place in the line behind: `take` sees that it is void.
-    if (entry.queued === undefined) waiting++;
-    entry.queued = as;
+    if (entry.queued.has(as) || (as === 'resync' && entry.queued.size > 0)) return;
+    if (entry.queued.size === 0) waiting++;
+    entry.queued.add(as);
     retries.clear(entry.key);
+    const place = { entry, run: entry.run };
     inLine(() => {
       if (isStopped) return;
-      ready[as].push(entry);
+      lines.push(place, as);
       pumpSoon();
     });
   }
@@ -149,31 +159,17 @@ export function createQueue(options: QueueOptions): Queue {
         pace.later(pump);
         return;
       }
-      const entry = take();
+      const entry = lines.take()?.entry;
       if (entry === undefined) break;
-      entry.queued = undefined;
+      entry.queued.clear();
+      entry.run++;
       entry.running = true;
       // Whatever has gathered is seen by this run.
-      gatherings.clear(entry.key);
+      for (const deadlines of Object.values(gatherings)) deadlines.clear(entry.key);
       waiting--;
       running++;
       void start(entry);
     }
-  }
-
-  /** Fresh before resync, but a resync is not starved for ever. */
-  function take(): Entry | undefined {
-    const first = freshInARow >= FRESH_BEFORE_RESYNC ? 'resync' : 'fresh';
-    const second = first === 'fresh' ? 'resync' : 'fresh';
-    for (const as of [first, second] as const) {
-      for (let entry = ready[as].shift(); entry !== undefined; entry = ready[as].shift()) {
-        if (entry.queued !== as) continue;
-        freshInARow = as === 'fresh' ? freshInARow + 1 : 0;
-        return entry;
-      }
-      if (as === 'resync') freshInARow = 0;
-    }
-    return undefined;
   }
 
   async function start(entry: Entry): Promise<void> {
@@ -184,13 +180,12 @@ export function createQueue(options: QueueOptions): Queue {
       if (running === 0) onDrained?.();
       return;
     }
-    const { dirty, by } = entry;
-    entry.dirty = undefined;
-    entry.by = undefined;
     follow(entry, next);
-    if (dirty !== undefined) enter(entry, dirty);
+    for (const as of entry.dirty) enter(entry, as);
+    entry.dirty.clear();
     // Only now: what the run asked for has taken the place of whatever was there before.
-    if (by !== undefined) gather(entry.key, by);
+    for (const [as, epochMs] of entry.by) gather(entry.key, epochMs, as);
+    entry.by.clear();
     forget(entry);
     pumpSoon();
   }
@@ -228,10 +223,10 @@ export function createQueue(options: QueueOptions): Queue {
   /** News about a key that may have failed before. */
   function enter(entry: Entry, as: WorkClass): void {
     // Without this, a key whose every run follows news would never be seen to rest, and never get out of the quiet.
-    if (!entry.running && entry.queued === undefined) entry.hasNews ||= as === 'fresh';
+    if (!entry.running && entry.queued.size === 0) entry.hasNews ||= as !== 'resync';
     if (!entry.running && entry.quietUntil > clock.now()) {
       const at = retries.at(entry.key);
-      if (as === 'fresh' && (at === undefined || at > entry.quietUntil)) retries.set(entry.key, entry.quietUntil);
+      if (as !== 'resync' && (at === undefined || at > entry.quietUntil)) retries.set(entry.key, entry.quietUntil);
       return;
     }
     // A resync knows nothing that the retry would not see.
@@ -240,17 +235,17 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   /** News, too, which a key that fails too often does not run for at once. */
-  function gather(key: string, epochMs: number): void {
+  function gather(key: string, epochMs: number, as: Gathered): void {
     const quietUntil = entries.get(key)?.quietUntil ?? 0;
     const isQuiet = quietUntil > epochMs;
-    const deadlines = isQuiet ? wakes : gatherings;
+    const deadlines = isQuiet ? wakes : gatherings[as];
     const at = isQuiet ? quietUntil : epochMs;
     const asked = deadlines.at(key);
     if (asked === undefined || asked > at) deadlines.set(key, at);
   }
 
   function forget(entry: Entry): void {
-    if (entry.running || entry.queued !== undefined || entry.failures > 0 || entry.hurries > 0) return;
+    if (entry.running || entry.queued.size > 0 || entry.failures > 0 || entry.hurries > 0) return;
     entries.delete(entry.key);
   }
 
@@ -265,20 +260,20 @@ export function createQueue(options: QueueOptions): Queue {
       return retries.size;
     },
     get remembered() {
-      return entries.size + wakes.size + gatherings.size;
+      return entries.size + wakes.size + gatherings.fresh.size + gatherings.report.size;
     },
     get nextWakeAt() {
-      const [wake, gathering] = [wakes.earliest, gatherings.earliest];
-      return wake === undefined || (gathering !== undefined && gathering < wake) ? gathering : wake;
+      const moments = [wakes, ...Object.values(gatherings)].flatMap(({ earliest }) => earliest ?? []);
+      return moments.length === 0 ? undefined : Math.min(...moments);
     },
     add(key, as) {
       if (!isStopped) enter(entryOf(key), as);
     },
-    addBy(key, epochMs) {
+    addBy(key, epochMs, as) {
       if (isStopped) return;
       const entry = entries.get(key);
-      if (entry?.running) entry.by = Math.min(entry.by ?? Number.POSITIVE_INFINITY, epochMs);
-      else gather(key, epochMs);
+      if (!entry?.running) return gather(key, epochMs, as);
+      entry.by.set(as, Math.min(entry.by.get(as) ?? Number.POSITIVE_INFINITY, epochMs));
     },
     wakeAt(key, epochMs, lookedAt) {
       if (isStopped) return;
@@ -300,9 +295,8 @@ export function createQueue(options: QueueOptions): Queue {
       isStopped = true;
       retries.stop();
       wakes.stop();
-      gatherings.stop();
-      ready.fresh.clear();
-      ready.resync.clear();
+      for (const deadlines of Object.values(gatherings)) deadlines.stop();
+      lines.clear();
       waiting = 0;
       return running === 0 ? Promise.resolve() : new Promise((resolve) => (onDrained = resolve));
     },

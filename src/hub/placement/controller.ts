@@ -220,6 +220,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
         ],
         // They are many and change often; nothing but the status, and what history keeps, depends on them. So one look for many changes, and
         // none while those have work to do who bring about what is told.
+        as: 'report',
         notBefore: (key, now) => Math.max(now + STATUS_INTERVAL_MS, pace.due(key, now)),
       },
       memberRule(family),

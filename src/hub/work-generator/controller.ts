@@ -74,6 +74,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       },
       {
         source: works,
+        as: 'report',
         toKeys(item, see) {
           if (!isLabelled(item)) return bindingsByName(item, see);
           if (!isOurs(item)) return isNamedAsLabelled(item) ? [] : bindingsByName(item, see);
