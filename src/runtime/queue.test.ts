@@ -101,6 +101,34 @@ describe('a queue', () => {
     expect(queue.waiting).toBe(0);
   });
 
+  test('runs a key that waits behind changes when its report is overdue, and once', async () => {
+    const { queue, clock, began, end } = bench();
+    queue.add('busy', 'fresh');
+    await ticks();
+    for (const key of ['c1', 'c2', 'a', 'c3']) queue.add(key, 'fresh');
+    queue.add('a', 'report');
+    clock.advance(1000);
+    await end('busy');
+    for (const key of ['a', 'c1', 'c2', 'c3']) await end(key);
+    expect(began).toEqual(['busy', 'a', 'c1', 'c2', 'c3']);
+    expect(queue.waiting).toBe(0);
+    expect(queue.remembered).toBe(0);
+  });
+
+  test('runs a key again for the report that came while it ran', async () => {
+    const { queue, clock, began, end } = bench();
+    queue.add('a', 'fresh');
+    await ticks();
+    for (const key of ['c1', 'c2']) queue.add(key, 'fresh');
+    queue.add('a', 'report');
+    await end('a');
+    clock.advance(1000);
+    await end('c1');
+    expect(began).toEqual(['a', 'c1', 'a']);
+    await end('a');
+    expect(began).toEqual(['a', 'c1', 'a', 'c2']);
+  });
+
   test('does not starve the resync for ever', async () => {
     let count = 0;
     const { queue, began } = bench({
