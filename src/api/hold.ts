@@ -181,5 +181,5 @@ export function rivalSentence(on: string, isStopped: boolean): string {
 export function sentenceOf(hold: Hold): string {
   const on = refText(hold.on ?? hold.subject);
   // What stands in a status may come from a newer hub, or from anybody who may write there.
-  return Object.hasOwn(SENTENCES, hold.code) ? SENTENCES[hold.code](hold.facts, on) : `${on} holds it: ${hold.code}`;
+  return Object.hasOwn(SENTENCES, hold.code) ? SENTENCES[hold.code](hold.facts, on) : `blocked by ${on}: ${hold.code}`;
 }

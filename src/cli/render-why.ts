@@ -1,14 +1,18 @@
-// An explanation as people read it: one sentence, then the chain of evidence, then what can be done. Pure.
+// An explanation as people read it: at most two lines that say what blocks, then the chain of evidence, then what can be done. Pure.
 import { shortDuration } from '../base/age.ts';
 import { type Cause, type Explanation, lasting } from '../insight/explain/explanation.ts';
 import { plainText, wrapped } from '../insight/plain-text.ts';
 
-/** `columns`: of the terminal, if there is one. The root cause comes first: it is what a person looks for. */
+/** `columns`: of the terminal, if there is one. */
 export function renderWhy(explanation: Explanation, now: number, columns = Number.POSITIVE_INFINITY): string {
-  const { sentence, root, since, causes, next, notes } = explanation;
-  return [
+  const { sentence, root, label, since, causes, next, notes } = explanation;
+  const [first = '', ...second] = [
     ...(root === undefined ? [] : [root]),
     `${sentence}${lasting(since, now) === '' ? '' : ` (${lasting(since, now)})`}`,
+  ];
+  return [
+    label === undefined || label === 'Waits' ? first : `${label}: ${first}`,
+    ...second,
     ...section(
       'Evidence',
       causes.flatMap((cause, at) => causeLines(cause, at + 1, sentence, now)),
@@ -30,17 +34,17 @@ const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : ['', `${title}:`, ...lines];
 
 function causeLines(cause: Cause, number: number, top: string, now: number): readonly string[] {
-  const { code, sentence, since, until, waiting, evidence } = cause;
+  const { code, since, until, waiting, evidence } = cause;
+  const isOnTop = [cause.sentence, cause.brief].some((each) => each !== undefined && top.endsWith(each));
   const facts = [
     ...(code === undefined ? [] : [code]),
     ...[lasting(since, now)].filter((each) => each !== ''),
     ...(until === undefined ? [] : [`ends by itself in ${shortDuration(Math.max(0, until - now))}`]),
   ].join(', ');
-  // Without a code, evidence or anybody who waits there is nothing that the sentence has not said.
-  if (top.endsWith(sentence) && code === undefined && evidence.length === 0 && waiting === undefined) return [];
+  // The first line has said everything.
+  if (isOnTop && code === undefined && evidence.length === 0 && waiting === undefined) return [];
   const head = [
-    // The first sentence of all is not said again.
-    ...(top.endsWith(sentence) ? [] : [sentence]),
+    ...(isOnTop ? [] : [cause.sentence]),
     ...(facts === '' ? [] : [facts]),
     ...(waiting === undefined ? [] : [whoWaits(waiting)]),
   ];

@@ -47,7 +47,7 @@ async function ask(objects: readonly KubeObject[], { as, namespace, ...options }
     { ...options, clock: still },
     print,
   );
-  return { code, text: text(), first: text().split('\n')[0] };
+  return { code, text: text(), first: text().split('\n\n')[0] };
 }
 
 const external = (parts: PlacementParts): Placement =>
@@ -113,7 +113,10 @@ describe('why a placement that waits for runs does not move', () => {
     {
       it: 'with a run that is stuck and an older one that is stopped',
       objects: [halfway, ...snapshots, aMember('b'), placed('b', 'TTTTF'), aRun(stopped), aRun(stuck)],
-      says: 'ClusterResourcePlacement "web" is not complete: ClusterStagedUpdateRun "r" is stuck: stage "two": cluster "b" not done after 5m0s',
+      says: [
+        'Blocked: MemberCluster "b": no Pod is ready',
+        'ClusterResourcePlacement "web" is not complete: ClusterStagedUpdateRun "r" is stuck: stage "two": cluster "b" not done after 5m0s',
+      ].join('\n'),
       also: [
         'ClusterResourceBinding "web-b-1"',
         'ClusterStagedUpdateRun "old" is stopped',

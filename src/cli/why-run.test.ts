@@ -167,7 +167,7 @@ describe('why a run does not move', () => {
         stages: stages('', ''),
         holds: [onRun('RunNotStarted', { next: `${START} …` })],
       },
-      says: 'ClusterStagedUpdateRun "r" waits: ClusterStagedUpdateRun "r" is prepared and has not been started',
+      says: 'ClusterStagedUpdateRun "r" is prepared and has not been started',
       also: [START, 'see what it would do: flotilla plan run r'],
     },
     {
@@ -226,7 +226,10 @@ describe('why a run does not move', () => {
     {
       it: 'that is under way',
       run: going('Progressing:True:UpdateRunProgressing', 'under way: b'),
-      says: 'ClusterStagedUpdateRun "r" is under way: it is not available on MemberCluster "b" yet (starting: no Pod is ready)',
+      says: [
+        'Updating: MemberCluster "b": no Pod is ready',
+        'ClusterStagedUpdateRun "r" is under way: it is not available on MemberCluster "b" yet (starting)',
+      ].join('\n'),
       also: [
         'MemberCluster "b"',
         'ClusterResourceBinding "web-b-1"',
@@ -239,7 +242,10 @@ describe('why a run does not move', () => {
     {
       it: 'that is stuck',
       run: going('Progressing:False:UpdateRunStuck', 'stage "two": cluster "b" not done after 5m0s: no Pod is ready'),
-      says: 'ClusterStagedUpdateRun "r" is stuck: stage "two": cluster "b" not done after 5m0s: no Pod is ready',
+      says: [
+        'Blocked: MemberCluster "b": no Pod is ready',
+        'ClusterStagedUpdateRun "r" is stuck: stage "two": cluster "b" not done after 5m0s: no Pod is ready',
+      ].join('\n'),
       also: [
         'Work "fleet-member-b/web-work"',
         'to bring a fix, create a new run, since the content of a run is fixed; without resourceSnapshotIndex it takes the newest state',
@@ -252,7 +258,7 @@ describe('why a run does not move', () => {
       run: going('Progressing:True:UpdateRunProgressing', 'under way: b', {
         holds: [onCluster('Unreachable', 'b', { next: 'reconnect cluster "b"' })],
       }),
-      says: 'ClusterStagedUpdateRun "r" waits: MemberCluster "b" is unreachable',
+      says: 'Blocked: ClusterStagedUpdateRun "r" waits: MemberCluster "b" is unreachable',
       also: ['reconnect cluster "b"'],
     },
     {
@@ -313,7 +319,7 @@ describe('why a run does not move', () => {
     },
   ])('is told of one $it', async ({ run, more = [], code = 2, says, also = [] }) => {
     const found = await ask([...fleet, ...more, aRun(run)]);
-    expect(found.text.split('\n')[0]).toBe(says);
+    expect(found.text.split('\n\n')[0]).toBe(says);
     for (const each of also) expect(found.text).toContain(each);
     expect(found.code).toBe(code);
   });
@@ -507,7 +513,9 @@ describe('why a run does not move', () => {
     const run = aRun(going('Progressing:False:UpdateRunStuck', 'cluster "b" hangs'));
     const { text, code } = await ask([...fleet, ...grant, run], { as: dev });
     expect(code).toBe(2);
-    expect(text.split('\n')[0]).toBe('ClusterStagedUpdateRun "r" is stuck: cluster "b" hangs');
+    expect(text).toMatch(
+      /^Blocked: MemberCluster "b": no Pod is ready\nClusterStagedUpdateRun "r" is stuck: cluster "b" hangs\n/,
+    );
     expect(text).toContain('the ClusterResourceBindings could not be read');
   });
 
@@ -540,7 +548,7 @@ describe('why a cluster of a run does not move', () => {
     { cluster: 'd', code: 2, says: 'cluster "d" of stage "three" waits: it is not available on MemberCluster "b" yet' },
   ])('is told of $cluster', async ({ cluster, code, says }) => {
     const found = await ask([...fleet, run], { cluster });
-    expect(found.text.split('\n')[0]).toContain(says);
+    expect(found.text.split('\n\n')[0]).toContain(says);
     expect(found.code).toBe(code);
   });
 

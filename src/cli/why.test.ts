@@ -160,12 +160,13 @@ const world: readonly KubeObject[] = [
 ];
 
 describe('why', () => {
-  test('is one sentence, then the chain of evidence, then what a person can do', async () => {
+  test('is what blocks in two lines, then the chain of evidence, then what a person can do', async () => {
     const { ask } = await serving(world);
     expect(await ask('placement/web')).toEqual({
       code: 2,
       text: `
-ClusterResourcePlacement "web" waits: MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 are required (for 5m)
+Blocked: MemberCluster "eu-1": no Pod is ready
+ClusterResourcePlacement "web" waits: MemberCluster "eu-1" blocks the rollout (failed): 2 clusters are available, at least 2 are required (for 5m)
 
 Evidence:
   1. BudgetUsed, for 5m
@@ -277,7 +278,8 @@ What you can do:
     const { ask } = await serving([placement, ...names.map((name) => member(name)), ...bindings]);
     expect((await ask('placement/web')).text).toBe(
       `
-ClusterResourcePlacement "web" waits: it is not available on MemberClusters "eu-1", "eu-2", "us-1" yet (failed: Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set) (for 5m)
+Blocked: MemberClusters "eu-1", "eu-2", "us-1": Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set
+ClusterResourcePlacement "web" waits: it is not available on MemberClusters "eu-1", "eu-2", "us-1" yet (failed) (for 5m)
 
 Evidence:
   1. NotAvailable, for 5m
@@ -354,7 +356,7 @@ What you can do:
     const { ask } = await serving([aPlacement({ said: 'U', holds })]);
     const { text } = await ask('placement/web');
     expect(text.split('\n')[0]).toMatch(
-      /^ClusterResourcePlacement "web" waits: .*spec\.x is not supported yet \(for 5m\)$/,
+      /^Blocked: ClusterResourcePlacement "web" waits: .*spec\.x is not supported yet \(for 5m\)$/,
     );
   });
 
@@ -363,7 +365,7 @@ What you can do:
     const { code, text } = await ask('placement/web', { as: dev });
     expect(code).toBe(2);
     expect(text.split('\n\n')).toEqual([
-      expect.stringMatching(/^ClusterResourcePlacement "web" waits: MemberCluster "eu-1" blocks the rollout/),
+      expect.stringMatching(/\nClusterResourcePlacement "web" waits: MemberCluster "eu-1" blocks the rollout/),
       `
 Evidence:
   1. BudgetUsed, for 5m
@@ -435,7 +437,7 @@ Evidence:
 
     describe('begins with what was found there', () => {
       const held =
-        'MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 are required';
+        'MemberCluster "eu-1" blocks the rollout (failed): 2 clusters are available, at least 2 are required';
       const root =
         'Pod "shop/web-1" on cluster "eu-1": container "web" (web:bad): ErrImagePull: no such image for web-1';
       const asked = async (objects: readonly KubeObject[], options: Partial<WhyOptions> = {}, onHub = world) => {
@@ -449,10 +451,11 @@ Evidence:
         { of: { cluster: 'us-1' }, who: 'cluster "us-1"' },
       ])('of $who', async ({ of, who }) => {
         const text = await asked(onMember('web-work'), of);
-        expect(text.split('\n\n')[0]).toBe(`${root}\n${who} waits: ${held} (for 5m)`);
+        expect(text.split('\n\n')[0]).toBe(`Blocked: ${root}\n${who} waits: ${held} (for 5m)`);
         // What the first line has said is not said again.
         expect(text.split(held)).toHaveLength(2);
         expect(JSON.parse(await asked(onMember('web-work'), { ...of, output: 'json' }))).toMatchObject({
+          label: 'Blocked',
           sentence: `${who} waits: ${held}; ${root}`,
         });
       });
@@ -474,7 +477,9 @@ Evidence:
         const placement = { ...stopped, status: { ...stopped.status, holds: [hold] } };
         const objects = [...world.filter((each) => each !== stopped), placement];
         const text = await asked(onMember('web-work'), { cluster: 'eu-1' }, objects);
-        expect(text.split('\n')[0]).toMatch(/^cluster "eu-1" waits: MemberCluster "eu-2" .* required \(for 5m\)$/);
+        expect(text).toMatch(
+          /^Blocked: MemberCluster "eu-2": .*\ncluster "eu-1" waits: MemberCluster "eu-2" .* required \(for 5m\)\n/,
+        );
         expect(text).toContain('ErrImagePull');
       });
 
@@ -508,7 +513,7 @@ Evidence:
         const wordy = JSON.parse(JSON.stringify(status).replace('no such image', `no\\nsuch ${'x'.repeat(250)}`));
         const [namespace, sa, owner] = onMember('web-work');
         const text = await asked([namespace, sa, owner, { ...rest, status: wordy }]);
-        expect(text.split('\n')[0]).toMatch(/^Pod "shop\/web-1" .*: ErrImagePull: no such x+…$/);
+        expect(text.split('\n')[0]).toMatch(/^Blocked: Pod "shop\/web-1" .*: ErrImagePull: no such x+…$/);
         expect(text.split('\n')[0]?.length).toBeLessThan(400);
       });
     });
@@ -917,7 +922,7 @@ What you can do:
       aBinding('eu-1', 'F', { namespace: 'team' }),
     ]);
     const { text } = await ask('placement/web', { namespace: 'team' });
-    expect(text).toMatch(/^ResourcePlacement "team\/web" waits: MemberCluster "eu-1"/);
+    expect(text).toMatch(/\nResourcePlacement "team\/web" waits: MemberCluster "eu-1"/);
     expect(text).toContain('     ResourceBinding "team/web-eu-1-1"\n');
   });
 
@@ -925,7 +930,7 @@ What you can do:
     const { ask } = await serving(world);
     const { code, text } = await ask('placement/web', { cluster: 'us-1' });
     expect(code).toBe(2);
-    expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" blocks the rollout/);
+    expect(text).toMatch(/\ncluster "us-1" waits: MemberCluster "eu-1" blocks the rollout/);
     expect(text).toContain('     ClusterResourceBinding "web-us-1-1"\n       is bound to web-0-snapshot\n');
   });
 
@@ -944,12 +949,15 @@ What you can do:
     {
       name: 'eu-1',
       code: 2,
-      says: 'cluster "eu-1" waits: it is not available on MemberCluster "eu-1" yet (starting: Available is not reached) (for 5m)',
+      says: [
+        'Blocked: MemberCluster "eu-1": Available is not reached',
+        'cluster "eu-1" waits: it is not available on MemberCluster "eu-1" yet (starting) (for 5m)',
+      ].join('\n'),
     },
   ])('of $name, which no hold names', async ({ name, code, says, also = '' }) => {
     const { ask } = await serving(world);
     const answer = await ask('placement/web', { cluster: name });
-    expect(answer.text.split('\n')[0]).toBe(says);
+    expect(answer.text.split('\n\n')[0]).toBe(says);
     expect(answer.text).toContain(also);
     expect(answer.code).toBe(code);
   });
@@ -969,11 +977,11 @@ What you can do:
       await ask('placement/web', { cluster: 'c08' }),
       await ask('placement/web', { cluster: 'c29' }),
     ];
-    expect(first.text.split('\n')[0]).toBe(
-      'cluster "c08" waits: MemberCluster "c00" blocks the rollout (failed: no Pod is ready): 2 clusters are available, at least 2 are required (for 5m)',
+    expect(first.text.split('\n')[1]).toBe(
+      'cluster "c08" waits: MemberCluster "c00" blocks the rollout (failed): 2 clusters are available, at least 2 are required (for 5m)',
     );
-    expect(last.text.split('\n')[0]).toBe(
-      'cluster "c29" waits: MemberCluster "c00" blocks the rollout (starting: Available is not reached): 22 clusters are available, at least 22 are required (for 5m)',
+    expect(last.text.split('\n')[1]).toBe(
+      'cluster "c29" waits: MemberCluster "c00" blocks the rollout (starting): 22 clusters are available, at least 22 are required (for 5m)',
     );
     expect((await ask('placement/web')).text).toContain(
       `22 clusters wait: ${names.slice(8, 28).join(', ')}, and 2 more`,
@@ -1059,7 +1067,7 @@ What you can do:
     const all = ['clusterresourceplacements', 'clusterresourcebindings', 'clusterresourcesnapshots'];
     const { ask } = await serving([own, member('eu-1'), member('us-1'), ...bindings, snapshot(1), ...rights(...all)]);
     const { text } = await ask('placement/web', { cluster: 'us-1', as: dev });
-    expect(text).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" blocks the rollout \(in progress\)/);
+    expect(text).toMatch(/^Blocked: cluster "us-1" waits: MemberCluster "eu-1" blocks the rollout \(in progress\)/);
     expect(text).not.toContain('unreachable');
     expect(text).toContain('- MemberClusters could not be read');
   });
@@ -1093,7 +1101,7 @@ What you can do:
       );
       expect(text).toContain('  - the CRD of this server has no field status.holds');
       const { text: planned } = await ask('placement/web', { cluster: 'us-1' });
-      expect(planned).toMatch(/^cluster "us-1" waits: MemberCluster "eu-1" blocks the rollout/);
+      expect(planned).toMatch(/\ncluster "us-1" waits: MemberCluster "eu-1" blocks the rollout/);
     });
   });
 
@@ -1162,8 +1170,8 @@ What you can do:
     holds.push(budgetUsed('../../api', []));
     const { ask } = await serving([aPlacement({ said: 'TF', clusters: [cluster('eu-1', 'TF')], holds })]);
     const { text } = await ask('placement/web');
-    expect(text).toContain('waits: ClusterResourcePlacement "web" holds it: toString');
-    expect(text).toContain('  3. ClusterResourcePlacement "web" holds it: FromTheFuture\n');
+    expect(text).toContain('waits: blocked by ClusterResourcePlacement "web": toString');
+    expect(text).toContain('  3. blocked by ClusterResourcePlacement "web": FromTheFuture\n');
   });
 
   test.each<{ it: string; argument: string; cluster?: string; as?: User; namespace?: string; says: RegExp }>([

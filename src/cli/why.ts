@@ -81,7 +81,7 @@ function jsonOf({ since, causes, sentence, root, ...rest }: Explanation) {
     ...rest,
     sentence: wholeSentence({ sentence, ...(root === undefined ? {} : { root }) }),
     ...timed('since', since),
-    causes: causes.map(({ since: began, until, ...cause }) => ({
+    causes: causes.map(({ since: began, until, brief: _brief, detail: _detail, ...cause }) => ({
       ...cause,
       ...timed('since', began),
       ...timed('until', until),

@@ -68,7 +68,10 @@ describe.skipIf(skipsPlanes)('docs/install.md', () => {
     'flotilla why placement/shop --context hub': {
       once: `kubectl --context hub wait crp/shop --timeout=60s '--for=jsonpath={.status.holds[?(@.code=="NotAvailable")].on.name}=member-1'`,
       exit: 2,
-      sees: (output) => expect(output).toMatch(/"member-1" blocks the rollout.*Deployment "shop\/web"/),
+      sees: (output) =>
+        expect(output).toMatch(
+          /^Blocked: (Pod|MemberCluster "member-1": Deployment) .*\n.*"member-1" blocks the rollout/,
+        ),
     },
     'flotilla status placement/shop --context hub --watch --timeout 60s': {
       sees: (output) => expect(output).toContain('available on 2 of 2 clusters, complete'),

@@ -87,10 +87,9 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
         expect(code).toBe(2);
         const [root, sentence, , evidence] = stdout.split('\n');
         expect(root).toMatch(
-          /^Pod "shop\/web-.*" on cluster "member-1": container "web" \(web:bad\): ImagePullBackOff/,
+          /^Blocked: Pod "shop\/web-.*" on cluster "member-1": container "web" \(web:bad\): ImagePullBackOff/,
         );
-        expect(sentence).toMatch(/^ClusterResourcePlacement "shop" waits: /);
-        expect(sentence).toMatch(culprit);
+        expect(sentence).toMatch(/^ClusterResourcePlacement "shop" waits: MemberCluster "member-1" blocks the rollout/);
         expect(evidence).toBe('Evidence:');
         expect(stdout).toMatch(/2 clusters wait: member-2, member-3/);
         expect(stdout).toMatch(/Work "fleet-member-member-1\/shop-work"/);

@@ -1,7 +1,7 @@
 // The pieces of an answer: a cause from a hold, a cause from how far a cluster is.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
-import type { ObjectRef } from '../../api/object.ts';
+import { type ObjectRef, refText } from '../../api/object.ts';
 import { holdOf } from '../../hub/status/holds-summary.ts';
 import { plainText, shortened } from '../plain-text.ts';
 import type { ClusterProgress, Progress } from '../progress/placement-progress.ts';
@@ -9,7 +9,10 @@ import { type Alike, isItself, ofAll } from './alike.ts';
 import { type Chain, chainFrom, clusterChain, isTold } from './evidence-chain.ts';
 import { beside, type Cause, type Evidence, type Explanation } from './explanation.ts';
 
-export type Answer = Omit<Explanation, 'about'>;
+export interface Answer extends Omit<Explanation, 'about'> {
+  /** The sentence without the detail of its first cause. */
+  readonly brief?: string;
+}
 
 export const MAX_CLUSTERS = 20;
 export const HUB_RUNS = 'check that the hub controllers are running (`flotilla up` or `flotilla hub`)';
@@ -23,6 +26,10 @@ export const answer = (sentence: string, more: Partial<Answer> = {}): Answer => 
   ...more,
 });
 
+/** A sentence about the object itself needs no second subject. */
+export const waitsFor = (who: string, sentence: string): string =>
+  sentence.startsWith(`${who} `) ? sentence : `${who} waits: ${sentence}`;
+
 interface Conclusion {
   readonly notes: readonly string[];
   /** What helps with objects that were refused, or do not work. */
@@ -33,14 +40,14 @@ interface Conclusion {
 const MAX_ADVICE = 5;
 
 /** All that can be done stands together, each once: what helps with one object before what helps with any. */
-export function concluded(about: string, found: Answer, { notes, advice = [] }: Conclusion): Explanation {
+export function concluded(about: string, { brief, ...found }: Answer, { notes, advice = [] }: Conclusion): Explanation {
   const shown = found.causes.flatMap(({ evidence }) => evidence.flatMap(({ next = [] }) => next));
   const root = found.isWaiting ? rootOf(found.causes[0]) : undefined;
   const general = found.causes.flatMap(({ next = [] }) => next);
   return {
     about,
     ...found,
-    ...(root === undefined ? {} : { root }),
+    ...(root === undefined ? {} : { root, sentence: brief ?? found.sentence }),
     next: [...new Set([...shown.slice(0, MAX_ADVICE), ...advice, ...general, ...found.next])],
     notes: [...found.notes, ...notes],
   };
@@ -50,8 +57,9 @@ const LONGEST_ROOT = 200;
 
 /** A member may say what it likes, and at any length. */
 function rootOf(cause: Cause | undefined): string | undefined {
-  const root = cause?.evidence.find(({ isRoot }) => isRoot);
-  return root && shortened(plainText(`${root.about}: ${root.says[0]}`), LONGEST_ROOT);
+  const end = cause?.evidence.find(({ isRoot }) => isRoot);
+  const root = end === undefined ? cause?.detail : `${end.about}: ${end.says[0]}`;
+  return root && shortened(plainText(root), LONGEST_ROOT);
 }
 
 export function outdatedNote({ outdated }: Pick<Progress, 'outdated'>): readonly string[] {
@@ -67,12 +75,21 @@ const isForThat = ({ code, facts }: Hold): boolean => !NOT_FOR_THAT.includes(cod
 export const causeOfHold = async (chain: Chain, hold: Hold): Promise<Cause> => ({
   code: hold.code,
   sentence: sentenceOf(hold),
+  ...detailOf(hold),
   ...(hold.since === undefined ? {} : { since: hold.since }),
   ...(hold.until === undefined ? {} : { until: hold.until }),
   // What to do about an object is said where its chain is told.
   ...(hold.next === undefined || isTold(chain, hold.on) ? {} : { next: hold.next }),
   evidence: ofReason(isForThat(hold), await chainFrom(chain, hold.on ?? hold.subject)),
 });
+
+/** Only of holds whose cause has a message: the others have nothing to take apart. */
+function detailOf(hold: Hold): Pick<Cause, 'brief' | 'detail'> {
+  const { message, ...facts } = hold.facts;
+  const brief = sentenceOf({ ...hold, facts });
+  if (message === undefined || facts['cause'] === undefined || brief === sentenceOf(hold)) return {};
+  return { brief, detail: `${refText(hold.on ?? hold.subject)}: ${message}` };
+}
 
 const ofReason = (isReason: boolean, evidence: readonly Evidence[]): readonly Evidence[] =>
   isReason ? evidence : beside(evidence);
@@ -93,11 +110,13 @@ export async function causeOfAlike(chain: Chain, entries: Alike, subject: Object
   if (others.length === 0) return cause;
   const names = entries.map(({ on }) => on?.name ?? '');
   const since = entries.map((each) => Date.parse(each.since ?? '')).filter((each) => !Number.isNaN(each));
-  const { next, evidence } = cause;
+  const { next, evidence, brief, detail } = cause;
   const elsewhere = listed(names.slice(1));
   return {
     ...cause,
     sentence: ofAll(cause.sentence, names),
+    ...(brief === undefined ? {} : { brief: ofAll(brief, names) }),
+    ...(detail === undefined ? {} : { detail: ofAll(detail, names) }),
     ...(since.length === 0 ? {} : { since: Math.min(...since) }),
     ...(next === undefined ? {} : { next: ofAll(next, names) }),
     evidence:

@@ -9,7 +9,7 @@ import { usesGroups as namesGroups } from '../../hub/groups/terms.ts';
 import { isReachable } from '../../hub/members/reachable.ts';
 import { newestComplete } from '../../hub/orders/newest-snapshot.ts';
 import { resourceIndexOf } from '../../hub/placement-sources.ts';
-import { holdOf } from '../../hub/status/holds-summary.ts';
+import { holdOf, summariseHolds } from '../../hub/status/holds-summary.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
 import { labelsAmong, overridingNow } from '../forecast/overrides-now.ts';
 import { holdNow } from '../forecast/plan-now.ts';
@@ -43,7 +43,7 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
     const bindings = await bindingsOf(looking, cluster);
     const isGivenUp = bindings.length > 0 && bindings.every(({ spec }) => spec.state === 'Unscheduled');
     const who = `cluster "${cluster}"${isGivenUp ? ', which is no longer picked,' : ''}`;
-    return waiting(looking, { who, first, on: hold.on });
+    return waiting(looking, { who, first, entry: entry ?? summariseHolds([hold])[0] });
   }
   if (progress.isDeleting) return ofDeletion(looking);
   if (state?.isDone) {

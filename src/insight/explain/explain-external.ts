@@ -42,6 +42,7 @@ export async function ofExternal(looking: Looking): Promise<Answer> {
   return {
     ...about,
     sentence: `${title} is not complete: ${about.sentence}`,
+    ...(about.brief === undefined ? {} : { brief: `${title} is not complete: ${about.brief}` }),
     causes: [...about.causes, ...alongside, ...(await revisions(looking))],
     next: [...about.next, ...[first, ...others].map((run) => moreAbout(whichOf(looking, run)))],
   };

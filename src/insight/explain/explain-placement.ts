@@ -1,6 +1,7 @@
 // Why a placement as a whole does not move: its holds first; where there are none, or the CRD has no such field, its conditions and Events.
 
 import { BLOCKING, type HoldCode } from '../../api/hold.ts';
+import type { HoldEntry } from '../../api/holds.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { ObjectRef } from '../../api/object.ts';
@@ -8,10 +9,20 @@ import { ageText } from '../../base/age.ts';
 import { isReachable } from '../../hub/members/reachable.ts';
 import type { HubPolicySnapshot } from '../../hub/placement-sources.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
+import { labelOf } from '../progress/stuck.ts';
 import { ifRead } from '../reader.ts';
 import { NAME } from '../which-placement.ts';
 import { alike } from './alike.ts';
-import { type Answer, answer, causeOfAlike, causeOfStage, HUB_RUNS, isNotOver, MAX_CLUSTERS } from './answer.ts';
+import {
+  type Answer,
+  answer,
+  causeOfAlike,
+  causeOfStage,
+  HUB_RUNS,
+  isNotOver,
+  MAX_CLUSTERS,
+  waitsFor,
+} from './answer.ts';
 import { askedLabels, ownLabels } from './asked-labels.ts';
 import { clusterChain, type Looking, MAX_CHAINS } from './evidence-chain.ts';
 import { ofExternal } from './explain-external.ts';
@@ -45,7 +56,7 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
     return answer(sentence, { isWaiting: false, causes: causes.map(withNothingToDo), notes });
   }
   if (first !== undefined)
-    return waiting(looking, { who: title, first, others: causes.slice(1), on: groups[0]?.[0].on });
+    return waiting(looking, { who: title, first, others: causes.slice(1), entry: groups[0]?.[0] });
   if (progress.outdated !== undefined) {
     const { generation } = progress.outdated;
     return answer(`${title} waits: the hub has not processed generation ${generation} yet`, { next: [HUB_RUNS] });
@@ -91,20 +102,29 @@ interface Waiting {
   readonly who: string;
   readonly first: Cause;
   readonly others?: readonly Cause[];
-  /** What the first cause is about. */
-  readonly on: Pick<ObjectRef, 'kind' | 'name'> | undefined;
+  /** The hold that the first cause was read from. */
+  readonly entry: Pick<HoldEntry, 'code' | 'on' | 'facts' | 'since'> | undefined;
 }
 
 /** That a member is leaving, and until when it is waited for, says more than what it uses up meanwhile. */
-export async function waiting({ reader }: Looking, { who, first, others = [], on }: Waiting): Promise<Answer> {
+export async function waiting(
+  { reader, now, progress }: Looking,
+  { who, first, others = [], entry }: Waiting,
+): Promise<Answer> {
+  const on = entry?.on;
   const name = on?.kind === memberCluster.kind && NAME.test(on.name) ? on.name : undefined;
   const farewell = name === undefined ? undefined : leavingText(ifRead(await reader.member(name)), name);
   if (farewell === undefined) {
     const since = first.since === undefined ? {} : { since: first.since };
-    return answer(`${who} waits: ${first.sentence}`, { ...since, causes: [first, ...others] });
+    return answer(waitsFor(who, first.sentence), {
+      ...since,
+      ...(first.brief === undefined ? {} : { brief: waitsFor(who, first.brief) }),
+      ...(entry === undefined ? {} : { label: labelOf(entry, now, progress.clusters) }),
+      causes: [first, ...others],
+    });
   }
   const next = `wait until cluster "${name}" has left the fleet${first.code === 'BudgetUsed' ? ', or raise maxUnavailable' : ''}; if its agent comes back, it leaves sooner`;
-  const told = { ...first, next, evidence: beside(first.evidence) };
+  const { detail: _detail, ...told } = { ...first, next, evidence: beside(first.evidence) };
   return answer(`${who} waits: MemberCluster "${name}" ${farewell}`, { causes: [told, ...others] });
 }
 

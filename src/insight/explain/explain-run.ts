@@ -12,8 +12,10 @@ import { UserError } from '../../base/errors.ts';
 import type { HubBinding } from '../../hub/placement-sources.ts';
 import { judge } from '../../hub/planners/health.ts';
 import { withoutMarker } from '../plain-text.ts';
+import { progressOf } from '../progress/placement-progress.ts';
 import { type RunProgress, runProgressOf, type StageProgress } from '../progress/run-progress.ts';
 import { othersUnderWay, revisionsIn } from '../progress/runs-of-placement.ts';
+import { labelOf } from '../progress/stuck.ts';
 import { ifRead, type Reader } from '../reader.ts';
 import { argumentOf, NAME, titleOf } from '../which-placement.ts';
 import { approveCommand, titleOfRun, typed, type WhichRun } from '../which-run.ts';
@@ -26,6 +28,7 @@ import {
   isNotOver,
   MAX_CLUSTERS,
   outdatedNote,
+  waitsFor,
 } from './answer.ts';
 import { changedAgainNotes } from './changed-again.ts';
 import { type Chain, clusterChain, MAX_CHAINS } from './evidence-chain.ts';
@@ -215,9 +218,13 @@ async function ofHolds(story: RunContext): Promise<Answer> {
     ...(progress.phase === 'Prepared' ? [`see what it would do: flotilla plan run ${typed(whichRun)}`] : []),
     ...(await waysPast(story, progress.holds)),
   ];
-  const sentence = says ?? first?.sentence ?? (progress.says || 'its status does not say why');
-  const whole = `${runTitle} ${lead ?? 'waits'}: ${sentence}`;
-  if (first !== undefined) return answer(whole, { causes, next });
+  const led = (sentence: string) =>
+    lead === undefined ? waitsFor(runTitle, sentence) : `${runTitle} ${lead}: ${sentence}`;
+  const whole = led(says ?? first?.sentence ?? (progress.says || 'its status does not say why'));
+  if (first !== undefined) {
+    const brief = says === undefined && first.brief !== undefined ? { brief: led(first.brief) } : {};
+    return answer(whole, { ...brief, ...labelOfRun(story), causes, next });
+  }
 
   // Without holds: what the conditions say, and what happened.
   const stage = progress.stages.find(({ state }) => state !== 'Done' && state !== 'Empty');
@@ -242,6 +249,16 @@ async function ofHolds(story: RunContext): Promise<Answer> {
         : 'status.holds is empty: the answer comes from conditions and Events',
     ],
   });
+}
+
+/** The clock of the hub decides when a run is stuck. */
+function labelOfRun({ progress: { phase, holds }, placement, now }: RunContext): Pick<Answer, 'label'> {
+  const [first] = holds.filter(isNotOver(now));
+  if (phase === 'Stuck') return { label: 'Blocked' };
+  if (phase !== 'Running' || first === undefined) return {};
+  const clusters = placement === undefined ? [] : progressOf(placement).clusters;
+  const label = labelOf({ ...first, since: undefined }, now, clusters);
+  return label === 'Waits' ? {} : { label };
 }
 
 const BROKEN: readonly string[] = ['failed', 'starting', 'diff-failed'];
@@ -413,7 +430,8 @@ async function ofClusterInRun(story: RunContext, cluster: string): Promise<Answe
   const [front] = holds;
   const rest = isLater && front !== undefined && front !== entry ? [await causeOf(story, front)] : [];
   const own = await clusterChain(story, cluster);
-  return answer(`${where} waits: ${cause.sentence}`, {
+  return answer(waitsFor(where, cause.sentence), {
+    ...(cause.brief === undefined ? {} : { brief: waitsFor(where, cause.brief) }),
     causes: [{ ...cause, evidence: [...cause.evidence, ...beside(own)] }, ...rest],
     next: await waysPast(story, [entry]),
   });

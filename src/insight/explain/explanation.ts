@@ -8,14 +8,17 @@ import { withPlaced } from '../../api/selected-resource.ts';
 import type { Work } from '../../api/work.ts';
 import { ageText, shortDuration } from '../../base/age.ts';
 import type { HubBinding } from '../../hub/placement-sources.ts';
+import type { Label } from '../progress/stuck.ts';
 
 export interface Explanation {
   /** `ClusterResourcePlacement "web"` */
   readonly about: string;
   readonly isWaiting: boolean;
   readonly sentence: string;
-  /** What was found at the end of the chain behind it, in one line. */
+  /** The root cause in one line: the end of the chain of evidence, else the message of the hold. */
   readonly root?: string;
+  /** Whether the rollout makes progress. */
+  readonly label?: Label;
   /** Since when what the sentence says is so, epoch ms. What is slow and what is broken differ in nothing else at first. */
   readonly since?: number;
   readonly causes: readonly Cause[];
@@ -29,6 +32,9 @@ export interface Cause {
   /** Of a Hold; absent where it was read from conditions. */
   readonly code?: string;
   readonly sentence: string;
+  /** The sentence without its `detail`, which a reader sees first. */
+  readonly brief?: string;
+  readonly detail?: string;
   /** Epoch ms. */
   readonly since?: number;
   readonly until?: number;

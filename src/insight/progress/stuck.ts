@@ -27,7 +27,7 @@ const PASSING: readonly string[] = [
 
 /** `clusters`: of the placement; one that cannot start blocks a rollout at once. */
 export function labelOf(
-  { code, on, facts, since }: HoldEntry,
+  { code, on, facts, since }: Pick<HoldEntry, 'code' | 'on' | 'facts' | 'since'>,
   now: number,
   clusters: readonly Pick<ClusterProgress, 'cluster' | 'cannotStart'>[],
 ): Label {
