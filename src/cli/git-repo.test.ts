@@ -70,7 +70,7 @@ describe('a GitRepo', () => {
     [
       'the repository',
       { conditions: [condition('GitPolling', 'False', 'RefNotFound', 'no branch "x"')] },
-      'no branch "x"',
+      'Blocked: no branch "x"\nGitRepo "fleet-system/shop" waits: the repository cannot be read (RefNotFound)',
     ],
     [
       'a file',

@@ -145,18 +145,30 @@ export function explainGitRepo(at: Named, repo: GitRepo): Explanation {
   const nothing = { about, isWaiting: true, causes: [], next: [], notes: [] };
   const polling = conditionOf(status.conditions, 'GitPolling');
   if (status.observedGeneration !== metadata.generation || polling === undefined || polling.status === 'Unknown')
-    return { ...nothing, sentence: 'the hub has not read the repository yet', next: ['see that the hub is running'] };
+    return {
+      ...nothing,
+      sentence: `${about} waits: the hub has not read the repository yet`,
+      next: ['check that the hub is running'],
+    };
   if (polling.status === 'False') {
-    const sentence = `the repository cannot be read (${polling.reason}): ${polling.message}`;
-    const next = ['correct the GitRepo, its Secret or the server', `try now: flotilla sync ${argumentOf(at)}`];
-    return { ...nothing, sentence, since: Date.parse(polling.lastTransitionTime), next };
+    return {
+      ...nothing,
+      label: 'Blocked',
+      root: polling.message,
+      sentence: `${about} waits: the repository cannot be read (${polling.reason})`,
+      since: Date.parse(polling.lastTransitionTime),
+      next: ['correct the GitRepo, its Secret or the server', `try now: flotilla sync ${argumentOf(at)}`],
+    };
   }
   const { problems = [], bundles = [] } = status;
-  if (problems.length > 0) {
+  const [first] = problems;
+  if (first !== undefined) {
     const accepted = conditionOf(status.conditions, 'Accepted');
     return {
       ...nothing,
-      sentence: `commit ${status.commit?.slice(0, SHORT)} cannot be placed as a whole; what it names keeps its last revision`,
+      label: 'Blocked',
+      root: problemText(first),
+      sentence: `${about} waits: commit ${status.commit?.slice(0, SHORT)} cannot be placed as a whole; the bundles named here keep their last revision`,
       ...(accepted === undefined ? {} : { since: Date.parse(accepted.lastTransitionTime) }),
       causes: problems.map((each) => ({ code: each.reason, sentence: problemText(each), evidence: [] })),
       next: ['correct the files and commit them'],
@@ -164,11 +176,12 @@ export function explainGitRepo(at: Named, repo: GitRepo): Explanation {
   }
   const open = bundles.filter(({ state }) => state !== 'Ready');
   if (open.length === 0)
-    return { ...nothing, isWaiting: false, sentence: 'it is complete: all bundles are ready on all clusters' };
+    return { ...nothing, isWaiting: false, sentence: `${about} is complete: all bundles are ready on all clusters` };
   const scope = at.namespace === SYSTEM_NAMESPACE ? '' : ` -n ${at.namespace}`;
   return {
     ...nothing,
-    sentence: `${open.length} of ${bundles.length} bundles are not ready`,
+    ...(open.some(({ state }) => state === 'ErrApplied') ? { label: 'Blocked' as const } : {}),
+    sentence: `${about} waits: ${open.length} of ${bundles.length} bundles are not ready`,
     causes: open.map(({ name, state, readyClusters = '0/0' }) => ({
       code: state,
       sentence: `bundle "${name}" is ${state}: ${readyClusters} clusters are ready`,
