@@ -29,7 +29,7 @@ const spec = s.object(
       s.array(s.doc('A ResourceOverrideSnapshot.', namespacedName), { doc: 'Namespaced overrides to apply.' }),
     ),
     overrideValues: s.optional(
-      s.map(s.string({ doc: 'A value.' }), { doc: 'What the variables in the overrides stand for on this cluster.' }),
+      s.map(s.string({ doc: 'A value.' }), { doc: 'Values of the variables in the overrides on this cluster.' }),
     ),
     applyStrategy: s.optional(applyStrategy),
   },

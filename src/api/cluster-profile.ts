@@ -32,7 +32,7 @@ const endpoint = s.object(
           { name: s.string({ doc: 'Name of the extension.' }), extension: s.open({ doc: 'Its content.' }) },
           { doc: 'One extension.' },
         ),
-        { doc: 'Whatever else the manager has to say.' },
+        { doc: 'Other data that the manager reports.' },
       ),
     ),
   },

@@ -20,12 +20,12 @@ export const envelope = definePair({
   cluster: {
     kind: 'ClusterResourceEnvelope',
     plural: 'clusterresourceenvelopes',
-    doc: 'Holds cluster-scoped objects that are to act on members and not on the hub.',
+    doc: 'Holds cluster-scoped objects that act on members and not on the hub.',
   },
   namespaced: {
     kind: 'ResourceEnvelope',
     plural: 'resourceenvelopes',
-    doc: 'Holds objects of its namespace that are to act on members and not on the hub.',
+    doc: 'Holds objects of its namespace that act on members and not on the hub.',
   },
 });
 

@@ -116,22 +116,22 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
       : `${on} is still being removed from cluster "${facts['cluster']}"`,
   RenderFailed: (facts, on) => `the content for ${on} cannot be rendered: ${facts['message'] ?? 'unknown cause'}`,
   RevisionPending: (_facts, on) =>
-    `what ${on} selects has changed; the hub still collects changes before it makes a revision`,
+    `the objects that ${on} selects have changed; the hub is still collecting changes before it creates a revision`,
   RunNotStarted: (_facts, on) => `${on} is prepared and has not been started`,
   RunStopped: (_facts, on) => `${on} is stopped`,
   SchedulingPending: (facts, on) =>
     `${on} is not scheduled: ${facts['message'] ?? 'the scheduler has not decided yet'}`,
   SelectionPending: (facts, on) =>
-    `what ${on} selects is not known: ${facts['kind'] ?? 'a kind'} cannot be read: ${facts['message'] ?? 'no answer'}`,
+    `the selection of ${on} is unknown: ${facts['kind'] ?? 'a kind'} cannot be read: ${facts['message'] ?? 'no answer'}`,
   SnapshotTooLarge: (facts, on) =>
     `${on} selects an object that is too large: ${facts['largest'] ?? 'one of them'} has ${facts['largestBytes'] ?? facts['bytes'] ?? '?'} bytes, at most ${facts['limit'] ?? '?'} are allowed`,
   SpecInvalid: (facts, on) => `${on} cannot work: ${facts['message'] ?? 'its spec is invalid'}`,
   StepRefused: (facts, on) =>
     `${on} could not be written: ${facts['message'] ?? 'refused'}${facts['largest'] === undefined ? '' : `; the largest object is ${facts['largest']} with ${facts['largestBytes'] ?? '?'} bytes`}`,
   SurgeUsed: (facts, on) =>
-    `${on} has to make room first (${causeIn(facts)}): at most ${facts['maxSurge'] ?? '?'} clusters beyond ${facts['target'] ?? '?'}`,
+    `${on} must make room first (${causeIn(facts)}): at most ${facts['maxSurge'] ?? '?'} clusters beyond ${facts['target'] ?? '?'}`,
   TimedWait: (facts, on) =>
-    `stage "${facts['stage'] ?? '?'}" of ${on} waits ${facts['waitTime'] ?? 'a while'} after its last cluster`,
+    `stage "${facts['stage'] ?? '?'}" of ${on} waits ${facts['waitTime'] ?? 'some time'} after its last cluster`,
   Unreachable: (facts, on) =>
     facts['seconds'] === undefined
       ? `${on} is unreachable`

@@ -9,7 +9,7 @@ import { annotations, PURGE } from './names.ts';
 
 const spec = s.object(
   {
-    state: s.oneOf(['Join', 'Leave'], { doc: 'Whether the member is to be part of the fleet.' }),
+    state: s.oneOf(['Join', 'Leave'], { doc: 'Whether the member should be part of the fleet.' }),
     heartbeatPeriodSeconds,
   },
   { doc: 'Desired state.' },
@@ -27,7 +27,7 @@ export const internalMemberCluster = defineKind({
   kind: 'InternalMemberCluster',
   plural: 'internalmemberclusters',
   short: 'imc',
-  doc: 'The hub tells the agent of one member here to join or leave, and the agent reports. Not for people to write.',
+  doc: 'The hub asks the agent of one member to join or leave, and the agent reports its status. Users do not write it.',
   spec,
   status,
   columns: [

@@ -77,7 +77,7 @@ const strategy = s.object(
     rules: [
       rule(
         "self.type != 'External' || !has(self.rollingUpdate)",
-        'type External takes no rollingUpdate: staged update runs set the pace',
+        'type External takes no rollingUpdate: staged update runs roll out the changes',
         '.rollingUpdate',
       ),
       rule(

@@ -58,7 +58,7 @@ const clusterStatus = s.object(
       s.array(s.doc('A ResourceOverrideSnapshot.', namespacedName), { doc: 'Namespaced overrides for it.' }),
     ),
     overrideValues: s.optional(
-      s.map(s.string({ doc: 'A value.' }), { doc: 'What the variables in the overrides stand for on this cluster.' }),
+      s.map(s.string({ doc: 'A value.' }), { doc: 'Values of the variables in the overrides on this cluster.' }),
     ),
     conditions: s.optional(conditionsByType('How far the cluster is.')),
   },

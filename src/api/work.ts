@@ -27,7 +27,7 @@ const spec = s.object(
             }),
           ),
         },
-        { doc: 'What is to be there.' },
+        { doc: 'Desired objects.' },
       ),
     ),
     applyStrategy: s.optional(applyStrategy),
@@ -107,7 +107,7 @@ export const work = defineKind({
   namespaced: true,
   kind: 'Work',
   plural: 'works',
-  doc: 'What one member cluster is to apply. Written by the hub, reported on by the agent of the member.',
+  doc: 'Manifests for one member cluster. The hub writes it, and the agent of the member reports its status.',
   spec,
   status,
   columns: [

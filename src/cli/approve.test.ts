@@ -150,7 +150,7 @@ describe.each(families)('approving a gate of a $run.kind', (family) => {
     await it.approve({ run: 'run/r' });
     const { approval, conditions = [] } = (await it.read('r-before-prod')).status ?? {};
     const given = `the approval before stage "prod" of ${title} is given already by "ann" at ${approval?.time}`;
-    await expect(it.approve({ when: 'before' })).rejects.toThrow(`${given}; the hub has not taken it yet`);
+    await expect(it.approve({ when: 'before' })).rejects.toThrow(`${given}; the hub has not processed it yet`);
     await it.say('r-before-prod', { conditions: [...conditions, condition('ApprovalAccepted', 'True')] });
     const again = it.approve({ when: 'before' });
     await expect(again).rejects.toThrow(given);
@@ -161,7 +161,7 @@ describe.each(families)('approving a gate of a $run.kind', (family) => {
     const it = await waiting(family);
     await it.stop();
     await it.approve();
-    expect(it.lines.at(-1)).toMatch(/: before stage "prod"; the run is stopped, and takes it when it goes on$/);
+    expect(it.lines.at(-1)).toMatch(/: before stage "prod"; the run is stopped and takes it when it resumes$/);
     await it.ask('r-after-prod');
     await it.sayOfRun({ conditions: [{ ...condition('Succeeded', 'False'), message: 'its ground has changed' }] });
     await expect(it.approve({ when: 'after' })).rejects.toThrow(
@@ -230,7 +230,7 @@ describe.each(families)('approving a gate of a $run.kind', (family) => {
     const it = await waiting(family);
     await it.ask('r-after-prod', { parentStageRollout: 'other', targetStage: 'prod' });
     await expect(it.approve({ when: 'after' })).rejects.toThrow(
-      'is not about this, but about stage "prod" of run "other"',
+      'is not for this gate, but for stage "prod" of run "other"',
     );
     const at = it.cluster.at(family.approvalRequest.plural, it.namespace, 'r-after-prod');
     await it.cluster.call({ verb: 'delete', at });

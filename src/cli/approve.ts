@@ -35,14 +35,14 @@ export interface ApproveRun extends Omit<Asked, 'stage'> {
 
 export async function approveRun(server: Server, options: ApproveRun, print: Print): Promise<void> {
   const { target, stage, when, run, request } = await setGate(server, options, { message: options.message ?? '' });
-  const later = run.spec.state === 'Stop' ? '; the run is stopped, and takes it when it goes on' : '';
+  const later = run.spec.state === 'Stop' ? '; the run is stopped and takes it when it resumes' : '';
   print.line(`${refer(target)} approved${signature(request)}: ${when} stage "${stage}"${later}`);
 }
 
 /** The run waits at the gate until it is approved after all, or stopped. */
 export async function rejectRun(server: Server, options: ApproveRun, print: Print): Promise<void> {
   const { message: text = '' } = options;
-  if (text.trim() === '') throw bad('give the reason with -m: it is shown with the run');
+  if (text.trim() === '') throw bad('set the reason with -m; it is shown with the run');
   const user = await whoAmI(server);
   const message = `rejected${user === '' ? '' : ` by "${user}"`}: ${text}`;
   const { target, stage, when } = await setGate(server, options, { message, verdict: 'rejected' });
@@ -98,13 +98,13 @@ function checkIsAsked(request: ApprovalRequest, { what, gate, target, run, stage
   const { spec, status, metadata } = request;
   if (spec.parentStageRollout !== run.metadata.name || spec.targetStage !== stage) {
     const about = `stage "${spec.targetStage}" of run "${spec.parentStageRollout}"`;
-    throw new UserError('Foreign', `${titled(target)} is not about this, but about ${about}`);
+    throw new UserError('Foreign', `${titled(target)} is not for this gate, but for ${about}`);
   }
   const isAccepted = gate.isOpen || conditionOf(status?.conditions, 'ApprovalAccepted')?.status === 'True';
   const approved = conditionOf(status?.conditions, 'Approved');
   const counts = approved?.status === 'True' && approved.observedGeneration === metadata.generation;
   if (isAccepted || counts) {
-    const rest = isAccepted ? '' : '; the hub has not taken it yet';
+    const rest = isAccepted ? '' : '; the hub has not processed it yet';
     throw new UserError('AlreadyApproved', `${what} is given already${signature(request)}${rest}`);
   }
   if (conditionOf(run.status?.conditions, 'Succeeded') !== undefined) {

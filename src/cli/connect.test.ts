@@ -39,7 +39,7 @@ describe('a kubeconfig that is not there', () => {
 
   test('is named once, in words', () => {
     expect(() => findConnection({ kubeconfig: none })).toThrow(
-      new RegExp(`^cannot read the kubeconfig ${none}: there is no such file$`),
+      new RegExp(`^cannot read the kubeconfig ${none}: no such file$`),
     );
     expect(() => findConnection({ kubeconfig: folder })).toThrow(/: it is a folder$/);
   });
@@ -47,7 +47,7 @@ describe('a kubeconfig that is not there', () => {
   test('and was not asked for by name comes with what can be done', () => {
     vi.stubEnv('KUBECONFIG', none);
     vi.spyOn(process, 'cwd').mockReturnValue(folder);
-    expect(() => findConnection({})).toThrow(/: there is no such file; name the right one with --kubeconfig$/);
+    expect(() => findConnection({})).toThrow(/: no such file; name the right one with --kubeconfig$/);
     mkdirSync(join(folder, '.flotilla'));
     writeFileSync(join(folder, '.flotilla', 'kubeconfig'), '{}');
     expect(() => findConnection({})).toThrow(

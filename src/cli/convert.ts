@@ -44,7 +44,7 @@ export function convert(text: string, source: string, placement?: string): Conve
   const strategy = strategyOf(fields, left);
   if (placement === undefined) {
     for (const key of ['targets', 'overrideTargets', ...NAMESPACE_FIELDS])
-      if (fields[key] !== undefined) left.push(`${key} needs a whole placement: give --placement NAME`);
+      if (fields[key] !== undefined) left.push(`${key} needs a whole placement: set --placement NAME`);
     return { yaml: writeYaml({ strategy }), left };
   }
   const key = NAMESPACE_FIELDS.find((each) => typeof fields[each] === 'string' && fields[each] !== '');

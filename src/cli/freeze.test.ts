@@ -64,13 +64,13 @@ describe('flotilla freeze', () => {
   test('warns if it covers no cluster', async () => {
     const it = await world();
     await it.freeze({ clusters: 'env=nope' });
-    expect(it.errors).toEqual(['no MemberCluster has the labels env=nope: the freeze holds nothing now']);
+    expect(it.errors).toEqual(['no MemberCluster has the labels env=nope: the freeze has no effect now']);
   });
 
   test.each([
     { it: 'without a reason', options: { reason: ' ' }, says: 'needs a reason' },
     { it: 'that ended already', options: { until: '2020-01-01T00:00:00Z' }, says: 'is in the past' },
-    { it: 'until no time', options: { until: 'tomorrow' }, says: 'is no time' },
+    { it: 'until no time', options: { until: 'tomorrow' }, says: 'is not a time' },
     { it: 'of no labels', options: { clusters: ' ' }, says: '--clusters' },
     {
       it: 'of a placement that does not exist',

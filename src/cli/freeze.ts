@@ -120,7 +120,7 @@ export async function noteFreezes(
     known = await freezesOf(server);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    print.warning(`whether it is frozen is not known: ${messageOf(error)}`);
+    print.warning(`whether it is frozen is unknown: ${messageOf(error)}`);
     return;
   }
   const placement = { name, ...(namespace === undefined ? {} : { namespace }) };
@@ -145,7 +145,7 @@ async function warnOfNone(
     if (!(error instanceof ApiError)) throw error;
     return;
   }
-  print.warning(`no MemberCluster has the labels ${asked}: the freeze holds nothing now`);
+  print.warning(`no MemberCluster has the labels ${asked}: the freeze has no effect now`);
 }
 
 interface Named {
@@ -174,7 +174,7 @@ function momentOf(text: string, now: number): number {
   const ms = parseDuration(text);
   const moment = ms === undefined ? (/^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN) : now + ms;
   if (Number.isNaN(moment))
-    throw bad(`"${text}" is no time: write one such as ${kubeTime(now + 3_600_000)}, or a duration such as 2h`);
+    throw bad(`"${text}" is not a time: write one such as ${kubeTime(now + 3_600_000)}, or a duration such as 2h`);
   if (moment <= now) throw bad(`"${text}" is in the past: it is ${kubeTime(now)}`);
   return moment;
 }
@@ -185,9 +185,9 @@ function selectorOf(text: string): NonNullable<FreezeSpec['clusterSelector']> {
   try {
     ({ requirements } = parseSelector(text));
   } catch (error) {
-    throw bad(`--clusters "${text}" is no label selector: ${messageOf(error)}`);
+    throw bad(`--clusters "${text}" is not a label selector: ${messageOf(error)}`);
   }
-  if (requirements.length === 0) throw bad('--clusters is empty: leave it away to freeze all clusters');
+  if (requirements.length === 0) throw bad('--clusters is empty: omit it to freeze all clusters');
   const OPERATORS = {
     '=': 'In',
     '==': 'In',

@@ -14,7 +14,7 @@ export async function setPaused(server: Server, which: WhichPlacement, paused: b
     throw new UserError('Deleting', `${titleOf(which)} is being deleted: a pause has no effect`);
   }
   if (spec.strategy?.type === 'External') {
-    const runs = 'staged update runs set its pace; stop the run instead (spec.state: Stop)';
+    const runs = 'staged update runs roll it out; stop the run instead (spec.state: Stop)';
     throw new UserError('NotPausable', `${titleOf(which)} has strategy type External: ${runs}`);
   }
   const at = placementTarget(which);

@@ -43,7 +43,7 @@ export async function planPlacement(
   }
   if (others.length > 0) {
     const names = others.map(({ kind, metadata }) => `${kind} "${metadata.name}"`).join(', ');
-    print.warning(`only the placement is taken from -f, all else from the hub; left out: ${names}`);
+    print.warning(`only the placement is taken from -f, everything else from the hub; left out: ${names}`);
   }
   const notes: string[] = [];
   const placement = await rehearsed(server, given, notes);

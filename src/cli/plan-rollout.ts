@@ -83,11 +83,11 @@ export async function rolloutPlanOf(
   if (strategy === 'External') {
     throw new UserError(
       'External',
-      `${titleOf(which)} has strategy type External: staged update runs set its pace; see flotilla plan run`,
+      `${titleOf(which)} has strategy type External: staged update runs roll it out; see flotilla plan run`,
     );
   }
   if ((placement.spec.dependsOn ?? []).length > 0)
-    notes.push('what it depends on is not part of the forecast: clusters may wait longer (spec.dependsOn)');
+    notes.push('dependencies are not part of the forecast: clusters may wait longer (spec.dependsOn)');
   const hub = family.placements.project?.(placement) as HubPlacement;
   const client = createClient(server.transport, 'flotilla');
   const ours = { labels: `${labels.parentPlacement}=${name}`, ...within(namespace) };

@@ -134,7 +134,7 @@ Assumes that every cluster becomes available immediately and every approval is i
       await it.byFile([newRun({ resourceSnapshotIndex: '0' }), strategyFile(...all), map('app', '3')], 'json'),
     ).toBe(0);
     expect(it.errors).toEqual([
-      'only the run and its strategy are taken from -f, all else from the hub; left out: ConfigMap "app"',
+      'only the run and its strategy are taken from -f, everything else from the hub; left out: ConfigMap "app"',
     ]);
     expect(JSON.parse(it.out.join('\n'))).toMatchObject({
       name: 'r',

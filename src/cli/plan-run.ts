@@ -105,7 +105,7 @@ export async function plannedByManifests(
   const rest = objects.filter((object) => object !== given && object !== strategy);
   if (rest.length > 0) {
     const names = rest.map(({ kind, metadata }) => `${kind} "${metadata.name}"`).join(', ');
-    warn(`only the run and its strategy are taken from -f, all else from the hub; left out: ${names}`);
+    warn(`only the run and its strategy are taken from -f, everything else from the hub; left out: ${names}`);
   }
   return {
     which,
@@ -186,7 +186,7 @@ function startOf({ which: { family }, run, isThere }: Planned): { readonly start
   const seen = family.runs.project?.(run);
   if (!isThere || run.spec.state === 'Run' || seen === undefined) return {};
   const command = howToStart({ family, run: seen });
-  return { start: `${run.spec.state === 'Stop' ? 'Let it go on' : 'Start it'}: ${command}` };
+  return { start: `${run.spec.state === 'Stop' ? 'Resume it' : 'Start it'}: ${command}` };
 }
 
 async function foresee(server: Server, ground: ForecastInput, notes: string[]): Promise<Forecast> {
@@ -208,7 +208,7 @@ function silentOnes({ members, run }: ForecastInput, { status }: Forecast): read
     .filter((each) => clusters.has(each.metadata.name ?? '') && !isReachable(each))
     .map(
       ({ metadata }) =>
-        `${memberCluster.kind} "${metadata.name}" is unreachable: ${isWaitedFor ? 'the run waits until it is back (or let it go on: annotation flotilla.dev/unreachable-after)' : 'the run goes on without it when its time is over'}`,
+        `${memberCluster.kind} "${metadata.name}" is unreachable: ${isWaitedFor ? 'the run waits until it is back (or let it continue: annotation flotilla.dev/unreachable-after)' : 'the run continues without it when its time is over'}`,
     );
 }
 

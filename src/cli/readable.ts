@@ -137,7 +137,7 @@ export function createReader(
         const member = waysIn?.at(cluster);
         if (member === undefined) return [];
         if (typeof member === 'string') {
-          unread.add(`cluster "${cluster}": ${member}, so what runs there was not looked at`);
+          unread.add(`cluster "${cluster}": ${member}, so its workloads were not examined`);
           return [];
         }
         if (isGoing) return await leftoversEvidence({ cluster, member }, found, now);

@@ -84,7 +84,7 @@ Start it: kubectl …`.slice(1),
   });
 
   test('of nothing says so', () => {
-    expect(renderPlan({ ...plan, steps: [] }, view)).toContain('nothing is to be done: every cluster is up to date');
+    expect(renderPlan({ ...plan, steps: [] }, view)).toContain('nothing to do: every cluster is up to date');
   });
 
   test('of many waves and many clusters is not endless', () => {

@@ -30,7 +30,7 @@ export function renderPlan(plan: RunPlan, view: PlanView): string {
     ]).split('\n'),
     '',
     'Order:',
-    ...(plan.steps.length === 0 ? ['  nothing is to be done: every cluster is up to date'] : order(plan, view)),
+    ...(plan.steps.length === 0 ? ['  nothing to do: every cluster is up to date'] : order(plan, view)),
     '',
     ...clusterTable(plan.clusters),
     ...(plan.approvers.length === 0 ? [] : ['', `Approvers: ${plan.approvers.join('; ')}`]),

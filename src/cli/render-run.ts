@@ -21,7 +21,7 @@ export interface RunView {
 }
 
 const PHASES: Readonly<Record<RunPhase, string>> = {
-  New: 'the hub has not looked at it yet',
+  New: 'the hub has not processed it yet',
   Initializing: 'waits to begin',
   Prepared: 'prepared, not started',
   Starting: 'starting',
@@ -119,7 +119,7 @@ function gateWords(stage: StageProgress, gate: RunGate, { now, approve }: Pick<R
     return `${waitTime} after the last cluster: ends ${left}, at ${kubeTime(until)}`;
   }
   if (state === 'Open') return approvedWords(gate);
-  if (state === 'Approved') return `${approvedWords(gate)}; the hub has not taken it yet`;
+  if (state === 'Approved') return `${approvedWords(gate)}; the hub has not processed it yet`;
   if (state === 'Pending') return `asks for ${request}`;
   if (state === 'Rejected') return `${hint}; to approve it after all: ${approve(stage.stage, when)}`;
   return `waits for ${request}: ${approve(stage.stage, when)}${hint === undefined ? '' : ` (${hint})`}`;

@@ -99,7 +99,7 @@ function remarks(
   }
   if (isComplete) return [];
   if (waiting !== undefined) return [`${label}: ${waiting}`];
-  if (nobody !== undefined) return nobody === '' ? [] : [`The scheduler says: ${nobody}`];
+  if (nobody !== undefined) return nobody === '' ? [] : [`Scheduler: ${nobody}`];
   return open === undefined ? [] : [`${open.step} is ${open.status} (${open.reason}): ${open.message}`];
 }
 

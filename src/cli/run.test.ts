@@ -155,7 +155,9 @@ describe('a run', () => {
     expect(it.out).toEqual([
       'ClusterStagedUpdateRun "r", revision 1 of placement "web": waits, 1 of 1 cluster done',
       'Waits: stage "one" waits, still',
-      expect.stringMatching(/^gate after one: Approved \(approved by "ann" at .*Z; the hub has not taken it yet\)$/),
+      expect.stringMatching(
+        /^gate after one: Approved \(approved by "ann" at .*Z; the hub has not processed it yet\)$/,
+      ),
       'stage one: Waiting -> Done (1 of 1 done)',
       expect.stringMatching(/^gate after one: Open \(approved by "ann" at .*Z\)$/),
       'ClusterStagedUpdateRun "r", revision 1 of placement "web": succeeded, 1 of 1 cluster done',
@@ -251,7 +253,7 @@ describe('a run', () => {
     });
     expect(await it.show()).toBe(0);
     expect(it.out.join('\n')).toContain('approved by unknown at 2026-01-01T11:55:00Z');
-    expect(it.errors).toEqual([expect.stringContaining('who approved is not known: the requests could not be read')]);
+    expect(it.errors).toEqual([expect.stringContaining('the approvers are unknown: the requests could not be read')]);
   });
 
   test.each([

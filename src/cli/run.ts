@@ -31,7 +31,7 @@ interface Picture {
 
 function shownOf(server: Server, which: WhichRun, options: ShowOptions, print: Print): Shown<Picture> {
   const requests = requestsOf(server, which, (message) =>
-    print.warning(`who approved is not known: the requests could not be read: ${message}`),
+    print.warning(`the approvers are unknown: the requests could not be read: ${message}`),
   );
   const view = () => viewOf(which, options);
   const { family, name, namespace } = which;

@@ -91,5 +91,5 @@ export async function selectedNow(
       }
     });
   }
-  throw new InvariantError('what the placement selects does not come to rest');
+  throw new InvariantError('what the placement selects keeps changing');
 }

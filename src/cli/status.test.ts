@@ -153,7 +153,7 @@ describe('status', () => {
       {
         it: 'by a change of what is selected',
         snapshots: [aSnapshot(1)],
-        says: 'Note: the hub is ahead of all clusters: what the placement selects has changed since revision 1; a new run brings it',
+        says: 'Note: the hub is ahead of all clusters: the selected objects have changed since revision 1; a new run brings it',
       },
       {
         it: 'by a revision that no cluster has',

@@ -2,10 +2,10 @@
 import { messageOf } from '../base/errors.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
-  EACCES: 'you may not read it',
-  EPERM: 'you may not read it',
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EISDIR: 'it is a folder',
 };
 

@@ -75,7 +75,7 @@ describe('the gate that is meant', () => {
     {
       it: 'nobody has looked at the run',
       asked: { stage: 'first' },
-      says: 'run "r" has no stages yet: the hub has not looked at it',
+      says: 'run "r" has no stages yet: the hub has not processed it',
     },
     {
       it: 'the run could not begin',
@@ -150,7 +150,7 @@ describe('the gate that is meant without a stage', () => {
       },
       says: 'no gate of run "r" waits for an approval now: it has ended: it failed',
     },
-    { it: 'there are no stages yet', says: 'run "r" has no stages yet: the hub has not looked at it' },
+    { it: 'there are no stages yet', says: 'run "r" has no stages yet: the hub has not processed it' },
   ])('is not known where $it', ({ status, says }) => {
     expect(() => gateAsked(run(status), 'run "r"')).toThrow(says);
   });

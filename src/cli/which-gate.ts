@@ -46,7 +46,7 @@ export function gateAsked(run: StagedUpdateRun, title: string, when?: When): Req
 function stagesIn({ status }: StagedUpdateRun, title: string): readonly StageStatus[] {
   const { stagesStatus = [], conditions } = status ?? {};
   if (stagesStatus.length > 0) return stagesStatus;
-  const why = conditionOf(conditions, 'Initialized')?.message ?? 'the hub has not looked at it';
+  const why = conditionOf(conditions, 'Initialized')?.message ?? 'the hub has not processed it';
   throw new UserError('NotReady', `${title} has no stages yet: ${withoutMarker(why)}`);
 }
 

@@ -88,7 +88,7 @@ const over: RunParts = { says: `${INITIALIZED} Succeeded:True:UpdateRunSucceeded
 const snapshots = [aSnapshot(0, [], false), aSnapshot(1)];
 const MAKE_ONE =
   'make a ClusterStagedUpdateRun with placementName: web, stagedRolloutStrategyName: s, state: Run; without resourceSnapshotIndex it takes the newest state';
-const NOT_BY_ITSELF = 'nothing moves a placement with strategy External but a run';
+const NOT_BY_ITSELF = 'only a run updates a placement with strategy External';
 
 describe('why a placement that waits for runs does not move', () => {
   test.each<{
@@ -120,7 +120,7 @@ describe('why a placement that waits for runs does not move', () => {
       also: [
         'ClusterResourceBinding "web-b-1"',
         'ClusterStagedUpdateRun "old" is stopped',
-        'to bring a fix, create a new run',
+        'to roll out a fix, create a new run',
         'flotilla why run/r',
         'flotilla why run/old',
       ],
@@ -167,14 +167,14 @@ describe('why a placement that waits for runs does not move', () => {
       it: 'that is everywhere and does not work somewhere',
       objects: [external({ said: 'TTTTTF', clusters: [cluster('a', 'TTTTTT'), bad] }), ...snapshots, aRun(over)],
       says: 'ClusterResourcePlacement "web" is not complete: cluster "b" is NotAvailable: Deployment "shop/web": no Pod is ready',
-      also: ['fix what does not work on cluster "b"; a fix of what is placed needs a new run', MAKE_ONE],
+      also: ['fix the failure on cluster "b"; a fix of the placed objects needs a new run', MAKE_ONE],
       not: ['goes there first'],
     },
     {
       it: 'that is complete',
       objects: [external({ clusters: [cluster('a', 'TTTTTT')] }), aRun(over)],
       says: 'ClusterResourcePlacement "web" is complete: available on its cluster (revision 1)',
-      also: [`a change of what is placed waits for a run, since ${NOT_BY_ITSELF}`, MAKE_ONE],
+      also: [`a change of the placed objects waits for a run, because ${NOT_BY_ITSELF}`, MAKE_ONE],
       not: ['the newest revision'],
       code: 0,
     },
@@ -252,7 +252,7 @@ describe('why a placement that waits for runs does not move', () => {
     expect(first).toBe(
       `ClusterResourcePlacement "web" is not complete: ${NOT_BY_ITSELF}, and its runs could not be read`,
     );
-    expect(text).toContain('ask somebody who may list clusterstagedupdateruns');
+    expect(text).toContain('ask a user who may list clusterstagedupdateruns');
     expect(text).toContain('the ClusterStagedUpdateRuns could not be read');
     expect(text).not.toContain("the hub's controllers");
   });
@@ -274,7 +274,7 @@ describe('why a placement that waits for runs does not move', () => {
       it: 'on which it does not work',
       objects: [external({ said: 'TTTTTF', clusters: [bad] }), aRun(over)],
       says: 'cluster "b" is NotAvailable: Deployment "shop/web": no Pod is ready',
-      also: 'a fix of what is placed needs a new run',
+      also: 'a fix of the placed objects needs a new run',
     },
   ])('is told of a cluster $it', async ({ objects, says, also }) => {
     const { first, text, code } = await ask(objects, { cluster: 'b' });

@@ -126,7 +126,7 @@ describe('why a run does not move', () => {
     {
       it: 'that the hub has not seen',
       run: {},
-      says: 'ClusterStagedUpdateRun "r" waits: the hub has not looked at it yet',
+      says: 'ClusterStagedUpdateRun "r" waits: the hub has not processed it yet',
       also: ['check that the hub controllers are running'],
     },
     {
@@ -168,7 +168,7 @@ describe('why a run does not move', () => {
         holds: [onRun('RunNotStarted', { next: `${START} …` })],
       },
       says: 'ClusterStagedUpdateRun "r" is prepared and has not been started',
-      also: [START, 'see what it would do: flotilla plan run r'],
+      also: [START, 'show what it would do: flotilla plan run r'],
     },
     {
       it: 'at a gate that a person opens',
@@ -248,8 +248,8 @@ describe('why a run does not move', () => {
       ].join('\n'),
       also: [
         'Work "fleet-member-b/web-work"',
-        'to bring a fix, create a new run, since the content of a run is fixed; without resourceSnapshotIndex it takes the newest state',
-        'to go back, create a new run with resourceSnapshotIndex: "0"',
+        'to roll out a fix, create a new run, because the content of a run is fixed; without resourceSnapshotIndex it takes the newest state',
+        'to roll back, create a new run with resourceSnapshotIndex: "0"',
         `before that, stop this one: ${START} --type merge -p '{"spec":{"state":"Stop"}}'`,
       ],
     },
@@ -271,7 +271,7 @@ describe('why a run does not move', () => {
         ],
       }),
       says: 'ClusterStagedUpdateRun "r" is stopping: stage "two" waits for what is under way: b (starting)',
-      also: ['Work "fleet-member-b/web-work"', 'mend cluster "b"', `let it go on: ${START}`],
+      also: ['Work "fleet-member-b/web-work"', 'mend cluster "b"', `resume it: ${START}`],
     },
     {
       it: 'that was stopped',
@@ -299,7 +299,7 @@ describe('why a run does not move', () => {
         'cluster "b" of stage "two": an edit of its binding',
         'ClusterResourceBinding "web-b-1"',
         'create a new run: clusters that have been updated (1 of 2) stay as they are',
-        'to go back, create a new run with resourceSnapshotIndex: "0"',
+        'to roll back, create a new run with resourceSnapshotIndex: "0"',
       ],
     },
     {
@@ -310,12 +310,12 @@ describe('why a run does not move', () => {
         stages: [
           aStage('one', ONE_DONE, [
             inRun('a', DONE),
-            inRun('b', SKIPPED, 'the run goes on without the cluster: it left'),
+            inRun('b', SKIPPED, 'the run continues without the cluster: it left'),
           ]),
         ],
       },
       says: 'ClusterStagedUpdateRun "r" is complete: 1 of 2 clusters have revision 1, 1 was skipped',
-      also: ['cluster "b": the run goes on without the cluster: it left'],
+      also: ['cluster "b": the run continues without the cluster: it left'],
     },
   ])('is told of one $it', async ({ run, more = [], code = 2, says, also = [] }) => {
     const found = await ask([...fleet, ...more, aRun(run)]);
@@ -346,7 +346,7 @@ describe('why a run does not move', () => {
       it: 'whose cluster carries something else by now',
       objects: overtaken,
       says: [
-        'leave it stopped, or delete it (kubectl delete clusterstagedupdateruns r): set to Run it would end at once, since cluster "b" carries web-2-snapshot by now',
+        'leave it stopped, or delete it (kubectl delete clusterstagedupdateruns r): set to Run it would end at once, because cluster "b" carries web-2-snapshot by now',
         'create a new run for what is left',
       ],
       not: ['"state":"Run"', 'let it go on'],
@@ -355,7 +355,7 @@ describe('why a run does not move', () => {
       it: 'whose cluster another run has taken',
       objects: [...overtaken, goes('other')],
       says: [
-        'set to Run it would end at once, since cluster "b" carries web-2-snapshot by now',
+        'set to Run it would end at once, because cluster "b" carries web-2-snapshot by now',
         'see what ClusterStagedUpdateRun "other" does on the same placement: flotilla why run/other',
       ],
       not: ['let it go on', 'create a new run'],
@@ -390,7 +390,7 @@ describe('why a run does not move', () => {
           holds: [onRun('OtherRun', { facts: { state: 'Stop' } })],
         }),
       ],
-      says: [`let it go on: ${START}`],
+      says: [`resume it: ${START}`],
       not: ['run/other'],
     },
     {
@@ -401,7 +401,7 @@ describe('why a run does not move', () => {
         aRun({ name: 'prepared', says: INITIALIZED, state: 'Initialize' }),
         { ...goes('elsewhere'), spec: { ...goes('elsewhere').spec, placementName: 'api' } } as KubeObject,
       ],
-      says: [`let it go on: ${START}`],
+      says: [`resume it: ${START}`],
       not: ['flotilla why run/'],
     },
   ])('is not advised to go on where that is no way out: one $it', async ({ run = stopped, objects, says, not }) => {
@@ -423,7 +423,7 @@ describe('why a run does not move', () => {
       says: 'ClusterStagedUpdateRun "r" has failed: ClusterResourcePlacement "web" is being deleted',
       also: [
         'ClusterResourcePlacement "web" is being deleted: its resources are being removed from all clusters, also from those that the run has updated',
-        'see how far the removal is: flotilla why placement/web',
+        'show the progress of the removal: flotilla why placement/web',
       ],
     },
     {

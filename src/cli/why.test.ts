@@ -571,7 +571,7 @@ What you can do:
         const others = world.filter((each) => each !== stopped);
         const { ask } = await serving([...others, placement].map(asStatefulSet));
         const { text } = await ask('placement/web', { members: await standing() });
-        expect(text).toContain(`What you can do:\n  - ${deletion} (see whether it is so on eu-2, us-1, too)\n`);
+        expect(text).toContain(`What you can do:\n  - ${deletion} (check also eu-2, us-1, too)\n`);
       });
     });
 
@@ -646,8 +646,8 @@ What you can do:
       const members = { at: () => 'the kubeconfig has no context of that name' };
       const { text } = await ask('placement/web', { members });
       expect(text.split('\n\n').at(-1)).toBe(`Note:
-  - cluster "eu-1": the kubeconfig has no context of that name, so what runs there was not looked at`);
-      expect((await ask('placement/web', { members, cluster: 'eu-2' })).text).not.toContain('not looked at');
+  - cluster "eu-1": the kubeconfig has no context of that name, so its workloads were not examined`);
+      expect((await ask('placement/web', { members, cluster: 'eu-2' })).text).not.toContain('not examined');
     });
 
     test('goes on without it where it leads nowhere, and says so', async () => {
@@ -705,7 +705,7 @@ What you can do:
 ClusterResourcePlacement "web" is complete: available on its cluster (revision 1)
 
 Note:
-  - the availability of Job "shop/mig" on cluster "eu-1" cannot be tracked; it counts as available after a while; a Job is looked at if it, or the placement, has the annotation flotilla.dev/track-availability: "true"`.trim(),
+  - the availability of Job "shop/mig" on cluster "eu-1" cannot be tracked; it counts as available after some time; a Job is looked at if it, or the placement, has the annotation flotilla.dev/track-availability: "true"`.trim(),
     });
   });
 
@@ -831,7 +831,7 @@ Note:
 no cluster fits ClusterResourcePlacement "web": none of 2 matches its policy
 
 Evidence:
-  1. Clusters that were looked at
+  1. Clusters that were evaluated
        us-1: cluster does not have label "env"
        and 1 more
 
@@ -860,7 +860,7 @@ What you can do:
       const { ask } = await asking();
       expect((await ask('placement/web')).text).toContain(`
   1. ${asks}
-     Clusters that were looked at
+     Clusters that were evaluated
        us-1: no term fits (it has env=staging, no region)
 `);
     });
@@ -1097,7 +1097,7 @@ What you can do:
       );
       expect(text).toContain('  1. cluster "eu-1" is NotAvailable: Deployment "shop/web": no Pod is ready\n');
       expect(text).toContain(
-        '  3. what happened last\n     Events\n       5m ago Normal PlacementRolloutStarted: it began\n',
+        '  3. recent Events\n     Events\n       5m ago Normal PlacementRolloutStarted: it began\n',
       );
       expect(text).toContain('  - the CRD of this server has no field status.holds');
       const { text: planned } = await ask('placement/web', { cluster: 'us-1' });

@@ -261,7 +261,7 @@ describe('a kubeconfig', () => {
       it: 'that trusts an authority and everybody',
       config: config({ server, 'certificate-authority': 'ca.crt', 'insecure-skip-tls-verify': true }),
       message:
-        'the kubeconfig\'s cluster "east" has a certificate-authority and says insecure-skip-tls-verify: only one of them makes sense',
+        'the kubeconfig\'s cluster "east" has both certificate-authority and insecure-skip-tls-verify: set only one of them',
     },
     {
       it: 'with an authority that is no PEM',

@@ -84,9 +84,7 @@ function serverOf(cluster: Entry): Omit<Connection, 'namespace'> {
   const insecure = cluster.fields['insecure-skip-tls-verify'] === true;
   const ca = pem(cluster, 'certificate-authority');
   if (insecure && ca !== undefined) {
-    throw invalid(
-      `${cluster.title} has a certificate-authority and says insecure-skip-tls-verify: only one of them makes sense`,
-    );
+    throw invalid(`${cluster.title} has both certificate-authority and insecure-skip-tls-verify: set only one of them`);
   }
   if (ca !== undefined) checkCertificates(cluster, 'certificate-authority', ca);
   const proxy = text(cluster, 'proxy-url');

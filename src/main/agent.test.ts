@@ -80,7 +80,7 @@ describe('an agent whose hub does not know it yet', () => {
     const controllers = world.startHub();
     await world.pass(30_000);
     await controllers.stop();
-    expect(world.lines.slice(1)).toEqual(['info: the hub has let this member in']);
+    expect(world.lines.slice(1)).toEqual(['info: the hub has admitted this member']);
     expect((await world.hub.get('memberclusters', undefined, 'east')).status).toMatchObject({
       conditions: expect.arrayContaining([expect.objectContaining({ type: 'Joined', status: 'True' })]),
     });
@@ -92,7 +92,7 @@ describe('an agent whose hub does not know it yet', () => {
     expect(world.lines.filter((line) => line.startsWith('warn'))).toEqual([]);
     await world.pass(120_000);
     expect(world.lines.filter((line) => line.startsWith('warn'))).toEqual([
-      expect.stringContaining('the hub does not let this member in'),
+      expect.stringContaining('the hub does not admit this member'),
     ]);
   });
 

@@ -71,13 +71,13 @@ async function letIn(
       log.info('waiting for the hub to admit this member', facts);
       told = 'waiting';
     } else if (told === 'waiting' && waitedMs >= PATIENCE_MS) {
-      log.warn('the hub does not let this member in', { ...facts, waitedSeconds: Math.round(waitedMs / 1000) });
+      log.warn('the hub does not admit this member', { ...facts, waitedSeconds: Math.round(waitedMs / 1000) });
       told = 'worrying';
     }
-    await until(clock, clock.now() + waitMs * (0.5 + random.next()), 'the hub lets us in', signal);
+    await until(clock, clock.now() + waitMs * (0.5 + random.next()), 'admitted by the hub', signal);
     waitMs = Math.min(waitMs * 1.5, LONGEST_WAIT_MS);
   }
-  if (told !== 'nothing' && !signal.aborted) log.info('the hub has let this member in', { namespace });
+  if (told !== 'nothing' && !signal.aborted) log.info('the hub has admitted this member', { namespace });
 }
 
 const refusalIn = (error: unknown): string | undefined =>

@@ -17,7 +17,7 @@ export async function apiserver(options: ApiserverOptions): Promise<void> {
   await using listening = await embedded.listen();
   const kubeconfig = kubeconfigFile(options);
   await embedded.writeKubeconfig(kubeconfig, listening.port);
-  const data = options.inMemory ? 'in memory: nothing is kept' : `data in ${options.dataDir}`;
+  const data = options.inMemory ? 'in memory: data is lost on exit' : `data in ${options.dataDir}`;
   console.log(`flotilla: API server ready at ${embedded.url(listening.port)} (${data})`);
   if (embedded.isOpen) console.log(openness(embedded.url(listening.port)));
   console.log(`export KUBECONFIG=${shellWord(kubeconfig)}`);

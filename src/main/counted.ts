@@ -8,7 +8,7 @@ export function counted(transport: Transport, server: 'hub' | 'member', registry
   const calls = tally({
     registry,
     name: 'flotilla_requests_total',
-    help: 'Calls to API servers, by what came of them; a watch counts when it is opened.',
+    help: 'Calls to API servers by outcome; a watch counts when it is opened.',
     labelNames: ['server', 'verb', 'resource', 'code'],
   });
   const count = (verb: string, { resource, subresource }: Target, code: string) =>

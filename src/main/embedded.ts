@@ -75,7 +75,7 @@ export interface Elsewhere {
 export async function openEmbedded(options: EmbeddedOptions, share: Share = {}): Promise<Embedded> {
   const at = listenAt(options);
   if (options.insecureHttp && at.isOpen) {
-    const message = `--insecure-http lets whoever connects do everything: it cannot be used with --bind ${at.address}`;
+    const message = `--insecure-http gives every client all rights: it cannot be used with --bind ${at.address}`;
     throw new UserError('BadFlag', message);
   }
   if (!options.inMemory) await checkModes(options.dataDir);
@@ -134,7 +134,7 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
 
 /** For people, of a server that other machines reach. */
 export const openness = (url: string): string =>
-  `flotilla: other machines reach it at ${url}; every client must authenticate, and the kubeconfig is that of an administrator: keep it to yourself`;
+  `flotilla: other machines reach it at ${url}; every client must authenticate, and the kubeconfig has the rights of an administrator: keep it secret`;
 
 /** The logs of a data directory, each opened when it is first asked for. */
 function dataIn({ dataDir, inMemory }: EmbeddedOptions) {
@@ -166,7 +166,7 @@ async function openData(directory: string, inTurn: NonNullable<LogOptions['inTur
   try {
     return await openLog({ disk: await openNodeDisk(directory), inTurn });
   } catch (cause) {
-    const elsewhere = cause instanceof DiskInUse ? ': stop that one, or give another directory with --data-dir' : '';
+    const elsewhere = cause instanceof DiskInUse ? ': stop that process, or set another directory with --data-dir' : '';
     throw new UserError('DataUnusable', `${messageOf(cause)}${elsewhere}`, { cause });
   }
 }
@@ -250,12 +250,12 @@ async function listen(
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EADDRNOTAVAIL') {
-      const message = `${address} is not an address of this machine: give another with --bind, or 0.0.0.0 for all of them`;
+      const message = `${address} is not an address of this machine: set another with --bind, or 0.0.0.0 for all of them`;
       throw new UserError('BadFlag', message, { cause });
     }
     if (code !== 'EADDRINUSE') throw cause;
     const whose = membersOnly ? ", which the members of a large fleet get (the one after the hub's)," : '';
-    const message = `port ${options.port} on ${address}${whose} is in use: stop what uses it, or give another with --port (0 = any free one)`;
+    const message = `port ${options.port} on ${address}${whose} is in use: stop the process that uses it, or set another with --port (0 = any free one)`;
     throw new UserError('PortInUse', message, { cause });
   }
 }

@@ -114,7 +114,7 @@ export function farewellTo(joined: readonly string[], fleet: readonly FleetMembe
   if (others.length === 0) return undefined;
   const names = `${others.slice(0, 3).join(', ')}${others.length > 3 ? ' …' : ''}`;
   const who = others.length === 1 ? '1 member is' : `${others.length} members are`;
-  return `${who} not of this fleet (${names}): where no agent runs elsewhere, "kubectl delete membercluster NAME" lets one go`;
+  return `${who} not of this fleet (${names}): "kubectl delete membercluster NAME" removes one that has no agent elsewhere`;
 }
 
 // ---- files

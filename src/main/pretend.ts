@@ -39,7 +39,7 @@ export async function pretend(options: PretendCommandOptions): Promise<void> {
     },
   );
   await Promise.race([running.synced, stopped]);
-  console.log(`flotilla: ${nodes} pretend nodes are running; Ctrl-C stops them and leaves their Nodes behind`);
+  console.log(`flotilla: ${nodes} pretend nodes are running; Ctrl-C stops them; their Nodes remain`);
   await stopped;
   await running.stop();
 }

@@ -21,7 +21,7 @@ export function tellThrottling({ server, clock, log, metrics }: ThrottlingOption
     (metrics.getSingleMetric(NAME) as Counter<'server'> | undefined) ??
     new Counter({
       name: NAME,
-      help: 'Requests that an API server refused because it got too many; they go out again later.',
+      help: 'Requests that an API server refused because it received too many; they are sent again later.',
       labelNames: ['server'],
       registers: [metrics],
     });
@@ -42,4 +42,4 @@ export function tellThrottling({ server, clock, log, metrics }: ThrottlingOption
 const NOT_SERVED_YET = 'storage is (re)initializing';
 
 const REMEDY =
-  'requests go out again later, one after the other; if it lasts, a FlowSchema there that leads this identity to a PriorityLevelConfiguration with more shares ends it';
+  'requests are sent again later, one after the other; if this persists, create a FlowSchema there that assigns this identity to a PriorityLevelConfiguration with more shares';

@@ -237,7 +237,7 @@ function tellReady(ready: {
   isOpen: boolean;
 }): void {
   const { kubeconfig, fleet, url, options, isOpen } = ready;
-  const data = options.inMemory ? 'in memory: nothing is kept' : `data in ${options.dataDir}`;
+  const data = options.inMemory ? 'in memory: data is lost on exit' : `data in ${options.dataDir}`;
   console.log(`flotilla: ready: hub ${url} with ${membersInWords(fleet.length)} (${data})`);
   if (isOpen) console.log(openness(url));
   console.log(`export KUBECONFIG=${shellWord(kubeconfig)}`);

@@ -306,7 +306,7 @@ const placements: readonly Row[] = [
   },
   {
     kinds: both(placement),
-    message: 'type External takes no rollingUpdate: staged update runs set the pace',
+    message: 'type External takes no rollingUpdate: staged update runs roll out the changes',
     accepted: [create(strategy({ type: 'External' })), create(strategy({ rollingUpdate: { maxUnavailable: 0 } }))],
     refused: [create(strategy({ type: 'External', rollingUpdate: { maxUnavailable: 1 } }))],
   },

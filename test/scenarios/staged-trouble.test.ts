@@ -327,6 +327,6 @@ describe('a revision', () => {
     await it.fleet.hub.call({ verb: 'delete', at });
     await it.runs(1000);
     expect(await run.said()).toEqual(ABORTED);
-    expect(await run.message('Succeeded')).toContain('its revision is gone: resource snapshot "web-0-snapshot"');
+    expect(await run.message('Succeeded')).toContain('its revision was deleted: resource snapshot "web-0-snapshot"');
   });
 });

@@ -97,7 +97,7 @@ describe.skipIf(skipsKubectl)('a newcomer', () => {
           /Pod "shop\/web-.*" on cluster "member-1"\n +container "web" \(web:bad\): ImagePullBackOff/,
         );
         expect(stdout).toMatch(
-          /\nWhat you can do:\n {2}- look at Deployment .*`kubectl --context member-1 -n shop get pods`\n {2}- wait for cluster "member-1", or fix what does not become available there/,
+          /\nWhat you can do:\n {2}- look at Deployment .*`kubectl --context member-1 -n shop get pods`\n {2}- wait for cluster "member-1", or fix the objects that do not become available there/,
         );
         expect(await images()).toEqual(['web:bad', 'web:1', 'web:1']);
       },

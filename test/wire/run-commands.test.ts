@@ -193,7 +193,7 @@ describe.each(scopes)('the commands about $it', ({ prefix, flags, title, objects
     const prepared = await until(({ stdout }) => stdout.includes('has not been started'), 'why', 'run/r', ...flags);
     expect(prepared.code).toBe(2);
     expect(prepared.stdout).toContain(
-      `see what it would do: flotilla plan run r${flags.length === 0 ? '' : ' -n shop'}`,
+      `show what it would do: flotilla plan run r${flags.length === 0 ? '' : ' -n shop'}`,
     );
     expect((await does('plan', 'run', 'r', ...flags)).stdout).toContain('Start it: kubectl patch');
 

@@ -93,7 +93,7 @@ function checkBinding(
 
 // Differs from Kubernetes, which compares as long as it takes: a few kilobytes of lists would keep this server busy for hours.
 const MAX_ATOMS = 50_000;
-const BEYOND_COMPARING = `the rules stand for more than ${MAX_ATOMS} permissions, too many to compare with those of the user`;
+const BEYOND_COMPARING = `the rules expand to more than ${MAX_ATOMS} permissions, too many to compare with those of the user`;
 
 const isBeyondComparing = (rules: readonly PolicyRule[]): boolean =>
   rules.reduce((sum, rule) => sum + atomCount(rule), 0) > MAX_ATOMS;

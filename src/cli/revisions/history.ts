@@ -77,7 +77,7 @@ const ageOf = (created: string, now: number): string => {
 };
 
 const changesText = ({ changes, objects }: Entry): string =>
-  changes === undefined ? `${objects.length} objects (the revision before is gone)` : changeCounts(changes);
+  changes === undefined ? `${objects.length} objects (the previous revision was deleted)` : changeCounts(changes);
 
 function text(which: WhichPlacement, entries: readonly Entry[], options: HistoryOptions, now: number): string {
   if (entries.length === 0) return `${titleOf(which)} has no revision yet`;

@@ -68,6 +68,6 @@ export function revisionAt(revisions: readonly Revision[], index: string, which:
   const known = revisions.map((each) => each.index).join(', ');
   throw new UserError(
     'NotFound',
-    `${titleOf(which)} has no revision "${index}" (${known === '' ? 'it has none' : `known: ${known}`}); older revisions are removed as spec.revisionHistoryLimit says`,
+    `${titleOf(which)} has no revision "${index}" (${known === '' ? 'it has none' : `known: ${known}`}); older revisions are deleted (spec.revisionHistoryLimit)`,
   );
 }

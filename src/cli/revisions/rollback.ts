@@ -113,13 +113,13 @@ async function planned(
     const { resource, ...at } = targetOf(server, wanted);
     const live = (await client.find(resource, at)) as KubeObject | undefined;
     if (live?.metadata.deletionTimestamp !== undefined)
-      throw new UserError('Deleting', `${titled({ resource, ...at })} is being deleted: roll back when it is gone`);
+      throw new UserError('Deleting', `${titled({ resource, ...at })} is being deleted: roll back after the deletion`);
     // A list item has no type of its own on some servers.
     const restore = restoreOf(wanted, live && { ...live, apiVersion: wanted.apiVersion, kind: wanted.kind }, marks);
     if (restore !== undefined) restores.push(restore);
   }
   const { selected, notes } = await selectedNow(server, projected);
-  if (notes.length > 0) throw new UserError('Unreadable', `what is selected now is not known: ${notes.join('; ')}`);
+  if (notes.length > 0) throw new UserError('Unreadable', `the current selection is unknown: ${notes.join('; ')}`);
   const known = new Set(objects.map(identityOf));
   const now = selected.state === 'selected' ? selected.content.objects : [];
   const extra = now

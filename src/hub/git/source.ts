@@ -27,7 +27,7 @@ export function credentialsIn(secret: KubeObject, what: string): GitCredentials 
   if (privateKey !== '') {
     const knownHosts = textIn('known_hosts');
     if (knownHosts !== '') return { type: 'ssh', privateKey, knownHosts };
-    return new GitError('SecretInvalid', `${what} has no known_hosts: the server could not be told from another`);
+    return new GitError('SecretInvalid', `${what} has no known_hosts: the server cannot be verified`);
   }
   const username = textIn('username');
   const password = textIn('password');

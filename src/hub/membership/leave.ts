@@ -107,7 +107,7 @@ function hasLeft({ internal, settings }: Observed): boolean {
 /** A token that outlives its member would still be let in. */
 function farewell({ cluster, identities = [] }: Observed): Decision {
   const rest = (cluster.metadata.finalizers ?? []).filter((each) => each !== finalizers.memberCluster);
-  const because = 'its namespace is gone: the member has left';
+  const because = 'its namespace was deleted: the member has left';
   const action = patch(seen(memberClusters, cluster), { metadata: { finalizers: rest } }, because);
   const revoked = identities
     .filter(({ item }) => item.metadata.deletionTimestamp === undefined)

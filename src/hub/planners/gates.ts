@@ -153,6 +153,6 @@ function mending(row: Row): string {
     return `correct the override that fails on cluster "${row.cluster}" (flotilla overrides shows it)`;
   if (row.health === 'failed') return `fix the failure on cluster "${row.cluster}" (a new revision goes there first)`;
   if (row.health === 'starting')
-    return `wait for cluster "${row.cluster}", or fix what does not become available there (a new revision goes there first)`;
+    return `wait for cluster "${row.cluster}", or fix the objects that do not become available there (a new revision goes there first)`;
   return `wait for cluster "${row.cluster}"`;
 }

@@ -564,7 +564,7 @@ describe('what holds a cluster', () => {
     { flag: 'f', next: 'fix the failure on cluster "c1" (a new revision goes there first)' },
     {
       flag: 's',
-      next: 'wait for cluster "c1", or fix what does not become available there (a new revision goes there first)',
+      next: 'wait for cluster "c1", or fix the objects that do not become available there (a new revision goes there first)',
     },
   ])('is not to be brought to more clusters, if it does not work on one ($flag)', ({ flag, next }) => {
     expect(planOf(`B ${flag} c1; B ro c2`, { n: 2, mu: 1 }).holds['c2']).toMatchObject({

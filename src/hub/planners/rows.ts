@@ -57,7 +57,7 @@ const STATES = { Scheduled: 'scheduled', Bound: 'bound', Unscheduled: 'unschedul
 /**
  * A member that is gone never reports again, and one that is being deleted keeps what runs there: removing a binding that was given up costs nothing.
  */
-const LOST: Judgement = { health: 'failed', since: 0, why: 'its MemberCluster is gone or is being deleted' };
+const LOST: Judgement = { health: 'failed', since: 0, why: 'its MemberCluster does not exist or is being deleted' };
 
 /** Ordered by name, which is the order of clusters. */
 export function rowsOf({ bindings, source, orders, member }: RowsInput): readonly Row[] {

@@ -67,12 +67,12 @@ export const stagedHolds = (limits: StagedLimits) => ({
   taken(rows: readonly Row[]): string {
     const names = named(rows.map(({ cluster }) => `"${cluster}"`));
     const [what, whose] =
-      rows.length === 1 ? [`cluster ${names} is`, 'its binding'] : [`clusters ${names} are`, 'their bindings'];
+      rows.length === 1 ? [`cluster ${names}`, 'its binding'] : [`clusters ${names}`, 'their bindings'];
     const { has, wants } = rows[0] ?? {};
     const isKnown =
       has !== undefined && has.snapshot !== wants?.snapshot && rows.every((row) => row.has?.snapshot === has.snapshot);
     const by = isKnown ? limits.bringerOf?.(has.snapshot) : undefined;
-    return `somebody else has changed what ${what} to have: ${by ?? `another run, or an edit of ${whose}`}`;
+    return `another client has changed the desired state of ${what}: ${by ?? `another run, or an edit of ${whose}`}`;
   },
 
   notDone(row: Row): Hold {
@@ -100,7 +100,7 @@ export const stagedHolds = (limits: StagedLimits) => ({
         ...(row.why === undefined ? {} : { message: row.why }),
       },
       ...(row.since === 0 ? {} : { since: row.since }),
-      next: `wait for cluster "${row.cluster}", or fix what does not become available there`,
+      next: `wait for cluster "${row.cluster}", or fix the objects that do not become available there`,
     };
   },
 

@@ -514,12 +514,12 @@ describe('to stop', () => {
     {
       it: 'names those that somebody else has taken',
       given: STOP,
-      says: 'stage "x": nothing is under way; somebody else has changed what clusters "a", "b" are to have: another run, or an edit of their bindings',
+      says: 'stage "x": nothing is under way; another client has changed the desired state of clusters "a", "b": another run, or an edit of their bindings',
     },
     {
       it: 'names the run that has taken them, where it is known',
       given: { ...STOP, bringerOf: (snapshot: string) => (snapshot === OLD.snapshot ? 'run "o"' : undefined) },
-      says: 'stage "x": nothing is under way; somebody else has changed what clusters "a", "b" are to have: run "o"',
+      says: 'stage "x": nothing is under way; another client has changed the desired state of clusters "a", "b": run "o"',
     },
   ])('$it', ({ given, says }) => {
     const before = [moved('a', 'progressing'), moved('b', 'progressing'), row('c'), row('d')];
@@ -754,7 +754,7 @@ describe('a cluster that another run takes before it is recorded that it was giv
     expect(plan.move).toEqual([]);
     expect(plan.failure).toMatchObject({ blame: 'user', rows: ['web-a'] });
     expect(plan.failure?.message).toBe(
-      'somebody else has changed what cluster "a" is to have: another run, or an edit of its binding',
+      'another client has changed the desired state of cluster "a": another run, or an edit of its binding',
     );
   });
 
@@ -762,7 +762,7 @@ describe('a cluster that another run takes before it is recorded that it was giv
     const { state } = settled(TWO, rows);
     const own = limits(TWO, { wasGiven: () => true, bringerOf: () => 'run "o"' });
     expect(staged({ rows, limits: own, state, now: T0 }).failure?.message).toBe(
-      'somebody else has changed what cluster "a" is to have: run "o"',
+      'another client has changed the desired state of cluster "a": run "o"',
     );
   });
 });

@@ -280,7 +280,7 @@ describe('a run whose cluster has been given something else', () => {
     const run = { ...begun.run, metadata: { ...metadata, creationTimestamp: '2025-12-31T12:00:00Z' } };
     const failed = statusIn(decide({ ...begun, run, status, bindings: taken, others }));
     expect(failed?.conditions?.find(({ type }) => type === 'Succeeded')?.message).toBe(
-      `failed to process the request due to a client error: somebody else has changed what cluster "a" is to have: ${says}`,
+      `failed to process the request due to a client error: another client has changed the desired state of cluster "a": ${says}`,
     );
   });
 });

@@ -53,13 +53,13 @@ const CHANGES: readonly (readonly [string, Partial<Observed>, 'user' | 'internal
     'the revision is gone',
     { resourceSnapshots: [aSnapshot('1')] },
     'internal',
-    /its revision is gone: resource snapshot "web-0-snapshot" does not exist/,
+    /its revision was deleted: resource snapshot "web-0-snapshot" does not exist/,
   ],
   [
     'the first part of the revision is gone',
     { resourceSnapshots: [{ metadata: { ...aSnapshot('0').metadata, annotations: {} } }] },
     'internal',
-    /its revision is gone/,
+    /its revision was deleted/,
   ],
   [
     'the policy is another',

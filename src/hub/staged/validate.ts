@@ -101,7 +101,7 @@ function ofRevision({ run, resourceSnapshots, bindings }: Facts, status: StagedU
     .map(({ clusterName }) => clusterName);
   if (lacking.length === 0) return undefined;
   return internal(
-    `its revision is gone: resource snapshot "${name}" does not exist any more, and it was to be brought to ${named(lacking)}; create a new run`,
+    `its revision was deleted: resource snapshot "${name}" does not exist any more, and it was to be brought to ${named(lacking)}; create a new run`,
     { of: 'resourceSnapshot', name },
   );
 }

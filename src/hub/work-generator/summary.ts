@@ -202,7 +202,7 @@ const orderOf = ({ group = '', version, kind, namespace = '', name, envelope }: 
 /** The first object and why; how many more. */
 function inWords(failed: readonly Failed[]): string {
   const [first] = failed;
-  if (first === undefined) return 'the cluster does not say what';
+  if (first === undefined) return 'the cluster reports no cause';
   const { message, reason } = first.condition;
   const more = failed.length === 1 ? '' : `; and ${failed.length - 1} more`;
   return `${withPlaced(first, message || reason)}${more}`;

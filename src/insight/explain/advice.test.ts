@@ -44,7 +44,7 @@ describe('what to do', () => {
     {
       it: 'about what cannot be changed',
       cause: { code: 'FieldImmutable' } as const,
-      says: 'change Deployment "shop/web" back on the hub, or give it another name; or delete it on cluster "eu-1", and it is created again: `kubectl --context eu-1 -n shop delete deployment/web`',
+      says: 'change Deployment "shop/web" back on the hub, or rename it; or delete it on cluster "eu-1", and it is created again: `kubectl --context eu-1 -n shop delete deployment/web`',
     },
     {
       it: 'about a kind that is missing',
@@ -105,7 +105,7 @@ describe('what to do', () => {
 
     test('is never to delete what may hold something of others', () => {
       expect(advice({ 'eu-1': [shop as Failed] })).toEqual([
-        `let the placement take over Namespace "shop": ${way} (it then goes with the placement, and all that is in it)`,
+        `let the placement take over Namespace "shop": ${way} (it then goes with the placement, and everything in it)`,
       ]);
       expect(advice({ 'eu-1': [there({ kind: 'PersistentVolumeClaim', name: 'disk' })] })).toEqual([
         `let the placement take over PersistentVolumeClaim "shop/disk": ${way} (it then goes with the placement)`,

@@ -70,7 +70,7 @@ const REFUSALS: Readonly<Partial<Record<ApplyCauseCode, (of: Refusal) => string>
     const typed = isMadeAnew(failed) && objects === objectName(failed) ? typedName(failed) : undefined;
     const command = typed === undefined ? '' : `: \`${kubectlOn(clusters[0] ?? '', failed)} delete ${typed}\``;
     const unless = typed === undefined ? ', if nothing is lost with that' : '';
-    return `change ${objects} back on the hub, or give it another name; or delete it on ${named(clusters)}${unless}, and it is created again${command}`;
+    return `change ${objects} back on the hub, or rename it; or delete it on ${named(clusters)}${unless}, and it is created again${command}`;
   },
   KindNotServed: ({ clusters, objects }) =>
     `install the CustomResourceDefinition of ${objects} on ${named(clusters)}, or place it; the rest follows without further action`,
@@ -121,7 +121,7 @@ function adviceOn(failed: Failed): Advice | undefined {
 /** It is somebody else's: only what holds nothing is advised to be deleted. */
 function takeOver(failed: Failed): Advice {
   const isNamespace = (failed.group ?? '') === '' && failed.kind === 'Namespace';
-  const within = isNamespace ? ', and all that is in it' : '';
+  const within = isNamespace ? ', and everything in it' : '';
   const isHarmless = isMadeAnew(failed);
   return {
     what: `was there${within}${isHarmless ? ', holds nothing' : ''}`,

@@ -128,9 +128,7 @@ export async function causeOfAlike(chain: Chain, entries: Alike, subject: Object
 
 /** What is to be done on the first cluster was seen there, and nowhere else. */
 const elsewhereToo = (evidence: Evidence, elsewhere: string): Evidence =>
-  evidence.next === undefined
-    ? evidence
-    : { ...evidence, next: `${evidence.next} (see whether it is so on ${elsewhere}, too)` };
+  evidence.next === undefined ? evidence : { ...evidence, next: `${evidence.next} (check also ${elsewhere}, too)` };
 
 const listed = (names: readonly string[]): string => {
   const more = names.length - MAX_CLUSTERS;

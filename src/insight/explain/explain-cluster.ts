@@ -59,7 +59,7 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
   }
   const [binding] = await bindingsOf(looking, cluster);
   if (binding !== undefined) {
-    const cause = { sentence: 'what is known of it', evidence: await clusterChain(looking, cluster) };
+    const cause = { sentence: 'known facts', evidence: await clusterChain(looking, cluster) };
     return answer(`cluster "${cluster}" is picked by ${title}, and nothing blocks it now`, {
       isWaiting: progress.unlisted + progress.unlistedOpen === 0,
       causes: [cause],
@@ -99,7 +99,7 @@ async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
   const decision = policy?.status?.targetClusters?.find(({ clusterName }) => clusterName === cluster);
   const member = await reader.member(cluster);
   if (decision === undefined && 'unreadable' in member) {
-    throw new UserError('NotFound', `nothing that you may read speaks of a cluster "${cluster}": ${member.unreadable}`);
+    throw new UserError('NotFound', `no object that you may read names a cluster "${cluster}": ${member.unreadable}`);
   }
   const found = ifRead(member);
   if (decision === undefined && found === undefined) {
@@ -117,7 +117,7 @@ async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
     ...(scheduling === undefined || standing === undefined ? [] : [judgement(scheduling, standing)]),
   ];
   return answer(`cluster "${cluster}" is not picked by ${title}: ${why}`, {
-    causes: found === undefined ? [] : [{ sentence: 'what is known of it', evidence: known(found) }],
+    causes: found === undefined ? [] : [{ sentence: 'known facts', evidence: known(found) }],
     next: [
       ...bringNamespace(looking, decision === undefined ? [] : [decision]),
       nextFor(looking, cluster, found),
@@ -147,7 +147,7 @@ async function schedulingOf({ which: { namespace }, reader, now }: Looking): Pro
 }
 
 function judgement(scheduling: Scheduling, standing: Standing): Evidence {
-  const about = 'Scheduler, by what it would read now';
+  const about = 'Scheduler, with the current objects';
   switch (standing.is) {
     case 'refused':
       return { about, says: [`plugin ${standing.plugin} refuses it: ${whyRefused(standing.decision)}`] };

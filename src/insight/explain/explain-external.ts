@@ -11,7 +11,7 @@ import { answerAboutRun } from './explain-run.ts';
 import { beside, type Cause } from './explanation.ts';
 import { howToMakeOne } from './run-advice.ts';
 
-const ONLY_RUNS = 'nothing moves a placement with strategy External but a run';
+const ONLY_RUNS = 'only a run updates a placement with strategy External';
 
 const whichOf = ({ which }: Looking, { metadata: { name = '' } }: StagedUpdateRun): WhichRun => ({ ...which, name });
 
@@ -52,7 +52,7 @@ type Way = Pick<Answer, 'sentence' | 'next'>;
 
 const unread = ({ which: { family } }: Looking): Way => ({
   sentence: `${ONLY_RUNS}, and its runs could not be read`,
-  next: [`ask somebody who may list ${family.run.plural}`],
+  next: [`ask a user who may list ${family.run.plural}`],
 });
 
 const noRun = ({ which }: Looking, last: StagedUpdateRun | undefined): Way => ({
@@ -121,7 +121,7 @@ async function troubleOf(looking: Looking, cluster: ClusterProgress): Promise<Ca
   const { next: _next, ...cause } = await causeOfStage(looking, cluster);
   return {
     ...cause,
-    next: `fix what does not work on cluster "${cluster.cluster}"; a fix of what is placed needs a new run`,
+    next: `fix the failure on cluster "${cluster.cluster}"; a fix of the placed objects needs a new run`,
   };
 }
 
@@ -148,7 +148,7 @@ export async function ofExternalCluster(looking: Looking, state: ClusterProgress
 // ---- beside an answer that nothing holds it
 
 const noRunNotes = (looking: Looking, last: StagedUpdateRun | undefined): readonly string[] => [
-  `a change of what is placed waits for a run, since ${ONLY_RUNS}`,
+  `a change of the placed objects waits for a run, because ${ONLY_RUNS}`,
   ...howToMakeOne(looking.which, last?.spec.stagedRolloutStrategyName).slice(0, 1),
 ];
 

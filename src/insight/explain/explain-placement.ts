@@ -209,7 +209,7 @@ async function lookedAt(
   const says = refused.map((each) => `${sayRefused(each)}${has(each.clusterName)}`);
   return [
     ...asked,
-    { about: 'Clusters that were looked at', says: [...says, ...(more > 0 ? [`and ${more} more`] : [])] },
+    { about: 'Clusters that were evaluated', says: [...says, ...(more > 0 ? [`and ${more} more`] : [])] },
   ];
 }
 
@@ -259,7 +259,7 @@ async function ofConditions(looking: Looking): Promise<Answer> {
     causes.push(await causeOfStage(looking, cluster));
   }
   const events = eventEvidence(ifRead(await reader.events(placement)) ?? [], now);
-  if (events.says.length > 0) causes.push({ sentence: 'what happened last', evidence: [events] });
+  if (events.says.length > 0) causes.push({ sentence: 'recent Events', evidence: [events] });
   const why =
     open === undefined
       ? 'its status does not say why'

@@ -96,7 +96,7 @@ async function ofRun(story: RunContext): Promise<Answer> {
       });
     }
     case 'New':
-      return answer(`${title} waits: the hub has not looked at it yet`, { next: [HUB_RUNS] });
+      return answer(`${title} waits: the hub has not processed it yet`, { next: [HUB_RUNS] });
     case 'Succeeded':
       return ofSuccess(story);
     case 'Failed':
@@ -129,7 +129,7 @@ function ofEndedPlacement({ progress, runTitle, title, which, whichRun }: RunCon
   return answer(lead, {
     causes: [{ sentence: fate, evidence: [] }],
     next: [
-      ...(isGoing ? [`see how far the removal is: flotilla why ${argumentOf(which)}`] : []),
+      ...(isGoing ? [`show the progress of the removal: flotilla why ${argumentOf(which)}`] : []),
       `delete the run, it has nothing left to do: ${deleteCommand(whichRun)}`,
     ],
   });
@@ -215,7 +215,7 @@ async function ofHolds(story: RunContext): Promise<Answer> {
   const lead = isSilent ? undefined : LEADS[progress.phase];
   const says = IN_HUBS_WORDS.includes(progress.phase) && progress.says !== '' ? progress.says : undefined;
   const next = [
-    ...(progress.phase === 'Prepared' ? [`see what it would do: flotilla plan run ${typed(whichRun)}`] : []),
+    ...(progress.phase === 'Prepared' ? [`show what it would do: flotilla plan run ${typed(whichRun)}`] : []),
     ...(await waysPast(story, progress.holds)),
   ];
   const led = (sentence: string) =>
@@ -235,7 +235,7 @@ async function ofHolds(story: RunContext): Promise<Answer> {
     causes.push({ sentence: `cluster "${cluster}" is under way`, evidence: await clusterChain(story, cluster) });
   }
   const events = eventEvidence(ifRead(await reader.events(run)) ?? [], now);
-  if (events.says.length > 0) causes.push({ sentence: 'what happened last', evidence: [events] });
+  if (events.says.length > 0) causes.push({ sentence: 'recent Events', evidence: [events] });
   const gates = (stage?.gates ?? []).filter(
     ({ state, type }) => type === 'Approval' && (state === 'Asked' || state === 'Rejected'),
   );
@@ -327,7 +327,7 @@ const refOf = ({ whichRun: { family, name, namespace } }: RunContext): ObjectRef
 async function nextOf(story: RunContext, code: string, next: string): Promise<string | undefined> {
   if (code === 'RunNotStarted') return `start it: ${next}`;
   if (code !== 'RunStopped') return next;
-  return (await overtakenBy(story)) === undefined ? `let it go on: ${next}` : undefined;
+  return (await overtakenBy(story)) === undefined ? `resume it: ${next}` : undefined;
 }
 
 /** With what requests and other runs say, which only runs wait for. */
@@ -375,7 +375,7 @@ async function said(
 
 function requestEvidence(kind: string, name: string, request: ApprovalRequest | undefined, now: number): Evidence {
   const about = `${kind} "${name}"`;
-  if (request === undefined) return { about, says: ['does not exist: the hub asks anew'] };
+  if (request === undefined) return { about, says: ['does not exist: the hub requests it again'] };
   const { metadata, status } = request;
   const conditions = ['Approved', 'ApprovalAccepted'].flatMap((type) => conditionOf(status?.conditions, type) ?? []);
   return {
@@ -412,8 +412,11 @@ async function ofClusterInRun(story: RunContext, cluster: string): Promise<Answe
   }
   if (found.state === 'Skipped' || found.state === 'Failed') {
     return answer(`${where}: ${found.message}`, {
-      causes: [{ sentence: 'what is known of it', evidence: await clusterChain(story, cluster) }],
-      next: found.state === 'Skipped' ? ['bring it back, then create a new run'] : ['fix this, then create a new run'],
+      causes: [{ sentence: 'known facts', evidence: await clusterChain(story, cluster) }],
+      next:
+        found.state === 'Skipped'
+          ? ['make it reachable again, then create a new run']
+          : ['fix this, then create a new run'],
     });
   }
   if (progress.isOver) return answer(`${where} was not reached: ${(await ofRun(story)).sentence}`);

@@ -121,7 +121,7 @@ export function bindingEvidence(kind: string, binding: HubBinding, now: number):
       ...(spec.state === 'Bound' ? [] : [`is ${spec.state}`]),
       ...deletion(metadata, now),
       ...open.map((each) => sayCondition(each, now, said)),
-      ...(fresh.length === 0 ? ['nothing is reported about its present generation yet'] : []),
+      ...(fresh.length === 0 ? ['nothing is reported about its current generation yet'] : []),
       ...listed(failedPlacements, (each) => sayFailed(each, now)),
     ],
   };

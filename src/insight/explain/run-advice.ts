@@ -11,7 +11,7 @@ interface Asked {
 
 /** For one whose clusters do not come up with what it brings. */
 export const waysOut = ({ which, run, revisions }: Asked): readonly string[] => [
-  'to bring a fix, create a new run, since the content of a run is fixed; without resourceSnapshotIndex it takes the newest state',
+  'to roll out a fix, create a new run, because the content of a run is fixed; without resourceSnapshotIndex it takes the newest state',
   ...wayBack({ run, revisions }),
   ...(run.spec.state === 'Run' ? [`before that, stop this one: ${patchCommand(which, 'Stop')}`] : []),
 ];
@@ -21,14 +21,14 @@ const MAX_NAMED = 5;
 export function wayBack({ run, revisions }: Omit<Asked, 'which'>): readonly string[] {
   const own = Number(run.status?.resourceSnapshotIndexUsed ?? Number.NaN);
   if (revisions === undefined || Number.isNaN(own)) {
-    return ['to go back, create a new run with an earlier resourceSnapshotIndex'];
+    return ['to roll back, create a new run with an earlier resourceSnapshotIndex'];
   }
   const earlier = revisions.filter((each) => each < own);
   const last = earlier.at(-1);
   if (last === undefined) return [];
   const rest = earlier.slice(-1 - MAX_NAMED, -1);
   const also = rest.length === 0 ? '' : ` (also kept: ${rest.join(', ')})`;
-  return [`to go back, create a new run with resourceSnapshotIndex: "${last}"${also}`];
+  return [`to roll back, create a new run with resourceSnapshotIndex: "${last}"${also}`];
 }
 
 /** What others have done to a run that is stopped. */
@@ -50,8 +50,8 @@ function whyNotResume({ taken, others: [other] }: Overtaken): string {
   const { cluster, carries, isDone } = taken;
   const now = `cluster "${cluster}" carries ${carries || 'nothing'} by now`;
   return isDone
-    ? `${now}, and set to Run it would bring its own revision to others`
-    : `set to Run it would end at once, since ${now}`;
+    ? `${now}, and set to Run it would roll out its own revision to other clusters`
+    : `set to Run it would end at once, because ${now}`;
 }
 
 export const seeOther = (other: WhichRun): string =>
@@ -71,5 +71,5 @@ export const howToMakeOne = (
   strategy = `NAME of a ${family.strategy.kind}`,
 ): readonly string[] => [
   `make a ${family.run.kind}${namespace === undefined ? '' : ` in namespace "${namespace}"`} with placementName: ${name}, stagedRolloutStrategyName: ${strategy}, state: Run; without resourceSnapshotIndex it takes the newest state`,
-  'see first what it would do: flotilla plan run -f FILE',
+  'first show what it would do: flotilla plan run -f FILE',
 ];

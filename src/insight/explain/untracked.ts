@@ -21,7 +21,7 @@ export async function untrackedNotes(looking: Looking): Promise<readonly string[
   const help = isJob
     ? `; a Job is looked at if it, or the placement, has the annotation ${annotations.trackAvailability}: "true"`
     : '';
-  return [`the availability of ${what} on ${on} cannot be tracked; it counts as available after a while${help}`];
+  return [`the availability of ${what} on ${on} cannot be tracked; it counts as available after some time${help}`];
 }
 
 async function untrackedOn(looking: Looking, cluster: string) {

@@ -149,7 +149,7 @@ describe('a placement', () => {
       note: 'selector v1 Namespace "shoop" matches nothing',
       is: 'selector v1 Namespace "shoop" matches nothing',
     },
-    { it: 'by labels that nobody has', isEmpty: true, is: 'no object is as its resourceSelectors ask' },
+    { it: 'by labels that nobody has', isEmpty: true, is: 'no object matches its resourceSelectors' },
     { it: 'with one of two selectors', note: 'selector v1 Namespace "shoop" matches nothing', is: undefined },
     { it: 'as its former generation asked', isEmpty: true, metadata: { name: 'web', generation: 3 }, is: undefined },
     { it: 'since it is going', isEmpty: true, metadata: { name: 'web', deletionTimestamp: BEFORE }, is: undefined },

@@ -173,7 +173,7 @@ export function progressOf(placement: Placement, carried?: Carried, staging?: St
     unlisted,
     unlistedOpen,
     ...(isNobody ? { nobody: said('Scheduled')?.message ?? '' } : {}),
-    ...(isEmpty ? { nothing: notes.join('; ') || 'no object is as its resourceSelectors ask' } : {}),
+    ...(isEmpty ? { nothing: notes.join('; ') || 'no object matches its resourceSelectors' } : {}),
     notes: isEmpty ? [] : notes,
     isReport,
     isStaged: byRuns,

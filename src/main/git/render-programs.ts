@@ -107,7 +107,8 @@ const pathOf = (): string => process.env['PATH'] ?? '/usr/bin:/bin';
 async function copied(files: readonly RenderFile[], root: string): Promise<void> {
   for (const { path, text } of files) {
     const file = resolve(root, path);
-    if (relative(root, file).startsWith('..')) throw new RenderError('RenderFailed', `${path} leads out of the bundle`);
+    if (relative(root, file).startsWith('..'))
+      throw new RenderError('RenderFailed', `${path} points out of the bundle`);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeFile(file, text, { mode: 0o600 });
   }

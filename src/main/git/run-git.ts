@@ -93,7 +93,7 @@ function ended(child: ChildProcess, input: string | undefined, stop: (why: GitEr
     let stderr = '';
     child.stdout?.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_OUTPUT) stop(new GitError('RepositoryTooLarge', 'git printed more than is read'));
+      if (size > MAX_OUTPUT) stop(new GitError('RepositoryTooLarge', 'git printed more than the limit'));
       else chunks.push(chunk);
     });
     child.stderr?.on('data', (chunk: Buffer) => {

@@ -53,8 +53,8 @@ describe('an agent whose watch of the member is behind', () => {
   test('keeps the Work as long as something is there', async () => {
     await using rig = await aGoingWork();
     await rig.patch('configmaps', 'shop', 'a', { metadata: { finalizers: ['example.com/wait'] } });
-    expect((await ended(rig, undefined)).because).toBe('waits until all that was placed is gone');
-    expect((await ended(rig, undefined)).because).toBe('waits until all that was placed is gone');
+    expect((await ended(rig, undefined)).because).toBe('waits until all placed objects are deleted');
+    expect((await ended(rig, undefined)).because).toBe('waits until all placed objects are deleted');
     expect((await rig.work(NAME)).metadata.finalizers).toHaveLength(1);
   });
 

@@ -44,7 +44,7 @@ export async function endWork(hands: Hands, going: Going): Promise<Rest> {
   // That of another hub is not ours to delete.
   if (record === undefined || record.spec.workNamespace !== namespace) {
     await letGo(hands, item, held);
-    return rest('all that was placed is gone');
+    return rest('all placed objects are deleted');
   }
   const { uid = '', deletionTimestamp } = record.metadata;
   if (deletionTimestamp === undefined && (await isHandingOver(hands, going, record)))
@@ -70,7 +70,7 @@ const rest = (because: string): Rest => ({ holds: [], because });
 const waiting = (wakeAt: number): Rest => ({
   holds: [],
   wakeAt,
-  because: 'waits until all that was placed is gone',
+  because: 'waits until all placed objects are deleted',
 });
 
 async function recordOnMember(hands: Hands, name: string): Promise<AppliedWork | undefined> {

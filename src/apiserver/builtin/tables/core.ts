@@ -128,7 +128,7 @@ export const event = table<Event>(
     text('Reason', 'What happened, in one word.'),
     text('Object', 'What it happened to.'),
     wide(text('Subobject', 'The part that it happened to.')),
-    wide(text('Source', 'Who tells it.')),
+    wide(text('Source', 'Component that reported it.')),
     text('Message', 'What happened.'),
     wide(text('First Seen', 'Time since it happened first.')),
     wide(text('Count', 'How often it happened.')),

@@ -146,7 +146,7 @@ export const flowSchema = table<FlowSchema>(
     NAME,
     text('PriorityLevel', 'The level that its requests get.'),
     text('MatchingPrecedence', 'Lower ones are tried first.'),
-    text('DistinguisherMethod', 'What tells flows apart.'),
+    text('DistinguisherMethod', 'How flows are distinguished.'),
     AGE,
     text('MissingPL', 'Whether the level is missing.'),
   ],

@@ -11,7 +11,7 @@ export const podDisruptionBudget = table<Disruption>(
   [
     NAME,
     text('Min Available', 'How many Pods must stay.'),
-    text('Max Unavailable', 'How many Pods may be gone.'),
+    text('Max Unavailable', 'How many Pods may be unavailable.'),
     integer('Allowed Disruptions', 'How many Pods may be evicted now.'),
     AGE,
   ],

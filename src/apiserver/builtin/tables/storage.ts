@@ -47,7 +47,7 @@ export const persistentVolume = table<Volume>(
     NAME,
     CAPACITY,
     MODES,
-    text('Reclaim Policy', 'What happens when its claim is gone.'),
+    text('Reclaim Policy', 'What happens when its claim is deleted.'),
     text('Status', 'Its phase.'),
     text('Claim', 'Who uses it.'),
     CLASS,
@@ -130,7 +130,7 @@ export const storageClass = table<StorageClass>(
   [
     NAME,
     text('Provisioner', 'Who makes the volumes.'),
-    text('ReclaimPolicy', 'What happens to a volume when its claim is gone.'),
+    text('ReclaimPolicy', 'What happens to a volume when its claim is deleted.'),
     text('VolumeBindingMode', 'When volumes are made.'),
     text('AllowVolumeExpansion', 'Whether volumes can grow.'),
     AGE,
@@ -201,8 +201,8 @@ export const csiDriver = table<Driver>(
   [
     NAME,
     boolean('AttachRequired', 'Whether volumes must be attached first.'),
-    boolean('PodInfoOnMount', 'Whether the driver is told about the Pod.'),
-    boolean('StorageCapacity', 'Whether the driver tells its capacity.'),
+    boolean('PodInfoOnMount', 'Whether the driver receives information about the Pod.'),
+    boolean('StorageCapacity', 'Whether the driver reports its capacity.'),
     text('TokenRequests', 'Audiences of the tokens that the driver gets.'),
     boolean('RequiresRepublish', 'Whether volumes are published again and again.'),
     text('Modes', 'Which lifecycles of volumes it supports.'),
