@@ -1,8 +1,8 @@
-// What each part must be allowed to do, as RBAC rules: the hub's controllers on the hub, a member's agent on the hub, and the agent on its own cluster;
-// and, at the end, what people may do with the kinds of their namespace.
+// What the hub's controllers must be allowed to do, as RBAC rules, and at the end what people may do with the kinds of their namespace. The rights of
+// agents are in agent-rights.ts.
 // `flotilla roles` prints them, `flotilla hub` and `flotilla member` check theirs when they start, and the suites on real clusters run with
 // nothing more.
-import { appliedWork } from './applied-work.ts';
+import { allow, KEEP, KINDS, memberRules, READ, REPORT, type Rule } from './agent-rights.ts';
 import { approvalRequest } from './approval-request.ts';
 import { binding } from './binding.ts';
 import { clusterGroup } from './cluster-group.ts';
@@ -13,7 +13,6 @@ import { eviction } from './eviction.ts';
 import { freeze } from './freeze.ts';
 import { gitRepo } from './git-repo.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
-import type { Resource } from './kind.ts';
 import { memberCluster } from './member-cluster.ts';
 import { override } from './override.ts';
 import { overrideSnapshot } from './override-snapshot.ts';
@@ -23,9 +22,6 @@ import { policySnapshot } from './policy-snapshot.ts';
 import { resourceSnapshot } from './resource-snapshot.ts';
 import {
   namespaceResource,
-  nodeResource,
-  podResource,
-  RBAC_GROUP,
   roleBindingResource,
   roleResource,
   secretResource,
@@ -34,43 +30,6 @@ import {
 import { stagedUpdateRun } from './staged-update-run.ts';
 import { stagedUpdateStrategy } from './staged-update-strategy.ts';
 import { work } from './work.ts';
-
-export interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
-
-const READ = ['get', 'list', 'watch'];
-const REPORT = ['get', 'update', 'patch'];
-/** All that a controller does to what it makes: `patch` also moves finalizers. */
-const KEEP = ['create', 'patch', 'delete'];
-/** Who learns of new kinds watches what brings them. */
-const KINDS: readonly Rule[] = [
-  { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: READ },
-  { apiGroups: ['apiregistration.k8s.io'], resources: ['apiservices'], verbs: READ },
-];
-const EVENTS: Rule = { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] };
-
-/** One rule for resources of one group. */
-function allow(verbs: readonly string[], resources: readonly Resource[], subresource = ''): Rule {
-  const [first] = resources as readonly [Resource];
-  return { apiGroups: [first.group], resources: resources.map(({ plural }) => `${plural}${subresource}`), verbs };
-}
-
-/**
- * A member's agent on the hub, in the member's own namespace and nowhere else: reads its orders, reports on them, and tells of it.
- * Differs from KubeFleet: there a member may do everything with every fleet kind of its namespace, so a stolen identity could delete the
- * InternalMemberCluster, forge Works, and read whatever else comes to live there.
- */
-export const memberRules: readonly Rule[] = [
-  allow(READ, [internalMemberCluster]),
-  allow(REPORT, [internalMemberCluster], '/status'),
-  // update and patch: a finalizer keeps a Work until the member has cleaned up after it.
-  allow([...READ, 'update', 'patch'], [work]),
-  allow(REPORT, [work], '/status'),
-  EVENTS,
-];
 
 const placements = [placement.cluster, placement.namespaced];
 const bindings = [binding.cluster, binding.namespaced];
@@ -137,28 +96,6 @@ export const hubSystemRules: readonly Rule[] = [
   allow([...READ, ...KEEP], [clusterProfile]),
   allow(['patch'], [clusterProfile], '/status'),
   allow([...READ, 'delete'], [serviceAccountResource, secretResource]),
-];
-
-/** Without these the agent is of no use. */
-export const agentBasicRules: readonly Rule[] = [
-  allow([...READ, ...KEEP], [appliedWork]),
-  allow(['get', 'patch'], [appliedWork], '/status'),
-  // Where owners that block a deletion are looked at, naming one needs this.
-  allow(['update'], [appliedWork], '/finalizers'),
-  allow(READ, [namespaceResource, nodeResource, podResource]),
-  ...KINDS,
-  EVENTS,
-];
-
-/** What it may place, usually anything. Whoever gives it less is told of each object that it may not apply. */
-export const agentPlacingRules: readonly Rule[] = [
-  { apiGroups: ['*'], resources: ['*'], verbs: [...READ, ...KEEP] },
-  // Roles are placed as they are on the hub, whatever the agent itself may do.
-  {
-    apiGroups: [RBAC_GROUP],
-    resources: ['clusterroles', 'roles'],
-    verbs: ['bind', 'escalate'],
-  },
 ];
 
 // ---- people. Nobody gets by them what reaches beyond a namespace, but for the approver of runs that do.

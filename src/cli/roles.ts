@@ -2,13 +2,13 @@
 // member's agent gets its rights on the hub from them, in a namespace of its own. For people: roles without an identity. Three add themselves to
 // Kubernetes' own view, edit and admin, so that whoever has one of these in a namespace works with our kinds there; two are for approvers, and
 // somebody has to give them to whom they are meant for.
+
+import { agentBasicRules, agentPlacingRules, type Rule } from '../api/agent-rights.ts';
 import { HUB_ACCOUNT, SYSTEM_NAMESPACE } from '../api/names.ts';
 import type { KubeObject } from '../api/object.ts';
 import { RBAC_GROUP } from '../api/resources.ts';
 import {
   adminRules,
-  agentBasicRules,
-  agentPlacingRules,
   approverRules,
   editRules,
   hubBasicRules,
@@ -16,7 +16,6 @@ import {
   hubStatusRules,
   hubSystemRules,
   networkingRules,
-  type Rule,
   viewRules,
 } from '../api/rights.ts';
 import { writeYaml } from '../base/write-yaml.ts';

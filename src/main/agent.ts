@@ -6,7 +6,7 @@ import { until } from '../base/clock.ts';
 import { ApiError, messageOf } from '../base/errors.ts';
 import type { Deps } from '../runtime/deps.ts';
 import type { Manager } from '../runtime/manager.ts';
-import { type AgentOptions, startAgent } from './parts.ts';
+import { type AgentOptions, startAgent } from './agent-parts.ts';
 
 export interface Agent {
   /** undefined = the hub has not let it in yet. */

@@ -1,7 +1,7 @@
 // `flotilla member`: the agent of one member cluster. It dials the hub; the hub never dials it.
 import { Registry } from 'prom-client';
+import { agentBasicRules } from '../api/agent-rights.ts';
 import { memberNameProblem } from '../api/member-name.ts';
-import { agentBasicRules } from '../api/rights.ts';
 import { wallClock } from '../base/clock.ts';
 import { type ApiError, LostError, messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
@@ -13,13 +13,13 @@ import { followOwnServer, type OwnServerOptions } from '../member/heartbeat/own-
 import { transportProbe } from '../member/heartbeat/probe.ts';
 import { besideDisk } from '../runtime/deps.ts';
 import { type Agent, runAgent } from './agent.ts';
+import { agentNeeds } from './agent-parts.ts';
 import { counted } from './counted.ts';
 import { serveHealth } from './health-server.ts';
 import { createCredential, keepToken } from './keep-token.ts';
 import { loadProvider } from './load-provider.ts';
 import { jsonLog, type LogLevel } from './log.ts';
 import { checkKinds } from './needed-kinds.ts';
-import { agentNeeds } from './parts.ts';
 import { checkRights } from './rights.ts';
 import { firstSignal } from './signals.ts';
 import { tellThrottling } from './throttling.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { memberRules } from '../api/rights.ts';
+import { memberRules } from '../api/agent-rights.ts';
 import { keepingMembers, type MembershipFlags, membershipOf } from './membership-flags.ts';
 
 const settingsOf = (...args: readonly string[]) =>

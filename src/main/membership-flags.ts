@@ -1,11 +1,12 @@
 // The flags about members that fall silent or leave, for all commands that run the hub's controllers.
 import type { Command } from 'commander';
+import { memberRules } from '../api/agent-rights.ts';
 import type { Kind } from '../api/kind.ts';
 import { hubKinds } from '../api/kinds.ts';
 import { memberCluster } from '../api/member-cluster.ts';
 import { networkedMemberCluster } from '../api/member-deletion.ts';
 import type { AgentType } from '../api/member-status.ts';
-import { memberRules, networkingRules } from '../api/rights.ts';
+import { networkingRules } from '../api/rights.ts';
 import type { Settings } from '../hub/membership/observed.ts';
 import { wholeNumber } from './whole-number.ts';
 

@@ -6,8 +6,9 @@ import { hubKinds, memberKinds } from '../api/kinds.ts';
 import { qualified } from '../api/status.ts';
 import { wallClock } from '../base/clock.ts';
 import { seededRandom } from '../base/random.ts';
+import { agentNeeds } from './agent-parts.ts';
 import { checkKinds } from './needed-kinds.ts';
-import { agentNeeds, hubNeeds } from './parts.ts';
+import { hubNeeds } from './parts.ts';
 
 const catalogue: LiveCatalogue = { kinds: () => [], find: () => undefined } as unknown as LiveCatalogue;
 const parts = { clock: wallClock, random: seededRandom(1), catalogues: { member: catalogue } };

@@ -2,8 +2,19 @@
 import type { Resource } from '../api/kind.ts';
 import { qualified } from '../api/status.ts';
 import { UserError } from '../base/errors.ts';
+import type { ServerName } from '../runtime/controller.ts';
+import type { ManagerOptions } from '../runtime/manager.ts';
 
 const MAX_NAMED = 5;
+
+/** A controller waits for the first list of each source that is not optional. */
+export function neededBy(controllers: ManagerOptions['controllers'], on: ServerName): readonly Resource[] {
+  const sources = controllers
+    .flatMap(({ watches }) => watches)
+    .filter(({ optional, source }) => optional !== true && source.on === on)
+    .map(({ source: { resource } }) => resource);
+  return [...new Map(sources.map((each) => [`${each.group}/${each.version}/${each.plural}`, each])).values()];
+}
 
 /** Throws a UserError that names what the server does not serve. */
 export function checkKinds(

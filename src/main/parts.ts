@@ -1,4 +1,5 @@
-// The running parts of Flotilla, put together from controllers: the same in one process, in several, and in a simulated world.
+// The hub, put together from its controllers: the same in one process, in several, and in a simulated world. The agent is in agent-parts.ts, so
+// that an agent's process loads nothing of the hub.
 import type { Registry } from 'prom-client';
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Resource } from '../api/kind.ts';
@@ -24,26 +25,13 @@ import { schedulerController } from '../hub/scheduler/controller.ts';
 import { type RunOptions, runController } from '../hub/staged/controller.ts';
 import { noRunMetrics, runMetrics } from '../hub/staged/metrics.ts';
 import { workGenerator } from '../hub/work-generator/controller.ts';
-import { applierWorker } from '../member/apply/worker.ts';
-import { heartbeat } from '../member/heartbeat/controller.ts';
-import type { OwnServer } from '../member/heartbeat/own-server.ts';
-import type { Probe } from '../member/heartbeat/pulse.ts';
-import { createCollector } from '../member/properties/collector.ts';
-import type { PropertyProvider } from '../member/properties/provider.ts';
-import { hubSources } from '../member/sources.ts';
-import type { ServerName } from '../runtime/controller.ts';
 import type { Deps } from '../runtime/deps.ts';
 import { keepKinds } from '../runtime/kinds.ts';
 import { type Manager, type ManagerOptions, startManager } from '../runtime/manager.ts';
+import type { PartOptions } from './agent-parts.ts';
+import { neededBy } from './needed-kinds.ts';
 
 type Controllers = ManagerOptions['controllers'];
-
-interface PartOptions {
-  mayWrite?(): boolean;
-  readonly metrics?: Registry;
-  /** The catalogue learns of new kinds only when it is told to read discovery again: over the wire. */
-  readonly isRemote?: boolean;
-}
 
 export interface HubOptions extends Partial<Settings>, PartOptions {
   readonly placements?: Omit<PlacementOptions, 'catalogue' | 'plan' | 'metrics'>;
@@ -93,15 +81,6 @@ function hubControllers(
 /** The kinds without which the hub's controllers cannot begin. */
 export const hubNeeds = (catalogue: LiveCatalogue): readonly Resource[] =>
   neededBy(hubControllers(undefined, catalogue, { isRemote: true }), 'hub');
-
-/** A controller waits for the first list of each source that is not optional. */
-function neededBy(controllers: Controllers, on: ServerName): readonly Resource[] {
-  const sources = controllers
-    .flatMap(({ watches }) => watches)
-    .filter(({ optional, source }) => optional !== true && source.on === on)
-    .map(({ source: { resource } }) => resource);
-  return [...new Map(sources.map((each) => [`${each.group}/${each.version}/${each.plural}`, each])).values()];
-}
 
 function delivery(
   catalogue: LiveCatalogue,
@@ -154,76 +133,3 @@ function delivery(
     ]),
   ];
 }
-
-export interface AgentOptions extends PartOptions {
-  readonly cluster: string;
-  readonly probe: Probe;
-  /** What is known of the member's API server. */
-  readonly server?: () => OwnServer;
-  /** Tells more of the member than the agent collects itself. */
-  readonly provider?: PropertyProvider;
-}
-
-/** Without a catalogue of the member's kinds it only sends heartbeats. */
-export function startAgent(deps: Deps, options: AgentOptions): Manager {
-  const { cluster, probe, server, provider, mayWrite, metrics, isRemote } = options;
-  return startManager(deps, {
-    controllers: agentControllers(deps, {
-      ...{ cluster, probe },
-      ...(isRemote ? { isRemote } : {}),
-      ...(server === undefined ? {} : { server }),
-      ...(provider === undefined ? {} : { provider }),
-    }),
-    manager: 'flotilla-member',
-    ...(mayWrite ? { mayWrite } : {}),
-    ...(metrics ? { metrics } : {}),
-  });
-}
-
-function agentControllers(
-  {
-    clock,
-    random,
-    catalogues,
-    servers,
-  }: Pick<Deps, 'clock' | 'random' | 'catalogues'> & Partial<Pick<Deps, 'servers'>>,
-  {
-    cluster,
-    probe,
-    server,
-    isRemote,
-    provider,
-  }: Pick<AgentOptions, 'cluster' | 'probe' | 'server' | 'isRemote' | 'provider'>,
-): Controllers {
-  const catalogue = catalogues?.member;
-  const sources = hubSources(cluster);
-  const member = servers?.member;
-  const collector =
-    provider === undefined || member === undefined
-      ? {}
-      : {
-          collector: (signal: AbortSignal) =>
-            createCollector({ provider, cluster, member, clock, random: random.fork('properties'), signal }),
-        };
-  return [
-    heartbeat({
-      cluster,
-      probe,
-      clock,
-      random: random.fork('heartbeat'),
-      sources,
-      ...(server === undefined ? {} : { server }),
-      ...collector,
-    }),
-    ...(catalogue === undefined
-      ? []
-      : [applierWorker({ cluster, catalogue, random: random.fork('applier'), sources })]),
-    ...(catalogue !== undefined && isRemote ? [keepKinds('member', catalogue)] : []),
-  ];
-}
-
-/** The kinds without which an agent cannot begin on its member. The hub may get its kinds later: an agent waits until the hub admits it. */
-export const agentNeeds = (
-  deps: Pick<Deps, 'clock' | 'random' | 'catalogues'>,
-  options: Pick<AgentOptions, 'cluster' | 'probe'>,
-): readonly Resource[] => neededBy(agentControllers(deps, { ...options, isRemote: true }), 'member');

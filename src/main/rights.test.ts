@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { aCluster, admin, type TestCluster } from '../../test/cluster.ts';
+import { agentBasicRules, memberRules, type Rule } from '../api/agent-rights.ts';
 import { hubKinds, memberKinds } from '../api/kinds.ts';
 import { HUB_ACCOUNT, SYSTEM_NAMESPACE } from '../api/names.ts';
 import { groupVersionOf, type KubeObject, type User } from '../api/object.ts';
-import { agentBasicRules, hubBasicRules, hubSystemRules, memberRules, type Rule } from '../api/rights.ts';
+import { hubBasicRules, hubSystemRules } from '../api/rights.ts';
 import { accountUserName } from '../apiserver/auth/service-account.ts';
 import { AGENT_ACCOUNT, rolesFor } from '../cli/roles.ts';
 import { checkRights, type Needed } from './rights.ts';

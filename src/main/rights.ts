@@ -1,6 +1,6 @@
 // Who starts a part with an identity that may not do its work is told at once which verbs on which resources are missing, instead of finding a refusal
 // in a log later. The server itself is asked, so it holds for whatever decides there.
-import type { Rule } from '../api/rights.ts';
+import type { Rule } from '../api/agent-rights.ts';
 import type { Transport } from '../api/transport.ts';
 import { ApiError, UserError } from '../base/errors.ts';
 import { mapLimit } from '../base/map-limit.ts';

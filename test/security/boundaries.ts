@@ -3,11 +3,12 @@
 // boundaries.test.ts and of a real one in test/kube/boundaries.proof.test.ts.
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { patience } from '../../scripts/gate/patience.ts';
+import { memberRules } from '../../src/api/agent-rights.ts';
 import { joinObjects } from '../../src/api/join.ts';
 import type { Resource } from '../../src/api/kind.ts';
 import { memberNamespace, memberServiceAccount, SYSTEM_NAMESPACE } from '../../src/api/names.ts';
 import type { KubeObject, User } from '../../src/api/object.ts';
-import { editRules, memberRules, viewRules } from '../../src/api/rights.ts';
+import { editRules, viewRules } from '../../src/api/rights.ts';
 import type { Request, SubresourceName, Target, Transport } from '../../src/api/transport.ts';
 import { ApiError } from '../../src/base/errors.ts';
 

@@ -1,9 +1,9 @@
 // What a member with all its rights can make the hub keep: the reproductions of the first probe, by counts and sizes. Another member notices nothing.
 import { expect, test } from 'vitest';
+import { memberRules } from '../../src/api/agent-rights.ts';
 import { hubKinds } from '../../src/api/kinds.ts';
 import { memberNamespace } from '../../src/api/names.ts';
 import type { KubeObject, User } from '../../src/api/object.ts';
-import { memberRules } from '../../src/api/rights.ts';
 import type { ApiError } from '../../src/base/errors.ts';
 import { aCluster } from '../cluster.ts';
 

@@ -1,9 +1,10 @@
 // What membership watches and how it sees.
+
+import { memberRules } from '../../api/agent-rights.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { clusterOfNamespace, labels, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
 import { namespaceResource } from '../../api/resources.ts';
-import { memberRules } from '../../api/rights.ts';
 import type { Controller, Projected, See, WholeRef } from '../../runtime/controller.ts';
 import { type Beats, createBeats } from '../members/beats.ts';
 import { clusterProfiles } from '../profiles/sources.ts';

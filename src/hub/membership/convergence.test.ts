@@ -1,13 +1,13 @@
 // Membership against a small model of an API server: whatever happens to a member and wherever the hub dies, in the end all is as it should be.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { memberRules } from '../../api/agent-rights.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { finalizers, labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
-import { memberRules } from '../../api/rights.ts';
 import { applyMergePatch } from '../../apiserver/patch/merge-patch.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { deepEqual, type Json } from '../../base/json.ts';

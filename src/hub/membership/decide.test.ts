@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { memberRules } from '../../api/agent-rights.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
 import { finalizers } from '../../api/names.ts';
-import { memberRules } from '../../api/rights.ts';
 import { kubeTime } from '../../base/clock.ts';
 import type { Action } from '../../runtime/controller.ts';
 import type { HubProfile } from '../profiles/sources.ts';

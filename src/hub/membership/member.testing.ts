@@ -1,11 +1,12 @@
 // A member and what stands around it on a hub, as a test wants to find it. Whole objects go in; the projections are the real ones.
+
+import { memberRules } from '../../api/agent-rights.ts';
 import type { Condition } from '../../api/conditions.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
 import type { MemberCluster, MemberClusterSpec } from '../../api/member-cluster.ts';
 import type { MemberStatus } from '../../api/member-status.ts';
 import { finalizers, labels } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
-import { memberRules } from '../../api/rights.ts';
 import { kubeTime } from '../../base/clock.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
 import type { HubProfile } from '../profiles/sources.ts';

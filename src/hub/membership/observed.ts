@@ -1,8 +1,9 @@
 // What membership looks at: one MemberCluster and all that stands around it.
+
+import type { Rule } from '../../api/agent-rights.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { AgentType } from '../../api/member-status.ts';
-import type { Rule } from '../../api/rights.ts';
 import type { Failure, Projected, Source } from '../../runtime/controller.ts';
 import type { HubProfile } from '../profiles/sources.ts';
 import type { HubNamespace, HubRole, HubRoleBinding } from '../sources.ts';
