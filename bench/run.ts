@@ -7,6 +7,7 @@ const benchmarks: Readonly<
   apiserver: () => import('./apiserver.ts'),
   burst: () => import('./burst.ts'),
   deliver: () => import('./deliver.ts'),
+  drift: () => import('./drift.ts'),
   fleet: () => import('./fleet.ts'),
   partitions: () => import('./partitions.ts'),
   schedule: () => import('./schedule.ts'),

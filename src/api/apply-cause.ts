@@ -26,6 +26,8 @@ export type ApplyCauseCode =
   | 'UndoneRepeatedly'
   /** It is applied, and another client changes it again and again. `by`: its field managers, if they are known. */
   | 'ChangedRepeatedly'
+  /** It is applied, and the member's API server stores something else: an admission webhook or policy changes it. */
+  | 'ChangedOnAdmission'
   /** It is no longer placed and is being deleted, and finalizers of others keep it. `by`: the finalizers. */
   | 'BeingDeleted'
   | StartFailure;

@@ -5,7 +5,7 @@ import { clusterOfNamespace } from '../../api/names.ts';
 import type { Work } from '../../api/work.ts';
 
 const MAX_NOTES = 5;
-const CODES: readonly string[] = ['ChangedRepeatedly', 'BeingDeleted'] satisfies ApplyCauseCode[];
+const CODES: readonly string[] = ['ChangedRepeatedly', 'ChangedOnAdmission', 'BeingDeleted'] satisfies ApplyCauseCode[];
 
 export function changedAgainNotes(works: readonly Work[]): readonly string[] {
   const notes = works.flatMap(({ metadata, status }) => {

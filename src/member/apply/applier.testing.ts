@@ -32,6 +32,8 @@ export interface Rig extends AsyncDisposable {
   readonly writes: string[];
   readonly gets: string[];
   meddle: Meddle | undefined;
+  /** An admission webhook of the member: what it makes of a write. */
+  admit: ((request: Request) => Request) | undefined;
   /** Lists, and so watches, of the member that are refused. */
   refuseLists: ((plural: string) => Error | undefined) | undefined;
   /** Until then the agent hears nothing from the hub's watches. */
@@ -82,7 +84,8 @@ export async function aRig(): Promise<Rig> {
       const fate = rig.meddle?.(who, request);
       await fate?.hold;
       if (fate?.before !== undefined) throw fate.before;
-      const answer = await inner.call(request, signal);
+      const admitted = who === 'member' ? (rig.admit?.(request) ?? request) : request;
+      const answer = await inner.call(admitted, signal);
       if (fate?.after !== undefined) throw fate.after;
       return answer;
     },
@@ -119,6 +122,7 @@ export async function aRig(): Promise<Rig> {
     writes,
     gets,
     meddle: undefined,
+    admit: undefined,
     refuseLists: undefined,
     heldBack: undefined,
     link,

@@ -11,12 +11,11 @@ import { isClusterOwned } from '../../api/cluster-owned.ts';
 import type { Resource } from '../../api/kind.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
-import type { FieldDifference } from '../../api/selected-resource.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import { compared } from '../compare/compare.ts';
 import { overlaid } from '../compare/overlay.ts';
 import { describe, type Identifier, type Refusal } from './manifest.ts';
-import { clipped } from './outcome.ts';
+import { clipped, namedPaths } from './outcome.ts';
 import { nameOwners, namesAppliedWork, type Owners, ownersAround, ownersOf } from './ownership.ts';
 import { type Dropped, type ServerSideApply, serverSideApply } from './server-side.ts';
 import { wasThereBefore } from './taken-over.ts';
@@ -111,7 +110,7 @@ function unlike(
   if (!isOurs) {
     const diffs = whenToTakeOver === 'IfNoDiff' ? compared(wanted.object, live, comparisonOption) : [];
     if (diffs.length === 0) return undefined;
-    const message = `${what} was on the member before and differs from the hub in ${named(diffs)}; whenToTakeOver is IfNoDiff`;
+    const message = `${what} was on the member before and differs from the hub in ${namedPaths(diffs)}; whenToTakeOver is IfNoDiff`;
     return { do: 'refuse', reason: 'FailedToTakeOver', message, diffs, cause: { code: 'FoundDiff' } };
   }
   if (whenToApply === 'Always' || hashOf(live) !== hashOf(wanted.object)) return undefined;
@@ -119,19 +118,11 @@ function unlike(
   if (drifts.length === 0) return undefined;
   // What others changed stays and is reported; an owner that is missing is worth a write.
   if (whenToApply === 'OnRevision') return isAsWanted ? { do: 'nothing' } : undefined;
-  const message = `${what} was changed on the member in ${named(drifts)}; whenToApply is IfNotDrifted`;
+  const message = `${what} was changed on the member in ${namedPaths(drifts)}; whenToApply is IfNotDrifted`;
   return { do: 'refuse', reason: 'FoundDrifts', message, drifts, cause: { code: 'FoundDrifts' } };
 }
 
 const hashOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[annotations.specHash];
-
-const MAX_PATHS_NAMED = 3;
-
-const named = (found: readonly FieldDifference[]): string => {
-  const paths = found.slice(0, MAX_PATHS_NAMED).map(({ path }) => path);
-  const more = found.length - paths.length;
-  return more === 0 ? paths.join(', ') : `${paths.join(', ')} and ${more} more`;
-};
 
 const refuse = (reason: Refusal['reason'], message: string, cause?: ApplyCause): Operation => ({
   do: 'refuse',

@@ -24,6 +24,7 @@ import { type Feud, failureDelayMs, fightDelayMs, MAX_TRANSIENT_ERRORS, PEACE_MS
 import {
   applyFailure,
   changedBack,
+  changedOnAdmission,
   failedToFind,
   isFieldConflict,
   isMissingNamespace,
@@ -273,7 +274,9 @@ function resting(one: One, operation: Write, live: KubeObject | undefined, { res
     const print = before?.outcome.refusal === undefined ? before?.print : undefined;
     const found = done(one, live as KubeObject, 'as it was', print);
     const by = operation.do === 'patch' ? contendersIn(live as KubeObject, operation.body) : [];
-    return { ...found, outcome: { ...found.outcome, ...changedBack(identifier, restUntil, by) }, restsFor: order };
+    const isAltered = by.length === 0 && before?.outcome.cause?.code === 'ChangedOnAdmission';
+    const said = isAltered ? alteredOf(one, live as KubeObject) : changedBack(identifier, restUntil, by);
+    return { ...found, outcome: { ...found.outcome, ...said }, restsFor: order };
   }
   const outcome = refused(identifier, undone(identifier, operation.do, restUntil), live?.metadata.generation);
   return { ...remembered(one, stateOf(live), outcome), failures: 0, restsFor: order, notBefore: restUntil };
@@ -314,6 +317,7 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', print?: 
     generation,
     ...(one.keeps && isTakenOver(live) ? { note: keptLater(identifier) } : {}),
     ...(uid === undefined ? {} : { uid }),
+    ...(how === 'applied' || print !== undefined ? alteredOf(one, live) : {}),
     ...driftsOf(one, live),
     ...(one.reportsBack && live.status !== undefined
       ? { observedStatus: { apiVersion: live.apiVersion, kind: live.kind, status: live.status } }
@@ -323,6 +327,12 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', print?: 
   const feud = how === 'applied' ? afterWrite(one) : feudOf(one);
   if (feud === undefined) return common;
   return { ...common, feud, ...(now < feud.restUntil ? { notBefore: feud.restUntil } : {}) };
+}
+
+/** What the server left of what we wrote, in fields that the manifest sets. */
+function alteredOf({ identifier, wanted }: One, live: KubeObject): Pick<Outcome, 'note' | 'cause'> {
+  const found = compared(wanted().object, live, 'PartialComparison');
+  return found.length === 0 ? {} : changedOnAdmission(identifier, found);
 }
 
 /** Applied, and still reported: fields that only the member has with FullComparison, changes of others with OnRevision. */

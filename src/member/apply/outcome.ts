@@ -90,6 +90,25 @@ export const changedBack = (
   };
 };
 
+/** The server did not store what was written. Writing it again would change nothing. */
+export const changedOnAdmission = (
+  identifier: Identifier,
+  found: readonly FieldDifference[],
+): Pick<Outcome, 'note' | 'cause'> => ({
+  note: clipped(
+    `${describe(identifier)} is applied, but the member's API server changes ${namedPaths(found)} (an admission webhook or policy); change the manifest accordingly, or exempt the object there`,
+  ),
+  cause: { code: 'ChangedOnAdmission' },
+});
+
+const MAX_PATHS_NAMED = 3;
+
+export const namedPaths = (found: readonly FieldDifference[]): string => {
+  const paths = found.slice(0, MAX_PATHS_NAMED).map(({ path }) => path);
+  const more = found.length - paths.length;
+  return more === 0 ? paths.join(', ') : `${paths.join(', ')} and ${more} more`;
+};
+
 /** Not a refusal: what is placed is placed. undefined = no finalizer of others keeps it, so it will soon be deleted. */
 export function heldBack(identifier: Identifier, { metadata }: KubeObject): Outcome | undefined {
   const held = (metadata.finalizers ?? []).filter((each) => !OF_THE_CLUSTER.includes(each));

@@ -21,10 +21,14 @@ const OUT_OF_REACH = [
   'test/simulation',
 ];
 
+/** Flags of vitest exclude nothing from its projects, so these tests are not copied. */
+const isReached = (path: string): boolean =>
+  !path.endsWith('.test.ts') || !OUT_OF_REACH.some((folder) => path.startsWith(join(root, folder, '/')));
+
 /** The program in a place where it may be broken. */
 function copyOfTheProgram(folder: string): string {
   const copy = mkdtempSync(join(folder, 'copy-'));
-  for (const part of COPIED) cpSync(join(root, part), join(copy, part), { recursive: true });
+  for (const part of COPIED) cpSync(join(root, part), join(copy, part), { recursive: true, filter: isReached });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   return copy;
 }
@@ -32,8 +36,7 @@ function copyOfTheProgram(folder: string): string {
 /** The names of tables, properties and scenarios that are red; the first is enough. */
 async function redTests(copy: string): Promise<readonly string[]> {
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--project', 'scenarios'];
-  const unreached = OUT_OF_REACH.flatMap((folder) => ['--exclude', `${folder}/**`]);
-  const quietly = ['--bail', '1', '--reporter', 'dot', ...unreached];
+  const quietly = ['--bail', '1', '--reporter', 'dot'];
   const { code, output } = await runNode(copy, [...vitest, ...quietly]);
   const plain = stripVTControlCharacters(output);
   if (!/Tests .*\d+ (passed|failed)/.test(plain)) throw new Error(`the tests did not run: ${plain.slice(-500)}`);

@@ -1,0 +1,160 @@
+// What a member's own API server makes of the objects that are applied: webhooks that refuse or change them, and its limits.
+import { describe, expect, test } from 'vitest';
+import type { Request } from '../../api/transport.ts';
+import { ApiError } from '../../base/errors.ts';
+import { aConfigMap, aNamespace, aRig, type Rig } from './applier.testing.ts';
+
+const NAME = 'web-work';
+const HOUR = 3_600_000;
+const ALL = 'Applied=True/AllManifestsApplied Available=True/AllManifestsAvailable';
+
+const ordered = (rig: Rig, value = '1', spec: object = {}) =>
+  rig.order(NAME, [aNamespace('shop'), aConfigMap('a', { value }), aConfigMap('b', { value: 'b' })], spec);
+
+const dataValue = async (rig: Rig) =>
+  ((await rig.find('configmaps', 'shop', 'a')) as { data?: { value?: string } } | undefined)?.data?.value;
+
+const bodyOf = (request: Request): { readonly data?: object } | undefined =>
+  request.verb === 'create'
+    ? (request.object as object)
+    : request.verb === 'patch'
+      ? (request.patch.body as object)
+      : undefined;
+
+/** Sets a value of ConfigMap a, whatever is written there. */
+const setting =
+  (value: () => string) =>
+  (request: Request): Request => {
+    const body = bodyOf(request);
+    const name = request.verb === 'create' ? request.object.metadata.name : request.at.name;
+    if (name !== 'a' || body?.data === undefined) return request;
+    const changed = { ...body, data: { ...body.data, value: value() } } as never;
+    if (request.verb === 'create') return { ...request, object: changed };
+    return request.verb === 'patch' ? { ...request, patch: { ...request.patch, body: changed } } : request;
+  };
+
+const refusing =
+  (error: ApiError) =>
+  (who: string, request: Request): { readonly before: Error } | undefined => {
+    const name = request.verb === 'create' ? request.object.metadata.name : request.at.name;
+    return who === 'member' && bodyOf(request) !== undefined && name === 'a' ? { before: error } : undefined;
+  };
+
+const CHANGES =
+  'ConfigMap "shop/a" is applied, but the member\'s API server changes /data/value (an admission webhook or policy); change the manifest accordingly, or exempt the object there';
+
+const strategies = [
+  {},
+  { applyStrategy: { type: 'ServerSideApply' } },
+  { applyStrategy: { comparisonOption: 'FullComparison' } },
+];
+
+describe.each(strategies)('an admission webhook that changes what is applied (%o)', (spec) => {
+  test('is recognized and named, and not fought for ever', async () => {
+    await using rig = await aRig();
+    rig.admit = setting(() => 'theirs');
+    await rig.start();
+    await ordered(rig, '1', spec);
+    await rig.settles();
+    expect(await dataValue(rig)).toBe('theirs');
+    expect(await rig.verdict(NAME)).toBe(ALL);
+    expect(await rig.messageOf(NAME, 1)).toBe(CHANGES);
+    expect(await rig.messageOf(NAME, 2)).toBe('');
+    rig.writes.length = 0;
+    await rig.pass(2 * HOUR, 60_000);
+    expect(rig.writes.filter((each) => each.startsWith('hub'))).toEqual([]);
+    expect(rig.writes.length).toBeLessThanOrEqual(1);
+    expect(await rig.messageOf(NAME, 1)).toBe(CHANGES);
+
+    // The next order is applied, once, and changed again.
+    rig.writes.length = 0;
+    await ordered(rig, '2', spec);
+    await rig.pass(HOUR, 60_000);
+    expect(rig.writes.filter((each) => each.startsWith('member')).length).toBeLessThanOrEqual(2);
+    expect(await rig.messageOf(NAME, 1)).toBe(CHANGES);
+
+    // An object that is as the webhook wants it has nothing to say.
+    await ordered(rig, 'theirs', spec);
+    await rig.settles();
+    expect(await rig.messageOf(NAME, 1)).toBe('');
+  });
+});
+
+test('a webhook that writes something else each time is named, too, and met ever more seldom', async () => {
+  await using rig = await aRig();
+  let count = 0;
+  rig.admit = setting(() => `theirs-${count++}`);
+  await rig.start();
+  await ordered(rig);
+  await rig.settles();
+  expect(await rig.messageOf(NAME, 1)).toBe(CHANGES);
+  await rig.pass(2 * HOUR, 60_000);
+  rig.writes.length = 0;
+  await rig.pass(2 * HOUR, 60_000);
+  expect(await rig.messageOf(NAME, 1)).toBe(CHANGES);
+  expect(rig.writes.filter((each) => each.startsWith('member')).length).toBeLessThanOrEqual(12);
+  expect(rig.writes.filter((each) => each.startsWith('hub'))).toEqual([]);
+});
+
+test('what a webhook makes of a Secret is named by its field, without any value', async () => {
+  await using rig = await aRig();
+  rig.admit = (request) => {
+    const body = bodyOf(request) as { kind?: string; data?: object } | undefined;
+    if (request.verb !== 'create' || body?.kind !== 'Secret') return request;
+    return { ...request, object: { ...request.object, data: { password: 'dGhlaXJz' } } } as Request;
+  };
+  await rig.start();
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's', namespace: 'shop' },
+    data: { password: 'b3Vycw==' },
+  };
+  await rig.order(NAME, [aNamespace('shop'), secret]);
+  await rig.settles();
+  expect(await rig.messageOf(NAME, 1)).toContain('changes /data/password');
+  expect(JSON.stringify((await rig.work(NAME)).status)).not.toMatch(/dGhlaXJz|b3Vycw|theirs|ours/);
+});
+
+const REFUSALS = [
+  {
+    it: 'a webhook that refuses',
+    error: new ApiError(403, 'Forbidden', 'admission webhook "names.example.com" denied the request: not here'),
+    says: 'the member refused ConfigMap "shop/a": admission webhook "names.example.com" denied the request: not here',
+  },
+  {
+    it: 'a webhook that does not answer',
+    error: new ApiError(500, 'InternalError', 'failed calling webhook "names.example.com": connection refused'),
+    says: 'the member refused ConfigMap "shop/a": failed calling webhook "names.example.com": connection refused',
+  },
+  {
+    it: 'the limit of etcd',
+    error: new ApiError(500, 'InternalError', 'etcdserver: request is too large'),
+    says: 'the member refused ConfigMap "shop/a": etcdserver: request is too large',
+  },
+  {
+    it: "the API server's limit for a request",
+    error: new ApiError(413, 'RequestEntityTooLarge', 'limit is 3145728'),
+    says: 'the member refused ConfigMap "shop/a": limit is 3145728',
+  },
+];
+
+test.each(REFUSALS)(
+  '$it stops only its object, is reported in its own words and tried again ever more seldom',
+  async ({ error, says }) => {
+    await using rig = await aRig();
+    rig.meddle = refusing(error);
+    await rig.start();
+    await ordered(rig);
+    await rig.settles();
+    expect(await rig.messageOf(NAME, 1)).toBe(says);
+    expect(await rig.find('configmaps', 'shop', 'b')).toBeDefined();
+    rig.writes.length = 0;
+    await rig.pass(HOUR, 30_000);
+    expect(rig.writes.length).toBeLessThan(20);
+    expect(rig.writes.filter((each) => each.startsWith('hub'))).toEqual([]);
+    rig.meddle = undefined;
+    await rig.pass(HOUR / 2, 60_000);
+    expect(await rig.verdict(NAME)).toBe(ALL);
+  },
+);
