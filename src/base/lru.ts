@@ -1,33 +1,53 @@
-// A map that remembers the most recently used entries and no more than it was told to.
+// A map that keeps the most recently used entries up to a maximum: of their number, or of what they weigh together.
 
 export interface Lru<Key, Value> {
   readonly size: number;
+  /** Of all entries together; their number unless they are weighed. */
+  readonly weight: number;
   get(key: Key): Value | undefined;
+  /** Does not mark the entry as used. */
+  peek(key: Key): Value | undefined;
   set(key: Key, value: Value): void;
   delete(key: Key): void;
 }
 
-export function createLru<Key, Value>(max: number): Lru<Key, Value> {
+/** An entry that weighs more than `max` by itself is not kept. */
+export function createLru<Key, Value>(max: number, weigh: (value: Value) => number = () => 1): Lru<Key, Value> {
   // A Map iterates in order of insertion, so its first key is the one that was not used for the longest time.
-  const entries = new Map<Key, Value>();
+  const entries = new Map<Key, { readonly value: Value; readonly weight: number }>();
+  let weight = 0;
+
+  function forget(key: Key): void {
+    weight -= entries.get(key)?.weight ?? 0;
+    entries.delete(key);
+  }
+
   return {
     get size() {
       return entries.size;
     },
+    get weight() {
+      return weight;
+    },
     get(key) {
-      const value = entries.get(key);
-      if (value === undefined) return undefined;
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
       entries.delete(key);
-      entries.set(key, value);
-      return value;
+      entries.set(key, entry);
+      return entry.value;
     },
+    peek: (key) => entries.get(key)?.value,
     set(key, value) {
-      entries.delete(key);
-      entries.set(key, value);
-      if (entries.size > max) entries.delete(entries.keys().next().value as Key);
+      forget(key);
+      const own = weigh(value);
+      if (own > max) return;
+      entries.set(key, { value, weight: own });
+      weight += own;
+      for (const oldest of entries.keys()) {
+        if (weight <= max) break;
+        forget(oldest);
+      }
     },
-    delete(key) {
-      entries.delete(key);
-    },
+    delete: forget,
   };
 }

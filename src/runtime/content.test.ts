@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
-import { createContents, roughBytes } from './content.ts';
+import { createObjectCache, roughBytes } from './content.ts';
 import type { Place } from './place.ts';
 
 const place = (name: string): Place => ({
@@ -23,7 +23,7 @@ const at =
 describe('contents', () => {
   test('are fetched once, however many ask at a time', async () => {
     let gets = 0;
-    const contents = createContents(1000, async ({ name }) => {
+    const contents = createObjectCache(1000, async ({ name }) => {
       gets++;
       await undefined;
       return object(name);
@@ -40,7 +40,7 @@ describe('contents', () => {
   });
 
   test('are those that came last of each object, and given only to who asks for just these', () => {
-    const contents = createContents(10_000, async () => null);
+    const contents = createObjectCache(10_000, async () => null);
     const made = (resourceVersion: string): KubeObject => ({
       ...object('a'),
       metadata: { name: 'a', uid: 'a', resourceVersion },
@@ -56,7 +56,7 @@ describe('contents', () => {
 
   test('stay below their bound, the least recently used go first', async () => {
     const one = roughBytes(object('a', 1000));
-    const contents = createContents(one * 3, async ({ name }) => object(name, 1000));
+    const contents = createObjectCache(one * 3, async ({ name }) => object(name, 1000));
     for (const name of ['a', 'b', 'c']) await contents.fetch(place(name));
     contents.get(place('a'), 'a', at('1'));
     await contents.fetch(place('d'));
@@ -72,7 +72,7 @@ describe('contents', () => {
   });
 
   test('do not push everything out for one that is too large anyway', async () => {
-    const contents = createContents(2000, async ({ name }) => object(name, name === 'big' ? 5000 : 10));
+    const contents = createObjectCache(2000, async ({ name }) => object(name, name === 'big' ? 5000 : 10));
     await contents.fetch(place('a'));
     expect((await contents.fetch(place('big')))?.metadata.name).toBe('big');
     expect(contents.entries).toBe(1);
@@ -80,7 +80,7 @@ describe('contents', () => {
 
   test('forget a failed get', async () => {
     let isUp = false;
-    const contents = createContents(2000, async ({ name }) => {
+    const contents = createObjectCache(2000, async ({ name }) => {
       if (!isUp) throw new Error('down');
       return object(name);
     });

@@ -1,10 +1,11 @@
 // Whole objects that a decision needs. Bounded in bytes. Asked for by uid and by whoever knows which state is current, so nothing stale is ever
 // given; of an object only what was put last is kept. One get at a time per object, however many keys want it.
 import type { KubeObject } from '../api/object.ts';
+import { createLru } from '../base/lru.ts';
 import type { Place } from './place.ts';
 import { placeText } from './place.ts';
 
-export interface Contents {
+export interface ObjectCache {
   readonly bytes: number;
   readonly entries: number;
   readonly inFlight: number;
@@ -15,62 +16,35 @@ export interface Contents {
   put(place: Place, object: KubeObject): void;
 }
 
-interface Entry {
-  readonly object: KubeObject;
-  readonly bytes: number;
-}
-
-export function createContents(maxBytes: number, look: (place: Place) => Promise<KubeObject | null>): Contents {
-  // In the order of use: the first was not used for the longest time.
-  const entries = new Map<string, Entry>();
+export function createObjectCache(maxBytes: number, look: (place: Place) => Promise<KubeObject | null>): ObjectCache {
+  const objects = createLru<string, KubeObject>(maxBytes, roughBytes);
   const inFlight = new Map<string, Promise<KubeObject | null>>();
-  let bytes = 0;
-
-  function keep(text: string, object: KubeObject): void {
-    forget(text);
-    const entry = { object, bytes: roughBytes(object) };
-    if (entry.bytes > maxBytes) return;
-    entries.set(text, entry);
-    bytes += entry.bytes;
-    for (const oldest of entries.keys()) {
-      if (bytes <= maxBytes) break;
-      forget(oldest);
-    }
-  }
-
-  function forget(text: string): void {
-    const entry = entries.get(text);
-    if (entry === undefined) return;
-    entries.delete(text);
-    bytes -= entry.bytes;
-  }
+  const keep = (place: Place, object: KubeObject) => objects.set(objectText(place, object.metadata.uid), object);
 
   return {
     get bytes() {
-      return bytes;
+      return objects.weight;
     },
     get entries() {
-      return entries.size;
+      return objects.size;
     },
     get inFlight() {
       return inFlight.size;
     },
     get(place, uid, isCurrent) {
       const text = objectText(place, uid);
-      const entry = entries.get(text);
-      if (entry === undefined || !isCurrent(entry.object)) return undefined;
-      entries.delete(text);
-      entries.set(text, entry);
-      return entry.object;
+      const object = objects.peek(text);
+      // An outdated object is not marked as used.
+      return object === undefined || !isCurrent(object) ? undefined : objects.get(text);
     },
-    put: (place, object) => keep(objectText(place, object.metadata.uid), object),
+    put: keep,
     fetch(place) {
       const text = `${placeText(place)}@${place.resource.version}`;
       let fetching = inFlight.get(text);
       if (fetching === undefined) {
         fetching = look(place)
           .then((object) => {
-            if (object !== null) keep(objectText(place, object.metadata.uid), object);
+            if (object !== null) keep(place, object);
             return object;
           })
           .finally(() => inFlight.delete(text));

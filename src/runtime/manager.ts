@@ -10,7 +10,7 @@ import type { Hold } from '../api/hold.ts';
 import { AbortError, messageOf } from '../base/errors.ts';
 import type { Change } from './cache.ts';
 import { keyOf } from './cache.ts';
-import { createContents } from './content.ts';
+import { createObjectCache } from './content.ts';
 import type { Controller, Projected, See, ServerName, Source, WatchRule, Worker } from './controller.ts';
 import { createDemand } from './demand.ts';
 import type { Deps } from './deps.ts';
@@ -118,7 +118,9 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
       if (feed.reflector !== undefined) own(feed.reflector.done);
     },
   });
-  const contents = createContents(options.contentBytes ?? 64 * 2 ** 20, (place) => feeds.look(place, reading.signal));
+  const contents = createObjectCache(options.contentBytes ?? 64 * 2 ** 20, (place) =>
+    feeds.look(place, reading.signal),
+  );
   const recorder = createRecorder({ deps, manager, metrics, mayWrite, signal: writing.signal });
   const running: readonly Running[] = options.controllers.map(begin);
   const rulesOf = new Map<Feed, { readonly rule: WatchRule; readonly of: Running }[]>(

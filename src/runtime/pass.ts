@@ -3,7 +3,7 @@
 // first wait on; a pass that ends because we stop leaves nothing behind.
 import { ApiError, messageOf } from '../base/errors.ts';
 import { mapLimit } from '../base/map-limit.ts';
-import type { Contents } from './content.ts';
+import type { ObjectCache } from './content.ts';
 import {
   type Decision,
   type Failure,
@@ -34,7 +34,7 @@ import { createWholes, FIRST_LIST, type Wholes } from './wholes.ts';
 export interface PassOptions {
   readonly deps: Deps;
   readonly feeds: Feeds;
-  readonly contents: Contents;
+  readonly contents: ObjectCache;
   readonly demand: Demand;
   readonly recorder: Recorder;
   readonly metrics: RuntimeMetrics;

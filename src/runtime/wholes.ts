@@ -2,7 +2,7 @@
 import type { KubeObject } from '../api/object.ts';
 import { ApiError } from '../base/errors.ts';
 import { keyOf } from './cache.ts';
-import type { Contents } from './content.ts';
+import type { ObjectCache } from './content.ts';
 import type { Asked, Failure, WholeRef } from './controller.ts';
 import { type Feed, type Feeds, nameOf } from './feeds.ts';
 import { type Place, placeText } from './place.ts';
@@ -37,7 +37,7 @@ const placeOf = ({ on, resource, namespace, name }: WholeRef): Place => ({
 });
 
 /** `onUse` hears of every place at once: for a pass that takes time, in which what it has read may change. */
-export function createWholes(feeds: Feeds, contents: Contents, onUse?: (text: string) => void): Wholes {
+export function createWholes(feeds: Feeds, contents: ObjectCache, onUse?: (text: string) => void): Wholes {
   const held = new Map<string, KubeObject | null>();
   const refusals = new Map<string, ApiError>();
   const used = new Set<string>();

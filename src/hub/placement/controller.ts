@@ -39,7 +39,14 @@ import {
 } from '../placement-sources.ts';
 import { onceEach } from '../revisions/content.ts';
 import { type Changes, createChanges, defaultThrottle, type Throttle } from '../revisions/debounce.ts';
-import { type Contents, createContents, isMissing, lookAt, type Missing, type Selected } from '../revisions/looking.ts';
+import {
+  createSelectionCache,
+  isMissing,
+  lookAt,
+  type Missing,
+  type Selected,
+  type SelectionCache,
+} from '../revisions/looking.ts';
 import { inOrder } from '../revisions/order.ts';
 import { observePlaces } from '../revisions/places.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
@@ -82,7 +89,7 @@ export interface PlacementOptions {
 export interface Memory {
   readonly changes: Changes;
   readonly pace: StatusThrottle<PlacementStatus>;
-  readonly contents: Contents;
+  readonly contents: SelectionCache;
 }
 
 export function placementController(family: PlacementFamily, options: PlacementOptions): Controller<Observed> {
@@ -91,7 +98,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
   const {
     changes = createChanges(),
     pace = createStatusThrottle(),
-    contents = createContents(),
+    contents = createSelectionCache(),
   } = options.memory ?? {};
   const looking = {
     catalogue,
@@ -112,7 +119,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     metrics.forget(partsOf(key));
     changes.none(key);
     pace.forget(key);
-    contents.forget(`${prefix}${key}`);
+    contents.delete(`${prefix}${key}`);
     plan.forget(`${prefix}${key}`);
   }
 

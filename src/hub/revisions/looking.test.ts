@@ -9,7 +9,7 @@ import type { Part, Projected, See, Source } from '../../runtime/controller.ts';
 import { clusterFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { contentOf } from './content.ts';
-import { createContents, isMissing, lookAt } from './looking.ts';
+import { createSelectionCache, isMissing, lookAt } from './looking.ts';
 import { type Candidate, createPropagation, type PropagationSettings } from './propagation.ts';
 import { createWatchPlan } from './watch-plan.ts';
 
@@ -58,7 +58,7 @@ const placement = (name = 'shop'): HubPlacement =>
     spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name }] },
   }) as unknown as HubPlacement;
 
-const lookingWith = (contents = createContents()) => ({
+const lookingWith = (contents = createSelectionCache()) => ({
   catalogue: {
     byKind: () => namespaceResource,
     preferred: [namespaceResource, configMaps],
@@ -124,7 +124,7 @@ test('of what was looked at longest ago nothing is kept, if that is too much', (
   const { see } = world();
   const measured = lookingWith();
   const { content } = lookAt(see, 'any', placement(), measured) as { content: { bytes: number } };
-  const contents = createContents(2 * content.bytes);
+  const contents = createSelectionCache(2 * content.bytes);
   const looking = lookingWith(contents);
   const first = lookAt(see, 'a', placement(), looking);
   lookAt(see, 'b', placement(), looking);
@@ -132,8 +132,8 @@ test('of what was looked at longest ago nothing is kept, if that is too much', (
   lookAt(see, 'c', placement(), looking);
   expect(contents.size).toBe(2);
   expect(lookAt(see, 'a', placement(), looking)).toBe(first);
-  expect(contents.last('b')).toBeUndefined();
-  for (const reader of ['a', 'b', 'c']) contents.forget(reader);
+  expect(contents.get('b')).toBeUndefined();
+  for (const reader of ['a', 'b', 'c']) contents.delete(reader);
   expect(contents.size).toBe(0);
 });
 

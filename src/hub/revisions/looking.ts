@@ -8,6 +8,7 @@ import type { PlacementSpec } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import type { ResourceIdentifier } from '../../api/selected-resource.ts';
 import { deepEqual } from '../../base/json.ts';
+import { createLru, type Lru } from '../../base/lru.ts';
 import type { Asked, Part, See, Source, WholeRef } from '../../runtime/controller.ts';
 import { clusterFamily } from '../families.ts';
 import { type HubPlacement, resourceIndexOf } from '../placement-sources.ts';
@@ -31,7 +32,7 @@ export interface Looking {
   readonly catalogue: LiveCatalogue;
   readonly propagation: Propagation;
   readonly plan: WatchPlan;
-  readonly contents: Contents;
+  readonly contents: SelectionCache;
   /** What repositories bring, for placements with a source. */
   readonly rendered?: Rendered | undefined;
 }
@@ -49,12 +50,7 @@ export const isMissing = (found: Selected | Missing): found is Missing => 'need'
  * What the last pass over each placement found, so that nothing is looked for or made anew while all is the same. Only of those used last, up
  * to so many bytes: whole objects hang on it.
  */
-export interface Contents {
-  last(reader: string): Found | undefined;
-  keep(reader: string, found: Found): void;
-  forget(reader: string): void;
-  readonly size: number;
-}
+export type SelectionCache = Lru<string, Found>;
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -75,36 +71,8 @@ interface Read {
   readonly items: readonly Candidate[];
 }
 
-export function createContents(maxBytes = MAX_BYTES): Contents {
-  // Those used last stand last.
-  const known = new Map<string, Found>();
-  let bytes = 0;
-  function forget(reader: string): void {
-    bytes -= known.get(reader)?.selected.content.bytes ?? 0;
-    known.delete(reader);
-  }
-  function keep(reader: string, found: Found): void {
-    forget(reader);
-    known.set(reader, found);
-    bytes += found.selected.content.bytes;
-    for (const oldest of known.keys()) {
-      if (bytes <= maxBytes || oldest === reader) break;
-      forget(oldest);
-    }
-  }
-  return {
-    last(reader) {
-      const found = known.get(reader);
-      if (found !== undefined) keep(reader, found);
-      return found;
-    },
-    keep,
-    forget,
-    get size() {
-      return known.size;
-    },
-  };
-}
+export const createSelectionCache = (maxBytes = MAX_BYTES): SelectionCache =>
+  createLru(maxBytes, ({ selected }) => selected.content.bytes);
 
 const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a === b || (a.length === b.length && a.every((item, index) => item === b[index]));
@@ -124,7 +92,7 @@ export function lookAt(
   if ('need' in unread) return unread;
   // What was selected without knowing all kinds rests on nothing being placed of the others.
   const mayLose = unread.some(({ placedIn }) => placedIn.size > 0);
-  const last = isLive || mayLose ? undefined : contents.last(reader);
+  const last = isLive || mayLose ? undefined : contents.get(reader);
   const found = last?.marks.tracksJobs === marks.tracksJobs ? last : undefined;
   const reads = found && readAgain(see, reader, selectors, found, looking);
   if (found !== undefined && reads?.every(({ items }, index) => isSame(items, found.reads[index]?.items ?? []))) {
@@ -145,9 +113,9 @@ export function lookAt(
   const content = isSameContent ? found.selected.content : contentOf(wholes, marks);
   const selected = { state: 'selected', content, notes } as const;
   if (isLive) return selected;
-  const ask = unsureOf(see, contents.last(reader)?.selected.content, content, picked.reads);
+  const ask = unsureOf(see, contents.get(reader)?.selected.content, content, picked.reads);
   if (ask.length > 0) return { need: [], watch: [], ask };
-  contents.keep(reader, {
+  contents.set(reader, {
     selectors,
     preferred: catalogue.preferred,
     marks,

@@ -36,7 +36,7 @@ import {
 } from '../placement-sources.ts';
 import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
-import { createContents, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
+import { createSelectionCache, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
 import { observePlaces } from '../revisions/places.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import type { Rendered } from '../revisions/rendered.ts';
@@ -94,7 +94,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     catalogue,
     propagation: createPropagation(options.propagation),
     plan,
-    contents: createContents(),
+    contents: createSelectionCache(),
     rendered: options.rendered,
     isLive: true,
   } as const;
