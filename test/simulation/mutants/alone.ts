@@ -33,16 +33,16 @@ function copyOfTheProgram(folder: string): string {
   return copy;
 }
 
-/** The names of tables, properties and scenarios that are red; the first is enough. */
-async function redTests(copy: string): Promise<readonly string[]> {
+/** The tables, properties and scenarios that are red, by file; among these files, or among all. */
+async function redTests(copy: string, among: readonly string[] = []): Promise<ReadonlyMap<string, string>> {
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--project', 'scenarios'];
-  const quietly = ['--bail', '1', '--reporter', 'dot'];
-  const { code, output } = await runNode(copy, [...vitest, ...quietly]);
+  const { code, output } = await runNode(copy, [...vitest, '--reporter', 'dot', ...among]);
   const plain = stripVTControlCharacters(output);
   if (!/Tests .*\d+ (passed|failed)/.test(plain)) throw new Error(`the tests did not run: ${plain.slice(-500)}`);
-  if (code === 0) return [];
-  const named = new Set([...plain.matchAll(/^ *FAIL +(.*\S)/gm)].map(([, name]) => name as string));
-  return named.size > 0 ? [...named] : [`no test by name: ${plain.slice(-500)}`];
+  if (code === 0) return new Map();
+  const named = [...plain.matchAll(/^ *FAIL +\S+ +(\S+)(.*)$/gm)];
+  if (named.length === 0) throw new Error(`no failed test by name: ${plain.slice(-500)}`);
+  return new Map(named.map(([, file = '', name = '']) => [file, `${file}${name}`]));
 }
 
 /** Runs `use` while the copy is broken by these. */
@@ -60,17 +60,26 @@ async function broken<T>(copy: string, by: readonly Mutant[], use: () => Promise
   }
 }
 
-/** The mutants that ordinary tests see although they are said not to be seen. */
+/**
+ * The mutants that ordinary tests see although they are said not to be. Files that are red with several at once are played with each by itself;
+ * then all tests are played again without those that were seen, since one mutant can hide another.
+ */
 export async function caughtElsewhere(folder: string, alone: readonly Mutant[]): Promise<readonly Mutant[]> {
-  if (alone.length === 0) return [];
   const copy = copyOfTheProgram(folder);
-  const isSeenBy = async (mutants: readonly Mutant[], whose: string) => {
-    const red = await broken(copy, mutants, () => redTests(copy));
-    for (const name of red) console.log(`with ${whose} this is red: ${name}`);
-    return red.length > 0;
-  };
-  if (!(await isSeenBy(alone, `all ${alone.length} at once`))) return [];
   const seen: Mutant[] = [];
-  for (const mutant of alone) if (await isSeenBy([mutant], `"${mutant.name}"`)) seen.push(mutant);
-  return seen;
+  for (;;) {
+    const secret = alone.filter((mutant) => !seen.includes(mutant));
+    if (secret.length === 0) return seen;
+    const red = await broken(copy, secret, () => redTests(copy));
+    if (red.size === 0) return seen;
+    for (const name of red.values()) console.log(`with ${secret.length} mutants at once this is red: ${name}`);
+    const before = seen.length;
+    for (const mutant of secret) {
+      const [name] = (await broken(copy, [mutant], () => redTests(copy, [...red.keys()]))).values();
+      if (name === undefined) continue;
+      console.log(`with "${mutant.name}" this is red: ${name}`);
+      seen.push(mutant);
+    }
+    if (seen.length === before) throw new Error(`only together are they seen: ${[...red.values()].join(', ')}`);
+  }
 }
