@@ -12,7 +12,7 @@ import type { Failure } from '../../src/sim/check.ts';
 import { faultsOf } from '../../src/sim/faults.ts';
 import { type Entry, Matrix } from '../../src/sim/matrix.ts';
 import { play, type Scenario } from '../../src/sim/scenario.ts';
-import { type Draw, type Drawn, drawAll, drawUntil } from './scenarios/draw.ts';
+import { type Draw, type Drawn, drawAll, drawMore, drawUntil, type Share } from './scenarios/draw.ts';
 import { scenarios } from './scenarios/scenarios.ts';
 
 const USAGE = `usage: npm run sim -- [options]
@@ -127,8 +127,7 @@ function printFailure({ name }: Scenario, failure: Failure, isCalm: boolean): vo
 }
 
 /** Plays what is drawn: in this process, or handed out one by one to several, so that none of them is idle while there is work. */
-async function playDrawn(options: Options, onOutcome: (outcome: Outcome) => void): Promise<void> {
-  const draw = drawFor(options);
+async function playDrawn(draw: Draw, options: Options, onOutcome: (outcome: Outcome) => void): Promise<void> {
   const settle = (outcome: Outcome) => {
     if (outcome.hasFailed && options.flags.first) draw.skip(outcome.scenario);
     onOutcome(outcome);
@@ -140,15 +139,39 @@ async function playDrawn(options: Options, onOutcome: (outcome: Outcome) => void
   for (let world = draw.next(); world !== undefined; world = draw.next()) settle(await playWorld(world, options));
 }
 
-function drawFor({ seed, runs, forSeconds, chosen, flags }: Options): Draw {
-  const shares = chosen.map(({ name, ciRuns }) => ({
+const sharesOf = ({ runs, forSeconds, chosen, flags }: Options): readonly Share[] =>
+  chosen.map(({ name, ciRuns }) => ({
     scenario: name,
     runs: runs ?? (flags.ci || forSeconds !== undefined ? ciRuns : 100),
   }));
+
+function drawFor(options: Options): Draw {
+  const { seed, forSeconds } = options;
+  const shares = sharesOf(options);
   if (forSeconds === undefined) return drawAll(shares, seed);
   const deadline = performance.now() + forSeconds * 1000;
   return drawUntil(shares, seed, () => performance.now() >= deadline);
 }
+
+/** For each cell that is still zero, the scenario that writes or watches this most often in the same time. */
+function scenariosFor(outcomes: readonly Outcome[]): readonly string[] {
+  const zeros = Matrix.from(outcomes.flatMap(({ matrix }) => matrix)).zeros(faultsOf);
+  const rows = new Set(zeros.map((cell) => cell.slice(0, cell.lastIndexOf(':'))));
+  return [...rows].flatMap((row) => {
+    const rates = [...new Set(outcomes.map(({ scenario }) => scenario))].map((scenario) => {
+      const own = outcomes.filter((each) => each.scenario === scenario);
+      const times = own.flatMap(({ matrix }) => matrix.flatMap(([name, , count]) => (name === row ? [count] : [])));
+      return { scenario, rate: sumOf(times) / sumOf(own.map(({ ms }) => ms)) };
+    });
+    return rates
+      .filter(({ rate }) => rate > 0)
+      .toSorted((a, b) => b.rate - a.rate)
+      .slice(0, 2)
+      .map(({ scenario }) => scenario);
+  });
+}
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 
 async function playInWorker(draw: Draw, settle: (outcome: Outcome) => void): Promise<void> {
   const child = fork(import.meta.filename, [...process.argv.slice(2), '--worker']);
@@ -246,10 +269,20 @@ async function main(): Promise<number> {
   }
   const outcomes: Outcome[] = [];
   const progress = progressPrinter();
-  await playDrawn(options, (outcome) => {
+  const keep = (outcome: Outcome) => {
     outcomes.push(outcome);
     progress(outcomes);
-  });
+  };
+  await playDrawn(drawFor(options), options, keep);
+  const planned = outcomes.length;
+  if (flags.ci) {
+    await playDrawn(
+      drawMore(sharesOf(options), options.seed, () => scenariosFor(outcomes)),
+      options,
+      keep,
+    );
+    console.log(`${outcomes.length - planned} further worlds for faults that had not hit all that they can hit`);
+  }
   const tallies = chosen.map(({ name }) => tallyOf(name, outcomes, jobs)).filter(({ seeds }) => seeds.length > 0);
   for (const tally of tallies) printTally(tally);
   // A time box plays too few worlds for every fault to hit everything.

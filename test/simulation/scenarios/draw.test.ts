@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Draw, drawAll, drawUntil } from './draw.ts';
+import { type Draw, drawAll, drawMore, drawUntil } from './draw.ts';
 
 const shares = [
   { scenario: 'a', runs: 3 },
@@ -53,5 +53,22 @@ describe('in a time box', () => {
     const draw = drawUntil(shares, 1, () => false);
     draw.skip('a');
     expect(all(draw, 6).join(' ')).not.toContain('a');
+  });
+});
+
+describe('what is wanted beyond that', () => {
+  test('is played with further seeds until nothing is wanted', () => {
+    let left = 3;
+    expect(all(drawMore(shares, 5, () => (left-- > 0 ? ['c', 'a'] : [])))).toEqual(['c7', 'c8', 'a8']);
+  });
+
+  test('is played as often again as before at most', () => {
+    expect(all(drawMore(shares, 1, () => ['b', 'none', 'a']))).toEqual(['b2', 'a4', 'a5', 'a6']);
+  });
+
+  test('is not played when it is skipped', () => {
+    const draw = drawMore(shares, 1, () => ['a', 'b']);
+    draw.skip('a');
+    expect(all(draw)).toEqual(['b2']);
   });
 });

@@ -53,3 +53,24 @@ export function drawUntil(shares: readonly Share[], firstSeed: number, isOver: (
     skip: (scenario) => void skipped.add(scenario),
   };
 }
+
+/**
+ * Further seeds of the scenarios that are wanted, the first of them first, as long as any is wanted; of each at most as many again as its share.
+ */
+export function drawMore(shares: readonly Share[], firstSeed: number, wanted: () => readonly string[]): Draw {
+  const played = new Map<string, number>();
+  const skipped = new Set<string>();
+  const countOf = (scenario: string) => played.get(scenario) ?? 0;
+  return {
+    next() {
+      const open = shares.filter(({ scenario, runs }) => countOf(scenario) < runs && !skipped.has(scenario));
+      const share = wanted().flatMap((name) => open.find(({ scenario }) => scenario === name) ?? [])[0];
+      if (share === undefined) return undefined;
+      const { scenario, runs } = share;
+      const count = countOf(scenario);
+      played.set(scenario, count + 1);
+      return { scenario, seed: firstSeed + runs + count };
+    },
+    skip: (scenario) => void skipped.add(scenario),
+  };
+}
