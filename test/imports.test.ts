@@ -31,6 +31,9 @@ interface Import {
   readonly target: string;
 }
 
+/** Folders beside each other that still import one another; a folder and those inside it do not count. */
+const CYCLES: readonly string[] = ['member/apply <-> member/compare'];
+
 const imports: readonly Import[] = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !/\.(test|testing)\.ts$/.test(file))
   .flatMap((file) => {
@@ -52,6 +55,23 @@ describe('the folders of src', () => {
   test('import only along the arrows', () => {
     const wrong = imports.filter(({ from, to }) => from !== to && !ALLOWED[from]?.includes(to));
     expect(wrong).toEqual([]);
+  });
+
+  test('beside each other do not import one another', () => {
+    const pairs = new Set(
+      imports
+        .map(({ file, target }) => [dirname(file), dirname(target)] as const)
+        .flatMap(([from, to]) =>
+          from === to || `${from}/`.startsWith(`${to}/`) || `${to}/`.startsWith(`${from}/`)
+            ? []
+            : [`${from} <-> ${to}`],
+        ),
+    );
+    const cycles = [...pairs].filter((pair) => {
+      const [from = '', to = ''] = pair.split(' <-> ');
+      return from < to && pairs.has(`${to} <-> ${from}`);
+    });
+    expect(cycles).toEqual(CYCLES);
   });
 
   test('do not let commands import controllers', () => {

@@ -1,7 +1,8 @@
 // Roles and bindings as the registry wants them; what is special about them stands in auth/.
-import { rbacBehaviours } from '../auth/rbac-objects.ts';
+
 import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, pathName } from './behaviour.ts';
+import { rbacBehaviours } from './rbac-objects.ts';
 
 const shared = { createOnUpdate: true, nameError: pathName } as const;
 

@@ -14,9 +14,16 @@ import { namespaceResource, RBAC_GROUP, roleBindingResource, roleResource } from
 import { canonicalJson } from '../../base/json.ts';
 import { ascertain, create, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
+import {
+  adoption,
+  foreignOwner,
+  isNamesakes,
+  isTerminating,
+  newNamespace,
+  ownerReference,
+} from '../members/member-namespace.ts';
 import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles } from '../sources.ts';
 import { isStuck, STUCK_AFTER_MS, terminatingSince } from './leave-progress.ts';
-import { adoption, foreignOwner, isNamesakes, isTerminating, newNamespace, ownerReference } from './namespace.ts';
 import type { Observed } from './observed.ts';
 import { agentsOf, isUnreachable, memberAgentOf, READY, silentFrom, statusFor, type Verdict } from './report.ts';
 import { writeStatus } from './status-patch.ts';

@@ -3,15 +3,14 @@
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { BindingSpec } from '../../api/binding.ts';
 import type { Hold } from '../../api/hold.ts';
-import type { NamespacedName } from '../../api/selected-resource.ts';
 import { canonicalJson, deepEqual } from '../../base/json.ts';
-import type { Revision } from '../planners/planner.ts';
+import type { Overrides } from '../overrides/overriding.ts';
 
-export interface Overrides {
-  readonly clusterResourceOverrideSnapshots?: readonly string[];
-  readonly resourceOverrideSnapshots?: readonly NamespacedName[];
-  /** Values of the variables in them, as they were when the order was made: a member whose labels change gets a new order. */
-  readonly overrideValues?: Readonly<Record<string, string>>;
+/** What a cluster has or should have. Equal revisions are equal texts in all three. */
+export interface Revision {
+  readonly snapshot: string;
+  readonly overrides: string;
+  readonly strategy: string;
 }
 
 export interface Order extends Overrides {

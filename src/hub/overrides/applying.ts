@@ -6,8 +6,8 @@ import { identifierOf } from '../../api/selected-resource.ts';
 import { isObject, type Json } from '../../base/json.ts';
 import { JsonPatchError, patched } from '../../base/json-patch.ts';
 import { parsePointer, valueAt } from '../../base/json-pointer.ts';
-import type { Overrides } from '../orders/order.ts';
 import { type HubOverrideSnapshot, matches } from './matching.ts';
+import type { Overrides } from './overriding.ts';
 import { rulesIn } from './overriding.ts';
 import { filledIn } from './variables.ts';
 

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import type { OverrideRule } from '../../api/override.ts';
 import { deepFreeze } from '../../base/json.ts';
-import type { Overrides } from '../orders/order.ts';
 import { applyOverrides } from './applying.ts';
 import { decide, type Observed } from './decide.ts';
 import { newestIn } from './in-force.ts';
@@ -17,6 +16,7 @@ import {
   matchesPlacement,
   offeredIn,
 } from './matching.ts';
+import type { Overrides } from './overriding.ts';
 import { overridesOn } from './overriding.ts';
 import { refusalOf } from './refusal.ts';
 import { clusterOverrides, overrideFamilies } from './sources.ts';

@@ -1,10 +1,17 @@
-// The overrides of one cluster: which apply, with which rules, and what their variables stand for. Pure.
+// The overrides of one cluster: which apply, with which rules, and the values of their variables. Pure.
 import type { Labels } from '../../api/object.ts';
+import type { NamespacedName } from '../../api/selected-resource.ts';
 import { byText } from '../../base/compare.ts';
 import type { Json } from '../../base/json.ts';
-import type { Overrides } from '../orders/order.ts';
 import { type HubOverrideSnapshot, matchesCluster } from './matching.ts';
 import { valueFor, variablesIn } from './variables.ts';
+
+export interface Overrides {
+  readonly clusterResourceOverrideSnapshots?: readonly string[];
+  readonly resourceOverrideSnapshots?: readonly NamespacedName[];
+  /** Values of the variables in them, as they were when the order was made: a member whose labels change gets a new order. */
+  readonly overrideValues?: Readonly<Record<string, string>>;
+}
 
 /**
  * Which rules of a snapshot apply is recorded with the values, unless all do: like a variable it follows from the labels of the member.

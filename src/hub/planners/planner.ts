@@ -4,13 +4,7 @@
 import type { Hold } from '../../api/hold.ts';
 import type { Labels } from '../../api/object.ts';
 import type { Seen } from '../../runtime/controller.ts';
-
-/** What a cluster has or should have. Equal revisions are equal texts in all three. */
-export interface Revision {
-  readonly snapshot: string;
-  readonly overrides: string;
-  readonly strategy: string;
-}
+import type { Revision } from '../orders/order.ts';
 
 /**
  * How a binding is, by conditions that speak of its present generation:

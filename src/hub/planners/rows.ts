@@ -8,11 +8,19 @@ import { seen } from '../../runtime/actions.ts';
 import type { Source } from '../../runtime/controller.ts';
 import { isLeaving } from '../members/leaving-member.ts';
 import { isReachable } from '../members/reachable.ts';
-import { isDecided, type Order, type Orders, revisionOf, revisionOn, type Undecided } from '../orders/order.ts';
+import {
+  isDecided,
+  type Order,
+  type Orders,
+  type Revision,
+  revisionOf,
+  revisionOn,
+  type Undecided,
+} from '../orders/order.ts';
 import { hasStarted } from '../orders/release.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { type Judgement, judge } from './health.ts';
-import type { Revision, Row } from './planner.ts';
+import type { Row } from './planner.ts';
 
 export interface MemberFacts {
   readonly reachable: boolean;

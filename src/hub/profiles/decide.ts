@@ -14,7 +14,7 @@ import type { JsonObject } from '../../base/json.ts';
 import { threeWayPatch } from '../../base/three-way-merge.ts';
 import { ascertain, create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
-import { isNamesakes, ownerReference } from '../membership/namespace.ts';
+import { isNamesakes, ownerReference } from '../members/member-namespace.ts';
 import { memberClusters } from '../sources.ts';
 import { clusterProfiles, type HubProfile } from './sources.ts';
 

@@ -2,7 +2,8 @@
 import { masterSnapshotName } from '../../api/names.ts';
 import type { StageClusterStatus, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { applyStrategyOf } from '../orders/apply-strategy.ts';
-import { isDecided, type Order, type Orders, type Overrides } from '../orders/order.ts';
+import { isDecided, type Order, type Orders } from '../orders/order.ts';
+import type { Overrides } from '../overrides/overriding.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 
 /** Clusters that are not in its stages should have the same revision without overrides; the run does not move them. */

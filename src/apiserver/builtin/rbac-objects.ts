@@ -3,12 +3,12 @@ import type { FieldCause } from '../../api/kind.ts';
 import { invalidValue, notSupported, required } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import { dnsSubdomainErrors, pathSegmentErrors } from '../../base/names.ts';
-import { selectorCauses } from '../builtin/field-checks.ts';
-import type { SelectorShape } from '../builtin/shapes.ts';
+import { RBAC_GROUP } from '../auth/binding-index.ts';
+import { checkClusterRole, checkClusterRoleBinding, checkRole, checkRoleBinding } from '../auth/escalation.ts';
 import type { PolicyRule } from '../cluster.ts';
 import type { Behaviour } from '../registry.ts';
-import { RBAC_GROUP } from './binding-index.ts';
-import { checkClusterRole, checkClusterRoleBinding, checkRole, checkRoleBinding } from './escalation.ts';
+import { selectorCauses } from './field-checks.ts';
+import type { SelectorShape } from './shapes.ts';
 
 type Special = Pick<Behaviour, 'default' | 'prepare' | 'validate'>;
 

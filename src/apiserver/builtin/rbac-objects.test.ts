@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubeObject, User } from '../../api/object.ts';
 import type { ApiError } from '../../base/errors.ts';
+import { RBAC_GROUP } from '../auth/binding-index.ts';
+import { bootstrapPolicy } from '../auth/bootstrap-policy.ts';
+import { createAuthorizer } from '../auth/rbac.ts';
 import type { Cluster, PolicyRule } from '../cluster.ts';
 import type { Draft, WriteContext } from '../registry.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { keyOf, type Store } from '../store/store.ts';
-import { RBAC_GROUP } from './binding-index.ts';
-import { bootstrapPolicy } from './bootstrap-policy.ts';
-import { createAuthorizer } from './rbac.ts';
 import { rbacBehaviours } from './rbac-objects.ts';
 
 type Plural = keyof typeof rbacBehaviours;
