@@ -11,6 +11,9 @@ import type { ResourceSelector } from './resource-selector.ts';
 type Question = AdmitQuestion<PlacementSpec, PlacementStatus>;
 type Admit = (request: AdmitRequest<PlacementSpec, PlacementStatus>) => Admitted;
 
+const nameOf = (group: string, kind: string): string => `${group}/${kind}`;
+const kindsByName = new Map(builtinKinds.map((each) => [nameOf(each.group, each.kind), each]));
+
 interface Looked {
   readonly read: AdmitRead;
   readonly selector: ResourceSelector;
@@ -26,7 +29,7 @@ function lookedUp({ verb, subresource, object, old }: Question): readonly Looked
   const within = object?.metadata.namespace ?? inner;
   return selectors.flatMap((selector, index): readonly Looked[] => {
     const { group, version, kind, name } = selector;
-    const known = builtinKinds.find((each) => each.group === group && each.kind === kind);
+    const known = kindsByName.get(nameOf(group, kind));
     if (known === undefined || (known.namespaced && within === undefined)) return [];
     const { plural, namespaced } = known;
     const read = {

@@ -52,7 +52,14 @@ export function until(
 }
 
 /** Kubernetes' metav1.Time: RFC 3339 in whole seconds, UTC. */
-export const kubeTime = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+export function kubeTime(epochMs: number): string {
+  const second = Math.floor(epochMs / 1000);
+  if (second !== last.second) last = { second, text: `${new Date(epochMs).toISOString().slice(0, 19)}Z` };
+  return last.text;
+}
+
+/** Every write of a second asks for the same text. */
+let last = { second: Number.NaN, text: '' };
 
 /** Kubernetes' metav1.MicroTime: RFC 3339 with six digits. */
 export const kubeMicroTime = (epochMs: number): string => `${new Date(epochMs).toISOString().slice(0, 23)}000Z`;

@@ -11,7 +11,7 @@ export interface FieldNode {
 export type FieldSet = ReadonlyMap<string, FieldNode>;
 
 export const EMPTY: FieldSet = new Map();
-const LEAF: FieldNode = { member: true, children: EMPTY };
+export const LEAF: FieldNode = { member: true, children: EMPTY };
 
 /** Collects paths. */
 export class FieldSetBuilder {
@@ -85,6 +85,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
 
 /** The same, but a path in `b` takes all below it along. */
 export function without(a: FieldSet, b: FieldSet): FieldSet {
+  if (a.size === 0) return a;
   const result = new Map<string, FieldNode>();
   for (const [step, node] of a) {
     const other = b.get(step);
@@ -133,7 +134,12 @@ export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Generat
   for (const step of steps) yield* pathsOf((set.get(step) as FieldNode).children, [...prefix, step]);
 }
 
-const sortedSteps = (set: FieldSet): readonly string[] => [...set.keys()].sort(bySteps);
+const sortedSteps = (set: FieldSet): readonly string[] => {
+  const steps = [...set.keys()];
+  if (steps.length < 2) return steps;
+  // Most sets have nothing but fields, and those are in the order of their text.
+  return steps.every((step) => step.startsWith('f:')) ? steps.sort() : steps.sort(bySteps);
+};
 
 const KINDS = 'fkvi';
 
@@ -186,13 +192,16 @@ export function stepText(step: string): string {
 // ---- FieldsV1
 
 const SELF = '.';
+/** Most of what FieldsV1 consists of. */
+const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** The set as FieldsV1 writes it. */
-export function encodeFields(set: FieldSet): Record<string, unknown> {
-  const result: Record<string, unknown> = {};
+/** The set as FieldsV1 writes it; `member`: with the path that the set is below. */
+export function encodeFields(set: FieldSet, member = false): Readonly<Record<string, unknown>> {
+  if (set.size === 0) return NOTHING;
+  const result: Record<string, unknown> = member ? { [SELF]: NOTHING } : {};
   for (const step of sortedSteps(set)) {
-    const { member, children } = set.get(step) as FieldNode;
-    result[step] = { ...(member && children.size > 0 ? { [SELF]: {} } : {}), ...encodeFields(children) };
+    const node = set.get(step) as FieldNode;
+    result[step] = encodeFields(node.children, node.member);
   }
   return result;
 }

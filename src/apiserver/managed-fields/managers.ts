@@ -19,6 +19,13 @@ export interface Owner extends Manager {
   readonly fields: FieldSet;
 }
 
+/** Field by field: on the way of every write a spread would take a third of its time. */
+export const ownerOf = (
+  { manager, operation, apiVersion, subresource }: Manager,
+  time: string | undefined,
+  fields: FieldSet,
+): Owner => ({ manager, operation, apiVersion, subresource, time, fields });
+
 /** By identity. */
 export type Owners = ReadonlyMap<string, Owner>;
 
@@ -96,6 +103,7 @@ const OLD_UPDATES = 'ancient-changes';
 
 /** Merges the oldest updates of each version into one entry while there are more than ten. */
 export function capped(owners: Owners): Owners {
+  if (owners.size <= MAX_UPDATERS) return owners;
   const updaters = [...owners].filter(([, owner]) => owner.operation === 'Update');
   if (updaters.length <= MAX_UPDATERS) return owners;
   updaters.sort(([a, one], [b, other]) => byNumber(secondOf(one), secondOf(other)) || byText(a, b));

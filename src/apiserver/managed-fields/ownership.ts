@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
 import { difference, EMPTY, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.ts';
 import type { FieldType } from './field-type.ts';
-import { capped, identityOf, type Manager, type Owner, type Owners } from './managers.ts';
+import { capped, identityOf, type Manager, type Owner, type Owners, ownerOf } from './managers.ts';
 import { type Comparison, changedIn, compare, fieldsOf, withNamedFields } from './typed-fields.ts';
 import { merge, removed } from './typed-merge.ts';
 
@@ -80,8 +80,8 @@ export interface FieldConflict {
 function others(
   change: Change,
   self: string,
+  comparisonIn = comparer(change),
 ): { readonly owners: Map<string, Owner>; readonly conflicts: FieldConflict[] } {
-  const comparisonIn = comparer(change);
   const owners = new Map<string, Owner>();
   const conflicts: FieldConflict[] = [];
   for (const [identity, owner] of change.owners) {
@@ -101,13 +101,14 @@ function others(
 
 /** Who owns what after a create, update or patch. */
 export function ownersAfterUpdate(change: Change, by: Manager, time: string | undefined): Owners {
-  const { owners } = others(change, '');
-  const comparison = comparer(change)(change.apiVersion) as Comparison;
+  const comparisonIn = comparer(change);
+  const { owners } = others(change, '', comparisonIn);
+  const comparison = comparisonIn(change.apiVersion) as Comparison;
   const fields = difference(changedIn(comparison), SERVER_FIELDS);
   if (isEmpty(fields)) return owners;
   const identity = identityOf(by);
   const previous = owners.get(identity)?.fields ?? EMPTY;
-  owners.set(identity, { ...by, time, fields: union(fields, previous) });
+  owners.set(identity, ownerOf(by, time, union(fields, previous)));
   return capped(owners);
 }
 
@@ -131,7 +132,7 @@ export function apply(application: Application): Applied {
   const self = identityOf(by);
   const last = owners.get(self);
   const merged = merge(versions.type, live, config) as KubeObject;
-  const own: Owner = { ...by, time: last?.time, fields: versions.restrict(fieldsOf(versions.type, config)) };
+  const own = ownerOf(by, last?.time, versions.restrict(fieldsOf(versions.type, config)));
   const claimed = new Map(owners).set(self, own);
   const next = last === undefined ? merged : pruned(versions, merged, claimed, last, by.apiVersion);
   const change = { versions, owners: claimed, old: live, next, apiVersion: by.apiVersion };

@@ -1,6 +1,6 @@
 // Which fields a value has, and which differ between two values, by the type.
 import { deepEqual } from '../../base/json.ts';
-import { EMPTY, type FieldNode, type FieldSet, FieldSetBuilder, union } from './field-set.ts';
+import { EMPTY, type FieldNode, type FieldSet, FieldSetBuilder, LEAF, union } from './field-set.ts';
 import {
   asList,
   asMap,
@@ -107,79 +107,115 @@ export interface Comparison {
 export const changedIn = ({ added, modified }: Comparison): FieldSet => union(modified, added);
 
 export function compare(type: FieldType, old: unknown, next: unknown): Comparison {
-  const comparing = new Comparing();
-  comparing.values(type, old, next);
-  return { added: comparing.added.done(), modified: comparing.modified.done(), removed: comparing.removed.done() };
+  const sides: Sides = {};
+  compareAt('', type, old, next, sides);
+  const at = (side: keyof Sides): FieldSet => sides[side]?.get('')?.children ?? EMPTY;
+  return { added: at('added'), modified: at('modified'), removed: at('removed') };
+}
+
+/** What differs below one path. Most comparisons find nothing on most sides. */
+type Sides = { -readonly [side in keyof Comparison]?: Map<string, FieldNode> };
+
+function put(sides: Sides, side: keyof Sides, step: string, node: FieldNode): void {
+  sides[side] ??= new Map();
+  sides[side].set(step, node);
 }
 
 /** undefined = absent. */
-class Comparing {
-  readonly added = new FieldSetBuilder();
-  readonly modified = new FieldSetBuilder();
-  readonly removed = new FieldSetBuilder();
-  readonly #path: string[] = [];
-
-  values(type: FieldType, old: unknown, next: unknown): void {
-    // Most of an object is shared between its revisions.
-    if (old === next) return;
-    const before = formOf(type, old);
-    const after = formOf(type, next);
-    if (next === undefined) this.#as(before, type, old, next);
-    else {
-      if (old !== undefined && before !== after) this.#as(before, type, old, next);
-      this.#as(after, type, old, next);
-    }
+function compareAt(step: string, type: FieldType, old: unknown, next: unknown, into: Sides): void {
+  // Most of an object is shared between its revisions.
+  if (old === next) return;
+  if (old === undefined || next === undefined) {
+    const isNew = old === undefined;
+    put(into, isNew ? 'added' : 'removed', step, wholeOf(type, isNew ? next : old));
+    return;
   }
+  const below: Sides = {};
+  const before = formOf(type, old);
+  const after = formOf(type, next);
+  const isLeaf = before !== after && isComparedWhole(before, type, old, next, below);
+  const isChanged = (isComparedWhole(after, type, old, next, below) || isLeaf) && !deepEqual(old, next);
+  if (below.added) put(into, 'added', step, { member: false, children: below.added });
+  if (below.removed) put(into, 'removed', step, { member: false, children: below.removed });
+  if (below.modified) put(into, 'modified', step, { member: isChanged, children: below.modified });
+  else if (isChanged) put(into, 'modified', step, LEAF);
+}
 
-  #as(form: Form, type: FieldType, old: unknown, next: unknown): void {
-    const isLeaf =
-      form === 'scalar' ||
-      (form === 'list' && this.#list(type.list as ListType, old, next)) ||
-      (form === 'map' && this.#map(type.map as MapType, old, next));
-    if (old === undefined) this.added.insert(this.#path);
-    else if (next === undefined) this.removed.insert(this.#path);
-    else if (isLeaf && !deepEqual(old, next)) this.modified.insert(this.#path);
-  }
+/** True if the two have nothing below them that could be compared. */
+function isComparedWhole(form: Form, type: FieldType, old: unknown, next: unknown, below: Sides): boolean {
+  if (form === 'list') return compareLists(type.list as ListType, asList(old) ?? [], asList(next) ?? [], below);
+  if (form === 'map') return compareMaps(type.map as MapType, asMap(old) ?? {}, asMap(next) ?? {}, below);
+  return true;
+}
 
-  /** True if the two were to be compared as a whole. */
-  #list(type: ListType, old: unknown, next: unknown): boolean {
-    const [before, after] = [asList(old) ?? [], asList(next) ?? []];
-    if (type.how === 'atomic' || (before.length === 0 && after.length === 0)) return true;
-    const olds = itemsOf(type, before);
-    const news = itemsOf(type, after);
-    for (const step of new Set([...olds.keys(), ...news.keys()])) {
-      this.#path.push(step);
-      this.#items(type.element(), olds.get(step) ?? [], news.get(step) ?? []);
-      this.#path.pop();
-    }
-    return false;
-  }
+function compareLists(type: ListType, before: readonly unknown[], after: readonly unknown[], below: Sides): boolean {
+  if (type.how === 'atomic' || (before.length === 0 && after.length === 0)) return true;
+  const olds = itemsOf(type, before);
+  const news = itemsOf(type, after);
+  const element = type.element();
+  for (const [step, items] of olds) compareItems(step, element, items, news.get(step) ?? [], below);
+  for (const [step, items] of news) if (!olds.has(step)) compareItems(step, element, [], items, below);
+  return false;
+}
 
-  #items(type: FieldType, olds: readonly unknown[], news: readonly unknown[]): void {
-    if (olds.length <= 1 && news.length <= 1) this.values(type, olds[0], news[0]);
-    else if (olds.length > 1 && news.length > 1) {
-      if (!deepEqual(olds, news)) this.modified.insert(this.#path);
-    } else if (olds.length > 1) {
-      if (news.length > 0) this.values(type, undefined, news[0]);
-      this.removed.insert(this.#path);
-    } else {
-      if (olds.length > 0) this.values(type, olds[0], undefined);
-      this.added.insert(this.#path);
-    }
-  }
-
-  #map(type: MapType, old: unknown, next: unknown): boolean {
-    const [before, after] = [asMap(old) ?? {}, asMap(next) ?? {}];
-    const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-    if (type.atomic || keys.size === 0) return true;
-    for (const key of keys) {
-      this.#path.push(`f:${key}`);
-      this.values(elementOf(type, key), own(before, key), own(after, key));
-      this.#path.pop();
-    }
-    return false;
+function compareItems(
+  step: string,
+  type: FieldType,
+  olds: readonly unknown[],
+  news: readonly unknown[],
+  below: Sides,
+): void {
+  if (olds.length <= 1 && news.length <= 1) compareAt(step, type, olds[0], news[0], below);
+  else if (olds.length > 1 && news.length > 1) {
+    if (!deepEqual(olds, news)) put(below, 'modified', step, LEAF);
+  } else if (olds.length > 1) {
+    if (news.length > 0) compareAt(step, type, undefined, news[0], below);
+    put(below, 'removed', step, LEAF);
+  } else {
+    if (olds.length > 0) compareAt(step, type, olds[0], undefined, below);
+    put(below, 'added', step, LEAF);
   }
 }
 
-const own = (map: Readonly<Record<string, unknown>>, key: string): unknown =>
-  Object.hasOwn(map, key) ? map[key] : undefined;
+function compareMaps(type: MapType, before: FieldMap, after: FieldMap, below: Sides): boolean {
+  const [olds, news] = [Object.keys(before), Object.keys(after)];
+  if (type.atomic || (olds.length === 0 && news.length === 0)) return true;
+  for (const key of olds) compareAt(`f:${key}`, elementOf(type, key), before[key], own(after, key), below);
+  for (const key of news) {
+    if (!Object.hasOwn(before, key)) compareAt(`f:${key}`, elementOf(type, key), undefined, after[key], below);
+  }
+  return false;
+}
+
+/** A value that is on one side only: every path in it, those of maps and lists as well. */
+function wholeOf(type: FieldType, value: unknown): FieldNode {
+  const form = formOf(type, value);
+  let children: FieldSet = EMPTY;
+  if (form === 'list') children = wholeItems(type.list as ListType, asList(value) ?? []);
+  else if (form === 'map') children = wholeFields(type.map as MapType, asMap(value) ?? {});
+  return children.size === 0 ? LEAF : { member: true, children };
+}
+
+function wholeItems(type: ListType, list: readonly unknown[]): FieldSet {
+  if (type.how === 'atomic') return EMPTY;
+  const element = type.element();
+  const children = new Map<string, FieldNode>();
+  for (const [step, items] of itemsOf(type, list)) {
+    if (items.length > 1) children.set(step, LEAF);
+    else if (items[0] !== undefined) children.set(step, wholeOf(element, items[0]));
+  }
+  return children;
+}
+
+function wholeFields(type: MapType, map: FieldMap): FieldSet {
+  if (type.atomic) return EMPTY;
+  const children = new Map<string, FieldNode>();
+  for (const key of Object.keys(map)) {
+    if (map[key] !== undefined) children.set(`f:${key}`, wholeOf(elementOf(type, key), map[key]));
+  }
+  return children;
+}
+
+type FieldMap = Readonly<Record<string, unknown>>;
+
+const own = (map: FieldMap, key: string): unknown => (Object.hasOwn(map, key) ? map[key] : undefined);

@@ -68,12 +68,24 @@ function between(resource: ServedResource, from: ServedVersion, to: ServedVersio
 
 /** A draft of the stored version as the version of the request has it, without its owners. */
 function shown({ resource, version }: At, object: KubeObject): KubeObject {
+  if (object.metadata.managedFields === undefined) return between(resource, resource.stored, version, object);
   const { managedFields: _owners, ...metadata } = object.metadata;
   return between(resource, resource.stored, version, { ...object, metadata });
 }
 
+const nothings = new WeakMap<ServedVersion, KubeObject>();
+
 /** An object of a kind before anything is said about it: a typed one has the values that its type always has. */
 export function nothingOf({ resource, version }: At): KubeObject {
+  let nothing = nothings.get(version);
+  if (nothing?.kind !== resource.kind) {
+    nothing = makeNothing(resource, version);
+    nothings.set(version, nothing);
+  }
+  return nothing;
+}
+
+function makeNothing(resource: ServedResource, version: ServedVersion): KubeObject {
   const { group, kind } = resource;
   const nothing: Record<string, unknown> = { apiVersion: apiVersionOf(group, version.version), kind, metadata: {} };
   const typeName = resource.custom ? undefined : typeNameOf(group, version.version, kind);
