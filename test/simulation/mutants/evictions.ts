@@ -21,12 +21,23 @@ export const evictionMutants: readonly Mutant[] = [
     alone: true,
   },
   {
-    name: 'forgets which binding it has deleted',
+    name: 'deletes a binding before it has recorded that',
     danger: 'After a crash an eviction that was executed is reported as invalid, or evicts the next binding.',
     file: 'src/hub/eviction/decide.ts',
-    find: 'const intent = intentOf(eviction);',
-    replace: 'const intent = intentOf({ ...eviction, metadata: {} });',
+    find: "if (notes.length > 0) return { steps: [notes], holds: [], again: 'at once', because };",
+    replace: "if (notes.length > 1) return { steps: [notes], holds: [], again: 'at once', because };",
     caughtBy: 'evictions',
+    alone: true,
+  },
+  {
+    name: 'counts any binding of the cluster as the one that it recorded',
+    danger: 'The scheduler has replaced the binding meanwhile, and the next one is evicted, too.',
+    file: 'src/hub/eviction/decide.ts',
+    find: 'const target = bindings.find(({ metadata }) => metadata.uid === intent.binding);',
+    replace:
+      'const target = bindings.find(\n      ({ metadata, spec }) => metadata.uid === intent.binding || spec.targetCluster === eviction.spec.clusterName,\n    );',
+    caughtBy: 'evictions',
+    alone: true,
   },
   {
     name: 'tries a blocked eviction again',
@@ -35,5 +46,6 @@ export const evictionMutants: readonly Mutant[] = [
     find: "conditionOf(conditions, 'Executed') !== undefined;",
     replace: "conditionOf(conditions, 'Executed')?.status === 'True';",
     caughtBy: 'evictions',
+    alone: true,
   },
 ];

@@ -17,6 +17,7 @@ export const freezeMutants: readonly Mutant[] = [
     find: 'if (frozen?.by(targetCluster, member(targetCluster)?.labels) !== undefined) return [];',
     replace: 'if (frozen?.by(targetCluster, {}) !== undefined) return [];',
     caughtBy: 'freezes',
+    alone: true,
   },
   {
     name: 'starts frozen clusters of a stage',
@@ -25,6 +26,7 @@ export const freezeMutants: readonly Mutant[] = [
     find: 'const frost = hasWanted(row) ? undefined : frozenBy(pass, row);',
     replace: 'const frost = hasWanted(row) ? frozenBy(pass, row) : undefined;',
     caughtBy: 'freezes',
+    alone: true,
   },
   {
     name: 'does not wake when a freeze ends by itself',

@@ -25,5 +25,6 @@ export const keepingMutants: readonly Mutant[] = [
     find: 'if (others.length === owners.length) return undefined;',
     replace: '',
     caughtBy: 'keeping',
+    alone: true,
   },
 ];

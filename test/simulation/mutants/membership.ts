@@ -34,6 +34,7 @@ export const membershipMutants: readonly Mutant[] = [
         if (unlisted.length > 0) return { need: [], watch: unlisted };
 `,
     caughtBy: 'two-leaders',
+    alone: true,
   },
   {
     name: 'never passes on the health of a member to its ClusterProfile',
@@ -42,13 +43,5 @@ export const membershipMutants: readonly Mutant[] = [
     find: '    health: healthOf(member),\n',
     replace: '',
     caughtBy: 'membership',
-  },
-  {
-    name: 'believes a watch that is behind when it looks for the identity of a member that leaves',
-    danger: 'A token, or the right to issue one, outlives its member.',
-    file: 'src/hub/membership/controller.ts',
-    find: 'if (unasked.length > 0) return { need: [], ask: unasked.map((source) => ({ source, part })) };',
-    replace: '',
-    caughtBy: 'two-leaders',
   },
 ];

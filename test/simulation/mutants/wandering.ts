@@ -18,6 +18,7 @@ export const wanderingMutants: readonly Mutant[] = [
     find: '(!isGoing(own) && isEarlier(each, own))',
     replace: '(isGoing(own) && isEarlier(each, own))',
     caughtBy: 'wandering',
+    alone: true,
   },
   {
     name: 'writes the Works that lose objects before those that gain them',
@@ -26,5 +27,6 @@ export const wanderingMutants: readonly Mutant[] = [
     find: '[sure, made, changed, taken, told]',
     replace: '[sure, taken, changed, made, told]',
     caughtBy: 'wandering',
+    alone: true,
   },
 ];
