@@ -34,7 +34,7 @@ export interface HubPlacement {
   readonly conditions: readonly Condition[];
   readonly observedResourceIndex: string;
   /** An object that it selects, or that matches what it selects, and that is not built yet: as long as its status says so, nothing of it moves. */
-  readonly unbuilt?: NotSupported;
+  readonly unsupported?: NotSupported;
   /** Only of placements with a source, whose GitRepo sums them up. */
   readonly rollout?: Omit<RolloutState, 'partitions'>;
   /** It is deleted with `--cascade=orphan`. Garbage collection removes that finalizer soon, so it is remembered. */
@@ -52,7 +52,7 @@ export const placementSource = (resource: Resource): Source<HubPlacement> => ({
   resource,
   project(object, old) {
     const { metadata, spec, status } = object as Placement;
-    const unbuilt = notSupportedIn(status?.holds, resource);
+    const unsupported = notSupportedIn(status?.holds, resource);
     const wasOrphaned = old?.isOrphaned === true && old.metadata.uid === metadata.uid;
     return {
       metadata: only(
@@ -67,7 +67,7 @@ export const placementSource = (resource: Resource): Source<HubPlacement> => ({
       spec: spec as PlacementSpec,
       conditions: status?.conditions ?? [],
       observedResourceIndex: status?.observedResourceIndex ?? '',
-      ...(unbuilt === undefined ? {} : { unbuilt }),
+      ...(unsupported === undefined ? {} : { unsupported }),
       ...(spec?.source === undefined || status?.rollout === undefined ? {} : { rollout: counted(status.rollout) }),
       ...(wasOrphaned || metadata.finalizers?.includes(ORPHAN) ? { isOrphaned: true as const } : {}),
     };

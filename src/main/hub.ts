@@ -7,7 +7,7 @@ import { systemRandom } from '../base/random.ts';
 import { type ConnectOptions, connect } from '../cli/connect.ts';
 import { createIfAbsent } from '../cli/create-if-absent.ts';
 import { createLiveCatalogue } from '../client/live-catalogue.ts';
-import { besideDisk } from '../runtime/deps.ts';
+import { diskAwareScheduling } from '../runtime/deps.ts';
 import { counted } from './counted.ts';
 import { evictionsSince } from './evictions-since.ts';
 import { type GitFlags, gitOf } from './git-flags.ts';
@@ -85,7 +85,7 @@ export async function hub(options: HubCommandOptions): Promise<void> {
           random: systemRandom,
           servers: { hub: counted(transport, 'hub', metrics) },
           catalogues: { hub: catalogue },
-          ...besideDisk(),
+          ...diskAwareScheduling(),
           log,
         },
         {

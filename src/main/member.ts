@@ -11,7 +11,7 @@ import type { Connection } from '../client/connection.ts';
 import { createLiveCatalogue } from '../client/live-catalogue.ts';
 import { followOwnServer, type OwnServerOptions } from '../member/heartbeat/own-server.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
-import { besideDisk } from '../runtime/deps.ts';
+import { diskAwareScheduling } from '../runtime/deps.ts';
 import { type Agent, runAgent } from './agent.ts';
 import { agentNeeds } from './agent-parts.ts';
 import { counted } from './counted.ts';
@@ -95,7 +95,7 @@ export async function member(options: MemberCommandOptions): Promise<void> {
       ...parts,
       log,
       servers,
-      ...besideDisk(),
+      ...diskAwareScheduling(),
     },
     { cluster: options.name, probe, server, metrics, isRemote: true, ...(provider === undefined ? {} : { provider }) },
   );

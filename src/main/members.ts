@@ -14,7 +14,7 @@ import { systemRandom } from '../base/random.ts';
 import { createGate } from '../client/gate.ts';
 import type { OwnServer } from '../member/heartbeat/own-server.ts';
 import { transportProbe } from '../member/heartbeat/probe.ts';
-import { besideDisk, type Log } from '../runtime/deps.ts';
+import { diskAwareScheduling, type Log } from '../runtime/deps.ts';
 import type { Pretend } from '../sim/pretend/start.ts';
 import { type Pace, runAgent } from './agent.ts';
 import { counted } from './counted.ts';
@@ -71,7 +71,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
   const { fleet, servers, hubFor, endpointOf, log, metrics } = options;
   const parts: { stop(): Promise<void> }[] = [];
   const shared = { clock: wallClock, random: systemRandom, log };
-  const pacing = besideDisk();
+  const pacing = diskAwareScheduling();
   const gate = createGate(AGENTS_STARTING);
   const pace: Pace = async (run) => {
     const leave = await gate.enter(new AbortController().signal, () => new Error('never'));

@@ -11,7 +11,7 @@ import { wallClock } from '../base/clock.ts';
 import { messageOf, UserError } from '../base/errors.ts';
 import { systemRandom } from '../base/random.ts';
 import { shellWord } from '../base/shell.ts';
-import { besideDisk } from '../runtime/deps.ts';
+import { diskAwareScheduling } from '../runtime/deps.ts';
 import type { Manager } from '../runtime/manager.ts';
 import { counted } from './counted.ts';
 import { type Embedded, type EmbeddedOptions, HOST, HUB, kubeconfigFile, openEmbedded, openness } from './embedded.ts';
@@ -95,7 +95,7 @@ export async function up(options: UpOptions): Promise<void> {
       random: systemRandom,
       servers: { hub: counted(admin, 'hub', metrics) },
       catalogues: { hub: hub.catalogue },
-      ...besideDisk(),
+      ...diskAwareScheduling(),
     },
     {
       ...membershipOf(options),

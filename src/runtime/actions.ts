@@ -43,7 +43,7 @@ export const patchByOperations = (of: Seen, operations: readonly JsonOperation[]
  * Changes nothing, and fails unless the object is still as it was seen. Before a step that rests on it: two leaders may both believe that
  * they lead, and what one of them saw may long be over.
  */
-export const ascertain = (of: Seen, because: string): Action => patch(of, {}, because);
+export const assertUnchanged = (of: Seen, because: string): Action => patch(of, {}, because);
 
 export const patchStatus = (of: Seen, status: object, because: string): Action => ({
   do: 'patch',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { afterDisk, oneATurn } from './deps.ts';
+import { afterDisk, spreadOverTurns } from './deps.ts';
 
 test('those who let others go first in one turn go on in one turn, after what was ready then', async () => {
   const after = afterDisk();
@@ -25,7 +25,7 @@ test('those who let others go first in one turn go on in one turn, after what wa
 });
 
 test('what nobody waits for goes on one by one, with a turn of the loop between two', async () => {
-  const inTurn = oneATurn();
+  const inTurn = spreadOverTurns();
   const happened: string[] = [];
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
   for (const name of ['a', 'b']) inTurn(() => happened.push(name));
@@ -44,7 +44,7 @@ test('what nobody waits for goes on one by one, with a turn of the loop between 
 });
 
 test('of many several go on together', async () => {
-  const inTurn = oneATurn();
+  const inTurn = spreadOverTurns();
   let count = 0;
   for (let i = 0; i < 800; i++) inTurn(() => count++);
   await new Promise((resolve) => setImmediate(resolve));

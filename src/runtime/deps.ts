@@ -25,11 +25,11 @@ export interface Deps {
    * Runs something after all that is ready to run, so that what was just written is on its way to the disk before anybody looks at it again.
    * Where nothing takes time, as in a simulated world, a microtask, unless told.
    */
-  readonly afterOthers?: (run: () => void) => void;
+  readonly yieldToOthers?: (run: () => void) => void;
   /** Runs something in the next turn of the event loop. Where time stands still while something runs, there is nothing to tell apart. */
   readonly nextTurn?: (run: () => void) => void;
   /** Runs what nobody waits for, so that what somebody waits for can come in between. At once unless told. */
-  readonly oneATurn?: (run: () => void) => void;
+  readonly spreadOverTurns?: (run: () => void) => void;
 }
 
 /**
@@ -55,7 +55,7 @@ export function afterDisk(): (run: () => void) => void {
  * One in each turn of the event loop. A write that has reached the disk meanwhile is heard of after the next of them, not after the last. Of many
  * several go together, and so do their own writes.
  */
-export function oneATurn(): (run: () => void) => void {
+export function spreadOverTurns(): (run: () => void) => void {
   const line = new Fifo<() => void>();
   let isMoving = false;
   const move = () => {
@@ -76,9 +76,9 @@ export function oneATurn(): (run: () => void) => void {
 const SHARE = 1 / 8;
 
 /** For a process with a disk. */
-export const besideDisk = (): Required<Pick<Deps, 'afterOthers' | 'oneATurn' | 'nextTurn'>> => ({
-  afterOthers: afterDisk(),
-  oneATurn: oneATurn(),
+export const diskAwareScheduling = (): Required<Pick<Deps, 'yieldToOthers' | 'spreadOverTurns' | 'nextTurn'>> => ({
+  yieldToOthers: afterDisk(),
+  spreadOverTurns: spreadOverTurns(),
   nextTurn: setImmediate,
 });
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createEchoes } from './echoes.ts';
+import { createOwnWrites } from './echoes.ts';
 
 function aWrite() {
-  const echoes = createEchoes<string>();
+  const echoes = createOwnWrites<string>();
   let wakes = 0;
   const end = echoes.begin('a place', 'me', () => wakes++);
   const hear = (revision: string | undefined, place = 'a place') =>
@@ -49,7 +49,7 @@ test('of several writes to one place each is woken exactly by what was not its o
       fc.constantFrom('1', '2', undefined),
       fc.constantFrom('2', '3', undefined),
       (heard, first, second) => {
-        const echoes = createEchoes<string>();
+        const echoes = createOwnWrites<string>();
         const woken: string[] = [];
         const ends = ['a', 'b'].map((writer) => echoes.begin('p', writer, () => woken.push(writer)));
         for (const revision of heard) for (const writer of ['a', 'b']) echoes.keeps('p', revision, (w) => w === writer);

@@ -4,7 +4,7 @@
 /** Ends the write: with the revision of its answer, or with undefined if there is none. */
 export type EndWrite = (revision: string | undefined) => void;
 
-export interface Echoes<Writer> {
+export interface OwnWrites<Writer> {
   /** `wake` is called at the end if anything was kept that was not this write. */
   begin(place: string, writer: Writer, wake: () => void): EndWrite;
   /** True = kept: the writer need not be woken now. An object that is gone (undefined) is nobody's echo. */
@@ -16,7 +16,7 @@ interface Write<Writer> {
   readonly heard: Set<string>;
 }
 
-export function createEchoes<Writer>(): Echoes<Writer> {
+export function createOwnWrites<Writer>(): OwnWrites<Writer> {
   const underWay = new Map<string, Set<Write<Writer>>>();
   return {
     begin(place, writer, wake) {

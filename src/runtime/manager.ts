@@ -14,7 +14,7 @@ import { createObjectCache } from './content.ts';
 import type { Controller, Projected, See, ServerName, Source, WatchRule, Worker } from './controller.ts';
 import { createDemand } from './demand.ts';
 import type { Deps } from './deps.ts';
-import { createEchoes } from './echoes.ts';
+import { createOwnWrites } from './echoes.ts';
 import { createRecorder } from './events.ts';
 import { createFeeds, type Feed } from './feeds.ts';
 import type { ManagerState } from './manager-state.ts';
@@ -131,7 +131,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   }
   /** The pass that a change comes from. It looks again anyway. */
   let author: Author | undefined;
-  const echoes = createEchoes<Author>();
+  const echoes = createOwnWrites<Author>();
   /** What is being told to whom it concerns. */
   let news: { readonly place: string; readonly revision: string | undefined } | undefined;
   /** Promises of ours that `stop` waits for. */
@@ -156,7 +156,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
         pace,
         workers,
         run: (key) => pass(each, key),
-        ...(deps.afterOthers === undefined ? {} : { afterOthers: deps.afterOthers }),
+        ...(deps.yieldToOthers === undefined ? {} : { yieldToOthers: deps.yieldToOthers }),
       }),
       feeds: [...new Set(needed)],
       see: createSee(controller, feeds, presence.returns),

@@ -29,7 +29,7 @@ import { type Performed, perform } from './perform.ts';
 import { type Place, placeText } from './place.ts';
 import type { Next } from './queue.ts';
 import type { Running } from './running.ts';
-import { createWholes, FIRST_LIST, type Wholes } from './wholes.ts';
+import { createFullObjects, FIRST_LIST, type FullObjects } from './wholes.ts';
 
 export interface PassOptions {
   readonly deps: Deps;
@@ -71,7 +71,7 @@ interface Looked {
 interface Working {
   readonly controller: Worker;
   readonly see: See;
-  readonly wholes: Wholes;
+  readonly wholes: FullObjects;
 }
 
 interface Report {
@@ -156,7 +156,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
   /** One look, as often as it needs to see more; undefined = not ours. */
   async function look(of: Running, key: string): Promise<Looked | undefined> {
     const { controller } = of;
-    const wholes = createWholes(
+    const wholes = createFullObjects(
       feeds,
       contents,
       isWorker(controller) ? (text) => of.dependents.add(key, text) : undefined,
@@ -194,7 +194,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
   }
 
   const openFor =
-    (wholes: Wholes) =>
+    (wholes: FullObjects) =>
     (source: Source): Feed => {
       if (feeds.opened(source) === undefined) metrics.watches(1);
       const feed = feeds.open(source);
@@ -203,7 +203,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
     };
 
   /** What wakes this key from now on. */
-  function note(of: Running, key: string, wholes: Wholes): void {
+  function note(of: Running, key: string, wholes: FullObjects): void {
     of.dependents.set(key, wholes.used);
     demand.set(`${of.controller.name} ${key}`, wholes.read);
   }

@@ -51,7 +51,7 @@ interface Setup {
   look?(place: Place): Promise<KubeObject | null>;
   mayWrite?(): boolean;
   readonly sideBySide?: number;
-  afterOthers?(run: () => void): void;
+  yieldToOthers?(run: () => void): void;
 }
 
 const nameOf = (request: Request) => request.at.name ?? ('object' in request ? request.object.metadata.name : '') ?? '';
@@ -84,7 +84,7 @@ async function performing(steps: readonly (readonly Action[])[], setup: Setup = 
       random: seededRandom(1),
       servers: { hub: transport },
       log: silentLog,
-      ...(setup.afterOthers === undefined ? {} : { afterOthers: setup.afterOthers }),
+      ...(setup.yieldToOthers === undefined ? {} : { yieldToOthers: setup.yieldToOthers }),
     },
     feeds: {
       fold: (_on, _resource, each) => folded.push(`fold ${each.metadata.name} ${each.metadata.resourceVersion}`),
@@ -133,7 +133,7 @@ describe('performing', () => {
           heard.push(nameOf(request));
           return object(nameOf(request), revision === undefined ? {} : { resourceVersion: revision });
         },
-        afterOthers(others) {
+        yieldToOthers(others) {
           heard.push('others');
           others();
         },

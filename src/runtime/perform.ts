@@ -87,11 +87,11 @@ const isReport = (action: Action): boolean =>
   (action.do === 'patch' || action.do === 'json-patch') && action.subresource === 'status';
 
 /** Whoever waits for what was written goes before the report on it: first they look, then what they write is on its way to the disk. */
-async function othersActed({ afterOthers, oneATurn }: Deps): Promise<void> {
-  if (afterOthers === undefined) return;
-  await new Promise<void>(afterOthers);
-  await new Promise<void>(afterOthers);
-  if (oneATurn !== undefined) await new Promise<void>(oneATurn);
+async function othersActed({ yieldToOthers, spreadOverTurns }: Deps): Promise<void> {
+  if (yieldToOthers === undefined) return;
+  await new Promise<void>(yieldToOthers);
+  await new Promise<void>(yieldToOthers);
+  if (spreadOverTurns !== undefined) await new Promise<void>(spreadOverTurns);
 }
 
 /** True when the server has something else now than before. */

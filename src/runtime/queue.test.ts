@@ -23,7 +23,7 @@ interface Bench {
 }
 
 function bench(
-  options: Pick<Partial<QueueOptions>, 'workers' | 'afterOthers'> & { run?(key: string): Promise<Next> } = {},
+  options: Pick<Partial<QueueOptions>, 'workers' | 'yieldToOthers'> & { run?(key: string): Promise<Next> } = {},
 ): Bench {
   const clock = testClock();
   const began: string[] = [];
@@ -36,7 +36,7 @@ function bench(
     random: seededRandom(1),
     pace: createPace(clock),
     workers: options.workers ?? 1,
-    ...(options.afterOthers === undefined ? {} : { afterOthers: options.afterOthers }),
+    ...(options.yieldToOthers === undefined ? {} : { yieldToOthers: options.yieldToOthers }),
     async run(key) {
       began.push(key);
       owed.delete(key);
@@ -223,7 +223,7 @@ describe('a queue', () => {
 
   test('lets the others go first when a key has more to do, unless it is told to go on at once', async () => {
     const later: (() => void)[] = [];
-    const { queue, began, end } = bench({ afterOthers: (run) => later.push(run) });
+    const { queue, began, end } = bench({ yieldToOthers: (run) => later.push(run) });
     for (const key of ['a', 'b']) queue.add(key, 'fresh');
     await ticks();
     await end('a', { next: 'more' });

@@ -28,7 +28,7 @@ export interface QueueOptions {
   /** Never rejects. */
   run(key: string): Promise<Next>;
   /** A key that has just run lets the others go first. */
-  readonly afterOthers?: (run: () => void) => void;
+  readonly yieldToOthers?: (run: () => void) => void;
   readonly backOff?: BackOff;
   readonly slowly?: BackOff;
 }
@@ -83,7 +83,7 @@ const FAILURES_BEFORE_QUIET = 4;
 const QUIET_MS = 1000;
 
 export function createQueue(options: QueueOptions): Queue {
-  const { clock, random, pace, workers, backOff = BACK_OFF, slowly = SLOWLY, afterOthers = queueMicrotask } = options;
+  const { clock, random, pace, workers, backOff = BACK_OFF, slowly = SLOWLY, yieldToOthers = queueMicrotask } = options;
   const entries = new Map<string, Entry>();
   const lines = createLines<{ readonly entry: Entry; readonly run: number }>(
     clock,
@@ -204,7 +204,7 @@ export function createQueue(options: QueueOptions): Queue {
     const isHurry = next === 'more' || next === 'again';
     if (isHurry && (++entry.hurries <= MOST_HURRIES || hasNews) && notBefore <= now) {
       if (entry.hurries > MOST_HURRIES) entry.quietUntil = now + QUIET_MS;
-      enqueue(entry, 'fresh', atOnce ? undefined : afterOthers);
+      enqueue(entry, 'fresh', atOnce ? undefined : yieldToOthers);
       return;
     }
     entry.failures++;

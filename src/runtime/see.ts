@@ -4,10 +4,10 @@ import { InvariantError } from '../base/errors.ts';
 import { keyOf } from './cache.ts';
 import type { Controller, Failure, Part, Projected, See, Source } from './controller.ts';
 import type { Feed, Feeds } from './feeds.ts';
-import { FIRST_LIST, namespacePart, WHOLE_COLLECTION, type Wholes } from './wholes.ts';
+import { FIRST_LIST, type FullObjects, namespacePart, WHOLE_COLLECTION } from './wholes.ts';
 
 /** Makes the view of one controller at one moment. Without `wholes` (in toKeys) no whole object is known. */
-export type SeeAt = (now: number, wholes?: Wholes, failure?: Failure) => See;
+export type SeeAt = (now: number, wholes?: FullObjects, failure?: Failure) => See;
 
 export function createSee(
   controller: Pick<Controller, 'name' | 'watches'>,
@@ -40,7 +40,11 @@ export function createSee(
       return { message: state.lastError, reason: state.lastReason ?? 'other' };
     },
   };
-  const among = <T extends Projected>(source: Source<T>, part: Part, wholes?: Wholes): readonly T[] | undefined => {
+  const among = <T extends Projected>(
+    source: Source<T>,
+    part: Part,
+    wholes?: FullObjects,
+  ): readonly T[] | undefined => {
     const feed = feeds.opened(source as Source);
     if (feed === undefined) return undefined;
     const { cache } = feed;

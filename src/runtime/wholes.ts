@@ -9,7 +9,7 @@ import { type Place, placeText } from './place.ts';
 import { byRevision } from './revision.ts';
 
 /** What one pass has fetched. It keeps an object from being pushed out between the get and the decision. */
-export interface Wholes {
+export interface FullObjects {
   /** Texts of the places, and of the parts of collections, that the last look touched. */
   readonly used: ReadonlySet<string>;
   /** Collections on demand that the last look touched. */
@@ -37,7 +37,7 @@ const placeOf = ({ on, resource, namespace, name }: WholeRef): Place => ({
 });
 
 /** `onUse` hears of every place at once: for a pass that takes time, in which what it has read may change. */
-export function createWholes(feeds: Feeds, contents: ObjectCache, onUse?: (text: string) => void): Wholes {
+export function createFullObjects(feeds: Feeds, contents: ObjectCache, onUse?: (text: string) => void): FullObjects {
   const held = new Map<string, KubeObject | null>();
   const refusals = new Map<string, ApiError>();
   const used = new Set<string>();

@@ -34,12 +34,12 @@ export function holdsOf({ dependsOn, others, refOf }: DependenciesInput): (clust
   return (cluster) => {
     for (const { accepted, found, ref } of resolved) {
       const placed = found.filter((each) => each.stateOn(cluster) !== undefined);
-      if (placed.length === 0) return holdOn(cluster, found[0]?.ref ?? ref, {}, 'place it on this cluster too');
+      if (placed.length === 0) return holdFor(cluster, found[0]?.ref ?? ref, {}, 'place it on this cluster too');
       for (const each of placed) {
         const state = each.stateOn(cluster) as RolloutWord;
         if (accepted.includes(state)) continue;
         const advice = `flotilla why placement/${each.ref.name} --cluster ${cluster}`;
-        return holdOn(cluster, each.ref, { state, accepted: accepted.join(' or ') }, advice);
+        return holdFor(cluster, each.ref, { state, accepted: accepted.join(' or ') }, advice);
       }
     }
     return undefined;
@@ -51,7 +51,7 @@ const matches = ({ name = '', selector }: PlacementDependency, { ref, labels }: 
   (name === '' || ref.name === name) &&
   (selector === undefined || compileLabelSelector(selector).matches(labels));
 
-const holdOn = (cluster: string, on: ObjectRef, facts: Hold['facts'], next: string): Hold => ({
+const holdFor = (cluster: string, on: ObjectRef, facts: Hold['facts'], next: string): Hold => ({
   code: 'DependencyNotReady',
   subject: { group: memberCluster.group, kind: memberCluster.kind, name: cluster },
   on,

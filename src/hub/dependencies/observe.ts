@@ -35,14 +35,14 @@ export function observeDependencies(
     : see.all(family.placements, namespace);
   const { group, kind } = family.placement;
   const within = namespace === undefined ? {} : { namespace };
-  const holdOn = holdsOf({
+  const holdFor = holdsOf({
     dependsOn,
     others: others
       .filter(({ metadata }) => metadata.name !== name && metadata.deletionTimestamp === undefined)
       .map((each) => factsOf(see, family, each)),
     refOf: (wanted): ObjectRef => ({ group, kind, ...within, name: wanted }),
   });
-  const holds = new Map(bindings.map(({ spec }) => [spec.targetCluster, holdOn(spec.targetCluster)]));
+  const holds = new Map(bindings.map(({ spec }) => [spec.targetCluster, holdFor(spec.targetCluster)]));
   return (cluster) => holds.get(cluster);
 }
 

@@ -9,7 +9,7 @@ import { annotations } from '../../api/names.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { by } from '../../base/compare.ts';
-import { ascertain, patch, patchStatus, remove, seen, tell } from '../../runtime/actions.ts';
+import { assertUnchanged, patch, patchStatus, remove, seen, tell } from '../../runtime/actions.ts';
 import { type Decision, idle, type Source } from '../../runtime/controller.ts';
 import { evictionSource, type HubEviction, isTerminal } from '../eviction-source.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
@@ -76,7 +76,7 @@ export function decide(observed: Observed): Decision {
   return {
     steps: [
       // A stale cache would carry out an eviction that was deleted, or that another leader has finished.
-      [ascertain(seen(evictionSource, eviction), 'makes sure that the eviction is still open')],
+      [assertUnchanged(seen(evictionSource, eviction), 'makes sure that the eviction is still open')],
       ...(allowance.code === 'budget' ? revocations(observed, uid) : []),
       [remove(seen(source, binding), because)],
     ],

@@ -12,7 +12,7 @@ import { conditionOf } from '../../api/next-condition.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import { namespaceResource, RBAC_GROUP, roleBindingResource, roleResource } from '../../api/resources.ts';
 import { canonicalJson } from '../../base/json.ts';
-import { ascertain, create, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { assertUnchanged, create, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
 import {
   adoption,
@@ -181,7 +181,7 @@ function arrange(observed: Observed): Steps {
   const isTaking = observed.namespace !== undefined && isNamesakes(observed.namespace, cluster);
   const asks: Steps =
     isTaking && marking(observed).length === 0
-      ? [[ascertain(seen(memberClusters, cluster), `makes sure that ${cluster.metadata.name} is still there`)]]
+      ? [[assertUnchanged(seen(memberClusters, cluster), `makes sure that ${cluster.metadata.name} is still there`)]]
       : [];
   // One after the other: each needs the namespace, the RoleBinding needs the Role.
   return [...asks, ...wanted.map(({ action }) => [action]), events];

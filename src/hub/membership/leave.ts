@@ -7,7 +7,7 @@ import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { annotations, finalizers, PURGE } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import { formatDuration } from '../../base/duration.ts';
-import { ascertain, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { assertUnchanged, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { isNamesakes, isOurs, isTerminating } from '../members/member-namespace.ts';
 import { hasProfileFinalizer, isOf } from '../profiles/decide.ts';
@@ -46,7 +46,7 @@ export function leave(observed: Observed): Decision {
   if (hasLeft(observed)) return collect(observed, hold, 'its agents have left');
   if (hasNeverReported(observed)) {
     // The cache may be stale: a first report in the meantime fails this write, and the agent is asked to leave.
-    const sure = ascertain(seen(internalMemberClusters, internal), 'makes sure that no agent has reported');
+    const sure = assertUnchanged(seen(internalMemberClusters, internal), 'makes sure that no agent has reported');
     const { steps, ...rest } = collect(observed, hold, 'no agent of it has ever reported');
     return { ...rest, steps: [[sure], ...steps] };
   }

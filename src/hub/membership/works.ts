@@ -1,6 +1,6 @@
 // The Works of a member that leaves: they are let go without their manifests being touched.
 import { by } from '../../base/compare.ts';
-import { ascertain, patch, seen } from '../../runtime/actions.ts';
+import { assertUnchanged, patch, seen } from '../../runtime/actions.ts';
 import type { Action, Source } from '../../runtime/controller.ts';
 import { type HubNamespace, namespaces } from '../sources.ts';
 import { works as workSource } from '../work-source.ts';
@@ -17,7 +17,7 @@ export function releaseWorks(namespace: HubNamespace, works: readonly HeldWork[]
   const held = works.filter(isHeld).toSorted(by((work) => work.metadata.name ?? ''));
   if (held.length === 0) return [];
   return [
-    [ascertain(seen(namespaces, namespace), 'makes sure that the Works are those of this namespace')],
+    [assertUnchanged(seen(namespaces, namespace), 'makes sure that the Works are those of this namespace')],
     held.map((work) =>
       patch(
         seen(workSource as Source<HeldWork>, work),

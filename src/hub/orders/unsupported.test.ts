@@ -128,7 +128,7 @@ describe('objects that are not built yet', () => {
     const kind = placementKinds.cluster;
     expect(notSupportedIn(holds, kind)).toEqual(found);
     const object = { apiVersion: 'x', kind: kind.kind, ...crp, status: { holds } } as KubeObject;
-    expect(placementSource(kind).project?.(object).unbuilt).toEqual(found);
+    expect(placementSource(kind).project?.(object).unsupported).toEqual(found);
   });
 
   test.each([

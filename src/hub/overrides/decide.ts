@@ -30,7 +30,7 @@ export function decide(observed: Observed): Decision {
   const { family, override, snapshots, refusal } = observed;
   const { finalizers: held = [], deletionTimestamp } = override.metadata;
   const isHeld = held.includes(finalizers.overrideCleanup);
-  if (deletionTimestamp !== undefined) return isHeld ? letGo(observed) : idle('it is being deleted');
+  if (deletionTimestamp !== undefined) return isHeld ? cleanUp(observed) : idle('it is being deleted');
   if (refusal !== undefined) return refused(observed, refusal);
   const newest = newestIn(snapshots);
   if (newest !== undefined && deepEqual(newest.spec, override.spec)) return settle(observed, newest);
@@ -75,7 +75,7 @@ function settle(observed: Observed, newest: HubOverrideSnapshot): Decision {
 }
 
 /** Bindings that name its snapshots keep their Works, and move on within their budget. */
-function letGo({ family, override, snapshots }: Observed): Decision {
+function cleanUp({ family, override, snapshots }: Observed): Decision {
   const left = snapshots.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (left.length > 0) {
     const because = `deletes ${left.length} snapshots`;

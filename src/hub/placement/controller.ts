@@ -42,8 +42,8 @@ import { type Changes, createChanges, defaultThrottle, type Throttle } from '../
 import {
   createSelectionCache,
   isMissing,
-  lookAt,
   type Missing,
+  resolveSelection,
   type Selected,
   type SelectionCache,
 } from '../revisions/looking.ts';
@@ -134,7 +134,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const changed = family.statusMirrors && namespaceChange(placement, previous, copies);
     const selected: Selected | Missing =
       changed === undefined
-        ? lookAt(see, `${prefix}${key}`, placement, looking)
+        ? resolveSelection(see, `${prefix}${key}`, placement, looking)
         : { state: 'invalid', message: changed };
     if (isMissing(selected)) return selected;
     const mirror = changed === undefined ? mirrorOf(see, key, placement, copies) : undefined;
@@ -157,7 +157,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const pending = pendingOf(key, selected, latest, see.now);
     return {
       selected,
-      notSupported: unbuiltIn(placement, selected),
+      notSupported: unsupportedIn(placement, selected),
       ...(pending === undefined ? {} : { pending }),
       ...(delivered === undefined ? {} : { delivered }),
       ...(orders === undefined ? {} : { orders }),
@@ -362,8 +362,8 @@ function commonSnapshot({ bindings, resourceSnapshots }: DeliveredInput): HubRes
 // ---- members
 
 /** What cannot be looked at now may still be selected: what was found last counts until it can. */
-function unbuiltIn(placement: HubPlacement, selected: Selected): readonly NotSupported[] {
-  const last = selected.state === 'pending' && placement.unbuilt !== undefined ? [placement.unbuilt] : [];
+function unsupportedIn(placement: HubPlacement, selected: Selected): readonly NotSupported[] {
+  const last = selected.state === 'pending' && placement.unsupported !== undefined ? [placement.unsupported] : [];
   return [...notSupported(placement), ...last];
 }
 

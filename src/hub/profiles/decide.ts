@@ -12,7 +12,7 @@ import { conditionOf, type Finding, nextCondition } from '../../api/next-conditi
 import { apiVersionOf } from '../../api/object.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { threeWayPatch } from '../../base/three-way-merge.ts';
-import { ascertain, create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
+import { assertUnchanged, create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { isNamesakes, ownerReference } from '../members/member-namespace.ts';
 import { memberClusters } from '../sources.ts';
@@ -101,7 +101,7 @@ function corrections(cluster: MemberCluster, profile: HubProfile): Steps {
   };
   const correction = patch(seen(clusterProfiles, profile), merge, `restores ClusterProfile ${name}`);
   // With a stale cache the profile may be that of a newer member of this name.
-  const sure = ascertain(seen(memberClusters, cluster), `makes sure that ${name} still exists`);
+  const sure = assertUnchanged(seen(memberClusters, cluster), `makes sure that ${name} still exists`);
   return isOwned ? [[correction]] : [[sure], [correction]];
 }
 

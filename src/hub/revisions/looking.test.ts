@@ -9,7 +9,7 @@ import type { Part, Projected, See, Source } from '../../runtime/controller.ts';
 import { clusterFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { contentOf } from './content.ts';
-import { createSelectionCache, isMissing, lookAt } from './looking.ts';
+import { createSelectionCache, isMissing, resolveSelection } from './looking.ts';
 import { type Candidate, createPropagation, type PropagationSettings } from './propagation.ts';
 import { createWatchPlan } from './watch-plan.ts';
 
@@ -73,7 +73,7 @@ const lookingWith = (contents = createSelectionCache()) => ({
 test('what did not change is not selected, stripped or hashed again; what did is', () => {
   const { see, asked, change } = world();
   const looking = lookingWith();
-  const look = (of = placement()) => lookAt(see, 'web', of, looking);
+  const look = (of = placement()) => resolveSelection(see, 'web', of, looking);
   const first = look();
   expect(first).toMatchObject({ state: 'selected', content: { resources: { length: COUNT + 1 } } });
   expect(look()).toBe(first);
@@ -108,7 +108,8 @@ test('other content of the same objects is not selected again; other labels are'
       },
     },
   };
-  const look = () => lookAt(see, 'web', placement(), counting) as { content: { objects: readonly KubeObject[] } };
+  const look = () =>
+    resolveSelection(see, 'web', placement(), counting) as { content: { objects: readonly KubeObject[] } };
   const content = (index: number) => look().content.objects.find(({ metadata }) => metadata.name === `m${index}`)?.data;
   expect(content(7)).toEqual({ version: '1' });
   expect(selections).toBe(1);
@@ -123,15 +124,15 @@ test('other content of the same objects is not selected again; other labels are'
 test('of what was looked at longest ago nothing is kept, if that is too much', () => {
   const { see } = world();
   const measured = lookingWith();
-  const { content } = lookAt(see, 'any', placement(), measured) as { content: { bytes: number } };
+  const { content } = resolveSelection(see, 'any', placement(), measured) as { content: { bytes: number } };
   const contents = createSelectionCache(2 * content.bytes);
   const looking = lookingWith(contents);
-  const first = lookAt(see, 'a', placement(), looking);
-  lookAt(see, 'b', placement(), looking);
-  expect(lookAt(see, 'a', placement(), looking)).toBe(first);
-  lookAt(see, 'c', placement(), looking);
+  const first = resolveSelection(see, 'a', placement(), looking);
+  resolveSelection(see, 'b', placement(), looking);
+  expect(resolveSelection(see, 'a', placement(), looking)).toBe(first);
+  resolveSelection(see, 'c', placement(), looking);
   expect(contents.size).toBe(2);
-  expect(lookAt(see, 'a', placement(), looking)).toBe(first);
+  expect(resolveSelection(see, 'a', placement(), looking)).toBe(first);
   expect(contents.get('b')).toBeUndefined();
   for (const reader of ['a', 'b', 'c']) contents.delete(reader);
   expect(contents.size).toBe(0);
@@ -166,10 +167,10 @@ test('a placement that begins to track Jobs is looked at anew', () => {
     ...placement(),
     metadata: { name: 'web', annotations: { [annotations.trackAvailability]: 'true' } },
   };
-  const first = lookAt(see, 'web', placement(), looking);
-  const second = lookAt(see, 'web', asked, looking);
+  const first = resolveSelection(see, 'web', placement(), looking);
+  const second = resolveSelection(see, 'web', asked, looking);
   expect(second).not.toBe(first);
-  expect(lookAt(see, 'web', asked, looking)).toBe(second);
+  expect(resolveSelection(see, 'web', asked, looking)).toBe(second);
 });
 
 describe('while an API server behind the hub does not answer, and nobody knows which kinds it has', () => {
@@ -214,7 +215,7 @@ describe('while an API server behind the hub does not answer, and nobody knows w
     };
     const base = lookingWith();
     const looking = { ...base, propagation: createPropagation(settings), catalogue: { ...base.catalogue, unknown } };
-    const again = () => lookAt(seeing, 'web', placement(), looking);
+    const again = () => resolveSelection(seeing, 'web', placement(), looking);
     for (let round = 0; round < 5; round++) {
       const found = again();
       if (!isMissing(found)) return { found, again, fetched, snapshots };

@@ -78,7 +78,7 @@ const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a === b || (a.length === b.length && a.every((item, index) => item === b[index]));
 
 /** `reader` names the placement among all that look. `isLive`: what there is is asked of the server, since a watch may be behind. */
-export function lookAt(
+export function resolveSelection(
   see: See,
   reader: string,
   placement: HubPlacement,

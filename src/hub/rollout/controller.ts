@@ -42,7 +42,9 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
         source: family.placements,
         // Its status changes all the time, and is our business only when something turns out not to be built yet, or no longer.
         toKeys: (item, see, old) => [
-          ...(old !== undefined && isSameSpec(item, old) && (item.unbuilt === undefined) === (old.unbuilt === undefined)
+          ...(old !== undefined &&
+          isSameSpec(item, old) &&
+          (item.unsupported === undefined) === (old.unsupported === undefined)
             ? []
             : [ownKey(item)]),
           ...(deepEqual(item.metadata.labels, old?.metadata.labels)
@@ -97,7 +99,7 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
         newest && observeOrders(see, { family, placement, snapshot: newest.metadata.name ?? '', for: 'moves' });
       if (isNeed(orders)) return orders;
       // What it selects now, and no snapshot has, only its own controller knows.
-      const unbuilt = notSupported(placement)[0] ?? placement.unbuilt;
+      const unsupported = notSupported(placement)[0] ?? placement.unsupported;
       const heldOn = observeDependencies(see, family, placement, bindings);
       return {
         family,
@@ -106,7 +108,7 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
         ...(heldOn === undefined ? {} : { heldOn }),
         newest,
         orders,
-        ...(unbuilt === undefined ? {} : { unbuilt }),
+        ...(unsupported === undefined ? {} : { unsupported }),
         policySnapshot: see.by(family.policySnapshots, 'placement', key).find(isLatest),
         member(cluster) {
           const member = see.get(memberClusters, cluster);

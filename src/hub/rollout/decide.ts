@@ -4,7 +4,7 @@ import type { Hold } from '../../api/hold.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { PlacementEventReason } from '../../api/placement.ts';
 import { InvariantError } from '../../base/errors.ts';
-import { ascertain, patch, refTo, seen, tell as tellOf } from '../../runtime/actions.ts';
+import { assertUnchanged, patch, refTo, seen, tell as tellOf } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import { bindingSentence } from '../bindings/binding-sentences.ts';
 import { isLasting } from '../bindings/lasting-failure.ts';
@@ -29,7 +29,7 @@ export interface Observed {
   readonly orders: Orders | undefined;
   readonly policySnapshot: HubPolicySnapshot | undefined;
   /** What it uses that is not built yet: then nothing moves. */
-  readonly unbuilt?: NotSupported;
+  readonly unsupported?: NotSupported;
   member(cluster: string): MemberFacts | undefined;
   readonly groups: readonly ClusterGroupFacts[] | undefined;
   /** What a cluster waits for of other placements; absent = it depends on none. */
@@ -46,9 +46,9 @@ const STARTED = 'RolloutStarted';
 export function decide(observed: Observed): Decision {
   const { family, placement, bindings, newest, orders, now } = observed;
   checkLive(bindings);
-  if (observed.unbuilt !== undefined) {
-    const hold = notSupportedHold(refTo(family.placement, placement), observed.unbuilt);
-    return idle(`${observed.unbuilt.what} is not supported yet`, { holds: [hold] });
+  if (observed.unsupported !== undefined) {
+    const hold = notSupportedHold(refTo(family.placement, placement), observed.unsupported);
+    return idle(`${observed.unsupported.what} is not supported yet`, { holds: [hold] });
   }
   const pushed = pushStrategy(observed);
   if (pushed.length > 0) {
@@ -74,7 +74,7 @@ export function decide(observed: Observed): Decision {
       order: (binding) => orderOf(orders, binding),
       messages: MESSAGES,
       // A stale cache would move clusters back to what was the newest once.
-      guard: ascertain(seen(family.resourceSnapshots, newest), `makes sure that ${snapshot} is the newest`),
+      guard: assertUnchanged(seen(family.resourceSnapshots, newest), `makes sure that ${snapshot} is the newest`),
       guards: 'moves',
       releases: 'with the move',
       now,

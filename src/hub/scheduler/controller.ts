@@ -62,7 +62,7 @@ export function schedulerController(
       ];
       if (unsure.length > 0) return { need: unsure };
       // By its own fields; of what it selects only its own controller knows, and says so in its status.
-      const unbuilt = placement && (notSupported(placement)[0] ?? placement.unbuilt);
+      const unsupported = placement && (notSupported(placement)[0] ?? placement.unsupported);
       const latest = policies.filter(isLatest);
       const groups = groupsIn(see);
       const lacksGroups = groups === undefined && latest.some(({ spec }) => usesGroups(spec.policy));
@@ -72,7 +72,7 @@ export function schedulerController(
         bindings,
         members: see.all(memberClusters),
         leaving: leavingIn(see, beats, bindings),
-        ...(unbuilt === undefined ? {} : { notSupported: unbuilt.what }),
+        ...(unsupported === undefined ? {} : { notSupported: unsupported.what }),
         ...(lacksGroups ? { lacksGroups: true as const } : {}),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         isSettled: settled.has(key),
@@ -101,7 +101,7 @@ const placementRule = ({ placements }: PlacementFamily): WatchRule<HubPlacement>
 });
 
 const facts = (placement: HubPlacement): string =>
-  [lifeOf(placement), placement.metadata.generation, placement.unbuilt !== undefined].join(' ');
+  [lifeOf(placement), placement.metadata.generation, placement.unsupported !== undefined].join(' ');
 
 /** What a run looks at. Nothing of its spec: that is in the policy snapshot. */
 const lifeOf = ({ metadata }: HubPlacement): string =>

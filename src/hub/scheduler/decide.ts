@@ -7,7 +7,7 @@ import { annotations, finalizers, labels } from '../../api/names.ts';
 import { isAbandoning } from '../../api/not-supported.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
-import { ascertain, create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
+import { assertUnchanged, create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import { isLasting } from '../bindings/lasting-failure.ts';
 import { ORPHAN_GRACE_MS } from '../bindings/orphan-grace.ts';
@@ -50,7 +50,7 @@ export const decideFor =
     const unmarked = bindings.filter((binding) => !isMarked(binding));
     if (unmarked.length > 0) return mark(family, placement, unmarked);
     if (placement.metadata.deletionTimestamp !== undefined) {
-      return takeDown(family, placement, bindings);
+      return cleanUp(family, placement, bindings);
     }
     const snapshot = policyIn(observed);
     if (typeof snapshot === 'string') return decision([released], snapshot);
@@ -161,7 +161,7 @@ function endDuplicates({ bindings }: PlacementFamily, duplicates: readonly Dupli
   const survivors = [...new Set(duplicates.map(({ survivor }) => survivor))];
   return [
     survivors.map((survivor) =>
-      ascertain(seen(bindings, survivor), `makes sure that "${survivor.metadata.name}" is still there`),
+      assertUnchanged(seen(bindings, survivor), `makes sure that "${survivor.metadata.name}" is still there`),
     ),
     duplicates.map(({ binding, survivor }) => {
       const because = `"${survivor.metadata.name}" has the orders for "${clusterOf(binding)}", too`;
@@ -175,7 +175,7 @@ function endDuplicates({ bindings }: PlacementFamily, duplicates: readonly Dupli
 
 /** Who is behind would pick and give up clusters by a policy that has been replaced, or for a placement of this name that is gone. */
 const certain = ({ policySnapshots }: PlacementFamily, snapshot: HubPolicySnapshot): Step => [
-  ascertain(seen(policySnapshots, snapshot), 'makes sure that the policy is still this one'),
+  assertUnchanged(seen(policySnapshots, snapshot), 'makes sure that the policy is still this one'),
 ];
 
 const cycleInput = ({ placement, snapshot, members, bindings, now }: Scheduling, numberOfClusters: number) => ({
@@ -249,7 +249,7 @@ function clearAway(family: PlacementFamily, { bindings, now }: Observed, release
 }
 
 /** All bindings are deleted, then let go, then the placement is. They are not waited for: who removes their works holds them. */
-function takeDown(family: PlacementFamily, placement: HubPlacement, bindings: readonly HubBinding[]): Decision {
+function cleanUp(family: PlacementFamily, placement: HubPlacement, bindings: readonly HubBinding[]): Decision {
   const { finalizers: present } = placement.metadata;
   if (!present?.includes(finalizers.schedulerCleanup)) {
     return decision([release(family, bindings)], 'the placement is being deleted, and nothing of it is ours');

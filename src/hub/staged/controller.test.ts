@@ -25,7 +25,7 @@ import {
   observe,
   onRevision,
 } from './run.testing.ts';
-import type { Thought } from './think.ts';
+import type { Evaluation } from './think.ts';
 
 const catalogue: LiveCatalogue = {
   preferred: [],
@@ -52,7 +52,7 @@ const told = (more: Known = new Map()): Known =>
 
 interface Looked {
   readonly asked: readonly string[];
-  readonly thought: Thought | undefined;
+  readonly thought: Evaluation | undefined;
 }
 
 /** One pass. `live`: what the server answers; what is not there does not exist. */

@@ -36,7 +36,7 @@ import {
 } from '../placement-sources.ts';
 import { isNoNews } from '../planners/news.ts';
 import { memberFactsOf } from '../planners/rows.ts';
-import { createSelectionCache, isMissing, lookAt, type Selected } from '../revisions/looking.ts';
+import { createSelectionCache, isMissing, resolveSelection, type Selected } from '../revisions/looking.ts';
 import { observePlaces } from '../revisions/places.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import type { Rendered } from '../revisions/rendered.ts';
@@ -55,8 +55,8 @@ import { decide } from './decide.ts';
 import { noRunMetrics, type RunMetrics } from './metrics.ts';
 import { DEFAULT_STUCK_AFTER_MS, type Observed, type Rest } from './observed.ts';
 import { createRunPace } from './pace.ts';
-import { restsOf, type Thought, think } from './think.ts';
-import { unbuiltIn } from './unbuilt.ts';
+import { type Evaluation, restsOf, think } from './think.ts';
+import { unsupportedIn } from './unsupported.ts';
 
 export interface RunOptions {
   /** Of the hub. */
@@ -77,11 +77,11 @@ export interface RunOptions {
 
 const unsigned = ({ approval: _approval, ...request }: HubApprovalRequest): HubApprovalRequest => request;
 
-type Seen = Observed & { readonly thought?: Thought };
+type Seen = Observed & { readonly thought?: Evaluation };
 /** By `of/name`: what the server said just now; null = there is none. */
 type Sure = Map<string, KubeObject | null>;
 
-const cutsHistory = (thought: Thought): boolean =>
+const cutsHistory = (thought: Evaluation): boolean =>
   thought.state === 'captures' && thought.steps.some((step) => step.some((action) => action.do === 'delete'));
 
 const textOf = ({ of, name }: Rest): string => `${of}/${name}`;
@@ -119,7 +119,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
   }
 
   function seeAt(see: See, key: string, run: HubRun, given: Given): Observed {
-    const { status, sure, selected, places, orders, unbuilt } = given;
+    const { status, sure, selected, places, orders, unsupported } = given;
     const { namespace } = run.metadata;
     const placementKey = placementOfRun(run);
     const one = <T extends Projected>(
@@ -175,7 +175,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       ...(selected === undefined ? {} : { selected }),
       ...(places === undefined ? {} : { places }),
       ...(options.snapshotLimit === undefined ? {} : { snapshotLimit: options.snapshotLimit }),
-      unbuilt,
+      unsupported,
       wasGiven: (binding) => broughtBy(key, run)?.has(binding) ?? false,
       statusDue: due.progress,
       turnDue: due.turn,
@@ -198,10 +198,10 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     let selected: Selected | undefined;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const placement = see.get(family.placements, run.spec.placementName, run.metadata.namespace);
-      const unbuilt = unbuiltIn({ run, placement });
+      const unsupported = unsupportedIn({ run, placement });
       const places = placesAt(see, run, selected);
       if (isNeed(places)) return places;
-      const observed = seeAt(see, key, run, { status, sure, selected, places, orders, unbuilt });
+      const observed = seeAt(see, key, run, { status, sure, selected, places, orders, unsupported });
       const thought = think(observed);
       if (thought.state === 'looks' && observed.placement !== undefined) {
         if (thought.orders !== undefined) {
@@ -216,7 +216,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
           continue;
         }
         lookers.add(key);
-        const found = lookAt(see, `${prefix}${key}`, observed.placement, looking);
+        const found = resolveSelection(see, `${prefix}${key}`, observed.placement, looking);
         if (isMissing(found)) return found;
         selected = found;
         continue;
@@ -266,7 +266,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       selected: undefined,
       places: undefined,
       orders: new Map(),
-      unbuilt: [],
+      unsupported: [],
     });
     const { namespace } = run.metadata;
     const { approvalRequests: source } = family;
@@ -345,7 +345,7 @@ interface Given {
   readonly places: Places | undefined;
   /** By the names of snapshots: what clusters should have with them. */
   readonly orders: ReadonlyMap<string, Orders>;
-  readonly unbuilt: Observed['unbuilt'];
+  readonly unsupported: Observed['unsupported'];
 }
 
 /** It is over, says so of its present generation, and so do its requests: there are many such, and their trees need not be read. */

@@ -16,7 +16,7 @@ function told(action: Action): string {
       return `patch ${action.of.resource.kind} ${action.of.name}`;
     case 'patch': {
       const isSure = Object.keys(action.merge as object).length === 0;
-      return `${isSure ? 'ascertain' : 'patch'} ${action.of.resource.kind} ${action.of.name}${action.subresource === undefined ? '' : ' status'}`;
+      return `${isSure ? 'assertUnchanged' : 'patch'} ${action.of.resource.kind} ${action.of.name}${action.subresource === undefined ? '' : ' status'}`;
     }
     case 'delete':
       return `delete ${action.of.resource.kind} ${action.of.name}`;
@@ -53,9 +53,12 @@ describe('a run', () => {
     ]);
   });
 
-  test('is ascertained before a cluster moves', () => {
+  test('is assertUnchangeded before a cluster moves', () => {
     const observed = recorded();
-    expect(shown(observed)).toEqual([['ascertain ClusterStagedUpdateRun r'], ['patch ClusterResourceBinding web-a']]);
+    expect(shown(observed)).toEqual([
+      ['assertUnchanged ClusterStagedUpdateRun r'],
+      ['patch ClusterResourceBinding web-a'],
+    ]);
     expect(decide(observed).steps[1]).toMatchObject([
       {
         merge: {
@@ -76,7 +79,7 @@ describe('a run', () => {
     const untold = { ...told_, conditions: [{ ...told_.conditions[0], observedGeneration: 1 }] } as typeof told_;
     const observed = recorded({ bindings: [untold, aBinding('b'), aBinding('c')] });
     expect(shown(observed)).toEqual([
-      ['ascertain ClusterStagedUpdateRun r'],
+      ['assertUnchanged ClusterStagedUpdateRun r'],
       ['patch ClusterResourceBinding web-a status'],
     ]);
     expect(decide(observed).steps[1]).toMatchObject([
@@ -113,7 +116,7 @@ describe('a run', () => {
 
   test('moves a cluster and tells its member at once, and says so after that', () => {
     expect(shown(oneIsDone())).toEqual([
-      ['ascertain ClusterStagedUpdateRun r'],
+      ['assertUnchanged ClusterStagedUpdateRun r'],
       ['patch ClusterResourceBinding web-c'],
     ]);
     expect(decide(oneIsDone()).again).toBe('at once');
@@ -123,7 +126,7 @@ describe('a run', () => {
       { ...onRevision('c', '0'), conditions: [] },
     ]);
     const next = [
-      ['ascertain ClusterStagedUpdateRun r'],
+      ['assertUnchanged ClusterStagedUpdateRun r'],
       ['patch ClusterResourceBinding web-c status'],
       ['patch ClusterStagedUpdateRun r status'],
     ];
@@ -135,7 +138,7 @@ describe('a run', () => {
   test('which may not move a cluster says so', () => {
     const refused = { ...oneIsDone(), failure: { message: 'no', reason: 'Forbidden' } };
     expect(shown(refused)).toEqual([
-      ['ascertain ClusterStagedUpdateRun r'],
+      ['assertUnchanged ClusterStagedUpdateRun r'],
       ['patch ClusterResourceBinding web-c'],
       ['patch ClusterStagedUpdateRun r status'],
     ]);

@@ -7,7 +7,7 @@ import { finalizers } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
-import { ascertain, patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { assertUnchanged, patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
 import { carryOut } from '../orders/carry-out.ts';
 import type { Order } from '../orders/order.ts';
@@ -21,11 +21,11 @@ import type { Observed } from './observed.ts';
 import { isTurn } from './pace.ts';
 import { recordedOrders } from './recorded-orders.ts';
 import type { Targets } from './targets.ts';
-import { type Thought, think } from './think.ts';
+import { type Evaluation, think } from './think.ts';
 
 type Steps = readonly (readonly Action[])[];
 
-export function decide(observed: Observed & { readonly thought?: Thought }): Decision {
+export function decide(observed: Observed & { readonly thought?: Evaluation }): Decision {
   const { family, run } = observed;
   if (run.metadata.deletionTimestamp !== undefined) return end(observed);
   const kept = run.metadata.finalizers ?? [];
@@ -185,7 +185,7 @@ function actsOf(observed: Observed, plan: StagedPlan, { placement, updates, remo
     plan: { move: plan.move, remove: plan.remove, started: plan.release },
     order: ({ spec }) => orders(spec.targetCluster) as Order,
     messages: { RolloutStarted: started, RolloutNotStartedYet: '' },
-    guard: ascertain(seen(family.runs, run), 'makes sure that the run is still to go on'),
+    guard: assertUnchanged(seen(family.runs, run), 'makes sure that the run is still to go on'),
     guards: 'everything',
     releases: 'after it',
     now,

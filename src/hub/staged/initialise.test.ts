@@ -274,7 +274,7 @@ describe('a run', () => {
   });
 
   test('is told of what is not built yet', () => {
-    expect(initialise(observe({ unbuilt: [{ what: 'x' }] }))).toMatchObject({
+    expect(initialise(observe({ unsupported: [{ what: 'x' }] }))).toMatchObject({
       state: 'waits',
       holds: [{ code: 'NotSupportedYet' }],
     });

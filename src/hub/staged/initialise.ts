@@ -79,7 +79,7 @@ export function initialise(observed: Observed): Initialised {
       : { holds: [], rests: [] };
   const targets = targetsOf(observed, { isFresh: true, allowsFewer: false });
   if (targets.state === 'pending') {
-    const holds = [...unbuiltHolds(observed), targets.hold, ...lacking.holds];
+    const holds = [...unsupportedHolds(observed), targets.hold, ...lacking.holds];
     return wait(holds, [...(targets.rests ?? []), ...lacking.rests]);
   }
   if (targets.applyStrategy !== undefined) draft.appliedStrategy = mutableCopy(targets.applyStrategy);
@@ -110,8 +110,8 @@ export function initialise(observed: Observed): Initialised {
   draft.stagesStatus = mutableCopy(staged.stages);
   draft.deletionStageStatus = deletionStage(targets);
 
-  const unbuilt = unbuiltHolds(observed);
-  if (unbuilt.length > 0) return wait(unbuilt);
+  const unsupported = unsupportedHolds(observed);
+  if (unsupported.length > 0) return wait(unsupported);
   const revision = revisionOf(observed, targets);
   switch (revision.state) {
     case 'looks':
@@ -168,8 +168,8 @@ export function howToStart({ family, run }: Pick<Facts, 'family' | 'run'>): stri
 }
 
 /** What is not built yet and stands in its way. */
-export const unbuiltHolds = ({ family, run, unbuilt }: Observed): readonly Hold[] =>
-  unbuilt.map((each) => notSupportedHold(refTo(family.run, run), each));
+export const unsupportedHolds = ({ family, run, unsupported }: Observed): readonly Hold[] =>
+  unsupported.map((each) => notSupportedHold(refTo(family.run, run), each));
 
 /** Approval tasks of an old strategy may carry a time that means nothing. */
 function withoutStrayTimes(spec: StagedUpdateStrategySpec): Mutable<StagedUpdateStrategySpec> {

@@ -47,7 +47,7 @@ export interface Observed extends Facts {
   /** Bytes of objects in one snapshot. */
   readonly snapshotLimit?: number;
   /** What the placement uses that is not built yet. */
-  readonly unbuilt: readonly NotSupported[];
+  readonly unsupported: readonly NotSupported[];
   /** Whether a binding has had the revision because of this run; absent = as far as the status tells. */
   wasGiven?(binding: string): boolean;
   /** The earliest moment of the next write of the status. */

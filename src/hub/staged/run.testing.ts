@@ -158,7 +158,7 @@ export const observe = (more: Partial<Observed> = {}): Observed => ({
   ordersOf: (snapshot) => ordersFor({ placement: aPlacement(), snapshot }),
   requests: [],
   request: () => undefined,
-  unbuilt: [],
+  unsupported: [],
   statusDue: 0,
   stuckAfterMs: 300_000,
   now: NOW,

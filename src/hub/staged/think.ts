@@ -14,13 +14,21 @@ import { failureCauseOf, isTrue, teller, treeOf } from '../planners/staged-tree.
 import { type HubRun, isBegun, isInitialized, isOver } from '../staged-sources.ts';
 import { unreachableAfterMs } from './annotations.ts';
 import { approvalOf } from './approvals.ts';
-import { asRival, howToStart, type Initialised, initialise, rivalsOf, sayReady, unbuiltHolds } from './initialise.ts';
+import {
+  asRival,
+  howToStart,
+  type Initialised,
+  initialise,
+  rivalsOf,
+  sayReady,
+  unsupportedHolds,
+} from './initialise.ts';
 import type { Observed, Rest } from './observed.ts';
 import { recordedOrders } from './recorded-orders.ts';
 import type { Targets } from './targets.ts';
 import { validate } from './validate.ts';
 
-export type Thought =
+export type Evaluation =
   | { readonly state: 'over'; readonly status: StagedUpdateRunStatus }
   | Exclude<Initialised, { readonly state: 'ready' }>
   /** Something is not known yet; nothing is done meanwhile. */
@@ -34,7 +42,7 @@ export type Thought =
       readonly rests: readonly Rest[];
     };
 
-export function think(observed: Observed): Thought {
+export function think(observed: Observed): Evaluation {
   const { run, status } = observed;
   const { generation } = run.metadata;
   if (status !== undefined && isOver(run))
@@ -47,7 +55,7 @@ export function think(observed: Observed): Thought {
   return goOn(observed, status);
 }
 
-function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
+function goOn(observed: Observed, status: StagedUpdateRunStatus): Evaluation {
   const { now } = observed;
   const { generation } = observed.run.metadata;
   const valid = validate(observed, status);
@@ -63,12 +71,12 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Thought {
     return { state: 'aborted', status: sayReady(observed, tree as StagedUpdateRunStatus), rests: valid.rests };
   }
   // Who is to stop moves nothing anyway.
-  const [unbuilt] = observed.run.spec.state === 'Stop' ? [] : unbuiltHolds(observed);
-  if (unbuilt !== undefined) {
+  const [unsupported] = observed.run.spec.state === 'Stop' ? [] : unsupportedHolds(observed);
+  if (unsupported !== undefined) {
     return {
       state: 'held',
       status: sayReady(observed, treeOf(status, generation) as StagedUpdateRunStatus),
-      hold: unbuilt,
+      hold: unsupported,
     };
   }
   const { targets } = valid;
@@ -169,4 +177,4 @@ const isOlder = ({ metadata: a }: HubRun, { metadata: b }: HubRun): boolean =>
   (byText(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || byText(a.name ?? '', b.name ?? '')) < 0;
 
 /** What a thought for good rests on. */
-export const restsOf = (thought: Thought): readonly Rest[] => ('rests' in thought ? thought.rests : []);
+export const restsOf = (thought: Evaluation): readonly Rest[] => ('rests' in thought ? thought.rests : []);

@@ -12,7 +12,7 @@ import { work } from '../../api/work.ts';
 import { canonicalJson, deepEqual, isObject, type Json } from '../../base/json.ts';
 import type { JsonOperation } from '../../base/json-patch.ts';
 import {
-  ascertain,
+  assertUnchanged,
   create,
   patch,
   patchByOperations,
@@ -173,7 +173,7 @@ function handOver(family: PlacementFamily, survivor: HubBinding, inherited: read
   const because = `"${survivor.metadata.name}" answers for ${inherited.length} Works from now on`;
   const change = { metadata: { labels: { [labels.parentBinding]: survivor.metadata.name } } };
   const held = hasFinalizer(survivor)
-    ? ascertain(seen(family.bindings, survivor), `makes sure that "${survivor.metadata.name}" is still there`)
+    ? assertUnchanged(seen(family.bindings, survivor), `makes sure that "${survivor.metadata.name}" is still there`)
     : addFinalizer(family, survivor);
   return {
     steps: [[held], inherited.map((each) => patch(seen(workSource, each), change, because))],
@@ -296,7 +296,7 @@ function order(observed: Observed, asked: readonly DesiredWork[]): Decision {
   const present = desired.flatMap(({ name }) => byName.get(name) ?? []);
   // Who is behind would make a Work for a binding that is gone, and nobody would ever take it away.
   const sure = writes.some((each) => each.do === 'create')
-    ? [ascertain(seen(observed.family.bindings, binding), 'makes sure that the binding is still there')]
+    ? [assertUnchanged(seen(observed.family.bindings, binding), 'makes sure that the binding is still there')]
     : [];
   // New Works first: an object that moves into one must be named there before the Work it leaves stops naming it.
   const made = writes.filter((each) => each.do === 'create');

@@ -92,7 +92,7 @@ const REFUSALS: Readonly<Partial<Record<ApplyCauseCode, (of: Refusal) => string>
 function adviceOn(failed: Failed): Advice | undefined {
   const { code, by } = failed.cause ?? {};
   const object = objectName(failed);
-  if (failed.condition.type === 'Available') return lookAt(failed);
+  if (failed.condition.type === 'Available') return resolveSelection(failed);
   if (code === 'OwnedByOthers') {
     const owners = by ?? 'its owner';
     return {
@@ -133,7 +133,7 @@ function takeOver(failed: Failed): Advice {
   };
 }
 
-function lookAt(failed: Failed): Advice | undefined {
+function resolveSelection(failed: Failed): Advice | undefined {
   const { kind, namespace, name } = failed;
   const typed = typedName(failed);
   if (typed === undefined) return undefined;

@@ -20,7 +20,7 @@ import { memberFactsOf } from '../../hub/planners/rows.ts';
 import { unreachableAfterMs } from '../../hub/staged/annotations.ts';
 import { decide } from '../../hub/staged/decide.ts';
 import { DEFAULT_STUCK_AFTER_MS, type Observed } from '../../hub/staged/observed.ts';
-import { type Thought, think } from '../../hub/staged/think.ts';
+import { type Evaluation, think } from '../../hub/staged/think.ts';
 import { isOver } from '../../hub/staged-sources.ts';
 import { withoutMarker } from '../plain-text.ts';
 import { labelsAmong, overridingNow } from './overrides-now.ts';
@@ -209,7 +209,7 @@ function observe(ground: ForecastInput, world: ScratchStore, now: number): Obser
     requests,
     request: (name) => requests.find(({ metadata }) => metadata.name === name),
     ...(selected === undefined ? {} : { selected }),
-    unbuilt: placement === undefined ? [] : notSupported(placement),
+    unsupported: placement === undefined ? [] : notSupported(placement),
     // How a revision is split over snapshots does not change what clusters get.
     places: new Map(),
     statusDue: 0,
@@ -267,7 +267,7 @@ function createRecord(family: PlacementFamily, begin: number) {
 
   return {
     steps: steps as Forecast['steps'],
-    note(thought: Thought, world: ScratchStore, now: number): void {
+    note(thought: Evaluation, world: ScratchStore, now: number): void {
       if (thought.state !== 'planned') return;
       const { move, release, remove, gates, state } = thought.plan;
       const afterMs = now - begin;

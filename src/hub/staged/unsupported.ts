@@ -9,7 +9,7 @@ interface About {
   readonly placement: HubPlacement | undefined;
 }
 
-export function unbuiltIn({ run, placement }: About): readonly NotSupported[] {
+export function unsupportedIn({ run, placement }: About): readonly NotSupported[] {
   if (placement === undefined || isOver(run)) return [];
   return notSupported(placement);
 }
