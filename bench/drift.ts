@@ -11,14 +11,15 @@ import { listen, send } from './deliver-wire.ts';
 import { agentMemoryRow, recheckRow } from './drift-agent.ts';
 import { median, type Row } from './report.ts';
 
-const MEMBERS = 100;
+const IS_SMALL = process.env['FLOTILLA_BENCH_SMALL'] === '1';
+const MEMBERS = IS_SMALL ? 3 : 100;
 const OBJECTS = 50;
 /** Characters of each. */
 const LENGTH = 1000;
-const EDITS = 400;
+const EDITS = IS_SMALL ? 20 : 400;
 const TARGET_MS = 1000;
 /** Heartbeats and resyncs of watches are part of it. */
-const IDLE_MS = 90_000;
+const IDLE_MS = IS_SMALL ? 10_000 : 90_000;
 /** An edit that is never reported is a failure, not a slow one. */
 const PATIENCE_MS = 60_000;
 const MERGE = 'application/merge-patch+json';

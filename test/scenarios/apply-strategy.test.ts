@@ -102,6 +102,9 @@ describe('comparisonOption FullComparison', () => {
       const { drifts } = await listsOf(it);
       expect(drifts).toContain('app /data/more');
       expect(drifts).not.toContain('app /data/value');
+      it.forget();
+      await it.runs(20 * MINUTE);
+      expect(it.writes()).toEqual({});
     },
   );
 });

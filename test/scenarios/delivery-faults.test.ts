@@ -344,6 +344,55 @@ describe('an agent that is killed', () => {
       if (!wasKilled) break;
     }
   });
+
+  scenario.for(families)(
+    'between taking an object over and recording it ends as one that lives',
+    {
+      members: 1,
+      async prepare(member) {
+        await member.create('namespaces', undefined, { metadata: { name: SHOP } }).catch(() => {});
+        await member.create('configmaps', SHOP, { metadata: { name: 'app' }, data: { value: 'before' } });
+      },
+    },
+    async (it) => {
+      const theirs = () =>
+        it.patchOn('c1', 'configmaps', 'app', { metadata: { ownerReferences: null }, data: { value: 'before' } });
+      await it.give(configMap('hub'));
+      for (let turn = 2; ; turn++) {
+        // Each death twice: with another agent after it, and with none before the placement is deleted.
+        const [after, recovers] = [turn >> 1, turn % 2 === 1];
+        await it.fleet.stopAgent('c1');
+        await it.place({}, `web-${turn}`);
+        await it.runs();
+        const wasKilled = await lives(it, after);
+        if (recovers) {
+          // What it took over is recorded by the next agent.
+          it.fleet.startAgent('c1');
+          await it.runs();
+          expect(await it.said(`web-${turn}`)).toEqual(DONE);
+          expect(await it.values()).toEqual({ c1: 'hub' });
+          const record = await it.find('c1', 'appliedworks', it.workName(`web-${turn}`));
+          const applied = (record?.status as { appliedResources?: readonly { name: string }[] } | undefined)
+            ?.appliedResources;
+          expect(applied?.map(({ name }) => name)).toContain('app');
+        }
+        await it.unplace(`web-${turn}`);
+        await it.runs();
+        it.fleet.startAgent('c1');
+        await it.runs();
+        expect(await it.find('c1', 'appliedworks', it.workName(`web-${turn}`))).toBeUndefined();
+        expect(await it.bindings(`web-${turn}`)).toEqual([]);
+        const left = await it.find('c1', 'configmaps', 'app');
+        expect(left?.metadata.ownerReferences ?? []).toEqual([]);
+        if (!wasKilled && recovers) break;
+        if (left === undefined) {
+          const member = it.fleet.member('c1');
+          await member.create('namespaces', undefined, { metadata: { name: SHOP } }).catch(() => {});
+          await member.create('configmaps', SHOP, { metadata: { name: 'app' }, data: { value: 'before' } });
+        } else await theirs();
+      }
+    },
+  );
 });
 
 describe('a Work', () => {

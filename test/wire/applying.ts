@@ -7,6 +7,7 @@ import type { KubeObject } from '../../src/api/object.ts';
 import { builtinObjects } from '../judge/scripts/builtin-kinds.ts';
 import type { Fleet, StartFleet } from './delivery.ts';
 import { flotilla } from './fleet.ts';
+import { kubectlPath, run } from './server.ts';
 
 interface Lists {
   readonly driftedPlacements?: readonly { readonly observedDrifts?: readonly Detail[] }[];
@@ -147,6 +148,78 @@ export function describeApplying(start: StartFleet, name: string | undefined, me
       expect(live.stdout).toContain('-  value: edited\n+  value: hub\n');
       await edit('drift', { value: 'hub' });
       await fleet.waitForAvailable('crp/drift');
+    });
+
+    test('an edit with kubectl edit is put back, or left alone and reported', async () => {
+      await fleet.apply(space('edit'), config('edit', { value: 'hub' }));
+      await place('edit', {});
+      await fleet.waitForAvailable('crp/edit');
+      const byHand = (from: string, to: string) =>
+        run(kubectlPath ?? 'kubectl', ['--context', member, '-n', 'edit', 'edit', 'cm', 'app'], {
+          env: {
+            ...process.env,
+            KUBECONFIG: fleet.kubeconfig,
+            HOME: fleet.home,
+            KUBE_EDITOR: `sed -i.bak 's/value: ${from}/value: ${to}/'`,
+          },
+        });
+      const { stdout, code } = await byHand('hub', 'edited');
+      expect({ stdout, code }).toEqual({ stdout: 'configmap/app edited\n', code: 0 });
+      await waitForValue('edit', 'hub');
+      await change('edit', { whenToApply: 'IfNotDrifted' });
+      await fleet.waitForAvailable('crp/edit');
+      expect((await byHand('hub', 'again')).code).toBe(0);
+      const lists = await until('edit', (each) => drifts(each).length > 0, 'a drift is reported');
+      expect(drifts(lists)).toEqual([{ path: '/data/value', valueInHub: 'hub', valueInMember: 'again' }]);
+      expect(await value('edit')).toBe('again');
+    });
+
+    test('the content of a Secret that drifts or differs is shown nowhere', async () => {
+      const secret = (password: string) => ({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'login', namespace: 'secrets' },
+        stringData: { password },
+      });
+      const texts = ['on-the-hub', 'on-the-member'];
+      const shown = new RegExp([...texts, ...texts.map((each) => Buffer.from(each).toString('base64'))].join('|'));
+      await fleet.apply(space('secrets'), secret('on-the-hub'));
+      await place('secrets', { applyStrategy: { whenToApply: 'IfNotDrifted' } });
+      await fleet.waitForAvailable('crp/secrets');
+      const body = JSON.stringify({ stringData: { password: 'on-the-member' } });
+      await fleet.on(member, ['-n', 'secrets', 'patch', 'secret', 'login', '--type=merge', '-p', body]);
+      const redacted = '(redacted for security reasons)';
+      const drifted = await until('secrets', (each) => drifts(each).length > 0, 'a drift is reported');
+      expect(drifts(drifted)).toEqual([{ path: '/data/password', valueInHub: redacted, valueInMember: redacted }]);
+      const look = async () => {
+        const statuses = await Promise.all([
+          fleet.hub(['get', 'crp', 'secrets', '-o', 'jsonpath={.status}']),
+          fleet.hub([
+            'get',
+            'crb',
+            '-l',
+            'kubernetes-fleet.io/parent-CRP=secrets',
+            '-o',
+            'jsonpath={.items[*].status}',
+          ]),
+          fleet.hub(['-n', `fleet-member-${member}`, 'get', 'work', 'secrets-work', '-o', 'jsonpath={.status}']),
+          fleet.hub(['get', 'events', '-A', '-o', 'json']),
+        ]);
+        for (const text of statuses.slice(0, 3)) expect(text).toContain('/data/password');
+        const commands = await Promise.all([
+          command('why', 'placement/secrets', '--cluster', member),
+          command('status', 'placement/secrets', '-o', 'json'),
+          command('diff', 'placement/secrets', '--cluster', member),
+        ]);
+        expect(commands[2]?.stdout).toMatch(/-\s+password: .*\*\*\* \(member\).*\n\+\s+password: .*\*\*\* \(hub\)/);
+        for (const text of [...statuses, ...commands.map(({ stdout, stderr }) => stdout + stderr)])
+          expect(text).not.toMatch(shown);
+      };
+      await look();
+      await change('secrets', { type: 'ReportDiff' });
+      const isSecret = ({ diffedPlacements = [] }: Lists) => diffedPlacements.some(({ kind }) => kind === 'Secret');
+      await until('secrets', isSecret, 'a difference is reported');
+      await look();
     });
 
     test('ReportDiff writes nothing on the member and reports; leaving it applies', async () => {

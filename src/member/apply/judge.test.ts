@@ -301,6 +301,14 @@ describe('what is to be done about a manifest', () => {
       expect(judge(left)).toMatchObject({ do: 'apply', force: true });
     });
 
+    test('takes the fields of an object that names us alone, as one that was abandoned', () => {
+      const placedBefore = (...managedFields: readonly object[]) =>
+        judge(aCase({ live: { data: { a: '2' }, metadata: { managedFields } as never }, strategy: serverSide }));
+      const ours = managed('work-api-agent', 'Update');
+      expect(placedBefore(ours, managed('kcm', 'Update', { subresource: 'status' }))).toMatchObject({ force: true });
+      expect(placedBefore(ours, managed('helm', 'Update'))).toMatchObject({ force: false });
+    });
+
     test('moves what our client-side apply wrote to our configuration first', () => {
       const theirs = managed('helm', 'Update');
       const ours = managed('work-api-agent', 'Update', { fieldsV1: { 'f:data': { 'f:b': {} } } });

@@ -53,8 +53,9 @@ export function serverSideApply(
     ...(moved === undefined ? {} : { managedFields: [...moved] }),
     ...(hasRecord ? { annotations: { ...marks, [annotations.lastApplied]: null } } : {}),
   };
-  // Who wrote what was there before we came is not known where the server recorded no managers: its fields are not ours to take.
-  const isWrittenByUs = owners.isOurs || !wasThereBefore(live);
+  const writers = managers.filter((each) => !isStatus(each)).map((each) => `${each['manager']}`);
+  // Who wrote what was there before we came is not known where the server recorded no managers. What we abandoned names us alone.
+  const isKnown = owners.isOurs || !wasThereBefore(live) || (writers.length > 0 && !writers.includes(BEFORE));
   const removes = owners.isOurs && Object.keys(dropped.body).length > 0;
   const type = removes ? dropped.type : 'merge';
   return {
@@ -68,7 +69,7 @@ export function serverSideApply(
         ...(resourceVersion === undefined ? {} : { resourceVersion }),
       },
     } as unknown as JsonObject,
-    force: force || (isWrittenByUs && managers.every((each) => isStatus(each) || OURS.includes(`${each['manager']}`))),
+    force: force || (isKnown && writers.every((each) => OURS.includes(each))),
     takesOver: !owners.isOurs,
     ...(removes || Object.keys(first).length > 0
       ? { first: { type, body: { ...(removes ? dropped.body : {}), metadata: first } } }

@@ -66,8 +66,8 @@ export const driftingMutants: readonly Mutant[] = [
     name: 'forces its fields on others as soon as one manager is ours',
     danger: 'Server-side apply without force overwrites what somebody else has set.',
     file: 'src/member/apply/server-side.ts',
-    find: '(isWrittenByUs && managers.every(',
-    replace: '(isWrittenByUs && managers.some(',
+    find: '(isKnown && writers.every(',
+    replace: '(isKnown && writers.some(',
     caughtBy: 'drifting',
   },
 ];
