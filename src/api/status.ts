@@ -73,7 +73,7 @@ export const tooManyRequests = (message: string, retryAfterSeconds: number): Api
 
 export const internalError = (message: string): ApiError =>
   new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, {
-    causes: [{ reason: '', message }],
+    causes: [{ message }],
   });
 
 /** 422 with one cause per field. */

@@ -109,6 +109,14 @@ export interface WriteContext {
   warn(text: string): void;
 }
 
+export type MetadataField = 'labels' | 'annotations' | 'finalizers' | 'ownerReferences';
+
+export interface StatusKeeps {
+  readonly fields: readonly MetadataField[];
+  /** The writer of a status owns what it sends of them all the same. */
+  readonly areOwned?: true;
+}
+
 /** What makes a kind special on the server. All of it pure but for reading the cluster through the context. */
 export interface Behaviour {
   /** Counts metadata.generation on changes outside metadata and status. ConfigMaps and their like do not. */
@@ -123,6 +131,8 @@ export interface Behaviour {
   readonly returnsDeleted: boolean;
   /** Finalizers need no domain: custom objects and CRDs, whose own finalizer has none. */
   readonly plainFinalizers?: true;
+  /** Metadata that a write to /status does not change. Absent = none: such a write carries metadata, too. */
+  readonly statusKeeps?: StatusKeeps;
   /** Returns what is wrong with a name, or undefined. */
   nameError(name: string, isPrefix: boolean): string | undefined;
   /** Fills in what a real server fills in. Runs on every write, before prepare and validation. Must be idempotent. */

@@ -11,7 +11,7 @@ export class UserError extends Error {
 }
 
 export interface StatusCause {
-  readonly reason: string;
+  readonly reason?: string;
   readonly message: string;
   readonly field?: string;
 }

@@ -3,7 +3,7 @@ import type { FieldCause } from '../../api/kind.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
 import { dnsSubdomainErrors } from '../../base/names.ts';
 import type { Behaviour } from '../registry.ts';
-import { behaviour, specOf, startsWith } from './behaviour.ts';
+import { behaviour, KEEPS_METADATA, specOf, startsWith } from './behaviour.ts';
 import { type Causes, oneOf } from './field-checks.ts';
 
 interface Rule {
@@ -131,6 +131,7 @@ interface PolicySpec {
 }
 
 export const validatingPolicy: Behaviour = behaviour({
+  statusKeeps: KEEPS_METADATA,
   countsGeneration: true,
   unconditionalUpdate: false,
   default(draft) {

@@ -2,7 +2,7 @@
 import type { FieldCause } from '../../api/kind.ts';
 import { invalidValue, required } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';
-import { behaviour, pathName, specOf, startsWith } from './behaviour.ts';
+import { behaviour, KEEPS_METADATA, pathName, specOf, startsWith } from './behaviour.ts';
 
 interface ApiServiceSpec {
   group?: string;
@@ -18,6 +18,7 @@ const HTTPS = 443;
 
 export const apiService: Behaviour = behaviour({
   unconditionalUpdate: false,
+  statusKeeps: KEEPS_METADATA,
   nameError: pathName,
   default(draft) {
     const { service } = specOf<ApiServiceSpec>(draft);

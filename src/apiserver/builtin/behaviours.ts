@@ -3,7 +3,7 @@ import type { Behaviour } from '../registry.ts';
 import { mutatingWebhooks, validatingPolicy, validatingPolicyBinding, validatingWebhooks } from './admission.ts';
 import { apiService } from './api-service.ts';
 import { horizontalPodAutoscaler } from './autoscaling.ts';
-import { behaviour } from './behaviour.ts';
+import { behaviour, KEEPS_OWNED_METADATA } from './behaviour.ts';
 import { certificateSigningRequest } from './certificates.ts';
 import { configMap, secret } from './config.ts';
 import { customResourceDefinition } from './custom-resource-definition.ts';
@@ -82,7 +82,12 @@ const BY_GROUP: Readonly<Record<string, Readonly<Record<string, Behaviour>>>> = 
     FlowSchema: flowSchema,
     PriorityLevelConfiguration: priorityLevelConfiguration,
   },
-  'networking.k8s.io': { Ingress: ingress, IngressClass: ingressClass, NetworkPolicy: networkPolicy },
+  'networking.k8s.io': {
+    Ingress: ingress,
+    IngressClass: ingressClass,
+    NetworkPolicy: networkPolicy,
+    ServiceCIDR: behaviour({ statusKeeps: KEEPS_OWNED_METADATA }),
+  },
   'node.k8s.io': { RuntimeClass: behaviour({ createOnUpdate: true, unconditionalUpdate: false }) },
   policy: { PodDisruptionBudget: podDisruptionBudget },
   'rbac.authorization.k8s.io': {

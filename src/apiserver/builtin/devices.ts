@@ -1,6 +1,6 @@
 // Claims for devices: a request that does not say how many means one.
 import type { Behaviour, Draft } from '../registry.ts';
-import { behaviour, specOf } from './behaviour.ts';
+import { behaviour, KEEPS_OWNED_METADATA, specOf } from './behaviour.ts';
 
 interface Request {
   allocationMode?: string;
@@ -24,6 +24,7 @@ function defaultClaim(spec: ClaimSpec): void {
 }
 
 export const resourceClaim: Behaviour = behaviour({
+  statusKeeps: KEEPS_OWNED_METADATA,
   returnsDeleted: true,
   default: (draft: Draft) => defaultClaim(specOf<ClaimSpec>(draft)),
 });

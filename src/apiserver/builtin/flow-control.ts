@@ -1,7 +1,7 @@
 // Flow schemas and priority levels: stored with their defaults. They steer nothing here.
 import { required } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';
-import { behaviour, specOf, startsWith } from './behaviour.ts';
+import { behaviour, KEEPS_METADATA, specOf, startsWith } from './behaviour.ts';
 
 interface FlowSchemaSpec {
   matchingPrecedence?: number;
@@ -10,6 +10,7 @@ interface FlowSchemaSpec {
 
 export const flowSchema: Behaviour = behaviour({
   countsGeneration: true,
+  statusKeeps: KEEPS_METADATA,
   default(draft) {
     specOf<FlowSchemaSpec>(draft).matchingPrecedence ||= 1000;
   },
@@ -37,6 +38,7 @@ interface PriorityLevelSpec {
 
 export const priorityLevelConfiguration: Behaviour = behaviour({
   countsGeneration: true,
+  statusKeeps: KEEPS_METADATA,
   default(draft) {
     const { limited, exempt } = specOf<PriorityLevelSpec>(draft);
     if (exempt) {

@@ -16,6 +16,7 @@ import type { Container, PodSpec, Quantities } from './shapes.ts';
 export const pod: Behaviour = behaviour({
   countsGeneration: true,
   returnsDeleted: true,
+  statusKeeps: { fields: ['ownerReferences'] },
   default: defaultPod,
 
   prepare(draft, old, context) {

@@ -6,7 +6,7 @@ import { deepEqual } from '../../base/json.ts';
 import { qualifiedNameErrors } from '../../base/names.ts';
 import type { Behaviour, Draft, WriteContext } from '../registry.ts';
 import { prefixOf } from '../store/store.ts';
-import { behaviour, specOf, startsWith } from './behaviour.ts';
+import { behaviour, KEEPS_METADATA, specOf, startsWith } from './behaviour.ts';
 import { accessModeCauses, claimSpecCauses } from './claim-spec.ts';
 import { complaints, oneOf } from './field-checks.ts';
 import type { ClaimSpec, Quantities } from './shapes.ts';
@@ -197,6 +197,7 @@ export const volumeAttributesClass: Behaviour = behaviour({
 });
 
 export const volumeAttachment: Behaviour = behaviour({
+  statusKeeps: KEEPS_METADATA,
   unconditionalUpdate: false,
   returnsDeleted: true,
   prepare: startsWith(() => ({ attached: false })),

@@ -40,6 +40,7 @@ function templateOf(spec: WorkloadSpec): PodTemplate {
 export const deployment: Behaviour = behaviour({
   countsGeneration: true,
   annotationsCount: true,
+  statusKeeps: { fields: ['labels'] },
   default(draft) {
     const spec = specOf<WorkloadSpec>(draft);
     templateOf(spec);

@@ -21,8 +21,8 @@ export interface Versions {
   readonly type: FieldType;
   /** undefined = no longer served. */
   view(apiVersion: string): VersionView | undefined;
-  /** What of a set this endpoint may own: not the status on the main one. */
-  restrict(fields: FieldSet): FieldSet;
+  /** What of a set this endpoint may own: not the status on the main one. By the version in which the set is. */
+  restrict(fields: FieldSet, apiVersion: string): FieldSet;
 }
 
 /** Fields that the server owns. */
@@ -62,9 +62,9 @@ function comparer({ versions, old, next, apiVersion }: Omit<Change, 'owners'>) {
     if (version === apiVersion) found = compare(versions.type, old, next);
     else if (view) found = compare(view.type, view.from(old), view.from(next));
     const comparison = found && {
-      added: versions.restrict(found.added),
-      modified: versions.restrict(found.modified),
-      removed: versions.restrict(found.removed),
+      added: versions.restrict(found.added, version),
+      modified: versions.restrict(found.modified, version),
+      removed: versions.restrict(found.removed, version),
     };
     known.set(version, comparison);
     return comparison;
@@ -132,7 +132,7 @@ export function apply(application: Application): Applied {
   const self = identityOf(by);
   const last = owners.get(self);
   const merged = merge(versions.type, live, config) as KubeObject;
-  const own = ownerOf(by, last?.time, versions.restrict(fieldsOf(versions.type, config)));
+  const own = ownerOf(by, last?.time, versions.restrict(fieldsOf(versions.type, config), by.apiVersion));
   const claimed = new Map(owners).set(self, own);
   const next = last === undefined ? merged : pruned(versions, merged, claimed, last, by.apiVersion);
   const change = { versions, owners: claimed, old: live, next, apiVersion: by.apiVersion };

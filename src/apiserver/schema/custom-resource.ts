@@ -7,6 +7,7 @@ import { forbidden, invalidValue } from '../../api/status.ts';
 import { mutableCopy } from '../../base/json.ts';
 import { compileFirst } from '../../base/json-path.ts';
 import { dnsSubdomainErrors, nameErrorBy, qualifiedNameErrors } from '../../base/names.ts';
+import { KEEPS_OWNED_METADATA } from '../builtin/behaviour.ts';
 import { customTable } from '../builtin/tables/custom.ts';
 import type { Behaviour, Draft, ScaleShape, ServedResource, ServedVersion, WriteContext } from '../registry.ts';
 import { type Crd, type CrdSpec, type CrdVersion, hasCondition } from './crd.ts';
@@ -137,6 +138,7 @@ function behaviourOf(spec: CrdSpec, scale: ScaleShape | undefined, isTerminating
     unconditionalUpdate: false,
     returnsDeleted: false,
     plainFinalizers: true,
+    statusKeeps: KEEPS_OWNED_METADATA,
     nameError,
     ...(isTerminating
       ? {

@@ -61,7 +61,7 @@ function validateCustom(object: KubeObject, node: SchemaNode, old: KubeObject | 
   }
   const rules = rulesOf(node);
   if (rules === undefined) return causes;
-  if (causes.some((cause) => STOPS_RULES.has(cause.reason))) {
+  if (causes.some(({ reason }) => reason !== undefined && STOPS_RULES.has(reason))) {
     causes.push(invalidValue('<nil>', null, RULES_SKIPPED));
     return causes;
   }

@@ -6,7 +6,7 @@ import { ApiError } from '../../base/errors.ts';
 import { canonicalJson, isObject } from '../../base/json.ts';
 import { conflictStatus } from '../managed-fields/conflict-status.ts';
 import { difference, type FieldSet, isEmpty } from '../managed-fields/field-set.ts';
-import { objectType } from '../managed-fields/field-type.ts';
+import { type FieldType, objectType } from '../managed-fields/field-type.ts';
 import { BadManagedFields, decodeOwners, encodeOwners, type Owners } from '../managed-fields/managers.ts';
 import { apply, BEFORE_FIRST_APPLY, type FieldConflict, ownersAfterUpdate } from '../managed-fields/ownership.ts';
 import { compare, fieldsOf } from '../managed-fields/typed-fields.ts';
@@ -31,18 +31,14 @@ export interface ApplyOutcome {
 
 /** Pure. Throws 400 for a body that is none of the kind, 409 with one cause per conflict. */
 export function appliedTo({ at, live, config: body, force, caller, now }: ApplyInput): ApplyOutcome {
-  const config = checkConfig(at, body);
   const versions = versionsAt(at);
-  const faults = faultsOf(versions.type, config);
-  if (faults.length > 0) {
-    const { name = '', namespace = '' } = config.metadata;
-    const what = `${namespace}/${name}; ${kindText(config.apiVersion, config.kind)}`;
-    throw new ApiError(500, '', `failed to create typed patch object (${what}): ${faultText(faults)}`);
-  }
+  const { resource, version } = at;
+  const kind = { apiVersion: apiVersionOf(resource.group, version.version), kind: resource.kind, type: versions.type };
+  const config = checkConfig(kind, body);
   const nothing = nothingOf(at);
   const { managedFields, ...metadata } = live?.metadata ?? {};
   const base: KubeObject = live === undefined ? nothing : { ...live, metadata };
-  const time = at.subresource === 'scale' ? undefined : kubeTime(now);
+  const time = kubeTime(now);
   const by = managerAt(at, caller.manager, 'Apply');
   let owners = ownersOf(managedFields);
   if (live !== undefined && owners.size === 0) {
@@ -62,10 +58,17 @@ export function appliedTo({ at, live, config: body, force, caller, now }: ApplyI
   return { object, managedFields: encodeOwners(applied.owners) };
 }
 
-function checkConfig({ resource, version }: At, body: unknown): KubeObject {
+interface ConfigKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly type: FieldType;
+}
+
+/** The body as a configuration of a kind. Throws what is wrong with it. */
+export function checkConfig(wanted: ConfigKind, body: unknown): KubeObject {
   const config = isObject(body) ? body : {};
   const { apiVersion, kind } = config;
-  if (apiVersion !== apiVersionOf(resource.group, version.version) || kind !== resource.kind) {
+  if (apiVersion !== wanted.apiVersion || kind !== wanted.kind) {
     const stated = (value: unknown) => (typeof value === 'string' ? value : '');
     throw badRequest(`invalid object type: ${kindText(stated(apiVersion), stated(kind))}`);
   }
@@ -73,13 +76,19 @@ function checkConfig({ resource, version }: At, body: unknown): KubeObject {
   if (metadata['managedFields'] !== undefined && metadata['managedFields'] !== null) {
     throw badRequest('metadata.managedFields must be nil');
   }
+  const faults = faultsOf(wanted.type, { ...config, metadata });
+  if (faults.length > 0) {
+    const { name = '', namespace = '' } = metadata as KubeObject['metadata'];
+    const what = `${namespace}/${name}; ${kindText(wanted.apiVersion, wanted.kind)}`;
+    throw new ApiError(500, '', `failed to create typed patch object (${what}): ${faultText(faults)}`);
+  }
   return { ...config, metadata } as unknown as KubeObject;
 }
 
 const kindText = (apiVersion: string, kind: string): string =>
   `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
 
-function ownersOf(managedFields: ManagedFields | undefined): Owners {
+export function ownersOf(managedFields: ManagedFields | undefined): Owners {
   try {
     return decodeOwners(managedFields);
   } catch (error) {

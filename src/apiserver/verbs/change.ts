@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { badRequest, conflict, invalid, invalidValue, modified } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
 import { deepEqual, mutableCopy } from '../../base/json.ts';
+import { METADATA_FIELDS } from '../builtin/behaviour.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Draft, ServedResource } from '../registry.ts';
 import { unsaved } from '../represent.ts';
@@ -25,14 +26,14 @@ export async function change(
   const { resource } = at;
   const before = old.object();
   const context = writeContext(cluster, at, caller, 'update');
-  // On /status of a custom object metadata is not written, and yet owned by who sent it.
-  const whole = at.subresource === 'status' && resource.custom ? draft : undefined;
+  const tracked = asTracked(at, draft);
   const next =
     at.subresource === 'status' ? withStatus(resource, before, draft) : withoutStatus(resource, before, draft);
   const sent = draft.metadata.managedFields;
   carryMetadata(next, before);
   fillDefaults(at, next, applied ? 'keep' : 'delete');
-  const owners = applied ?? trackedFields({ at, before, next: whole ?? next, sent, caller, now: context.now });
+  if (tracked) fillDefaults(at, tracked, 'delete');
+  const owners = applied ?? trackedFields({ at, before, next: tracked ?? next, sent, caller, now: context.now });
   setManagedFields(next, owners);
   resource.behaviour.prepare?.(next, before, context);
   if (resource.behaviour.countsGeneration && isNewGeneration(at, next, before)) {
@@ -101,6 +102,13 @@ export function checkUid(at: At, draft: Draft, old: Stored): void {
   );
 }
 
+/** The object as it was sent, where who sent it owns, or takes from others, what is not written: as on a real server. */
+function asTracked({ resource, subresource }: At, draft: Draft): Draft | undefined {
+  const { custom, hasStatus, versions, behaviour } = resource;
+  if (subresource === 'status') return behaviour.statusKeeps?.areOwned ? (mutableCopy(draft) as Draft) : undefined;
+  return custom && hasStatus && versions.length > 1 ? (mutableCopy(draft) as Draft) : undefined;
+}
+
 /** The main endpoint leaves the status alone where status is a subresource. */
 function withoutStatus(resource: ServedResource, before: KubeObject, draft: Draft): Draft {
   if (!resource.hasStatus) return draft;
@@ -109,16 +117,15 @@ function withoutStatus(resource: ServedResource, before: KubeObject, draft: Draf
   return draft;
 }
 
-/** /status leaves everything else alone; built-in kinds also take annotations and finalizers there. */
-function withStatus(resource: ServedResource, before: KubeObject, draft: Draft): Draft {
+/** /status leaves all but status and metadata alone, and of metadata what the kind keeps. */
+function withStatus({ behaviour }: ServedResource, before: KubeObject, draft: Draft): Draft {
   const next = mutableCopy(before) as Draft;
   if (draft.status === undefined) delete next.status;
   else next.status = draft.status;
-  if (!resource.custom) {
-    for (const field of ['annotations', 'finalizers'] as const) {
-      delete next.metadata[field];
-      if (draft.metadata[field] !== undefined) Object.assign(next.metadata, { [field]: draft.metadata[field] });
-    }
+  for (const field of METADATA_FIELDS) {
+    if (behaviour.statusKeeps?.fields.includes(field)) continue;
+    delete next.metadata[field];
+    if (draft.metadata[field] !== undefined) Object.assign(next.metadata, { [field]: draft.metadata[field] });
   }
   return next;
 }

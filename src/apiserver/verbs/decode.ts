@@ -3,6 +3,7 @@
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest, invalid, invalidValue } from '../../api/status.ts';
 import { isObject, mutableCopy } from '../../base/json.ts';
+import { METADATA_FIELDS } from '../builtin/behaviour.ts';
 import { goText } from '../patch/json-kind.ts';
 import type { Draft, Structure } from '../registry.ts';
 import type { At, Caller } from './call.ts';
@@ -91,7 +92,10 @@ function checkType({ resource, version }: At, body: unknown): Draft {
   const own: Readonly<Record<string, unknown>> = Object.isFrozen(body) ? mutableCopy(body) : body;
   const { apiVersion: _a, kind: _k, metadata, ...rest } = own;
   const stated = (isObject(metadata) ? metadata : {}) as Draft['metadata'];
-  if (resource.custom) emptyForNull(stated);
+  if (resource.custom) {
+    emptyForNull(stated);
+    dropEmpty(stated);
+  }
   return { apiVersion: expected, kind: resource.kind, metadata: stated, ...rest };
 }
 
@@ -99,6 +103,14 @@ function checkType({ resource, version }: At, body: unknown): Draft {
 function emptyForNull({ labels, annotations }: Draft['metadata']): void {
   for (const map of [labels, annotations] as readonly (Record<string, string | null> | undefined)[]) {
     if (isObject(map)) for (const key in map) if (map[key] === null) map[key] = '';
+  }
+}
+
+/** A map or list of metadata that is empty counts as absent where a real server decodes a custom object: it resets no owners, for one. */
+function dropEmpty(metadata: Draft['metadata']): void {
+  for (const field of [...METADATA_FIELDS, 'managedFields'] as const) {
+    const value: object | null | undefined = metadata[field];
+    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) delete metadata[field];
   }
 }
 

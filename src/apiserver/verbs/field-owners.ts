@@ -17,7 +17,7 @@ import {
   type Owners,
 } from '../managed-fields/managers.ts';
 import { ownersAfterUpdate, type Versions } from '../managed-fields/ownership.ts';
-import type { Draft, ServedResource, ServedVersion } from '../registry.ts';
+import type { Behaviour, Draft, ServedResource, ServedVersion } from '../registry.ts';
 import type { At, Caller } from './call.ts';
 
 export type ManagedFields = readonly unknown[];
@@ -33,18 +33,32 @@ export const managerAt = (at: At, manager: string, operation: Operation): Manage
   subresource: at.subresource ?? '',
 });
 
-const STATUS = setOf(['f:status']);
-const NOT_OF_CUSTOM_STATUS = setOf(['f:spec']);
-const NOT_OF_STATUS = setOf(['f:spec'], ['f:metadata', 'f:labels']);
+const NOT_OF_OBJECT = setOf(['f:status']);
+const notOfStatus = new WeakMap<Behaviour, FieldSet>();
 
-export function versionsAt({ resource, version, subresource }: At): Versions {
-  const restrict = (fields: FieldSet): FieldSet => {
-    if (subresource === 'status') return without(fields, resource.custom ? NOT_OF_CUSTOM_STATUS : NOT_OF_STATUS);
-    return resource.hasStatus ? without(fields, STATUS) : fields;
-  };
+/** What an endpoint may not own: what it does not write. */
+function notOf({ resource, subresource }: At): FieldSet {
+  if (subresource !== 'status') return resource.hasStatus ? NOT_OF_OBJECT : EMPTY;
+  const { behaviour } = resource;
+  let fields = notOfStatus.get(behaviour);
+  if (fields === undefined) {
+    const { statusKeeps } = behaviour;
+    const kept = statusKeeps === undefined || statusKeeps.areOwned ? [] : statusKeeps.fields;
+    fields = setOf(['f:spec'], ...kept.map((field) => ['f:metadata', `f:${field}`]));
+    notOfStatus.set(behaviour, fields);
+  }
+  return fields;
+}
+
+export function versionsAt(at: At): Versions {
+  const { resource, version } = at;
+  const closed = notOf(at);
+  const requested = apiVersionOf(resource.group, version.version);
   return {
     type: objectType(version.schema),
-    restrict: (fields) => (fields.size === 0 ? EMPTY : restrict(fields)),
+    // Of a custom kind a real server looks so only at the version of the request.
+    restrict: (fields, apiVersion) =>
+      fields.size === 0 || (resource.custom && apiVersion !== requested) ? fields : without(fields, closed),
     view(apiVersion) {
       const asked = groupVersionOf(apiVersion);
       const other = resource.versions.find((each) => each.version === asked.version);
@@ -94,7 +108,7 @@ function makeNothing(resource: ServedResource, version: ServedVersion): KubeObje
 }
 
 /** The owners in an object, none if they cannot be read. */
-function readable(managedFields: ManagedFields | undefined): Owners {
+export function readable(managedFields: ManagedFields | undefined): Owners {
   try {
     return decodeOwners(managedFields);
   } catch (error) {
@@ -143,9 +157,7 @@ export function trackedFields({ at, before, next, sent, caller, now }: TrackedWr
     next: shown(at, next as KubeObject),
     apiVersion: by.apiVersion,
   };
-  // Entries of scales have no time on a real server.
-  const time = at.subresource === 'scale' ? undefined : kubeTime(now);
-  const after = ownersAfterUpdate(change, by, time);
+  const after = ownersAfterUpdate(change, by, kubeTime(now));
   if (after.size === 0) return undefined;
   return sent === undefined && isSameOwners(after, owners) ? known : encodeOwners(after);
 }
