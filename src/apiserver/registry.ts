@@ -137,6 +137,8 @@ export interface Behaviour {
   nameError(name: string, isPrefix: boolean): string | undefined;
   /** Fills in what a real server fills in. Runs on every write, before prepare and validation. Must be idempotent. */
   default?(draft: Draft): void;
+  /** Takes out what is not stored although it has an owner: as on a real server, once ownership is tracked. */
+  drop?(draft: Draft): void;
   /** What the server itself decides: allotted addresses, first phase, fields that clients may not set. */
   prepare?(draft: Draft, old: KubeObject | undefined, context: WriteContext): void;
   validate?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): readonly FieldCause[];

@@ -20,7 +20,7 @@ import {
 } from './field-checks.ts';
 import { podTemplateCauses } from './pod-spec-validation.ts';
 import type { JobSpec, PodTemplate } from './shapes.ts';
-import { defaultTemplate } from './workloads.ts';
+import { defaultTemplate, dropFromTemplate } from './workloads.ts';
 
 const UID_LABEL = 'batch.kubernetes.io/controller-uid';
 const NAME_LABEL = 'batch.kubernetes.io/job-name';
@@ -31,6 +31,7 @@ const NO_LIMIT = 2 ** 31 - 1;
 const LONGEST_CRON_NAME = 52;
 
 export const job: Behaviour = behaviour({
+  drop: (draft) => dropFromTemplate(specOf<JobSpec>(draft).template),
   countsGeneration: true,
   default(draft) {
     const spec = specOf<JobSpec>(draft);
@@ -229,6 +230,7 @@ interface CronJobSpec {
 }
 
 export const cronJob: Behaviour = behaviour({
+  drop: (draft) => dropFromTemplate(specOf<CronJobSpec>(draft).jobTemplate?.spec?.template),
   countsGeneration: true,
   nameError: (name, isPrefix) =>
     subdomainName(name, isPrefix) ??

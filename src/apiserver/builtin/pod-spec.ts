@@ -18,21 +18,22 @@ export function defaultPodSpec(spec: PodSpec): void {
     spec.serviceAccountName = account;
     spec.serviceAccount = account;
   }
-  for (const container of spec.initContainers ?? []) {
-    if (container.restartPolicy !== 'Always') delete container.restartPolicy;
-    defaultContainer(container);
-  }
-  for (const container of spec.containers ?? []) {
-    // Restarts of single containers are a feature that is off: what speaks of them is dropped.
-    delete container.restartPolicy;
-    defaultContainer(container);
-  }
+  for (const container of spec.initContainers ?? []) defaultContainer(container);
+  for (const container of spec.containers ?? []) defaultContainer(container);
   for (const container of spec.ephemeralContainers ?? []) defaultContainer(container);
   for (const volume of spec.volumes ?? []) defaultVolume(volume);
 }
 
+/** Restarts of single containers are a feature that is off: what speaks of them is dropped. */
+export function dropFromPodSpec({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): void {
+  for (const container of initContainers) if (container.restartPolicy !== 'Always') delete container.restartPolicy;
+  for (const container of containers) delete container.restartPolicy;
+  for (const container of [...initContainers, ...containers, ...ephemeralContainers]) {
+    delete container.restartPolicyRules;
+  }
+}
+
 function defaultContainer(container: Container): void {
-  delete container.restartPolicyRules;
   container.imagePullPolicy ||= pullPolicyOf(container.image ?? '');
   container.terminationMessagePath ||= '/dev/termination-log';
   container.terminationMessagePolicy ||= 'File';

@@ -8,7 +8,7 @@ import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, specOf, textAt } from './behaviour.ts';
 import type { Causes } from './field-checks.ts';
 import { admitPod, tolerateSilentNodes } from './pod-admission.ts';
-import { defaultPodSpec } from './pod-spec.ts';
+import { defaultPodSpec, dropFromPodSpec } from './pod-spec.ts';
 import { podSpecCauses } from './pod-spec-validation.ts';
 import { canonicalAmounts } from './resources.ts';
 import type { Container, PodSpec, Quantities } from './shapes.ts';
@@ -18,6 +18,7 @@ export const pod: Behaviour = behaviour({
   returnsDeleted: true,
   statusKeeps: { fields: ['ownerReferences'] },
   default: defaultPod,
+  drop: (draft) => dropFromPodSpec(specOf<PodSpec>(draft)),
 
   prepare(draft, old, context) {
     const spec = specOf<PodSpec>(draft);

@@ -6,7 +6,7 @@ import { behaviour } from './behaviour.ts';
 import { nonNegative } from './field-checks.ts';
 import { podTemplateCauses } from './pod-spec-validation.ts';
 import type { PodTemplate } from './shapes.ts';
-import { defaultTemplate } from './workloads.ts';
+import { defaultTemplate, dropFromTemplate } from './workloads.ts';
 
 export const controllerRevision: Behaviour = behaviour({
   validate(object, old) {
@@ -26,5 +26,6 @@ export const podTemplate: Behaviour = behaviour({
     draft.template ??= {};
     defaultTemplate(draft.template as PodTemplate);
   },
+  drop: (draft) => dropFromTemplate(draft.template as PodTemplate),
   validate: (object) => podTemplateCauses('template', object.template as PodTemplate),
 });

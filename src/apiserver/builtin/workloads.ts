@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/object.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import { type LabelSelector, matchesLabels } from '../../base/selector.ts';
-import type { Behaviour } from '../registry.ts';
+import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, labelName, specOf, startsWith, textAt } from './behaviour.ts';
 import { claimSpecCauses } from './claim-spec.ts';
 import {
@@ -18,7 +18,7 @@ import {
   shownLabels,
   shownSelector,
 } from './field-checks.ts';
-import { defaultPodSpec } from './pod-spec.ts';
+import { defaultPodSpec, dropFromPodSpec } from './pod-spec.ts';
 import { podTemplateCauses } from './pod-spec-validation.ts';
 import type { IntOrString, PodTemplate, RollingUpdate, SelectorShape, WorkloadSpec } from './shapes.ts';
 
@@ -29,6 +29,12 @@ export function defaultTemplate(template: PodTemplate): void {
   defaultPodSpec(template.spec);
 }
 
+export const dropFromTemplate = (template: PodTemplate | undefined): void => {
+  if (template?.spec) dropFromPodSpec(template.spec);
+};
+
+const dropFromWorkload = (draft: Draft): void => dropFromTemplate(specOf<WorkloadSpec>(draft).template);
+
 function templateOf(spec: WorkloadSpec): PodTemplate {
   spec.template ??= {};
   defaultTemplate(spec.template);
@@ -38,6 +44,7 @@ function templateOf(spec: WorkloadSpec): PodTemplate {
 // ---- Deployment
 
 export const deployment: Behaviour = behaviour({
+  drop: dropFromWorkload,
   countsGeneration: true,
   annotationsCount: true,
   statusKeeps: { fields: ['labels'] },
@@ -124,6 +131,7 @@ const isNone = (value: IntOrString): boolean => value === 0 || value === '0%';
 // ---- ReplicaSet, ReplicationController
 
 export const replicaSet: Behaviour = behaviour({
+  drop: dropFromWorkload,
   countsGeneration: true,
   default(draft) {
     const spec = specOf<WorkloadSpec>(draft);
@@ -150,6 +158,7 @@ interface ControllerSpec extends Omit<WorkloadSpec, 'selector'> {
 }
 
 export const replicationController: Behaviour = behaviour({
+  drop: dropFromWorkload,
   countsGeneration: true,
   default(draft) {
     const spec = specOf<ControllerSpec>(draft);
@@ -181,6 +190,7 @@ export const replicationController: Behaviour = behaviour({
 // ---- StatefulSet
 
 export const statefulSet: Behaviour = behaviour({
+  drop: dropFromWorkload,
   countsGeneration: true,
   nameError: labelName,
   default(draft) {
@@ -279,6 +289,7 @@ function statefulSetUpdateCauses(spec: WorkloadSpec, old: KubeObject): Causes {
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
 export const daemonSet: Behaviour = behaviour({
+  drop: dropFromWorkload,
   countsGeneration: true,
   default(draft) {
     const spec = specOf<WorkloadSpec>(draft);

@@ -35,6 +35,7 @@ export async function change(
   if (tracked) fillDefaults(at, tracked, 'delete');
   const owners = applied ?? trackedFields({ at, before, next: tracked ?? next, sent, caller, now: context.now });
   setManagedFields(next, owners);
+  resource.behaviour.drop?.(next);
   resource.behaviour.prepare?.(next, before, context);
   if (resource.behaviour.countsGeneration && isNewGeneration(at, next, before)) {
     next.metadata.generation = (before.metadata.generation ?? 0) + 1;

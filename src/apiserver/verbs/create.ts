@@ -59,6 +59,7 @@ export async function createDecoded(
       draft,
       applied ?? trackedFields({ at, before: undefined, next: draft, sent, caller, now: context.now }),
     );
+    resource.behaviour.drop?.(draft);
     if (resource.custom && resource.hasStatus) delete draft.status;
     resource.behaviour.prepare?.(draft, undefined, context);
     const admitted = admit(at, draft, undefined, context);
