@@ -25,12 +25,12 @@ export function defaultPodSpec(spec: PodSpec): void {
 }
 
 /** Restarts of single containers are a feature that is off: what speaks of them is dropped. */
-export function dropFromPodSpec({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): void {
-  for (const container of initContainers) if (container.restartPolicy !== 'Always') delete container.restartPolicy;
-  for (const container of containers) delete container.restartPolicy;
-  for (const container of [...initContainers, ...containers, ...ephemeralContainers]) {
-    delete container.restartPolicyRules;
-  }
+export function dropFromPodSpec({ initContainers, containers, ephemeralContainers }: PodSpec): void {
+  const inits = initContainers ?? [];
+  const mains = containers ?? [];
+  for (const container of inits) if (container.restartPolicy !== 'Always') delete container.restartPolicy;
+  for (const container of mains) delete container.restartPolicy;
+  for (const container of [...inits, ...mains, ...(ephemeralContainers ?? [])]) delete container.restartPolicyRules;
 }
 
 function defaultContainer(container: Container): void {
