@@ -3,7 +3,8 @@ import type { FieldCause } from '../../api/kind.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
 import { dnsSubdomainErrors } from '../../base/names.ts';
 import type { Behaviour } from '../registry.ts';
-import { behaviour, KEEPS_METADATA, specOf, startsWith } from './behaviour.ts';
+import { KEEPS_METADATA } from '../status-keeps.ts';
+import { behaviour, specOf, startsWith } from './behaviour.ts';
 import { type Causes, oneOf } from './field-checks.ts';
 
 interface Rule {

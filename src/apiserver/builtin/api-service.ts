@@ -2,7 +2,8 @@
 import type { FieldCause } from '../../api/kind.ts';
 import { invalidValue, required } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';
-import { behaviour, KEEPS_METADATA, pathName, specOf, startsWith } from './behaviour.ts';
+import { KEEPS_METADATA } from '../status-keeps.ts';
+import { behaviour, pathName, specOf, startsWith } from './behaviour.ts';
 
 interface ApiServiceSpec {
   group?: string;

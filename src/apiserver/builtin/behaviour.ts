@@ -7,7 +7,7 @@ import {
   nameErrorBy,
   pathSegmentErrors,
 } from '../../base/names.ts';
-import type { Behaviour, Draft, MetadataField, StatusKeeps, WriteContext } from '../registry.ts';
+import type { Behaviour, Draft, WriteContext } from '../registry.ts';
 
 export type NameRule = Behaviour['nameError'];
 
@@ -16,11 +16,6 @@ export const labelName: NameRule = nameErrorBy(dnsLabelErrors);
 export const serviceName: NameRule = nameErrorBy(dns1035LabelErrors);
 /** RBAC objects, Events: whatever a URL can carry. */
 export const pathName: NameRule = nameErrorBy(pathSegmentErrors);
-
-/** Of metadata all that clients may write. */
-export const METADATA_FIELDS: readonly MetadataField[] = ['labels', 'annotations', 'finalizers', 'ownerReferences'];
-export const KEEPS_METADATA: StatusKeeps = { fields: METADATA_FIELDS };
-export const KEEPS_OWNED_METADATA: StatusKeeps = { fields: METADATA_FIELDS, areOwned: true };
 
 export const behaviour = (special: Partial<Behaviour> = {}): Behaviour => ({
   countsGeneration: false,

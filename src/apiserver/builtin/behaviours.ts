@@ -1,9 +1,10 @@
 // What makes each built-in kind special. A kind that is not listed is plain data with a DNS name.
 import type { Behaviour } from '../registry.ts';
+import { KEEPS_OWNED_METADATA } from '../status-keeps.ts';
 import { mutatingWebhooks, validatingPolicy, validatingPolicyBinding, validatingWebhooks } from './admission.ts';
 import { apiService } from './api-service.ts';
 import { horizontalPodAutoscaler } from './autoscaling.ts';
-import { behaviour, KEEPS_OWNED_METADATA } from './behaviour.ts';
+import { behaviour } from './behaviour.ts';
 import { certificateSigningRequest } from './certificates.ts';
 import { configMap, secret } from './config.ts';
 import { customResourceDefinition } from './custom-resource-definition.ts';

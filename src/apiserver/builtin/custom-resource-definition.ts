@@ -1,7 +1,8 @@
 // CustomResourceDefinitions as the registry wants them; what is special about them stands in schema/.
 import type { Behaviour } from '../registry.ts';
 import { crdBehaviour } from '../schema/crd-behaviour.ts';
-import { KEEPS_METADATA, specOf } from './behaviour.ts';
+import { KEEPS_METADATA } from '../status-keeps.ts';
+import { specOf } from './behaviour.ts';
 
 export const customResourceDefinition: Behaviour = {
   ...crdBehaviour,

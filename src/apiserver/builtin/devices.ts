@@ -1,6 +1,7 @@
 // Claims for devices: a request that does not say how many means one.
 import type { Behaviour, Draft } from '../registry.ts';
-import { behaviour, KEEPS_OWNED_METADATA, specOf } from './behaviour.ts';
+import { KEEPS_OWNED_METADATA } from '../status-keeps.ts';
+import { behaviour, specOf } from './behaviour.ts';
 
 interface Request {
   allocationMode?: string;

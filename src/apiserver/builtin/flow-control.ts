@@ -1,7 +1,8 @@
 // Flow schemas and priority levels: stored with their defaults. They steer nothing here.
 import { required } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';
-import { behaviour, KEEPS_METADATA, specOf, startsWith } from './behaviour.ts';
+import { KEEPS_METADATA } from '../status-keeps.ts';
+import { behaviour, specOf, startsWith } from './behaviour.ts';
 
 interface FlowSchemaSpec {
   matchingPrecedence?: number;

@@ -3,9 +3,9 @@
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest, invalid, invalidValue } from '../../api/status.ts';
 import { isObject, mutableCopy } from '../../base/json.ts';
-import { METADATA_FIELDS } from '../builtin/behaviour.ts';
 import { goText } from '../patch/json-kind.ts';
 import type { Draft, Structure } from '../registry.ts';
+import { METADATA_FIELDS } from '../status-keeps.ts';
 import type { At, Caller } from './call.ts';
 import type { Patch } from './patched.ts';
 
