@@ -141,7 +141,7 @@ describe.each(scopes)('runs of a $it', ({ prefix, flags }) => {
     // The revision is made when the run begins.
     await succeeds('run', 'create', 'web', '--strategy', 's', '--name', 'second', '--start', ...flags);
     await shows('second', /after one +Asked/);
-    expect(await refused('reject', 'second', '-m', ' ', ...flags)).toContain('give the reason with -m');
+    expect(await refused('reject', 'second', '-m', ' ', ...flags)).toContain('set the reason with -m');
     expect(await succeeds('reject', 'second', '-m', 'the error rate doubled', ...flags)).toContain(
       'the run waits until it is approved or stopped',
     );

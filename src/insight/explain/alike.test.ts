@@ -51,7 +51,7 @@ test.each([
     one: 'MemberCluster "a" blocks the rollout (failed): 1',
     all: 'MemberClusters "a", "b" block the rollout (failed): 1',
   },
-  { one: 'MemberCluster "a" must make room first', all: 'MemberClusters "a", "b" have to make room first' },
+  { one: 'MemberCluster "a" must make room first', all: 'MemberClusters "a", "b" must make room first' },
   {
     one: 'MemberCluster "a" has not finished removing resources that are no longer placed there (it still has its copy)',
     all: 'MemberClusters "a", "b" have not finished removing resources that are no longer placed there (it still has its copy)',
