@@ -98,7 +98,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   NamespaceTerminating: (facts, on) =>
     `${on} is still terminating${facts['message'] === undefined ? '' : `: ${facts['message']}`}`,
   NoPartition: (_facts, on) => `${on} is in no partition, so it is not updated`,
-  NotAvailable: (facts, on) => `it is not available on ${on} yet (${causeIn(facts)})`,
+  NotAvailable: (facts, on) => `${on} is not available yet (${causeIn(facts)})`,
   NotFound: (_facts, on) => `${on} does not exist`,
   NotSupportedYet: ({ what = 'something it uses' }, on) =>
     `${on}: ${what} ${String(what).includes(', ') ? 'are' : 'is'} not supported yet`,

@@ -178,7 +178,7 @@ describe.each(families)('approving a gate of a $run.kind', (family) => {
       { type: 'Approved', status: 'True', reason: `${kind}Approved`, observedGeneration: 1 },
     ]);
     expect(it.lines.at(-1)).toBe(`${kind.toLowerCase()}.placement.kubernetes-fleet.io/r-before-prod approved`);
-    await expect(it.approveNamed('r-canary')).rejects.toThrow(/^there is no .*r-canary" \(known: r-before-prod\)$/);
+    await expect(it.approveNamed('r-canary')).rejects.toThrow(/^.*r-canary" not found \(known: r-before-prod\)$/);
   });
 
   test('keeps what others write there at the same moment', async () => {
@@ -207,7 +207,7 @@ describe.each(families)('approving a gate of a $run.kind', (family) => {
   });
 
   test.each<{ it: string; options: Partial<ApproveRun>; says: RegExp }>([
-    { it: 'there is no such run', options: { run: 'other' }, says: /^there is no .*other" \(known: r\)/ },
+    { it: 'there is no such run', options: { run: 'other' }, says: /^.*other" not found \(known: r\)/ },
     { it: 'the name cannot be one', options: { run: '../x' }, says: /"\.\.\/x" cannot be the name of a run/ },
     {
       it: 'the namespace cannot be one',

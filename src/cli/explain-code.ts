@@ -25,7 +25,7 @@ export function explainCode(page: string, code: string): string {
   if (found === undefined)
     throw new UserError(
       'NotFound',
-      `there is no hold code "${plainText(code)}" (known: ${[...codes.keys()].sort().join(', ')})`,
+      `hold code "${plainText(code)}" not found (known: ${[...codes.keys()].sort().join(', ')})`,
     );
   return `${found[0]}: ${found[1].replaceAll('`', '')}`;
 }

@@ -75,7 +75,7 @@ describe('flotilla freeze', () => {
     {
       it: 'of a placement that does not exist',
       options: { placements: [whichPlacement('placement/nope')] },
-      says: 'there is no ClusterResourcePlacement "nope"',
+      says: 'ClusterResourcePlacement "nope" not found',
     },
     { it: 'of what is frozen', options: { clusters: 'env=prod' }, says: 'Freeze "prod" covers the same already' },
   ])('$it is refused', async ({ options, says }) => {
@@ -106,7 +106,7 @@ describe('flotilla unfreeze', () => {
   test('asks which of several, and names what is still frozen', async () => {
     const it = await world(aFreeze('a'), aFreeze('b', SHOP));
     await expect(it.unfreeze()).rejects.toThrow('there are 2 Freezes: name one');
-    await expect(it.unfreeze(['nope'])).rejects.toThrow('there is no Freeze "nope"');
+    await expect(it.unfreeze(['nope'])).rejects.toThrow('Freeze "nope" not found');
     await it.unfreeze(['a']);
     expect(it.errors).toEqual(['still frozen: b: placement/web']);
   });

@@ -73,8 +73,8 @@ export async function freezeFleet(server: Server, options: FreezeOptions, print:
   });
   for (const warning of warnings) print.warning(warning);
   const name = object?.metadata.name ?? '';
-  const end = until === undefined ? 'until it is ended' : `until ${kubeTime(until)}`;
-  print.line(`Freeze "${name}" holds ${scopeOf(spec)} ${end}: nothing is updated and nothing is removed`);
+  const end = until === undefined ? 'until you end it' : `until ${kubeTime(until)}`;
+  print.line(`Freeze "${name}" holds ${scopeOf(spec)} ${end}: clusters are neither updated nor removed`);
   print.line(`End it: flotilla unfreeze ${name}`);
 }
 
@@ -88,8 +88,8 @@ export async function unfreeze(
   const wrong = names.find((name) => !NAME.test(name));
   if (wrong !== undefined) throw bad(`"${wrong}" cannot be the name of a Freeze`);
   const missing = names.find((name) => !known.some((each) => each.name === name));
-  if (missing !== undefined) throw new UserError('NotFound', `there is no Freeze "${missing}" (${listed(known)})`);
-  if (known.length === 0) throw new UserError('NotFound', 'nothing is frozen: there is no Freeze');
+  if (missing !== undefined) throw new UserError('NotFound', `Freeze "${missing}" not found (${listed(known)})`);
+  if (known.length === 0) throw new UserError('NotFound', 'no Freeze found: nothing is frozen');
   const active = known.filter((each) => isActive(each, now));
   // One that has ended by itself holds nothing, so it is not asked about.
   const meant = all || active.length === 0 ? known : active;

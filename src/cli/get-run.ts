@@ -13,5 +13,5 @@ export const getRun = async (
     runTarget(which),
     which.namespace === undefined
       ? '; a StagedUpdateRun needs its namespace: -n'
-      : '; without -n a ClusterStagedUpdateRun is meant',
+      : '; omit -n for a ClusterStagedUpdateRun',
   )) as StagedUpdateRun;

@@ -19,7 +19,7 @@ export async function getOr404(server: Server, at: Named, hint: Hint = '', signa
     if (!(error instanceof ApiError && error.code === 404)) throw error;
     const known = await knownNames(server, at);
     const besides = typeof hint === 'string' ? hint : await hint();
-    throw new UserError('NotFound', `there is no ${titled(at)}${known}${besides}`, { cause: error });
+    throw new UserError('NotFound', `${titled(at)} not found${known}${besides}`, { cause: error });
   }
 }
 

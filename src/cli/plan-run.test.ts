@@ -260,7 +260,7 @@ Assumes that every cluster becomes available immediately and every approval is i
       'ClusterStagedUpdateRun "failed" has ended; there is nothing left to plan: it was not to be',
     );
     await expect(it.byFile([newRun({}, 'done')])).rejects.toThrow('has ended; there is nothing left to plan');
-    await expect(it.byName('nope')).rejects.toThrow('there is no ClusterStagedUpdateRun "nope" (known: done, failed)');
+    await expect(it.byName('nope')).rejects.toThrow('ClusterStagedUpdateRun "nope" not found (known: done, failed)');
   });
 
   test('is made for who may only read, and says what was not checked', async () => {

@@ -259,11 +259,11 @@ describe('a run', () => {
   test.each([
     {
       which: whichRun('x'),
-      says: 'there is no ClusterStagedUpdateRun "x" (known: r); a StagedUpdateRun needs its namespace: -n',
+      says: 'ClusterStagedUpdateRun "x" not found (known: r); a StagedUpdateRun needs its namespace: -n',
     },
     {
       which: whichRun('r', 'default'),
-      says: 'there is no StagedUpdateRun "default/r" (there are none); without -n a ClusterStagedUpdateRun is meant',
+      says: 'StagedUpdateRun "default/r" not found (there are none); omit -n for a ClusterStagedUpdateRun',
     },
   ])('that is not there is told with those that are: $which.name', async ({ which, says }) => {
     const { show } = await showing(waiting);

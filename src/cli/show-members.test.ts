@@ -107,6 +107,6 @@ test('the commands read a hub, in text and for programs, and name what is not th
   expect(one.code).toBe(0);
   expect(JSON.parse(one.text)).toMatchObject({ name: 'a', state: 'Ready', nodes: '5', taints: ['soon=x:NoSchedule'] });
   await expect(showMember(server, 'c', { clock }, printing().print)).rejects.toThrow(
-    'there is no MemberCluster "c" (known: a, b)',
+    'MemberCluster "c" not found (known: a, b)',
   );
 });

@@ -64,7 +64,7 @@ test('members are tainted and untainted, and nothing else of them changes', asyn
   await expect(untaint(server, 'x', [{ key: 'a', value: '7' }], print)).rejects.toThrow(
     'MemberCluster "x" has no taint "a=7": it has a=1:NoSchedule',
   );
-  await expect(untaint(server, 'y', [{ key: 'a' }], print)).rejects.toThrow('there is no MemberCluster "y"');
+  await expect(untaint(server, 'y', [{ key: 'a' }], print)).rejects.toThrow('MemberCluster "y" not found');
   expect(out).toEqual([
     'membercluster.cluster.kubernetes-fleet.io/x tainted: a=1:NoSchedule',
     expect.stringContaining('flotilla drain'),

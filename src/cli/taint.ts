@@ -53,7 +53,7 @@ export async function taint(
   const title = refer({ resource: memberCluster, name: cluster });
   const isChanged = await retaint(server, cluster, (before) => withTaints(before, wanted, overwrite, cluster));
   print.line(isChanged ? `${title} tainted: ${wanted.map(taintText).join(', ')}` : `${title} has these taints already`);
-  if (isChanged) print.line('Clusters that are already picked keep their resources; `flotilla drain` evicts it.');
+  if (isChanged) print.line('Objects that are already placed there stay; `flotilla drain` removes them.');
 }
 
 export function withTaints(

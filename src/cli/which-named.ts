@@ -41,7 +41,7 @@ export async function whichNamed(server: Server, name: string, namespace?: strin
   const listed = known.flat().join('; ');
   throw new UserError(
     'NotFound',
-    `there is no placement and no run "${name}" (looked ${namespace === undefined ? 'in no namespace and ' : ''}in namespace "${where}")${listed === '' ? '' : `; known: ${listed}`}`,
+    `no placement and no run "${name}" found (searched ${namespace === undefined ? 'cluster-scoped objects and ' : ''}namespace "${where}")${listed === '' ? '' : `; known: ${listed}`}`,
   );
 }
 

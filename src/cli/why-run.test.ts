@@ -228,7 +228,7 @@ describe('why a run does not move', () => {
       run: going('Progressing:True:UpdateRunProgressing', 'under way: b'),
       says: [
         'Updating: MemberCluster "b": no Pod is ready',
-        'ClusterStagedUpdateRun "r" is under way: it is not available on MemberCluster "b" yet (starting)',
+        'ClusterStagedUpdateRun "r" is under way: MemberCluster "b" is not available yet (starting)',
       ].join('\n'),
       also: [
         'MemberCluster "b"',
@@ -538,14 +538,14 @@ describe('why a cluster of a run does not move', () => {
   });
   test.each([
     { cluster: 'a', code: 0, says: 'cluster "a" of stage "one" is done: revision 1 is available' },
-    { cluster: 'b', code: 2, says: 'cluster "b" of stage "two" waits: it is not available on MemberCluster "b" yet' },
+    { cluster: 'b', code: 2, says: 'cluster "b" of stage "two" waits: MemberCluster "b" is not available yet' },
     {
       cluster: 'c',
       code: 2,
       says: 'cluster "c" of stage "two" waits: 1 clusters of stage "two" are under way, 1 may be',
     },
     // Nothing names it: it waits for what the run waits for.
-    { cluster: 'd', code: 2, says: 'cluster "d" of stage "three" waits: it is not available on MemberCluster "b" yet' },
+    { cluster: 'd', code: 2, says: 'cluster "d" of stage "three" waits: MemberCluster "b" is not available yet' },
   ])('is told of $cluster', async ({ cluster, code, says }) => {
     const found = await ask([...fleet, run], { cluster });
     expect(found.text.split('\n\n')[0]).toContain(says);

@@ -202,7 +202,7 @@ What you can do:
     const { text } = await ask('placement/web');
     expect(text.match(/ClusterResourceBinding "web-eu-1-1"/g)).toHaveLength(1);
     expect(text).toContain(
-      '\n  2. it is not available on MemberCluster "eu-1" yet (failed: no Pod is ready)\n     NotAvailable, for 5m\n\nWhat you can do:\n  - look at',
+      '\n  2. MemberCluster "eu-1" is not available yet (failed: no Pod is ready)\n     NotAvailable, for 5m\n\nWhat you can do:\n  - look at',
     );
     expect(text).not.toContain('look at failedPlacements');
     expect(text).not.toContain('api-work');
@@ -279,7 +279,7 @@ What you can do:
     expect((await ask('placement/web')).text).toBe(
       `
 Blocked: MemberClusters "eu-1", "eu-2", "us-1": Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set
-ClusterResourcePlacement "web" waits: it is not available on MemberClusters "eu-1", "eu-2", "us-1" yet (failed) (for 5m)
+ClusterResourcePlacement "web" waits: MemberClusters "eu-1", "eu-2", "us-1" are not available yet (failed) (for 5m)
 
 Evidence:
   1. NotAvailable, for 5m
@@ -951,7 +951,7 @@ What you can do:
       code: 2,
       says: [
         'Blocked: MemberCluster "eu-1": Available is not reached',
-        'cluster "eu-1" waits: it is not available on MemberCluster "eu-1" yet (starting) (for 5m)',
+        'cluster "eu-1" waits: MemberCluster "eu-1" is not available yet (starting) (for 5m)',
       ].join('\n'),
     },
   ])('of $name, which no hold names', async ({ name, code, says, also = '' }) => {
@@ -1178,25 +1178,25 @@ What you can do:
     {
       it: 'there is no such placement',
       argument: 'placement/wub',
-      says: /^there is no ClusterResourcePlacement "wub" \(known: web\); a ResourcePlacement needs its namespace: -n$/,
+      says: /^ClusterResourcePlacement "wub" not found \(known: web\); a ResourcePlacement needs its namespace: -n$/,
     },
     {
       it: 'there is none in the namespace',
       argument: 'placement/web',
       namespace: 'team',
-      says: /^there is no ResourcePlacement "team\/web" \(there are none\); there is a ClusterResourcePlacement "web": omit -n$/,
+      says: /^ResourcePlacement "team\/web" not found \(there are none\); there is a ClusterResourcePlacement "web": omit -n$/,
     },
     {
       it: 'there is none in the namespace, nor elsewhere',
       argument: 'placement/wub',
       namespace: 'team',
-      says: /^there is no ResourcePlacement "team\/wub" \(there are none\)$/,
+      says: /^ResourcePlacement "team\/wub" not found \(there are none\)$/,
     },
     {
       it: 'there is no such cluster',
       argument: 'placement/web',
       cluster: 'eu-9',
-      says: /^there is no MemberCluster "eu-9" \(known: eu-1, eu-2, us-1, us-2\)$/,
+      says: /^MemberCluster "eu-9" not found \(known: eu-1, eu-2, us-1, us-2\)$/,
     },
     {
       it: 'no cluster has such a name',

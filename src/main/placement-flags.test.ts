@@ -69,7 +69,7 @@ describe('flags about placements', () => {
     expect(parsed('--skipped-propagating-apis', 'a/b/c/d')).toMatch(/"a\/b\/c\/d" names no API/);
     expect(parsed('--allowed-propagating-apis', ';')).toMatch(/names no API/);
     expect(parsed('--allowed-propagating-apis', 'apps', '--skipped-propagating-apis', 'batch')).toBe(
-      'give --allowed-propagating-apis or --skipped-propagating-apis, not both',
+      'set either --allowed-propagating-apis or --skipped-propagating-apis, not both',
     );
   });
 

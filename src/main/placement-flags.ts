@@ -70,7 +70,7 @@ function apis(text: string): string {
 export function placementsOf(flags: PlacementFlags): NonNullable<HubOptions['placements']> {
   const { allowedPropagatingApis, skippedPropagatingApis, skippedPropagatingNamespaces, enableWorkload } = flags;
   if (allowedPropagatingApis !== undefined && skippedPropagatingApis !== undefined) {
-    throw new UserError('BadFlag', 'give --allowed-propagating-apis or --skipped-propagating-apis, not both');
+    throw new UserError('BadFlag', 'set either --allowed-propagating-apis or --skipped-propagating-apis, not both');
   }
   return {
     throttle: {

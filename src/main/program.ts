@@ -28,8 +28,10 @@ export function program(name: string): Command {
     // A command may have options that its subcommands have as well: `plan -f` and `plan run -f`.
     .enablePositionalOptions()
     .description('Rolls out changes to every Kubernetes cluster of a fleet, safely.')
-    .version(VERSION)
+    .version(VERSION, '-V, --version', 'Print the version')
     .hook('preAction', (_root, action) => usePaint(action.opts<{ color?: ColorMode }>().color))
+    .helpOption('-h, --help', 'Display help for command')
+    .helpCommand('help [command]', 'Display help for command')
     .showHelpAfterError('(see --help)');
   const isPlugin = name === PLUGIN;
   if (!isPlugin) {

@@ -212,7 +212,7 @@ async function keepFleet(options: UpOptions, fleet: readonly FleetMember[]): Pro
 
 async function askedFleet({ fleet, members }: UpOptions): Promise<readonly FleetMember[] | undefined> {
   if (fleet !== undefined && members !== undefined)
-    throw new UserError('BadFlag', 'give --fleet or --members, not both');
+    throw new UserError('BadFlag', 'set either --fleet or --members, not both');
   if (members !== undefined) return usualFleet(members);
   if (fleet === undefined) return undefined;
   const shipped = shippedFleet(fleet);

@@ -184,7 +184,7 @@ describe.each(scopes)('runs of a $it', ({ prefix, flags }) => {
       expect((await does('status', '-o', 'wide')).stdout).toMatch(/member-1 +Ready/);
       expect((await does('status', 'web', ...flags)).stdout).toContain('available on 3 of 3 clusters');
       expect(await succeeds('explain', 'Frozen')).toContain('Frozen: a Freeze covers');
-      expect(await refused('explain', 'Nope')).toContain('there is no hold code "Nope" (known: ');
+      expect(await refused('explain', 'Nope')).toContain('hold code "Nope" not found (known: ');
       for (const shell of ['bash', 'zsh', 'fish']) expect(await succeeds('completion', shell)).toContain('__complete');
       const offered = await succeeds('__complete', '--', 'run', 'show', ...flags, '');
       expect(offered.split('\n')).toEqual(expect.arrayContaining(['first', 'second']));

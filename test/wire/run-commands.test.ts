@@ -171,7 +171,7 @@ describe.each(scopes)('the commands about $it', ({ prefix, flags, title, objects
     expect(await does('run', 'bad', ...flags)).toMatchObject({ code: 3 });
     expect(await does('run', 'nope', ...flags)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^error: there is no \w+ ".*nope" \(known: bad\); .*-n/),
+      stderr: expect.stringMatching(/^error: \w+ ".*nope" not found \(known: bad\); .*-n/),
     });
   });
 

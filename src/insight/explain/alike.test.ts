@@ -56,7 +56,7 @@ test.each([
     one: 'MemberCluster "a" has not finished removing resources that are no longer placed there (it still has its copy)',
     all: 'MemberClusters "a", "b" have not finished removing resources that are no longer placed there (it still has its copy)',
   },
-  { one: 'it is not available on MemberCluster "a" yet', all: 'it is not available on MemberClusters "a", "b" yet' },
+  { one: 'MemberCluster "a" is not available yet', all: 'MemberClusters "a", "b" are not available yet' },
 ])('many take the plural: $one', ({ one, all }) => {
   expect(ofAll(one, ['a', 'b'])).toBe(all);
 });

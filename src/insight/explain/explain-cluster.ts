@@ -106,7 +106,7 @@ async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
     const names = (ifRead(await reader.members()) ?? []).map(({ metadata }) => metadata.name ?? '');
     const more = names.length > MAX_CLUSTERS ? ` and ${names.length - MAX_CLUSTERS} more` : '';
     const known = names.length === 0 ? 'there are none' : `known: ${names.slice(0, MAX_CLUSTERS).join(', ')}${more}`;
-    throw new UserError('NotFound', `there is no MemberCluster "${cluster}" (${known})`);
+    throw new UserError('NotFound', `MemberCluster "${cluster}" not found (${known})`);
   }
   const scheduling = await schedulingOf(looking);
   const standing = scheduling && standingIn(scheduling, cluster);

@@ -88,7 +88,7 @@ describe('how far a run is', () => {
     const messages = found.stages.flatMap(({ clusters }) => clusters.map(({ message }) => message));
     expect(messages.filter((each) => each !== '')).toEqual([
       'the run goes on without the cluster: it has left the fleet',
-      'it is not available on MemberCluster "c" yet (in progress)',
+      'MemberCluster "c" is not available yet (in progress)',
     ]);
     expect(progressOf({ says: INITIALIZED, stages }).stages).toHaveLength(4);
   });

@@ -8,13 +8,13 @@ import { duration, hubCommand, print, toHub } from './flags.ts';
 
 export function addReject(root: Command): void {
   hubCommand(root.command('reject'))
-    .description('reject a gate of a staged update run: the run waits until it is approved or stopped')
+    .description('Reject a gate of a staged update run: the run waits until it is approved or stopped')
     .argument('<run>', 'NAME or run/NAME')
-    .option('--stage <name>', 'the stage whose gate it is (without: the one gate that waits for an approval)')
+    .option('--stage <name>', 'stage of the gate (default: the one gate that waits for an approval)')
     .addOption(new Option('--before', 'the gate before the stage').conflicts('after'))
-    .option('--after', 'the gate after the stage (without either: the one that is closed)')
-    .requiredOption('-m, --message <text>', 'why; shown with the run')
-    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
+    .option('--after', 'the gate after the stage (default: the one that is closed)')
+    .requiredOption('-m, --message <text>', 'reason, shown with the run')
+    .option('-n, --namespace <name>', 'namespace of a StagedUpdateRun (default: a ClusterStagedUpdateRun)')
     .addHelpText(
       'after',
       `
@@ -43,13 +43,13 @@ function meantBy(run: string, options: ApproveRunFlags): ApproveRun {
 
 export function addApproveRun(root: Command): void {
   hubCommand(root.command('approve'))
-    .description('approve a gate of a staged update run')
+    .description('Approve a gate of a staged update run')
     .argument('<run>', 'NAME or run/NAME')
-    .option('--stage <name>', 'the stage whose gate it is (without: the one gate that waits for an approval)')
+    .option('--stage <name>', 'stage of the gate (default: the one gate that waits for an approval)')
     .addOption(new Option('--before', 'the gate before the stage').conflicts('after'))
-    .option('--after', 'the gate after the stage (without either: the one that is closed)')
+    .option('--after', 'the gate after the stage (default: the one that is closed)')
     .option('-m, --message <text>', 'stored with the approval')
-    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
+    .option('-n, --namespace <name>', 'namespace of a StagedUpdateRun (default: a ClusterStagedUpdateRun)')
     .addHelpText(
       'after',
       `
@@ -71,7 +71,7 @@ const FIVE_MINUTES = 5 * 60_000;
 export function addApproveRequest(root: Command): void {
   root
     .command('approve')
-    .description('approve a request of a staged update run')
+    .description('Approve a request of a staged update run')
     .argument('<kind>', 'clusterapprovalrequest (careq) or approvalrequest (areq)')
     .requiredOption('--hub-cluster-context <name>', 'context of the hub in the kubeconfig')
     .requiredOption('--name <name>', 'the request')

@@ -9,9 +9,9 @@ import { print } from './flags.ts';
 export function addConvert(root: Command): void {
   root
     .command('convert')
-    .description('turn the rollout strategy and targets of a Rancher Fleet fleet.yaml into those of a placement')
+    .description('Convert the rollout strategy and targets of a Rancher Fleet fleet.yaml to those of a placement')
     .argument('<file>', 'a fleet.yaml or a Bundle; - for standard input')
-    .option('--placement <name>', 'print a whole ClusterResourcePlacement of this name (without: its strategy)')
+    .option('--placement <name>', 'print a whole ClusterResourcePlacement of this name (default: only its strategy)')
     .addHelpText(
       'after',
       `

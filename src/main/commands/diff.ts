@@ -17,12 +17,12 @@ const collected = (value: string, before: readonly string[]): readonly string[] 
 
 export function addDiff(root: Command): void {
   hubCommand(root.command('diff'))
-    .description('show how the clusters differ from the hub, object by object, or what changed between two revisions')
+    .description('Show how the clusters differ from the hub, object by object, or what changed between two revisions')
     .argument('<placement>', 'placement/NAME')
-    .option('-n, --namespace <name>', 'namespace of a ResourcePlacement (without: a ClusterResourcePlacement)')
+    .option('-n, --namespace <name>', 'namespace of a ResourcePlacement (default: a ClusterResourcePlacement)')
     .option('--cluster <name>', 'this cluster only')
     .option('--revision <number>', 'given twice: compare these two revisions instead', collected, [])
-    .addOption(new Option('-o, --output <form>', 'json: the same facts for programs').choices(['json']))
+    .addOption(new Option('-o, --output <form>', 'json for programs').choices(['json']))
     .addHelpText(
       'after',
       `

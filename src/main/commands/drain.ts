@@ -18,7 +18,7 @@ const tellUncordoned = (cluster: string, isChanged: boolean): void =>
 
 export function addDrain(root: Command): void {
   hubCommand(root.command('drain'))
-    .description('empty a cluster for maintenance: taint it, and evict every ClusterResourcePlacement from it')
+    .description('Empty a cluster for maintenance: taint it, and evict every ClusterResourcePlacement from it')
     .argument('<cluster>', 'name of the MemberCluster')
     .option('--timeout <duration>', 'give up after this time (default: 5m)', duration)
     .addHelpText(
@@ -41,7 +41,7 @@ Examples:
       process.exitCode = tellLeft(cluster, await drain(server, { cluster, timeoutMs, ...ours }, print), print);
     });
   hubCommand(root.command('uncordon'))
-    .description('allow placements on a cluster again after a drain')
+    .description('Allow placements on a cluster again after a drain')
     .argument('<cluster>', 'name of the MemberCluster')
     .action(async (cluster: string, options: ConnectOptions) => {
       using server = await connect(toHub(options));
@@ -72,14 +72,14 @@ const hubOf = ({ hubClusterContext: context, kubeconfig }: PluginFlags): Connect
 
 /** Exit code 0 also when a budget blocks, as in KubeFleet; what is left is printed. */
 export function addDrainCluster(root: Command): void {
-  pluginCommand(root, 'draincluster', 'taint a cluster, and evict every ClusterResourcePlacement from it').action(
+  pluginCommand(root, 'draincluster', 'Taint a cluster, and evict every ClusterResourcePlacement from it').action(
     async (options: PluginFlags) => {
       const { clusterName: cluster, timeout: timeoutMs = FIVE_MINUTES } = options;
       using server = await connect(hubOf(options));
       tellLeft(cluster, await drain(server, { cluster, timeoutMs, maxRounds: PLUGIN_ROUNDS, ...ours }, print), print);
     },
   );
-  pluginCommand(root, 'uncordoncluster', 'allow placements on a cluster again after a drain').action(
+  pluginCommand(root, 'uncordoncluster', 'Allow placements on a cluster again after a drain').action(
     async (options: PluginFlags) => {
       const { clusterName: cluster, timeout = FIVE_MINUTES } = options;
       using server = await connect(hubOf(options));

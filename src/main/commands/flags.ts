@@ -49,7 +49,7 @@ export const asking = (command: Command, what = 'placement/NAME', argument = '<w
     .argument(argument, what)
     .option(
       '-n, --namespace <name>',
-      'what is meant is in this namespace (without: in none, such as a ClusterResourcePlacement)',
+      'namespace of the object (default: cluster-scoped kinds, such as ClusterResourcePlacement)',
     )
     .addOption(outputOption())
     .addOption(colorOption());
@@ -60,9 +60,7 @@ export const colorOption = (): Option =>
     .default('auto');
 
 export const outputOption = (): Option =>
-  new Option('-o, --output <form>', 'the same facts for programs (yaml, json), or more columns (wide)').choices(
-    OUTPUTS,
-  );
+  new Option('-o, --output <form>', 'yaml or json for programs, wide for more columns').choices(OUTPUTS);
 
 export type AskOptions = ConnectOptions & { readonly output?: string };
 

@@ -16,12 +16,12 @@ interface FreezeFlags extends ConnectOptions {
 
 export function addFreeze(root: Command): void {
   hubCommand(root.command('freeze'))
-    .description('hold rollouts and runs: nothing is updated and nothing is removed')
-    .requiredOption('-m, --message <text>', 'the reason, shown to people who wait')
+    .description('Hold rollouts and runs: no cluster is updated and no object is removed')
+    .requiredOption('-m, --message <text>', 'reason, shown for everything that the freeze blocks')
     .option('--until <time>', 'when the freeze ends: a time such as 2030-01-31T06:00:00Z, or a duration such as 2h')
-    .option('--placement <name...>', 'only these placements (without: all)')
+    .option('--placement <name...>', 'only these placements (default: all)')
     .option('-n, --namespace <name>', 'the named placements are ResourcePlacements in this namespace')
-    .option('--clusters <labels>', 'only the clusters with these labels, as in kubectl -l (without: all)')
+    .option('--clusters <labels>', 'only the clusters with these labels, as in kubectl -l (default: all)')
     .addHelpText(
       'after',
       `
@@ -53,8 +53,8 @@ Examples:
 
 export function addUnfreeze(root: Command): void {
   hubCommand(root.command('unfreeze'))
-    .description('end a freeze')
-    .argument('[names...]', 'names of Freezes (without: the only one)')
+    .description('End a freeze')
+    .argument('[names...]', 'names of Freezes (default: the only one)')
     .option('--all', 'end all of them')
     .addHelpText(
       'after',

@@ -12,7 +12,7 @@ const HOLDS_PAGE = join(import.meta.dirname, '../../../docs/holds.md');
 export function addExplain(root: Command): void {
   root
     .command('explain')
-    .description('explain a hold code, such as BudgetUsed')
+    .description('Explain a hold code, such as BudgetUsed')
     .argument('<code>', 'as `why` and status.holds name it')
     .action((code: string) => print.line(explainCode(readText(HOLDS_PAGE, 'page'), code)));
 }
@@ -40,7 +40,7 @@ type Shell = keyof typeof SCRIPTS;
 export function addCompletion(root: Command): void {
   root
     .command('completion')
-    .description('print the completion script of a shell')
+    .description('Print the completion script of a shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
     .addHelpText(
       'after',

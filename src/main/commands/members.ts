@@ -12,8 +12,8 @@ const FIVE_MINUTES = 5 * 60_000;
 
 export function addMembers(root: Command): void {
   hubCommand(root.command('members'))
-    .description('show the members of the fleet: health, last heartbeat, size, taints, what is placed there')
-    .argument('[name]', 'one member, with all that is known of it')
+    .description('Show the members of the fleet: health, last heartbeat, size, taints, what is placed there')
+    .argument('[name]', 'show one member in detail')
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -22,7 +22,7 @@ CPU and MEMORY are available of allocatable; PLACED is available of all placemen
 
 Exit codes:
   0  every member shown is ready
-  1  it could not be done: no such member, no server, no right
+  1  failed: no such member, API server unreachable, or access denied
   2  a member is unhealthy, unreachable, joining or leaving
 
 Examples:
@@ -41,14 +41,14 @@ Examples:
 
 export function addTaint(root: Command): void {
   hubCommand(root.command('taint'))
-    .description('keep new placements away from a member')
+    .description('Keep new placements away from a member')
     .argument('<member>', 'name of the MemberCluster')
     .argument('<taints...>', 'KEY[=VALUE]:NoSchedule')
     .option('--overwrite', 'replace a taint of the same key with another value')
     .addHelpText(
       'after',
       `
-Placements that tolerate all taints of a member may still be put there, and what is there stays; "flotilla drain" evicts it.
+Placements that tolerate all taints of a member may still be scheduled to it. Objects that are already placed there stay; "flotilla drain" removes them.
 
 Examples:
   flotilla taint member-1 maintenance=soon:NoSchedule
@@ -61,7 +61,7 @@ Examples:
       await taint(server, member, taints, { overwrite }, print);
     });
   hubCommand(root.command('untaint'))
-    .description('remove taints from a member')
+    .description('Remove taints from a member')
     .argument('<member>', 'name of the MemberCluster')
     .argument('<taints...>', 'KEY or KEY=VALUE; the effect may follow')
     .action(async (member: string, texts: readonly string[], options: ConnectOptions) => {
@@ -79,25 +79,21 @@ interface LeaveFlags extends ConnectOptions {
 
 export function addLeave(root: Command): void {
   hubCommand(root.command('leave'))
-    .description('remove a member from the fleet, and report the progress')
+    .description('Remove a member from the fleet, and report the progress')
     .argument('<member>', 'name of the MemberCluster')
-    .addOption(new Option('--keep', 'what was placed keeps running on the cluster (the default)').conflicts('purge'))
-    .option('--purge', 'remove what was placed from the cluster first')
+    .addOption(new Option('--keep', 'placed objects keep running on the cluster (the default)').conflicts('purge'))
+    .option('--purge', 'delete the placed objects from the cluster first')
     .option('--no-wait', 'return at once')
-    .option(
-      '--timeout <duration>',
-      'stop waiting after this time; the member continues to leave (default: 5m)',
-      duration,
-    )
+    .option('--timeout <duration>', 'stop waiting after this time; the member still leaves (default: 5m)', duration)
     .addHelpText(
       'after',
       `
-The identity that "flotilla join" made is revoked at the end. An agent that does not answer is waited for as long as --force-delete-wait-time
-of the hub says; what it did not remove by then stays on the cluster.
+The identity that "flotilla join" created is revoked at the end. If the agent does not respond, the hub removes the member after its
+--force-delete-wait-time; objects that the agent has not removed by then stay on the cluster.
 
 Exit codes:
   0  the member has left, or --no-wait was given
-  1  it could not be done: no such member, no server, no right
+  1  failed: no such member, API server unreachable, or access denied
   2  it has not left yet
 
 Examples:

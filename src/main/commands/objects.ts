@@ -13,12 +13,12 @@ const KIND = 'plural, singular or short name, perhaps with its group: crp, pods,
 
 export function addApply(root: Command): void {
   inNamespace(root.command('apply'))
-    .description('create or change the objects of manifests')
+    .description('Create or change the objects of manifests')
     .requiredOption('-f, --filename <path...>', 'files or folders of YAML or JSON; - for standard input')
     .option('--dry-run', 'let the server check everything and store nothing')
     .action(async (options: ConnectOptions & { filename: string[]; dryRun?: boolean }) => {
       const manifests = readManifests(options.filename);
-      if (manifests.length === 0) throw new UserError('ManifestInvalid', 'no objects in what -f names');
+      if (manifests.length === 0) throw new UserError('ManifestInvalid', 'the files of -f contain no objects');
       using server = await connect(options);
       if ((await apply(server, manifests, options, print)) > 0) process.exitCode = 1;
     });
@@ -26,7 +26,7 @@ export function addApply(root: Command): void {
 
 export function addGet(root: Command): void {
   inNamespace(root.command('get'))
-    .description('show objects')
+    .description('Show objects')
     .argument('<kind>', KIND)
     .argument('[names...]')
     .option('-o, --output <form>', 'wide, yaml, json or name')
@@ -35,7 +35,7 @@ export function addGet(root: Command): void {
     .option('-A, --all-namespaces', 'in all namespaces')
     .action(async (kind: string, names: string[], options: ConnectOptions & GetOptions) => {
       if (options.output !== undefined && !['wide', 'yaml', 'json', 'name'].includes(options.output)) {
-        throw new UserError('BadFlag', `there is no output form "${options.output}": wide, yaml, json or name`);
+        throw new UserError('BadFlag', `output format "${options.output}" is unknown: use wide, yaml, json or name`);
       }
       using server = await connect(options);
       await get(server, kind, names, options, print);
@@ -44,7 +44,7 @@ export function addGet(root: Command): void {
 
 export function addDescribe(root: Command): void {
   inNamespace(root.command('describe'))
-    .description('show the details of one object and its Events')
+    .description('Show the details of one object and its Events')
     .argument('<kind>', KIND)
     .argument('<name>')
     .action(async (kind: string, name: string, options: ConnectOptions) => {
@@ -55,14 +55,14 @@ export function addDescribe(root: Command): void {
 
 export function addDelete(root: Command): void {
   inNamespace(root.command('delete'))
-    .description('delete objects by name or by manifest')
+    .description('Delete objects by name or by manifest')
     .argument('[kind]', KIND)
     .argument('[names...]')
     .option('-f, --filename <path...>', 'files or folders of YAML or JSON; - for standard input')
     .action(async (kind: string | undefined, names: string[], options: ConnectOptions & { filename?: string[] }) => {
       const manifests = options.filename ? readManifests(options.filename) : [];
       if (manifests.length === 0 && (kind === undefined || names.length === 0)) {
-        throw new UserError('BadFlag', 'name what to delete: a kind and names, or -f');
+        throw new UserError('BadFlag', 'specify what to delete: a kind and names, or -f');
       }
       using server = await connect(options);
       const refused =

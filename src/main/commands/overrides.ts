@@ -8,15 +8,15 @@ import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
 
 export function addOverrides(root: Command): void {
   hubCommand(root.command('overrides'))
-    .description('show which overrides apply on each cluster, in which order, and what they change')
+    .description('Show which overrides apply on each cluster, in which order, and what they change')
     .argument('<placement>', 'placement/NAME')
-    .option('-n, --namespace <name>', 'namespace of a ResourcePlacement (without: a ClusterResourcePlacement)')
+    .option('-n, --namespace <name>', 'namespace of a ResourcePlacement (default: a ClusterResourcePlacement)')
     .option('--cluster <name>', 'this cluster only')
     .addOption(
-      new Option(
-        '-o, --output <form>',
-        'yaml: the objects as the clusters get them; json: the same facts for programs',
-      ).choices(['yaml', 'json']),
+      new Option('-o, --output <form>', 'yaml: the objects as the clusters get them; json for programs').choices([
+        'yaml',
+        'json',
+      ]),
     )
     .addHelpText(
       'after',

@@ -10,9 +10,9 @@ export function addPause(root: Command): void {
   for (const paused of [true, false]) {
     const word = paused ? 'pause' : 'resume';
     hubCommand(root.command(word))
-      .description(paused ? 'stop the rollout of a placement' : 'continue the rollout of a placement')
+      .description(paused ? 'Pause the rollout of a placement' : 'Resume the rollout of a placement')
       .argument('<what>', 'placement/NAME')
-      .option('-n, --namespace <name>', 'a ResourcePlacement in this namespace (without: a ClusterResourcePlacement)')
+      .option('-n, --namespace <name>', 'namespace of a ResourcePlacement (default: a ClusterResourcePlacement)')
       .addHelpText(
         'after',
         `

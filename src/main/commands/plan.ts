@@ -18,25 +18,25 @@ import { type AskOptions, duration, hubCommand, print, toHub } from './flags.ts'
 export function addPlan(root: Command): void {
   const plan = hubCommand(root.command('plan'))
     .enablePositionalOptions()
-    .description('forecast, without writing anything: which clusters a placement would get, or what a run would do')
+    .description('Forecast which clusters a placement would get, or what a run would do, without writing anything')
     .argument('[placement]', 'placement/NAME: how its rollout would go; gitrepo/NAME: what its newest commit would do')
     .option('-f, --filename <path...>', 'a placement, or objects that it selects, new or changed; - for standard input')
     .option('--image <container=image...>', 'with placement/NAME: containers of this name get this image')
     .option(
       '--duration <duration>',
-      'with placement/NAME: how long a cluster takes (default: as long as before)',
+      'with placement/NAME: how long a cluster takes (default: the median of past updates)',
       duration,
     )
-    .option('--branch <branch>', 'with gitrepo/NAME: a branch in place of the one that it follows')
+    .option('--branch <branch>', 'with gitrepo/NAME: a branch other than the one that it follows')
     .option('--revision <revision>', 'with gitrepo/NAME: a commit or a tag')
     .option('--full', 'with placement/NAME: show each field that changes')
-    .option('-n, --namespace <name>', 'of a ResourcePlacement that names none')
-    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
+    .option('-n, --namespace <name>', 'namespace of a ResourcePlacement that names none')
+    .addOption(new Option('-o, --output <form>', 'json for programs').choices(['json']))
     .addHelpText(
       'after',
       `
 Without placement/NAME, the scheduler's own cycle runs over the clusters as they are now. With it, the hub's own rollout decisions are carried out
-on pretended objects: partitions, waves, holds and the time they take. Nothing is written; what -f names is checked by a dry run.
+on objects in memory: partitions, waves, holds and the time they take. Nothing is written; the objects of -f are validated by a dry run.
 
 Exit codes:
   0  the policy would be fulfilled; the rollout would complete
@@ -73,11 +73,11 @@ Examples:
       process.exitCode = await planPlacement(server, manifests, asked, print);
     });
   hubCommand(plan.command('run'))
-    .description('what a staged update run would do: stages, order, waves, gates, and the change on each cluster')
+    .description('Show what a staged update run would do: stages, order, waves, gates, and the change on each cluster')
     .argument('[run]', 'NAME or run/NAME of a run on the hub')
     .option('-f, --filename <path...>', 'a run that is not there yet, perhaps with its strategy; - for standard input')
-    .option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)')
-    .addOption(new Option('-o, --output <form>', 'the same facts for programs').choices(['json']))
+    .option('-n, --namespace <name>', 'namespace of a StagedUpdateRun (default: a ClusterStagedUpdateRun)')
+    .addOption(new Option('-o, --output <form>', 'json for programs').choices(['json']))
     .addHelpText(
       'after',
       `
@@ -148,7 +148,8 @@ async function planRepository(argument: string, options: RolloutOptions): Promis
   const { output, duration: durationMs, full = false, branch, revision } = options;
   for (const flag of ['image', 'filename'] as const)
     if (options[flag] !== undefined) throw new UserError('BadFlag', `--${flag} needs placement/NAME`);
-  if (branch !== undefined && revision !== undefined) throw new UserError('BadFlag', 'give --branch or --revision');
+  if (branch !== undefined && revision !== undefined)
+    throw new UserError('BadFlag', 'set either --branch or --revision');
   const at = whichGitRepo(argument, namespaceOf(argument, toHub(options)));
   using server = await connect(toHub(options));
   await using git = await gitOf({ allowFileRepositories: true });

@@ -30,10 +30,10 @@ import {
 } from './flags.ts';
 
 export function addStatus(root: Command): void {
-  asking(root.command('status'), 'placement/NAME, run/NAME, gitrepo/NAME or NAME (without: the whole fleet)', '[what]')
-    .argument('[name]', 'the NAME, if the word before it is a kind')
-    .description('show the whole fleet, most urgent first, or the progress of one placement or run, cluster by cluster')
-    .option('-w, --watch', 'keep showing until it is complete')
+  asking(root.command('status'), 'placement/NAME, run/NAME, gitrepo/NAME or NAME (default: the whole fleet)', '[what]')
+    .argument('[name]', 'NAME, if the first argument is a kind')
+    .description('Show the whole fleet, most urgent first, or the progress of one placement or run, cluster by cluster')
+    .option('-w, --watch', 'update the output until it is complete')
     .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
     .addHelpText(
       'after',
@@ -110,12 +110,12 @@ Examples:
   flotilla run stop example-run`;
 
 const inRunNamespace = (command: Command): Command =>
-  command.option('-n, --namespace <name>', 'a StagedUpdateRun in this namespace (without: a ClusterStagedUpdateRun)');
+  command.option('-n, --namespace <name>', 'namespace of a StagedUpdateRun (default: a ClusterStagedUpdateRun)');
 
 const showingRun = (command: Command): Command =>
   inRunNamespace(hubCommand(command))
     .argument('<run>', 'NAME or run/NAME')
-    .option('-w, --watch', 'keep showing until it ends')
+    .option('-w, --watch', 'update the output until the run ends')
     .option('--timeout <duration>', 'with --watch: give up after this time, such as 90s or 10m', duration)
     .addOption(outputOption())
     .addOption(colorOption())
@@ -131,14 +131,14 @@ const showingRun = (command: Command): Command =>
 export function addRun(root: Command): void {
   const run = showingRun(root.command('run'))
     .enablePositionalOptions()
-    .description('show a staged update run, or create, start, stop and resume one');
-  showingRun(run.command('show')).description('show its stages, clusters and gates, and what it waits for');
+    .description('Show a staged update run, or create, start, stop and resume one');
+  showingRun(run.command('show')).description('Show its stages, clusters and gates, and what it waits for');
   inRunNamespace(hubCommand(run.command('create')))
-    .description('create a staged update run of a placement')
+    .description('Create a staged update run of a placement')
     .argument('<placement>', 'NAME or placement/NAME')
     .requiredOption('--strategy <name>', 'the strategy whose stages it follows')
-    .option('--revision <index>', 'the revision to roll out (without: what the placement selects now)')
-    .option('--name <name>', 'of the run (without: the placement and a suffix)')
+    .option('--revision <index>', 'revision to roll out (default: what the placement selects now)')
+    .option('--name <name>', 'name of the run (default: the placement and a suffix)')
     .option('--start', 'start it at once')
     .action(
       async (
@@ -166,15 +166,15 @@ export function addRun(root: Command): void {
 }
 
 const RUN_VERBS: Readonly<Record<RunVerb, string>> = {
-  start: 'start a prepared run',
-  stop: 'stop a run: clusters that are being updated finish, no other cluster starts',
-  resume: 'resume a stopped run',
+  start: 'Start a prepared run',
+  stop: 'Stop a run: clusters that are being updated finish, no other cluster starts',
+  resume: 'Resume a stopped run',
 };
 
 export function addWhy(root: Command): void {
   asking(root.command('why'), 'placement/NAME, run/NAME, gitrepo/NAME or eviction/NAME')
     .description(
-      'show why a placement or a staged update run is not progressing, or how an eviction ended: the cause, the evidence, what you can do',
+      'Show why a placement or a staged update run is not progressing, or how an eviction ended: the cause, the evidence, what you can do',
     )
     .option('--cluster <name>', 'why this cluster waits, or was not picked')
     .addHelpText(

@@ -12,7 +12,7 @@ import { type AskOptions, asking, hubCommand, print, toHub } from './flags.ts';
 
 export function addHistory(root: Command): void {
   asking(root.command('history'))
-    .description('show the revisions of a placement: when, what changed, by which program, which clusters have each')
+    .description('Show the revisions of a placement: when, what changed, by which program, which clusters have each')
     .option('--full', 'show every changed field')
     .addHelpText(
       'after',
@@ -40,11 +40,14 @@ interface RollbackFlags extends AskOptions {
 export function addRollback(root: Command): void {
   hubCommand(root.command('rollback'))
     .argument('<what>', 'placement/NAME')
-    .description('restore the objects of a placement on the hub from an earlier revision')
-    .option('-n, --namespace <name>', 'a ResourcePlacement in this namespace (without: a ClusterResourcePlacement)')
-    .option('--to <revision>', 'the revision (without: the one before the newest)')
-    .option('--prune', 'delete selected objects that the revision does not have')
-    .option('--strategy <name>', 'of the run, for a placement that runs move (without: that of its last run)')
+    .description('Restore the objects of a placement on the hub from an earlier revision')
+    .option('-n, --namespace <name>', 'namespace of a ResourcePlacement (default: a ClusterResourcePlacement)')
+    .option('--to <revision>', 'revision to restore (default: the one before the newest)')
+    .option('--prune', 'delete selected objects that the revision does not contain')
+    .option(
+      '--strategy <name>',
+      'strategy of the run, for a placement with strategy External (default: that of its last run)',
+    )
     .option('-y, --yes', 'do not ask')
     .addHelpText(
       'after',
@@ -77,7 +80,10 @@ Examples:
 
 async function ask(question: string): Promise<boolean> {
   if (!process.stdin.isTTY)
-    throw new UserError('BadFlag', 'nothing was written: add --yes to go on without a question');
+    throw new UserError(
+      'BadFlag',
+      'nothing was written: confirm with --yes, because the standard input is not a terminal',
+    );
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());

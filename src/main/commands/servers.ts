@@ -37,14 +37,14 @@ const serving = (command: Command, ports = 'port to listen on; 0 = any free one'
 
 const logging = (command: Command, usual: LogLevel): Command =>
   command.addOption(
-    new Option('--log-level <level>', 'what goes to standard error').choices(LOG_LEVELS).default(usual),
+    new Option('--log-level <level>', 'minimum level of the log on standard error').choices(LOG_LEVELS).default(usual),
   );
 
 const UP_PORTS = 'port to listen on, 0 = any free one; with more than 50 members the next port is used, too';
 
 export function addUp(root: Command): void {
   following(staging(placing(keepingMembers(logging(serving(root.command('up'), UP_PORTS), 'error')))))
-    .description('run a hub and its members on this machine')
+    .description('Run a hub and its members on this machine')
     .option('--members <number>', 'how many members (default: 3)', wholeNumber(1, 10_000))
     .option('--fleet <name or file>', `a fleet file (docs/fleet-file.md), or one of: ${shippedFleets().join(', ')}`)
     .option('--health-port <number>', "serve the hub's /healthz, /readyz and /metrics there", port)
@@ -58,14 +58,14 @@ export function addMembersProcess(root: Command): void {
 
 export function addHub(root: Command): void {
   following(staging(placing(keepingMembers(logging(connecting(root.command('hub')), 'info')))))
-    .description("run the hub's controllers against any Kubernetes API server")
+    .description("Run the hub's controllers against any Kubernetes API server")
     .option('--health-port <number>', 'serve /healthz, /readyz and /metrics there', port)
     .action(async (...given: Parameters<typeof hub>) => (await import('../hub.ts')).hub(...given));
 }
 
 export function addMember(root: Command): void {
   logging(root.command('member'), 'info')
-    .description('run the agent of a member cluster')
+    .description('Run the agent of a member cluster')
     .requiredOption('--name <name>', 'the MemberCluster on the hub')
     .requiredOption('--hub-kubeconfig <file>', "the agent's kubeconfig for the hub, as `join` writes it")
     .option('--hub-context <name>', 'context of that kubeconfig')
@@ -84,17 +84,17 @@ export function addMember(root: Command): void {
 
 export function addApiserver(root: Command): void {
   serving(root.command('apiserver'))
-    .description('run the embedded Kubernetes API server alone')
+    .description('Run the embedded Kubernetes API server alone')
     .option('--insecure-http', 'serve plain http as a single administrator, on loopback only')
     .action(async (...given: Parameters<typeof apiserver>) => (await import('../apiserver.ts')).apiserver(...given));
 }
 
 export function addPretend(root: Command): void {
   logging(connecting(root.command('pretend')), 'info')
-    .description('simulate nodes for any Kubernetes API server: Pods are scheduled, start, fail or hang there')
+    .description('Simulate nodes for any Kubernetes API server: Pods are scheduled, start, fail or hang there')
     .option('--nodes <number>', 'how many nodes', wholeNumber(0, 1000), 2)
-    .option('--name <name>', 'what the names of the nodes begin with', 'pretend')
-    .option('--pull-seconds <seconds>', "from a Pod's binding to its start", wholeNumber(0, 86_400))
-    .option('--ready-seconds <seconds>', "from a Pod's start to its readiness", wholeNumber(0, 86_400))
+    .option('--name <name>', 'prefix of the node names', 'pretend')
+    .option('--pull-seconds <seconds>', 'seconds from the binding of a Pod to its start', wholeNumber(0, 86_400))
+    .option('--ready-seconds <seconds>', 'seconds from the start of a Pod to its readiness', wholeNumber(0, 86_400))
     .action(async (...given: Parameters<typeof pretend>) => (await import('../pretend.ts')).pretend(...given));
 }

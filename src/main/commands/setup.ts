@@ -13,15 +13,17 @@ import { connecting, duration, print } from './flags.ts';
 export function addCrds(root: Command): void {
   root
     .command('crds')
-    .description('print the CustomResourceDefinitions of all Flotilla kinds as YAML')
-    .addArgument(new Argument('[for]', 'hub or member: only those (without: all)').choices(CRD_TARGETS))
+    .description('Print the CustomResourceDefinitions of all Flotilla kinds as YAML')
+    .addArgument(
+      new Argument('[for]', 'hub or member: only the CRDs of that cluster (default: all)').choices(CRD_TARGETS),
+    )
     .action((target: CrdTarget | undefined) => print.line(crds(target === undefined ? {} : { target }).trimEnd()));
 }
 
 export function addRoles(root: Command): void {
   root
     .command('roles')
-    .description('print an identity with the least rights that it needs, or roles for people, as YAML')
+    .description('Print an identity with the least rights that it needs, or roles for people, as YAML')
     .addArgument(
       new Argument(
         '<for>',
@@ -31,8 +33,8 @@ export function addRoles(root: Command): void {
     .addHelpText(
       'after',
       `
-Roles for people are ClusterRoles. flotilla-view, flotilla-edit and flotilla-admin become part of Kubernetes' own view, edit and admin, and
-reach as far as those are given. The others are to be given:
+Roles for people are ClusterRoles. flotilla-view, flotilla-edit and flotilla-admin are aggregated into view, edit and admin of
+Kubernetes and need no binding of their own. Bind the others:
   kubectl create rolebinding approvers --clusterrole=flotilla-approver --group=leads -n team
   kubectl create clusterrolebinding approvers --clusterrole=flotilla-cluster-approver --group=leads`,
     )
@@ -42,10 +44,10 @@ reach as far as those are given. The others are to be given:
 export function addPolicies(root: Command): void {
   root
     .command('policies')
-    .description('print the admission policy that prevents placed workloads from running on the hub, as YAML')
+    .description('Print the admission policy that prevents placed workloads from running on the hub, as YAML')
     .option(
       '--reserved-namespace-prefixes <prefixes...>',
-      'namespaces that begin so may have Pods (default: fleet- and kube-)',
+      'namespaces with these prefixes may contain Pods (default: fleet- and kube-)',
     )
     .addHelpText(
       'after',
@@ -57,18 +59,18 @@ To opt out, do not apply it, or delete the ValidatingAdmissionPolicyBinding: pla
 
 export function addJoin(root: Command): void {
   connecting(root.command('join'))
-    .description('create an identity for a member on the hub, and a kubeconfig for its agent')
+    .description('Create an identity for a member on the hub, and a kubeconfig for its agent')
     .argument('<name>', 'the name of the member')
     .option('-l, --labels <labels>', 'labels of the member: key=value,key=value', labels)
-    .option('--heartbeat-period-seconds <seconds>', 'how often its agent reports', wholeNumber(1, 600))
-    .option('-o, --output <file>', "where the agent's kubeconfig goes (default: <name>.kubeconfig)")
+    .option('--heartbeat-period-seconds <seconds>', 'how often its agent sends a heartbeat', wholeNumber(1, 600))
+    .option('-o, --output <file>', "file for the agent's kubeconfig (default: <name>.kubeconfig)")
     .option('--token-lifetime <duration>', 'how long its token is valid; the agent renews it (default: 168h)', lifetime)
     .addOption(
       new Option('--long-lived-token', 'a token Secret that does not expire, for agents that cannot renew').conflicts(
         'tokenLifetime',
       ),
     )
-    .option('--revoke', 'revoke the identity of the member now: every token that it has stops working')
+    .option('--revoke', 'revoke the identity of the member now: all its tokens stop working')
     .action(
       async (
         name: string,

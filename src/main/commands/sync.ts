@@ -6,9 +6,9 @@ import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
 
 export function addSync(root: Command): void {
   hubCommand(root.command('sync'))
-    .description('read the repository of a GitRepo now')
+    .description('Read the repository of a GitRepo now')
     .argument('<what>', 'gitrepo/NAME')
-    .option('-n, --namespace <name>', 'a GitRepo in this namespace (without: in fleet-system)')
+    .option('-n, --namespace <name>', 'namespace of the GitRepo (default: fleet-system)')
     .addHelpText(
       'after',
       `
