@@ -78,13 +78,13 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   CleaningUp: (facts, on) =>
     `cluster "${facts['cluster'] ?? '?'}" is still cleaning up ${facts['works'] ?? '?'} Works, e.g. ${on}`,
   ConcurrencyUsed: (facts, on) =>
-    `${facts['inFlight'] ?? '?'} clusters of stage "${facts['stage'] ?? '?'}" are under way, ${facts['maxConcurrency'] ?? '?'} may be; the first is ${on} (${causeIn(facts)})`,
+    `stage "${facts['stage'] ?? '?'}" updates at most ${clusters(facts['maxConcurrency'])} at a time (maxConcurrency), and ${clustersAre(facts['inFlight'])} being updated; the first is ${on} (${causeIn(facts)})`,
   DependencyNotReady: (facts, on) =>
     facts['state'] === undefined
       ? `it depends on ${on}, which is not placed on this cluster`
       : `it depends on ${on}, which is ${facts['state']} on this cluster: ${facts['accepted'] ?? 'Ready'} is required`,
   EarlierPartition: (facts, on) =>
-    `partition "${facts['partition'] ?? '?'}" is not ready: ${facts['notReady'] ?? '?'} of ${facts['size'] ?? '?'} clusters are not ready, at most ${facts['maxUnavailable'] ?? '?'} may be; the first is ${on} (${causeIn(facts)})`,
+    `partition "${facts['partition'] ?? '?'}" is not ready: ${facts['notReady'] ?? '?'} of ${facts['size'] ?? '?'} clusters are not ready, at most ${facts['maxUnavailable'] ?? '?'} may be (maxUnavailable); the first is ${on} (${causeIn(facts)})`,
   EarlierStage: (facts, on) => `${on} is still in stage "${facts['stage'] ?? '?'}"`,
   Frozen: (facts, on) =>
     `frozen by ${on}${facts['by'] === undefined ? '' : ` (by "${facts['by']}", not verified)`}: ${facts['reason'] ?? 'no reason given'}`,
@@ -146,8 +146,11 @@ export const HOLD_CODES = Object.keys(SENTENCES) as readonly HoldCode[];
 const clustersAre = (count: string | number | undefined): string =>
   count === 1 ? '1 cluster is' : `${count ?? '?'} clusters are`;
 
+const clusters = (count: string | number | undefined): string =>
+  count === 1 ? '1 cluster' : `${count ?? '?'} clusters`;
+
 const unavailableIn = (facts: Facts): string =>
-  `${facts['unavailable'] ?? '?'} of ${facts['size'] ?? '?'} clusters are unavailable, at most ${facts['maxUnavailable'] ?? '?'} may be`;
+  `${facts['unavailable'] ?? '?'} of ${facts['size'] ?? '?'} clusters are unavailable, at most ${facts['maxUnavailable'] ?? '?'} may be (maxUnavailable)`;
 
 const remaining = ({ works = 0 }: Facts): string => (works === 1 ? '1 work remains' : `${works} works remain`);
 

@@ -208,7 +208,7 @@ function silentOnes({ members, run }: ForecastInput, { status }: Forecast): read
     .filter((each) => clusters.has(each.metadata.name ?? '') && !isReachable(each))
     .map(
       ({ metadata }) =>
-        `${memberCluster.kind} "${metadata.name}" is unreachable: ${isWaitedFor ? 'the run waits until it is back (or let it continue: annotation flotilla.dev/unreachable-after)' : 'the run continues without it when its time is over'}`,
+        `${memberCluster.kind} "${metadata.name}" is unreachable: ${isWaitedFor ? 'the run waits until it is reachable again (annotation flotilla.dev/unreachable-after lets the run continue)' : 'the run continues without it after flotilla.dev/unreachable-after'}`,
     );
 }
 

@@ -144,7 +144,7 @@ export function createReader(
         for (const each of down) seen.push(...(await podsEvidence({ cluster, member }, found, each)));
       } catch (error) {
         // It stands in another place, often behind a wall; what the hub has is told all the same.
-        const what = isGoing ? 'what is left' : 'what does not come up';
+        const what = isGoing ? 'the remaining objects' : 'the failing objects';
         unread.add(`${what} on cluster "${cluster}" could not be read there: ${messageOf(error)}`);
       }
       return seen;

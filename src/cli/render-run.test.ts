@@ -26,7 +26,7 @@ const WAITING = 'Progressing:False:StageUpdatingWaiting';
 const strategy = [{ name: 'one', afterStageTasks: [{ type: 'TimedWait', waitTime: '1h' }] }, { name: 'two' }];
 const waiting: RunParts = {
   says: `${INITIALIZED} Progressing:False:UpdateRunWaiting`,
-  message: 'stage "one" waits: for approval of ClusterApprovalRequest "r-after-one"',
+  message: 'stage "one" waits for approval of ClusterApprovalRequest "r-after-one"',
   strategy,
   stages: [
     aStage('one', WAITING, [inRun('a', DONE)], {
@@ -65,16 +65,16 @@ describe('a run', () => {
     expect(renderRun(progress(waiting), view)).toBe(
       `
 ClusterStagedUpdateRun "r", revision 1 of placement "web": waits, 1 of 3 clusters done
-Waits: stage "one" waits: for approval of ClusterApprovalRequest "r-after-one"
+Waits: stage "one" waits for approval of ClusterApprovalRequest "r-after-one"
 
 STAGE   STATE     DONE     TOOK
 one     Waiting   1 of 1   5m
 two     Pending   0 of 2   -
 
-GATE         STATE     MESSAGE
-after one    Asked     waits for r-after-one: flotilla approve r --stage one --after
-after one    Waiting   1h after the last cluster: ends in 55m, at 2026-01-01T12:55:00Z
-before two   Pending   asks for r-before-two
+GATE         STATE              MESSAGE
+after one    AwaitingApproval   waits for r-after-one: flotilla approve r --stage one --after
+after one    Waiting            1h after the last cluster: ends in 55m, at 2026-01-01T12:55:00Z
+before two   Pending            will request r-before-two
 
 CLUSTER   STAGE   STATE     FOR   MESSAGE
 a         one     Done      5m
@@ -135,10 +135,10 @@ describe('line by line a run', () => {
     expect(renderRunChanges(undefined, first, view)).toEqual([
       'one/a: Done',
       'stage one: Waiting (1 of 1 done)',
-      'gate after one: Asked (waits for r-after-one: flotilla approve r --stage one --after)',
+      'gate after one: AwaitingApproval (waits for r-after-one: flotilla approve r --stage one --after)',
       'gate after one: Waiting (1h after the last cluster: ends in 55m, at 2026-01-01T12:55:00Z)',
       'ClusterStagedUpdateRun "r", revision 1 of placement "web": waits, 1 of 3 clusters done',
-      'Waits: stage "one" waits: for approval of ClusterApprovalRequest "r-after-one"',
+      'Waits: stage "one" waits for approval of ClusterApprovalRequest "r-after-one"',
     ]);
     expect(renderRunChanges(first, progress(waiting), view)).toEqual([]);
     expect(renderRunChanges(first, progress(going, signed), view)).toEqual([

@@ -120,7 +120,7 @@ function gateWords(stage: StageProgress, gate: RunGate, { now, approve }: Pick<R
   }
   if (state === 'Open') return approvedWords(gate);
   if (state === 'Approved') return `${approvedWords(gate)}; the hub has not processed it yet`;
-  if (state === 'Pending') return `asks for ${request}`;
+  if (state === 'Pending') return `will request ${request}`;
   if (state === 'Rejected') return `${hint}; to approve it after all: ${approve(stage.stage, when)}`;
   return `waits for ${request}: ${approve(stage.stage, when)}${hint === undefined ? '' : ` (${hint})`}`;
 }

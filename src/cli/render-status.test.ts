@@ -27,7 +27,7 @@ Waits: MemberCluster "eu-1" blocks the rollout
 CLUSTER   STAGE          REVISION   FOR   MESSAGE
 eu-1      NotAvailable   1          5m    Deployment "shop/web": no Pod is ready
 eu-2      Available      1          5m
-us-1      Waiting        0          5m    for MemberCluster "eu-1" (BudgetUsed)
+us-1      Waiting        0          5m    waiting for MemberCluster "eu-1" (BudgetUsed)
 
 Why: flotilla why placement/web`.slice(1),
     );
@@ -123,9 +123,9 @@ Why: flotilla why placement/web`.slice(1),
       expect.stringMatching(/^CLUSTER +STAGE +FOR +MESSAGE$/),
       expect.stringMatching(/^eu-1 +NotAvailable /),
       expect.stringMatching(
-        /^us-1 +Leaving +- +no longer picked; keeps what it has: waits for MemberCluster "eu-1" \(BudgetUsed\)$/,
+        /^us-1 +Leaving +- +no longer picked; keeps its objects: waiting for MemberCluster "eu-1" \(BudgetUsed\)$/,
       ),
-      expect.stringMatching(/^us-2 +Leaving +- +no longer picked; what it has is being removed$/),
+      expect.stringMatching(/^us-2 +Leaving +- +no longer picked; its objects are being removed$/),
     ]);
   });
 
@@ -209,7 +209,7 @@ describe('what changed', () => {
     expect(renderChanges(undefined, midway, { ...view, waiting: 'for eu-1' })).toEqual([
       'eu-1: NotAvailable (Deployment "shop/web": no Pod is ready)',
       'eu-2: Available',
-      'us-1: Waiting (for MemberCluster "eu-1" (BudgetUsed))',
+      'us-1: Waiting (waiting for MemberCluster "eu-1" (BudgetUsed))',
       'ClusterResourcePlacement "web", revision 1: available on 1 of 3 clusters, 1 still has an earlier revision',
       'Waits: for eu-1',
     ]);
@@ -226,7 +226,7 @@ describe('what changed', () => {
     const keeps = progressOf(
       aPlacement({ clusters: [cluster('eu-1', 'TTTTTT')], holds: [budgetUsed('eu-1', ['eu-2', 'us-1'])] }),
     );
-    const why = '(no longer picked; keeps what it has: waits for MemberCluster "eu-1" (BudgetUsed))';
+    const why = '(no longer picked; keeps its objects: waiting for MemberCluster "eu-1" (BudgetUsed))';
     const lines = renderChanges(midway, keeps, view).slice(0, 3);
     expect(lines).toEqual([
       'eu-1: NotAvailable -> Available',

@@ -126,7 +126,7 @@ describe('a run', () => {
           skipped: 0,
           total: 1,
           clusters: [{ cluster: 'a', state: 'Done', since: '2026-01-01T11:55:00Z', message: '' }],
-          gates: [{ when: 'after', type: 'Approval', state: 'Asked', request: 'r-after-one' }],
+          gates: [{ when: 'after', type: 'Approval', state: 'AwaitingApproval', request: 'r-after-one' }],
         },
       ],
       holds: [
@@ -176,7 +176,7 @@ describe('a run', () => {
     await it.approve();
     expect(await it.show()).toBe(2);
     expect(it.out.join('\n')).toMatch(
-      /after one +Asked +waits for r-after-one: flotilla approve r --stage one --after/,
+      /after one +AwaitingApproval +waits for r-after-one: flotilla approve r --stage one --after/,
     );
   });
 

@@ -146,7 +146,7 @@ describe('status', () => {
         { ...left, spec: { ...left.spec, state: 'Unscheduled' } } as KubeObject,
       ]);
       await show();
-      expect(out.join('\n')).toMatch(/c9 +Leaving .*no longer picked; keeps what it has until a run removes it/);
+      expect(out.join('\n')).toMatch(/c9 +Leaving .*no longer picked; keeps its objects until a run removes them/);
     });
 
     test.each([

@@ -61,7 +61,7 @@ const bad = cluster('b', 'TTTTTF', { failedPlacements: [failed('no Pod is ready'
 const WAITING = `${INITIALIZED} Progressing:False:UpdateRunWaiting`;
 const atGate: RunParts = {
   says: WAITING,
-  message: 'stage "two" waits: for approval',
+  message: 'stage "two" waits for approval',
   stages: [
     aStage('one', 'Succeeded:True:StageUpdatingSucceeded', [inRun('a', DONE)]),
     aStage('two', 'Progressing:False:StageUpdatingWaiting', [inRun('b')], {
@@ -87,7 +87,7 @@ const stopped: RunParts = {
 const over: RunParts = { says: `${INITIALIZED} Succeeded:True:UpdateRunSucceeded`, message: 'all stages are done' };
 const snapshots = [aSnapshot(0, [], false), aSnapshot(1)];
 const MAKE_ONE =
-  'make a ClusterStagedUpdateRun with placementName: web, stagedRolloutStrategyName: s, state: Run; without resourceSnapshotIndex it takes the newest state';
+  'create a ClusterStagedUpdateRun with placementName: web, stagedRolloutStrategyName: s, state: Run; without resourceSnapshotIndex it takes the newest state';
 const NOT_BY_ITSELF = 'only a run updates a placement with strategy External';
 
 describe('why a placement that waits for runs does not move', () => {
@@ -305,7 +305,7 @@ describe('status of a placement that waits for runs', () => {
   test('points to the run, and says what that waits for', async () => {
     const { showing, text } = await shown([halfway, aRun(atGate), aRun(stopped)]);
     expect(await showing).toBe(2);
-    expect(text()).toContain('\nWaits: ClusterStagedUpdateRun "r": stage "two" waits: for approval\n');
+    expect(text()).toContain('\nWaits: ClusterStagedUpdateRun "r": stage "two" waits for approval\n');
     expect(text()).toContain('\nWhy: flotilla why placement/web\nRun: flotilla run r');
   });
 

@@ -218,10 +218,13 @@ describe('why a run does not move', () => {
     },
     {
       it: 'behind another run that is stopped',
-      run: behindOther({ facts: { state: 'Stop' }, next: 'let it go on (kubectl patch …), or delete it' }),
+      run: behindOther({ facts: { state: 'Stop' }, next: 'let it continue (kubectl patch …), or delete it' }),
       more: [aRun({ name: 'other', says: `${INITIALIZED} Progressing:False:UpdateRunStopped`, message: 'stopped' })],
       says: 'ClusterStagedUpdateRun "r" waits: ClusterStagedUpdateRun "other" is stopped half-way on the same placement with another strategy',
-      also: ['Progressing False (UpdateRunStopped), for 5m: stopped', 'let it go on (kubectl patch …), or delete it'],
+      also: [
+        'Progressing False (UpdateRunStopped), for 5m: stopped',
+        'let it continue (kubectl patch …), or delete it',
+      ],
     },
     {
       it: 'that is under way',
@@ -235,7 +238,7 @@ describe('why a run does not move', () => {
         'ClusterResourceBinding "web-b-1"',
         'Work "fleet-member-b/web-work"',
         'manifest 0, Deployment "shop/web": Available False',
-        '1 clusters of stage "two" are under way, 1 may be',
+        'stage "two" updates at most 1 cluster at a time (maxConcurrency), and 1 cluster is being updated',
         'mend cluster "b"',
       ],
     },
@@ -263,14 +266,18 @@ describe('why a run does not move', () => {
     },
     {
       it: 'that is stopping',
-      run: going('Progressing:Unknown:UpdateRunStopping', 'stage "two" waits for what is under way: b (starting)', {
-        state: 'Stop',
-        holds: [
-          onRun('RunStopped', { next: `${START} …` }),
-          onCluster('NotAvailable', 'b', { next: 'mend cluster "b"' }),
-        ],
-      }),
-      says: 'ClusterStagedUpdateRun "r" is stopping: stage "two" waits for what is under way: b (starting)',
+      run: going(
+        'Progressing:Unknown:UpdateRunStopping',
+        'stage "two" waits for the updates in progress: b (starting)',
+        {
+          state: 'Stop',
+          holds: [
+            onRun('RunStopped', { next: `${START} …` }),
+            onCluster('NotAvailable', 'b', { next: 'mend cluster "b"' }),
+          ],
+        },
+      ),
+      says: 'ClusterStagedUpdateRun "r" is stopping: stage "two" waits for the updates in progress: b (starting)',
       also: ['Work "fleet-member-b/web-work"', 'mend cluster "b"', `resume it: ${START}`],
     },
     {
@@ -542,7 +549,7 @@ describe('why a cluster of a run does not move', () => {
     {
       cluster: 'c',
       code: 2,
-      says: 'cluster "c" of stage "two" waits: 1 clusters of stage "two" are under way, 1 may be',
+      says: 'cluster "c" of stage "two" waits: stage "two" updates at most 1 cluster at a time (maxConcurrency), and 1 cluster is being updated',
     },
     // Nothing names it: it waits for what the run waits for.
     { cluster: 'd', code: 2, says: 'cluster "d" of stage "three" waits: MemberCluster "b" is not available yet' },

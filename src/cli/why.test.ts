@@ -290,7 +290,7 @@ Evidence:
        is bound to web-1-snapshot
        Applied False (NotFine), for 5m: Applied is not reached
        Applied False (FailedToTakeOver), for 5m: Deployment "shop/web" is owned by ConfigMap "own", and allowCoOwnership is not set
-     the same of eu-2, us-1
+     the same for eu-2, us-1
 
 What you can do:
   - share Deployment "shop/web" with ConfigMap "own": set spec.strategy.applyStrategy.allowCoOwnership of the placement to true; or take that owner out of metadata.ownerReferences on clusters eu-1, eu-2, us-1
@@ -571,7 +571,7 @@ What you can do:
         const others = world.filter((each) => each !== stopped);
         const { ask } = await serving([...others, placement].map(asStatefulSet));
         const { text } = await ask('placement/web', { members: await standing() });
-        expect(text).toContain(`What you can do:\n  - ${deletion} (check also eu-2, us-1, too)\n`);
+        expect(text).toContain(`What you can do:\n  - ${deletion} (also on eu-2, us-1)\n`);
       });
     });
 
@@ -659,7 +659,7 @@ What you can do:
       const { code, text } = await ask('placement/web', { members: { at: () => away } });
       expect(code).toBe(2);
       expect(text).toContain('manifest 1, Deployment "shop/web"');
-      expect(text).toMatch(/- what does not come up on cluster "eu-1" could not be read there: no answer$/);
+      expect(text).toMatch(/- the failing objects on cluster "eu-1" could not be read there: no answer$/);
     });
   });
 

@@ -587,7 +587,7 @@ describe('a watch', () => {
     });
     using client = transportTo(server);
     const error = await outcome(collect(client.transport.watch({ at: { resource } }, new AbortController().signal)));
-    expect(error).toMatchObject({ name: 'LostError', message: expect.stringContaining('endless') });
+    expect(error).toMatchObject({ name: 'LostError', message: expect.stringContaining('without a line end') });
   });
 });
 

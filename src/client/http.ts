@@ -154,7 +154,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
         throw new LostError(`the watch of ${outgoing.path} broke off: ${messageOf(cause)}`, { cause });
       } finally {
         cancel();
-        if (!incoming.body.destroyed) incoming.cut('nobody reads it any more');
+        if (!incoming.body.destroyed) incoming.cut('its reader is closed');
       }
     },
     read: (path, accept = 'application/json', signal) =>

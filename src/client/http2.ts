@@ -80,7 +80,7 @@ export async function http2(socket: Socket, origin: string, clock: Clock, timeou
 function greeted(session: ClientHttp2Session, clock: Clock, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = clock.at(clock.now() + timeoutMs, 'http2 settings timeout', () =>
-      session.destroy(new Error('the server speaks no HTTP/2 after all')),
+      session.destroy(new Error('the server does not support HTTP/2')),
     );
     session.once('remoteSettings', () => {
       cancel();

@@ -105,7 +105,7 @@ export async function* eventsOf(incoming: Incoming): AsyncIterable<readonly Watc
     const end = text.lastIndexOf('\n');
     if (end < 0) {
       length += text.length;
-      if (length > LONGEST_EVENT) throw new LostError('the watch sends no events but endless text');
+      if (length > LONGEST_EVENT) throw new LostError('the watch sends data without a line end');
       pieces.push(text);
       continue;
     }

@@ -124,7 +124,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
     at,
     of(source) {
       const feed = bySource.get(source);
-      if (feed === undefined) throw new InvariantError(`nobody watches ${nameOf(source)}`);
+      if (feed === undefined) throw new InvariantError(`no controller watches ${nameOf(source)}`);
       return feed;
     },
     opened: (source) => onDemand.get(nameOf(source)),

@@ -103,7 +103,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
     deadline = undefined;
     if (!isTold) return;
     isTold = false;
-    log.warn('not leading any more', { lease: `${namespace}/${name}`, identity, because });
+    log.warn('no longer the leader', { lease: `${namespace}/${name}`, identity, because });
     options.onChange?.(false);
   }
 
@@ -111,7 +111,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
     if (seen?.lease.metadata.resourceVersion === lease.metadata.resourceVersion) return;
     seen = { lease, since: clock.now() };
     const { holderIdentity } = specOf(lease);
-    if (holderIdentity !== identity) end(`${holderIdentity || 'nobody'} holds the lease`);
+    if (holderIdentity !== identity) end(`${holderIdentity || 'no process'} holds the lease`);
   }
 
   /** Calls never hang for longer than a renewal may take. */

@@ -31,7 +31,7 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
       await stopApiServer(hubPlane);
       const outage = sleep(OUTAGE_MS);
       await fleet.hubProcess.says(/no answer to .*connect ECONNREFUSED/);
-      await fleet.hubProcess.says(/not leading any more/);
+      await fleet.hubProcess.says(/no longer the leader/);
       await agent.says(/no answer to|watch interrupted/);
       await outage;
     } finally {

@@ -208,15 +208,20 @@ describe('a run that cannot begin', () => {
       const where = it.namespace === undefined ? '' : ` -n ${it.namespace}`;
       const how = `kubectl patch ${it.family.run.plural} r${where} --type merge -p '{"spec":{"state":"Run"}}'`;
       const stopped = `${name} is stopped half-way on the same placement with another strategy`;
-      expect(await run.message('Progressing', 'early')).toBe(`${stopped}: let it go on (${how}), or delete it`);
+      expect(await run.message('Progressing', 'early')).toBe(`${stopped}: let it continue (${how}), or delete it`);
       expect((await run.status('early')).holds).toMatchObject([
-        { code: 'OtherRun', on: { name: 'r' }, facts: { state: 'Stop' }, next: `let it go on (${how}), or delete it` },
+        {
+          code: 'OtherRun',
+          on: { name: 'r' },
+          facts: { state: 'Stop' },
+          next: `let it continue (${how}), or delete it`,
+        },
       ]);
       await run.run({ stagedRolloutStrategyName: 'other' }, 'late');
       await it.runs(1000);
       expect(await run.said('late')).toEqual(FAILED_TO_BEGIN);
       expect(await run.message('Initialized', 'late')).toContain(
-        `${stopped}: let it go on (${how}), delete it, or use an equal strategy`,
+        `${stopped}: let it continue (${how}), delete it, or use an equal strategy`,
       );
       await run.state('Run');
       await it.runs(1000);

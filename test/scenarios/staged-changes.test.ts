@@ -56,7 +56,7 @@ describe('a fleet that changes', () => {
         ]),
       );
       expect(deletionStageStatus?.conditions?.map(({ message }) => message)).toEqual(
-        Array(2).fill('the clusters that the placement no longer picks are removed'),
+        Array(2).fill('clusters that the placement no longer picks have been removed'),
       );
       expect(await it.values()).toEqual({ c1: '-', c2: '-', c3: '-', [kept as string]: '1' });
       expect(await it.bindings()).toHaveLength(1);

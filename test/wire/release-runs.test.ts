@@ -127,7 +127,7 @@ describe.each(scopes)('runs of a $it', ({ prefix, flags }) => {
     expect(await refused('run', 'stop', 'first', ...flags)).toContain('has not been started');
     expect(await succeeds('run', 'start', 'first', ...flags)).toContain('started');
     expect(await refused('run', 'start', 'first', ...flags)).toContain('is started already');
-    await shows('first', /after one +Asked/);
+    await shows('first', /after one +AwaitingApproval/);
     await succeeds('approve', 'first', ...flags, '-m', 'the numbers look good');
     const shown = await shows('first', /succeeded, 3 of 3/);
     expect(shown.stdout).toMatch(/after one +Open +approved by ".*" at .*: the numbers look good/);
@@ -140,7 +140,7 @@ describe.each(scopes)('runs of a $it', ({ prefix, flags }) => {
     await apply(configMap('2'));
     // The revision is made when the run begins.
     await succeeds('run', 'create', 'web', '--strategy', 's', '--name', 'second', '--start', ...flags);
-    await shows('second', /after one +Asked/);
+    await shows('second', /after one +AwaitingApproval/);
     expect(await refused('reject', 'second', '-m', ' ', ...flags)).toContain('set the reason with -m');
     expect(await succeeds('reject', 'second', '-m', 'the error rate doubled', ...flags)).toContain(
       'the run waits until it is approved or stopped',
@@ -169,7 +169,7 @@ describe.each(scopes)('runs of a $it', ({ prefix, flags }) => {
     expect(overview.stdout).toContain('BY (NOT VERIFIED)');
     expect(await values()).toEqual(['2', '1', '1']);
     await succeeds('unfreeze', name);
-    await shows(run, /after one +Asked/);
+    await shows(run, /after one +AwaitingApproval/);
     await succeeds('approve', run, ...flags);
     await succeeds('run', 'show', run, ...flags, '--watch', '--timeout', '5m');
     expect(await values()).toEqual(['1', '1', '1']);

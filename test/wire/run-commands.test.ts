@@ -201,13 +201,13 @@ describe.each(scopes)('the commands about $it', ({ prefix, flags, title, objects
     await watching.says(/prepared, not started/);
     await apply(run('r', { state: 'Run' }));
     await watching.says(
-      /gate after one: Asked \(waits for r-after-one: flotilla approve r( -n shop)? --stage one --after\)/,
+      /gate after one: AwaitingApproval \(waits for r-after-one: flotilla approve r( -n shop)? --stage one --after\)/,
     );
     const why = await until(({ stdout }) => stdout.includes('is not approved yet'), 'why', 'run/r', ...flags);
     expect(why.stdout).toContain('approve it: flotilla approve r');
     expect(await does('approve', 'r', ...flags, '--stage', 'one')).toMatchObject({ code: 0 });
     await watching.says(/gate after one: Open \(approved by "[^"]+" at .*Z\)/);
-    await watching.says(/gate before rest: Asked/);
+    await watching.says(/gate before rest: AwaitingApproval/);
     expect(await does('approve', 'r', ...flags, '--stage', 'rest')).toMatchObject({ code: 0 });
     expect(await watching.ends()).toBe(0);
     expect(watching.output()).toContain('rest/member-3: ');

@@ -205,7 +205,7 @@ export const describeClusterScope = (start: StartFleet, { signs }: ServerTraits)
         deletion: ['kubernetes-fleet.io/deleteStage', { told: [], clusters: [] }],
       });
       expect(messageIn(status, 'Initialized')).toContain('ClusterStagedUpdateRun');
-      expect(messageIn(status, 'Progressing')).toMatch(/stage "staging" waits: until .*Z/);
+      expect(messageIn(status, 'Progressing')).toMatch(/stage "staging" waits until .*Z/);
       expect(status).toMatchObject({
         policySnapshotIndexUsed: '0',
         policyObservedClusterCount: 9,

@@ -36,7 +36,7 @@ export function overviewHeadline({ members, placements, runs, freezes }: Overvie
   const troubled = of(placements, 'Failing', 'Blocked');
   return [
     `${count(members.length, 'member')}, ${of(members, 'Ready')} ready`,
-    `${count(placements.length, 'placement')}, ${of(placements, 'Complete')} complete${troubled === 0 ? '' : `, ${troubled} in trouble`}`,
+    `${count(placements.length, 'placement')}, ${of(placements, 'Complete')} complete${troubled === 0 ? '' : `, ${troubled} failing or blocked`}`,
     `${count(runs.length, 'open or failed run')}`,
     ...(freezes.length === 0 ? [] : [count(freezes.length, 'freeze')]),
   ].join('; ');

@@ -1,4 +1,4 @@
-// Membership against a small model of an API server: whatever happens to a member and wherever the hub dies, in the end all is as it should be.
+// Membership against a small model of an API server: whatever happens to a member and wherever the hub dies, in the end everything is up to date.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memberRules } from '../../api/agent-rights.ts';

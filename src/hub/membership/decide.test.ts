@@ -152,7 +152,7 @@ describe('a member that is set up', () => {
   test('is left alone', () => {
     const decision = decide(observed(settled(joinedInternal(), { beatSeenAt: NOW })));
     expect(decision.steps).toEqual([]);
-    expect(decision.because).toBe('east is as it should be');
+    expect(decision.because).toBe('east is up to date');
   });
 
   test.each<{ it: string; setup: Setup; does: readonly string[] }>([
@@ -627,7 +627,7 @@ describe('a member that leaves', () => {
       does: ['patch MemberCluster east (status)', 'warning NamespaceStuck'],
     },
     {
-      it: 'is cleaned up when its InternalMemberCluster is gone',
+      it: 'is cleaned up when its InternalMemberCluster does not exist any more',
       row: 4,
       setup: { cluster: aCluster(leavingSince(1000)), internal: null, works: [aWork('a')] },
       does: [

@@ -72,7 +72,7 @@ export function join(observed: Observed): Decision {
     steps,
     holds: healthHolds(observed),
     ...wake(observed),
-    because: steps.length === 0 ? `${cluster.metadata.name} is as it should be` : (steps[0]?.[0]?.because ?? ''),
+    because: steps.length === 0 ? `${cluster.metadata.name} is up to date` : (steps[0]?.[0]?.because ?? ''),
   };
 }
 
@@ -112,7 +112,7 @@ function refusedStep({ cluster, failure }: Observed): Hold | undefined {
     code: 'StepRefused',
     subject,
     facts: { message: failure.message },
-    next: "look at the hub's own permissions",
+    next: 'check the permissions of the hub',
   };
 }
 
@@ -284,7 +284,7 @@ function healthHolds(observed: Observed): readonly Hold[] {
   }
   if (!isUnreachable(observed)) return [];
   const seconds = settings.unreachablePeriods * cluster.spec.heartbeatPeriodSeconds;
-  return [{ code: 'Unreachable', subject, facts: { seconds }, next: 'look after the agent and its way to the hub' }];
+  return [{ code: 'Unreachable', subject, facts: { seconds }, next: 'check the agent and its connection to the hub' }];
 }
 
 /** The next moment at which something changes by itself. */

@@ -41,6 +41,6 @@ export function leavingHold(observed: Observed): Hold {
     },
     since,
     until: forcedAt,
-    next: 'wait, or look after the agent of the member',
+    next: 'wait, or check the agent of the member',
   };
 }

@@ -24,7 +24,7 @@ export function leave(observed: Observed): Decision {
   const { cluster, namespace, internal, now, settings } = observed;
   const released = withoutProfile(observed);
   if (released !== undefined) return released;
-  if (!cluster.metadata.finalizers?.includes(finalizers.memberCluster)) return idle('nothing of ours holds it');
+  if (!cluster.metadata.finalizers?.includes(finalizers.memberCluster)) return idle('it has no finalizer of the hub');
 
   // A namesake's: either we are behind and it is its successor's, or it is its predecessor's and about to go. Saying farewell now would
   // leave our own one behind with nobody to let go of the Works in it.
@@ -42,7 +42,7 @@ export function leave(observed: Observed): Decision {
   const hold = leavingHold(observed);
   if (isTerminating(namespace)) return waitForNamespace(observed, hold);
 
-  if (internal === undefined) return collect(observed, hold, 'its InternalMemberCluster is gone');
+  if (internal === undefined) return collect(observed, hold, 'its InternalMemberCluster does not exist any more');
   if (hasLeft(observed)) return collect(observed, hold, 'its agents have left');
   if (hasNeverReported(observed)) {
     // The cache may be stale: a first report in the meantime fails this write, and the agent is asked to leave.

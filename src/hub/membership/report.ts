@@ -48,7 +48,7 @@ export function joinedVerdict(agents: readonly AgentStatus[], expected: readonly
     );
   }
   const silent = found.find((agent) => conditionOf(agent.conditions, 'Joined') === undefined);
-  if (silent !== undefined) return unknown(`${silent.type} has not said whether it joined`);
+  if (silent !== undefined) return unknown(`${silent.type} has not reported whether it joined`);
   const said = new Set(found.map((agent) => conditionOf(agent.conditions, 'Joined')?.status));
   if (said.size === 1 && said.has('True')) {
     return { status: 'True', reason: 'MemberClusterJoined', message: 'all agents of the member have joined' };

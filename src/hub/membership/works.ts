@@ -22,7 +22,7 @@ export function releaseWorks(namespace: HubNamespace, works: readonly HeldWork[]
       patch(
         seen(workSource as Source<HeldWork>, work),
         { metadata: { finalizers: null } },
-        `lets go of Work ${work.metadata.name}`,
+        `removes the finalizer from Work ${work.metadata.name}`,
       ),
     ),
   ];

@@ -62,7 +62,7 @@ export function decide(observed: Observed): Decision {
   const steps = [...guarded, ...status.steps, ...snapshots];
   const wakeAt = waking(Math.min(waitsUntil, status.until));
   if (steps.length === 0) {
-    return idle(Number.isFinite(waitsUntil) ? 'the selected resources still change' : 'all is as it should be', {
+    return idle(Number.isFinite(waitsUntil) ? 'the selected resources still change' : 'everything is up to date', {
       holds,
       ...wakeAt,
     });
@@ -75,7 +75,7 @@ export function decide(observed: Observed): Decision {
 /** The scheduler and the work generator do their part on finalizers of their own; the order between them and this does not matter. */
 function decideEnd({ family, placement, policySnapshots, resourceSnapshots }: Observed): Decision {
   const kept = placement.metadata.finalizers ?? [];
-  if (!kept.includes(finalizers.placementCleanup)) return idle('it is being deleted; others are not done yet');
+  if (!kept.includes(finalizers.placementCleanup)) return idle('it is being deleted; other finalizers remain');
   const left = kept.filter((each) => each !== finalizers.placementCleanup);
   const steps = [
     policySnapshots.map((each) => remove(seen(family.policySnapshots, each), 'its placement is deleted')),
@@ -103,7 +103,7 @@ function guard({ family, placement }: Observed): Steps {
       patch(
         seen(family.placements, placement),
         { metadata: { finalizers: all } },
-        'nothing is made before it is guarded',
+        'nothing is created before the finalizer is set',
       ),
     ],
   ];
@@ -153,7 +153,7 @@ function holdsOf(
     const hold = notSupportedHold(subject, each);
     const isItself = placement.metadata.deletionTimestamp !== undefined && each.object === undefined;
     return isItself
-      ? { ...hold, next: `${hold.next}: it is being deleted, and goes then with all that it has placed` }
+      ? { ...hold, next: `${hold.next}: it is being deleted, and its placed objects are deleted with it` }
       : hold;
   });
   if (selected.state === 'pending') {
@@ -236,7 +236,7 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
   // The Events come after the write: who conflicts with another writer has nothing to tell yet.
   const change = statusChange(previous, status);
   const own = [
-    [patchStatus(seen(family.placements, placement), change, 'the status says something else')],
+    [patchStatus(seen(family.placements, placement), change, 'the status is out of date')],
     ...(news.length === 0 ? [] : [news]),
   ];
   return { steps: copying?.isRefused ? [...own, ...copy] : [...copy, ...own], until };

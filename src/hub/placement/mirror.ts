@@ -144,7 +144,7 @@ function writeOf({ family, placement, mirror, now }: MirrorInput, status: Placem
       { op: 'add' as const, path: '/lastUpdatedTime', value: lastUpdatedTime },
       ...(owned ? [] : [{ op: 'add' as const, path: '/metadata/ownerReferences', value: ownerReferences }]),
     ];
-    return patchByOperations(seen(source, mirror.copy), operations, 'the status says something else');
+    return patchByOperations(seen(source, mirror.copy), operations, 'the status is out of date');
   }
   const { resource } = source;
   const object = {

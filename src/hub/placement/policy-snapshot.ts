@@ -27,7 +27,7 @@ export interface PolicyInput {
 export const latestPolicy = (snapshots: readonly HubPolicySnapshot[]): HubPolicySnapshot | undefined =>
   newestOf(snapshots, policyIndexOf);
 
-/** Steps, in their order; none when all is as it should be. */
+/** Steps, in their order; none when everything is up to date. */
 export function policySteps({ family, placement, snapshots, bindings }: PolicyInput): readonly (readonly Action[])[] {
   const { policy, revisionHistoryLimit = DEFAULT_HISTORY_LIMIT } = placement.spec;
   const latest = latestPolicy(snapshots);
@@ -39,7 +39,7 @@ export function policySteps({ family, placement, snapshots, bindings }: PolicyIn
     const gone = surplus({ snapshots, bindings, limit: revisionHistoryLimit });
     return [
       demoted,
-      change === undefined ? [] : [patch(seen(family.policySnapshots, latest), change, 'the placement has moved on')],
+      change === undefined ? [] : [patch(seen(family.policySnapshots, latest), change, 'the placement has changed')],
       // What was demoted just now is another object than the one seen: it goes in the next pass.
       demoted.length > 0
         ? []
@@ -49,14 +49,7 @@ export function policySteps({ family, placement, snapshots, bindings }: PolicyIn
   const index = nextIndex(snapshots.map(policyIndexOf));
   return [
     [...demoted, ...(latest !== undefined && isLatest(latest) ? [demote(family, latest)] : [])],
-    [
-      create(
-        'hub',
-        family.policySnapshot,
-        objectFor(family, placement, index, hash),
-        `policy ${index} picks otherwise`,
-      ),
-    ],
+    [create('hub', family.policySnapshot, objectFor(family, placement, index, hash), `policy ${index} differs`)],
   ];
 }
 
@@ -79,7 +72,7 @@ const demote = (family: PlacementFamily, snapshot: HubPolicySnapshot): Action =>
   patch(
     seen(family.policySnapshots, snapshot),
     { metadata: { labels: { [labels.isLatestSnapshot]: 'false' } } },
-    'a newer one takes its place',
+    'a newer one replaces it',
   );
 
 /** N of PickN stands beside the policy, so that it can change without a new snapshot. */

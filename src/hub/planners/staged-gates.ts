@@ -32,11 +32,11 @@ export function isApproved(pass: Pass, task: TaskTree, { stage, when, mayAct }: 
   } else if (approval.state === 'stale') {
     if (mayAct && !approval.isGoing) found.discard.push(name);
   } else {
-    const words = `the approval ${when} the stage is asked for`;
+    const words = `the approval ${when} the stage is requested`;
     tell.task(task, 'ApprovalRequestCreated', 'True', 'StageTaskApprovalRequestCreated', words);
   }
   if (approval.state === 'accepted') {
-    const words = `the approval ${when} the stage is given`;
+    const words = `the approval ${when} the stage is granted`;
     tell.task(task, 'ApprovalRequestApproved', 'True', 'StageTaskApprovalRequestApproved', words);
     return true;
   }
@@ -85,7 +85,7 @@ const reportsAvailable = (row: Row): boolean => isDone(row) || row.health === 's
 /** The run stands before or after this stage. */
 export function waitAt(pass: Pass, stage: StageTree): void {
   const { tree, tell, found } = pass;
-  const words = `stage "${stage.stageName}" waits: ${found.gates.map(gateWords).join(' and ')}`;
+  const words = `stage "${stage.stageName}" waits ${found.gates.map(gateWords).join(' and ')}`;
   tell.stage(stage, 'Progressing', 'False', 'StageUpdatingWaiting', words);
   tell.run(tree, 'Progressing', 'False', 'UpdateRunWaiting', words);
   holdLater(pass, stage);

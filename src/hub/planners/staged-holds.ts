@@ -27,10 +27,11 @@ export const silence = ({ silentSince }: Row): string =>
 
 /** Why a cluster is not done, with the object and the cause where its member told them. */
 export function causeOf(row: Row | undefined): string {
-  if (row === undefined) return 'nothing is known of it';
-  if (row.state === 'unscheduled') return row.reachable ? 'its member still cleans up' : 'its member is unreachable';
+  if (row === undefined) return 'no status has been reported for it';
+  if (row.state === 'unscheduled')
+    return row.reachable ? 'its member is still cleaning up' : 'its member is unreachable';
   if (!row.reachable) return silence(row);
-  return row.why ?? (row.health === 'unknown' ? 'it has not reported yet' : 'it is under way');
+  return row.why ?? (row.health === 'unknown' ? 'it has not reported yet' : 'it is being updated');
 }
 
 export const gateWords = ({ code, on, until, facts }: Hold): string =>
@@ -43,7 +44,7 @@ export const rivalWords = ({ ref: { kind, name }, isStopped }: Rival): string =>
 
 /** What a person can do about it. */
 export const waysPast = ({ isStopped, howToStart }: Rival): readonly string[] => [
-  isStopped ? `let it go on (${howToStart})` : 'wait until it is over',
+  isStopped ? `let it continue (${howToStart})` : 'wait until it is over',
   'delete it',
 ];
 
@@ -80,7 +81,7 @@ export const stagedHolds = (limits: StagedLimits) => ({
     if (!row.reachable) {
       const without =
         limits.unreachableAfterMs === undefined
-          ? ', or let the run go on without it (flotilla.dev/unreachable-after)'
+          ? ', or let the run continue without it (flotilla.dev/unreachable-after)'
           : '';
       return {
         code: 'Unreachable',

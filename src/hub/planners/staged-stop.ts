@@ -32,7 +32,7 @@ export function stop(pass: Pass): void {
   found.gates.push({ code: 'RunStopped', subject: limits.run, on: limits.run, facts: {}, next: limits.howToStart });
   if (stuck.length < inFlight.length) {
     const names = named(inFlight.map(({ clusterName }) => clusterName));
-    const words = `waits for what is under way: ${names} (${causeOf(rowOf(pass, inFlight[0]))})`;
+    const words = `waits for the updates in progress: ${names} (${causeOf(rowOf(pass, inFlight[0]))})`;
     tell.stage(stage, 'Progressing', 'Unknown', 'StageUpdatingStopping', words);
     tell.run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', `${inWords(stage)} ${words}`);
     return;

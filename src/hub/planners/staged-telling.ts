@@ -11,16 +11,16 @@ import { type ClusterTree, failureCauseOf, isTrue, type StageTree, skippedIn, ty
 /** What becomes of a cluster. */
 export const marks = (tell: Teller) => ({
   started(cluster: ClusterTree): void {
-    tell.cluster(cluster, 'Started', 'True', 'ClusterUpdatingStarted', 'the cluster has been given the revision');
+    tell.cluster(cluster, 'Started', 'True', 'ClusterUpdatingStarted', 'the cluster is being updated to the revision');
   },
 
   succeeded(cluster: ClusterTree): void {
-    const words = 'the cluster has the revision, and it works';
+    const words = 'the revision is available on the cluster';
     tell.cluster(cluster, 'Succeeded', 'True', 'ClusterUpdatingSucceeded', words);
   },
 
   skip(cluster: ClusterTree, cause: string): void {
-    const words = `the run goes on without the cluster: ${cause}`;
+    const words = `the run continues without the cluster: ${cause}`;
     tell.cluster(cluster, 'Succeeded', 'True', 'ClusterUpdatingSkipped', words);
   },
 });
@@ -95,8 +95,8 @@ export function finish({ tell }: Pass, stage: StageTree, why: 'succeeded' | 'emp
 
 const removalDone = ({ clusters }: StageTree): string =>
   clusters.length === 0
-    ? 'no cluster has to be removed'
-    : 'the clusters that the placement no longer picks are removed';
+    ? 'no cluster needs to be removed'
+    : 'clusters that the placement no longer picks have been removed';
 
 // ---- how far it is
 

@@ -155,7 +155,7 @@ const demote = (family: PlacementFamily, snapshot: HubResourceSnapshot): Action 
   patch(
     seen(family.resourceSnapshots, snapshot),
     { metadata: { labels: { [labels.isLatestSnapshot]: 'false' } } },
-    'a newer one takes its place',
+    'a newer one replaces it',
   );
 
 /** Differs from KubeFleet: a change that was taken back takes the moment of its detection with it, else the next one would not be waited with. */

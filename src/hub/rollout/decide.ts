@@ -63,7 +63,7 @@ export function decide(observed: Observed): Decision {
   const bindingOf = (key: string) => byName.get(key) as HubBinding;
   const refused = plan.move.flatMap((key) => sayRefused(observed, bindingOf(key)));
   if (refused.length > 0) {
-    return { steps: [refused], holds: Object.values(plan.holds), because: 'reports what keeps clusters from moving' };
+    return { steps: [refused], holds: Object.values(plan.holds), because: 'reports what blocks the clusters' };
   }
   const snapshot = newest.metadata.name ?? '';
   const carry = (removals: readonly string[]) =>
@@ -87,7 +87,7 @@ export function decide(observed: Observed): Decision {
     holds: Object.values(plan.holds),
     ...(isPutOff ? { again: 'at once' as const } : againAfter(moves, removals)),
     ...(plan.wakeAt === undefined ? {} : { wakeAt: plan.wakeAt }),
-    because: `${moves.length} move, ${removals.length} go, ${plan.stale.length} wait: ${plan.summary}`,
+    because: `${moves.length} updated, ${removals.length} removed, ${plan.stale.length} waiting: ${plan.summary}`,
   };
 }
 
@@ -99,7 +99,7 @@ const MESSAGES = {
 /** A planner moves nothing that is undecided. */
 function orderOf(orders: Orders, { spec }: HubBinding): Order {
   const order = orders(spec.targetCluster);
-  if (!isDecided(order)) throw new InvariantError(`nobody knows what cluster "${spec.targetCluster}" should have`);
+  if (!isDecided(order)) throw new InvariantError(`the desired state of cluster "${spec.targetCluster}" is unknown`);
   return order;
 }
 
@@ -152,7 +152,7 @@ function pushNews({ family, placement }: Observed, count: number): Action {
 function sayRefused(observed: Observed, binding: HubBinding): readonly Action[] {
   const { failure } = observed;
   if (failure === undefined || !isLasting(failure)) return [];
-  const message = `the hub does not take the newest revision for this cluster: ${failure.message}`;
+  const message = `the hub's API server refuses the newest revision for this cluster: ${failure.message}`;
   if (conditionOf(binding.conditions, STARTED)?.message === message) return [];
   const said = { status: 'False', reason: 'RolloutNotStartedYet', message } as const;
   return [reportStarted(observed, binding, said, `reports why ${binding.spec.targetCluster} waits`)];

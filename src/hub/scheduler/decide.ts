@@ -70,7 +70,7 @@ function untilGone({ leaving, now }: Observed, decided: Decision): Decision {
 /** Without it they would be frozen, and stay when the placement goes. */
 function mark(family: PlacementFamily, { metadata }: HubPlacement, unmarked: readonly HubBinding[]): Decision {
   const change = { metadata: { labels: { [labels.parentPlacement]: metadata.name ?? '' } } };
-  const because = 'somebody took the mark of their placement from bindings';
+  const because = 'another client removed the placement label from bindings';
   return decision([unmarked.map((binding) => patch(seen(family.bindings, binding), change, because))], because);
 }
 
@@ -164,7 +164,7 @@ function endDuplicates({ bindings }: PlacementFamily, duplicates: readonly Dupli
       assertUnchanged(seen(bindings, survivor), `makes sure that "${survivor.metadata.name}" is still there`),
     ),
     duplicates.map(({ binding, survivor }) => {
-      const because = `"${survivor.metadata.name}" has the orders for "${clusterOf(binding)}", too`;
+      const because = `"${survivor.metadata.name}" is also bound to "${clusterOf(binding)}"`;
       const mark = { [annotations.twinOf]: survivor.metadata.name ?? '' };
       return binding.metadata.annotations?.[annotations.twinOf] === survivor.metadata.name
         ? remove(seen(bindings, binding), because)
@@ -209,7 +209,7 @@ function held({ placements }: PlacementFamily, placement: HubPlacement): Step {
   const { finalizers: present = [] } = placement.metadata;
   if (present.includes(finalizers.schedulerCleanup)) return [];
   const merge = { metadata: { finalizers: [...present, finalizers.schedulerCleanup] } };
-  return [patch(seen(placements, placement), merge, 'takes the bindings down before the placement goes')];
+  return [patch(seen(placements, placement), merge, 'deletes the bindings before the placement')];
 }
 
 const release = ({ bindings: source }: PlacementFamily, bindings: readonly HubBinding[]): Step =>
@@ -219,7 +219,7 @@ const release = ({ bindings: source }: PlacementFamily, bindings: readonly HubBi
       patch(
         seen(source, binding),
         { metadata: { finalizers: without(binding.metadata.finalizers, finalizers.schedulerBindingCleanup) } },
-        `lets the deleted binding to "${clusterOf(binding)}" go`,
+        `removes the finalizer from the deleted binding to "${clusterOf(binding)}"`,
       ),
     );
 
@@ -240,10 +240,10 @@ function clearAway(family: PlacementFamily, { bindings, now }: Observed, release
   const over = stranded.filter(({ until }) => !(now < until));
   const ends = stranded.map(({ until }) => until).filter((until) => now < until);
   const removed = over.map(({ binding }) =>
-    remove(seen(family.bindings, binding), `the placement of "${clusterOf(binding)}" is gone`),
+    remove(seen(family.bindings, binding), `the placement of "${clusterOf(binding)}" does not exist any more`),
   );
   return {
-    ...decision([released, removed], 'the placement is gone'),
+    ...decision([released, removed], 'the placement does not exist any more'),
     ...(ends.length === 0 ? {} : { wakeAt: Math.min(...ends) }),
   };
 }
@@ -252,7 +252,10 @@ function clearAway(family: PlacementFamily, { bindings, now }: Observed, release
 function cleanUp(family: PlacementFamily, placement: HubPlacement, bindings: readonly HubBinding[]): Decision {
   const { finalizers: present } = placement.metadata;
   if (!present?.includes(finalizers.schedulerCleanup)) {
-    return decision([release(family, bindings)], 'the placement is being deleted, and nothing of it is ours');
+    return decision(
+      [release(family, bindings)],
+      'the placement is being deleted, and it has no finalizer of the scheduler',
+    );
   }
   const standing = bindings.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const because = `the placement is being deleted: ${bindings.length} bindings`;

@@ -82,7 +82,7 @@ export function askFor(family: PlacementFamily, { metadata }: HubRun, { name, st
     },
     spec: { parentStageRollout: run, targetStage: stage },
   };
-  return create('hub', approvalRequest, object, `asks for the approval ${when} stage "${stage}"`);
+  return create('hub', approvalRequest, object, `requests the approval ${when} stage "${stage}"`);
 }
 
 /** What is written on requests: that an approval is accepted, or why it is not. */

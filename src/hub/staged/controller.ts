@@ -237,7 +237,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       if (need.length > 0) return { need };
       for (const { rest, ref } of refs) sure.set(textOf(rest), see.whole(ref) ?? null);
     }
-    throw new InvariantError(`what becomes of run "${key}" keeps changing`);
+    throw new InvariantError(`the state of run "${key}" keeps changing`);
   }
 
   /** A run of the same name may have been there before. */

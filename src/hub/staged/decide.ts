@@ -31,7 +31,11 @@ export function decide(observed: Observed & { readonly thought?: Evaluation }): 
   const kept = run.metadata.finalizers ?? [];
   if (!kept.includes(finalizers.updateRun)) {
     const merge = { metadata: { finalizers: [...kept, finalizers.updateRun] } };
-    return decision([[patch(seen(family.runs, run), merge, 'what it asks for goes with it')]], [], 'the run is new');
+    return decision(
+      [[patch(seen(family.runs, run), merge, 'its approval requests are deleted with it')]],
+      [],
+      'the run is new',
+    );
   }
   const thought = observed.thought ?? think(observed);
   switch (thought.state) {
@@ -45,7 +49,7 @@ export function decide(observed: Observed & { readonly thought?: Evaluation }): 
     case 'looks':
       return decision([], [], 'what the placement selects is not known yet');
     case 'captures':
-      return decision(thought.steps, refused(observed), 'the present state becomes a revision first');
+      return decision(thought.steps, refused(observed), 'the current state becomes a revision first');
     case 'wrong':
       return withStatus(observed, {
         status: thought.status,
@@ -109,7 +113,8 @@ function misread({ family, run }: Observed): readonly Hold[] {
 /** What it has done so far stays as it is. */
 function end({ family, run, requests }: Observed): Decision {
   const kept = run.metadata.finalizers ?? [];
-  if (!kept.includes(finalizers.updateRun)) return decision([], [], 'the run is being deleted; somebody else holds it');
+  if (!kept.includes(finalizers.updateRun))
+    return decision([], [], 'the run is being deleted; another client has a finalizer on it');
   const left = kept.filter((each) => each !== finalizers.updateRun);
   const standing = requests.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return decision(
@@ -161,7 +166,7 @@ function proceed(observed: Observed, plan: StagedPlan, targets: Targets): Decisi
     // What has moved is still to be told to its member: that comes first.
     hasMoved: plan.move.length > 0 && observed.failure === undefined,
     ...earliest(plan.wakeAt, nextWordAt(observed)),
-    because: `${plan.move.length} move, ${plan.release.length} are told, ${plan.remove.length} go, ${plan.ask.length} approvals are asked for`,
+    because: `${plan.move.length} updated, ${plan.release.length} released, ${plan.remove.length} removed, ${plan.ask.length} approvals requested`,
   });
 }
 
@@ -177,7 +182,7 @@ function actsOf(observed: Observed, plan: StagedPlan, { placement, updates, remo
   const orders = recordedOrders(plan.state, placement);
   const { kind } = family.run;
   const started =
-    `the cluster has been given the revision (resourceSnapshotIndex: ${plan.state.resourceSnapshotIndexUsed}, ` +
+    `the cluster is being updated to the revision (resourceSnapshotIndex: ${plan.state.resourceSnapshotIndexUsed}, ` +
     `${kind.slice(0, 1).toLowerCase()}${kind.slice(1)}: ${run.metadata.name})`;
   return carryOut({
     family,
@@ -185,7 +190,7 @@ function actsOf(observed: Observed, plan: StagedPlan, { placement, updates, remo
     plan: { move: plan.move, remove: plan.remove, started: plan.release },
     order: ({ spec }) => orders(spec.targetCluster) as Order,
     messages: { RolloutStarted: started, RolloutNotStartedYet: '' },
-    guard: assertUnchanged(seen(family.runs, run), 'makes sure that the run is still to go on'),
+    guard: assertUnchanged(seen(family.runs, run), 'makes sure that the run may continue'),
     guards: 'everything',
     releases: 'after it',
     now,

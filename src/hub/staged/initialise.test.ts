@@ -143,7 +143,7 @@ describe('a run', () => {
     [
       'a binding of an earlier policy',
       { bindings: [aBinding('a', { schedulingPolicySnapshotName: 'web-9' })] },
-      'decided anew',
+      'has not evaluated it again yet',
     ],
     ['a binding that was promised', { bindings: [aBinding('a'), aBinding('b')] }, 'cluster "c" is picked'],
     [

@@ -92,7 +92,7 @@ export function targetsOf(facts: Facts, { isFresh, allowsFewer }: TargetingOptio
   const outdated = living.find(({ spec }) => spec.schedulingPolicySnapshotName !== policyName);
   if (outdated !== undefined) {
     return pending(
-      `cluster "${outdated.spec.targetCluster}" was picked by an earlier policy and is to be decided anew`,
+      `cluster "${outdated.spec.targetCluster}" was picked by an earlier policy; the scheduler has not evaluated it again yet`,
     );
   }
   const updates = living.toSorted(by(({ metadata }) => metadata.name ?? ''));

@@ -100,7 +100,7 @@ function heldBy(observed: Observed, status: StagedUpdateRunStatus, { facts }: Ho
   const tree = treeOf(status, generation);
   const hasStopped = conditionOf(status.conditions, 'Progressing')?.reason === 'UpdateRunStopped';
   if (run.spec.state === 'Stop' && !hasStopped) {
-    const words = `waits until it is known what is under way: ${facts['message']}`;
+    const words = `waits until the updates in progress are known: ${facts['message']}`;
     teller(generation, now).run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', words);
   }
   return sayReady(observed, tree as StagedUpdateRunStatus);

@@ -36,7 +36,7 @@ test('a run whose ground is the same may go on', () => {
 
 /** `membership`: with Continue it goes on. */
 const CHANGES: readonly (readonly [string, Partial<Observed>, 'user' | 'internal', RegExp, 'membership'?])[] = [
-  ['the placement is gone', { placement: undefined }, 'user', /does not exist/],
+  ['the placement does not exist any more', { placement: undefined }, 'user', /does not exist/],
   [
     'the placement is not External any more',
     { placement: aPlacement({ strategy: { type: 'RollingUpdate' } }) },
@@ -68,7 +68,7 @@ const CHANGES: readonly (readonly [string, Partial<Observed>, 'user' | 'internal
       bindings: ['a', 'b', 'c'].map((each) => aBinding(each, { schedulingPolicySnapshotName: 'web-1' })),
     },
     'internal',
-    /policy snapshot 1 has taken the place of 0/,
+    /policy snapshot 1 has replaced 0/,
   ],
   ['the policy has no index', { policySnapshots: [aPolicy({ index: '' })] }, 'internal', /no index/],
   [
@@ -204,9 +204,9 @@ describe('a status that contradicts itself ends the run:', () => {
   const done = [say('Succeeded', 'True')];
   const cluster = (clusterName: string, ...conditions: readonly object[]) => ({ clusterName, conditions });
   test.each<[string, (status: StagedUpdateRunStatus) => StagedUpdateRunStatus, RegExp]>([
-    ['no strategy', ({ stagedUpdateStrategySnapshot: _, ...rest }) => rest, /lost what it was begun with/],
-    ['no stages', ({ stagesStatus: _, ...rest }) => rest, /lost what it was begun with/],
-    ['no last stage', ({ deletionStageStatus: _, ...rest }) => rest, /lost what it was begun with/],
+    ['no strategy', ({ stagedUpdateStrategySnapshot: _, ...rest }) => rest, /lacks the facts that it began with/],
+    ['no stages', ({ stagesStatus: _, ...rest }) => rest, /lacks the facts that it began with/],
+    ['no last stage', ({ deletionStageStatus: _, ...rest }) => rest, /lacks the facts that it began with/],
     ['other stages', stage(0, { stageName: 'y' }), /not those of its strategy/],
     ['a stage has failed', stage(0, { conditions: [say('Succeeded', 'False')] }), /"first" has failed before/],
     ['a stage is done before an earlier one', stage(1, { conditions: done }), /"rest" is ahead of stage "first"/],

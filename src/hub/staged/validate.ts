@@ -68,7 +68,7 @@ function ofGround(
   const onPolicy: Rest = { of: 'policySnapshot', name: `${run.spec.placementName}-${targets.policyIndex}` };
   if (index !== targets.policyIndex) {
     return internal(
-      `the placement's policy has changed since the run began: policy snapshot ${targets.policyIndex} has taken the place of ${index}`,
+      `the placement's policy has changed since the run began: policy snapshot ${targets.policyIndex} has replaced ${index}`,
       onPolicy,
     );
   }
@@ -101,7 +101,7 @@ function ofRevision({ run, resourceSnapshots, bindings }: Facts, status: StagedU
     .map(({ clusterName }) => clusterName);
   if (lacking.length === 0) return undefined;
   return internal(
-    `its revision was deleted: resource snapshot "${name}" does not exist any more, and it was to be brought to ${named(lacking)}; create a new run`,
+    `its revision was deleted: resource snapshot "${name}" does not exist any more, and clusters ${named(lacking)} have not got it; create a new run`,
     { of: 'resourceSnapshot', name },
   );
 }
@@ -192,7 +192,7 @@ function ofRemovals({ removals }: Targets, { deletionStageStatus }: StagedUpdate
   const known = new Set(deletionStageStatus?.clusters.map(({ clusterName }) => clusterName));
   const other = removals.find(({ spec }) => !known.has(spec.targetCluster));
   if (other === undefined) return undefined;
-  return internal(`cluster "${other.spec.targetCluster}" was given up after the run began`, {
+  return internal(`cluster "${other.spec.targetCluster}" was unscheduled after the run began`, {
     of: 'binding',
     name: other.metadata.name ?? '',
   });
@@ -207,7 +207,7 @@ function ofTree(status: StagedUpdateRunStatus): Verdict | undefined {
   const { stagesStatus: stages, deletionStageStatus: removal, stagedUpdateStrategySnapshot: strategy } = status;
   const { resourceSnapshotIndexUsed: index = '' } = status;
   if (strategy === undefined || stages === undefined || removal === undefined || !/^\d+$/.test(index)) {
-    return internal('the status of the run has lost what it was begun with');
+    return internal('the status of the run lacks the facts that it began with');
   }
   if (
     strategy.stages.length !== stages.length ||

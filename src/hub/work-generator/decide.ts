@@ -49,7 +49,7 @@ export interface Observed {
   readonly isMemberThere: boolean;
   /** It is being deleted: its Works stay until its namespace goes, so what runs there keeps running. */
   readonly isMemberLeaving: boolean;
-  /** Another binding has the orders for its cluster: its Works are not touched but to hand them over. */
+  /** Another binding is the survivor for its cluster: its Works are not touched but to hand them over. */
   readonly survivor?: HubBinding;
   /** Whether its Works keep what they have taken over; undefined = as they say themselves. */
   readonly keepsTakenOver?: boolean | undefined;
@@ -64,12 +64,11 @@ export function decide(observed: Observed): Decision {
   const { binding } = observed;
   if (binding.metadata.deletionTimestamp !== undefined) return cleanUp(observed);
   if (observed.survivor !== undefined)
-    return idle(`"${observed.survivor.metadata.name}" has the orders for its cluster`);
+    return idle(`"${observed.survivor.metadata.name}" is the survivor for its cluster`);
   if (binding.spec.state === 'Scheduled') return idle('the rollout has not reached it');
-  if (!observed.isMemberThere) return idle('its member is gone; the scheduler deals with that');
+  if (!observed.isMemberThere) return idle('its member does not exist any more; the scheduler unschedules it');
   if (!hasFinalizer(binding)) return addOwnFinalizer(observed);
-  if (binding.spec.state === 'Bound' && !isReleased(binding))
-    return idle('the rollout has not said yet what it may do');
+  if (binding.spec.state === 'Bound' && !isReleased(binding)) return idle('the rollout has not released it yet');
   if (observed.group === 'incomplete') return idle('parts of its snapshot are still to come');
   if (observed.group === 'missing')
     return withoutSnapshot(observed, `the resource snapshot "${binding.spec.resourceSnapshotName}" does not exist`);
@@ -135,27 +134,28 @@ function cleanUp({ family, binding, works, survivor, isMemberLeaving, keepsTaken
   // The member must know what to keep before the Work goes.
   if (untold.length > 0) return { steps: [untold], holds: [], because: KEEPING };
   if (live.length > 0) {
-    const because = `takes ${live.length} Works away`;
+    const because = `deletes ${live.length} Works`;
     return { steps: [live.map((each) => remove(seen(workSource, each), because))], holds: [], because };
   }
   const released = releases(own);
   if (released.length > 0) return { steps: [released], holds: [], because: released[0]?.because ?? '' };
   if (own.length > 0) {
-    const because = `the member still cleans up after ${own.length} Works`;
+    const because = `the member is still cleaning up ${own.length} Works`;
     const subject = refTo(family.binding, binding);
     const on = refTo(work, own[0] as HubWork);
     const facts = { works: own.length, cluster: binding.spec.targetCluster };
     return idle(because, {
-      holds: [{ code: 'CleaningUp', subject, on, facts, next: 'look after the agent of the member' }],
+      holds: [{ code: 'CleaningUp', subject, on, facts, next: 'check the agent of the member' }],
     });
   }
   const left = (binding.metadata.finalizers ?? []).filter((each) => each !== finalizers.workCleanup);
-  if (left.length === (binding.metadata.finalizers ?? []).length) return idle('somebody else still holds the binding');
+  if (left.length === (binding.metadata.finalizers ?? []).length)
+    return idle('another client has a finalizer on the binding');
   const because = isMemberLeaving
     ? 'its member is being deleted; what runs there keeps running'
     : survivor === undefined
       ? 'nothing is left on the cluster'
-      : `what is on the cluster is that of "${survivor.metadata.name}"`;
+      : `the objects on the cluster belong to "${survivor.metadata.name}"`;
   return {
     steps: [
       [patch(seen(family.bindings, binding), { metadata: { finalizers: left.length === 0 ? null : left } }, because)],
@@ -170,7 +170,7 @@ function cleanUp({ family, binding, works, survivor, isMemberLeaving, keepsTaken
  * clean up.
  */
 function handOver(family: PlacementFamily, survivor: HubBinding, inherited: readonly HubWork[]): Decision {
-  const because = `"${survivor.metadata.name}" answers for ${inherited.length} Works from now on`;
+  const because = `"${survivor.metadata.name}" takes over ${inherited.length} Works`;
   const change = { metadata: { labels: { [labels.parentBinding]: survivor.metadata.name } } };
   const held = hasFinalizer(survivor)
     ? assertUnchanged(seen(family.bindings, survivor), `makes sure that "${survivor.metadata.name}" is still there`)
@@ -217,7 +217,7 @@ function withoutSnapshot(observed: Observed, message: string): Decision {
   const carry = own.filter(({ metadata }) => carries(metadata.annotations, origin));
   const going = own.find(isGoing);
   if (going !== undefined)
-    return whileGoing(observed, going, 'its snapshot is gone, so nothing can be put in its place');
+    return whileGoing(observed, going, 'its snapshot does not exist any more, so it cannot be replaced');
   if (own.some((each) => isLater(binding, each))) return idle(REPLACED);
   if (own.length > 0 && carry.length === own.length) {
     const writes = carry.flatMap((each) => wayOf(observed, each));
@@ -290,7 +290,7 @@ function order(observed: Observed, asked: readonly DesiredWork[]): Decision {
       !wanted.has(each.metadata.name ?? '') &&
       each.metadata.deletionTimestamp === undefined,
   );
-  const taken = extra.map((each) => remove(seen(workSource, each), 'no longer part of the order'));
+  const taken = extra.map((each) => remove(seen(workSource, each), 'no longer part of the desired state'));
   const refused = writes.length + taken.length > 0 ? refusal(observed) : undefined;
   if (refused !== undefined) return refused;
   const present = desired.flatMap(({ name }) => byName.get(name) ?? []);
@@ -328,7 +328,7 @@ const isOrder = (action: Action): boolean =>
 
 const isEmpty = (merge: object): boolean => Object.keys(merge).length === 0;
 
-const REPLACED = 'a later order of this binding is out already; we hear of it soon';
+const REPLACED = 'a later generation of this binding has been written; its event will follow';
 
 /** Who is behind would bring back an order that has been replaced. */
 function isLater(binding: HubBinding, known: HubWork | undefined): boolean {
@@ -364,7 +364,7 @@ function write(observed: Observed, desired: DesiredWork, known: HubWork | undefi
       metadata: { name, namespace, ...(marks as Pick<ObjectMeta, 'labels' | 'annotations'>) },
       spec: specOf(),
     };
-    return [create('hub', work, object, `orders Work "${name}"`)];
+    return [create('hub', work, object, `creates Work "${name}"`)];
   }
   const isSameContent = known.content === content;
   const way = changedWay(known, strategy, observed.reportBack);

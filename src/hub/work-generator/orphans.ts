@@ -17,7 +17,7 @@ export const isDue = ({ since, now }: Pick<Orphaned, 'since' | 'now'>): boolean 
 
 export function decideOrphans({ orphans, since, now }: Orphaned): Decision {
   const wakeAt = since + ORPHAN_GRACE_MS;
-  const because = `${orphans.length} Works are those of a binding that is gone`;
+  const because = `${orphans.length} Works belong to a binding that does not exist any more`;
   if (!isDue({ since, now })) return idle(because, { wakeAt });
   return { steps: [orphans.map((each) => remove(seen(works, each), because))], holds: [], because };
 }

@@ -29,7 +29,7 @@ describe('what to do', () => {
     {
       it: 'about what was there before',
       cause: { code: 'NotTakenOver' } as const,
-      says: 'let the placement take over Deployment "shop/web": set its spec.strategy.applyStrategy.whenToTakeOver to Always (it then goes with the placement); or delete it on cluster "eu-1", and it is created again',
+      says: 'let the placement take over Deployment "shop/web": set its spec.strategy.applyStrategy.whenToTakeOver to Always (it is then deleted with the placement); or delete it on cluster "eu-1" so that it is created again',
     },
     {
       it: 'about what another placement has placed',
@@ -44,7 +44,7 @@ describe('what to do', () => {
     {
       it: 'about what cannot be changed',
       cause: { code: 'FieldImmutable' } as const,
-      says: 'change Deployment "shop/web" back on the hub, or rename it; or delete it on cluster "eu-1", and it is created again: `kubectl --context eu-1 -n shop delete deployment/web`',
+      says: 'revert the change of Deployment "shop/web" on the hub, rename it, or delete it on cluster "eu-1" so that it is created again: `kubectl --context eu-1 -n shop delete deployment/web`',
     },
     {
       it: 'about a kind that is missing',
@@ -59,7 +59,7 @@ describe('what to do', () => {
     {
       it: 'about what somebody keeps deleting',
       cause: { code: 'UndoneRepeatedly' } as const,
-      says: 'find the client that removes Deployment "shop/web" on cluster "eu-1" (an operator, a clean-up, a time to live) and stop it, or take that out of the placement',
+      says: 'find the client that removes Deployment "shop/web" on cluster "eu-1" (an operator, a clean-up, a time to live) and stop it, or remove the object from the placement',
     },
     {
       it: 'about what is too large',
@@ -93,7 +93,7 @@ describe('what to do', () => {
   test('about what cannot be changed offers no command that could lose something', () => {
     const cause: ApplyCause = { code: 'FieldImmutable' };
     const [claim] = advice({ 'eu-1': [refused(cause, { group: '', kind: 'PersistentVolumeClaim', name: 'disk' })] });
-    expect(claim).toMatch(/; or delete it on cluster "eu-1", if nothing is lost with that, and it is created again$/);
+    expect(claim).toMatch(/, or delete it on cluster "eu-1", if no data is lost, so that it is created again$/);
     const [two] = advice({ 'eu-1': [refused(cause), refused(cause, { name: 'other' })] });
     expect(two).not.toContain('kubectl');
   });
@@ -105,20 +105,24 @@ describe('what to do', () => {
 
     test('is never to delete what may hold something of others', () => {
       expect(advice({ 'eu-1': [shop as Failed] })).toEqual([
-        `let the placement take over Namespace "shop": ${way} (it then goes with the placement, and everything in it)`,
+        `let the placement take over Namespace "shop": ${way} (it is then deleted with the placement, and everything in it)`,
       ]);
       expect(advice({ 'eu-1': [there({ kind: 'PersistentVolumeClaim', name: 'disk' })] })).toEqual([
-        `let the placement take over PersistentVolumeClaim "shop/disk": ${way} (it then goes with the placement)`,
+        `let the placement take over PersistentVolumeClaim "shop/disk": ${way} (it is then deleted with the placement)`,
       ]);
       // Of another group it is something else.
-      expect(advice({ 'eu-1': [there({ group: 'serving.knative.dev', kind: 'Service' })] })[0]).not.toContain('delete');
+      expect(advice({ 'eu-1': [there({ group: 'serving.knative.dev', kind: 'Service' })] })[0]).not.toContain(
+        'delete it on',
+      );
     });
 
     test('keeps those apart that may be deleted', () => {
       const config = there({ kind: 'ConfigMap', name: 'a' });
       expect(advice({ 'eu-1': [shop as Failed, config, there({ kind: 'Secret', name: 'b' })] })).toEqual([
         expect.stringMatching(/^let the placement take over Namespace "shop": .* in it\)$/),
-        expect.stringMatching(/^let the placement take over ConfigMap "shop\/a": .*; or delete it on cluster "eu-1", /),
+        expect.stringMatching(
+          /^let the placement take over ConfigMap "shop\/a": .*; or delete it on cluster "eu-1" so /,
+        ),
         expect.stringMatching(/^let the placement take over Secret "shop\/b": .*placement\)$/),
       ]);
     });

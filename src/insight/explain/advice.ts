@@ -69,15 +69,15 @@ const REFUSALS: Readonly<Partial<Record<ApplyCauseCode, (of: Refusal) => string>
   FieldImmutable({ clusters, objects, failed }) {
     const typed = isMadeAnew(failed) && objects === objectName(failed) ? typedName(failed) : undefined;
     const command = typed === undefined ? '' : `: \`${kubectlOn(clusters[0] ?? '', failed)} delete ${typed}\``;
-    const unless = typed === undefined ? ', if nothing is lost with that' : '';
-    return `change ${objects} back on the hub, or rename it; or delete it on ${named(clusters)}${unless}, and it is created again${command}`;
+    const unless = typed === undefined ? ', if no data is lost,' : '';
+    return `revert the change of ${objects} on the hub, rename it, or delete it on ${named(clusters)}${unless} so that it is created again${command}`;
   },
   KindNotServed: ({ clusters, objects }) =>
     `install the CustomResourceDefinition of ${objects} on ${named(clusters)}, or place it; the rest follows without further action`,
   NamespaceMissing: ({ clusters, failed }) =>
     `bring namespace "${failed.namespace ?? ''}" to ${named(clusters)}: a ClusterResourcePlacement that selects it with selectionScope NamespaceOnly does that`,
   UndoneRepeatedly: ({ clusters, objects }) =>
-    `find the client that removes ${objects} on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or take that out of the placement`,
+    `find the client that removes ${objects} on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or remove the object from the placement`,
   PlacedTwice: ({ objects, failed }) =>
     `place ${objects} once: this placement has it ${failed.cause?.by ?? 'in two places'}; remove it from one of them`,
   TooLarge: ({ objects }) => `make the annotations of ${objects} smaller: together they may take 256 KiB`,
@@ -127,8 +127,8 @@ function takeOver(failed: Failed): Advice {
     what: `was there${within}${isHarmless ? ', holds nothing' : ''}`,
     object: objectName(failed),
     say(clusters, objects) {
-      const or = isHarmless ? `; or delete it on ${named(clusters)}, and it is created again` : '';
-      return `let the placement take over ${objects}: set its spec.strategy.applyStrategy.whenToTakeOver to Always (it then goes with the placement${within})${or}`;
+      const or = isHarmless ? `; or delete it on ${named(clusters)} so that it is created again` : '';
+      return `let the placement take over ${objects}: set its spec.strategy.applyStrategy.whenToTakeOver to Always (it is then deleted with the placement${within})${or}`;
     },
   };
 }

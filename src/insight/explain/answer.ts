@@ -122,13 +122,13 @@ export async function causeOfAlike(chain: Chain, entries: Alike, subject: Object
     evidence:
       evidence.length === 0
         ? []
-        : [...evidence.map((each) => elsewhereToo(each, elsewhere)), { about: `the same of ${elsewhere}`, says: [] }],
+        : [...evidence.map((each) => elsewhereToo(each, elsewhere)), { about: `the same for ${elsewhere}`, says: [] }],
   };
 }
 
 /** What is to be done on the first cluster was seen there, and nowhere else. */
 const elsewhereToo = (evidence: Evidence, elsewhere: string): Evidence =>
-  evidence.next === undefined ? evidence : { ...evidence, next: `${evidence.next} (check also ${elsewhere}, too)` };
+  evidence.next === undefined ? evidence : { ...evidence, next: `${evidence.next} (also on ${elsewhere})` };
 
 const listed = (names: readonly string[]): string => {
   const more = names.length - MAX_CLUSTERS;

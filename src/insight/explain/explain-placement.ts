@@ -262,7 +262,7 @@ async function ofConditions(looking: Looking): Promise<Answer> {
   if (events.says.length > 0) causes.push({ sentence: 'recent Events', evidence: [events] });
   const why =
     open === undefined
-      ? 'its status does not say why'
+      ? 'its status gives no reason'
       : `${open.step} is ${open.status} (${open.reason}): ${open.message}`;
   return answer(`${title} is not complete: ${why}`, {
     causes,

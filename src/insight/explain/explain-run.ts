@@ -220,7 +220,7 @@ async function ofHolds(story: RunContext): Promise<Answer> {
   ];
   const led = (sentence: string) =>
     lead === undefined ? waitsFor(runTitle, sentence) : `${runTitle} ${lead}: ${sentence}`;
-  const whole = led(says ?? first?.sentence ?? (progress.says || 'its status does not say why'));
+  const whole = led(says ?? first?.sentence ?? (progress.says || 'its status gives no reason'));
   if (first !== undefined) {
     const brief = says === undefined && first.brief !== undefined ? { brief: led(first.brief) } : {};
     return answer(whole, { ...brief, ...labelOfRun(story), causes, next });
@@ -237,7 +237,7 @@ async function ofHolds(story: RunContext): Promise<Answer> {
   const events = eventEvidence(ifRead(await reader.events(run)) ?? [], now);
   if (events.says.length > 0) causes.push({ sentence: 'recent Events', evidence: [events] });
   const gates = (stage?.gates ?? []).filter(
-    ({ state, type }) => type === 'Approval' && (state === 'Asked' || state === 'Rejected'),
+    ({ state, type }) => type === 'Approval' && (state === 'AwaitingApproval' || state === 'Rejected'),
   );
   const hasHolds = await reader.hasHolds(whichRun.family.run.kind);
   return answer(whole, {

@@ -15,9 +15,9 @@ test.each([
   { it: 'nothing is told of it yet', status: {}, says: [] },
   { it: 'a status that is none', status: { containerStatuses: ['x', null], conditions: 7 }, says: [] },
   {
-    it: 'no node takes it',
+    it: 'no node accepts it',
     status: { conditions: [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }] },
-    says: ['no node takes it: 0/3 nodes are available'],
+    says: ['no node accepts it: 0/3 nodes are available'],
   },
   {
     it: 'it was evicted',
@@ -72,7 +72,7 @@ test.each([
   { conditions: [{ type: 'Available', status: 'True' }], says: [] },
 ])(
   'of a workload: whether its Pods are made',
-  ({ conditions, says = ['Pods are not made: FailedCreate: exceeded quota'] }) => {
+  ({ conditions, says = ['Pods are not created: FailedCreate: exceeded quota'] }) => {
     expect(refusalOf(pod({ conditions }))).toEqual(says);
   },
 );

@@ -12,7 +12,7 @@ export function troubleOf(pod: KubeObject): readonly string[] {
   if (pod.metadata.deletionTimestamp !== undefined) return [];
   const status = fieldsOf(pod.status);
   const placed = listOf(status['conditions']).find(({ type }) => type === 'PodScheduled');
-  if (placed?.['status'] === 'False') return [`no node takes it${because(placed['message'])}`];
+  if (placed?.['status'] === 'False') return [`no node accepts it${because(placed['message'])}`];
   if (status['reason'] !== undefined) return [`${textOf(status['reason'])}${because(status['message'])}`];
   return [...listOf(status['initContainerStatuses']), ...listOf(status['containerStatuses'])].flatMap(troubleIn);
 }
@@ -51,7 +51,7 @@ function isWaitedFor({ metadata, status }: KubeObject): boolean {
 export const refusalOf = ({ status }: KubeObject): readonly string[] =>
   listOf(fieldsOf(status)['conditions'])
     .filter(({ type, status: is }) => type === 'ReplicaFailure' && is === 'True')
-    .map(({ reason, message }) => `Pods are not made: ${textOf(reason)}${because(message)}`);
+    .map(({ reason, message }) => `Pods are not created: ${textOf(reason)}${because(message)}`);
 
 function troubleIn(container: Fields): readonly string[] {
   const who = `container "${textOf(container['name'])}" (${textOf(container['image'])})`;

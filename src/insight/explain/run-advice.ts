@@ -70,6 +70,6 @@ export const howToMakeOne = (
   { family, name, namespace }: WhichRun,
   strategy = `NAME of a ${family.strategy.kind}`,
 ): readonly string[] => [
-  `make a ${family.run.kind}${namespace === undefined ? '' : ` in namespace "${namespace}"`} with placementName: ${name}, stagedRolloutStrategyName: ${strategy}, state: Run; without resourceSnapshotIndex it takes the newest state`,
+  `create a ${family.run.kind}${namespace === undefined ? '' : ` in namespace "${namespace}"`} with placementName: ${name}, stagedRolloutStrategyName: ${strategy}, state: Run; without resourceSnapshotIndex it takes the newest state`,
   'first show what it would do: flotilla plan run -f FILE',
 ];

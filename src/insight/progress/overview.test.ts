@@ -96,7 +96,7 @@ describe('an overview', () => {
   test('names the command that explains the most urgent placement', () => {
     const overview = overviewOf({ ...nothing, placements: [placed('b', failing, 'team')] });
     const text = renderOverview(overview, { now: NOW, wide: false });
-    expect(text).toContain('0 members, 0 ready; 1 placement, 0 complete, 1 in trouble');
+    expect(text).toContain('0 members, 0 ready; 1 placement, 0 complete, 1 failing or blocked');
     expect(text).toMatch(/team\/b +Failing +RollingUpdate +1 +0\/2 +1 +5m/);
     expect(text).toContain('Why: flotilla why placement/b -n team');
   });

@@ -268,7 +268,9 @@ function isOfInterest(run: StagedUpdateRun, runs: readonly StagedUpdateRun[]): b
 function runRow(progress: RunProgress): RunRow {
   const { kind, name, namespace, placement, revision, done, total, says } = progress;
   const stage = progress.stages.find(({ state }) => !['Done', 'Empty'].includes(state));
-  const gate = stage?.gates.find(({ state }) => state === 'Asked' || state === 'Rejected' || state === 'Waiting');
+  const gate = stage?.gates.find(
+    ({ state }) => state === 'AwaitingApproval' || state === 'Rejected' || state === 'Waiting',
+  );
   const [hold] = progress.holds;
   return {
     kind,
@@ -297,7 +299,7 @@ function runState({ phase, holds }: RunProgress, gate: RunGate['state'] | undefi
     case 'Stopping':
       return 'Stopped';
     default:
-      if (gate === 'Asked' || gate === 'Rejected') return 'AwaitingApproval';
+      if (gate === 'AwaitingApproval' || gate === 'Rejected') return 'AwaitingApproval';
       return holds.some(({ code }) => code === 'Frozen') ? 'Frozen' : 'Running';
   }
 }

@@ -76,7 +76,7 @@ describe('the stage of a cluster', () => {
       'Deployment "shop/web": no Pod is ready (and 1 more)',
       'Deployment "shop/web" is not ready',
       'cannot change Deployment "shop/web": spec.selector',
-      'for MemberCluster "c1" (BudgetUsed)',
+      'waiting for MemberCluster "c1" (BudgetUsed)',
       'RolloutStarted is not reached',
     ]);
     expect(clusters[0]?.since).toBe(Date.parse(BEFORE));
@@ -255,7 +255,7 @@ describe('a placement', () => {
           revision: '0',
           stage: 'Leaving',
           isDone: false,
-          message: 'no longer picked; keeps what it has until a run removes it',
+          message: 'no longer picked; keeps its objects until a run removes them',
         },
       ]);
     });

@@ -251,7 +251,7 @@ function leavingIn(listed: readonly ClusterProgress[], holds: readonly HoldEntry
   const found = new Map<string, string>();
   for (const hold of holds.filter(({ code }) => code === 'BudgetUsed' || code === 'RemovalPending')) {
     const isGoing = hold.code === 'RemovalPending';
-    const message = isGoing ? 'what it has is being removed' : `keeps what it has: waits ${inShort(hold)}`;
+    const message = isGoing ? 'its objects are being removed' : `keeps its objects: ${inShort(hold)}`;
     for (const cluster of hold.clusters ?? [])
       if (!known.has(cluster)) found.set(cluster, `no longer picked; ${message}`);
   }
@@ -279,13 +279,13 @@ function stagedProgress(progress: ClusterProgress, staging: Staging): ClusterPro
 const withStaged = (found: readonly ClusterProgress[], staging: Staging | undefined): readonly ClusterProgress[] => {
   const known = new Set(found.map(({ cluster }) => cluster));
   const kept = (staging?.leaving ?? []).filter(({ cluster }) => !known.has(cluster));
-  const message = 'no longer picked; keeps what it has until a run removes it';
+  const message = 'no longer picked; keeps its objects until a run removes them';
   return [...found, ...kept.map((each): ClusterProgress => ({ ...each, stage: 'Leaving', isDone: false, message }))];
 };
 
 /** Many clusters wait for one thing: the whole sentence stands above them once. */
 const inShort = ({ code, on }: HoldEntry): string =>
-  on === undefined ? code : `for ${on.kind} "${on.name}" (${code})`;
+  on === undefined ? `waiting (${code})` : `waiting for ${on.kind} "${on.name}" (${code})`;
 
 /** What an entry of `status.holds` says to people. */
 export const inWords = (entry: HoldEntry, { kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string =>

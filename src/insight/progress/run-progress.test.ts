@@ -60,7 +60,7 @@ describe('how far a run is', () => {
     const stages = [
       aStage('one', 'Progressing:False:StageUpdatingSucceeded Succeeded:True:StageUpdatingSucceeded', [
         inRun('a', DONE),
-        inRun('b', SKIPPED, 'the run goes on without the cluster: it has left the fleet'),
+        inRun('b', SKIPPED, 'the run continues without the cluster: it has left the fleet'),
       ]),
       aStage('two', 'Progressing:True:StageUpdatingStarted', [inRun('c', STARTED), inRun('d')]),
       aStage('none', 'Progressing:False:X Succeeded:True:StageUpdatingSkippedNoClusters', []),
@@ -87,7 +87,7 @@ describe('how far a run is', () => {
     ]);
     const messages = found.stages.flatMap(({ clusters }) => clusters.map(({ message }) => message));
     expect(messages.filter((each) => each !== '')).toEqual([
-      'the run goes on without the cluster: it has left the fleet',
+      'the run continues without the cluster: it has left the fleet',
       'MemberCluster "c" is not available yet (in progress)',
     ]);
     expect(progressOf({ says: INITIALIZED, stages }).stages).toHaveLength(4);
@@ -124,13 +124,13 @@ describe('how far a run is', () => {
       it: 'that a person is asked for',
       task: approval('q', 'ApprovalRequestCreated'),
       request: askedByR('q', 'one'),
-      gate: { state: 'Asked' },
+      gate: { state: 'AwaitingApproval' },
     },
     {
       it: 'whose request may not be read',
       task: approval('q', 'ApprovalRequestCreated'),
       request: undefined,
-      gate: { state: 'Asked' },
+      gate: { state: 'AwaitingApproval' },
     },
     {
       it: 'with an approval that does not count',
@@ -140,7 +140,7 @@ describe('how far a run is', () => {
           conditions: [...said('Approved', '', 7), ...said('ApprovalAccepted:False', 'approve again with 1')],
         },
       }),
-      gate: { state: 'Asked', hint: 'approve again with 1' },
+      gate: { state: 'AwaitingApproval', hint: 'approve again with 1' },
     },
     {
       it: 'that is approved and not taken yet',

@@ -100,7 +100,7 @@ export interface RunGate {
    * `Asked`: a person is asked. `Rejected`: a person said no, and may still approve. `Approved`: a person said yes, and the hub has not taken it yet.
    * `Waiting`: time passes. `Closed`: it will not open any more, since the run, or its stage, is over.
    */
-  readonly state: 'Pending' | 'Asked' | 'Rejected' | 'Approved' | 'Waiting' | 'Open' | 'Closed';
+  readonly state: 'Pending' | 'AwaitingApproval' | 'Rejected' | 'Approved' | 'Waiting' | 'Open' | 'Closed';
   readonly request?: string;
   /** Who opened it; absent = nobody yet, or nobody knows. */
   readonly by?: string;
@@ -331,7 +331,7 @@ function gateOf(
   if (accepted?.status === 'True') return { ...base, state: 'Open', ...at(accepted), ...by };
   if (isOver) return { ...base, state: 'Closed' };
   if (request === undefined) {
-    return { ...base, state: said('ApprovalRequestCreated')?.status === 'True' ? 'Asked' : 'Pending' };
+    return { ...base, state: said('ApprovalRequestCreated')?.status === 'True' ? 'AwaitingApproval' : 'Pending' };
   }
   const refusal = conditionOf(conditions, 'ApprovalAccepted');
   if (yes?.status === 'True' && yes.observedGeneration === request.metadata.generation) {
@@ -340,5 +340,5 @@ function gateOf(
   if (yes?.status === 'False' && yes.reason.endsWith(REJECTED))
     return { ...base, state: 'Rejected', hint: yes.message };
   const hint = refusal?.status === 'False' ? refusal.message : undefined;
-  return { ...base, state: 'Asked', ...(hint === undefined ? {} : { hint }) };
+  return { ...base, state: 'AwaitingApproval', ...(hint === undefined ? {} : { hint }) };
 }

@@ -91,7 +91,7 @@ const whichOf = (argument: string, namespace: string | undefined): WhichNamed =>
 
 const RUN_HELP = `
 States of a gate:
-  Pending, Asked (a person must approve; the command is printed beside it), Rejected (it may still be approved), Approved,
+  Pending, AwaitingApproval (a person must approve; the command is printed beside it), Rejected (it may still be approved), Approved,
   Waiting (for a time), Open.
 States of a cluster:
   Pending, Updating, Done; Unreachable, Skipped, Failed when something is wrong.

@@ -39,7 +39,8 @@ export interface Going {
 export async function endWork(hands: Hands, going: Going): Promise<Rest> {
   const { item, now, patienceMs } = going;
   const { name = '', namespace, finalizers: held = [] } = item.metadata;
-  if (!held.includes(finalizers.workCleanup)) return rest('nothing of it is here, or others hold it');
+  if (!held.includes(finalizers.workCleanup))
+    return rest('it does not exist here, or only other clients have finalizers on it');
   const record = going.record ?? (await recordOnMember(hands, name));
   // That of another hub is not ours to delete.
   if (record === undefined || record.spec.workNamespace !== namespace) {

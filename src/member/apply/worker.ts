@@ -256,7 +256,7 @@ export function applierWorker(options: ApplierOptions): Worker {
       const isPurged = internal !== undefined && isPurging(internal);
       // The heartbeat lets go of the Works; what was placed stays, with its records.
       if (internal?.spec.state !== 'Join' && !isPurged)
-        return { holds: [], because: 'the member is not to be part of the fleet' };
+        return { holds: [], because: 'the member should not be part of the fleet' };
       if (item.metadata.deletionTimestamp !== undefined || isPurged) {
         // Nothing takes objects over from a Work when all of them go.
         const beside = isPurged ? {} : siblingsBefore(see, item);

@@ -7,5 +7,5 @@ export const disruptionBudget: Rule = (live) => {
   const agrees = mayDisrupt
     ? allowed?.status === 'True' && allowed.reason === 'SufficientPods'
     : allowed?.status === 'False' && allowed.reason === 'InsufficientPods';
-  return isObserved(live) && agrees ? available : notYet('its status does not speak of its newest spec yet');
+  return isObserved(live) && agrees ? available : notYet('its status does not describe its newest generation yet');
 };

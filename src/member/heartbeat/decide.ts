@@ -89,8 +89,8 @@ function betweenBeats(observed: Observed): Decision {
   const { newsSince, now } = observed;
   if (newsSince === undefined) return idle('the next heartbeat is not due');
   const due = newsSince + GATHERING_MS;
-  if (now < due) return idle('gathers what else becomes of the namespaces', { wakeAt: due });
-  return { steps: writeStatus(observed, withNamespaces(observed)), holds: [], because: 'has other namespaces' };
+  if (now < due) return idle('collects further changes of the namespaces', { wakeAt: due });
+  return { steps: writeStatus(observed, withNamespaces(observed)), holds: [], because: 'the namespaces have changed' };
 }
 
 function withNamespaces({ internal, facts, now }: Observed): MemberStatus {
@@ -141,7 +141,7 @@ const notAlone = (rival: string): Finding => ({
   type: 'SoleAgent',
   status: 'False',
   reason: 'AnotherAgentReports',
-  message: `a heartbeat of ${rival} was not ours: two agents run under this name; stop one of them`,
+  message: `the heartbeat of ${rival} came from another agent: two agents run under this name; stop one of them`,
 });
 
 // ---- Leave
@@ -166,7 +166,7 @@ function leave(observed: Observed): Decision {
     patch(
       seen(sources.works, work),
       { metadata: { finalizers: work.metadata.finalizers?.filter((each) => each !== finalizers.workCleanup) ?? [] } },
-      `lets go of Work ${work.metadata.name}`,
+      `removes the finalizer from Work ${work.metadata.name}`,
     ),
   );
   // Said only after all Works are let go: steps end with the first failure. A complaint changes the object, so this waits for the next pass.
@@ -175,7 +175,7 @@ function leave(observed: Observed): Decision {
   return {
     steps: [...complaint, ...(release.length === 0 ? [] : [release]), ...goodbye],
     holds: [],
-    because: `leaves: ${held.length} works to let go`,
+    because: `leaves: removes the finalizer from ${held.length} Works`,
   };
 }
 
