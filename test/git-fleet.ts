@@ -10,7 +10,7 @@ import type { KubeObject } from '../src/api/object.ts';
 import { ApiError } from '../src/base/errors.ts';
 import type { Renderer } from '../src/hub/git/renderer.ts';
 import type { GitClient } from '../src/hub/git/repository.ts';
-import { type GitProgramOptions, gitProgram } from '../src/main/git/git-program.ts';
+import { type EitherOptions, gitClient } from '../src/main/git/git-client.ts';
 import { type RenderProgramsOptions, renderPrograms } from '../src/main/git/render-programs.ts';
 import { aFleet, type Fleet } from './fleet.ts';
 import { aGitServer, type GitServer } from './git-server.ts';
@@ -38,7 +38,7 @@ export interface GitFleet {
 
 export interface GitFleetOptions {
   readonly members?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  readonly program?: Partial<GitProgramOptions>;
+  readonly program?: Partial<EitherOptions>;
   readonly renders?: Partial<RenderProgramsOptions>;
   readonly skip?: boolean;
 }
@@ -49,7 +49,7 @@ export function gitScenario(name: string, options: GitFleetOptions, run: (it: Gi
   test(name, { timeout: patience(60_000), skip: options.skip ?? false }, async () => {
     await using git = await aGitServer();
     const directory = mkdtempSync(join(tmpdir(), 'git-fleet-'));
-    const counted = counting(gitProgram({ directory, ...options.program }));
+    const counted = counting(gitClient({ directory, ...options.program }));
     const renderer = counted.renderer(renderPrograms({ directory, ...options.renders }));
     const settings = { delivers: {}, git: { client: counted.client, renderer } };
     await using fleet = await aFleet(settings);

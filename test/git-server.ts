@@ -12,6 +12,15 @@ export interface GitServer extends AsyncDisposable {
   readonly requests: string[];
   /** Answers to every request from now on: a status, or never. */
   trouble: number | 'silence' | undefined;
+  /** Sends requests for refs on to another repository. */
+  redirectTo: string | undefined;
+  /** Requests for objects so far. */
+  readonly transfers: number;
+  /** Authorization headers so far. */
+  readonly authorizations: readonly string[];
+  /** The repository, and the working copy that commits are made in. */
+  readonly bare: string;
+  readonly work: string;
   /** `user:password` that is asked for. */
   login: string | undefined;
   /** Writes files, null removes one, and pushes a commit to a branch. Returns its id. */
@@ -46,15 +55,35 @@ export async function aGitServer(): Promise<GitServer> {
   inside(bare, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
   inside(root, 'init', '--quiet', '--initial-branch=main', work);
   const backend = join(inside(root, '--exec-path'), 'git-http-backend');
-  const state: Pick<GitServer, 'trouble' | 'login'> = { trouble: undefined, login: undefined };
+  const state: Pick<GitServer, 'trouble' | 'login' | 'redirectTo' | 'transfers'> = {
+    trouble: undefined,
+    login: undefined,
+    redirectTo: undefined,
+    get transfers() {
+      return transfers;
+    },
+  };
   const requests: string[] = [];
+  const authorizations: string[] = [];
+  let transfers = 0;
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url?.split('?')[0]}`);
     if (state.trouble === 'silence') return;
     if (state.trouble !== undefined) return void response.writeHead(state.trouble).end();
     const given = request.headers.authorization;
+    if (given !== undefined) authorizations.push(given);
+    if (state.redirectTo !== undefined) {
+      const location = state.redirectTo + (request.url ?? '').replace(/^\/repo\.git/, '');
+      return void response.writeHead(302, { location }).end();
+    }
     if (state.login !== undefined && given !== `Basic ${Buffer.from(state.login).toString('base64')}`)
       return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+    const isSecond = request.headers['git-protocol'] === 'version=2';
+    if (request.method === 'POST' && !isSecond) transfers++;
+    else if (request.method === 'POST')
+      request.once('data', (chunk: Buffer) => {
+        if (chunk.includes('command=fetch')) transfers++;
+      });
     answer(request, response, { root, backend });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -62,6 +91,9 @@ export async function aGitServer(): Promise<GitServer> {
   return Object.assign(state, {
     url: `http://127.0.0.1:${port}/repo.git`,
     requests,
+    authorizations,
+    bare,
+    work,
     git: (...args: string[]) => inside(work, ...args),
     commit(files: Readonly<Record<string, string | null>>, { branch = 'main', force, tag }: CommitOptions = {}) {
       for (const [path, text] of Object.entries(files)) {

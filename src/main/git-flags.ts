@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemRandom } from '../base/random.ts';
-import { gitProgram, removeLeftovers } from './git/git-program.ts';
+import { gitClient } from './git/git-client.ts';
 import { renderPrograms } from './git/render-programs.ts';
+import { removeLeftovers } from './git/repositories.ts';
 import type { HubOptions } from './parts.ts';
 
 export interface GitFlags {
@@ -30,7 +31,7 @@ export async function gitOf(
   const directory = resolve(kept ?? join(tmpdir(), `flotilla-git-${systemRandom.uuid()}`));
   await removeLeftovers(directory);
   return {
-    client: gitProgram({ directory, allowFiles: allowFileRepositories }),
+    client: gitClient({ directory, allowFiles: allowFileRepositories }),
     renderer: renderPrograms({ directory }),
     breathe: () => new Promise<void>((done) => setImmediate(done)),
     async [Symbol.asyncDispose]() {

@@ -181,6 +181,34 @@ describe('a GitRepo', () => {
   });
 });
 
+describe('without the git program', () => {
+  const program = { path: '/nowhere' };
+
+  gitScenario('a commit reaches the clusters, and a restart needs no network', { program }, async (it) => {
+    it.git.commit(SHOP);
+    await it.follow();
+    expect(await it.said('Ready')).toBe('True/Ready');
+    const second = it.git.commit({ 'app/web.yaml': deploymentYaml('web:2') });
+    await it.runs(8);
+    expect(await it.status()).toMatchObject({
+      commit: second,
+      display: { readyBundleDeployments: '3/3', state: 'Ready' },
+    });
+    expect(imageOf(await it.on('c2', 'deployments', 'web', 'shop'))).toBe('web:2');
+
+    it.git.trouble = 503;
+    await it.restart();
+    expect(await it.said('GitPolling')).toBe('False/FetchFailed');
+    await it.change({ paused: true });
+    expect(await it.fleet.hub.get('clusterresourceplacements', undefined, 'shop')).toMatchObject({
+      spec: { strategy: { paused: true } },
+    });
+    await it.change({ repo: 'ssh://git@127.0.0.1/repo.git' });
+    expect(await it.said('GitPolling')).toBe('False/ProgramMissing');
+    expect(await it.on('c1', 'deployments', 'web', 'shop')).toBeDefined();
+  });
+});
+
 describe('bad input', () => {
   const bad: readonly (readonly [string, Readonly<Record<string, string>>, string, string])[] = [
     [

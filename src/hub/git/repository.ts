@@ -1,5 +1,5 @@
-// A Git repository as the hub sees it: where a ref points, and the files of a commit. main/git implements it with the git program; worlds
-// bring one of their own.
+// A Git repository as the hub sees it: where a ref points, and the files of a commit. main/git implements it with the git program
+// and, where there is none, with a library; worlds bring one of their own.
 
 export interface GitSource {
   readonly url: string;

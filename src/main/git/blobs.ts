@@ -1,5 +1,6 @@
 // Texts from the object store by one run of git, however many there are.
 import { GitError } from '../../hub/git/repository.ts';
+import { textOf } from './repositories.ts';
 import { type RunOptions, run } from './run-git.ts';
 
 /** By id; what is no UTF-8 text is absent. */
@@ -18,7 +19,6 @@ const NEWLINE = 0x0a;
 /** `<id> SP <type> SP <size> LF <content> LF` */
 export function textsIn(output: Buffer): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
-  const decoder = new TextDecoder('utf-8', { fatal: true });
   for (let at = 0; at < output.length; ) {
     const end = output.indexOf(NEWLINE, at);
     const [id = '', type, size = ''] = output.subarray(at, end).toString('latin1').split(' ');
@@ -26,12 +26,8 @@ export function textsIn(output: Buffer): ReadonlyMap<string, string> {
     const begin = end + 1;
     const content = output.subarray(begin, begin + Number(size));
     at = begin + Number(size) + 1;
-    if (content.includes(0)) continue;
-    try {
-      texts.set(id, decoder.decode(content));
-    } catch {
-      // Not UTF-8: no text.
-    }
+    const text = textOf(content);
+    if (text !== undefined) texts.set(id, text);
   }
   return texts;
 }

@@ -1,68 +1,40 @@
 // Repositories by the git program: one bare, shallow repository per URL in a directory that survives restarts. Nothing is checked out: files are
 // read from the object store, so no link, hook, filter or sub-module of a repository is ever followed or run.
 // Guarantee: credentials are in files of mode 0600 and in the environment of git alone, never in arguments, logs or messages.
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf } from '../../base/errors.ts';
-import { sha256 } from '../../base/hash.ts';
-import { type GitClient, GitError, type GitFile, type GitSource } from '../../hub/git/repository.ts';
+import type { GitClient, GitFile, GitSource } from '../../hub/git/repository.ts';
 import { readBlobs } from './blobs.ts';
+import {
+  checkUrl,
+  DEFAULT_LIMITS,
+  type GitClientOptions,
+  isCommitId,
+  isRead,
+  isThere,
+  packBytesOf,
+  type Repositories,
+  refNotFound,
+  refOf,
+  removeRemains,
+  repositoriesIn,
+  secretsOf,
+  tooLarge,
+  tooManyFiles,
+  tooMuchText,
+} from './repositories.ts';
 import { run } from './run-git.ts';
 
-export interface GitProgramOptions {
-  /** Where repositories are kept. */
-  readonly directory: string;
-  /** `file://` URLs may read any repository of this machine. */
-  readonly allowFiles?: boolean;
-  readonly limits?: Partial<GitLimits>;
-}
-
-export interface GitLimits {
-  /** Of one repository on disk. */
-  readonly repositoryBytes: number;
-  /** Of all texts that are read from one commit. */
-  readonly textBytes: number;
-  readonly files: number;
-  readonly timeoutMs: number;
-}
-
-const DEFAULT_LIMITS: GitLimits = {
-  repositoryBytes: 512 * 1024 * 1024,
-  textBytes: 64 * 1024 * 1024,
-  files: 200_000,
-  timeoutMs: 120_000,
-};
-const MAX_TEXT = 1024 * 1024;
-const MAX_AT_ONCE = 4;
-
-export function gitProgram({ directory, allowFiles = false, limits: given }: GitProgramOptions): GitClient {
+export function gitProgram(
+  { directory, allowFiles = false, limits: given }: GitClientOptions,
+  repositories: Repositories = repositoriesIn(directory),
+): GitClient {
   const limits = { ...DEFAULT_LIMITS, ...given };
-  const inTurn = turns(MAX_AT_ONCE);
-  const perRepository = new Map<string, Promise<unknown>>();
-
-  /** One at a time per repository: two fetches into one would lock each other out. */
-  function alone<T>(repository: string, work: () => Promise<T>): Promise<T> {
-    const before = perRepository.get(repository) ?? Promise.resolve();
-    const after = before.then(
-      () => inTurn(work),
-      () => inTurn(work),
-    );
-    const settled = after.catch(() => {});
-    perRepository.set(repository, settled);
-    void settled.then(() => {
-      if (perRepository.get(repository) === settled) perRepository.delete(repository);
-    });
-    return after;
-  }
-
-  const repositoryOf = ({ url }: GitSource): string => join(directory, sha256(url).slice(0, 32));
-  /** Keeps the commit from being collected, and tells after a restart which one it was. */
-  const refOf = ({ branch = '', revision = '' }: GitSource): string =>
-    `refs/flotilla/${sha256(`${branch}\n${revision}`).slice(0, 32)}`;
+  const { alone, of: repositoryOf } = repositories;
 
   async function prepared(source: GitSource): Promise<string> {
     const repository = repositoryOf(source);
-    if (!(await exists(join(repository, 'HEAD')))) {
+    if (!(await isThere(repository))) {
       await mkdir(repository, { recursive: true, mode: 0o700 });
       await run(['init', '--quiet', '--bare', '--', repository], { timeoutMs: limits.timeoutMs });
     }
@@ -82,11 +54,18 @@ export function gitProgram({ directory, allowFiles = false, limits: given }: Git
         ...(isGuarded ? { guard: { directory: repository, maxBytes: limits.repositoryBytes } } : {}),
       });
     const { revision = '' } = source;
-    const isCommit = /^[0-9a-f]{40}$/.test(revision);
-    const head = isCommit ? { commit: revision, refspec: revision } : await headOf(source, git);
+    const head = isCommitId(revision) ? { commit: revision, refspec: revision } : await headOf(source, git);
     if (head.commit !== known || !(await has(git, head.commit))) {
+      await removeRemains(repository);
+      // Git itself collects garbage by the number of packs, and the limit is about bytes.
+      if ((await packBytesOf(repository)) > limits.repositoryBytes / 2) await git(['gc', '--quiet', '--prune=now']);
       const args = ['fetch', '--quiet', '--no-tags', '--depth=1', '--no-write-fetch-head', '--force', '--', source.url];
       await git([...args, `${head.refspec}:${refOf(source)}`], true);
+      // A fast fetch ends between two looks of the guard.
+      if ((await packBytesOf(repository)) > limits.repositoryBytes) {
+        await rm(repository, { recursive: true, force: true });
+        throw tooLarge(limits.repositoryBytes);
+      }
     }
     const { stdout } = await git(['rev-parse', '--verify', `${refOf(source)}^{commit}`]);
     return stdout.toString('utf8').trim();
@@ -96,10 +75,11 @@ export function gitProgram({ directory, allowFiles = false, limits: given }: Git
     fetch: (source, known, signal) => alone(repositoryOf(source), () => fetchFrom(source, known, signal)),
     async kept(source) {
       const repository = repositoryOf(source);
-      if (!(await exists(join(repository, 'HEAD')))) return undefined;
-      const args = ['-C', repository, 'rev-parse', '--quiet', '--verify', `${refOf(source)}^{commit}`];
+      if (!(await isThere(repository))) return undefined;
+      const format = '--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)';
+      const args = ['-C', repository, 'for-each-ref', format, refOf(source)];
       const { stdout } = await run(args, { timeoutMs: limits.timeoutMs });
-      return stdout.toString('utf8').trim();
+      return stdout.toString('utf8').trim() || undefined;
     },
     files: (source, commit, reads, signal) =>
       alone(repositoryOf(source), async () => {
@@ -109,12 +89,9 @@ export function gitProgram({ directory, allowFiles = false, limits: given }: Git
           signal,
         });
         const files = entriesOf(stdout, limits.files);
-        const wanted = files.filter(({ kind, size, path }) => kind === 'file' && size <= MAX_TEXT && reads(path));
+        const wanted = files.filter((file) => isRead(file) && reads(file.path));
         const bytes = wanted.reduce((sum, { size }) => sum + size, 0);
-        if (bytes > limits.textBytes) {
-          const message = `the manifests of the repository have ${bytes} bytes, at most ${limits.textBytes} are read; set spec.paths`;
-          throw new GitError('RepositoryTooLarge', message);
-        }
+        if (bytes > limits.textBytes) throw tooMuchText(bytes, limits.textBytes);
         const texts = await readBlobs(repository, [...new Set(wanted.map(({ id }) => id))], {
           timeoutMs: limits.timeoutMs,
           signal,
@@ -138,7 +115,8 @@ async function has(git: Git, commit: string): Promise<boolean> {
 }
 
 /** Where the ref points, by one request that transfers no content. */
-async function headOf({ url, branch = '', revision = '' }: GitSource, git: Git) {
+async function headOf(source: GitSource, git: Git) {
+  const { url, branch = '', revision = '' } = source;
   const patterns = revision === '' ? [branch === '' ? 'HEAD' : `refs/heads/${branch}`] : [`refs/tags/${revision}`];
   const peeled = revision === '' ? [] : [`refs/tags/${revision}^{}`];
   const { stdout } = await git(['ls-remote', '--quiet', '--', url, ...patterns, ...peeled]);
@@ -149,17 +127,13 @@ async function headOf({ url, branch = '', revision = '' }: GitSource, git: Git) 
     .filter(([id, name]) => /^[0-9a-f]{40}$/.test(id ?? '') && [...patterns, ...peeled].includes(name ?? ''));
   const [commit] = lines.find(([, name]) => peeled.includes(name ?? '')) ?? lines[0] ?? [];
   if (commit !== undefined) return { commit, refspec: `+${patterns[0]}` };
-  const what = revision !== '' ? `tag "${revision}"` : branch !== '' ? `branch "${branch}"` : 'default branch';
-  throw new GitError('RefNotFound', `the repository has no ${what}`);
+  throw refNotFound(source);
 }
 
 /** `<mode> SP <type> SP <id> SP <size> TAB <path> NUL` */
 function entriesOf(listing: Buffer, max: number): readonly GitFile[] {
   const lines = listing.toString('utf8').split('\0');
-  if (lines.length - 1 > max) {
-    const message = `the repository has ${lines.length - 1} files, at most ${max} are read`;
-    throw new GitError('RepositoryTooLarge', message);
-  }
+  if (lines.length - 1 > max) throw tooManyFiles(lines.length - 1, max);
   return lines.flatMap((line): GitFile[] => {
     const tab = line.indexOf('\t');
     if (tab < 0) return [];
@@ -167,13 +141,6 @@ function entriesOf(listing: Buffer, max: number): readonly GitFile[] {
     const kind = type === 'commit' ? 'module' : mode === '120000' ? 'link' : 'file';
     return [{ path: line.slice(tab + 1), id, kind, size: Number(size) || 0 }];
   });
-}
-
-function checkUrl({ url }: GitSource, allowFiles: boolean): void {
-  if (url.startsWith('file://') && !allowFiles) {
-    const message = 'file:// repositories are refused: start the hub with --allow-file-repositories';
-    throw new GitError('ProtocolRefused', message);
-  }
 }
 
 // ---- access
@@ -195,11 +162,14 @@ async function accessTo(source: GitSource, directory: string, allowFiles: boolea
     'gc.pruneExpire=1.hour.ago',
     '-c',
     'fetch.recurseSubmodules=false',
+    // All in packs, which the limit counts.
+    '-c',
+    'fetch.unpackLimit=1',
     ...(insecureSkipTLSVerify ? ['-c', 'http.sslVerify=false'] : []),
     // Another host must not be sent the credentials.
     ...(credentials === undefined ? [] : ['-c', 'http.followRedirects=false']),
   ];
-  const secrets: string[] = [];
+  const secrets = secretsOf(source);
   if (credentials === undefined && caBundle === undefined) {
     return { config, env, secrets, async [Symbol.asyncDispose]() {} };
   }
@@ -216,7 +186,6 @@ async function accessTo(source: GitSource, directory: string, allowFiles: boolea
     env['GIT_ASKPASS'] = await put('askpass', ASKPASS, 0o700);
     env['FLOTILLA_GIT_USERNAME'] = username;
     env['FLOTILLA_GIT_PASSWORD'] = password;
-    secrets.push(password, encodeURIComponent(password), Buffer.from(`${username}:${password}`).toString('base64'));
   } else if (credentials?.type === 'ssh') {
     const key = await put('key', withNewline(credentials.privateKey), 0o600);
     const hosts = await put('known_hosts', withNewline(credentials.knownHosts), 0o600);
@@ -227,7 +196,7 @@ async function accessTo(source: GitSource, directory: string, allowFiles: boolea
   return {
     config,
     env,
-    secrets: secrets.filter((each) => each !== ''),
+    secrets,
     async [Symbol.asyncDispose]() {
       await rm(place, { recursive: true, force: true });
     },
@@ -238,34 +207,3 @@ const ASKPASS =
   '#!/bin/sh\ncase "$1" in Username*) printf \'%s\\n\' "$FLOTILLA_GIT_USERNAME" ;; *) printf \'%s\\n\' "$FLOTILLA_GIT_PASSWORD" ;; esac\n';
 
 const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
-
-const exists = (file: string): Promise<boolean> =>
-  stat(file).then(
-    () => true,
-    () => false,
-  );
-
-/** Files with credentials and copies of bundles that a process which was killed left behind. */
-export async function removeLeftovers(directory: string): Promise<void> {
-  const names = await readdir(directory).catch(() => []);
-  for (const name of names.filter((each) => /^(access|render)-/.test(each)))
-    await rm(join(directory, name), { recursive: true, force: true }).catch((error: unknown) => {
-      throw new Error(`cannot remove ${name}: ${messageOf(error)}`);
-    });
-}
-
-function turns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running--;
-      else next();
-    }
-  };
-}

@@ -1,9 +1,8 @@
 // One run of git: without the configuration of the machine, without a terminal, within limits of time, output and disk.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { wallClock } from '../../base/clock.ts';
 import { GitError } from '../../hub/git/repository.ts';
+import { packBytesOf, tooLarge, withoutSecrets } from './repositories.ts';
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -118,8 +117,7 @@ export function messageIn(stderr: string, secrets: readonly string[], code: numb
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('hint:'));
-  let text = lines.slice(-3).join('; ').slice(0, MAX_MESSAGE);
-  for (const secret of secrets) text = text.replaceAll(secret, '***');
+  const text = withoutSecrets(lines.slice(-3).join('; '), secrets).slice(0, MAX_MESSAGE);
   return text === '' ? `git failed with code ${code ?? '?'}` : text;
 }
 
@@ -129,29 +127,14 @@ function guarded({ guard }: RunOptions, stop: (why: GitError) => void): () => vo
   let isOver = false;
   let cancel = () => {};
   const look = async () => {
-    const bytes = await sizeOf(guard.directory);
+    const bytes = await packBytesOf(guard.directory);
     if (isOver) return;
-    if (bytes > guard.maxBytes) {
-      const message = `the repository takes more than ${guard.maxBytes} bytes on disk`;
-      stop(new GitError('RepositoryTooLarge', message));
-    } else cancel = wallClock.at(wallClock.now() + GUARD_MS, 'git guard', () => void look());
+    if (bytes > guard.maxBytes) stop(tooLarge(guard.maxBytes));
+    else cancel = wallClock.at(wallClock.now() + GUARD_MS, 'git guard', () => void look());
   };
   cancel = wallClock.at(wallClock.now() + GUARD_MS, 'git guard', () => void look());
   return () => {
     isOver = true;
     cancel();
   };
-}
-
-async function sizeOf(directory: string): Promise<number> {
-  const names = await readdir(join(directory, 'objects', 'pack')).catch(() => [] as string[]);
-  const sizes = await Promise.all(
-    names.map((name) =>
-      stat(join(directory, 'objects', 'pack', name)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -1,0 +1,246 @@
+// Both ways to read a repository do the same: the git program, and the library where there is none. The server is a real one.
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { patience } from '../../../scripts/gate/patience.ts';
+import { aGitServer, type GitServer } from '../../../test/git-server.ts';
+import type { GitClient, GitSource } from '../../hub/git/repository.ts';
+import { type EitherOptions, gitClient } from './git-client.ts';
+import { packBytesOf } from './repositories.ts';
+
+/** Text that does not become smaller. */
+const noise = (bytes: number): string => randomBytes((bytes * 3) / 4).toString('base64');
+const LOGIN = { type: 'basic', username: 'me', password: 's3cr3t-word' } as const;
+
+describe.each([
+  ['the git program', undefined],
+  ['the library', '/nowhere'],
+] as const)('%s', (_name, path) => {
+  let server: GitServer;
+  let directory: string;
+  beforeEach(async () => {
+    server = await aGitServer();
+    directory = mkdtempSync(join(tmpdir(), 'git-clients-'));
+  });
+  afterEach(async () => {
+    await server[Symbol.asyncDispose]();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const client = (options: Partial<EitherOptions> = {}): GitClient =>
+    gitClient({ directory, ...(path === undefined ? {} : { path }), ...options });
+  const source = (more: Partial<GitSource> = {}): GitSource => ({ url: server.url, ...more });
+  const never = new AbortController().signal;
+  const fetched = (asked: GitSource, known?: string, options?: Partial<EitherOptions>) =>
+    client(options).fetch(asked, known, never);
+  const failure = (asked: GitSource, options?: Partial<EitherOptions>) =>
+    fetched(asked, undefined, options).then(
+      () => 'none',
+      ({ reason, message }: { reason: string; message: string }) => `${reason}: ${message}`,
+    );
+  const contents = async (asked: GitSource, commit: string, options?: Partial<EitherOptions>) =>
+    (await client(options).files(asked, commit, (name) => name.endsWith('.yaml'), never)).map(
+      ({ path: name, kind, text }) => [name, kind, text] as const,
+    );
+
+  test('follows branches, tags and commits', { timeout: patience(30_000) }, async () => {
+    const first = server.commit({ 'a.yaml': 'a: 1\n', 'b/c.txt': 'x', 'b/d.yaml': 'ü' }, { tag: 'v1' });
+    const second = server.commit({ 'a.yaml': 'a: 2\n' });
+    const other = server.commit({ 'a.yaml': 'a: 3\n' }, { branch: 'next/one' });
+    expect(await fetched(source())).toBe(second);
+    expect(await fetched(source({ branch: 'main' }))).toBe(second);
+    expect(await fetched(source({ branch: 'next/one' }))).toBe(other);
+    expect(await fetched(source({ revision: 'v1' }))).toBe(first);
+    expect(await fetched(source({ revision: first }))).toBe(first);
+    expect(await contents(source(), first)).toEqual([
+      ['a.yaml', 'file', 'a: 1\n'],
+      ['b/c.txt', 'file', undefined],
+      ['b/d.yaml', 'file', 'ü'],
+    ]);
+    expect((await contents(source(), other))[0]).toEqual(['a.yaml', 'file', 'a: 3\n']);
+  });
+
+  test('asks for the head alone while nothing is new, and follows a push by force', async () => {
+    const first = server.commit({ 'a.yaml': 'a: 1\n' });
+    const one = client();
+    expect(await one.fetch(source(), undefined, never)).toBe(first);
+    const before = server.transfers;
+    expect(await one.fetch(source(), first, never)).toBe(first);
+    expect(server.transfers).toBe(before);
+    server.git('commit', '--quiet', '--amend', '-m', 'rewritten');
+    const second = server.commit({ 'a.yaml': 'a: 2\n' }, { force: true });
+    expect(await one.fetch(source(), first, never)).toBe(second);
+    expect(server.transfers).toBeGreaterThan(before);
+    expect(await contents(source(), second)).toEqual([['a.yaml', 'file', 'a: 2\n']]);
+    // What was pushed away is still here for those who read it.
+    expect(await contents(source(), first)).toEqual([['a.yaml', 'file', 'a: 1\n']]);
+  });
+
+  test('reads after a restart without the server, also what the other one fetched', async () => {
+    expect(await client().kept(source())).toBeUndefined();
+    const commit = server.commit({ 'a.yaml': 'a: 1\n' });
+    await fetched(source());
+    server.trouble = 503;
+    for (const options of [{}, { path: '/nowhere' }, { path: process.env['PATH'] ?? '' }]) {
+      expect(await client(options).kept(source())).toBe(commit);
+      expect(await contents(source(), commit, options)).toEqual([['a.yaml', 'file', 'a: 1\n']]);
+    }
+    expect(await client().kept(source({ branch: 'other' }))).toBeUndefined();
+    server.trouble = undefined;
+    const next = server.commit({ 'b.yaml': 'b: 1\n' });
+    for (const options of [{ path: '/nowhere' }, { path: process.env['PATH'] ?? '' }])
+      expect(await fetched(source(), commit, options)).toBe(next);
+    expect(await contents(source(), next)).toHaveLength(2);
+  });
+
+  test('goes on after a process that was killed, and forgets what is not followed any longer', async () => {
+    server.commit({ 'a.yaml': 'a: 1\n' });
+    await fetched(source());
+    const [repository = ''] = readdirSync(directory).map((name) => join(directory, name));
+    writeFileSync(join(repository, 'shallow.lock'), '');
+    writeFileSync(join(repository, 'objects', 'pack', 'tmp_pack_x'), 'x'.repeat(500_000));
+    const limits = { repositoryBytes: 400_000 };
+    const sizes: number[] = [];
+    for (let round = 0; round < 6; round++) {
+      const commit = server.commit({ 'a.bin': noise(150_000), 'a.yaml': `a: ${round}\n` });
+      expect(await fetched(source(), undefined, { limits })).toBe(commit);
+      expect((await contents(source(), commit))[1]).toEqual(['a.yaml', 'file', `a: ${round}\n`]);
+      sizes.push(await packBytesOf(repository));
+    }
+    expect(Math.max(...sizes)).toBeLessThan(limits.repositoryBytes);
+  });
+
+  test('tells links and sub-modules from files, and what is no text from text', async () => {
+    server.commit({ 'a.yaml': 'a: 1\n', 'binary.yaml': 'a\0b', 'large.yaml': 'x'.repeat(1024 * 1024 + 1) });
+    const id = server.git('rev-parse', 'HEAD:a.yaml');
+    const commit = server.git('rev-parse', 'HEAD');
+    server.git('update-index', '--add', '--cacheinfo', `120000,${id},link.yaml`);
+    server.git('update-index', '--add', '--cacheinfo', `160000,${commit},module.yaml`);
+    server.git('commit', '--quiet', '-m', 'others');
+    server.git('push', '--quiet', server.bare, 'HEAD:main');
+    const head = await fetched(source());
+    expect(await contents(source(), head)).toEqual([
+      ['a.yaml', 'file', 'a: 1\n'],
+      ['binary.yaml', 'file', undefined],
+      ['large.yaml', 'file', undefined],
+      ['link.yaml', 'link', undefined],
+      ['module.yaml', 'module', undefined],
+    ]);
+  });
+
+  test.each([
+    ['a branch that does not exist', { branch: 'nope' }, {}, 'RefNotFound: the repository has no branch "nope"'],
+    ['a tag that does not exist', { revision: 'v9' }, {}, 'RefNotFound: the repository has no tag "v9"'],
+    ['a commit that does not exist', { revision: 'a'.repeat(40) }, {}, 'FetchFailed: '],
+    ['a file URL that is not allowed', { url: 'file:///etc' }, {}, 'ProtocolRefused: '],
+    ['a directory that is no repository', { url: 'file:///etc' }, { allowFiles: true }, 'FetchFailed: '],
+    ['a host that does not exist', { url: 'http://127.0.0.1:9/x.git' }, {}, 'FetchFailed: '],
+    ['texts beyond the limit', {}, { limits: { textBytes: 10 } }, 'none'],
+    ['a repository beyond the limit', {}, { limits: { repositoryBytes: 100 } }, 'RepositoryTooLarge: '],
+  ] as const)('gives %s up with a reason', async (_it, asked, options, expected) => {
+    server.commit({ 'a.yaml': 'a: 1234567890\n', ...('limits' in options ? { 'b.bin': noise(400_000) } : {}) });
+    expect((await failure(source(asked), options)).slice(0, expected.length)).toBe(expected);
+    if (expected !== 'none') return;
+    const commit = await fetched(source(asked), undefined, options);
+    await expect(contents(source(asked), commit, options)).rejects.toMatchObject({ reason: 'RepositoryTooLarge' });
+  });
+
+  test('gives up a server that never answers, and stops when the hub stops', async () => {
+    server.commit({ 'a.yaml': 'a: 1\n' });
+    server.trouble = 'silence';
+    expect(await failure(source(), { limits: { timeoutMs: 500 } })).toMatch(/^TimedOut: /);
+    const stopped = new AbortController();
+    const attempt = client().fetch(source(), undefined, stopped.signal);
+    stopped.abort();
+    await expect(attempt).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  test('logs in when it is asked to, and never says the password', async () => {
+    const commit = server.commit({ 'a.yaml': 'a: 1\n' });
+    server.login = 'me:s3cr3t-word';
+    expect(await failure(source())).toMatch(/^FetchFailed: /);
+    const wrong = { ...LOGIN, password: 's3cr3t-else' };
+    const refused = await failure(source({ credentials: wrong }));
+    expect(refused).toMatch(/^FetchFailed: .*[Aa]uthentication failed/);
+    expect(refused).not.toMatch(/s3cr3t|czNjcjN0/);
+    expect(await fetched(source({ credentials: LOGIN }))).toBe(commit);
+    expect(readdirSync(directory).filter((name) => name.startsWith('access-'))).toEqual([]);
+  });
+
+  test('sends credentials to no other host', async () => {
+    const commit = server.commit({ 'a.yaml': 'a: 1\n' });
+    await using other = await aGitServer();
+    other.redirectTo = server.url;
+    expect(await fetched(source({ url: other.url }))).toBe(commit);
+    expect(await contents(source({ url: other.url }), commit)).toEqual([['a.yaml', 'file', 'a: 1\n']]);
+    expect(await failure(source({ url: other.url, credentials: LOGIN }))).toMatch(/^FetchFailed: /);
+    expect(server.requests.length).toBeGreaterThan(0);
+    expect(server.authorizations).toEqual([]);
+  });
+
+  test('reads a repository of this machine', async () => {
+    const commit = server.commit({ 'a.yaml': 'a: 1\n' }, { tag: 'v1' });
+    for (const url of [`file://${server.bare}`, `file://${server.work}`]) {
+      const local = source({ url });
+      expect(await fetched(local, undefined, { allowFiles: true })).toBe(commit);
+      expect(await fetched({ ...local, revision: 'v1' }, undefined, { allowFiles: true })).toBe(commit);
+      expect(await contents(local, commit)).toEqual([['a.yaml', 'file', 'a: 1\n']]);
+      expect(await failure({ ...local, branch: 'nope' }, { allowFiles: true })).toMatch(/^RefNotFound: /);
+    }
+    const next = server.commit({ 'a.yaml': 'a: 2\n' });
+    const local = source({ url: `file://${server.bare}` });
+    expect(await fetched(local, commit, { allowFiles: true })).toBe(next);
+    rmSync(server.bare, { recursive: true });
+    expect(await contents(local, next)).toEqual([['a.yaml', 'file', 'a: 2\n']]);
+  });
+
+  test('writes nothing outside of its directory', async () => {
+    server.commit({ 'a.yaml': 'a: 1\n' });
+    const evil = join(directory, 'x');
+    // A tree with an entry that leads out: git itself would not make one.
+    const blob = server.git('rev-parse', 'HEAD:a.yaml');
+    writeFileSync(evil, Buffer.concat([Buffer.from('100644 ../../../evil.yaml\0'), Buffer.from(blob, 'hex')]));
+    const tree = server.git('hash-object', '-t', 'tree', '-w', '--literally', evil);
+    const commit = server.git('commit-tree', '-m', 'evil', tree);
+    server.git('push', '--quiet', server.bare, `${commit}:refs/heads/main`, '--force');
+    const outcome = await fetched(source())
+      .then((head) => contents(source(), head))
+      .catch(() => []);
+    // Either it is refused, or it is a name like any other, which the copy for programs refuses.
+    expect(outcome.length).toBeLessThan(2);
+    expect(existsSync(join(directory, '..', 'evil.yaml'))).toBe(false);
+  });
+});
+
+test('ssh without the git program is a reason of its own', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'git-clients-'));
+  const client = gitClient({ directory, path: '/nowhere' });
+  for (const url of ['ssh://git@example.com/x.git', 'git@example.com:x.git'])
+    await expect(client.fetch({ url }, undefined, new AbortController().signal)).rejects.toMatchObject({
+      reason: 'ProgramMissing',
+      message: 'ssh needs the program git, which is not on PATH of the hub',
+    });
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('the library is loaded by the first repository that is read without the program', () => {
+  const script = `
+    import { gitClient } from './src/main/git/git-client.ts';
+    import { createRequire } from 'node:module';
+    const isLoaded = () => Object.keys(createRequire(import.meta.url).cache).some((name) => name.includes('isomorphic-git'));
+    const states = [isLoaded()];
+    for (const path of [process.env.PATH, '/nowhere']) {
+      await gitClient({ directory: '/nowhere/git', path }).kept({ url: 'http://127.0.0.1:9/x' });
+      states.push(isLoaded());
+    }
+    console.log(JSON.stringify(states));`;
+  const root = join(import.meta.dirname, '../../..');
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
+  expect(JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }))).toEqual([
+    false,
+    false,
+    true,
+  ]);
+});

@@ -1,0 +1,181 @@
+// The directory with one bare repository per URL, which survives restarts and which both clients (git-program.ts, git-library.ts) read and write,
+// and the limits that both keep.
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../base/errors.ts';
+import { sha256 } from '../../base/hash.ts';
+import { GitError, type GitFile, type GitSource } from '../../hub/git/repository.ts';
+
+export interface GitClientOptions {
+  /** Where repositories are kept. */
+  readonly directory: string;
+  /** `file://` URLs may read any repository of this machine. */
+  readonly allowFiles?: boolean;
+  readonly limits?: Partial<GitLimits>;
+}
+
+export interface GitLimits {
+  /** Of one repository on disk. */
+  readonly repositoryBytes: number;
+  /** Of all texts that are read from one commit. */
+  readonly textBytes: number;
+  readonly files: number;
+  readonly timeoutMs: number;
+}
+
+export const DEFAULT_LIMITS: GitLimits = {
+  repositoryBytes: 512 * 1024 * 1024,
+  textBytes: 64 * 1024 * 1024,
+  files: 200_000,
+  timeoutMs: 120_000,
+};
+export const MAX_TEXT = 1024 * 1024;
+const MAX_AT_ONCE = 4;
+
+export interface Repositories {
+  /** The repository of a URL. */
+  of(source: GitSource): string;
+  /** One at a time per repository: two fetches into one would lock each other out. */
+  alone<T>(repository: string, work: () => Promise<T>): Promise<T>;
+}
+
+export function repositoriesIn(directory: string): Repositories {
+  const inTurn = turns(MAX_AT_ONCE);
+  const perRepository = new Map<string, Promise<unknown>>();
+  return {
+    of: ({ url }) => join(directory, sha256(url).slice(0, 32)),
+    alone(repository, work) {
+      const before = perRepository.get(repository) ?? Promise.resolve();
+      const after = before.then(
+        () => inTurn(work),
+        () => inTurn(work),
+      );
+      const settled = after.catch(() => {});
+      perRepository.set(repository, settled);
+      void settled.then(() => {
+        if (perRepository.get(repository) === settled) perRepository.delete(repository);
+      });
+      return after;
+    },
+  };
+}
+
+/** Keeps the commit from being collected, and tells after a restart which one it was. */
+export const refOf = ({ branch = '', revision = '' }: GitSource): string =>
+  `refs/flotilla/${sha256(`${branch}\n${revision}`).slice(0, 32)}`;
+
+export const isCommitId = (text: string): boolean => /^[0-9a-f]{40}$/.test(text);
+
+export const isThere = (repository: string): Promise<boolean> => exists(join(repository, 'HEAD'));
+
+export function checkUrl({ url }: GitSource, allowFiles: boolean): void {
+  if (url.startsWith('file://') && !allowFiles) {
+    const message = 'file:// repositories are refused: start the hub with --allow-file-repositories';
+    throw new GitError('ProtocolRefused', message);
+  }
+}
+
+export function refNotFound({ branch = '', revision = '' }: GitSource): GitError {
+  const what = revision !== '' ? `tag "${revision}"` : branch !== '' ? `branch "${branch}"` : 'default branch';
+  return new GitError('RefNotFound', `the repository has no ${what}`);
+}
+
+export const tooLarge = (max: number): GitError =>
+  new GitError('RepositoryTooLarge', `the repository takes more than ${max} bytes on disk`);
+
+export const tooManyFiles = (count: number | string, max: number): GitError =>
+  new GitError('RepositoryTooLarge', `the repository has ${count} files, at most ${max} are read`);
+
+export const tooMuchText = (bytes: number | string, max: number): GitError =>
+  new GitError(
+    'RepositoryTooLarge',
+    `the manifests of the repository have ${bytes} bytes, at most ${max} are read; set spec.paths`,
+  );
+
+/** undefined = what is no UTF-8 text. */
+export function textOf(content: Uint8Array): string | undefined {
+  if (content.includes(0)) return undefined;
+  try {
+    return decoder.decode(content);
+  } catch {
+    return undefined;
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+export const isRead = ({ kind, size }: Pick<GitFile, 'kind' | 'size'>): boolean => kind === 'file' && size <= MAX_TEXT;
+
+/** Never in a message: what a server or a program says may repeat it. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  let masked = text;
+  for (const secret of secrets) masked = masked.replaceAll(secret, '***');
+  return masked;
+}
+
+/** In all the forms in which credentials are sent. */
+export function secretsOf({ credentials }: GitSource): readonly string[] {
+  if (credentials?.type !== 'basic') return [];
+  const { username, password } = credentials;
+  const forms = [password, encodeURIComponent(password), Buffer.from(`${username}:${password}`).toString('base64')];
+  return forms.filter((each) => each !== '');
+}
+
+export const exists = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+
+const packsOf = (repository: string): string => join(repository, 'objects', 'pack');
+
+export async function packBytesOf(repository: string): Promise<number> {
+  const sizes = (await namesIn(packsOf(repository))).map((name) =>
+    stat(join(packsOf(repository), name)).then(
+      ({ size }) => size,
+      () => 0,
+    ),
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+export const packNamesOf = async (repository: string): Promise<readonly string[]> =>
+  (await namesIn(packsOf(repository))).filter((name) => name.endsWith('.pack'));
+
+const namesIn = (directory: string): Promise<readonly string[]> => readdir(directory).catch(() => []);
+
+/** Of a git that was killed: its locks would refuse every later fetch, and what it had received would count for the limit. */
+export async function removeRemains(repository: string): Promise<void> {
+  for (const [directory, isRemains] of [
+    [repository, /\.lock$/],
+    [join(repository, 'refs', 'flotilla'), /\.lock$/],
+    [packsOf(repository), /^tmp_|^\.tmp|\.part$/],
+  ] as const)
+    for (const name of await namesIn(directory))
+      if (isRemains.test(name)) await rm(join(directory, name), { force: true });
+}
+
+/** Files with credentials and copies of bundles that a process which was killed left behind. */
+export async function removeLeftovers(directory: string): Promise<void> {
+  const names = await namesIn(directory);
+  for (const name of names.filter((each) => /^(access|render)-/.test(each)))
+    await rm(join(directory, name), { recursive: true, force: true }).catch((error: unknown) => {
+      throw new Error(`cannot remove ${name}: ${messageOf(error)}`);
+    });
+}
+
+function turns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running--;
+      else next();
+    }
+  };
+}
