@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 export const driftingMutants: readonly Mutant[] = [
   {
     name: 'takes over what differs although only equal objects may be',
-    danger: 'Somebody else’s configuration is overwritten by a placement that promised not to.',
+    danger: 'Configuration of another owner is overwritten by a placement that promised not to.',
     file: 'src/member/apply/judge.ts',
     find: "const diffs = whenToTakeOver === 'IfNoDiff' ? compared",
     replace: "const diffs = whenToTakeOver === 'Never' ? compared",
@@ -19,7 +19,7 @@ export const driftingMutants: readonly Mutant[] = [
     caughtBy: 'drifting',
   },
   {
-    name: 'puts a drift back although it is to be left alone',
+    name: 'corrects a drift although IfNotDrifted leaves it alone',
     danger: 'An emergency fix on a cluster is undone while it is still needed.',
     file: 'src/member/apply/judge.ts',
     find: "if (whenToApply === 'Always' || hashOf(live) !== hashOf(wanted.object)) return undefined;",
@@ -64,10 +64,35 @@ export const driftingMutants: readonly Mutant[] = [
   },
   {
     name: 'forces its fields on others as soon as one manager is ours',
-    danger: 'Server-side apply without force overwrites what somebody else has set.',
+    danger: 'Server-side apply without force overwrites fields that another manager has set.',
     file: 'src/member/apply/server-side.ts',
     find: '(isKnown && writers.every(',
     replace: '(isKnown && writers.some(',
     caughtBy: 'drifting',
+  },
+  {
+    name: 'takes the place of the other owners when it takes over',
+    danger: 'The object is deleted with the placement, though a controller of the member still owns it.',
+    file: 'src/member/apply/ownership.ts',
+    find: ': [...others, owner];',
+    replace: ': [owner];',
+    caughtBy: 'drifting',
+  },
+  {
+    name: 'asks for co-ownership only before it takes over',
+    danger: 'A controller of the member and the placement change the same object in turn.',
+    file: 'src/member/apply/judge.ts',
+    find: 'if (others.length > 0 && !strategy.allowCoOwnership) {',
+    replace: 'if (others.length > 0 && !isOurs && !strategy.allowCoOwnership) {',
+    caughtBy: 'drifting',
+  },
+  {
+    name: 'removes all owners from what it gives back',
+    danger: 'An abandoned object outlives the controller that owns it.',
+    file: 'src/member/apply/taken-over.ts',
+    find: 'const ownerReferences = ownersOf(live).filter((each) => !isSameOwner(each, owner));',
+    replace: 'const ownerReferences = [];',
+    caughtBy: 'drifting',
+    alone: true,
   },
 ];

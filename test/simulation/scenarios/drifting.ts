@@ -1,11 +1,13 @@
-// Members have ConfigMaps of their own under the names that a placement brings, and their owners go on editing what is there, while hub, agents and
-// servers crash. The placement takes nothing over, takes over only what is equal, leaves drifts alone, only reports, applies server-side, or is
-// deleted again and again and abandons what it placed: one of these for each seed.
+// Members have ConfigMaps of their own under the names that a placement brings. Their owners go on editing and deleting what is there, and a
+// controller of the member adds itself to the owners of some, while hub, agents and servers crash. The placement takes nothing over, takes over
+// only what is equal, leaves drifts alone, only reports, applies server-side, shares its objects, or is deleted again and again and abandons what it
+// placed: one of these for each seed.
 import { annotations } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
 import { placement } from '../../../src/api/placement.ts';
 import { namespaceResource } from '../../../src/api/resources.ts';
 import type { Target, Transport } from '../../../src/api/transport.ts';
+import type { Json } from '../../../src/base/json.ts';
 import { type Checker, changeChecker, type Sight } from '../../../src/sim/check.ts';
 import type { Scenario } from '../../../src/sim/scenario.ts';
 import { configMapAt, configMaps, dataOf, keyOfConfigMap } from './config-maps.ts';
@@ -16,7 +18,18 @@ const SHOP = 'shop';
 const NAMES = ['a', 'b', 'c'];
 const TAKEN = 'taken';
 
-const WORLDS = ['Never', 'IfNoDiff', 'IfNotDrifted', 'ReportDiff', 'Abandon', 'ServerSideApply'] as const;
+/** Owns other ConfigMaps for the controller of a member; nothing deletes it. */
+const CONTROLLER = 'controller';
+
+const WORLDS = [
+  'Never',
+  'IfNoDiff',
+  'IfNotDrifted',
+  'ReportDiff',
+  'Abandon',
+  'ServerSideApply',
+  'CoOwnership',
+] as const;
 type World = (typeof WORLDS)[number];
 const worldOf = (seed: number): World => WORLDS[seed % WORLDS.length] as World;
 
@@ -34,10 +47,12 @@ const strategyOf = (of: World): object => {
     case 'ServerSideApply':
       // Without force the fields of owners stay theirs.
       return { applyStrategy: { type: of } };
+    case 'CoOwnership':
+      return { applyStrategy: { allowCoOwnership: true } };
   }
 };
 
-export const driftingScenario: Scenario = twoMembers({ name: 'drifting', steps: 100_000, ciRuns: 180 }, (world) => {
+export const driftingScenario: Scenario = twoMembers({ name: 'drifting', steps: 100_000, ciRuns: 210 }, (world) => {
   const of = worldOf(world.seed);
   return {
     kinds: placedKinds(),
@@ -45,6 +60,7 @@ export const driftingScenario: Scenario = twoMembers({ name: 'drifting', steps: 
     owner: { forMs: FAULT_MS - 20_000, deed: () => ownThings(of) },
     checks: [
       foreignValuesStay(of),
+      ownersStay(of),
       ...(of === 'ReportDiff' ? [reportsWriteNothing()] : []),
       ...(of === 'Abandon' ? [abandonedStay()] : []),
     ],
@@ -112,28 +128,68 @@ function release(of: World) {
   };
 }
 
-/** They make ConfigMaps, also such as are equal to those of the hub, change what is there to values of their own, and never delete one. */
+/** They make ConfigMaps, also such as are equal to those of the hub, change or delete what is there, and let the controller own some. */
 function ownThings(of: World) {
   let number = 0;
   return async (member: Transport, roll: Roll): Promise<void> => {
     await ensure(member, { resource: namespaceResource }, aNamespace);
     const name = NAMES[roll(NAMES.length)] as string;
     const value = `own-${++number}`;
-    if (roll(2) === 0) {
-      const made = roll(3) === 0 ? `hub-${roll(4)}` : value;
-      await ensure(
-        member,
-        { resource: configMaps, namespace: SHOP },
-        configMap(name, made, { [MADE_BY_OWNER]: 'true' }),
-      );
-    } else if (of !== 'Abandon') await setValue(member, name, value, 'owner');
+    switch (roll(6)) {
+      case 0:
+        return ownAsController(member, name);
+      case 1:
+        // What is abandoned is deleted by nothing at all.
+        return of === 'Abandon' ? undefined : deleteUnshared(member, name);
+      case 2:
+      case 3: {
+        const made = roll(3) === 0 ? `hub-${roll(4)}` : value;
+        return ensure(
+          member,
+          { resource: configMaps, namespace: SHOP },
+          configMap(name, made, { [MADE_BY_OWNER]: 'true' }),
+        );
+      }
+      default:
+        if (of !== 'Abandon') await setValue(member, name, value, 'owner');
+    }
   };
+}
+
+const read = async (member: Transport, name: string): Promise<KubeObject> =>
+  (await member.call({ verb: 'get', at: configMapAt(SHOP, name) })).object as KubeObject;
+
+async function ownAsController(member: Transport, name: string): Promise<void> {
+  await ensure(member, { resource: configMaps, namespace: SHOP }, configMap(CONTROLLER, 'controller'));
+  const { uid = '' } = (await read(member, CONTROLLER)).metadata;
+  const { resourceVersion, ownerReferences = [] } = (await read(member, name)).metadata;
+  if (ownerReferences.some((each) => each.uid === uid)) return;
+  const owners = [...ownerReferences, { apiVersion: 'v1', kind: 'ConfigMap', name: CONTROLLER, uid }];
+  const body = { metadata: { resourceVersion, ownerReferences: owners } } as unknown as Json;
+  await member.call({
+    verb: 'patch',
+    at: configMapAt(SHOP, name),
+    patch: { type: 'merge', body },
+    manager: 'controller',
+  });
+}
+
+/** So a shared object that is deleted was deleted by us. */
+async function deleteUnshared(member: Transport, name: string): Promise<void> {
+  const live = await read(member, name);
+  const { uid = '', resourceVersion = '' } = live.metadata;
+  if (!isShared(live))
+    await member.call({ verb: 'delete', at: configMapAt(SHOP, name), uid, revision: resourceVersion });
 }
 
 // ---- what must hold
 
 const hashOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[annotations.specHash];
 const textOf = (object: KubeObject): string => dataOf(object)['value'] ?? '';
+
+/** The controller owns it, alone or with us. */
+const isShared = ({ metadata }: KubeObject): boolean =>
+  (metadata.ownerReferences ?? []).some(({ kind, name }) => kind === 'ConfigMap' && name === CONTROLLER);
 
 /** A checker of the ConfigMaps in the shop of members. */
 const ofShop = (
@@ -164,6 +220,19 @@ const foreignValuesStay = (of: World): Checker =>
     return undefined;
   });
 
+/** The controller stays an owner, and without co-ownership nothing is done to its objects but to release them. */
+const ownersStay = (of: World): Checker =>
+  ofShop('owners stay', (now, was, deleted) => {
+    if (was === undefined || !isShared(was)) return undefined;
+    if (deleted) return 'was deleted although the controller owns it';
+    if (!isShared(now)) return 'lost the controller as its owner';
+    if (of === 'CoOwnership') return undefined;
+    if (!isPlaced(was) && isPlaced(now)) return 'was taken over although the controller owns it';
+    return textOf(was).startsWith('own-') && textOf(now).startsWith('hub-')
+      ? 'was overwritten although the controller owns it'
+      : undefined;
+  });
+
 /** Not even what the server would refuse. */
 const reportsWriteNothing = (): Checker => ({
   name: 'reports write nothing',
@@ -175,7 +244,7 @@ const reportsWriteNothing = (): Checker => ({
   },
 });
 
-/** Whoever deletes them but us? The placement keeps all its names and clusters. */
+/** Owners delete none here, and the placement keeps all its names and clusters. */
 const abandonedStay = (): Checker =>
   ofShop('what is abandoned stays', (_now, _was, deleted) => (deleted ? 'was deleted' : undefined));
 
@@ -211,6 +280,8 @@ function notAsWanted({ live, wanted, isWanted, of }: End): string | undefined {
     return of === 'Abandon' && hashOf(live) !== undefined ? 'was abandoned with our marks' : undefined;
   }
   if (live === undefined) return 'is missing';
+  // Without co-ownership an object stays as it was when the controller became an owner.
+  if (isShared(live) && of !== 'CoOwnership') return undefined;
   if (of === 'Never' && isMadeByOwner(live)) return isPlaced(live) ? 'was taken over' : undefined;
   if (of === 'IfNoDiff' && !isPlaced(live)) return textOf(live) === textOf(wanted) ? 'was not taken over' : undefined;
   if (of === 'IfNotDrifted' && textOf(live) !== textOf(wanted)) return isPlaced(live) ? undefined : 'is not placed';
