@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { crds } from '../cli/crds.ts';
+import { crds } from '../cli/setup/crds.ts';
 import { crdFile, crdOf, crdYaml } from './crd.ts';
 import type { Kind } from './kind.ts';
 import { hubKinds, memberKinds } from './kinds.ts';

@@ -4,7 +4,7 @@ import { memberCluster } from '../api/member-cluster.ts';
 import { ApiError, LostError, UserError } from '../base/errors.ts';
 import { createClient } from '../client/client.ts';
 import { familyIn, within } from '../insight/which-run.ts';
-import { type ConnectOptions, connect } from './connect.ts';
+import { type ConnectOptions, connect } from './server/connect.ts';
 
 export type Completed = 'placement' | 'run' | 'cluster' | 'freeze';
 

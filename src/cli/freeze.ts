@@ -10,10 +10,10 @@ import { createClient } from '../client/client.ts';
 import { endOf, frozenIn, isActive } from '../hub/freezes/frozen.ts';
 import { scopeOf } from '../insight/progress/freeze-scope.ts';
 import { NAME, type WhichPlacement } from '../insight/which-placement.ts';
-import type { Connected } from './connect.ts';
-import { getPlacement } from './get-placement.ts';
-import type { Print } from './target.ts';
-import { whoAmI } from './who.ts';
+import type { Connected } from './server/connect.ts';
+import { getPlacement } from './server/get-placement.ts';
+import type { Print } from './server/target.ts';
+import { whoAmI } from './server/who.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
 

@@ -15,12 +15,12 @@ import { diffBetween, type ObjectDiff } from '../insight/forecast/field-diff.ts'
 import { labelsAmong, overridingNow } from '../insight/forecast/overrides-now.ts';
 import { titleOf, type WhichPlacement } from '../insight/which-placement.ts';
 import { within } from '../insight/which-run.ts';
-import type { Connected } from './connect.ts';
-import { getPlacement } from './get-placement.ts';
-import { readOverrides } from './read-overrides.ts';
-import { selectedNow } from './selected-now.ts';
-import { EXIT } from './showing.ts';
-import type { Print } from './target.ts';
+import { readOverrides } from './reading/read-overrides.ts';
+import { selectedNow } from './reading/selected-now.ts';
+import type { Connected } from './server/connect.ts';
+import { getPlacement } from './server/get-placement.ts';
+import type { Print } from './server/target.ts';
+import { EXIT } from './terminal/showing.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 

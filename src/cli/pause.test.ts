@@ -4,9 +4,9 @@ import type { KubeObject } from '../api/object.ts';
 import type { Placement } from '../api/placement.ts';
 import { clusterFamily, families, type PlacementFamily } from '../hub/families.ts';
 import { whichPlacement } from '../insight/which-placement.ts';
-import { getPlacement } from './get-placement.ts';
 import { setPaused } from './pause.ts';
 import { printing, serving } from './served.testing.ts';
+import { getPlacement } from './server/get-placement.ts';
 
 const namespaceOf = (family: PlacementFamily) => (family === clusterFamily ? undefined : 'team');
 

@@ -2,9 +2,9 @@
 import type { Placement } from '../api/placement.ts';
 import { UserError } from '../base/errors.ts';
 import { placementTarget, titleOf, type WhichPlacement } from '../insight/which-placement.ts';
-import type { Connected } from './connect.ts';
-import { getPlacement } from './get-placement.ts';
-import { type Print, refer } from './target.ts';
+import type { Connected } from './server/connect.ts';
+import { getPlacement } from './server/get-placement.ts';
+import { type Print, refer } from './server/target.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
 

@@ -4,7 +4,7 @@ import { aCluster, admin, type TestCluster, theHub } from '../../test/cluster.ts
 import { placementGroup } from '../api/groups.ts';
 import { hubKinds } from '../api/kinds.ts';
 import { RBAC_GROUP } from '../api/resources.ts';
-import { APPROVER, CLUSTER_APPROVER } from '../cli/roles.ts';
+import { APPROVER, CLUSTER_APPROVER } from '../cli/setup/roles.ts';
 import { installRoles } from './install-roles.ts';
 
 const GROUP = placementGroup.group;

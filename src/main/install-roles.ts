@@ -3,7 +3,7 @@ import { clusterRoleResource as resource } from '../api/resources.ts';
 import type { Transport } from '../api/transport.ts';
 import { ApiError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
-import { rolesFor } from '../cli/roles.ts';
+import { rolesFor } from '../cli/setup/roles.ts';
 
 const MANAGER = 'flotilla-up';
 

@@ -9,8 +9,8 @@ import { claimsOf } from '../api/token-request.ts';
 import { ApiError } from '../base/errors.ts';
 import { seededRandom } from '../base/random.ts';
 import { parseYaml } from '../base/yaml.ts';
-import { renewAgentFile } from '../cli/agent-kubeconfig.ts';
-import { join } from '../cli/join.ts';
+import { renewAgentFile } from '../cli/join/agent-kubeconfig.ts';
+import { join } from '../cli/join/join.ts';
 import { printing, serving } from '../cli/served.testing.ts';
 import { createCredential, keepToken, renewAt } from './keep-token.ts';
 

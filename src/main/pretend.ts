@@ -2,7 +2,7 @@
 // fail or hang as the rules say.
 import { wallClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
-import { type ConnectOptions, connect } from '../cli/connect.ts';
+import { type ConnectOptions, connect } from '../cli/server/connect.ts';
 import { profileOf } from '../sim/pretend/profile.ts';
 import { someNodes } from '../sim/pretend/rules/node.ts';
 import { startPretend } from '../sim/pretend/start.ts';

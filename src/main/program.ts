@@ -1,6 +1,6 @@
 // All commands. Their flags are in commands/, one file per group; what a command does is in a file of its own.
 import { Command } from 'commander';
-import type { ColorMode } from '../cli/paint.ts';
+import type { ColorMode } from '../cli/terminal/paint.ts';
 import { addApproveRequest, addApproveRun, addReject } from './commands/approve.ts';
 import { addConvert } from './commands/convert.ts';
 import { addDiff } from './commands/diff.ts';

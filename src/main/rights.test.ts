@@ -6,7 +6,7 @@ import { HUB_ACCOUNT, SYSTEM_NAMESPACE } from '../api/names.ts';
 import { groupVersionOf, type KubeObject, type User } from '../api/object.ts';
 import { hubBasicRules, hubSystemRules } from '../api/rights.ts';
 import { accountUserName } from '../apiserver/auth/service-account.ts';
-import { AGENT_ACCOUNT, rolesFor } from '../cli/roles.ts';
+import { AGENT_ACCOUNT, rolesFor } from '../cli/setup/roles.ts';
 import { checkRights, type Needed } from './rights.ts';
 
 const account = (name: string): User => ({

@@ -11,7 +11,7 @@ import type { Transport } from '../../src/api/transport.ts';
 import { ALL_AUTHENTICATED, MASTERS } from '../../src/apiserver/auth/service-account.ts';
 import { directTransport } from '../../src/apiserver/direct.ts';
 import { wallClock } from '../../src/base/clock.ts';
-import { findConnection } from '../../src/cli/connect.ts';
+import { findConnection } from '../../src/cli/server/connect.ts';
 import { type HttpTransport, httpTransport } from '../../src/client/http.ts';
 import { type Embedded, openEmbedded } from '../../src/main/embedded.ts';
 import { type FleetMember, usualFleet } from '../../src/main/fleet.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import { wallClock } from '../../src/base/clock.ts';
-import { findConnection } from '../../src/cli/connect.ts';
+import { findConnection } from '../../src/cli/server/connect.ts';
 import { type HttpTransport, httpTransport } from '../../src/client/http.ts';
 import { openEmbedded } from '../../src/main/embedded.ts';
 import { shippedFleet } from '../../src/main/fleet.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { patience, slowness } from '../../scripts/gate/patience.ts';
 import { placement as placementKind } from '../../src/api/placement.ts';
 import { wallClock } from '../../src/base/clock.ts';
-import { findConnection } from '../../src/cli/connect.ts';
+import { findConnection } from '../../src/cli/server/connect.ts';
 import { httpTransport } from '../../src/client/http.ts';
 import { definition, namespace } from '../wire/delivery-kinds.ts';
 import { flotilla } from '../wire/fleet.ts';

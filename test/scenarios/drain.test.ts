@@ -1,8 +1,8 @@
 // Draining a cluster with placements of all types, with and without budgets.
 import { describe, expect } from 'vitest';
 import type { MemberCluster } from '../../src/api/member-cluster.ts';
-import { cordon, uncordon } from '../../src/cli/cordon.ts';
-import { drain, tellLeft } from '../../src/cli/drain.ts';
+import { cordon, uncordon } from '../../src/cli/members/cordon.ts';
+import { drain, tellLeft } from '../../src/cli/members/drain.ts';
 import { clusterFamily } from '../../src/hub/families.ts';
 import { admin } from '../cluster.ts';
 import { CONFIG_MAPS, configMap, type Delivery, deployment, picks, scenario, theNamespace } from '../delivery.ts';

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { StagedUpdateRun } from '../../src/api/staged-update-run.ts';
-import type { Connected } from '../../src/cli/connect.ts';
-import { readForecastInput } from '../../src/cli/forecast-input.ts';
+import { readForecastInput } from '../../src/cli/plan/forecast-input.ts';
+import type { Connected } from '../../src/cli/server/connect.ts';
 import { families } from '../../src/hub/families.ts';
 import { forecast, gatesIn, wavesIn } from '../../src/insight/forecast/forecast.ts';
 import { admin } from '../cluster.ts';

@@ -1,7 +1,7 @@
 // `flotilla leave`: what was placed stays or is removed first, and the command reports the progress.
 import { describe, expect } from 'vitest';
 import { appliedWork } from '../../src/api/applied-work.ts';
-import { leave } from '../../src/cli/leave.ts';
+import { leave } from '../../src/cli/members/leave.ts';
 import { families } from '../../src/hub/families.ts';
 import { admin, type TestCluster } from '../cluster.ts';
 import { configMap, type Delivery, deployment, SHOP, scenario } from '../delivery.ts';

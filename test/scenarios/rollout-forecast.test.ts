@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { MemberCluster } from '../../src/api/member-cluster.ts';
 import type { Placement } from '../../src/api/placement.ts';
-import { pretendedSnapshot } from '../../src/cli/plan-rollout.ts';
+import { pretendedSnapshot } from '../../src/cli/plan/plan-rollout.ts';
 import { families } from '../../src/hub/families.ts';
 import { forecastRollout, type RolloutWave } from '../../src/insight/forecast/rollout-forecast.ts';
 import { type Delivery, deployment, scenario } from '../delivery.ts';

@@ -2,9 +2,9 @@
 
 import { plainText } from '../../insight/plain-text.ts';
 import { titleOf, type WhichPlacement } from '../../insight/which-placement.ts';
-import type { Connected } from '../connect.ts';
-import { EXIT } from '../showing.ts';
-import type { Print } from '../target.ts';
+import type { Connected } from '../server/connect.ts';
+import type { Print } from '../server/target.ts';
+import { EXIT } from '../terminal/showing.ts';
 import type { ObjectDifference } from './difference.ts';
 import { type Asked, type ClusterDifference, onClusters } from './on-clusters.ts';
 import { betweenRevisions } from './revisions.ts';

@@ -13,10 +13,10 @@ import { createClient } from '../../client/client.ts';
 import { objectName } from '../../insight/explain/explanation.ts';
 import { ifRead } from '../../insight/reader.ts';
 import { NAME, titleOf, type WhichPlacement } from '../../insight/which-placement.ts';
-import type { Connected } from '../connect.ts';
-import { getPlacement } from '../get-placement.ts';
-import type { Members } from '../members.ts';
-import { createReader } from '../readable.ts';
+import type { Members } from '../reading/member-servers.ts';
+import { createReader } from '../reading/readable.ts';
+import type { Connected } from '../server/connect.ts';
+import { getPlacement } from '../server/get-placement.ts';
 import { differenceOf, nameOf, type ObjectDifference } from './difference.ts';
 
 export type Comparison = ApplyStrategy['comparisonOption'];

@@ -3,10 +3,10 @@ import type { KubeObject } from '../../api/object.ts';
 import { UserError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import type { WhichPlacement } from '../../insight/which-placement.ts';
-import type { Connected } from '../connect.ts';
-import { getPlacement } from '../get-placement.ts';
 import { identityOf } from '../revisions/object-diff.ts';
 import { revisionAt, revisionsOf } from '../revisions/revisions.ts';
+import type { Connected } from '../server/connect.ts';
+import { getPlacement } from '../server/get-placement.ts';
 import { differenceOf, nameOf, type ObjectDifference } from './difference.ts';
 
 export async function betweenRevisions(

@@ -3,7 +3,7 @@ import { shortDuration } from '../../base/age.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { plainText, shortened } from '../../insight/plain-text.ts';
 import type { FreezeRow, MemberRow, Overview, PlacementRow, RunRow } from '../../insight/progress/overview.ts';
-import { align } from '../format-table.ts';
+import { align } from '../terminal/format-table.ts';
 
 export interface OverviewView {
   readonly now: number;

@@ -14,11 +14,11 @@ import { createClient } from '../../client/client.ts';
 import { clusterFamily, namespacedFamily } from '../../hub/families.ts';
 import { type Fleet, isQuiet, memberRow, type Overview, overviewOf } from '../../insight/progress/overview.ts';
 import { within } from '../../insight/which-run.ts';
-import type { Connected } from '../connect.ts';
-import { followLabelled } from '../follow.ts';
-import { forPrograms } from '../output.ts';
-import { EXIT, type ShowOptions } from '../showing.ts';
-import type { Print } from '../target.ts';
+import type { Connected } from '../server/connect.ts';
+import { followLabelled } from '../server/follow.ts';
+import type { Print } from '../server/target.ts';
+import { forPrograms } from '../terminal/output.ts';
+import { EXIT, type ShowOptions } from '../terminal/showing.ts';
 import { overviewHeadline, renderOverview, renderOverviewChanges } from './render-overview.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;

@@ -6,8 +6,8 @@ import { ApiError, UserError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import { createClient } from '../../client/client.ts';
-import type { Connected } from '../connect.ts';
-import { targetOf } from '../target.ts';
+import type { Connected } from '../server/connect.ts';
+import { targetOf } from '../server/target.ts';
 import { identityOf } from './object-diff.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;

@@ -9,9 +9,9 @@ import { partOf, resourceIndexOf } from '../../hub/placement-sources.ts';
 import { ifRead } from '../../insight/reader.ts';
 import { titleOf, type WhichPlacement } from '../../insight/which-placement.ts';
 import { within } from '../../insight/which-run.ts';
-import { indexIn } from '../carried.ts';
-import type { Connected } from '../connect.ts';
-import { createReader } from '../readable.ts';
+import { indexIn } from '../reading/carried.ts';
+import { createReader } from '../reading/readable.ts';
+import type { Connected } from '../server/connect.ts';
 
 export interface Revision {
   readonly index: number;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
-import { withImage } from '../../cli/plan-rollout.ts';
+import { withImage } from '../../cli/plan/plan-rollout.ts';
 import { diffBetween } from './field-diff.ts';
 
 const deployment = (image: string, more: object = {}): KubeObject => ({

@@ -5,7 +5,7 @@ import { wallClock } from '../../base/clock.ts';
 import { renderOverview } from '../../cli/overview/render-overview.ts';
 import { showOverview } from '../../cli/overview/show-overview.ts';
 import { printing, serving } from '../../cli/served.testing.ts';
-import { whichNamed } from '../../cli/which-named.ts';
+import { whichNamed } from '../../cli/server/which-named.ts';
 import { aPlacement, BEFORE, budgetUsed, cluster, failed, NOW, type PlacementParts } from '../placement.testing.ts';
 import { aRun, INITIALIZED } from '../staged-run.testing.ts';
 import { isQuiet, overviewOf } from './overview.ts';

@@ -1,9 +1,9 @@
 // `flotilla approve RUN`, and `kubectl fleet approve KIND` as in KubeFleet's plugin.
 import { type Command, Option } from 'commander';
 import { wallClock } from '../../base/clock.ts';
-import { type ApproveRun, approveRequest, approveRun, rejectRun, requestNamed } from '../../cli/approve.ts';
-import { type ConnectOptions, connect } from '../../cli/connect.ts';
-import { namespaceOf } from '../../cli/context-namespace.ts';
+import { type ApproveRun, approveRequest, approveRun, rejectRun, requestNamed } from '../../cli/approve/approve.ts';
+import { type ConnectOptions, connect } from '../../cli/server/connect.ts';
+import { namespaceOf } from '../../cli/server/context-namespace.ts';
 import { duration, hubCommand, print, toHub } from './flags.ts';
 
 export function addReject(root: Command): void {

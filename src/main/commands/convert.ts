@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UserError } from '../../base/errors.ts';
-import { convert } from '../../cli/convert.ts';
-import { whyUnreadable } from '../../cli/unreadable.ts';
+import { convert } from '../../cli/convert/convert.ts';
+import { whyUnreadable } from '../../cli/server/unreadable.ts';
 import { print } from './flags.ts';
 
 export function addConvert(root: Command): void {

@@ -1,9 +1,9 @@
 // `flotilla diff`: what differs between the hub and the clusters, or between two revisions.
 import { type Command, Option } from 'commander';
-import { connect } from '../../cli/connect.ts';
-import { namespaceOf } from '../../cli/context-namespace.ts';
 import { diff } from '../../cli/diff/diff.ts';
-import { membersFrom } from '../../cli/members.ts';
+import { membersFrom } from '../../cli/reading/member-servers.ts';
+import { connect } from '../../cli/server/connect.ts';
+import { namespaceOf } from '../../cli/server/context-namespace.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { sidesOf } from '../../member/compare/compare.ts';
 import { type AskOptions, hubCommand, print, toHub } from './flags.ts';

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
-import { type ConnectOptions, connect } from '../../cli/connect.ts';
-import { uncordon } from '../../cli/cordon.ts';
-import { drain, tellLeft } from '../../cli/drain.ts';
+import { uncordon } from '../../cli/members/cordon.ts';
+import { drain, tellLeft } from '../../cli/members/drain.ts';
+import { type ConnectOptions, connect } from '../../cli/server/connect.ts';
 import { duration, hubCommand, print, toHub } from './flags.ts';
 
 const FIVE_MINUTES = 5 * 60_000;

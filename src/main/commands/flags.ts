@@ -3,12 +3,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { parseDuration } from '../../base/duration.ts';
 import { UserError } from '../../base/errors.ts';
-import type { ConnectOptions } from '../../cli/connect.ts';
-import { OUTPUTS } from '../../cli/output.ts';
-import { COLOR_MODES, type ColorMode, type Paint, paintFor, plain } from '../../cli/paint.ts';
-import type { ShowOptions } from '../../cli/showing.ts';
-import type { Print } from '../../cli/target.ts';
-import { terminalOn } from '../../cli/terminal.ts';
+import type { ConnectOptions } from '../../cli/server/connect.ts';
+import type { Print } from '../../cli/server/target.ts';
+import { OUTPUTS } from '../../cli/terminal/output.ts';
+import { COLOR_MODES, type ColorMode, type Paint, paintFor, plain } from '../../cli/terminal/paint.ts';
+import type { ShowOptions } from '../../cli/terminal/showing.ts';
+import { terminalOn } from '../../cli/terminal/terminal.ts';
 import { firstSignal } from '../signals.ts';
 
 let paint: Paint = plain;

@@ -1,9 +1,9 @@
 // `flotilla freeze` and `flotilla unfreeze`.
 import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
-import { type ConnectOptions, connect } from '../../cli/connect.ts';
-import { namespaceOf } from '../../cli/context-namespace.ts';
 import { freezeFleet, unfreeze } from '../../cli/freeze.ts';
+import { type ConnectOptions, connect } from '../../cli/server/connect.ts';
+import { namespaceOf } from '../../cli/server/context-namespace.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { hubCommand, print, toHub } from './flags.ts';
 

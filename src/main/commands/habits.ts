@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
 import { type Completed, namesFor } from '../../cli/complete.ts';
-import { readText } from '../../cli/connect.ts';
-import { explainCode } from '../../cli/explain-code.ts';
+import { readText } from '../../cli/server/connect.ts';
+import { explainCode } from '../../cli/why/explain-code.ts';
 import { print, toHub } from './flags.ts';
 
 /** Of the source as of the built program. */

@@ -1,10 +1,10 @@
 // `flotilla members`, `flotilla taint`, `flotilla untaint` and `flotilla leave`.
 import { type Command, Option } from 'commander';
 import { wallClock } from '../../base/clock.ts';
-import { type ConnectOptions, connect } from '../../cli/connect.ts';
-import { leave } from '../../cli/leave.ts';
-import { showMember, showMembers } from '../../cli/show-members.ts';
-import { parsePattern, parseTaint, taint, untaint } from '../../cli/taint.ts';
+import { leave } from '../../cli/members/leave.ts';
+import { showMember, showMembers } from '../../cli/members/show-members.ts';
+import { parsePattern, parseTaint, taint, untaint } from '../../cli/members/taint.ts';
+import { type ConnectOptions, connect } from '../../cli/server/connect.ts';
 import { firstSignal } from '../signals.ts';
 import { type AskOptions, duration, hubCommand, outputOption, print, toHub } from './flags.ts';
 

@@ -1,12 +1,12 @@
 // The thin client: objects of any kind.
 import type { Command } from 'commander';
 import { UserError } from '../../base/errors.ts';
-import { apply } from '../../cli/apply.ts';
-import { type ConnectOptions, connect } from '../../cli/connect.ts';
-import { deleteManifests, deleteNamed } from '../../cli/delete.ts';
-import { describe } from '../../cli/describe.ts';
-import { type GetOptions, get } from '../../cli/get.ts';
-import { readManifests } from '../../cli/manifests.ts';
+import { apply } from '../../cli/objects/apply.ts';
+import { deleteManifests, deleteNamed } from '../../cli/objects/delete.ts';
+import { describe } from '../../cli/objects/describe.ts';
+import { type GetOptions, get } from '../../cli/objects/get.ts';
+import { readManifests } from '../../cli/objects/manifests.ts';
+import { type ConnectOptions, connect } from '../../cli/server/connect.ts';
 import { inNamespace, print } from './flags.ts';
 
 const KIND = 'plural, singular or short name, perhaps with its group: crp, pods, deployments.apps';

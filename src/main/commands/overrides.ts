@@ -1,8 +1,8 @@
 // `flotilla overrides`: what each cluster gets instead.
 import { type Command, Option } from 'commander';
-import { connect } from '../../cli/connect.ts';
-import { namespaceOf } from '../../cli/context-namespace.ts';
 import { showOverrides } from '../../cli/overrides.ts';
+import { connect } from '../../cli/server/connect.ts';
+import { namespaceOf } from '../../cli/server/context-namespace.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
 

@@ -1,8 +1,8 @@
 // `flotilla pause` and `flotilla resume`.
 import type { Command } from 'commander';
-import { connect } from '../../cli/connect.ts';
-import { namespaceOf } from '../../cli/context-namespace.ts';
 import { setPaused } from '../../cli/pause.ts';
+import { connect } from '../../cli/server/connect.ts';
+import { namespaceOf } from '../../cli/server/context-namespace.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
 

@@ -1,19 +1,19 @@
 // Commands that show how far something is and why it does not move.
 import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
-import { connect } from '../../cli/connect.ts';
-import { namespaceOf } from '../../cli/context-namespace.ts';
 import { noteFreezes } from '../../cli/freeze.ts';
-import { namesGitRepo, showGitRepo, whichGitRepo, whyGitRepo } from '../../cli/git-repo.ts';
-import { membersFrom } from '../../cli/members.ts';
+import { namesGitRepo, showGitRepo, whichGitRepo, whyGitRepo } from '../../cli/git-repo/git-repo.ts';
 import { showOverview } from '../../cli/overview/show-overview.ts';
-import { showRun } from '../../cli/run.ts';
-import { createRun } from '../../cli/run-create.ts';
-import { type RunVerb, setRunState } from '../../cli/run-state.ts';
-import { status } from '../../cli/status.ts';
-import { type WhichNamed, whichNamed } from '../../cli/which-named.ts';
-import { why, whyEviction, whyRun } from '../../cli/why.ts';
-import { namesEviction, whichEviction } from '../../cli/why-eviction.ts';
+import { membersFrom } from '../../cli/reading/member-servers.ts';
+import { showRun } from '../../cli/run/run.ts';
+import { createRun } from '../../cli/run/run-create.ts';
+import { type RunVerb, setRunState } from '../../cli/run/run-state.ts';
+import { connect } from '../../cli/server/connect.ts';
+import { namespaceOf } from '../../cli/server/context-namespace.ts';
+import { type WhichNamed, whichNamed } from '../../cli/server/which-named.ts';
+import { status } from '../../cli/status/status.ts';
+import { why, whyEviction, whyRun } from '../../cli/why/why.ts';
+import { namesEviction, whichEviction } from '../../cli/why/why-eviction.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { namesRun, whichRun } from '../../insight/which-run.ts';
 import {

@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
-import { connect } from '../../cli/connect.ts';
-import { namespaceOf } from '../../cli/context-namespace.ts';
 import { history } from '../../cli/revisions/history.ts';
 import { rollback } from '../../cli/revisions/rollback.ts';
+import { connect } from '../../cli/server/connect.ts';
+import { namespaceOf } from '../../cli/server/context-namespace.ts';
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { type AskOptions, asking, hubCommand, print, toHub } from './flags.ts';
 

@@ -1,12 +1,12 @@
 // Commands that prepare a hub and its members: CRDs, rights, policies, identities.
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Labels } from '../../api/object.ts';
-import { type ConnectOptions, connect, findConnection } from '../../cli/connect.ts';
-import { CRD_TARGETS, type CrdTarget, crds } from '../../cli/crds.ts';
-import { join } from '../../cli/join.ts';
-import { policies } from '../../cli/policies.ts';
-import { revoke } from '../../cli/revoke.ts';
-import { ROLE_TARGETS, type RoleTarget, roles } from '../../cli/roles.ts';
+import { join } from '../../cli/join/join.ts';
+import { revoke } from '../../cli/join/revoke.ts';
+import { type ConnectOptions, connect, findConnection } from '../../cli/server/connect.ts';
+import { CRD_TARGETS, type CrdTarget, crds } from '../../cli/setup/crds.ts';
+import { policies } from '../../cli/setup/policies.ts';
+import { ROLE_TARGETS, type RoleTarget, roles } from '../../cli/setup/roles.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { connecting, duration, print } from './flags.ts';
 

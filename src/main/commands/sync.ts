@@ -1,7 +1,7 @@
 // `flotilla sync`.
 import type { Command } from 'commander';
-import { connect } from '../../cli/connect.ts';
-import { syncGitRepo, whichGitRepo } from '../../cli/git-repo.ts';
+import { syncGitRepo, whichGitRepo } from '../../cli/git-repo/git-repo.ts';
+import { connect } from '../../cli/server/connect.ts';
 import { type AskOptions, hubCommand, print, toHub } from './flags.ts';
 
 export function addSync(root: Command): void {

@@ -1,0 +1,88 @@
+// What is left on a member of a Work that is being deleted, and what keeps it there: an object whose own deletion somebody holds, a namespace
+// that does not get empty. Read there as the caller.
+import type { KubeObject } from '../../api/object.ts';
+import type { Transport } from '../../api/transport.ts';
+import type { Work } from '../../api/work.ts';
+import { ageText } from '../../base/age.ts';
+import { isObject } from '../../base/json.ts';
+import { createClient } from '../../client/client.ts';
+import { type Evidence, objectName } from '../../insight/explain/explanation.ts';
+import { NAME } from '../../insight/which-placement.ts';
+import { isOfWork, type OnMember } from './on-member.ts';
+
+/** So many objects of a Work are looked for, and so many told. */
+const MAX_LOOKED = 50;
+const MAX_LISTED = 5;
+
+export async function leftoversEvidence(
+  { cluster, member }: OnMember,
+  work: Work,
+  now: number,
+): Promise<readonly Evidence[]> {
+  const found: Evidence[] = [];
+  for (const { identifier } of (work.status?.manifestConditions ?? []).slice(0, MAX_LOOKED)) {
+    if (found.length === MAX_LISTED) break;
+    const says = await heldBy(member, work, identifier, now);
+    if (says.length > 0) found.push({ about: `${objectName(identifier)} on cluster "${cluster}"`, says });
+  }
+  return found;
+}
+
+type Identifier = NonNullable<NonNullable<Work['status']>['manifestConditions']>[number]['identifier'];
+
+/** The cluster's own finalizers say that others go first: those are told of themselves. */
+const OF_THE_CLUSTER: readonly string[] = ['foregroundDeletion', 'orphan', 'kubernetes'];
+
+/** Empty = it is not held, or not there. */
+async function heldBy(member: Transport, work: Work, identifier: Identifier, now: number): Promise<readonly string[]> {
+  const { group = '', version = '', kind = '', resource: plural = '', namespace, name = '' } = identifier;
+  // What a member says of itself becomes an address only if it can be one.
+  const names = [
+    plural,
+    name,
+    version,
+    ...(group === '' ? [] : [group]),
+    ...(namespace === undefined ? [] : [namespace]),
+  ];
+  if (!names.every((each) => NAME.test(each))) return [];
+  const resource = { group, version, kind, plural, namespaced: namespace !== undefined };
+  const object = await createClient(member, 'flotilla').find(resource, {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+  });
+  if (object === undefined || !isOfWork(object, work)) return [];
+  const { deletionTimestamp, finalizers = [] } = object.metadata;
+  if (deletionTimestamp === undefined) return [];
+  const inside = group === '' && kind === 'Namespace' ? namespaceHolders(object) : { finalizers: [], says: [] };
+  const holders = [...finalizers, ...inside.finalizers].filter((each) => !OF_THE_CLUSTER.includes(each));
+  if (holders.length === 0 && inside.says.length === 0) return [];
+  const held = holders.length === 0 ? '' : `, held by ${holders.join(', ')}`;
+  return [`is being deleted for ${ageText(Date.parse(deletionTimestamp), now)}${held}`, ...inside.says];
+}
+
+/** True = that is what keeps it. */
+const KEEPING: readonly string[] = [
+  'NamespaceContentRemaining',
+  'NamespaceFinalizersRemaining',
+  'NamespaceDeletionDiscoveryFailure',
+  'NamespaceDeletionGroupVersionParsingFailure',
+  'NamespaceDeletionContentFailure',
+];
+
+/** A namespace goes when it is empty and those in its spec have let go. What is left in it need not be ours: only its conditions tell of that. */
+function namespaceHolders({ spec, status }: KubeObject) {
+  const { finalizers } = isObject(spec) ? spec : {};
+  const { conditions } = isObject(status) ? status : {};
+  return {
+    finalizers: textsIn(finalizers),
+    says: textsIn(
+      (Array.isArray(conditions) ? conditions : [])
+        .filter(isObject)
+        .filter(({ type, status: is }) => is === 'True' && KEEPING.includes(String(type)))
+        .map(({ message }) => message),
+    ),
+  };
+}
+
+const textsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string' && each !== '') : [];

@@ -1,0 +1,34 @@
+// The way to the members' own API servers, as far as the caller has one: a context of the member's name in his kubeconfig. The hub has none.
+import type { Transport } from '../../api/transport.ts';
+import { wallClock } from '../../base/clock.ts';
+import { httpTransport } from '../../client/http.ts';
+import { type ConnectOptions, connectionIfThere } from '../server/connect.ts';
+
+export interface Members extends Disposable {
+  /** A text = why the caller has no way there. */
+  at(cluster: string): Transport | string;
+}
+
+/** Whoever asks why is told without it rather than late. */
+const PATIENCE_MS = 5000;
+
+export function membersFrom({ kubeconfig }: Pick<ConnectOptions, 'kubeconfig'>): Members {
+  const open = new Map<string, ReturnType<typeof httpTransport>>();
+  return {
+    at(cluster) {
+      const known = open.get(cluster);
+      if (known !== undefined) return known;
+      const connection = connectionIfThere({ ...(kubeconfig === undefined ? {} : { kubeconfig }), context: cluster });
+      if (connection === undefined) return 'the kubeconfig has no context of that name';
+      // A program that logs in may ask its user for something: for that a glance is not important enough.
+      if (connection.plugin !== undefined) return 'its context logs in by a program of its own';
+      const patience = { timeoutMs: PATIENCE_MS, connectTimeoutMs: PATIENCE_MS };
+      const transport = httpTransport(connection, { clock: wallClock, ...patience });
+      open.set(cluster, transport);
+      return transport;
+    },
+    [Symbol.dispose]() {
+      for (const transport of open.values()) transport.close();
+    },
+  };
+}

@@ -1,0 +1,138 @@
+// How commands find their server: a kubeconfig, a context, a namespace; inside a Pod without one, the Pod's own service account.
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { wallClock } from '../../base/clock.ts';
+import { ApiError, LostError, messageOf, UserError } from '../../base/errors.ts';
+import type { Connection } from '../../client/connection.ts';
+import { type Catalogue, discover } from '../../client/discovery.ts';
+import { type HttpOptions, type HttpTransport, httpTransport } from '../../client/http.ts';
+import { inClusterConnection } from '../../client/in-cluster.ts';
+import { connectionFrom, contextsIn } from '../../client/kubeconfig.ts';
+import { whyUnreadable } from './unreadable.ts';
+
+export interface ConnectOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+  /** The context to take when none is asked for, if the kubeconfig has it; else its current one. */
+  readonly usualContext?: string;
+}
+
+export interface Connected extends Disposable {
+  readonly transport: HttpTransport;
+  readonly catalogue: Catalogue;
+  readonly namespace: string;
+}
+
+interface Refinement {
+  /** Credentials that are newer than those in the kubeconfig; called each time it is read. */
+  refine?(found: Connection): Connection;
+}
+
+/** `told` hears of what a person would otherwise wonder about. */
+export async function connect(
+  options: ConnectOptions,
+  { refine = (found) => found, ...told }: Pick<HttpOptions, 'onThrottled'> & Refinement = {},
+): Promise<Connected> {
+  const reload = () => refine(findConnection(options));
+  const connection = reload();
+  const transport = httpTransport(connection, { clock: wallClock, reload, ...told });
+  try {
+    const catalogue = await discover(transport);
+    return {
+      transport,
+      catalogue,
+      namespace: options.namespace ?? connection.namespace,
+      [Symbol.dispose]: () => transport.close(),
+    };
+  } catch (error) {
+    transport.close();
+    throw explained(error, connection, options);
+  }
+}
+
+/** The first call tells whether there is a server, whether it is the one we trust, and whether it knows us. */
+function explained(error: unknown, connection: Connection, { kubeconfig }: ConnectOptions): unknown {
+  const { server } = connection;
+  if (error instanceof ApiError && (error.code === 401 || isTakenForNobody(error, connection))) {
+    const from = kubeconfig ?? 'the kubeconfig';
+    const message = `${server} does not accept the credentials in ${from} (${error.message}): they are wrong, or have expired`;
+    return new UserError('Unauthorized', message, { cause: error });
+  }
+  if (error instanceof LostError) {
+    return new LostError(`${server} does not answer: ${messageOf(error.cause ?? error)}`, {
+      cause: error,
+      sent: error.sent,
+    });
+  }
+  return error;
+}
+
+/** Some servers ignore a certificate that they do not trust, and go on as anonymous. Any user that they know may read which kinds they serve. */
+const isTakenForNobody = ({ code }: ApiError, { certificate, token, plugin }: Connection): boolean =>
+  code === 403 && (certificate ?? token ?? plugin) !== undefined;
+
+/** Reads anew each time: credentials are renewed where they were found. */
+export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'context' | 'usualContext'>): Connection {
+  const paths = kubeconfigPaths(options.kubeconfig);
+  if (paths.length === 0) {
+    const own = inClusterConnection(process.env, (file) => readText(file, 'file'));
+    if (own) return own;
+  }
+  const files = filesAt(paths, options);
+  const { context, usualContext } = options;
+  const usual = context === undefined && usualContext !== undefined && contextsIn(files).includes(usualContext);
+  return connectionFrom(files, usual ? usualContext : context);
+}
+
+/** That of a context, if there is such a one. */
+export function connectionIfThere(options: { readonly kubeconfig?: string; readonly context: string }) {
+  const paths = kubeconfigPaths(options.kubeconfig);
+  const files = paths.length === 0 ? [] : filesAt(paths, options);
+  return contextsIn(files).includes(options.context) ? connectionFrom(files, options.context) : undefined;
+}
+
+const filesAt = (paths: readonly string[], { kubeconfig }: Pick<ConnectOptions, 'kubeconfig'>) =>
+  (paths.length === 0 ? [usualPath()] : paths).map((path) => ({
+    path,
+    text: kubeconfig === undefined ? readUnasked(path) : readText(path, 'kubeconfig'),
+    folder: dirname(resolve(path)),
+    readFile: (file: string) => readText(resolve(dirname(path), file), 'file'),
+  }));
+
+const usualPath = (): string => join(homedir(), '.kube', 'config');
+
+/** A file that is asked for must be there; of several in $KUBECONFIG those that are missing do not count, as in kubectl. */
+function kubeconfigPaths(asked: string | undefined): readonly string[] {
+  if (asked !== undefined) return [asked];
+  const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  if (listed.length === 1) return listed;
+  const present = listed.filter((path) => existsSync(path));
+  if (present.length > 0) return present;
+  if (listed.length > 0) return listed.slice(0, 1);
+  return existsSync(usualPath()) ? [usualPath()] : [];
+}
+
+/** Where `flotilla up` puts it, as seen from where it was started. */
+const OF_UP = join('.flotilla', 'kubeconfig');
+
+/** Whoever did not name it may not know how to. */
+function readUnasked(path: string): string {
+  try {
+    return readText(path, 'kubeconfig');
+  } catch (error) {
+    const isNear = existsSync(resolve(OF_UP)) && resolve(OF_UP) !== resolve(path);
+    const near = isNear ? `, or with \`export KUBECONFIG=$PWD/${OF_UP}\`` : '';
+    const message = `${messageOf(error)}; name the right one with --kubeconfig${near}`;
+    throw new UserError('Unreadable', message, { cause: error });
+  }
+}
+
+export function readText(path: string, what: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new UserError('Unreadable', `cannot read the ${what} ${path}: ${whyUnreadable(cause)}`, { cause });
+  }
+}

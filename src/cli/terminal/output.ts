@@ -1,0 +1,11 @@
+// The forms in which commands print facts for programs.
+import { writeYaml } from '../../base/write-yaml.ts';
+
+export const OUTPUTS = ['wide', 'yaml', 'json'] as const;
+
+/** undefined = people read it. */
+export function forPrograms(output: string | undefined, facts: () => object): string | undefined {
+  if (output === 'json') return JSON.stringify(facts(), undefined, 2);
+  if (output !== 'yaml') return undefined;
+  return writeYaml(JSON.parse(JSON.stringify(facts()))).trimEnd();
+}

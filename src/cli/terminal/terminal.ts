@@ -1,0 +1,33 @@
+// A text that is drawn again in place of itself, on a terminal.
+
+import { shortened } from '../../insight/plain-text.ts';
+import { type Paint, plain } from './paint.ts';
+
+export interface Terminal {
+  readonly columns: number;
+  readonly rows: number;
+  draw(text: string): void;
+}
+
+type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'rows'>;
+
+/** undefined = nobody looks at it: a file, a pipe. */
+export function terminalOn(stream: Stream, paint: Paint = plain): Terminal | undefined {
+  if (!stream.isTTY) return undefined;
+  let drawn = 0;
+  return {
+    get columns() {
+      return stream.columns || 80;
+    },
+    get rows() {
+      return stream.rows || 24;
+    },
+    draw(text) {
+      // A line that wraps would be two, and the next picture would begin one too low.
+      const lines = text.split('\n').map((line) => paint(shortened(line, this.columns - 1)));
+      const back = drawn === 0 ? '' : `\u001b[${drawn}A\r\u001b[J`;
+      stream.write(`${back}${lines.join('\n')}\n`);
+      drawn = lines.length;
+    },
+  };
+}
