@@ -243,6 +243,17 @@ describe('why a run does not move', () => {
       ],
     },
     {
+      it: 'whose cluster has reported since its status was written',
+      run: going('Progressing:True:UpdateRunProgressing', 'under way: b', {
+        holds: [onCluster('NotAvailable', 'b', { facts: { cause: 'unknown' }, next: 'mend cluster "b"' })],
+      }),
+      says: [
+        'Updating: MemberCluster "b": Available is not reached',
+        'ClusterStagedUpdateRun "r" is under way: MemberCluster "b" is not available yet (starting)',
+      ].join('\n'),
+      also: ['to roll back, create a new run with resourceSnapshotIndex: "0"'],
+    },
+    {
       it: 'that is stuck',
       run: going('Progressing:False:UpdateRunStuck', 'stage "two": cluster "b" not done after 5m0s: no Pod is ready'),
       says: [

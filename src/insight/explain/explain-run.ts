@@ -263,12 +263,20 @@ function labelOfRun({ progress: { phase, holds }, placement, now }: RunContext):
 
 const BROKEN: readonly string[] = ['failed', 'starting', 'diff-failed'];
 
-/** It has been given what the run brings, and does not work with it. No status is written for how it fares alone, so the binding is looked at, too. */
-async function isBroken({ reader }: RunContext, { code, facts, on }: HoldEntry): Promise<boolean> {
-  if (code !== 'NotAvailable') return false;
-  if (BROKEN.includes(String(facts?.['cause']))) return true;
+/** The cluster has the revision of the run, and does not work with it. */
+const isBroken = ({ code, facts }: HoldEntry): boolean =>
+  code === 'NotAvailable' && BROKEN.includes(String(facts?.['cause']));
+
+/** These the binding reports after the hold was written: the hub writes no status because only the facts of a hold have changed. */
+const EARLY: readonly unknown[] = ['unknown', 'progressing', 'starting'];
+
+async function withCurrentHealth({ reader }: RunContext, entry: HoldEntry): Promise<HoldEntry> {
+  const { code, facts, on } = entry;
+  if (code !== 'NotAvailable' || !EARLY.includes(facts?.['cause'])) return entry;
   const binding = bindingsIn(ifRead(await reader.bindings())).get(on?.name ?? '');
-  return binding !== undefined && BROKEN.includes(judge(binding).health);
+  const { health, why } = binding === undefined ? { health: 'unknown' } : judge(binding);
+  if (['unknown', 'available', facts?.['cause']].includes(health)) return entry;
+  return { ...entry, facts: { ...facts, cause: health, ...(why === undefined ? {} : { message: why }) } };
 }
 
 /** By cluster: what goes is on its way out, and says nothing of what is there. */
@@ -284,10 +292,8 @@ async function waysPast(story: RunContext, holds: readonly HoldEntry[]): Promise
   const { whichRun: which, run } = story;
   const overtaken = await overtakenBy(story);
   if (overtaken !== undefined) return insteadOfResuming(which, overtaken);
-  for (const hold of holds) {
-    if (await isBroken(story, hold)) return waysOut({ which, run, revisions: await revisionsOf(story) });
-  }
-  return [];
+  const current = await Promise.all(holds.map((hold) => withCurrentHealth(story, hold)));
+  return current.some(isBroken) ? waysOut({ which, run, revisions: await revisionsOf(story) }) : [];
 }
 
 /** Only of a run that is stopped; undefined = nobody has, as far as the caller may see. */
@@ -331,7 +337,8 @@ async function nextOf(story: RunContext, code: string, next: string): Promise<st
 }
 
 /** With what requests and other runs say, which only runs wait for. */
-async function causeOf(story: RunContext, entry: HoldEntry): Promise<Cause> {
+async function causeOf(story: RunContext, written: HoldEntry): Promise<Cause> {
+  const entry = await withCurrentHealth(story, written);
   const { next: can, ...cause } = await causeOfEntry(story, entry, refOf(story));
   const { facts = {}, on, code } = entry;
   const { stage, when } = facts;
