@@ -20,7 +20,6 @@ import { statusCopier } from '../hub/report-back/controller.ts';
 import { createRendered } from '../hub/revisions/rendered.ts';
 import { createWatchPlan } from '../hub/revisions/watch-plan.ts';
 import { rolloutController } from '../hub/rollout/controller.ts';
-import { createLookPace } from '../hub/rollout/look-pace.ts';
 import { schedulerController } from '../hub/scheduler/controller.ts';
 import { type RunOptions, runController } from '../hub/staged/controller.ts';
 import { noRunMetrics, runMetrics } from '../hub/staged/metrics.ts';
@@ -126,7 +125,7 @@ function delivery(
       ...(family.eviction === undefined ? [] : [evictionController(family, evictions)]),
       placementController(family, { ...placements, catalogue, plan, rendered, metrics }),
       schedulerController(family),
-      rolloutController(family, createLookPace(placements?.weight)),
+      rolloutController(family, placements?.weight),
       runController(family, ofRuns),
       workGenerator(family),
       statusCopier(family, catalogue),

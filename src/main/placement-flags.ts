@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { formatDuration, parseDuration } from '../base/duration.ts';
 import { UserError } from '../base/errors.ts';
-import { defaultThrottle } from '../hub/revisions/debounce.ts';
+import { defaultDelays } from '../hub/revisions/delays.ts';
 import { parseApis } from '../hub/revisions/propagation.ts';
 import type { HubOptions } from './parts.ts';
 
@@ -34,8 +34,8 @@ export const placing = (command: Command): Command =>
     )
     .option(
       '--placement-debounce <duration>',
-      `how long after the last change of a burst the revision is made, up to ${formatDuration(defaultThrottle.longestMs)}; 0 = at once (default: ${formatDuration(defaultThrottle.debounceMs)})`,
-      durationUpTo(defaultThrottle.longestMs),
+      `how long after the last change of a burst the revision is made, up to ${formatDuration(defaultDelays.longestMs)}; 0 = at once (default: ${formatDuration(defaultDelays.debounceMs)})`,
+      durationUpTo(defaultDelays.longestMs),
     )
     .option('--allowed-propagating-apis <apis>', `only objects of these may be placed: ${APIS}`, apis)
     .option('--skipped-propagating-apis <apis>', `objects of these are not placed: ${APIS}`, apis)
@@ -74,9 +74,9 @@ export function placementsOf(flags: PlacementFlags): NonNullable<HubOptions['pla
   }
   return {
     throttle: {
-      debounceMs: flags.placementDebounce ?? defaultThrottle.debounceMs,
-      collectionMs: flags.resourceChangesCollectionDuration ?? defaultThrottle.collectionMs,
-      minimumIntervalMs: flags.resourceSnapshotCreationMinimumInterval ?? defaultThrottle.minimumIntervalMs,
+      debounceMs: flags.placementDebounce ?? defaultDelays.debounceMs,
+      collectionMs: flags.resourceChangesCollectionDuration ?? defaultDelays.collectionMs,
+      minimumIntervalMs: flags.resourceSnapshotCreationMinimumInterval ?? defaultDelays.minimumIntervalMs,
     },
     propagation: {
       ...(allowedPropagatingApis === undefined ? {} : { allowedApis: allowedPropagatingApis }),

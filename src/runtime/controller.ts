@@ -5,6 +5,7 @@ import type { KubeObject, ObjectRef } from '../api/object.ts';
 import type { Answer, Propagation, Request } from '../api/transport.ts';
 import type { Json } from '../base/json.ts';
 import type { JsonOperation } from '../base/json-patch.ts';
+import type { Wait } from './due.ts';
 
 /** Which API server: a hub controller has one, a member agent two. */
 export type ServerName = 'hub' | 'member';
@@ -123,12 +124,17 @@ export interface Asked {
   readonly part: AskedPart;
 }
 
-export interface WatchRule<T extends Projected = Projected> {
+// biome-ignore lint/suspicious/noExplicitAny: rules of controllers with different memories stand in one list.
+export interface WatchRule<T extends Projected = Projected, Memory = any> {
   readonly source: Source<T>;
   /** Keys to look at when this item appears, changes or goes. `old` is what the cache had. */
   toKeys(item: T, see: See, old?: T): readonly string[];
+  /** Of these keys, those of which this is remembered. */
+  onlyIf?(memory: Memory): boolean;
+  /** Called for what is remembered of each of these keys, also if the key is not woken because the news are its own write. */
+  note?(memory: Memory, item: T, old?: T): void;
   /** When it is early enough to look at the key because of this; absent = at once. */
-  notBefore?(key: string, now: number): number;
+  readonly wait?: Wait<Memory>;
   /** What becomes of it is only reported: changes go first, but not for much longer than a second. */
   readonly as?: 'report';
   /** The controller runs also before the first list of this source came in; what is not there yet looks absent, `see.isListed` tells. */
@@ -184,32 +190,41 @@ export interface Decision {
   readonly because: string;
 }
 
-export interface Controller<Observed = unknown> {
+/** What is remembered, by key. */
+export type Memories<Memory> = ReadonlyMap<string, Memory>;
+
+/** What controllers and workers have in common. `Memory`: what is remembered of a key from one reconcile to the next. */
+interface Reconciles<Memory> {
   readonly name: string;
   /** Event source (`reportingController`) of its Events. */
   readonly eventSource: string;
   // biome-ignore lint/suspicious/noExplicitAny: rules over different projections stand in one list; each is typed where it is written.
-  readonly watches: readonly WatchRule<any>[];
+  readonly watches: readonly WatchRule<any, Memory>[];
+  /**
+   * What is remembered of a key at first. It saves work or counts time, and is never a source of truth: the runtime creates it for the first
+   * reconcile of a key, and drops it when the key is not ours any more. A restarted program begins without it.
+   */
+  memory?(): Memory;
+  /** The key is not ours any more: caches and metrics that are no memory of the runtime drop it, too. */
+  forget?(key: string, memory: Memory): void;
   /** Called once at the start, for facts that no API server knows (a probe, a pulse): they call wake(key) when they change. */
-  begin?(wake: (key: string) => void, signal: AbortSignal): void;
+  begin?(wake: (key: string) => void, signal: AbortSignal, memories: Memories<Memory>): void;
+}
+
+export interface Controller<Observed = unknown, Memory = void> extends Reconciles<Memory> {
   /** undefined = not ours. */
-  observe(see: See, key: string): Observed | Need | undefined;
-  /** Pure. */
-  decide(observed: Observed): Decision;
+  observe(see: See, key: string, memory: Memory): Observed | Need | undefined;
+  /** Pure, but for what it remembers. */
+  decide(observed: Observed, memory: Memory): Decision;
 }
 
 /**
  * For work whose parts must not stop each other (a manifest that fails is no reason to leave the others): it makes its own calls. Everything
  * else is as with a controller: keys, wake-ups, one pass per key at a time, the error table for what it throws.
  */
-export interface Worker {
-  readonly name: string;
-  readonly eventSource: string;
-  // biome-ignore lint/suspicious/noExplicitAny: as above.
-  readonly watches: readonly WatchRule<any>[];
-  begin?(wake: (key: string) => void, signal: AbortSignal): void;
+export interface Worker<Memory = void> extends Reconciles<Memory> {
   /** One pass over a key; undefined = not ours. */
-  work(see: See, key: string, hands: Hands): Promise<Rest | Need | undefined>;
+  work(see: See, key: string, hands: Hands, memory: Memory): Promise<Rest | Need | undefined>;
 }
 
 export interface Hands {
@@ -236,8 +251,13 @@ export const idle = (because: string, more: Partial<Pick<Decision, 'holds' | 'wa
   ...more,
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever it observes.
-export const isWorker = (controller: Controller<any> | Worker): controller is Worker => 'work' in controller;
+/** Whatever it observes and remembers. */
+// biome-ignore lint/suspicious/noExplicitAny: each is typed where it is written.
+export type AnyController = Controller<any, any>;
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export type AnyWorker = Worker<any>;
+
+export const isWorker = (controller: AnyController | AnyWorker): controller is AnyWorker => 'work' in controller;
 
 export const isNeed = (value: unknown): value is Need =>
   typeof value === 'object' && value !== null && 'need' in value && Array.isArray((value as Need).need);

@@ -21,6 +21,7 @@ const controller: ControllerState = {
   waiting: 0,
   running: 0,
   failing: 0,
+  memories: 0,
   remembered: 0,
   blocked: 0,
   holds: 0,

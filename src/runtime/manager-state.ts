@@ -18,6 +18,8 @@ export interface ControllerState {
   readonly running: number;
   readonly failing: number;
   readonly remembered: number;
+  /** Keys of which the controller itself remembers something. */
+  readonly memories: number;
   /** Keys that may not be decided before a lost write was looked up. */
   readonly blocked: number;
   readonly holds: number;

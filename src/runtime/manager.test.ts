@@ -349,7 +349,7 @@ describe('a manager', () => {
         times.push(now - start);
         return idle('fine');
       },
-      { watches: [{ source: maps, toKeys: ({ metadata }) => [metadata.name ?? ''], notBefore: () => start + 100 }] },
+      { watches: [{ source: maps, toKeys: ({ metadata }) => [metadata.name ?? ''], wait: { coalesceMs: 100 } }] },
     );
     const { manager } = await managing(cluster, [controller]);
     await turns(5);
@@ -363,7 +363,10 @@ describe('a manager', () => {
     expect(times).toEqual([0, 100]);
     await touch(cluster, 'a', { data: { owner: '4' } });
     await turns(5);
-    expect(times).toEqual([0, 100, 100]);
+    expect(times).toEqual([0, 100]);
+    cluster.clock.advance(100);
+    await turns(5);
+    expect(times).toEqual([0, 100, 200]);
   });
 
   test('after a conflict looks at the object and decides anew at once', async () => {

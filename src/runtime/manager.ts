@@ -11,9 +11,10 @@ import { AbortError, messageOf } from '../base/errors.ts';
 import type { Change } from './cache.ts';
 import { keyOf } from './cache.ts';
 import { createObjectCache } from './content.ts';
-import type { Controller, Projected, See, ServerName, Source, WatchRule, Worker } from './controller.ts';
+import type { AnyController, AnyWorker, Projected, See, ServerName, Source, WatchRule } from './controller.ts';
 import { createDemand } from './demand.ts';
 import type { Deps } from './deps.ts';
+import { forWait, type Next } from './due.ts';
 import { createOwnWrites } from './echoes.ts';
 import { createRecorder } from './events.ts';
 import { createFeeds, type Feed } from './feeds.ts';
@@ -23,14 +24,13 @@ import { createPace } from './pace.ts';
 import { createPasses } from './pass.ts';
 import { collectionText, type Place, placeText } from './place.ts';
 import { createPresence } from './presence.ts';
-import { createQueue, type Gathered, type Next } from './queue.ts';
+import { createQueue, type Gathered } from './queue.ts';
 import type { Running } from './running.ts';
 import { createSee } from './see.ts';
 import { createDependents, FIRST_LIST, namespacePart, partText, specText, WHOLE_COLLECTION } from './wholes.ts';
 
 export interface ManagerOptions {
-  // biome-ignore lint/suspicious/noExplicitAny: controllers over different observations stand in one list; each is typed where it is written.
-  readonly controllers: readonly (Controller<any> | Worker)[];
+  readonly controllers: readonly (AnyController | AnyWorker)[];
   /** Passes at a time, per controller. */
   readonly workers?: number;
   /** Every key is looked at this often even if nothing happens: the last resort against our own mistakes. */
@@ -72,6 +72,21 @@ const hasNewSpec = ({ item, old }: Change<Projected>): boolean =>
   item.metadata.uid !== old.metadata.uid ||
   item.metadata.generation === undefined ||
   item.metadata.generation !== old.metadata.generation;
+
+type Sides = Pick<Change<Projected>, 'item' | 'old'>;
+
+/** Of a change both sides are asked, so that a rule that only looks at the item wakes the former owner, too. */
+function bothSides(rule: WatchRule, { item, old }: Sides, see: See): readonly string[] {
+  if (item === undefined) return old === undefined ? [] : rule.toKeys(old, see);
+  if (old === undefined) return rule.toKeys(item, see);
+  return [...new Set([...rule.toKeys(item, see, old), ...rule.toKeys(old, see, item)])];
+}
+
+function noteIn({ memories }: Running, rule: WatchRule, { item, old }: Sides, keys: readonly string[]): void {
+  const [now, before] = item === undefined ? [old] : [item, old];
+  if (rule.note === undefined || now === undefined) return;
+  for (const key of keys) if (memories.has(key)) rule.note(memories.get(key), now, before);
+}
 
 const TEN_HOURS_MS = 36_000_000;
 const WALK_CHUNK = 256;
@@ -145,7 +160,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   });
   synced.catch(() => {});
 
-  function begin(controller: Controller | Worker): Running {
+  function begin(controller: AnyController | AnyWorker): Running {
     const needed = controller.watches.filter(({ optional }) => !optional).map(({ source }) => feeds.of(source));
     const each: Running = {
       controller,
@@ -161,6 +176,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
       feeds: [...new Set(needed)],
       see: createSee(controller, feeds, presence.returns),
       view: undefined,
+      memories: new Map(),
       holds: new Map(),
       unsettled: new Map(),
       dependents: createDependents(),
@@ -221,8 +237,9 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     if (change.isSame) return;
     for (const { rule, of } of rulesOf.get(feed) ?? []) {
       if (!of.isReady) continue;
-      for (const key of keysFor(of, rule, change))
-        wake(of, key, rule.as ?? 'fresh', rule.notBefore?.(key, clock.now()));
+      for (const key of keysFor(of, rule, change)) {
+        wake(of, key, rule.as ?? 'fresh', rule.wait && forWait(rule.wait, of.memories.get(key), clock.now()));
+      }
     }
   }
 
@@ -248,19 +265,17 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     return running.some(({ dependents }) => dependents.has(text) || dependents.has(spec));
   }
 
-  /** Of a change both sides are asked, so that a rule that only looks at the item wakes the former owner, too. */
-  function keysFor(
-    of: Running,
-    rule: WatchRule,
-    { item, old }: Pick<Change<Projected>, 'item' | 'old'>,
-  ): readonly string[] {
+  function keysFor(of: Running, rule: WatchRule, { item, old }: Sides): readonly string[] {
     const now = clock.now();
     if (of.view?.now !== now) of.view = of.see(now);
     const see = of.view as See;
     try {
-      if (item === undefined) return old === undefined ? [] : rule.toKeys(old, see);
-      if (old === undefined) return rule.toKeys(item, see);
-      return [...new Set([...rule.toKeys(item, see, old), ...rule.toKeys(old, see, item)])];
+      const all = bothSides(rule, { item, old }, see);
+      const { onlyIf } = rule;
+      const keys =
+        onlyIf === undefined ? all : all.filter((key) => of.memories.has(key) && onlyIf(of.memories.get(key)));
+      noteIn(of, rule, { item, old }, keys);
+      return keys;
     } catch (error) {
       const name = keyOf((item ?? old)?.metadata.namespace, (item ?? old)?.metadata.name ?? '');
       metrics.failed(of.controller.name, 'invariant');
@@ -396,7 +411,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   metrics.watches(feeds.all.length);
   feeds.start();
   for (const each of running) {
-    each.controller.begin?.((key) => wakeFromOutside(each, key), reading.signal);
+    each.controller.begin?.((key) => wakeFromOutside(each, key), reading.signal, each.memories);
     makeReady(each);
   }
   if (running.every(({ isReady }) => isReady)) markSynced();
@@ -428,20 +443,23 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
         items: cache.size,
         tombstones: cache.tombstones,
       })),
-      controllers: running.map(({ controller, queue, holds, unsettled, dependents, busy, isReady, passes }) => ({
-        name: controller.name,
-        ready: isReady,
-        waiting: queue.waiting,
-        running: queue.running,
-        failing: queue.failing,
-        remembered: queue.remembered,
-        blocked: unsettled.size,
-        holds: holds.size,
-        dependencies: dependents.size,
-        nextWakeAt: queue.nextWakeAt,
-        passes,
-        busySince: busy.size === 0 ? undefined : Math.min(...busy.values()),
-      })),
+      controllers: running.map(
+        ({ controller, queue, memories, holds, unsettled, dependents, busy, isReady, passes }) => ({
+          name: controller.name,
+          ready: isReady,
+          waiting: queue.waiting,
+          running: queue.running,
+          failing: queue.failing,
+          remembered: queue.remembered,
+          memories: memories.size,
+          blocked: unsettled.size,
+          holds: holds.size,
+          dependencies: dependents.size,
+          nextWakeAt: queue.nextWakeAt,
+          passes,
+          busySince: busy.size === 0 ? undefined : Math.min(...busy.values()),
+        }),
+      ),
       contents: { bytes: contents.bytes, entries: contents.entries, inFlight: contents.inFlight },
       events: { pending: recorder.pending, known: recorder.known },
       stopped: stopped !== undefined,

@@ -1,6 +1,6 @@
 // What the runtime does about each kind of failure, as data and in one place.
 import { AbortError, ApiError, InvariantError, LostError, UserError } from '../base/errors.ts';
-import type { Next } from './queue.ts';
+import type { Next } from './due.ts';
 
 export type FailureClass =
   | 'user'

@@ -5,6 +5,7 @@ import { ApiError, messageOf } from '../base/errors.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import type { ObjectCache } from './content.ts';
 import {
+  type AnyWorker,
   type Decision,
   type Failure,
   idle,
@@ -14,10 +15,10 @@ import {
   type See,
   type ServerName,
   type Source,
-  type Worker,
 } from './controller.ts';
 import type { Demand } from './demand.ts';
 import type { Deps } from './deps.ts';
+import type { Next } from './due.ts';
 import type { EndWrite } from './echoes.ts';
 import type { Recorder } from './events.ts';
 import type { Feed, Feeds } from './feeds.ts';
@@ -27,8 +28,7 @@ import type { RuntimeMetrics } from './metrics.ts';
 import { classOf, classOfRead, type FailureClass, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
 import { type Performed, perform } from './perform.ts';
 import { type Place, placeText } from './place.ts';
-import type { Next } from './queue.ts';
-import type { Running } from './running.ts';
+import { forget, memoryOf, type Running } from './running.ts';
 import { createFullObjects, FIRST_LIST, type FullObjects } from './wholes.ts';
 
 export interface PassOptions {
@@ -69,7 +69,8 @@ interface Looked {
 }
 
 interface Working {
-  readonly controller: Worker;
+  readonly controller: AnyWorker;
+  readonly memory: unknown;
   readonly see: See;
   readonly wholes: FullObjects;
 }
@@ -156,6 +157,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
   /** One look, as often as it needs to see more; undefined = not ours. */
   async function look(of: Running, key: string): Promise<Looked | undefined> {
     const { controller } = of;
+    const memory = memoryOf(of, key);
     const wholes = createFullObjects(
       feeds,
       contents,
@@ -165,14 +167,17 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       wholes.begin();
       const see = of.see(clock.now(), wholes, of.failures.get(key));
       const found = isWorker(controller)
-        ? await letWork(of, key, { controller, see, wholes })
-        : controller.observe(see, key);
+        ? await letWork(of, key, { controller, memory, see, wholes })
+        : controller.observe(see, key, memory);
       if (!isNeed(found)) {
         note(of, key, wholes);
-        if (found === undefined) return undefined;
+        if (found === undefined) {
+          forget(of, key);
+          return undefined;
+        }
         const [refused] = wholes.refusals.values();
         return {
-          ...(isWorker(controller) ? (found as Looked) : { decision: controller.decide(found) }),
+          ...(isWorker(controller) ? (found as Looked) : { decision: controller.decide(found, memory) }),
           at: see.now,
           ...(refused === undefined ? {} : { refused }),
         };
@@ -211,7 +216,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
   async function letWork(
     of: Running,
     key: string,
-    { controller, see, wholes }: Working,
+    { controller, memory, see, wholes }: Working,
   ): Promise<Looked | Need | undefined> {
     const hands = createHands({
       deps,
@@ -222,7 +227,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       writing: writing,
     });
     try {
-      const rest = await controller.work(see, key, hands);
+      const rest = await controller.work(see, key, hands, memory);
       if (rest === undefined || isNeed(rest)) return rest;
       return {
         decision: { steps: [], ...rest },

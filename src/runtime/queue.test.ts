@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { type TestClock, testClock } from '../../test/cluster.ts';
 import type { Clock } from '../base/clock.ts';
 import { seededRandom } from '../base/random.ts';
+import type { Next } from './due.ts';
 import { createPace } from './pace.ts';
-import { createQueue, type Next, type Queue, type QueueOptions } from './queue.ts';
+import { createQueue, type Queue, type QueueOptions } from './queue.ts';
 
 const ticks = async (count = 5) => {
   for (let i = 0; i < count; i++) await undefined;

@@ -1,23 +1,21 @@
-// Keys that must be looked at. Guarantees: a key that was added is run after it was added (adding while it runs makes it run again); never
+// Keys that must be reconciled; due.ts says when. Guarantees: a key that was added is run after it was added (adding while it runs makes it run again); never
 // two runs of one key at a time; changes come before reports and reports before the resync, and none of them starves (lines.ts); a key that
 // fails waits longer each time; the loop gets its turn.
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { type BackOff, backOffMs } from './back-off.ts';
 import { createDeadlines } from './deadlines.ts';
+import {
+  type Attempts,
+  afterRun,
+  clearAttempts,
+  forDeadline,
+  forNews,
+  isForgettable,
+  type Next,
+  noAttempts,
+} from './due.ts';
 import { createLines, type WorkClass } from './lines.ts';
 import type { Pace } from './pace.ts';
-
-/**
- * What a run asks for: `rest` = nothing; `more` = it changed something and must look again; `again` = it met somebody else's change and has
- * seen it now; `back-off` and `slowly` = it failed. The first few `more` and `again` in a row follow at once; then they wait as if failed.
- */
-export interface Next {
-  readonly next: 'rest' | 'more' | 'again' | 'back-off' | 'slowly';
-  readonly notBefore?: number;
-  /** Others do not go first. */
-  readonly atOnce?: true;
-}
 
 export interface QueueOptions {
   readonly name: string;
@@ -29,8 +27,6 @@ export interface QueueOptions {
   run(key: string): Promise<Next>;
   /** A key that has just run lets the others go first. */
   readonly yieldToOthers?: (run: () => void) => void;
-  readonly backOff?: BackOff;
-  readonly slowly?: BackOff;
 }
 
 export interface Queue {
@@ -66,24 +62,11 @@ interface Entry {
   readonly dirty: Set<WorkClass>;
   /** Added while running, as what may wait until then. */
   readonly by: Map<Gathered, number>;
-  failures: number;
-  /** `more` and `again` in a row. */
-  hurries: number;
-  /** Until then not even news make a run: it failed too often for that. */
-  quietUntil: number;
-  /** News have come since the last run: the next one may look again at once, however many hurries there were. */
-  hasNews: boolean;
+  readonly attempts: Attempts;
 }
 
-const BACK_OFF: BackOff = { firstMs: 200, maxMs: 60_000 };
-const SLOWLY: BackOff = { firstMs: 30_000, maxMs: 600_000 };
-const MOST_HURRIES = 16;
-/** From this many failures in a row on, news wait a moment too: they may be echoes of our own failing attempts. */
-const FAILURES_BEFORE_QUIET = 4;
-const QUIET_MS = 1000;
-
 export function createQueue(options: QueueOptions): Queue {
-  const { clock, random, pace, workers, backOff = BACK_OFF, slowly = SLOWLY, yieldToOthers = queueMicrotask } = options;
+  const { clock, random, pace, workers, yieldToOthers = queueMicrotask } = options;
   const entries = new Map<string, Entry>();
   const lines = createLines<{ readonly entry: Entry; readonly run: number }>(
     clock,
@@ -116,10 +99,7 @@ export function createQueue(options: QueueOptions): Queue {
         running: false,
         dirty: new Set(),
         by: new Map(),
-        failures: 0,
-        hurries: 0,
-        quietUntil: 0,
-        hasNews: false,
+        attempts: noAttempts(),
       };
       entries.set(key, entry);
     }
@@ -190,53 +170,28 @@ export function createQueue(options: QueueOptions): Queue {
     pumpSoon();
   }
 
-  function follow(entry: Entry, { next, notBefore = 0, atOnce }: Next): void {
-    const now = clock.now();
-    const { hasNews } = entry;
-    entry.hasNews = false;
-    if (next === 'rest') {
-      entry.failures = 0;
-      entry.hurries = 0;
-      entry.quietUntil = 0;
-      return;
-    }
-    if (next === 'more') entry.failures = 0;
-    const isHurry = next === 'more' || next === 'again';
-    if (isHurry && (++entry.hurries <= MOST_HURRIES || hasNews) && notBefore <= now) {
-      if (entry.hurries > MOST_HURRIES) entry.quietUntil = now + QUIET_MS;
-      enqueue(entry, 'fresh', atOnce ? undefined : yieldToOthers);
-      return;
-    }
-    entry.failures++;
-    const waitMs = backOffMs(
-      next === 'slowly' ? slowly : backOff,
-      Math.max(entry.failures, entry.hurries - MOST_HURRIES),
-      random,
-    );
-    const at = Math.max(now + waitMs, notBefore);
-    retries.set(entry.key, at);
-    if (entry.failures >= FAILURES_BEFORE_QUIET || entry.hurries > MOST_HURRIES) {
-      entry.quietUntil = Math.min(at, now + QUIET_MS);
-    }
+  function follow(entry: Entry, next: Next): void {
+    const at = afterRun(entry.attempts, next, { now: clock.now(), random });
+    if (at === 'next') enqueue(entry, 'fresh', next.atOnce ? undefined : yieldToOthers);
+    else if (at !== undefined) retries.set(entry.key, at);
   }
 
   /** News about a key that may have failed before. */
   function enter(entry: Entry, as: WorkClass): void {
-    // Without this, a key whose every run follows news would never be seen to rest, and never get out of the quiet.
-    if (!entry.running && entry.queued.size === 0) entry.hasNews ||= as !== 'resync';
-    if (!entry.running && entry.quietUntil > clock.now()) {
-      const at = retries.at(entry.key);
-      if (as !== 'resync' && (at === undefined || at > entry.quietUntil)) retries.set(entry.key, entry.quietUntil);
+    if (entry.running) {
+      enqueue(entry, as);
       return;
     }
-    // A resync knows nothing that the retry would not see.
-    if (as === 'resync' && retries.at(entry.key) !== undefined) return;
-    enqueue(entry, as);
+    // Without this, a key whose every run follows news would never be seen to rest, and never get out of the quiet.
+    if (entry.queued.size === 0) entry.attempts.hasNews ||= as !== 'resync';
+    const at = forNews(entry.attempts, as, { now: clock.now(), retryAt: retries.at(entry.key) });
+    if (at === 'next') enqueue(entry, as);
+    else if (at !== undefined) retries.set(entry.key, at);
   }
 
   /** News, too, which a key that fails too often does not run for at once. */
   function gather(key: string, epochMs: number, as: Gathered): void {
-    const quietUntil = entries.get(key)?.quietUntil ?? 0;
+    const quietUntil = entries.get(key)?.attempts.quietUntil ?? 0;
     const isQuiet = quietUntil > epochMs;
     const deadlines = isQuiet ? wakes : gatherings[as];
     const at = isQuiet ? quietUntil : epochMs;
@@ -245,7 +200,7 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   function forget(entry: Entry): void {
-    if (entry.running || entry.queued.size > 0 || entry.failures > 0 || entry.hurries > 0) return;
+    if (entry.running || entry.queued.size > 0 || !isForgettable(entry.attempts)) return;
     entries.delete(entry.key);
   }
 
@@ -278,17 +233,13 @@ export function createQueue(options: QueueOptions): Queue {
     wakeAt(key, epochMs, lookedAt) {
       if (isStopped) return;
       const now = clock.now();
-      // A moment that had passed when it was asked for would turn the key into a loop; one that passed since is due.
-      const isAsked = epochMs !== undefined && epochMs > (lookedAt ?? now);
       if (epochMs === undefined) wakes.clear(key);
-      else wakes.set(key, isAsked ? Math.max(epochMs, now) : now + QUIET_MS);
+      else wakes.set(key, forDeadline(epochMs, lookedAt ?? now, now));
     },
     retryNow(key) {
       if (isStopped) return;
       const entry = entryOf(key);
-      entry.failures = 0;
-      entry.hurries = 0;
-      entry.quietUntil = 0;
+      clearAttempts(entry.attempts);
       enqueue(entry, 'fresh');
     },
     stop() {

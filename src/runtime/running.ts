@@ -1,6 +1,6 @@
 // One controller while its manager runs: what waits for it, what it looks at, and what its last passes left behind.
 import type { Hold } from '../api/hold.ts';
-import type { Controller, Failure, See, ServerName, Worker } from './controller.ts';
+import type { AnyController, AnyWorker, Failure, See, ServerName } from './controller.ts';
 import type { Feed } from './feeds.ts';
 import type { Place } from './place.ts';
 import type { Queue } from './queue.ts';
@@ -8,13 +8,15 @@ import type { SeeAt } from './see.ts';
 import type { Dependents } from './wholes.ts';
 
 export interface Running {
-  readonly controller: Controller | Worker;
+  readonly controller: AnyController | AnyWorker;
   readonly queue: Queue;
   /** Those that it waits for. */
   readonly feeds: readonly Feed[];
   readonly see: SeeAt;
   /** For whoever asks whom a change concerns: the same for all changes of a moment. */
   view: See | undefined;
+  /** What the controller remembers, by key. */
+  readonly memories: Map<string, unknown>;
   readonly holds: Map<string, readonly Hold[]>;
   readonly unsettled: Map<string, Map<string, Place>>;
   readonly dependents: Dependents;
@@ -29,4 +31,18 @@ export interface Running {
   isReady: boolean;
   passes: number;
   depth: number;
+}
+
+/** Of a key that is reconciled: what its controller remembers of it. */
+export function memoryOf({ controller, memories }: Running, key: string): unknown {
+  if (controller.memory === undefined) return undefined;
+  if (!memories.has(key)) memories.set(key, controller.memory());
+  return memories.get(key);
+}
+
+/** The key is not the controller's any more. */
+export function forget({ controller, memories }: Running, key: string): void {
+  const memory = memories.get(key);
+  memories.delete(key);
+  controller.forget?.(key, memory);
 }

@@ -154,7 +154,7 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
           const repos = [placement, ...(old === undefined ? [] : [old])].flatMap((each) => repoKeyOf(each) ?? []);
           return isSameFor(placement, old) ? [] : [...new Set(repos)];
         },
-        notBefore: (_key: string, now: number) => now + SUMMARY_MS,
+        wait: { coalesceMs: SUMMARY_MS },
       })),
       {
         source: clusterGroups,

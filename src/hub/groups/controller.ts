@@ -19,7 +19,7 @@ export const groupController = (): Controller<Observed> => ({
       toKeys: (member, see, old) =>
         old !== undefined && isSameFor(member, old) ? [] : see.all(clusterGroups).map(({ name }) => name),
       // Many members change at once when a fleet starts.
-      notBefore: (_key, now) => now + 100,
+      wait: { coalesceMs: 100 },
     },
   ],
   observe(see, key) {

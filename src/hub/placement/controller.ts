@@ -7,7 +7,7 @@ import { innerIdentifiers } from '../../api/enveloped.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
-import type { Placement, PlacementStatus } from '../../api/placement.ts';
+import type { Placement } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
@@ -23,6 +23,7 @@ import {
   type WatchRule,
   type WholeRef,
 } from '../../runtime/controller.ts';
+import { dueAt, newThrottle, sawDone, type Throttle } from '../../runtime/due.ts';
 import { dependentsOf, observeDependencies } from '../dependencies/observe.ts';
 import type { PlacementFamily } from '../families.ts';
 import { freezeRule, freezesIn } from '../freezes/sources.ts';
@@ -38,14 +39,13 @@ import {
   placementKeyOf,
 } from '../placement-sources.ts';
 import { onceEach } from '../revisions/content.ts';
-import { type Changes, createChanges, defaultThrottle, type Throttle } from '../revisions/debounce.ts';
+import { defaultDelays, type RevisionDelays, sawContent } from '../revisions/delays.ts';
 import {
   createSelectionCache,
   isMissing,
   type Missing,
   resolveSelection,
   type Selected,
-  type SelectionCache,
 } from '../revisions/looking.ts';
 import { inOrder } from '../revisions/order.ts';
 import { observePlaces } from '../revisions/places.ts';
@@ -55,12 +55,7 @@ import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
 import { bookOf } from '../revisions/variants.ts';
 import { createWatchPlan, type WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
-import {
-  createStatusThrottle,
-  STATUS_INTERVAL_MS,
-  type StatusThrottle,
-  statusIntervalMs,
-} from '../status/status-throttle.ts';
+import { STATUS_INTERVAL_MS, STATUS_WRITES } from '../status/status-rule.ts';
 import type { HubStatusMirror } from '../status-mirror-source.ts';
 import { isExternal } from '../strategies/table.ts';
 import { decide } from './decide.ts';
@@ -73,7 +68,7 @@ export interface PlacementOptions {
   readonly catalogue: LiveCatalogue;
   /** Shared by the controllers of both families, so that they watch together. */
   readonly plan?: WatchPlan;
-  readonly throttle?: Partial<Throttle>;
+  readonly throttle?: Partial<RevisionDelays>;
   /** Bytes of objects in one snapshot, SNAPSHOT_LIMIT unless given: worlds of a simulation stay small. */
   readonly snapshotLimit?: number;
   readonly propagation?: PropagationSettings;
@@ -82,24 +77,23 @@ export interface PlacementOptions {
   readonly metrics?: PlacementMetrics;
   /** For so many each cluster counts where it matters how many they are. */
   readonly weight?: number;
-  /** What is remembered between passes; given by tests. */
-  readonly memory?: Partial<Memory>;
 }
 
-export interface Memory {
-  readonly changes: Changes;
-  readonly pace: StatusThrottle<PlacementStatus>;
-  readonly contents: SelectionCache;
+interface Memory {
+  /** It is not being deleted. */
+  isLiving: boolean;
+  /** Of one that has a source. */
+  bundle: string | undefined;
+  readonly statusWrites: Throttle;
+  /** What is selected and in no snapshot yet. */
+  readonly content: Throttle;
 }
 
-export function placementController(family: PlacementFamily, options: PlacementOptions): Controller<Observed> {
+export function placementController(family: PlacementFamily, options: PlacementOptions): Controller<Observed, Memory> {
   const { catalogue, plan = createWatchPlan(), weight = 1 } = options;
-  const throttle: Throttle = { ...defaultThrottle, ...options.throttle };
-  const {
-    changes = createChanges(),
-    pace = createStatusThrottle(),
-    contents = createSelectionCache(),
-  } = options.memory ?? {};
+  const throttle: RevisionDelays = { ...defaultDelays, ...options.throttle };
+  /** Of all placements: bounded in bytes. */
+  const contents = createSelectionCache();
   const looking = {
     catalogue,
     propagation: createPropagation(options.propagation),
@@ -108,22 +102,15 @@ export function placementController(family: PlacementFamily, options: PlacementO
     rendered: options.rendered,
   };
   const { metrics = noPlacementMetrics } = options;
-  const known = new Set<string>();
-  /** The bundle of each placement that has a source. */
-  const bundles = new Map<string, string>();
   const prefix = `${family.placement.kind} `;
 
   function forget(key: string): void {
-    known.delete(key);
-    bundles.delete(key);
     metrics.forget(partsOf(key));
-    changes.none(key);
-    pace.forget(key);
     contents.delete(`${prefix}${key}`);
     plan.forget(`${prefix}${key}`);
   }
 
-  function observeLiving(see: See, key: string, seen: Seen): Living | Need {
+  function observeLiving(see: See, key: string, seen: Seen, memory: Memory): Living | Need {
     const { placement, resourceSnapshots } = seen;
     const placementRef = refTo(family, placement.metadata);
     const whole = see.whole(placementRef);
@@ -153,8 +140,9 @@ export function placementController(family: PlacementFamily, options: PlacementO
       latest && observeOrders(see, { family, placement, snapshot: latest.metadata.name ?? '', for: 'reports' });
     if (isNeed(orders)) return orders;
     const heldOn = observeDependencies(see, family, placement, bindings);
-    const statusDue = pace.seen(key, previous, see.now, statusIntervalMs(bindings.length * weight));
-    const pending = pendingOf(key, selected, latest, see.now);
+    sawDone(memory.statusWrites, STATUS_WRITES, previous, see.now, bindings.length * weight);
+    const statusDue = dueAt(memory.statusWrites, STATUS_WRITES, see.now);
+    const pending = pendingOf(memory, selected, latest, see.now);
     return {
       selected,
       notSupported: unsupportedIn(placement, selected),
@@ -201,14 +189,6 @@ export function placementController(family: PlacementFamily, options: PlacementO
     return { namespace, isNamespace, copy };
   }
 
-  function pendingOf(key: string, selected: Selected, latest: HubResourceSnapshot | undefined, now: number) {
-    const hash = selected.state === 'selected' ? selected.content.hash : undefined;
-    if (hash !== undefined && latest !== undefined && hashOf(latest) !== hash)
-      return changes.seen(key, hash, latest.metadata.name ?? '', now);
-    changes.none(key);
-    return undefined;
-  }
-
   return {
     name: `placement/${family.placement.kind}`,
     eventSource: family.eventSource,
@@ -228,7 +208,10 @@ export function placementController(family: PlacementFamily, options: PlacementO
         // They are many and change often; nothing but the status, and what history keeps, depends on them. So one look for many changes, and
         // none while those have work to do who bring about what is told.
         as: 'report',
-        notBefore: (key, now) => Math.max(now + STATUS_INTERVAL_MS, pace.due(key, now)),
+        wait: {
+          coalesceMs: STATUS_INTERVAL_MS,
+          until: { rule: STATUS_WRITES, of: ({ statusWrites }) => statusWrites },
+        },
       },
       memberRule(family),
       groupRule(family),
@@ -239,17 +222,21 @@ export function placementController(family: PlacementFamily, options: PlacementO
         : [{ source: family.statusMirrors, toKeys: ({ metadata }: HubStatusMirror) => [metadata.name ?? ''] }]),
     ],
 
-    begin(wake, signal) {
-      const isOurs = (reader: string) => reader.startsWith(prefix) && known.has(reader.slice(prefix.length));
+    memory: () => ({ isLiving: false, bundle: undefined, statusWrites: newThrottle(), content: newThrottle() }),
+    forget,
+
+    begin(wake, signal, memories) {
+      const isOurs = (reader: string) =>
+        reader.startsWith(prefix) && memories.get(reader.slice(prefix.length))?.isLiving === true;
       plan.onWiden((reader) => {
         if (isOurs(reader)) wake(reader.slice(prefix.length));
       });
       // A kind appears or goes: whoever named it, or sweeps namespaces, selects otherwise now.
       const stop = catalogue.subscribe(() => {
-        for (const key of known) wake(key);
+        for (const [key, { isLiving }] of memories) if (isLiving) wake(key);
       });
       const stopReading = options.rendered?.subscribe((changed) => {
-        for (const [key, bundle] of bundles) if (bundle === changed) wake(key);
+        for (const [key, { isLiving, bundle }] of memories) if (isLiving && bundle === changed) wake(key);
       });
       signal.addEventListener(
         'abort',
@@ -261,33 +248,35 @@ export function placementController(family: PlacementFamily, options: PlacementO
       );
     },
 
-    observe(see, key) {
+    observe(see, key, memory) {
       const { name, namespace } = partsOf(key);
       const placement = see.get(family.placements, name, namespace);
-      if (placement === undefined) {
-        forget(key);
-        return undefined;
-      }
+      if (placement === undefined) return undefined;
       const seen: Seen = {
         placement,
         policySnapshots: see.by(family.policySnapshots, 'placement', key),
         resourceSnapshots: see.by(family.resourceSnapshots, 'placement', key),
       };
       const all = { family, ...seen, ...(see.failure === undefined ? {} : { failure: see.failure }), now: see.now };
-      if (placement.metadata.deletionTimestamp !== undefined) {
+      memory.isLiving = placement.metadata.deletionTimestamp === undefined;
+      if (!memory.isLiving) {
         forget(key);
         return all;
       }
-      known.add(key);
-      const bundle = bundleKeyOf(placement);
-      if (bundle !== undefined) bundles.set(key, bundle);
+      memory.bundle = bundleKeyOf(placement);
       metrics.looked(family, placement, see.now);
-      const living = observeLiving(see, key, seen);
+      const living = observeLiving(see, key, seen, memory);
       return 'need' in living ? living : { ...all, living };
     },
 
     decide,
   };
+}
+
+function pendingOf({ content }: Memory, selected: Selected, latest: HubResourceSnapshot | undefined, now: number) {
+  const hash = selected.state === 'selected' ? selected.content.hash : undefined;
+  const isPending = hash !== undefined && latest !== undefined && hashOf(latest) !== hash;
+  return sawContent(content, isPending ? { hash, snapshot: latest.metadata.name ?? '' } : undefined, now);
 }
 
 type Seen = Pick<Observed, 'placement' | 'policySnapshots' | 'resourceSnapshots'>;

@@ -4,7 +4,7 @@ import type { Action, Decision } from '../../runtime/controller.ts';
 import { families } from '../families.ts';
 import type { HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { Content } from '../revisions/content.ts';
-import { defaultThrottle } from '../revisions/debounce.ts';
+import { defaultDelays } from '../revisions/delays.ts';
 import { decide } from './decide.ts';
 import type { Living, Observed } from './observed.ts';
 
@@ -33,7 +33,7 @@ describe.each(families)('$placement.kind', (family) => {
     members: [],
     previous: undefined,
     statusDue: NOW,
-    throttle: defaultThrottle,
+    throttle: defaultDelays,
     ...more,
   });
   const observed = (more: Partial<Observed> = {}): Observed => ({

@@ -1,6 +1,6 @@
 // What becomes of a placement: its snapshots, its status, its end.
 // Guarantees: nothing is made before the finalizer stands; a placement that uses what is not built, or whose selectors make no sense, gets no
-// new snapshots, so nothing of it moves; the status is written only when it says something else, and seldom enough (status-pace.ts).
+// new snapshots, so nothing of it moves; the status is written only when it says something else, and seldom enough (status/status-rule.ts).
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
@@ -9,7 +9,7 @@ import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { notSupportedHold } from '../orders/unsupported.ts';
 import { latestMaster, planResources, type ResourcesPlan } from '../revisions/resource-snapshot.ts';
 import { isLarge, tooLarge } from '../revisions/too-large.ts';
-import { STATUS_INTERVAL_MS } from '../status/status-throttle.ts';
+import { STATUS_INTERVAL_MS } from '../status/status-rule.ts';
 import { isExternal, strategyOf } from '../strategies/table.ts';
 import { boundStatus } from './bound-status.ts';
 import { mirrored } from './mirror.ts';

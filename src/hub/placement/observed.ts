@@ -2,11 +2,12 @@
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import type { Failure } from '../../runtime/controller.ts';
+import type { Pending } from '../../runtime/due.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { Orders } from '../orders/order.ts';
 import type { NotSupported } from '../orders/unsupported.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
-import type { Pending, Throttle } from '../revisions/debounce.ts';
+import type { RevisionDelays } from '../revisions/delays.ts';
 import type { Selected } from '../revisions/looking.ts';
 import type { Places } from '../revisions/split.ts';
 import type { Mirror } from './mirror.ts';
@@ -42,7 +43,7 @@ export interface Living {
   readonly mirror?: Mirror;
   /** The earliest moment of the next write of the status. */
   readonly statusDue: number;
-  readonly throttle: Throttle;
+  readonly throttle: RevisionDelays;
   /** Where the objects of the latest revision are, if the next one depends on it. */
   readonly places?: Places;
   /** Bytes of objects in one snapshot. */

@@ -15,7 +15,7 @@ import { silentLog } from '../../runtime/deps.ts';
 import { type Manager, startManager } from '../../runtime/manager.ts';
 import { clusterFamily, families, namespacedFamily, type PlacementFamily } from '../families.ts';
 import { createWatchPlan } from '../revisions/watch-plan.ts';
-import { STATUS_INTERVAL_MS } from '../status/status-throttle.ts';
+import { STATUS_INTERVAL_MS } from '../status/status-rule.ts';
 import { type PlacementOptions, placementController } from './controller.ts';
 
 interface Bench extends AsyncDisposable {

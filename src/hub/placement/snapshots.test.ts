@@ -5,10 +5,11 @@ import { annotations, labels } from '../../api/names.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { kubeTime } from '../../base/clock.ts';
 import type { Action } from '../../runtime/controller.ts';
+import { newThrottle, type Pending } from '../../runtime/due.ts';
 import { clusterFamily as family } from '../families.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { Content } from '../revisions/content.ts';
-import { createChanges, defaultThrottle, type Pending, type Throttle } from '../revisions/debounce.ts';
+import { defaultDelays, type RevisionDelays, sawContent } from '../revisions/delays.ts';
 import { expired, nextIndex } from '../revisions/history.ts';
 import { needsPlaces, OBJECT_LIMIT, planResources, type ResourcesPlan } from '../revisions/resource-snapshot.ts';
 import type { Places } from '../revisions/split.ts';
@@ -163,7 +164,7 @@ describe('resource snapshots', () => {
   const plan = (
     snapshots: readonly HubResourceSnapshot[],
     with_: Content,
-    more: { pending?: Pending; throttle?: Partial<Throttle>; now?: number; seenIndex?: string } = {},
+    more: { pending?: Pending; throttle?: Partial<RevisionDelays>; now?: number; seenIndex?: string } = {},
   ) => {
     const result = planResources({
       family,
@@ -172,7 +173,7 @@ describe('resource snapshots', () => {
       bindings: [],
       content: with_,
       pending: more.pending ?? settled,
-      throttle: { ...defaultThrottle, ...more.throttle },
+      throttle: { ...defaultDelays, ...more.throttle },
       now: more.now ?? T0,
     });
     return result.state === 'too-large' ? result : { ...result, steps: shown(result.steps) };
@@ -229,7 +230,7 @@ describe('resource snapshots', () => {
         bindings: [],
         content: large,
         pending: settled,
-        throttle: defaultThrottle,
+        throttle: defaultDelays,
         limit,
         ...(places === undefined ? {} : { places }),
         now: T0,
@@ -305,7 +306,7 @@ describe('resource snapshots', () => {
         bindings: [],
         content: large,
         pending: settled,
-        throttle: defaultThrottle,
+        throttle: defaultDelays,
         now: T0,
       });
       expect('steps' in result && shown(result.steps).join(' ')).toBe('delete web-0-snapshot, delete web-0-0');
@@ -317,7 +318,7 @@ describe('resource snapshots', () => {
     const at = (seconds: number): Pending => ({ firstSeen: T0 + seconds * 1000, lastSeen: T0 + seconds * 1000 });
     const noted = (seconds: number) => ({ [annotations.nextSnapshotDetectionTime]: kubeTime(T0 + seconds * 1000) });
 
-    test.each<[string, Partial<Throttle>, Pending, object, number]>([
+    test.each<[string, Partial<RevisionDelays>, Pending, object, number]>([
       ['100 ms after the last change', {}, { firstSeen: T0, lastSeen: T0 + 300 }, {}, 400],
       ['a second after the first at most', {}, { firstSeen: T0, lastSeen: T0 + 990 }, {}, 1000],
       ['not without a debounce', { debounceMs: 0 }, at(5), {}, 5000],
@@ -354,18 +355,18 @@ describe('resource snapshots', () => {
       });
     });
   });
+});
 
-  test('what was seen of changes: the first and the last of each burst', () => {
-    const changes = createChanges();
-    expect(changes.seen('web', 'a', 'web-0', 100)).toMatchObject({ firstSeen: 100, lastSeen: 100 });
-    expect(changes.seen('web', 'a', 'web-0', 150)).toMatchObject({ firstSeen: 100, lastSeen: 100 });
-    expect(changes.seen('web', 'b', 'web-0', 200)).toMatchObject({ firstSeen: 100, lastSeen: 200 });
-    expect(changes.seen('web', 'b', 'web-0', 50)).toMatchObject({ firstSeen: 50, lastSeen: 50 });
-    expect(changes.seen('web', 'c', 'web-1', 60)).toMatchObject({ firstSeen: 60, lastSeen: 60 });
-    changes.none('web');
-    expect(changes.size).toBe(0);
-    expect(changes.seen('web', 'c', 'web-1', 300)).toMatchObject({ firstSeen: 300, lastSeen: 300 });
-  });
+test('changes that no snapshot has are counted from the first and from the last of each burst', () => {
+  const of = newThrottle();
+  const saw = (hash: string, snapshot: string, now: number) => sawContent(of, { hash, snapshot }, now);
+  expect(saw('a', 'web-0', 100)).toEqual({ firstSeen: 100, lastSeen: 100 });
+  expect(saw('a', 'web-0', 150)).toEqual({ firstSeen: 100, lastSeen: 100 });
+  expect(saw('b', 'web-0', 200)).toEqual({ firstSeen: 100, lastSeen: 200 });
+  expect(saw('b', 'web-0', 50)).toEqual({ firstSeen: 50, lastSeen: 50 });
+  expect(saw('c', 'web-1', 60)).toEqual({ firstSeen: 60, lastSeen: 60 });
+  expect(sawContent(of, undefined, 70)).toBeUndefined();
+  expect(saw('c', 'web-1', 300)).toEqual({ firstSeen: 300, lastSeen: 300 });
 });
 
 test('however often it is cut off, one revision says that it is the latest in the end, and numbers grow', () => {
@@ -388,7 +389,7 @@ test('however often it is cut off, one revision says that it is the latest in th
       bindings: [],
       content: { resources: [], objects: [], hash, bytes: 1, sizes: [], envelopes: [] },
       pending: { firstSeen: 0, lastSeen: 0 },
-      throttle: defaultThrottle,
+      throttle: defaultDelays,
       now: T0,
     });
     return 'steps' in result ? result.steps.flat() : [];

@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Condition } from '../../api/conditions.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
+import { dueAt, newThrottle, sawDone } from '../../runtime/due.ts';
 import { clusterFamily } from '../families.ts';
-import { createStatusThrottle, statusIntervalMs } from '../status/status-throttle.ts';
+import { STATUS_WRITES } from '../status/status-rule.ts';
 import { boundStatus } from './bound-status.ts';
 import { newsIn, saysTheSame, statusChange } from './write-status.ts';
 
@@ -204,33 +205,17 @@ describe('a status is written', () => {
     });
   });
 
-  test('at most once in 100 ms', () => {
-    const pace = createStatusThrottle();
-    const seen = (key: string, of: object | undefined, now: number) => pace.seen(key, of, now, 100);
-    const first = status(['Scheduled', 'Unknown']);
-    expect(seen('web', undefined, 1000)).toBe(1000);
-    expect(seen('web', first, 1001)).toBe(1101);
-    expect(seen('web', { ...first }, 1050)).toBe(1101);
-    expect(seen('web', status(['Scheduled', 'True']), 1101)).toBe(1201);
-    expect(seen('other', first, 1101)).toBe(1101);
-    expect(pace.due('web', 1150)).toBe(1201);
-    expect(seen('web', status(['Scheduled', 'True']), 10)).toBe(110);
-    expect(pace.due('web', 5)).toBe(105);
-    pace.forget('web');
-    pace.forget('other');
-    expect(pace.size).toBe(0);
-    expect(pace.due('web', 5)).toBe(5);
-  });
-
   test.each([
     { clusters: 0, ms: 100 },
     { clusters: 100, ms: 100 },
     { clusters: 101, ms: 101 },
     { clusters: 1000, ms: 1000 },
   ])('of $clusters clusters at most once in $ms ms', ({ clusters, ms }) => {
-    const pace = createStatusThrottle();
-    pace.seen('web', undefined, 0, statusIntervalMs(clusters));
-    expect(pace.seen('web', status(['Scheduled', 'True']), 0, statusIntervalMs(clusters))).toBe(ms);
+    const writes = newThrottle();
+    sawDone(writes, STATUS_WRITES, undefined, 1000, clusters);
+    expect(dueAt(writes, STATUS_WRITES, 1000)).toBe(1000);
+    sawDone(writes, STATUS_WRITES, status(['Scheduled', 'True']), 1000, clusters);
+    expect(dueAt(writes, STATUS_WRITES, 1000)).toBe(1000 + ms);
   });
 });
 

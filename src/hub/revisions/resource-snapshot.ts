@@ -7,6 +7,7 @@ import { kubeTime } from '../../base/clock.ts';
 import { InvariantError } from '../../base/errors.ts';
 import { create, patch, remove, seen, tell } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
+import type { Pending } from '../../runtime/due.ts';
 import type { PlacementFamily } from '../families.ts';
 import {
   type HubBinding,
@@ -18,7 +19,7 @@ import {
   resourceIndexOf,
 } from '../placement-sources.ts';
 import type { Content } from './content.ts';
-import { detectionIn, dueAt, keepsDetection, type Pending, type Throttle } from './debounce.ts';
+import { detectionIn, keepsDetection, type RevisionDelays, revisionDueAt } from './delays.ts';
 import { DEFAULT_HISTORY_LIMIT, expired, nextIndex } from './history.ts';
 import { newestOf, snapshotMetadata } from './snapshot-metadata.ts';
 import { type Places, splitOf, spread } from './split.ts';
@@ -38,7 +39,7 @@ export interface ResourcesInput {
   readonly content: Content;
   /** Since when the content differs from the latest snapshot. */
   readonly pending: Pending | undefined;
-  readonly throttle: Throttle;
+  readonly throttle: RevisionDelays;
   /** Where the objects of the latest group are; needed if `needsPlaces`. */
   readonly places?: Places;
   /** Bytes of objects in one snapshot; SNAPSHOT_LIMIT unless a test wants small worlds. */
@@ -93,7 +94,7 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
   }
   if ((content.largest?.bytes ?? 0) > OBJECT_LIMIT) return { state: 'too-large' };
   if (latest !== undefined && isLatest(latest) && pending !== undefined) {
-    const until = dueAt(pending, latest, throttle);
+    const until = revisionDueAt(pending, latest, throttle, now);
     const noted =
       keepsDetection(throttle) && detectionIn(latest) === undefined ? [noteDetection(family, latest, pending)] : [];
     if (now < until) return { state: 'waits', steps: [demoted, noted], until };

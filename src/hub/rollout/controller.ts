@@ -3,6 +3,7 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import { type Controller, isNeed, type See, type WholeRef } from '../../runtime/controller.ts';
+import { done, newThrottle, type Rule, type Throttle, type Wait } from '../../runtime/due.ts';
 import { dependentsOf, dependentsOn, observeDependencies } from '../dependencies/observe.ts';
 import type { PlacementFamily } from '../families.ts';
 import { freezeRule, freezesIn } from '../freezes/sources.ts';
@@ -30,9 +31,20 @@ import { decidedIn } from '../strategies/decided.ts';
 import { foundOnly } from '../strategies/rolling-update.ts';
 import { isExternal } from '../strategies/table.ts';
 import { decide, type Observed } from './decide.ts';
-import { createLookPace } from './look-pace.ts';
 
-export function rolloutController(family: PlacementFamily, looks = createLookPace()): Controller<Observed> {
+export interface Memory {
+  readonly reconciles: Throttle;
+}
+
+/**
+ * A reconcile reads all clusters of a placement, and each of them has news: without this, ten times the clusters would cost a hundred times as
+ * much. 1,000 clusters are read every 40 ms, fewer than 25 whenever there is news.
+ */
+export const RECONCILES: Rule = { itemsPerMs: 25 };
+const wait: Wait<Memory> = { until: { rule: RECONCILES, of: ({ reconciles }) => reconciles } };
+
+/** `weight`: for so many each cluster counts. */
+export function rolloutController(family: PlacementFamily, weight = 1): Controller<Observed, Memory> {
   const ownKey = ({ metadata }: HubPlacement) => keyOf(metadata.namespace, metadata.name ?? '');
   return {
     name: `rollout/${family.placement.kind}`,
@@ -58,7 +70,7 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
           ...(old !== undefined && isNoNews(item, old) ? [] : [placementKeyOf(item)]),
           ...dependentsOf(see, family, item, old),
         ],
-        notBefore: looks.due,
+        wait,
       },
       {
         source: family.resourceSnapshots,
@@ -76,19 +88,20 @@ export function rolloutController(family: PlacementFamily, looks = createLookPac
       groupRule(family),
       freezeRule(family),
       // Labels and pauses of a member change its partitions; whether it is heard changes what counts as available there.
-      { source: memberClusters, toKeys: (item, see, old) => placementsOn(item, see, old), notBefore: looks.due },
+      { source: memberClusters, toKeys: (item, see, old) => placementsOn(item, see, old), wait },
     ],
 
-    observe(see, key) {
+    memory: () => ({ reconciles: newThrottle() }),
+
+    observe(see, key, memory) {
       const { name, namespace } = partsOf(key);
       const placement = see.get(family.placements, name, namespace);
       if (placement === undefined || placement.metadata.deletionTimestamp !== undefined || isExternal(placement)) {
-        looks.forget(key);
         return undefined;
       }
       const snapshots = see.by(family.resourceSnapshots, 'placement', key);
       const bindings = see.by(family.bindings, 'placement', key);
-      looks.among(key, bindings.length);
+      done(memory.reconciles, RECONCILES, see.now, bindings.length * weight);
       const unknown = [
         ...unknownIn(see, snapshots, bindings),
         ...bindings.filter(isGivenUp).flatMap(({ spec }) => missingMember(see, spec.targetCluster)),

@@ -12,12 +12,10 @@ import { silentLog } from '../../runtime/deps.ts';
 import { type Manager, startManager } from '../../runtime/manager.ts';
 import { families, type PlacementFamily } from '../families.ts';
 import { rolloutController } from './controller.ts';
-import { createLookPace, type LookPace } from './look-pace.ts';
 
 interface Bench extends AsyncDisposable {
   readonly cluster: TestCluster;
   readonly manager: Manager;
-  readonly looks: LookPace;
   writes(): readonly string[];
   forget(): void;
   placement(spec?: object): Promise<void>;
@@ -59,10 +57,9 @@ async function bench(family: PlacementFamily): Promise<Bench> {
       for await (const batch of direct.watch(request, signal)) if (request.at.resource.plural !== deafTo) yield batch;
     },
   });
-  const looks = createLookPace();
   const manager = startManager(
     { clock: cluster.clock, random: seededRandom(1), servers: { hub: asked }, log: silentLog },
-    { controllers: [rolloutController(family, looks)] },
+    { controllers: [rolloutController(family)] },
   );
   await turns();
   const settle = async () => {
@@ -83,7 +80,6 @@ async function bench(family: PlacementFamily): Promise<Bench> {
   return {
     cluster,
     manager,
-    looks,
     deafen(plural) {
       deafTo = plural;
     },
@@ -294,9 +290,10 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       it.cluster.clock.advance(1000);
       await it.report('c10', 'False');
       expect(passes() - before).toBe(3);
-      expect(it.looks.size).toBe(1);
+      const memories = () => it.manager.state().controllers[0]?.memories;
+      expect(memories()).toBe(1);
       await it.edit({ strategy: { type: 'External', rollingUpdate: null } });
-      expect(it.looks.size).toBe(0);
+      expect(memories()).toBe(0);
     });
 
     test('notices at once that the limits were raised', async () => {

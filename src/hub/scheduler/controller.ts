@@ -212,7 +212,7 @@ const admissionRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
     const having = new Set(liveOn(see, family, nameOf(member)).map(placementKeyOf));
     return keysOf(latest).filter((key) => !having.has(key));
   },
-  notBefore: (_key, now) => now + ADMISSION_MS,
+  wait: { coalesceMs: ADMISSION_MS },
 });
 
 /** Placements whose required terms name the group. Its labels and its status change nothing about who is picked. */

@@ -1,5 +1,6 @@
 // What ends a run for good is not believed to a watch that may be behind: the server is asked first.
 import { describe, expect, test } from 'vitest';
+import { memoryOf } from '../../../test/runtime/memory.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Condition } from '../../api/conditions.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -83,8 +84,9 @@ function look(
     amiss: () => undefined,
   };
   const controller = runController(family, { catalogue, plan: createWatchPlan() });
+  const memory = memoryOf(controller);
   for (let round = 0; round < 8; round++) {
-    const found = controller.observe(see, 'r');
+    const found = controller.observe(see, 'r', memory);
     if (found === undefined) throw new Error('not ours');
     if (!isNeed(found)) return { asked, thought: found.thought };
     for (const ref of found.need) {

@@ -20,6 +20,7 @@ import {
   type Source,
   type WholeRef,
 } from '../../runtime/controller.ts';
+import { dueAt, newThrottle, sawDone, type Throttle } from '../../runtime/due.ts';
 import type { PlacementFamily } from '../families.ts';
 import { freezeRule, freezesIn } from '../freezes/sources.ts';
 import { isReachable } from '../members/reachable.ts';
@@ -54,7 +55,7 @@ import {
 import { decide } from './decide.ts';
 import { noRunMetrics, type RunMetrics } from './metrics.ts';
 import { DEFAULT_STUCK_AFTER_MS, type Observed, type Rest } from './observed.ts';
-import { createRunPace } from './pace.ts';
+import { PROGRESS_WRITES, TURN_WRITES } from './status-rule.ts';
 import { type Evaluation, restsOf, think } from './think.ts';
 import { unsupportedIn } from './unsupported.ts';
 
@@ -87,9 +88,18 @@ const cutsHistory = (thought: Evaluation): boolean =>
 const textOf = ({ of, name }: Rest): string => `${of}/${name}`;
 const MAX_ROUNDS = 8;
 
-export function runController(family: PlacementFamily, options: RunOptions): Controller<Seen> {
+interface Memory {
+  /** It was not over at the last reconcile. */
+  isActive: boolean;
+  /** It reads what its placement selects. */
+  looks: boolean;
+  /** Bindings that this program has given the revision, also while that is not recorded yet. A run of the same name may have been there before. */
+  brought: { readonly uid: string | undefined; readonly bindings: ReadonlySet<string> } | undefined;
+  statusWrites: Throttle;
+}
+
+export function runController(family: PlacementFamily, options: RunOptions): Controller<Seen, Memory> {
   const { catalogue, plan, metrics = noRunMetrics, stuckAfterMs = DEFAULT_STUCK_AFTER_MS, isSigned = true } = options;
-  const pace = createRunPace();
   const looking = {
     catalogue,
     propagation: createPropagation(options.propagation),
@@ -99,27 +109,20 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     isLive: true,
   } as const;
   const prefix = `${family.run.kind} `;
-  /** Runs that look at what their placement selects. */
-  const lookers = new Set<string>();
-  /** Runs that were not over when they were looked at last. */
-  const active = new Set<string>();
-  /** Of each run, bindings that this program has given its revision, also while that is not recorded yet. */
-  const brought = new Map<string, { readonly uid: string | undefined; readonly bindings: Set<string> }>();
+  const newMemory = (): Memory => ({
+    isActive: false,
+    looks: false,
+    brought: undefined,
+    statusWrites: newThrottle(),
+  });
 
-  function forget(key: string): void {
-    stopLooking(key);
-    active.delete(key);
-    brought.delete(key);
-    pace.forget(key);
-    metrics.forget(partsOf(key));
-  }
-
-  function stopLooking(key: string): void {
-    if (lookers.delete(key)) plan.forget(`${prefix}${key}`);
+  function stopLooking(key: string, memory: Memory): void {
+    if (memory.looks) plan.forget(`${prefix}${key}`);
+    memory.looks = false;
   }
 
   function seeAt(see: See, key: string, run: HubRun, given: Given): Observed {
-    const { status, sure, selected, places, orders, unsupported } = given;
+    const { memory, status, sure, selected, places, orders, unsupported } = given;
     const { namespace } = run.metadata;
     const placementKey = placementOfRun(run);
     const one = <T extends Projected>(
@@ -146,7 +149,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     };
     const ofPlacement = <T extends Projected>(source: Source<T>) => see.by(source, 'placement', placementKey);
     const placement = one('placement', family.placements, run.spec.placementName);
-    const due = isOver(run) ? { progress: 0, turn: 0 } : pace.seen(key, status, see.now);
+    if (!isOver(run)) sawDone(memory.statusWrites, PROGRESS_WRITES, status, see.now);
     return {
       family,
       run,
@@ -176,9 +179,9 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       ...(places === undefined ? {} : { places }),
       ...(options.snapshotLimit === undefined ? {} : { snapshotLimit: options.snapshotLimit }),
       unsupported,
-      wasGiven: (binding) => broughtBy(key, run)?.has(binding) ?? false,
-      statusDue: due.progress,
-      turnDue: due.turn,
+      wasGiven: (binding) => broughtBy(memory, run)?.has(binding) ?? false,
+      statusDue: isOver(run) ? 0 : dueAt(memory.statusWrites, PROGRESS_WRITES, see.now),
+      turnDue: isOver(run) ? 0 : dueAt(memory.statusWrites, TURN_WRITES, see.now),
       stuckAfterMs,
       ...(see.failure === undefined ? {} : { failure: see.failure }),
       now: see.now,
@@ -192,7 +195,11 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
   }
 
   /** Thinks, and looks at the server for whatever a verdict for good rests on: a watch may be behind. */
-  function consider(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {
+  function consider(
+    see: See,
+    key: string,
+    { run, status, memory }: { readonly run: HubRun } & Pick<Given, 'status' | 'memory'>,
+  ): Seen | Need {
     const sure: Sure = new Map();
     const orders = new Map<string, Orders>();
     let selected: Selected | undefined;
@@ -201,7 +208,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       const unsupported = unsupportedIn({ run, placement });
       const places = placesAt(see, run, selected);
       if (isNeed(places)) return places;
-      const observed = seeAt(see, key, run, { status, sure, selected, places, orders, unsupported });
+      const observed = seeAt(see, key, run, { memory, status, sure, selected, places, orders, unsupported });
       const thought = think(observed);
       if (thought.state === 'looks' && observed.placement !== undefined) {
         if (thought.orders !== undefined) {
@@ -215,7 +222,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
           orders.set(thought.orders, found);
           continue;
         }
-        lookers.add(key);
+        memory.looks = true;
         const found = resolveSelection(see, `${prefix}${key}`, observed.placement, looking);
         if (isMissing(found)) return found;
         selected = found;
@@ -228,8 +235,8 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       }
       const unsure = restsOf(thought).filter((rest) => !sure.has(textOf(rest)));
       if (unsure.length === 0) {
-        if (selected === undefined) stopLooking(key);
-        if (thought.state === 'planned') remember(key, run, thought.plan.release);
+        if (selected === undefined) stopLooking(key, memory);
+        if (thought.state === 'planned') remember(memory, run, thought.plan.release);
         return { ...observed, thought };
       }
       const refs = unsure.map((rest) => ({ rest, ref: liveRef(rest, run.metadata.namespace) }));
@@ -240,27 +247,19 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     throw new InvariantError(`the state of run "${key}" keeps changing`);
   }
 
-  /** A run of the same name may have been there before. */
-  function broughtBy(key: string, { metadata: { uid } }: HubRun): Set<string> | undefined {
-    const known = brought.get(key);
-    return known?.uid === uid ? known?.bindings : undefined;
-  }
-
-  /** They have the revision, and their members are told now. */
-  function remember(key: string, run: HubRun, released: readonly string[]): void {
-    if (released.length === 0) return;
-    const bindings = new Set([...(broughtBy(key, run) ?? []), ...released]);
-    brought.set(key, { uid: run.metadata.uid, bindings });
-  }
-
   const liveRef = ({ of, name }: Rest, namespace: string | undefined): WholeRef => ({
     ...wholeRef(of === 'member' ? memberClusters.resource : family[of], name, namespace),
     live: true,
   });
 
   /** Requests that are not seen yet would be left behind without their run. */
-  function observeEnd(see: See, key: string, run: HubRun, status: StagedUpdateRunStatus | undefined): Seen | Need {
+  function observeEnd(
+    see: See,
+    key: string,
+    { run, status, memory }: { readonly run: HubRun } & Pick<Given, 'status' | 'memory'>,
+  ): Seen | Need {
     const observed = seeAt(see, key, run, {
+      memory,
       status,
       sure: new Map(),
       selected: undefined,
@@ -289,24 +288,28 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     eventSource: family.runEventSource,
     watches: watchesOf(family),
 
-    begin(wake, signal) {
+    memory: newMemory,
+    forget: stopLooking,
+
+    begin(wake, signal, memories) {
       plan.onWiden((reader) => {
-        if (reader.startsWith(prefix) && lookers.has(reader.slice(prefix.length))) wake(reader.slice(prefix.length));
+        const key = reader.slice(prefix.length);
+        if (reader.startsWith(prefix) && memories.get(key)?.looks === true) wake(key);
       });
       const stop = catalogue.subscribe(() => {
-        for (const key of lookers) wake(key);
+        for (const [key, { looks }] of memories) if (looks) wake(key);
       });
       signal.addEventListener('abort', stop, { once: true });
     },
 
-    observe(see, key) {
+    observe(see, key, memory) {
       const { name, namespace } = partsOf(key);
       const run = see.get(family.runs, name, namespace);
       if (run === undefined) {
-        forget(key);
+        metrics.forget(partsOf(key));
         return undefined;
       }
-      if (isSettled(run, active.has(key) ? undefined : see.by(family.approvalRequests, 'run', key))) {
+      if (isSettled(run, memory.isActive ? undefined : see.by(family.approvalRequests, 'run', key))) {
         metrics.looked(run, undefined, () => Number.NaN, see.now);
         return undefined;
       }
@@ -315,18 +318,20 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       if (whole === undefined) return { need: [ref] };
       const status = (whole as StagedUpdateRun | null)?.status;
       if (run.metadata.deletionTimestamp !== undefined) {
-        forget(key);
-        return observeEnd(see, key, run, status);
+        stopLooking(key, memory);
+        metrics.forget(partsOf(key));
+        Object.assign(memory, newMemory());
+        return observeEnd(see, key, { run, status, memory });
       }
       const askedAt = (request: string) =>
         Date.parse(see.get(family.approvalRequests, request, namespace)?.metadata.creationTimestamp ?? '');
       metrics.looked(run, status, askedAt, see.now);
-      if (!isOver(run)) active.add(key);
-      else if (active.delete(key)) {
-        pace.forget(key);
-        brought.delete(key);
+      if (isOver(run) && memory.isActive) {
+        memory.statusWrites = newThrottle();
+        memory.brought = undefined;
       }
-      return consider(see, key, run, status);
+      memory.isActive = !isOver(run);
+      return consider(see, key, { run, status, memory });
     },
 
     decide,
@@ -338,7 +343,18 @@ function wholeRef(resource: Resource, name: string, namespace: string | undefine
   return { on: 'hub', resource, group: resource.group, kind: resource.kind, ...within, name };
 }
 
+function broughtBy({ brought }: Memory, { metadata: { uid } }: HubRun): ReadonlySet<string> | undefined {
+  return brought?.uid === uid ? brought?.bindings : undefined;
+}
+
+/** They have the revision, and their members are ordered to apply it now. */
+function remember(memory: Memory, run: HubRun, released: readonly string[]): void {
+  if (released.length === 0) return;
+  memory.brought = { uid: run.metadata.uid, bindings: new Set([...(broughtBy(memory, run) ?? []), ...released]) };
+}
+
 interface Given {
+  readonly memory: Memory;
   readonly status: StagedUpdateRunStatus | undefined;
   readonly sure: Sure;
   readonly selected: Selected | undefined;
@@ -361,7 +377,7 @@ function isSettled(run: HubRun, requests: readonly HubApprovalRequest[] | undefi
 const ownKey = ({ metadata }: Projected): string => keyOf(metadata.namespace, metadata.name ?? '');
 
 // biome-ignore lint/suspicious/noExplicitAny: rules over different projections stand in one list; each is typed where it is written.
-function watchesOf(family: PlacementFamily): Controller<any>['watches'] {
+function watchesOf(family: PlacementFamily): Controller<any, any>['watches'] {
   const runsOn = (see: See, placement: string, fits: (run: HubRun) => boolean = () => true): readonly string[] =>
     see
       .by(family.runs, 'placement', placement)

@@ -1,6 +1,6 @@
 // A thought about a run, cast into writes. Guarantees: bindings are written before the run says so, and only after the run was seen to be still as
 // it was when this was decided; whatever prefix of the steps is carried out, the next pass takes it up from what it sees; the status is written
-// only when it says something else, and no more often than pace.ts lets.
+// only when it says something else, and no more often than status-rule.ts lets.
 import type { Hold } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { finalizers } from '../../api/names.ts';
@@ -18,8 +18,8 @@ import { troubleInAnnotations } from './annotations.ts';
 import { answers, approverOf, askFor, nextWordAt } from './approvals.ts';
 import { newsIn } from './news.ts';
 import type { Observed } from './observed.ts';
-import { isTurn } from './pace.ts';
 import { recordedOrders } from './recorded-orders.ts';
+import { isTurn } from './status-rule.ts';
 import type { Targets } from './targets.ts';
 import { type Evaluation, think } from './think.ts';
 

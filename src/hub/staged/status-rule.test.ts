@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
-import { createRunPace, isTurn } from './pace.ts';
+import { dueAt, newThrottle, sawDone, type Throttle } from '../../runtime/due.ts';
 import { NOW } from './run.testing.ts';
+import { isTurn, PROGRESS_WRITES, TURN_WRITES } from './status-rule.ts';
 
 const said = (type: string, status: 'True' | 'False', reason = 'r', message = '') => ({
   type,
@@ -12,7 +13,12 @@ const said = (type: string, status: 'True' | 'False', reason = 'r', message = ''
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 
-describe('the pace of a run', () => {
+function dueOf(writes: Throttle, status: StagedUpdateRunStatus | undefined, now: number) {
+  sawDone(writes, PROGRESS_WRITES, status, now);
+  return { progress: dueAt(writes, PROGRESS_WRITES, now), turn: dueAt(writes, TURN_WRITES, now) };
+}
+
+describe('how often the status of a run is written', () => {
   const started = [said('Started', 'True')];
   const base: StagedUpdateRunStatus = {
     conditions: [said('Progressing', 'True', 'UpdateRunProgressing', 'a is under way')],
@@ -57,33 +63,31 @@ describe('the pace of a run', () => {
     expect(isTurn(before, after)).toBe(is);
   });
 
-  test('gathers progress for 100 ms, and lets turns through', () => {
-    const pace = createRunPace();
-    expect(pace.seen('r', undefined, NOW)).toEqual({ progress: NOW, turn: NOW });
-    expect(pace.seen('r', base, NOW + 10)).toEqual({ progress: NOW + 110, turn: NOW + 10 });
-    expect(pace.seen('r', base, NOW + 60)).toEqual({ progress: NOW + 110, turn: NOW + 60 });
+  test('coalesces progress for 100 ms, and lets turns through', () => {
+    const writes = newThrottle();
+    expect(dueOf(writes, undefined, NOW)).toEqual({ progress: NOW, turn: NOW });
+    expect(dueOf(writes, base, NOW + 10)).toEqual({ progress: NOW + 110, turn: NOW + 10 });
+    expect(dueOf(writes, base, NOW + 60)).toEqual({ progress: NOW + 110, turn: NOW + 60 });
     // A clock that was set back.
-    expect(pace.seen('r', base, NOW - 5000)).toEqual({ progress: NOW - 4900, turn: NOW - 5000 });
-    pace.forget('r');
-    expect(pace.size).toBe(0);
+    expect(dueOf(writes, base, NOW - 5000)).toEqual({ progress: NOW - 4900, turn: NOW - 5000 });
   });
 
   test('is never more than ten writes within a second, and nothing waits longer than one', () => {
     const anyWish = fc.record({ afterMs: fc.integer({ min: 0, max: 150 }), isTurn: fc.boolean() });
     fc.assert(
       fc.property(fc.array(anyWish, { maxLength: 80 }), (wishes) => {
-        const pace = createRunPace();
+        const written = newThrottle();
         const writes: number[] = [];
         let now = NOW;
         for (const [at, wish] of wishes.entries()) {
           now += wish.afterMs;
           const status: StagedUpdateRunStatus = { resourceSnapshotIndexUsed: String(writes.length) };
-          const due = pace.seen('r', status, now)[wish.isTurn ? 'turn' : 'progress'];
+          const due = dueOf(written, status, now)[wish.isTurn ? 'turn' : 'progress'];
           expect(due - now).toBeLessThanOrEqual(1000);
           if (!wish.isTurn) expect(due - (writes.at(-1) ?? 0)).toBeGreaterThanOrEqual(Math.min(100, now));
           now = Math.max(now, due);
-          pace.seen('r', status, now);
-          pace.seen('r', { resourceSnapshotIndexUsed: String(writes.push(now)) }, now);
+          dueOf(written, status, now);
+          dueOf(written, { resourceSnapshotIndexUsed: String(writes.push(now)) }, now);
           expect(at).toBeLessThan(wishes.length);
         }
         for (const [at, time] of writes.entries())
