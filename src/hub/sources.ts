@@ -14,6 +14,7 @@ import {
 } from '../api/resources.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Source } from '../runtime/controller.ts';
+import { heartbeatOf } from './members/leaving-member.ts';
 import { only } from './only.ts';
 
 /** Small kinds stay whole, but for the record of who wrote what. */
@@ -26,6 +27,7 @@ export const memberClusters: Source<MemberCluster> = {
   on: 'hub',
   resource: memberCluster,
   project: lean,
+  stamp: heartbeatOf,
 };
 
 export const internalMemberClusters: Source<InternalMemberCluster> = {

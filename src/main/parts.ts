@@ -61,7 +61,7 @@ function hubControllers(
 ): Controllers {
   const { mayWrite: _, metrics, isRemote, placements, runs, evictionsSince, git, ...settings } = options;
   return [
-    membership(settings, undefined, metrics === undefined ? noMemberMetrics : memberMetrics(metrics)),
+    membership(settings, metrics === undefined ? noMemberMetrics : memberMetrics(metrics)),
     groupController(),
     profileController(),
     // On another's server nothing of ours looks at what is written.

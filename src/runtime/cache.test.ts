@@ -511,3 +511,30 @@ describe.each([
     );
   });
 });
+
+test('since when an item has its stamp is counted by our own clock', () => {
+  let now = 1000;
+  const stamp = (item: KubeObject) => (item['data'] as { readonly text: string }).text;
+  const cache = createCache({ ...source, stamp }, { now: () => now });
+  let revision = 1;
+  const seen = (at: number, more: Like) => {
+    now = at;
+    cache.watched('MODIFIED', object('a', ++revision, more));
+    return cache.since('a');
+  };
+  expect(cache.since('a')).toBeUndefined();
+  expect(seen(1000, { text: '12:00' })).toBe(1000);
+  expect(seen(2000, { text: '12:00', labels: { other: 'change' } })).toBe(1000);
+  expect(seen(3000, { text: '12:01' })).toBe(3000);
+  // An earlier stamp, too: the clock of its writer was set back.
+  expect(seen(4000, { text: '11:00' })).toBe(4000);
+  // Another object of the same name.
+  expect(seen(5000, { text: '11:00', uid: 'other' })).toBe(5000);
+  // Our own clock was set back.
+  now = 100;
+  expect(cache.since('a')).toBe(100);
+  now = 6000;
+  expect(cache.since('a')).toBe(100);
+  cache.watched('DELETED', object('a', ++revision, { uid: 'other' }));
+  expect(cache.since('a')).toBeUndefined();
+});

@@ -6,6 +6,7 @@
 //   from a time the watch has already shown brings nothing new);
 // - an object that a complete list lacks is gone.
 import type { KubeObject } from '../api/object.ts';
+import type { Clock } from '../base/clock.ts';
 import { InvariantError } from '../base/errors.ts';
 import { deepEqual } from '../base/json.ts';
 import type { Projected, Source } from './controller.ts';
@@ -31,6 +32,12 @@ interface Tombstone {
   readonly isDead: boolean;
 }
 
+interface Stamped {
+  readonly uid: string | undefined;
+  readonly stamp: string | undefined;
+  at: number;
+}
+
 export interface Listing<T> {
   page(objects: readonly KubeObject[], revision: string): readonly Change<T>[];
   /** The list is complete. */
@@ -47,6 +54,8 @@ export interface Cache<T extends Projected> {
   get(key: string): T | undefined;
   all(namespace?: string): readonly T[];
   by(index: string, value: string): readonly T[];
+  /** Since when the item has had its stamp. */
+  since(key: string): number | undefined;
   keys(): readonly string[];
   list(): Listing<T>;
   /** An event of the watch. */
@@ -72,7 +81,7 @@ export function partsOf(key: string): { readonly name: string; readonly namespac
 
 const revisionOf = (item: Projected): string => item.metadata.resourceVersion ?? '';
 
-export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
+export function createCache<T extends Projected>(source: Source<T>, clock?: Pick<Clock, 'now'>): Cache<T> {
   const selection = selectionOf(source);
   const items = new Map<string, T>();
   const itemAt = (key: string) => items.get(key) as T;
@@ -83,6 +92,7 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
     valuesOf,
     buckets: new Map<string, SortedKeys<T>>(),
   }));
+  const stamped = new Map<string, Stamped>();
   let revision = '';
   /** The newest thing ever seen, from whatever side. A list that is older than this tells of a server that went back. */
   let newest = '';
@@ -101,6 +111,7 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
     const item = project(object, isAnew ? undefined : old);
     tombstones.delete(key);
     items.set(key, item);
+    if (source.stamp !== undefined && clock !== undefined) note(key, item, source.stamp(item), clock.now());
     if (old === undefined) order.add(key);
     else order.changed();
     for (const index of indexes) reindex(index, key, old, item);
@@ -112,10 +123,17 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
     };
   }
 
+  function note(key: string, { metadata: { uid } }: T, stamp: string | undefined, now: number): void {
+    const last = stamped.get(key);
+    // Any other stamp counts, an earlier one, too: the clock of its writer may have been set back.
+    if (last?.uid !== uid || last?.stamp !== stamp) stamped.set(key, { uid, stamp, at: now });
+  }
+
   function drop(key: string): Change<T> | undefined {
     const old = items.get(key);
     if (old === undefined) return undefined;
     items.delete(key);
+    stamped.delete(key);
     order.delete(key);
     for (const index of indexes) reindex(index, key, old, undefined);
     return { key, old, isSame: false };
@@ -186,6 +204,13 @@ export function createCache<T extends Projected>(source: Source<T>): Cache<T> {
       const index = indexes.find((each) => each.name === name);
       if (index === undefined) throw new InvariantError(`${source.resource.plural} are not indexed by "${name}"`);
       return index.buckets.get(value)?.items() ?? [];
+    },
+    since(key) {
+      const found = stamped.get(key);
+      if (found === undefined || clock === undefined) return undefined;
+      // If the clock was set back, the count restarts instead of lasting for hours.
+      found.at = Math.min(found.at, clock.now());
+      return found.at;
     },
     keys: () => order.keys(),
 

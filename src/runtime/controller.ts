@@ -33,6 +33,8 @@ export interface Source<T extends Projected = Projected> {
    */
   project?(object: KubeObject, old?: T): T;
   readonly indexes?: Readonly<Record<string, (item: T) => readonly string[]>>;
+  /** A heartbeat: the runtime notes by its own clock since when it has been what it is (`see.since`). */
+  stamp?(item: T): string | undefined;
 }
 
 export interface Projected {
@@ -50,6 +52,8 @@ export interface See {
   by<T extends Projected>(source: Source<T>, index: string, value: string): readonly T[];
   /** How often this server has come back after it had given no answer for a while: what failed before that may succeed now. */
   returns?(on: ServerName): number;
+  /** Of a source with stamps: since when this item has had its stamp, by our own clock. A restarted program counts from its first list. */
+  since?<T extends Projected>(source: Source<T>, name: string, namespace?: string): number | undefined;
   /** Whether the first list of a source has come in. Only optional ones can be without. */
   isListed?<T extends Projected>(source: Source<T>): boolean;
   /** A whole object that an earlier pass asked for with Need; undefined = not fetched (ask), null = known to be absent. */

@@ -74,7 +74,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
   const byCollection = new Map<string, Feed[]>();
 
   function add(source: Source, close?: () => void): Feed {
-    const cache = createCache(source) as Cache<Projected>;
+    const cache = createCache(source, deps.clock) as Cache<Projected>;
     const feed: Feed = { source, name: nameOf(source), cache, isSynced: false, ...(close ? { close } : {}) };
     const text = collectionText(source.on, source.resource);
     all.push(feed);

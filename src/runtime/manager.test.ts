@@ -180,6 +180,76 @@ describe('a manager', () => {
     expect(passes).toEqual(['a']);
   });
 
+  test('keeps what a controller remembers of a key for as long as the key is its own', async () => {
+    await using cluster = await aCluster();
+    const dropped: string[] = [];
+    const noted: string[] = [];
+    const woken: string[] = [];
+    interface Memory {
+      reconciles: number;
+      decisions: number;
+      likesNews: boolean;
+    }
+    let all: ReadonlyMap<string, Memory> = new Map();
+    const controller: Controller<KubeObject, Memory> = {
+      name: 'remembers',
+      eventSource: 'remembers',
+      watches: [
+        {
+          source: maps,
+          toKeys: ({ metadata }) => [metadata.name ?? ''],
+          note: (memory, map) => void noted.push(`${map.metadata.name} ${memory.reconciles}`),
+        },
+        {
+          source: maps,
+          toKeys: () => ['a', 'b', 'never'],
+          onlyIf: ({ likesNews }) => likesNews,
+          note: (_memory, map) => void woken.push(map.metadata.name ?? ''),
+        },
+      ],
+      memory: () => ({ reconciles: 0, decisions: 0, likesNews: false }),
+      forget: (key, { reconciles }) => void dropped.push(`${key} ${reconciles}`),
+      begin(_wake, _signal, memories) {
+        all = memories;
+      },
+      observe(see, key, memory) {
+        memory.reconciles++;
+        return see.get(maps, key);
+      },
+      decide(_map, memory) {
+        memory.decisions++;
+        return idle('fine');
+      },
+    };
+    await aMap(cluster, 'a');
+    const { manager } = await managing(cluster, [controller]);
+    await aMap(cluster, 'b');
+    await turns(5);
+    await touch(cluster, 'a', { data: { x: '1' } });
+    await turns(5);
+    expect([...all]).toEqual([
+      ['a', { reconciles: 2, decisions: 2, likesNews: false }],
+      ['b', { reconciles: 1, decisions: 1, likesNews: false }],
+    ]);
+    expect({ noted, woken, dropped }).toEqual({ noted: ['a 1'], woken: [], dropped: [] });
+    expect(manager.state().controllers[0]?.memories).toBe(2);
+
+    (all.get('b') as Memory).likesNews = true;
+    await touch(cluster, 'a', { data: { x: '2' } });
+    await turns(5);
+    expect(woken).toEqual(['a']);
+    expect(all.get('b')?.reconciles).toBe(2);
+
+    await cluster.call({ verb: 'delete', at: cluster.at('configmaps', 'default', 'b') });
+    await turns(5);
+    expect(dropped).toEqual(['b 3']);
+    expect([...all.keys()]).toEqual(['a']);
+    await aMap(cluster, 'b');
+    await turns(5);
+    expect(all.get('b')).toEqual({ reconciles: 1, decisions: 1, likesNews: false });
+    expect(manager.state().controllers[0]?.memories).toBe(2);
+  });
+
   test('has one watch per source, however many read it', async () => {
     await using cluster = await aCluster();
     const { controller } = told(() => idle('fine'));

@@ -32,6 +32,8 @@ export function createSee(
     by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
       feedOf(source).cache.by(index, value) as readonly T[],
     returns,
+    since: (source, name, namespace) =>
+      feedOf(source).cache.since(keyOf(source.resource.namespaced ? (namespace ?? source.namespace) : undefined, name)),
     isListed: (source) => feedOf(source).isSynced,
     amiss(source) {
       const feed = feeds.opened(source as Source);

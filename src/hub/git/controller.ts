@@ -54,19 +54,23 @@ const SUMMARY_MS = 250;
 const MAX_PARSED = 20_000;
 const MAX_OUTPUTS = 2_000;
 
-export function gitRepoController(options: GitOptions): Controller<Observed> {
+interface Memory {
+  /** It is not being deleted. */
+  isLiving: boolean;
+  /** Its content depends on the clusters there are. */
+  usesClusters: boolean;
+}
+
+export function gitRepoController(options: GitOptions): Controller<Observed, Memory> {
   const { client, clock, random, catalogue, rendered, breathe = async () => {} } = options;
   const following = createFollowing({ client, clock, random });
   const propagation = createPropagation(options.propagation);
   const parsed: ParsedFiles = createLru(MAX_PARSED);
   const outputs: Outputs = createLru(MAX_OUTPUTS);
-  /** GitRepos whose content depends on the clusters there are. */
-  const usingClusters = new Set<string>();
-  const known = new Set<string>();
   /** Counts changes of the kinds that the hub serves: they decide which objects are namespaced. */
   let kinds = 0;
 
-  function wantedOf(see: See, key: string, repo: HubGitRepo, source: GitSource) {
+  function wantedOf(see: See, repo: HubGitRepo, source: GitSource, memory: Memory) {
     const { spec, metadata } = repo;
     const { paths = [], targetNamespace = '', forceSyncGeneration = 0, targets } = spec;
     const isSystem = metadata.namespace === SYSTEM_NAMESPACE;
@@ -75,7 +79,7 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
       source,
       intervalMs: intervalOf(spec),
       force: String(forceSyncGeneration),
-      options: canonicalJson([paths, targetNamespace, kinds, ...(usingClusters.has(key) ? [digestOf(fleet)] : [])]),
+      options: canonicalJson([paths, targetNamespace, kinds, ...(memory.usesClusters ? [digestOf(fleet)] : [])]),
       read: (files: Parameters<typeof render>[0]['files'], readAgain: ReadAgain) =>
         render({
           repo: metadata.name ?? '',
@@ -95,7 +99,12 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
     };
   }
 
-  function followedBy(see: See, key: string, repo: HubGitRepo): (Followed & { readonly retryAt?: number }) | Need {
+  function followedBy(
+    see: See,
+    key: string,
+    repo: HubGitRepo,
+    memory: Memory,
+  ): (Followed & { readonly retryAt?: number }) | Need {
     const credentials = credentialsOf(see, repo);
     if (credentials !== undefined && 'need' in credentials) return credentials;
     if (credentials instanceof GitError) {
@@ -108,7 +117,7 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
         retryAt: see.now + (intervalOf(repo.spec) ?? DEFAULT_INTERVAL_MS),
       };
     }
-    return following.follow(key, wantedOf(see, key, repo, sourceOf(repo.spec, credentials)));
+    return following.follow(key, wantedOf(see, repo, sourceOf(repo.spec, credentials), memory));
   }
 
   /** What a placement reports counts for the commit that was read: until it has a revision of that and reports on it, its clusters are out of sync. */
@@ -131,14 +140,18 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
   }
 
   /** Contents become visible to placements here, before these are created: their first pass finds them. */
-  function publish(key: string, { repo, commit }: Followed): void {
+  function publish(key: string, { repo, commit }: Followed, memory: Memory): void {
     if (repo === undefined || commit === undefined) return;
-    if (repo.usesClusters) usingClusters.add(key);
-    else usingClusters.delete(key);
+    memory.usesClusters = repo.usesClusters === true;
     for (const { name, objects, variants } of repo.bundles)
       if (objects !== undefined)
         rendered.put(bundleKey(key, name), { commit, objects, ...(variants === undefined ? {} : { variants }) });
     if (repo.problems.length === 0) rendered.keepOnly(key, new Set(repo.bundles.map(({ name }) => name)));
+  }
+
+  function forget(key: string): void {
+    following.forget(key);
+    rendered.keepOnly(key, new Set());
   }
 
   return {
@@ -167,28 +180,32 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
       // Content may depend on the labels of clusters.
       {
         source: memberClusters,
-        toKeys: (member: MemberCluster, _see: See, old?: MemberCluster) =>
-          old !== undefined && deepEqual(member.metadata.labels, old.metadata.labels) ? [] : [...usingClusters],
+        toKeys: (member: MemberCluster, see: See, old?: MemberCluster) =>
+          old !== undefined && deepEqual(member.metadata.labels, old.metadata.labels)
+            ? []
+            : see.all(gitRepos).map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),
+        onlyIf: ({ usesClusters }) => usesClusters,
       },
     ],
-    begin(wake, signal) {
+    memory: () => ({ isLiving: false, usesClusters: false }),
+    forget,
+    begin(wake, signal, memories) {
       following.start(wake, signal);
       const stop = catalogue.subscribe(() => {
         kinds++;
-        for (const key of known) wake(key);
+        for (const [key, { isLiving }] of memories) if (isLiving) wake(key);
       });
       signal.addEventListener('abort', stop, { once: true });
     },
-    observe(see, key) {
+    observe(see, key, memory) {
       const { name, namespace } = partsOf(key);
       const repo = see.get(gitRepos, name, namespace);
-      if (repo === undefined || repo.metadata.deletionTimestamp !== undefined) {
-        following.forget(key);
-        rendered.keepOnly(key, new Set());
-        known.delete(key);
-        usingClusters.delete(key);
-      } else known.add(key);
       if (repo === undefined) return undefined;
+      memory.isLiving = repo.metadata.deletionTimestamp === undefined;
+      if (!memory.isLiving) {
+        forget(key);
+        memory.usesClusters = false;
+      }
       const family = familyOf(repo);
       const placements = see.by(family.placements, 'gitRepo', key);
       const common = {
@@ -200,10 +217,10 @@ export function gitRepoController(options: GitOptions): Controller<Observed> {
       };
       if (repo.metadata.deletionTimestamp !== undefined)
         return { ...common, named: [], followed: {}, targetsOf: () => policyOf([], []) };
-      const followed = followedBy(see, key, repo);
+      const followed = followedBy(see, key, repo, memory);
       if ('need' in followed) return followed;
       const { retryAt } = followed;
-      publish(key, followed);
+      publish(key, followed, memory);
       const groups = groupsIn(see);
       return {
         ...common,

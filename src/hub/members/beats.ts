@@ -1,36 +1,18 @@
-// When the hub saw the newest heartbeat of each member, by its own clock. Kept in memory on purpose: after a restart the count begins anew,
-// since nobody knows how long the hub itself was away.
-export interface Beats {
-  /** Notes what is there now; returns since when it has been there. */
-  seen(cluster: string, beat: { readonly uid: string; readonly stamp: string; readonly now: number }): number;
-  forget(cluster: string): void;
-  readonly size: number;
-}
-
-interface Noted {
+// When the hub saw the newest heartbeat of a member, by its own clock. In memory on purpose: after a restart the count starts again, because the hub
+// cannot know for how long it was away itself.
+export interface Beat {
   readonly uid: string;
   readonly stamp: string;
-  readonly at: number;
+  readonly seenAt: number;
 }
 
-export function createBeats(): Beats {
-  const noted = new Map<string, Noted>();
-  return {
-    seen(cluster, { uid, stamp, now }) {
-      const last = noted.get(cluster);
-      // Any other stamp is news, an earlier one, too: the member's clock may have been set back.
-      if (last !== undefined && last.uid === uid && last.stamp === stamp) {
-        // If the hub's own clock was set back, the count begins anew instead of lasting for hours.
-        if (last.at <= now) return last.at;
-      }
-      noted.set(cluster, { uid, stamp, at: now });
-      return now;
-    },
-    forget(cluster) {
-      noted.delete(cluster);
-    },
-    get size() {
-      return noted.size;
-    },
-  };
+/** What is there now; `last` if it was there before. */
+export function beatSeen(
+  last: Beat | undefined,
+  { uid, stamp, now }: { readonly uid: string; readonly stamp: string; readonly now: number },
+): Beat {
+  // Any other stamp is news, an earlier one, too: the member's clock may have been set back.
+  const isSame = last !== undefined && last.uid === uid && last.stamp === stamp;
+  // If the hub's own clock was set back, the count restarts instead of lasting for hours.
+  return isSame && last.seenAt <= now ? last : { uid, stamp, seenAt: now };
 }

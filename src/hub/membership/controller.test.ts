@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Projected, See, Source } from '../../runtime/controller.ts';
-import { createBeats } from '../members/beats.ts';
 import { internalMemberClusters, memberClusters } from '../sources.ts';
 import { membership } from './controller.ts';
 import { aCluster, anAgent, anInternal, leavingSince, NOW } from './member.testing.ts';
@@ -24,8 +23,9 @@ describe('membership sees', () => {
 
   test('since when a heartbeat has been there, by its own clock', () => {
     const { observe } = membership();
-    expect(observe(seeing(there, NOW), 'east')).toMatchObject({ beatSeenAt: NOW });
-    expect(observe(seeing(there, NOW + 5000), 'east')).toMatchObject({ beatSeenAt: NOW });
+    const memory = { beat: undefined };
+    expect(observe(seeing(there, NOW), 'east', memory)).toMatchObject({ beatSeenAt: NOW });
+    expect(observe(seeing(there, NOW + 5000), 'east', memory)).toMatchObject({ beatSeenAt: NOW });
   });
 
   test('what the server has, where its own view is older than what was told already', () => {
@@ -34,10 +34,14 @@ describe('membership sees', () => {
     });
     const behind = new Map<unknown, Projected>([...there, [memberClusters, told]]);
     const { observe } = membership();
+    const memory = { beat: undefined };
     const asking = (wasAsked: boolean): See => ({ ...seeing(behind, NOW), wasAsked: () => wasAsked });
     const part = { namespace: 'fleet-member-east', name: 'east' };
-    expect(observe(asking(false), 'east')).toEqual({ need: [], ask: [{ source: internalMemberClusters, part }] });
-    expect(observe(asking(true), 'east')).toMatchObject({ internal });
+    expect(observe(asking(false), 'east', memory)).toEqual({
+      need: [],
+      ask: [{ source: internalMemberClusters, part }],
+    });
+    expect(observe(asking(true), 'east', memory)).toMatchObject({ internal });
   });
 
   test.each([
@@ -46,17 +50,14 @@ describe('membership sees', () => {
   ])('of a member that has left: $it', ({ reason, isWaiting }) => {
     const leaving = new Map<unknown, Projected>([[memberClusters, aCluster(leavingSince(1000))]]);
     const amiss = () => ({ reason, message: 'no' });
-    const found = membership().observe({ ...seeing(leaving, NOW), whole: () => null, amiss }, 'east');
+    const found = membership().observe({ ...seeing(leaving, NOW), whole: () => null, amiss }, 'east', {
+      beat: undefined,
+    });
     expect(found !== undefined && 'watch' in found).toBe(isWaiting);
   });
 
-  test('nothing of a member that is gone, and keeps nothing of it', () => {
-    const beats = createBeats();
-    const { observe } = membership({}, beats);
-    observe(seeing(there, NOW), 'east');
-    expect(beats.size).toBe(1);
-    expect(observe(seeing(new Map(), NOW), 'east')).toBeUndefined();
-    expect(beats.size).toBe(0);
+  test('nothing of a member that does not exist', () => {
+    expect(membership().observe(seeing(new Map(), NOW), 'east', { beat: undefined })).toBeUndefined();
   });
 
   test('what happens in the place of each member, and nowhere else', () => {

@@ -6,7 +6,7 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import { clusterOfNamespace, labels, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import type { Controller, Projected, See, WholeRef } from '../../runtime/controller.ts';
-import { type Beats, createBeats } from '../members/beats.ts';
+import { type Beat, beatSeen } from '../members/beats.ts';
 import { clusterProfiles } from '../profiles/sources.ts';
 import {
   internalMemberClusters,
@@ -53,11 +53,14 @@ const identitiesOf = (see: See, cluster: string): readonly Identity[] =>
       .map((item) => ({ source, item })),
   );
 
+interface Memory {
+  beat: Beat | undefined;
+}
+
 export function membership(
   settings: Partial<Settings> = {},
-  beats: Beats = createBeats(),
   metrics: MemberMetrics = noMemberMetrics,
-): Controller<Observed> {
+): Controller<Observed, Memory> {
   const all: Settings = { ...defaultSettings, ...settings };
   return {
     name: 'membership',
@@ -80,13 +83,12 @@ export function membership(
       { source: works, toKeys: () => [] },
     ],
 
-    observe(see, key) {
+    memory: () => ({ beat: undefined }),
+    forget: metrics.forget,
+
+    observe(see, key, memory) {
       const cluster = see.get(memberClusters, key);
-      if (cluster === undefined) {
-        beats.forget(key);
-        metrics.forget(key);
-        return undefined;
-      }
+      if (cluster === undefined) return undefined;
       const place = memberNamespace(key);
       const internal = see.get(internalMemberClusters, key, place);
       if (isBehind(internal, cluster)) {
@@ -125,8 +127,9 @@ export function membership(
       const stamp = memberAgentOf(
         agentsOf({ cluster, ...(internal === undefined ? {} : { internal }) }),
       )?.lastReceivedHeartbeat;
-      const beatSeenAt =
-        stamp === undefined ? undefined : beats.seen(key, { uid: cluster.metadata.uid ?? '', stamp, now: see.now });
+      const { uid = '' } = cluster.metadata;
+      if (stamp !== undefined) memory.beat = beatSeen(memory.beat, { uid, stamp, now: see.now });
+      const beatSeenAt = stamp === undefined ? undefined : memory.beat?.seenAt;
       metrics.looked(cluster, beatSeenAt);
       return {
         cluster,

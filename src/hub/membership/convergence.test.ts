@@ -12,7 +12,7 @@ import { applyMergePatch } from '../../apiserver/patch/merge-patch.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { deepEqual, type Json } from '../../base/json.ts';
 import type { Action, Projected, Source } from '../../runtime/controller.ts';
-import { createBeats } from '../members/beats.ts';
+import { type Beat, beatSeen } from '../members/beats.ts';
 import { internalMemberClusters, memberClusters, namespaces, roleBindings, roles } from '../sources.ts';
 import { works } from '../work-source.ts';
 import { defaultSettings } from './controller.ts';
@@ -31,7 +31,7 @@ class Model {
   now = NOW;
   revision = 10;
   readonly objects = new Map<string, KubeObject>();
-  beats = createBeats();
+  beat: Beat | undefined;
 
   key(resource: Pick<Resource, 'plural'>, name: string, namespace = ''): string {
     return `${resource.plural}/${namespace}/${name}`;
@@ -65,6 +65,8 @@ class Model {
     const role = this.see(roles, 'fleet-role-east', PLACE);
     const roleBinding = this.see(roleBindings, 'fleet-rolebinding-east', PLACE);
     const stamp = memberAgentOf(agentsOf({ cluster, ...(internal ? { internal } : {}) }))?.lastReceivedHeartbeat;
+    const { uid = '' } = cluster.metadata;
+    if (stamp !== undefined) this.beat = beatSeen(this.beat, { uid, stamp, now: this.now });
     return {
       cluster,
       ...(internal ? { internal } : {}),
@@ -72,9 +74,7 @@ class Model {
       ...(role ? { role } : {}),
       ...(roleBinding ? { roleBinding } : {}),
       works: this.all(works),
-      ...(stamp === undefined
-        ? {}
-        : { beatSeenAt: this.beats.seen('east', { uid: cluster.metadata.uid ?? '', stamp, now: this.now }) }),
+      ...(stamp === undefined ? {} : { beatSeenAt: (this.beat as Beat).seenAt }),
       now: this.now,
       settings: defaultSettings,
     };
@@ -225,7 +225,7 @@ const MOVES: Readonly<Record<string, Move>> = {
   'the hub dies after two actions, the last first': (model) => void model.pass(2, true),
   'the hub dies after three actions': (model) => void model.pass(3),
   'the hub restarts': (model) => {
-    model.beats = createBeats();
+    model.beat = undefined;
   },
   'the agent acts': (model) => model.agent(),
   housekeeping: (model) => model.housekeeping(),

@@ -18,10 +18,13 @@ const keyOfOverride = ({ metadata }: HubOverride): string => keyOf(metadata.name
 /** As many may be kept before it is asked which are in use. */
 const HISTORY_LIMIT = 10;
 
-export function overrideController(family: OverrideFamily): Controller<Observed> {
+interface Memory {
+  /** The refusal that was reported. After a restart it is reported once more. */
+  reported: string | undefined;
+}
+
+export function overrideController(family: OverrideFamily): Controller<Observed, Memory> {
   const { overrides, snapshots } = family;
-  /** Refusals that were reported, by override. In memory: after a restart they are reported once more. */
-  const reported = new Map<string, string>();
   return {
     name: `overrides/${overrides.resource.kind}`,
     eventSource: fieldManagers.override,
@@ -45,13 +48,12 @@ export function overrideController(family: OverrideFamily): Controller<Observed>
       ]),
     ],
 
-    observe(see, key) {
+    memory: () => ({ reported: undefined }),
+
+    observe(see, key, memory) {
       const { name, namespace } = partsOf(key);
       const override = see.get(overrides, name, namespace);
-      if (override === undefined) {
-        reported.delete(key);
-        return undefined;
-      }
+      if (override === undefined) return undefined;
       const isDeleting = override.metadata.deletionTimestamp !== undefined;
       // The cache may be stale: a snapshot that it does not know would stay behind, or its number be used twice.
       const part = { ...(namespace === undefined ? {} : { namespace }), labels: `${labels.parentOverride}=${name}` };
@@ -61,9 +63,8 @@ export function overrideController(family: OverrideFamily): Controller<Observed>
       const inUse = isDeleting || own.length <= HISTORY_LIMIT ? new Set<string>() : namesInUse(see);
       if (isNeed(inUse)) return inUse;
       const refusal = isDeleting ? undefined : refusalOf(override, see.all(overrides, namespace));
-      const isReported = refusal !== undefined && reported.get(key) === refusal;
-      if (refusal === undefined) reported.delete(key);
-      else reported.set(key, refusal);
+      const isReported = refusal !== undefined && memory.reported === refusal;
+      memory.reported = refusal;
       return {
         family,
         override,

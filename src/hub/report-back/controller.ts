@@ -26,9 +26,12 @@ const AT_A_TIME = 4;
 const RETRY_MS = 60_000;
 const MANAGER = 'flotilla-hub';
 
-export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue): Worker {
-  /** By Work and object: what was written last, so that an unchanged status costs no request. */
-  const written = new Map<string, Map<string, string>>();
+interface Memory {
+  /** By object: the hash of the status that was written last, so that an unchanged status costs no request. */
+  written: ReadonlyMap<string, string>;
+}
+
+export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue): Worker<Memory> {
   const keyOfWork = ({ metadata }: HubWork): string => keyOf(metadata.namespace, metadata.name ?? '');
   const worksOf = ({ metadata }: HubBinding, see: See): readonly HubWork[] =>
     see.by(works, 'binding', keyOf(metadata.namespace, metadata.name ?? ''));
@@ -55,12 +58,11 @@ export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue):
       { source: family.resourceSnapshots, toKeys: () => [] },
     ],
 
-    async work(see, key, hands) {
+    memory: () => ({ written: new Map() }),
+
+    async work(see, key, hands, memory) {
       const found = boundWork(see, key);
-      if (found === undefined) {
-        written.delete(key);
-        return undefined;
-      }
+      if (found === undefined) return undefined;
       const { placement, item, master } = found;
       const snapshots = see.by(family.resourceSnapshots, 'placement', keyOf(placement.metadata.namespace, found.name));
       const named = snapshots.find(({ metadata }) => metadata.name === master);
@@ -80,7 +82,7 @@ export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue):
         (whole as Work | null)?.status ?? { conditions: [] },
         parts.flatMap((part) => ((part as ResourceSnapshot | null)?.spec?.selectedResources ?? []) as KubeObject[]),
       );
-      const failures = await copyAll(hands, key, copies);
+      const failures = await copyAll(hands, memory, copies);
       const [first] = failures;
       if (first === undefined) return rest(`${copies.length} statuses of Work "${item.metadata.name}" are on the hub`);
       tell(hands, placement, failures.length === 1 ? first : `${first}; ${failures.length - 1} more cannot be written`);
@@ -109,14 +111,13 @@ export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue):
   }
 
   /** What could not be written. */
-  async function copyAll(hands: Hands, key: string, copies: readonly StatusCopy[]): Promise<readonly string[]> {
-    const before = written.get(key);
+  async function copyAll(hands: Hands, memory: Memory, copies: readonly StatusCopy[]): Promise<readonly string[]> {
     const after = new Map<string, string>();
     const failures = await mapLimit(copies, AT_A_TIME, async (copy): Promise<readonly string[]> => {
       const what = `${copy.apiVersion} ${refText(copy)}`;
       const hash = sha256(canonicalJson(copy.status));
       try {
-        if (before?.get(what) !== hash) await copyOne(hands, catalogue, copy);
+        if (memory.written.get(what) !== hash) await copyOne(hands, catalogue, copy);
         after.set(what, hash);
         return [];
       } catch (error) {
@@ -124,7 +125,7 @@ export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue):
         return [`cannot write the status of ${refText(copy)} on the hub: ${messageOf(error)}${remedyFor(error)}`];
       }
     });
-    written.set(key, after);
+    memory.written = after;
     return failures.flat();
   }
 

@@ -9,8 +9,7 @@ import { byRevision } from '../../runtime/revision.ts';
 import type { PlacementFamily } from '../families.ts';
 import { clusterGroups, groupsIn, type HubClusterGroup } from '../groups/sources.ts';
 import { groupsNamedIn, snapshotWithGroups, usesGroups } from '../groups/terms.ts';
-import { type Beats, createBeats } from '../members/beats.ts';
-import { goneFrom, heartbeatOf, isLeaving } from '../members/leaving-member.ts';
+import { goneFrom, isLeaving } from '../members/leaving-member.ts';
 import { missingMember } from '../members/missing-member.ts';
 import { notSupported } from '../orders/unsupported.ts';
 import {
@@ -26,32 +25,30 @@ import { admitted, concerns, keysOf, latestOf, newsOf } from './affected.ts';
 import { decideFor, isScheduled, isStranded, type Observed } from './decide.ts';
 import { successorName } from './names.ts';
 import { nameOf } from './plugin.ts';
-import { createSettled } from './settled.ts';
+import { type Memory, unsettling } from './settled.ts';
 
-export function schedulerController(
-  family: PlacementFamily,
-  settled = createSettled(),
-  beats = createBeats(),
-): Controller<Observed> {
+export function schedulerController(family: PlacementFamily): Controller<Observed, Memory> {
   const decide = decideFor(family);
   return {
     name: `scheduler/${family.placement.kind}`,
     eventSource: family.eventSource,
     watches: [
-      settled.told(placementRule(family), (a, b) => lifeOf(a) === lifeOf(b)),
-      settled.told(snapshotRule(family), isSamePolicy),
-      settled.told(bindingRule(family)),
-      settled.told(memberRule(family, beats), (a, b) => isLeaving(isOlder(a, b) ? b : a)),
-      settled.told(admissionRule(family)),
-      settled.told(groupRule(family)),
+      unsettling(placementRule(family), (a, b) => lifeOf(a) === lifeOf(b)),
+      unsettling(snapshotRule(family), isSamePolicy),
+      unsettling(bindingRule(family)),
+      unsettling(memberRule(family), (a, b) => isLeaving(isOlder(a, b) ? b : a)),
+      unsettling(admissionRule(family)),
+      unsettling(groupRule(family)),
     ],
 
-    observe(see, key) {
+    memory: () => ({ isSettled: false }),
+
+    observe(see, key, memory) {
       const { name, namespace } = partsOf(key);
       const placement = see.get(family.placements, name, namespace);
       const policies = see.by(family.policySnapshots, 'placement', key);
       const bindings = [...see.by(family.bindings, 'placement', key), ...unmarkedIn(see, family, policies)];
-      if (placement === undefined) settled.forget(key);
+      if (placement === undefined) memory.isSettled = false;
       if (placement === undefined && bindings.length === 0) return undefined;
       const unsure = [
         ...(placement === undefined && bindings.some(isStranded) ? missingPlacement(see, family, key) : []),
@@ -71,25 +68,23 @@ export function schedulerController(
         snapshots: latest.map((each) => snapshotWithGroups(each, groups ?? [])),
         bindings,
         members: see.all(memberClusters),
-        leaving: leavingIn(see, beats, bindings),
+        leaving: leavingIn(see, bindings),
         ...(unsupported === undefined ? {} : { notSupported: unsupported.what }),
         ...(lacksGroups ? { lacksGroups: true as const } : {}),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
-        isSettled: settled.has(key),
+        isSettled: memory.isSettled,
         now: see.now,
       };
     },
 
-    decide(observed) {
+    decide(observed, memory) {
       const decision = decide(observed);
       // Not before nothing is left to write: what fails on the way is decided anew, by a run.
-      if (decision.steps.length === 0 && isScheduled(observed)) settled.add(keyIn(observed));
+      if (decision.steps.length === 0 && isScheduled(observed)) memory.isSettled = true;
       return decision;
     },
   };
 }
-
-const keyIn = ({ placement }: Observed): string => keyOf(placement?.metadata.namespace, placement?.metadata.name ?? '');
 
 /** A status is written often and means nothing here, but that something is not built yet. */
 const placementRule = ({ placements }: PlacementFamily): WatchRule<HubPlacement> => ({
@@ -154,31 +149,23 @@ const meaning = ({ metadata, spec }: HubBinding): string =>
   ].join(' ');
 
 /** By cluster, of those that are being deleted and still have a binding: when each counts as gone. */
-function leavingIn(see: See, beats: Beats, bindings: readonly HubBinding[]): ReadonlyMap<string, number> {
+function leavingIn(see: See, bindings: readonly HubBinding[]): ReadonlyMap<string, number> {
   const leaving = new Map<string, number>();
   for (const { spec } of bindings.filter(isLive)) {
     const member = see.get(memberClusters, spec.targetCluster);
     if (member !== undefined && isLeaving(member))
-      leaving.set(spec.targetCluster, goneFrom(member, heard(see, beats, member)));
+      leaving.set(spec.targetCluster, goneFrom(member, see.since?.(memberClusters, spec.targetCluster) ?? see.now));
   }
   return leaving;
 }
 
-/** When the hub saw the newest heartbeat of a member. Every change of a member is noted, so that a restart is the only gap. */
-const heard = (see: See, beats: Beats, member: MemberCluster): number =>
-  beats.seen(nameOf(member), { uid: member.metadata.uid ?? '', stamp: heartbeatOf(member) ?? '', now: see.now });
-
-const memberRule = (family: PlacementFamily, beats: Beats): WatchRule<MemberCluster> => ({
+const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
   source: memberClusters,
   toKeys(member, see, old) {
     const cluster = nameOf(member);
     const latest = () => latestOf(see.all(family.policySnapshots));
     const current = see.get(memberClusters, cluster);
-    if (current === undefined) {
-      beats.forget(cluster);
-      return keysOf(latest());
-    }
-    heard(see, beats, current);
+    if (current === undefined) return keysOf(latest());
     // Of a change both sides are asked; one answer is enough.
     if (old !== undefined && isOlder(member, old)) return [];
     const having = new Set(liveOn(see, family, cluster).map(placementKeyOf));

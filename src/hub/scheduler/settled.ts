@@ -2,8 +2,8 @@
 // only the generation has moved then, and decisions do not follow that.
 // Differs from KubeFleet: there each new generation is a reason for a run, which moves what is on a cluster that is leaving, if not gone.
 //
-// A pass does not know what woke it, and one pass may be woken by several things. So what has happened is remembered by those who wake (the
-// watch rules), for each placement until a run has found nothing to do; who knows nothing, as after a start, makes a run.
+// A reconcile does not know what woke it, and several events may have. So the watch rules note for each placement that something has happened, until
+// a run has found nothing to do. Without that memory, as after a start, there is a run.
 import { finalizers } from '../../api/names.ts';
 import type { Projected, WatchRule } from '../../runtime/controller.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
@@ -12,32 +12,21 @@ import type { CycleInput } from './cycle.ts';
 import { nameOf } from './plugin.ts';
 import { scheduledCondition } from './report.ts';
 
-/** In memory; as large as there are placements. */
-export interface Settled {
-  has(key: string): boolean;
-  /** A run found nothing to do. */
-  add(key: string): void;
-  forget(key: string): void;
-  /** The same rule: whom it wakes, something has happened to, unless `isNone` says that no run looks at it. */
-  told<T extends Projected>(rule: WatchRule<T>, isNone?: (item: T, old: T) => boolean): WatchRule<T>;
+export interface Memory {
+  /** The last run found nothing to do, and nothing has happened since that a run looks at. */
+  isSettled: boolean;
 }
 
-export function createSettled(): Settled {
-  const keys = new Set<string>();
-  return {
-    has: (key) => keys.has(key),
-    add: (key) => void keys.add(key),
-    forget: (key) => void keys.delete(key),
-    told: (rule, isNone = () => false) => ({
-      ...rule,
-      toKeys(item, see, old) {
-        const woken = rule.toKeys(item, see, old);
-        if (old === undefined || !isNone(item, old)) for (const key of woken) keys.delete(key);
-        return woken;
-      },
-    }),
-  };
-}
+/** The same rule, which notes for each key that something has happened, unless `isNone` says that no run looks at it. */
+export const unsettling = <T extends Projected>(
+  rule: WatchRule<T>,
+  isNone: (item: T, old: T) => boolean = () => false,
+): WatchRule<T, Memory> => ({
+  ...rule,
+  note(memory, item, old) {
+    if (old === undefined || !isNone(item, old)) memory.isSettled = false;
+  },
+});
 
 export interface Standing {
   readonly placement: HubPlacement;

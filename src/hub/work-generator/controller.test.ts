@@ -58,7 +58,7 @@ function groupFor(binding: Projected, cached: KubeObject, live: KubeObject | nul
     wasAsked: () => true,
   } as unknown as See;
   for (let round = 0; round < 4; round++) {
-    const observed = workGenerator(family).observe(see, 'shop-c1');
+    const observed = workGenerator(family).observe(see, 'shop-c1', { orphanedSince: undefined });
     if (!isNeed(observed)) return (observed as Observed).group;
     for (const ref of observed.need ?? []) fetched.add(textOf(ref));
   }

@@ -39,9 +39,12 @@ import { type HubWork, works } from '../work-source.ts';
 import { decide, isCleanedUpWith, keepsTakenOver, type Observed } from './decide.ts';
 import { decideOrphans, isDue, type Orphaned } from './orphans.ts';
 
-export function workGenerator(family: PlacementFamily): Controller<Observed | Orphaned> {
-  /** Since when there are Works of a binding that is gone. In memory: after a restart they may stay for as long once more. */
-  const orphanedSince = new Map<string, number>();
+interface Memory {
+  /** Since when there are Works of a binding that does not exist. After a restart they may stay for as long once more. */
+  orphanedSince: number | undefined;
+}
+
+export function workGenerator(family: PlacementFamily): Controller<Observed | Orphaned, Memory> {
   const keyOfBinding = ({ metadata }: HubBinding) => keyOf(metadata.namespace, metadata.name ?? '');
   const isOurs = ({ metadata }: HubWork) =>
     (metadata.labels?.[labels.parentPlacementNamespace] !== undefined) === family.binding.namespaced;
@@ -122,11 +125,13 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       },
     ],
 
-    observe(see, key) {
+    memory: () => ({ orphanedSince: undefined }),
+
+    observe(see, key, memory) {
       const { name, namespace } = partsOf(key);
       const binding = see.get(family.bindings, name, namespace);
-      if (binding === undefined) return orphansOf(see, key);
-      orphanedSince.delete(key);
+      if (binding === undefined) return orphansOf(see, key, memory);
+      memory.orphanedSince = undefined;
       const found = worksOf(see, binding, key);
       const survivor = survivorOf(see, binding);
       if (isGoing(binding) && !found.some((each) => isCleanedUpWith(binding, each))) {
@@ -169,14 +174,11 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
   }
 
   /** That the binding is gone is not believed to a watch that may be behind. */
-  function orphansOf(see: See, key: string): Orphaned | Need | undefined {
+  function orphansOf(see: See, key: string, memory: Memory): Orphaned | Need | undefined {
     const orphans = see
       .by(works, 'binding', key)
       .filter((each) => isOurs(each) && isLeftBehind(each) && bindingsByName(each, see).length === 0);
-    if (orphans.length === 0) {
-      orphanedSince.delete(key);
-      return undefined;
-    }
+    if (orphans.length === 0) return undefined;
     const clusters = [
       ...new Set(orphans.flatMap(({ metadata }) => clusterOfNamespace(metadata.namespace ?? '') ?? [])),
     ];
@@ -186,8 +188,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     if (whole === undefined) return { need: [ref] };
     if (whole !== null) return undefined;
     // If the clock was set back, the count begins anew.
-    const since = Math.min(orphanedSince.get(key) ?? see.now, see.now);
-    orphanedSince.set(key, since);
+    const since = Math.min(memory.orphanedSince ?? see.now, see.now);
+    memory.orphanedSince = since;
     const isRemoving = isDue({ since, now: see.now });
     const member = isRemoving ? clusters.flatMap((cluster) => unsureMember(see, cluster)) : [];
     if (member.length > 0) return { need: member };

@@ -57,6 +57,7 @@ export interface ApplierOptions {
   readonly recheckMs?: number;
 }
 
+/** Of one Work. */
 interface Kept {
   readonly uid: string;
   readonly memory: Memory;
@@ -67,32 +68,30 @@ interface Kept {
   polls: number;
 }
 
+interface WorkMemory {
+  kept: Kept | undefined;
+  /** Kinds of some of its objects are not served. */
+  lacksKinds: boolean;
+  /** It waits until another Work of its binding has taken objects over. */
+  isHanding: boolean;
+}
+
 const POLLS = { firstMs: 5_000, maxMs: 900_000 };
 
-export function applierWorker(options: ApplierOptions): Worker {
+export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
   const { cluster, catalogue, random, sources = hubSources(options.cluster) } = options;
   const { deletionWaitMs = 300_000, recheckMs = 900_000 } = options;
   const namespace = memberNamespace(cluster);
   const collectionOf = collections();
-  const keptOf = new Map<string, Kept>();
-  const lackingKinds = new Set<string>();
-  /** Works that wait until another Work of their binding has taken objects over. */
-  const handing = new Set<string>();
   let wakeUp: (key: string) => void = () => {};
+  let wakeHanding = () => {};
 
   const nextRecheck = (now: number) => now + Math.ceil(recheckMs * (0.9 + random.next() / 5));
 
-  function keptFor(key: string, uid: string, now: number): Kept {
-    const known = keptOf.get(key);
-    if (known?.uid === uid) return known;
-    const fresh: Kept = { uid, memory: new Map(), recheckAt: nextRecheck(now), askedAt: -1, polls: 0 };
-    keptOf.set(key, fresh);
-    return fresh;
-  }
-
-  function forget(key: string): void {
-    keptOf.delete(key);
-    lackingKinds.delete(key);
+  function keptFor(memory: WorkMemory, uid: string, now: number): Kept {
+    if (memory.kept?.uid === uid) return memory.kept;
+    memory.kept = { uid, memory: new Map(), recheckAt: nextRecheck(now), askedAt: -1, polls: 0 };
+    return memory.kept;
   }
 
   /** Nobody stands behind it: its Work is gone from the hub, or it is a former record of a Work that has a new one. */
@@ -154,12 +153,9 @@ export function applierWorker(options: ApplierOptions): Worker {
     name,
   });
 
-  function wakeHanding(): void {
-    for (const each of handing) wakeUp(each);
-  }
-
-  async function apply(see: See, key: string, hands: Hands, whole: Work): Promise<Rest | Need> {
-    const kept = keptFor(key, whole.metadata.uid ?? '', see.now);
+  async function apply(see: See, hands: Hands, whole: Work, memory: WorkMemory): Promise<Rest | Need> {
+    const { name: key = '' } = whole.metadata;
+    const kept = keptFor(memory, whole.metadata.uid ?? '', see.now);
     const eyes = eyesOf(see, collectionOf);
     for (const { identifier, manifest } of ordersOf(whole.spec.workload?.manifests ?? [])) {
       const resource = resourceOf(catalogue, identifier);
@@ -195,14 +191,10 @@ export function applierWorker(options: ApplierOptions): Worker {
     });
     kept.askedAt = generation;
     if (isRecheck) kept.recheckAt = nextRecheck(see.now);
-    if (end.lacksKinds) lackingKinds.add(key);
-    else lackingKinds.delete(key);
+    memory.lacksKinds = end.lacksKinds === true;
     if (end.isOutrun) wakeUp(key);
-    if (end.isHandingOver) handing.add(key);
-    else {
-      handing.delete(key);
-      wakeHanding();
-    }
+    memory.isHanding = end.isHandingOver === true;
+    if (!end.isHandingOver) wakeHanding();
     // A kind that came to be served on the way is watched from now on.
     if (eyes.missing.length > 0) return { need: [], watch: eyes.missing };
     return { holds: [], wakeAt: wakeAt(kept, end, eyes.blind, see.now), because: told(end) };
@@ -236,22 +228,23 @@ export function applierWorker(options: ApplierOptions): Worker {
       rule<Troubled>({ source: unscheduledPods, toKeys: troubledWorks, optional: true }),
     ],
 
-    begin(wake, signal) {
+    memory: () => ({ kept: undefined, lacksKinds: false, isHanding: false }),
+    forget: () => wakeHanding(),
+
+    begin(wake, signal, memories) {
       wakeUp = wake;
+      wakeHanding = () => {
+        for (const [key, { isHanding }] of memories) if (isHanding) wake(key);
+      };
       const stop = catalogue.subscribe(() => {
-        for (const key of lackingKinds) wake(key);
+        for (const [key, { lacksKinds }] of memories) if (lacksKinds) wake(key);
       });
       signal.addEventListener('abort', stop, { once: true });
     },
 
-    async work(see, key, hands) {
+    async work(see, key, hands, memory) {
       const item = see.get(sources.works, key, namespace);
-      if (item === undefined) {
-        forget(key);
-        handing.delete(key);
-        wakeHanding();
-        return undefined;
-      }
+      if (item === undefined) return undefined;
       const internal = see.get(sources.internal, cluster, namespace);
       const isPurged = internal !== undefined && isPurging(internal);
       // The heartbeat lets go of the Works; what was placed stays, with its records.
@@ -261,8 +254,7 @@ export function applierWorker(options: ApplierOptions): Worker {
         // Nothing takes objects over from a Work when all of them go.
         const beside = isPurged ? {} : siblingsBefore(see, item);
         if (isNeed(beside)) return beside;
-        forget(key);
-        handing.add(key);
+        Object.assign(memory, { kept: undefined, lacksKinds: false, isHanding: true } satisfies WorkMemory);
         return endWork(hands, {
           ...beside,
           item,
@@ -279,7 +271,7 @@ export function applierWorker(options: ApplierOptions): Worker {
       const ref = wholeRef(key);
       const whole = see.whole(ref);
       if (whole === undefined) return { need: [ref] };
-      return whole === null ? undefined : apply(see, key, hands, whole as Work);
+      return whole === null ? undefined : apply(see, hands, whole as Work, memory);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Collector } from '../properties/collector.ts';
 import { busyPods, type HubSources, hubSources, memberNamespaces, nodes } from '../sources.ts';
 import { decide, type Observed } from './decide.ts';
 import { type Facts, hasOtherNamespaces } from './facts.ts';
-import { createNews } from './news.ts';
+import { newsSince } from './news.ts';
 import type { OwnServer } from './own-server.ts';
 import { createPulse, type Probe, type Pulse } from './pulse.ts';
 
@@ -29,14 +29,17 @@ export interface HeartbeatOptions {
   readonly sources?: HubSources;
 }
 
-export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
+interface Memory {
+  /** The InternalMemberCluster in which a beat of ours was seen: before that, any stamp may be one of a former life of this agent. */
+  answeredIn: string | undefined;
+  /** The newest of our stamps that was seen there. */
+  told: string | undefined;
+  newsSince: number | undefined;
+}
+
+export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memory> {
   const { cluster, clock, random, probe, reportNamespaces = true, sources = hubSources(options.cluster) } = options;
   let pulse: Pulse | undefined;
-  const news = createNews();
-  /** The InternalMemberCluster in which a beat of ours was seen: before that, any stamp may be one of a former life of this agent. */
-  let answeredIn: string | undefined;
-  /** The newest of our stamps that was seen there. */
-  let told: string | undefined;
 
   const facts = (see: See): Facts => ({
     ...(isListed(see, nodes) ? { nodes: see.all(nodes) } : {}),
@@ -84,7 +87,9 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
       });
     },
 
-    observe(see, key) {
+    memory: () => ({ answeredIn: undefined, told: undefined, newsSince: undefined }),
+
+    observe(see, key, memory) {
       const internal = see.get(sources.internal, key, memberNamespace(cluster));
       if (internal === undefined || key !== cluster) {
         pulse?.rest();
@@ -95,19 +100,19 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed> {
 
       const stamp = internal.status?.agentStatus?.find((each) => each.type === 'MemberAgent')?.lastReceivedHeartbeat;
       const isOwn = stamp !== undefined && pulse?.isOwn(stamp) === true;
-      if (isOwn) answeredIn = internal.metadata.uid;
-      if (isOwn && stamp === pulse?.beat?.stamp) told = stamp;
+      if (isOwn) memory.answeredIn = internal.metadata.uid;
+      if (isOwn && stamp === pulse?.beat?.stamp) memory.told = stamp;
       const known = facts(see);
-      const newsSince = news.since(see.now, () => hasOtherNamespaces(known, internal.status));
-      const rival = !isOwn && answeredIn === internal.metadata.uid ? stamp : undefined;
+      memory.newsSince = newsSince(memory.newsSince, see.now, () => hasOtherNamespaces(known, internal.status));
+      const rival = !isOwn && memory.answeredIn === internal.metadata.uid ? stamp : undefined;
       return {
         internal,
         works: see.all(sources.works),
-        ...(pulse?.beat === undefined ? {} : { beat: pulse.beat, isTold: pulse.beat.stamp === told }),
+        ...(pulse?.beat === undefined ? {} : { beat: pulse.beat, isTold: pulse.beat.stamp === memory.told }),
         ...(rival === undefined ? {} : { rival }),
         facts: known,
         ...(options.server === undefined ? {} : { server: options.server() }),
-        ...(newsSince === undefined ? {} : { newsSince }),
+        ...(memory.newsSince === undefined ? {} : { newsSince: memory.newsSince }),
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,
         sources,

@@ -1,30 +1,24 @@
 import { expect, test } from 'vitest';
-import { createNews, GATHERING_MS } from './news.ts';
+import { GATHERING_MS, newsSince } from './news.ts';
 
 const no = () => false;
 const yes = () => true;
 
-test('news has a beginning, and an end when it was told', () => {
-  const news = createNews();
-  expect(news.since(100, no)).toBeUndefined();
-  expect(news.since(200, yes)).toBe(200);
-  expect(news.since(200 + GATHERING_MS, yes)).toBe(200);
-  expect(news.since(300 + GATHERING_MS, no)).toBeUndefined();
-  expect(news.since(400 + GATHERING_MS, yes)).toBe(400 + GATHERING_MS);
+test('news has a beginning, and an end when it was reported', () => {
+  expect(newsSince(undefined, 100, no)).toBeUndefined();
+  expect(newsSince(undefined, 200, yes)).toBe(200);
+  expect(newsSince(200, 200 + GATHERING_MS, yes)).toBe(200);
+  expect(newsSince(200, 300 + GATHERING_MS, no)).toBeUndefined();
 });
 
-test('nobody looks again while it is gathered', () => {
-  const news = createNews();
-  news.since(200, yes);
+test('it is not asked again while news are coalesced', () => {
   const never = () => {
-    throw new Error('looked');
+    throw new Error('asked');
   };
-  expect(news.since(199 + GATHERING_MS, never)).toBe(200);
+  expect(newsSince(200, 199 + GATHERING_MS, never)).toBe(200);
 });
 
-test('a clock that is set back begins anew', () => {
-  const news = createNews();
-  news.since(9_000_000, yes);
-  expect(news.since(200, yes)).toBe(200);
-  expect(news.since(100, no)).toBeUndefined();
+test('a clock that is set back restarts the count', () => {
+  expect(newsSince(9_000_000, 200, yes)).toBe(200);
+  expect(newsSince(200, 100, no)).toBeUndefined();
 });
