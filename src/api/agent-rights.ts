@@ -54,7 +54,7 @@ export const agentBasicRules: readonly Rule[] = [
   EVENTS,
 ];
 
-/** What it may place, usually anything. Whoever gives it less is told of each object that it may not apply. */
+/** What the agent may place, usually anything. If its rights are smaller, it reports each object that it may not apply. */
 export const agentPlacingRules: readonly Rule[] = [
   { apiGroups: ['*'], resources: ['*'], verbs: [...READ, ...KEEP] },
   // Roles are placed as they are on the hub, whatever the agent itself may do.

@@ -1,5 +1,6 @@
-// Who approved, and that the hub took it. Guarantees: `status.approval` names whoever turned Approved to True, whatever a client writes there; what
-// the hub has said with ApprovalAccepted only the hub can say, change or take back, so that nobody opens a gate in its name.
+// Who approved, and that the hub accepted it. Guarantees: `status.approval` names the user that turned Approved to
+// True, whatever a client writes there;
+// only the hub can set, change or remove ApprovalAccepted, so that no client opens a gate in its name.
 import { kubeTime } from '../base/clock.ts';
 import { deepEqual } from '../base/json.ts';
 import type { ApprovalRequestSpec, ApprovalRequestStatus } from './approval-request.ts';
@@ -41,13 +42,13 @@ export function admitApproval({ verb, subresource, user, now, object, old }: Req
   return admitted(deepEqual(status, object.status ?? {}) ? object : { ...object, status });
 }
 
-/** A verdict that differs from the one that stands. */
+/** A verdict that differs from the recorded one. */
 function isForged(before: Conditions, after: Conditions): boolean {
   const verdict = conditionOf(after, ACCEPTED);
   return verdict !== undefined && !deepEqual(verdict, conditionOf(before, ACCEPTED));
 }
 
-/** A merge patch replaces the whole list of conditions, so whoever approves twice leaves the verdict out without meaning to. */
+/** A merge patch replaces the whole list of conditions, so a second approval drops the verdict without meaning to. */
 function withVerdict(before: Conditions, after: Conditions): Conditions {
   const verdict = conditionOf(before, ACCEPTED);
   return verdict === undefined || conditionOf(after, ACCEPTED) !== undefined ? after : [...after, verdict];
@@ -60,11 +61,11 @@ function approvalAfter(
   conditions: Conditions,
   present: Approval,
 ): Approval | undefined {
-  // The gate was opened by whoever approved first: what comes after does not change that.
+  // The gate was opened by the first approval: a later one does not change that.
   if (conditionOf(old?.conditions, ACCEPTED)?.status === 'True') return old?.approval;
   const [was, is] = [conditionOf(old?.conditions, 'Approved'), conditionOf(conditions, 'Approved')];
   if (is?.status !== 'True') return undefined;
-  // An approval of another generation did not count: whoever makes it count has approved.
+  // An approval of another generation did not count: the user that makes it count is the approver.
   const isAsBefore = was?.status === 'True' && was.observedGeneration === is.observedGeneration;
   return isAsBefore ? old?.approval : present;
 }

@@ -24,7 +24,7 @@ const status = s.object(
         'Set Approved to True, with the generation of this object as observedGeneration, to open the gate.',
       ),
     ),
-    // Additive: set by admission, so that nobody can approve in the name of another.
+    // Additive: set by admission, so that no user can approve in the name of another.
     approval: s.optional(
       s.object(
         {
@@ -83,7 +83,7 @@ export type ApprovalReason =
   | 'ApprovalRequestGenerationMismatch'
   /** Ours, with status False: a person has rejected it. */
   | 'ApprovalRequestRejected'
-  /** Ours, with status False: somebody else has made the request, or an earlier run of the same name. */
+  /** Ours, with status False: the request exists and belongs to another client, or to an earlier run of the same name. */
   | 'ApprovalRequestNotAskedFor';
 
 /** The message of an approval without one of its own. */

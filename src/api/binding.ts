@@ -14,7 +14,7 @@ const spec = s.object(
     state: s.oneOf(['Scheduled', 'Bound', 'Unscheduled'], {
       doc: 'Picked and waiting, being rolled out, or to be removed.',
     }),
-    // Differs from KubeFleet: there nobody keeps it from being changed, and then two bindings are of one cluster and none of the other.
+    // Differs from KubeFleet: there the field can be changed, and then two bindings are of one cluster and none of the other.
     targetCluster: s.string({
       doc: 'The MemberCluster. Immutable.',
       rules: [frozen('targetCluster', 'delete the binding, and the scheduler makes the one that is missing')],

@@ -7,12 +7,12 @@ export interface LiveCatalogue {
   /** Every kind that can be listed and watched, in the version that the server prefers; ordered by group, then plural. */
   readonly preferred: readonly Resource[];
   /**
-   * Group versions, as in `apiVersion`, that are served, but their API server does not answer and nobody knows which kinds they have: that
+   * Group versions, as in `apiVersion`, that are served, but their API server does not answer, so their kinds are unknown: that
    * byKind and preferred have none of them proves nothing. Absent = there are none.
    */
   readonly unknown?: readonly string[];
   /** Called after a change. Returns how to stop it. */
   subscribe(wake: () => void): () => void;
-  /** Asks the server anew, once for all who ask at the same time; when it rejects, what was known stays. */
+  /** Asks the server again, once for all concurrent callers; when it rejects, what was known stays. */
   refresh(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export const objectsInConfigMap = (object: KubeObject): Readonly<Record<string, 
     ]),
   );
 
-/** Somebody calls it an envelope; what it holds may be something else. */
+/** A user calls it an envelope; what it contains may be something else. */
 export const isMarkedConfigMap = ({ apiVersion, kind, metadata }: KubeObject): boolean =>
   kind === 'ConfigMap' && apiVersion === 'v1' && metadata.annotations?.[annotations.envelopeConfigMap] === 'true';
 

@@ -44,7 +44,7 @@ export type HoldCode =
   | 'UntrackedPeriod'
   | 'VariantPending';
 
-/** What keeps a placement as a whole from moving, until somebody does something about it. */
+/** What keeps a placement as a whole from progressing until a user changes something. */
 export const BLOCKING: readonly string[] = [
   'NotSupportedYet',
   'SelectionPending',
@@ -183,6 +183,6 @@ export function rivalSentence(on: string, isStopped: boolean): string {
 
 export function sentenceOf(hold: Hold): string {
   const on = refText(hold.on ?? hold.subject);
-  // What stands in a status may come from a newer hub, or from anybody who may write there.
+  // A status may come from a newer hub, or from any client with write access.
   return Object.hasOwn(SENTENCES, hold.code) ? SENTENCES[hold.code](hold.facts, on) : `blocked by ${on}: ${hold.code}`;
 }

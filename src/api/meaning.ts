@@ -1,4 +1,4 @@
-// What is accepted and may not mean what its author expects: whoever writes it gets a Warning that says what it means. Label keys that no
+// What is accepted and may not mean what its author expects: the author gets a Warning that says what it means. Label keys that no
 // label can have are refused: the schema of a CRD cannot check the keys of a map. Pure.
 import { qualifiedNameErrors } from '../base/names.ts';
 import type { AdmitRequest, Admitted, FieldCause } from './kind.ts';

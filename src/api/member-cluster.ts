@@ -101,7 +101,7 @@ const kind = defineKind({
 function admit({ verb, subresource, object, old }: AdmitRequest<MemberClusterSpec, MemberStatus>): Admitted {
   if (object === undefined || verb === 'delete' || subresource !== undefined) return admitted(object ?? old);
   const identity = object.spec?.identity;
-  // What was stored before stays changeable: a label or a finalizer must not fail for an identity that nobody touched.
+  // What was stored before can still be changed: a label or a finalizer must not fail for an identity that the change does not touch.
   if (identity === undefined || deepEqual(identity, old?.spec?.identity)) return admitted(object);
   const causes = identityCauses(identity);
   if (causes.length > 0) return { ok: false, causes };

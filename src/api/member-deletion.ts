@@ -17,7 +17,7 @@ const EXPORTS: Resource = {
 
 type Question = AdmitQuestion<MemberClusterSpec, MemberStatus>;
 
-/** Somebody who has begun to delete it, or who has said Skip, is not asked again. */
+/** A deletion that has begun, or that says Skip, is not checked again. */
 const isJudged = ({ verb, old }: Question): boolean =>
   verb === 'delete' &&
   old?.metadata.deletionTimestamp === undefined &&

@@ -78,7 +78,7 @@ export const annotations = {
   evictedBy: 'flotilla.dev/evicted-by',
   /** On the Lease of the hub: when a hub that carries out evictions started first. Earlier evictions are not carried out. */
   evictionsSince: 'flotilla.dev/evictions-since',
-  /** On a Work: uid and generation of the binding that ordered it, and when (epoch milliseconds), by whoever wrote it last. */
+  /** On a Work: uid and generation of the binding that ordered it, and when (epoch milliseconds), as of its last write. */
   orderedBy: 'flotilla.dev/ordered-by',
   /** On a resource snapshot: the commit that its content was first read from. */
   sourceCommit: 'flotilla.dev/source-commit',
@@ -192,7 +192,7 @@ export const approvalRequestName = (run: string, when: 'before' | 'after', stage
 export const DELETION_STAGE = `${FLEET}deleteStage`;
 export const TASK_TYPES = { before: 'beforeStage', after: 'afterStage' } as const;
 
-/** In the message of a failed run it marks an error that the user has to mend. */
+/** In the message of a failed run it marks an error that the user has to fix. */
 export const CLIENT_ERROR_MARKER = 'failed to process the request due to a client error';
 
 /** Lease names of KubeFleet's agents; holding them keeps both from acting at once. */

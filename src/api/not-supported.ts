@@ -1,4 +1,4 @@
-// What is accepted and stored, but not acted upon yet: the one list. Whoever writes such a thing is warned; a placement that uses it does
+// What is accepted and stored, but not acted upon yet: the one list. Its author gets a warning; a placement that uses it does
 // not move (hub/orders/unsupported.ts). A row goes when its behaviour is built.
 
 import { isEnvelopeConfigMap, isMarkedConfigMap } from './envelope-config-map.ts';

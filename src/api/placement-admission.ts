@@ -14,7 +14,7 @@ import { invalidValue } from './status.ts';
 export function admitPlacement(request: AdmitRequest<PlacementSpec, PlacementStatus>): Admitted {
   const { verb, subresource, object, old } = request;
   const policy = object?.spec?.policy;
-  // What was stored before stays changeable: a label or a finalizer must not fail for a policy that nobody touched.
+  // What was stored before can still be changed: a label or a finalizer must not fail for a policy that the change does not touch.
   const isJudged = verb !== 'delete' && subresource === undefined && !deepEqual(policy, old?.spec?.policy);
   const causes = isJudged && policy !== undefined ? policyCauses(policy) : [];
   return causes.length > 0 ? { ok: false, causes } : admitWithWarnings(request);

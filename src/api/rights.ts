@@ -69,14 +69,14 @@ export const hubBasicRules: readonly Rule[] = [
   allow([...READ, 'create', 'delete'], approvalRequests),
   allow(['patch'], [...runs, ...approvalRequests], '/status'),
   ...KINDS,
-  // Nobody can give away what they do not have, so what members get is here once more.
+  // A subject cannot grant rights that it does not have, so the rights of members are repeated here.
   ...memberRules,
 ];
 
 /** What placements may select: any kind, also one that is defined tomorrow. */
 export const hubSelectingRules: readonly Rule[] = [{ apiGroups: ['*'], resources: ['*'], verbs: READ }];
 
-/** Only where somebody opts in: statuses that members report back go onto the objects on the hub. */
+/** Only on request: statuses that members report back are written onto the objects on the hub. */
 export const hubStatusRules: readonly Rule[] = [{ apiGroups: ['*'], resources: ['*/status'], verbs: ['patch'] }];
 
 /** What KubeFleet's networking agents of a member use in its namespace; only where they are expected. */
@@ -98,7 +98,7 @@ export const hubSystemRules: readonly Rule[] = [
   allow([...READ, 'delete'], [serviceAccountResource, secretResource]),
 ];
 
-// ---- people. Nobody gets by them what reaches beyond a namespace, but for the approver of runs that do.
+// ---- people. These roles grant nothing beyond a namespace, except to the approver of cluster-scoped runs.
 
 const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 const written = [

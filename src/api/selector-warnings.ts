@@ -1,4 +1,4 @@
-// A selector that matches nothing is complete at once, as in KubeFleet. Most often it is a typing error, so whoever writes it is warned. Only
+// A selector that matches nothing is complete at once, as in KubeFleet. Most often it is a typing error, so its author is warned. Only
 // Kubernetes' own kinds are looked up: what a custom kind is called in a path is not known here.
 import { deepEqual } from '../base/json.ts';
 import { compileLabelSelector, everything } from '../base/selector.ts';

@@ -5,7 +5,7 @@ import type { Random } from '../base/random.ts';
 import type { Registry } from './registry.ts';
 import type { Store } from './store/store.ts';
 
-/** What somebody wants to do. For paths that are no resources: `path` and the lower-case HTTP method as verb. */
+/** What a user wants to do. For paths that are no resources: `path` and the lower-case HTTP method as verb. */
 export interface Attributes {
   readonly verb: string;
   readonly group?: string;
@@ -62,7 +62,7 @@ export interface TokenIssuer {
   }): string;
 }
 
-/** Who a bearer token stands for, or why for nobody. */
+/** The user of a bearer token, or why there is none. */
 export type TokenCheck =
   | { readonly ok: true; readonly user: User; readonly audiences: readonly string[] }
   | { readonly ok: false; readonly error: string };

@@ -165,7 +165,7 @@ async function* follow(
       });
       const isLast = isOver;
       const pulled = feed.pull();
-      // Says how far this watcher has seen, so that it need not begin anew where nothing happens for long.
+      // Says how far this watcher has seen, so that it need not list again where nothing happens for long.
       const found: readonly FeedEvent[] =
         bookmarks && isBookmarkDue ? [...pulled, { type: 'BOOKMARK', revision: feed.revision }] : pulled;
       isBookmarkDue = false;

@@ -144,7 +144,7 @@ export interface Behaviour {
   validate?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): readonly FieldCause[];
   /** Reviews: answers instead of being stored. */
   answer?(draft: Draft, context: WriteContext): KubeObject;
-  /** Pods: how long a deletion waits for somebody to finish it with grace 0. 0 = delete now. */
+  /** Pods: how long a deletion waits for a kubelet to finish it with grace 0. 0 = delete now. */
   graceSeconds?(object: KubeObject, asked: number | undefined): number;
   /** Throws when an object may never be deleted: the namespaces that every cluster needs. */
   refuseDelete?(object: KubeObject, context: WriteContext): void;

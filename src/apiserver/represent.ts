@@ -1,4 +1,4 @@
-// A stored object as a reader of one version sees it. Versions that share their fields differ in nothing but apiVersion, which stands
+// A stored object as a reader of one version sees it. Versions that share their fields differ in nothing but apiVersion, which is
 // first in the stored bytes: such an object is shown by splicing, without parsing it.
 import { apiVersionOf, type KubeObject } from '../api/object.ts';
 import { deepFreeze } from '../base/json.ts';

@@ -112,7 +112,7 @@ export async function freshMemoryStore(options: Pick<StartOptions, 'kinds' | 'cl
   const known = images.get(options.kinds);
   if (known?.begun === begun) return createMemoryStore({ image: known.image });
   const store = createMemoryStore();
-  // Its own random stream: an image is the same whoever needs it first.
+  // Its own random stream: an image is the same for every Pod that needs it first.
   const running = await startCluster({
     ...options,
     name: '',

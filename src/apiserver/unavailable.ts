@@ -1,4 +1,4 @@
-// What a client is told when the store takes no writes. The store's own error goes up to whoever answers, so that it can also be logged.
+// The response when the store takes no writes. The store's own error is passed on, so that it can also be logged.
 import { ApiError } from '../base/errors.ts';
 import type { StoreUnavailable } from './store/store.ts';
 

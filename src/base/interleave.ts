@@ -3,7 +3,7 @@
 
 export type Interleaved<A, B> = { readonly main: A } | { readonly side: B };
 
-/** Whoever stops early must also end the second by other means, such as its signal: it may be waiting for something that never comes. */
+/** A reader that stops early must also end the second by other means, such as its signal: it may be waiting for something that never comes. */
 export async function* interleaved<A, B>(
   main: AsyncIterable<A>,
   side: AsyncIterable<B>,

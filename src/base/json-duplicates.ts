@@ -10,7 +10,7 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const COMMA = 0x2c;
 
-/** Nobody reads more of them. */
+/** No reader is left. */
 const MAX_REPORTED = 100;
 
 /**

@@ -1,4 +1,4 @@
-// How deep JSON is nested, found without recursion: whoever walks the value recursively is safe afterwards.
+// How deep JSON is nested, found without recursion: code that walks the value recursively is safe afterwards.
 
 /**
  * More levels than this are let in nowhere, whatever the format. A real server allows 10,000. Ours recurses in more places (defaults,

@@ -10,7 +10,7 @@ export type JsonOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string };
 
-/** As it comes from outside: nobody has looked at it. */
+/** As it comes from outside: not validated. */
 export interface RawOperation {
   readonly op: unknown;
   readonly path: unknown;

@@ -224,7 +224,7 @@ function exactValue(tokens: Tokens): string {
   return value;
 }
 
-/** `(a,b)`; a place between commas where nothing stands is the empty value. */
+/** `(a,b)`; a place between commas with nothing in it is the empty value. */
 function valueList(tokens: Tokens): readonly string[] {
   const open = tokens.next();
   if (open !== '(') throw unparsed(`found '${open}' expected: '('`);

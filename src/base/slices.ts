@@ -5,7 +5,7 @@ const SLICE_MS = 5;
 
 /**
  * Calls `each` for one item after the other, until it returns 'stop'. Returns a promise only when a slice was not enough. On a clock
- * that stands still, as in a simulated world, all is done at once.
+ * that does not advance, as in a simulated world, all is done at once.
  */
 export function inSlices<Item>(
   clock: Clock,

@@ -85,7 +85,7 @@ export interface Client {
 /** Objects of this size per page keep an answer at about a megabyte. */
 const PAGE = 500;
 
-/** `manager` stands in the managedFields of what is written. */
+/** `manager` appears in the managedFields of what is written. */
 export function createClient(transport: Transport, manager: string): Client {
   const one = async <R extends Resource>(request: Request, signal?: AbortSignal): Promise<ObjectOf<R>> =>
     objectIn(await transport.call(request, signal)) as ObjectOf<R>;

@@ -15,7 +15,7 @@ export interface Connection {
   readonly certificate?: string;
   readonly key?: string;
   readonly token?: string;
-  /** Somebody renews the token where it was read: it must be read again from time to time. */
+  /** The token is renewed in the file that it was read from: it must be read again from time to time. */
   readonly tokenIsRenewed?: boolean;
   /** A program to run or an identity provider to ask, as the kubeconfig describes it. */
   readonly plugin?: LoginPlugin;

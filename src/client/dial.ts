@@ -1,5 +1,5 @@
 // Opens connections: TCP, perhaps through a proxy's tunnel, and TLS on top. Resolves only with a connection that is ready to carry a
-// request, so whoever fails before that knows that nothing was sent.
+// request, so a call that fails before that knows that nothing was sent.
 import { request } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -70,7 +70,7 @@ function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void
     socket.once(event, () => {
       socket.off('error', reject);
       socket.off('close', onClose);
-      // Between being ready and being used nobody listens, and an unheard error ends the process.
+      // Between being ready and being used it has no listener, and an unheard error ends the process.
       socket.on('error', () => {});
       resolve();
     });

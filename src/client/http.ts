@@ -28,7 +28,7 @@ export interface HttpTransport extends Transport {
 
 export interface HttpOptions {
   readonly clock: Clock;
-  /** Reads the connection again where it was found, for credentials that somebody renews. */
+  /** Reads the connection again where it was found, for credentials that are renewed there. */
   readonly reload?: () => Connection;
   readonly userAgent?: string;
   /** For a whole call, from connecting to the last byte of the answer, with all that is tried again. */
@@ -178,7 +178,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
 function cutBy(incoming: Incoming, signal: AbortSignal): Incoming {
   const { body } = incoming;
   const cut = () => incoming.cut('given up');
-  // Nobody may be reading at the moment when it is cut.
+  // It may have no reader at the moment when it is cut.
   body.on('error', () => {});
   body.once('close', onAbort(signal, cut));
   return incoming;

@@ -10,14 +10,14 @@ export interface Http1 {
   send(packet: Packet, signal: AbortSignal): Promise<Incoming>;
   /** No request is under way. */
   readonly isIdle: boolean;
-  /** A connection that somebody else opened. */
+  /** A connection that another part opened. */
   adopt(socket: Socket): void;
-  /** Lets go of connections that nobody uses; those in use are closed after it. */
+  /** Closes idle connections; those in use are closed after it. */
   retire(): void;
   destroy(): void;
 }
 
-/** More calls at once than this wait for each other: a thousand TLS handshakes help nobody. */
+/** More calls at once than this wait for each other: a thousand TLS handshakes make all of them slow. */
 const MAX_CONNECTIONS = 32;
 
 /**

@@ -40,7 +40,7 @@ const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
 export async function http2(socket: Socket, origin: string, clock: Clock, timeoutMs: number): Promise<Http2> {
   const session = connect(origin, {
     createConnection: () => socket,
-    // Node turns new streams away when those that nobody reads hold more than this; the windows below are the limit that counts.
+    // Node turns new streams away when unread ones hold more than this; the windows below are the limit that counts.
     maxSessionMemory: MAX_MEMORY_MB,
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
   });

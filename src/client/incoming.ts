@@ -29,7 +29,7 @@ export function errorFrom({ status, headers }: Incoming, body: string): ApiError
   try {
     return statusError(JSON.parse(body), status, waitSeconds);
   } catch {
-    // Some paths answer in plain text, and so does whatever stands in front of a server.
+    // Some paths answer in plain text, and so do proxies in front of a server.
     const details = waitSeconds === undefined ? undefined : { retryAfterSeconds: waitSeconds };
     return new ApiError(status, '', body.trim().slice(0, 2000) || `the server answered ${status}`, details);
   }

@@ -1,4 +1,4 @@
-// Which kinds a server over the wire serves, as its discovery documents say. They are read when somebody asks for a refresh: whoever watches
+// Which kinds a server over the wire serves, as its discovery documents say. They are read when a caller asks for a refresh: a watch on
 // CRDs and APIServices (runtime/kinds.ts) does so when one has changed. What they say of an API server that does not answer takes nothing away.
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Resource } from '../api/kind.ts';
@@ -15,7 +15,7 @@ export function createLiveCatalogue(transport: HttpTransport): LiveCatalogue {
   let unknown: readonly string[] = [];
   let text = '';
   let asking: Promise<void> | undefined;
-  /** Somebody asked while an answer was under way that may be older than what they know. */
+  /** A caller asked while a response was under way that may be older than what it knows. */
   let next: Promise<void> | undefined;
 
   async function read(): Promise<void> {

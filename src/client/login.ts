@@ -1,4 +1,4 @@
-// Who we are to the server, now. Guarantee: credentials that somebody renews are followed, within RENEW_MS or as soon as the server
+// Who we are to the server, now. Guarantee: renewed credentials are used within RENEW_MS or as soon as the server
 // refuses the old ones; while the new ones cannot be read the old ones stay.
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../base/clock.ts';

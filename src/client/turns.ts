@@ -1,5 +1,5 @@
 // Calls to a server that has said it gets too many at once (429) go one after the other for a while; to any other they go as they come.
-// Whoever takes long does not hold up the others: behind a server that does not answer at all they would never get their turn.
+// A slow call does not hold up the others: behind a server that does not answer at all they would never get their turn.
 import type { Clock } from '../base/clock.ts';
 import { createGate } from './gate.ts';
 

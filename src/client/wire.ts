@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 
 export interface Packet {
   readonly method: string;
-  /** As it stands on the wire, with the server's prefix. */
+  /** As on the wire, with the server's prefix. */
   readonly path: string;
   readonly host: string;
   readonly headers: OutgoingHttpHeaders;
@@ -19,7 +19,7 @@ export interface Incoming {
   readonly body: Readable;
   /** After the end: nothing is missing. */
   isWhole(): boolean;
-  /** Wants no more of it. Whoever is reading fails with this reason. */
+  /** Cancels the body. Its reader fails with this reason. */
   cut(reason: string): void;
 }
 

@@ -1,5 +1,5 @@
 // What a projection keeps of an object's metadata: its identity, and what is named. Field by field, because a copy with `...rest` keeps what
-// nobody reads.
+// that is never read.
 import type { ObjectMeta } from '../api/object.ts';
 
 export function only(metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): ObjectMeta {

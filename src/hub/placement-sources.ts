@@ -1,5 +1,5 @@
 // What the hub keeps in memory of placements and of what is made from them. Projections only: a status of a thousand clusters and the manifests
-// of a snapshot are read whole when somebody needs them (Need).
+// of a snapshot are read in full when a decision needs them (Need).
 import type { Binding, BindingSpec } from '../api/binding.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { Resource } from '../api/kind.ts';
@@ -130,7 +130,7 @@ export const bindingSource = (resource: Resource): Source<HubBinding> => ({
 export interface HubPolicySnapshot {
   readonly metadata: ObjectMeta;
   readonly spec: NonNullable<PolicySnapshot['spec']>;
-  /** Of snapshots that are not the latest: without their decisions, which nobody reads any more. */
+  /** Of snapshots that are not the latest: without their decisions, which no controller reads any more. */
   readonly status?: PolicySnapshot['status'];
 }
 

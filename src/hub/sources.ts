@@ -1,5 +1,5 @@
 // What the hub's controllers keep in memory, each defined once: one watch, one projection, however many controllers read it.
-// Begin here when a controller needs a kind that nobody has looked at yet.
+// Begin here when a controller needs a kind that no controller has watched yet.
 import { type InternalMemberCluster, internalMemberCluster } from '../api/internal-member-cluster.ts';
 import type { Resource } from '../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
@@ -48,7 +48,7 @@ interface NamespaceCondition {
   readonly message?: string;
 }
 
-/** All of them, because a namespace in a member's place may be somebody else's. */
+/** All of them, because a namespace in a member's place may have another owner. */
 export const namespaces: Source<HubNamespace> = {
   on: 'hub',
   resource: namespaceResource,

@@ -86,7 +86,7 @@ export interface HubApprovalRequest {
   readonly metadata: ObjectMeta;
   readonly spec: ApprovalRequestSpec;
   readonly conditions: readonly Condition[];
-  /** Uids of those that it goes with: a run is made anew under the same name, its requests are not. */
+  /** Uids of those that it is deleted with: a run is created again under the same name, its requests are not. */
   readonly owners: readonly string[];
   /** Who approved, where the server tells. */
   readonly approval?: NonNullable<ApprovalRequestStatus['approval']>;

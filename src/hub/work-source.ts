@@ -19,7 +19,7 @@ export interface HubWork {
   /** Canonical JSON of how to report back; absent = not said. */
   readonly reportBack?: string;
   readonly conditions: readonly Condition[];
-  /** Stands for the statuses of placed objects that go onto the objects on the hub; absent = none do. */
+  /** Represents the statuses of placed objects that are written onto the objects on the hub; absent = there are none. */
   readonly statuses?: string;
   /** Manifests that are not well, drifted or differ; all others are left out. */
   readonly reports: readonly ManifestCondition[];

@@ -1,4 +1,4 @@
-// The words of commands to copy. What stands in a status, or on a member, may have been written by anybody: only what can be a name gets into one.
+// The words of commands to copy. A status, or an object on a member, may contain anything: only what can be a name gets into one.
 import { NAME } from './which-placement.ts';
 
 interface Named {

@@ -41,7 +41,7 @@ export interface Reader {
   /** All of the placement. */
   runs(): Promise<Readable<readonly StagedUpdateRun[]>>;
   approvalRequest(name: string): Promise<Readable<ApprovalRequest | undefined>>;
-  /** Whether the server's CRD has the field `status.holds`; undefined = nobody can tell. */
+  /** Whether the server's CRD has the field `status.holds`; undefined = unknown. */
   hasHolds(kind?: string): Promise<boolean | undefined>;
   /** What could not be read so far, each once. */
   unread(): readonly string[];

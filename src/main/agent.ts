@@ -1,5 +1,5 @@
 // A member's agent, from the moment the hub lets it in. Until then (the member has yet to be joined, the hub's controllers have yet to give it a
-// namespace) it asks quietly: that is the usual order of things, not a failure. If it lasts, somebody has to look.
+// namespace) it asks quietly: that is the usual order of things, not a failure. If it lasts, an administrator has to look.
 import { internalMemberCluster } from '../api/internal-member-cluster.ts';
 import { memberNamespace } from '../api/names.ts';
 import { until } from '../base/clock.ts';
@@ -29,7 +29,7 @@ export function runAgent(deps: Deps, options: AgentOptions, pace: Pace = (run) =
     if (stopping.signal.aborted) return;
     manager = startAgent(deps, options);
     const known = manager.synced.catch(() => {}); // stopped before
-    // Whoever takes long does not hold up the others.
+    // A slow call does not hold up the others.
     const late = until(deps.clock, deps.clock.now() + LONGEST_START_MS, 'an agent starts', stopping.signal);
     await Promise.race([known, late]);
   };

@@ -82,7 +82,7 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
   const logs = dataIn(options);
   const running = new Map<string, RunningCluster>();
   try {
-    // First of all: whoever has the log has the directory.
+    // First of all: the process with the log has the directory.
     await logs.of(share.membersOnly ? 'members' : 'store');
     const keys = options.inMemory ? { ...share.keys } : undefined;
     const files = keys === undefined ? filesIn(join(options.dataDir, 'pki')) : filesOf(keys);
@@ -161,7 +161,7 @@ const filesOf = (keys: Keys): PkiFiles => ({
   },
 });
 
-/** In use, unreadable, damaged: whatever stands in the way is for whoever started us to see and mend. */
+/** In use, unreadable, damaged: the user that started us has to see and fix it. */
 async function openData(directory: string, inTurn: NonNullable<LogOptions['inTurn']>): Promise<Log> {
   try {
     return await openLog({ disk: await openNodeDisk(directory), inTurn });

@@ -90,7 +90,7 @@ const PARTS_TOLD = 4;
 const WORTH_TELLING = 50;
 
 /**
- * Waits until every member is Joined, telling how many are; one that was still leaving joins anew when it has left. Gives up waiting after a while, not
+ * Waits until every member is Joined, reporting how many are; one that was still leaving joins again when it has left. Gives up waiting after a while, not
  * on the members. False when it was stopped before.
  */
 export async function allJoined(

@@ -110,7 +110,7 @@ const kubeconfigOf = ({ kubeconfig, context }: MemberCommandOptions): ConnectOpt
   ...(context === undefined ? {} : { context }),
 });
 
-/** Inside of a Pod the address is that of a Service, which nobody else reaches: a property provider may report a better one. */
+/** Inside of a Pod the address is that of a Service, which is reachable only there: a property provider may report a better one. */
 function ownServer({ transport }: Connected, { server, ca }: Connection): OwnServerOptions {
   const isInside = new URL(server).hostname === process.env['KUBERNETES_SERVICE_HOST'];
   return {

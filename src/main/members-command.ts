@@ -1,4 +1,4 @@
-// `flotilla __members`: what `flotilla up` runs as its child for a large fleet. See members-process.ts; nobody starts it by hand.
+// `flotilla __members`: what `flotilla up` runs as its child for a large fleet. See members-process.ts; users do not start it by hand.
 import { setMaxListeners } from 'node:events';
 import { Registry } from 'prom-client';
 import { wallClock } from '../base/clock.ts';
@@ -40,7 +40,7 @@ async function serve(order: ServeOrder, { agents, stopped }: Orders): Promise<vo
     },
     { membersOnly: true, ...(keys === undefined ? {} : { keys }) },
   );
-  // The port first: if it is taken, nobody has begun anything yet.
+  // The port first: if it is taken, nothing else has begun yet.
   await using listening = await embedded.listen();
   await tell({ listening: listening.port });
   const servers = await startServers(embedded, fleet);
@@ -94,7 +94,7 @@ function ordersFromParent(): Orders {
   process.on('message', (order: Order) =>
     order.order === 'stop' ? stop() : (waiting[order.order] as (order: Order) => void)(order),
   );
-  // What was acknowledged is on disk: nothing is lost by leaving at once, and whoever starts the fleet again needs the directory.
+  // What was acknowledged is on disk: nothing is lost by exiting at once, and the next start of the fleet needs the directory.
   process.once('disconnect', () => process.exit(1));
   // Ctrl-C reaches every process of a terminal. The parent says when.
   process.on('SIGINT', () => {});

@@ -1,7 +1,7 @@
 // The members of a large fleet run in a process of their own and reach the hub over https: the second core, the real wire.
 //
 // This file is the parent's side, members-command.ts the child's. They talk over the channel that Node opens between a process and its child.
-// Whoever finds it closed knows that the other is gone: a hub that dies takes its members along, whatever it died of; members that die end
+// A closed channel means that the other process has ended: a hub that dies ends its members, whatever it died of; members that die end
 // the hub with a sentence, since a fleet without members is not what was asked for, and the same command brings all back.
 import { fork } from 'node:child_process';
 import { UserError } from '../base/errors.ts';

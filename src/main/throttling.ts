@@ -38,7 +38,7 @@ export function tellThrottling({ server, clock, log, metrics }: ThrottlingOption
   };
 }
 
-/** Said for a moment of a kind that has just been defined, with the same code: nobody asks too much. */
+/** The same code, for a moment, for a kind that has just been defined: that is not throttling. */
 const NOT_SERVED_YET = 'storage is (re)initializing';
 
 const REMEDY =

@@ -69,7 +69,7 @@ export async function up(options: UpOptions): Promise<void> {
   const stopped = firstSignal();
   const asked = await askedFleet(options);
   await using embedded = await openEmbedded(options);
-  // A damaged file is no obstacle for whoever names the fleet anew.
+  // A damaged file does not block a user who names the fleet again.
   const kept = await (asked === undefined ? keptFleet(options) : keptFleet(options).catch(() => undefined));
   const fleet = asked ?? kept ?? usualFleet(USUAL_MEMBERS);
   const isLarge = fleet.length > MAX_IN_ONE_PROCESS;
@@ -108,7 +108,7 @@ export async function up(options: UpOptions): Promise<void> {
   );
   await using _hub = disposing(controllers);
 
-  // From here on nothing stands in the way: what was asked for becomes what this directory has.
+  // From here on nothing can fail: the requested fleet becomes that of this directory.
   await keepFleet(options, fleet);
   console.log(
     `flotilla: hub at ${url}, ${fleet.length === 1 ? '1 member is' : `${fleet.length} members are`} joining${isLarge ? ' from a process of their own' : ''}`,

@@ -58,7 +58,7 @@ export interface PodSpec {
   readonly containers?: readonly Container[];
   readonly initContainers?: readonly Container[];
   readonly overhead?: Quantities;
-  /** For the Pod as a whole; it stands in for what the containers ask. */
+  /** For the Pod as a whole; it replaces what the containers request. */
   readonly resources?: { readonly requests?: Quantities };
 }
 

@@ -47,7 +47,7 @@ export const hubSources = (cluster: string): HubSources => ({
     on: 'hub',
     resource: work,
     namespace: memberNamespace(cluster),
-    // Whoever has to ask for its order first has it a round trip later. The price: what we say of it comes back with the order once more.
+    // An agent that must ask for its order first gets it a round trip later. The price: what it reports comes back with the order once more.
     isReadWhole: true,
     project: (object, old) => ({
       ...identitiesIn(object as Partial<Work>, old),
@@ -191,12 +191,12 @@ export const appliedWorks: Source<AppliedWork> = {
 
 export interface PlacedObject {
   readonly metadata: ObjectMeta;
-  /** Once more, because a change that leaves the rest of a projection as it was wakes nobody, and here every change counts. */
+  /** Once more, because a change that leaves the rest of a projection as it was wakes no key, and here every change counts. */
   readonly revision: string;
 }
 
 /**
- * All objects of a kind, to be woken when one of those that we placed changes. Only their metadata travels: nearly all of them are somebody
+ * All objects of a kind, to be woken when one of those that we placed changes. Only their metadata travels: nearly all of them belong to
  * else's (every Secret of the cluster), and one of ours that changed is read by itself, which costs less than the bodies of all others.
  */
 export const objectsOf = (resource: Resource): Source<PlacedObject> => ({

@@ -18,7 +18,7 @@ export interface Change<T> {
   readonly key: string;
   readonly old?: T;
   readonly item?: T;
-  /** The projection differs in nothing but its resourceVersion: whoever decides by it decides the same. */
+  /** The projection differs in nothing but its resourceVersion: a decision on it is the same. */
   readonly isSame: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Whole objects that a decision needs. Bounded in bytes. Asked for by uid and by whoever knows which state is current, so nothing stale is ever
+// Whole objects that a decision needs. Bounded in bytes. Read by uid and by callers that know which state is current, so nothing stale is ever
 // given; of an object only what was put last is kept. One get at a time per object, however many keys want it.
 import type { KubeObject } from '../api/object.ts';
 import { createLru } from '../base/lru.ts';

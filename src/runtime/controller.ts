@@ -23,13 +23,13 @@ export interface Source<T extends Projected = Projected> {
   /** 'metadata' watches PartialObjectMetadata only. */
   readonly view?: 'object' | 'metadata';
   /**
-   * Whoever watches it reads most of its objects in full after every change: the watch brings them so, and they need not be asked for. Lists
+   * Its watchers read most of its objects in full after every change: the watch brings them so, and they need not be read separately. Lists
    * bring only metadata, and more must not be in the projection.
    */
   readonly isReadWhole?: true;
   /**
    * What stays in memory. Absent = the whole object, for small kinds only. Must keep metadata's name, namespace, uid and resourceVersion. `old`
-   * is what was in memory until now: what cannot have changed since need not be worked out anew. It changes nothing of what comes out.
+   * is what was in memory until now: what cannot have changed since need not be computed again. It does not change the result.
    */
   project?(object: KubeObject, old?: T): T;
   readonly indexes?: Readonly<Record<string, (item: T) => readonly string[]>>;
@@ -101,12 +101,12 @@ export interface WholeRef extends ObjectRef {
    */
   readonly live?: true;
   /**
-   * Without the right to read it the pass goes on, to say so: `see.refusal` tells. One refusal ends the asking, and whoever sets this must not
+   * Without the right to read it the pass continues, to report that: `see.refusal` has it. One refusal ends the asking, and a controller that sets this must not
    * ask again in the same pass.
    */
   readonly mayBeRefused?: true;
   /**
-   * Nothing but its spec is read: what else changes about it wakes nobody, and is no reason to get it again. Only for kinds that count
+   * Only its spec is read: other changes of it wake no key, and are no reason to get it again. Only for kinds that count
    * generations, and whose watch keeps them.
    */
   readonly specOnly?: true;
@@ -184,10 +184,10 @@ export interface Decision {
   readonly steps: readonly (readonly Action[])[];
   readonly holds: readonly Hold[];
   readonly wakeAt?: number;
-  /** There is something to write that nobody waits for: then it is, with what comes until then, unless the steps fail. */
+  /** There is something to write that nothing waits for: then it is, with what comes until then, unless the steps fail. */
   readonly coalesceUntil?: number;
   /**
-   * When to look again once the steps are done: `at once` = more is to be done; `later` = not before these moments, unless somebody else does
+   * When to run again once the steps are done: `at once` = more is to be done; `later` = not before these moments, unless another client does
    * something. Absent = soon, after what others have to do.
    */
   readonly again?: 'at once' | 'later';

@@ -28,7 +28,7 @@ export function createDeadlines(clock: Clock, name: string, onDue: (key: string)
 
   function fire(): void {
     const now = clock.now();
-    // It has waited for as long as it was to: whoever set the clock back meanwhile does not make it wait for that once more.
+    // It has waited for as long as it should: a clock that was set back meanwhile does not make it wait for that once more.
     const isSetBack = timer !== undefined && timer.at - now > MAX_EARLY_MS;
     const until = isSetBack ? (timer?.at ?? now) : now;
     timer = undefined;

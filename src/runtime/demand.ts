@@ -1,5 +1,5 @@
-// Which keys read which collections on demand. A collection that nobody reads any more is watched a little longer, because most that stop
-// reading begin again (a pass that failed, a placement applied anew), and then let go.
+// Which keys read which collections on demand. A collection that is not read any more is watched a little longer, because most that stop
+// reading begin again (a pass that failed, a placement applied again), and then dropped.
 import type { Clock } from '../base/clock.ts';
 import type { Feed } from './feeds.ts';
 
@@ -12,7 +12,7 @@ export interface Demand {
 export interface DemandOptions {
   readonly clock: Clock;
   readonly lingerMs?: number;
-  /** Nobody reads it any more. */
+  /** It has no reader any more. */
   onIdle(feed: Feed): void;
 }
 

@@ -26,9 +26,9 @@ export interface Deps {
    * Where nothing takes time, as in a simulated world, a microtask, unless told.
    */
   readonly yieldToOthers?: (run: () => void) => void;
-  /** Runs something in the next turn of the event loop. Where time stands still while something runs, there is nothing to tell apart. */
+  /** Runs something in the next turn of the event loop. If time does not advance while something runs, turns do not differ. */
   readonly nextTurn?: (run: () => void) => void;
-  /** Runs what nobody waits for, so that what somebody waits for can come in between. At once unless told. */
+  /** Runs what no client waits for, so that what a client waits for can come in between. At once by default. */
   readonly spreadOverTurns?: (run: () => void) => void;
 }
 

@@ -1,4 +1,4 @@
-// A watch may tell of a write before its answer does. Whoever wrote must not be woken by that, and must not miss what others did meanwhile; only
+// A watch may report a write before its response does. The writer must not be woken by that, and must not miss what others did meanwhile; only
 // the answer tells the two apart. So what would wake a writer is kept until the answer is there.
 
 /** Ends the write: with the revision of its answer, or with undefined if there is none. */
@@ -7,7 +7,7 @@ export type EndWrite = (revision: string | undefined) => void;
 export interface OwnWrites<Writer> {
   /** `wake` is called at the end if anything was kept that was not this write. */
   begin(place: string, writer: Writer, wake: () => void): EndWrite;
-  /** True = kept: the writer need not be woken now. An object that is gone (undefined) is nobody's echo. */
+  /** True = kept: the writer need not be woken now. A deleted object (undefined) is never an own write. */
   keeps(place: string, revision: string | undefined, isWriter: (writer: Writer) => boolean): boolean;
 }
 

@@ -101,7 +101,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       }
       entry.writtenAt = lastAt;
     }
-    // In the same turn as the last look at what waits: what comes later finds nobody sending, and sends.
+    // In the same turn as the last check of the queue: what comes later finds no sender, and sends.
     sending = undefined;
   }
 

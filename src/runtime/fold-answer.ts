@@ -7,7 +7,7 @@ import type { Feeds } from './feeds.ts';
 import type { Place } from './place.ts';
 
 export interface Folds extends Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | 'look'> {
-  /** A write begins; whoever makes it says how it ended, after its answer was folded in. */
+  /** A write begins; its writer reports how it ended, after its response was folded in. */
   writes(place: Place): EndWrite;
   /** What was just made will be looked at. */
   made(place: Place, object: KubeObject): void;
@@ -29,7 +29,7 @@ export function foldDeleted(feeds: Folds, place: Place, uid: string, object: Kub
   else foldWritten(feeds, place, object);
 }
 
-/** Marked for deletion and held by nobody: this was its last change. Namespaces have finalizers of their own, Pods a time to end. */
+/** Marked for deletion and without finalizers: this was its last change. Namespaces have finalizers of their own, Pods a time to end. */
 function hasEnded({ metadata, spec }: KubeObject): boolean {
   if (metadata.deletionTimestamp === undefined || (metadata.finalizers ?? []).length > 0) return false;
   if ((metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;

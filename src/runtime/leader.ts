@@ -1,4 +1,4 @@
-// One of several replicas may write. A Lease says who; nobody's clock is compared with anybody else's.
+// One of several replicas may write. A Lease says which; no clock is compared with that of another process.
 //
 // Guarantee: if every clock involved tells time spans with an error of at most `slackMs` (see below) each, `mayWrite` is true in at most one
 // process at any instant. Why: the holder counts from the moment it *sent* its renewal and stops at `renewDeadlineMs` minus the margin; a
@@ -38,7 +38,7 @@ export interface LeaderOptions {
 }
 
 export interface Leader {
-  /** False from the local deadline minus the margin on, even if nobody could tell us anything. */
+  /** False from the local deadline minus the margin on, even without an answer from the server. */
   mayWrite(): boolean;
   isLeading(): boolean;
   /** Who holds the lease, as last seen. */

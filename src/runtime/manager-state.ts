@@ -3,7 +3,7 @@ import type { ReflectorState } from './reflector.ts';
 
 export interface SourceState extends ReflectorState {
   readonly name: string;
-  /** Nobody waits for its first list. */
+  /** No key waits for its first list. */
   readonly optional: boolean;
   readonly revision: string;
   readonly items: number;
@@ -23,7 +23,7 @@ export interface ControllerState {
   /** Keys that may not be decided before a lost write was looked up. */
   readonly blocked: number;
   readonly holds: number;
-  /** Whole objects that somebody waits for changes of. */
+  /** Whole objects whose changes a key waits for. */
   readonly dependencies: number;
   readonly nextWakeAt: number | undefined;
   readonly passes: number;

@@ -119,7 +119,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     onWhole({ source: { on, resource } }, object, isNew) {
       const { namespace, name = '' } = object.metadata;
       const place: Place = { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
-      // Beside what is read there may be much that nobody reads: it must not push out what somebody does.
+      // Beside what is read there may be much that is not: it must not push out what is.
       if (isNew || isLookedAt(place)) contents.put(place, object);
     },
     onSynced: onFeedSynced,

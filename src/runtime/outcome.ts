@@ -29,7 +29,7 @@ export interface Outcome {
 export const OUTCOMES: Readonly<Record<FailureClass, Outcome>> = {
   /** The condition says it; the object must change. */
   user: { next: 'rest', endsStep: false, level: 'info', isWorthTelling: true },
-  /** Somebody else was faster: see what they did and decide anew. */
+  /** Another client was faster: read what it did and decide again. */
   conflict: { next: 'again', look: 'now', endsStep: false, level: 'info' },
   exists: { next: 'again', look: 'now', endsStep: false, level: 'info' },
   missing: { next: 'again', look: 'now', endsStep: false, level: 'info' },
@@ -75,7 +75,7 @@ export function classOfRead(error: unknown): FailureClass {
 
 const GATEWAY_CODES: readonly number[] = [502, 503, 504];
 
-/** The server itself has not answered: nobody has, or somebody who stands before it. */
+/** The server itself has not answered: there was no answer, or one of a proxy before it. */
 export const isNoAnswer = (error: unknown): boolean =>
   error instanceof LostError || (error instanceof ApiError && GATEWAY_CODES.includes(error.code));
 

@@ -26,7 +26,7 @@ export function createPace(clock: Clock, { sliceMs = 5, nextTurn }: PaceOptions 
   const endSlice = () => {
     sliceEnds = undefined;
   };
-  /** A clock that was set back must not make a slice last for hours; and where nobody tells of turns, the loop has had its own long after a slice. */
+  /** A clock that was set back must not make a slice last for hours; and without reports of turns, the loop has had its own long after a slice. */
   const isOld = (now: number, ends: number) =>
     ends - now > sliceMs || (nextTurn === undefined && now > ends + LONG_AFTER_MS);
   const mayGoOn = () => {

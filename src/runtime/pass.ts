@@ -112,7 +112,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       performed = seen?.performed;
       remember(of, key, decision, seen?.at);
       if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
-      // Who failed is tried again after a while, and decides anew: what was to follow its steps must not come before that.
+      // A key that failed is retried after a while, and decides again: what was to follow its steps must not come before that.
       const hasFailed = (performed?.failures.length ?? 0) > 0;
       if (decision?.coalesceUntil !== undefined && !hasFailed) of.queue.addBy(key, decision.coalesceUntil, 'report');
       next = performed === undefined ? { next: 'rest' } : after(of, performed, decision?.again);

@@ -86,7 +86,7 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
 const isReport = (action: Action): boolean =>
   (action.do === 'patch' || action.do === 'json-patch') && action.subresource === 'status';
 
-/** Whoever waits for what was written goes before the report on it: first they look, then what they write is on its way to the disk. */
+/** A key that waits for what was written goes before the report on it: first they look, then what they write is on its way to the disk. */
 async function othersActed({ yieldToOthers, spreadOverTurns }: Deps): Promise<void> {
   if (yieldToOthers === undefined) return;
   await new Promise<void>(yieldToOthers);

@@ -1,4 +1,4 @@
-// Notices that an API server answers again which gave no answer for a while, by whichever call gets through first. Then nobody who was waiting for
+// Notices that an API server answers again which gave no answer for a while, by whichever call gets through first. Then no key that was waiting for
 // it needs to wait out a back-off that grew while it was away.
 import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
@@ -56,12 +56,12 @@ function noticing(inner: Transport, clock: Clock, hears: Hears): Transport {
   };
   const failed = (error: unknown) => {
     if (isNoAnswer(error)) hears.nothing(error as Error);
-    // Who stands before the server may refuse one kind of call for good: that tells neither that it is away nor that it is back.
+    // A proxy before the server may refuse one kind of call for good: that proves neither an outage nor its end.
     if (error instanceof LostError) lostAt ??= clock.now();
     else if (error instanceof ApiError && !isNoAnswer(error)) heard();
   };
   return {
-    // The very promises of the transport: whoever waits for them does not wait a moment longer.
+    // The very promises of the transport: their waiters do not wait a moment longer.
     call(request, signal) {
       const answer = inner.call(request, signal);
       answer.then(heard, failed);

@@ -13,7 +13,7 @@ export interface Running {
   /** Those that it waits for. */
   readonly feeds: readonly Feed[];
   readonly see: SeeAt;
-  /** For whoever asks whom a change concerns: the same for all changes of a moment. */
+  /** For callers that map a change to keys: the same for all changes of a moment. */
   view: See | undefined;
   /** What the controller remembers, by key. */
   readonly memories: Map<string, unknown>;

@@ -1,4 +1,4 @@
-// Metrics of what happens all the time: counted here, and handed over when somebody reads them, which is seldom. Several parts of one process
+// Metrics of what happens all the time: counted here, and handed over when they are scraped, which is seldom. Several parts of one process
 // share a registry: numbers add up.
 import { Counter, Gauge, type Registry } from 'prom-client';
 

@@ -84,7 +84,7 @@ export function createFullObjects(feeds: Feeds, contents: ObjectCache, onUse?: (
       const place = placeOf(ref);
       const text = placeText(place);
       use(ref.specOnly ? specText(text) : text);
-      // Where one may not be read, others of its kind may not be either: nobody is to be asked a thousand times.
+      // Where one may not be read, others of its kind may not be either: this saves a thousand requests.
       if (ref.mayBeRefused && refusals.size > 0) return;
       try {
         held.set(`${text}@${ref.resource.version}`, await contents.fetch(place));
@@ -101,13 +101,13 @@ export function createFullObjects(feeds: Feeds, contents: ObjectCache, onUse?: (
   };
 }
 
-/** Whoever reads nothing but the spec of what is at a place. */
+/** Sources that read nothing but the spec of what is at a place. */
 export const specText = (place: string): string => `${place} spec`;
 
 /** All of a collection; a namespace of it; one object. */
 export const partText = ({ name }: Feed, part: string): string => `${name}|${part}`;
 export const WHOLE_COLLECTION = '*';
-/** Whoever waits for a collection to be known at all. */
+/** Keys that wait until a collection is known at all. */
 export const FIRST_LIST = '?';
 export const namespacePart = (namespace: string): string => `${namespace}/`;
 

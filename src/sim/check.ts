@@ -17,7 +17,7 @@ export type Happening =
   /** The caller has been told. */
   | (Called & { readonly what: 'acknowledged'; readonly answer: Answer })
   | (Called & { readonly what: 'refused'; readonly error: ApiError })
-  /** The caller has been told that nobody knows. */
+  /** The caller has been told that it is unknown. */
   | (Called & { readonly what: 'lost' })
   | { readonly what: 'started' | 'crashed' | 'stopped'; readonly who: string };
 
@@ -64,7 +64,7 @@ export function changeChecker(
         if (store.visible === from) continue;
         const changes = store.since(from, '');
         seen.set(server, store.visible);
-        // What a server began with is nobody's change.
+        // What a server began with is no client's change.
         if (changes === 'compacted') continue;
         for (const change of changes) {
           const objection = check(change, server, sight);
@@ -149,7 +149,7 @@ interface Speaking {
   readonly observedGeneration?: number;
 }
 
-/** A condition speaks of the object that it stands in, as it is or was: never of a later one, nor of a namesake. */
+/** A condition refers to the object that it is in, as it is or was: never to a later one, nor to a namesake. */
 export const conditionsAreOfTheirObject = (): Checker =>
   changeChecker('conditions are of their object', ({ key, stored }) => {
     const { metadata, status } = stored.object();
@@ -161,7 +161,7 @@ export const conditionsAreOfTheirObject = (): Checker =>
   });
 
 /**
- * A write of which nobody knows what became of it is looked up before its object is written again: taking "lost" for "failed" is how
+ * A write whose outcome is unknown is read back before its object is written again: taking "lost" for "failed" is how
  * things are done twice. Events may be told twice, and a Lease is renewed on what was seen or not at all. Where several controllers of one
  * actor write to the same object, only creates can be asked about: one of them makes it, and what another has lost it need not know. Not to be
  * asked of those who lead for a term: a write of the last term may be found lost after the next one has looked at everything.

@@ -29,7 +29,7 @@ export type WatchFate =
   | 'gone-410'
   /** Events that were told before are told again, as by a server that is behind. */
   | 'rewind'
-  /** The connection is dead and nobody says so. */
+  /** The connection is dead without an error. */
   | 'silence';
 
 /** Something that befalls an actor or a server between two steps. */
@@ -47,7 +47,7 @@ export interface Faults {
   call(who: string, request: Request, now: number, besides?: number): Fate;
   watch(who: string, request: WatchRequest, batch: readonly WatchEvent[], now: number): WatchFate;
   mishap(crowd: Crowd, now: number): Mishap | undefined;
-  /** How long a dead connection stays unnoticed by whoever does not look after it. */
+  /** How long a dead connection stays unnoticed by a client that does not check it. */
   readonly silenceMs: number;
   /** How long a lost call keeps its caller waiting, how long a crashed actor is away, and the like. */
   waitMs(): number;

@@ -1,4 +1,4 @@
-// What a simulated world must not touch: the machine's time, its timers and its randomness. While the guard stands, each of them throws,
+// What a simulated world must not touch: the machine's time, its timers and its randomness. While the guard is active, each of them throws,
 // so that a forgotten one is found by the first run and not by a trace that does not replay.
 //
 // Allowed are microtasks (the world waits for all of them) and hashing. process.nextTick is counted, not forbidden: Node's own event

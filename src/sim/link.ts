@@ -428,7 +428,7 @@ class Watch implements AsyncIterator<readonly WatchEvent[]> {
     if (this.#state === 'over') return;
     const waiting = this.#waiting;
     if (waiting === undefined) {
-      // Told when somebody asks for the next batch.
+      // Computed when the next batch is read.
       this.#arrived.splice(0, this.#arrived.length, { error });
       this.#hangUp();
       return;

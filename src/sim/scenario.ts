@@ -13,14 +13,14 @@ export interface Scenario {
   readonly calmMs?: number;
   /** Until when things go wrong. */
   readonly faultMs: number;
-  /** How long after that nobody needs to have noticed that all is well again: nobody is asked. */
+  /** How long after that the recovery may go unnoticed, because no request is sent. */
   readonly dazedMs?: number;
   /** How long healing may take after that. */
   readonly healMs: number;
   /** How many steps all of it may take. */
   readonly steps: number;
   readonly rates?: Rates;
-  /** How many seeds are played in CI; 0 = none yet, because it still finds what is not mended. */
+  /** How many seeds are played in CI; 0 = none yet, because it still finds what is not fixed. */
   readonly ciRuns: number;
   /** Fills the world. The function that it returns says what is not yet as it should be. */
   set(world: World): () => string | undefined;

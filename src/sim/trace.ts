@@ -25,7 +25,7 @@ export class Trace {
     this.#note(text);
   }
 
-  /** Something that helps to understand and is put into words only when somebody reads it. */
+  /** Something that helps to understand and is put into words only when it is read. */
   remark(text: () => string): void {
     this.#note(text);
   }

@@ -26,7 +26,7 @@ export type Stop = () => void | Promise<void>;
 
 export interface ActorOptions {
   readonly servers?: Readonly<Partial<Record<ServerName, { readonly server: string; readonly as: User }>>>;
-  /** Neither crashes by itself nor meets faults: for whoever plays the user. */
+  /** Neither crashes by itself nor meets faults: for the code that plays the user. */
   readonly steady?: boolean;
 }
 
@@ -46,14 +46,14 @@ export interface Outcome {
 export interface World extends Sight {
   readonly seed: number;
   readonly matrix: Matrix;
-  /** The true time, without skew, for whoever directs the play. */
+  /** The true time, without skew, for the code that directs the play. */
   readonly clock: Clock;
   /** An API server; it starts with the next steps. */
   server(name: string, program: ServerProgram): void;
   actor(name: string, start: (deps: Deps) => Stop | undefined, options?: ActorOptions): void;
   /** Ends a server or an actor at once: its timers are gone, its calls are never answered, nothing in it is told. */
   crash(name: string): void;
-  /** Starts it anew, if it is down. */
+  /** Restarts it, if it is down. */
   restart(name: string): void;
   /** Ends an actor in good order, as far as it knows how. */
   stop(name: string): void;
@@ -64,9 +64,9 @@ export interface World extends Sight {
   /** Makes one thing happen; false when nothing will happen any more. */
   step(): Promise<boolean>;
   run(until: () => boolean, limits: Limits): Promise<Outcome>;
-  /** A failure of the world as it is now, for whoever judges it when it has come to an end. */
+  /** A failure of the world as it is now, for a check after it has ended. */
   objection(checker: string, message: string): Failure;
-  /** What happened so far and what stands in the servers, as one number. */
+  /** What happened so far and what is in the servers, as one number. */
   traceHash(): string;
 }
 

@@ -1,6 +1,6 @@
-// What a server fills into entries of lists that are replaced as a whole, so that a list which was applied can be told from one that somebody
+// What a server fills into entries of lists that are replaced as a whole, so that a list which was applied can be told from one that another client
 // changed: constants of a type, and what follows from the rest of the entry. Only types that stand in such lists are here. A value that is
-// missing here costs a write that changes nothing when an agent starts anew; one that is wrong hides a change.
+// missing here costs a write that changes nothing when an agent restarts; one that is wrong hides a change.
 import type { Json, JsonObject } from '../../base/json.ts';
 import { lazyByText } from '../../base/lazy.ts';
 import { jsonFields } from './facts.ts';

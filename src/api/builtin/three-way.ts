@@ -4,8 +4,8 @@
 //
 // Guarantee: `{}` as soon as the live object has all that is wanted, nothing that is no longer wanted, and in lists that do not merge nothing but
 // what is wanted; also where the server writes it differently (quantities, empty values that a typed program drops, what it fills into
-// entries of built-in types: `filled-in.ts`). What a server fills into a list of any other kind cannot be told from what somebody put
-// there, and is a difference: whoever applies has to see for himself that it changes nothing.
+// entries of built-in types: `filled-in.ts`). What a server fills into a list of any other kind cannot be told from what a client put
+// there, and is a difference: the agent finds out by applying that it changes nothing.
 import { deepEqual, isObject, type Json, type JsonObject, setField } from '../../base/json.ts';
 import { lazyByText } from '../../base/lazy.ts';
 import { parseQuantity } from '../../base/quantity.ts';

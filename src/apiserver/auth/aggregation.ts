@@ -6,7 +6,7 @@ import { compileLabelSelector, type LabelSelector } from '../../base/selector.ts
 import type { PolicyRule } from '../cluster.ts';
 import { rulesOf } from './binding-index.ts';
 
-/** True when somebody has to keep its rules up to date. */
+/** True if the caller has to keep its rules up to date. */
 export const isAggregated = (role: KubeObject): boolean => isObject(role.aggregationRule);
 
 /**

@@ -1,6 +1,6 @@
 // Who is asking: from what a connection and a request bring along to a User, to the anonymous user, or to a refusal.
 //
-// Guarantee: whoever brings nothing is anonymous; whoever brings something that does not hold is refused (401), never anonymous.
+// Guarantee: a request without credentials is anonymous; one with invalid credentials is refused (401), never anonymous.
 import type { User } from '../../api/object.ts';
 import { unauthorized } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -43,7 +43,7 @@ export interface AuthenticatorOptions {
 export const anonymous: User = deepFreeze({ name: ANONYMOUS, groups: [ALL_UNAUTHENTICATED] });
 
 export function createAuthenticator({ clock, tokens, staticTokens }: AuthenticatorOptions): Authenticator {
-  // One certificate object per connection: its user is made once, and whoever caches by user finds it again.
+  // One certificate object per connection: its user is created once, so that caches by user find it again.
   const byCertificate = new WeakMap<ClientCertificate, User>();
 
   function certified(certificate: ClientCertificate): User | undefined {
@@ -60,7 +60,7 @@ export function createAuthenticator({ clock, tokens, staticTokens }: Authenticat
     const audiences = asked.length === 0 ? tokens.audiences : asked;
     const user = staticTokens?.userOf(token);
     if (user) {
-      // A static token is for the API server and nobody else.
+      // A static token is valid for the API server only.
       const shared = tokens.audiences.filter((each) => audiences.includes(each));
       if (shared.length > 0) return { ok: true, user, audiences: shared };
       const own = quoteAll(tokens.audiences);
@@ -73,7 +73,7 @@ export function createAuthenticator({ clock, tokens, staticTokens }: Authenticat
   return {
     checkToken,
     authenticate({ certificate, authorization }) {
-      // A certificate without a CN names nobody: as good as none.
+      // A certificate without a CN has no user name: as good as no certificate.
       const proven = certificate?.commonName === '' ? undefined : certificate;
       const user = proven && certified(proven);
       if (user) return user;

@@ -1,7 +1,7 @@
 // Who is bound to which role, by subject, kept up to date from the store's changes.
 //
 // Guarantee: what `sync` has seen is all that the store shows. Nothing is subscribed: a reader that asks pays for the RBAC changes
-// since the last question, and a cluster that nobody asks costs nothing.
+// since the last question, and a cluster that is never asked costs nothing.
 import type { KubeObject } from '../../api/object.ts';
 import { by } from '../../base/compare.ts';
 import { isObject } from '../../base/json.ts';
@@ -142,7 +142,7 @@ export function createBindingIndex(store: Store): BindingIndex {
 
 const NO_RULES: readonly PolicyRule[] = Object.freeze([]);
 
-/** The rules of a Role or ClusterRole as it stands in a store. */
+/** The rules of a Role or ClusterRole as stored. */
 export const rulesOf = (role: KubeObject): readonly PolicyRule[] =>
   Array.isArray(role.rules) ? (role.rules as readonly PolicyRule[]) : NO_RULES;
 

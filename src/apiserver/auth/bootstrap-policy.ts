@@ -1,7 +1,7 @@
 // The roles and bindings that every cluster begins with: facts of Kubernetes 1.34, frozen and shared by all clusters of a process.
 //
 // Left out are the roles of controllers and components that have no counterpart here (system:controller:*, the scheduler's and the
-// controller manager's, the approvers of certificates): nobody is bound to them.
+// controller manager's, the approvers of certificates): they have no subjects.
 import type { KubeObject } from '../../api/object.ts';
 import { deepFreeze } from '../../base/json.ts';
 import { lazy } from '../../base/lazy.ts';

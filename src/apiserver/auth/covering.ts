@@ -1,4 +1,4 @@
-// Does what somebody has cover what they want to give? And, in words, what they lack.
+// Do the rights of a user cover what they want to grant? And, in words, what they lack.
 import type { PolicyRule } from '../cluster.ts';
 import { urlCovers } from './policy-rule.ts';
 import { quoteAll } from './quote.ts';

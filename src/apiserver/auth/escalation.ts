@@ -1,4 +1,4 @@
-// Nobody gives more rights than they have.
+// No user grants more rights than they have.
 //
 // A Role or ClusterRole may contain only what its author holds, unless the author may `escalate`; a binding may point only at a role
 // whose rules its author holds, unless the author may `bind` it. Members of system:masters may do both. Each check throws the

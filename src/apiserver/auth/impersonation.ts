@@ -1,4 +1,4 @@
-// Acting as somebody else: `Impersonate-User` and its companions, each of which needs a permission of its own.
+// Impersonation: `Impersonate-User` and its companions, each of which needs a permission of its own.
 import type { User } from '../../api/object.ts';
 import { internalError } from '../../api/status.ts';
 import type { ApiError } from '../../base/errors.ts';

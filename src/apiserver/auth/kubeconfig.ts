@@ -53,7 +53,7 @@ export const kubeconfigText = ({ clusters, users, contexts, current }: Kubeconfi
     { lineWidth: 0 },
   );
 
-/** Writes where the caller says, for the owner's eyes only. Nobody's default file is ever touched from here. */
+/** Writes where the caller says, readable by the owner only. The user's default kubeconfig is never touched from here. */
 export async function writeKubeconfig(path: string, kubeconfig: Kubeconfig): Promise<void> {
   await makeDirectory(dirname(path));
   await writePrivateFile(path, kubeconfigText(kubeconfig));

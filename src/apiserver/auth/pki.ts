@@ -30,7 +30,7 @@ export interface PkiFiles {
 }
 
 export interface Pki {
-  /** Signs client certificates for whoever joins. */
+  /** Signs client certificates for clients that join. */
   readonly authority: Credential;
   readonly server: Credential;
   /** A member of system:masters. */

@@ -3,7 +3,7 @@ import { open, rename, rm } from 'node:fs/promises';
 
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
-  // Whatever lies there (left over, or put there by somebody else) must not lend us its permissions or lead elsewhere.
+  // A file that exists already (left over, or planted) must not lend us its permissions or lead elsewhere.
   await rm(fresh, { force: true });
   const file = await open(fresh, 'wx', 0o600);
   try {

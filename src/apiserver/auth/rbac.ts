@@ -16,7 +16,7 @@ const ALLOWED: Verdict = Object.freeze({ allowed: true, reason: '' });
 const DENIED: Verdict = Object.freeze({ allowed: false, reason: '' });
 
 export function createAuthorizer(store: Store): Authorizer {
-  // Made with the first question of somebody who is no master: most clusters of a simulated fleet are never asked one.
+  // Created with the first request of a user that is not an administrator: most clusters of a simulated fleet never get one.
   let made: BindingIndex | undefined;
   const index = (): BindingIndex => {
     made ??= createBindingIndex(store);

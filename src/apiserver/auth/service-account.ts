@@ -14,7 +14,7 @@ export const accountGroups = (namespace: string): readonly string[] => [
   `system:serviceaccounts:${namespace}`,
 ];
 
-/** The account behind a user name, or undefined when it is somebody else's. */
+/** The account behind a user name; undefined if it is not a ServiceAccount. */
 export function accountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!userName.startsWith(PREFIX)) return undefined;
   const [namespace = '', name = '', ...rest] = userName.slice(PREFIX.length).split(':');

@@ -1,6 +1,6 @@
 // ServiceAccount tokens of one cluster: issued, checked, and reviewed.
 //
-// Guarantee: a token counts only while its ServiceAccount (and the object it is bound to, or the Secret that holds it) still stands in
+// Guarantee: a token counts only while its ServiceAccount (and the object it is bound to, or the Secret that holds it) still exists in
 // this cluster's store with the uid that it was issued for. That is looked up on every check; only the signature's result is kept.
 // The key may be shared by all clusters of a process: the issuer tells them apart.
 import { hash } from 'node:crypto';
@@ -18,7 +18,7 @@ import { ALL_AUTHENTICATED, accountGroups, accountUserName } from './service-acc
 export interface ServiceAccountTokens extends TokenIssuer {
   /** What a token is good for when it does not say. */
   readonly audiences: readonly string[];
-  /** undefined = not a token of this cluster, perhaps somebody else's. No audiences = those of the API server. */
+  /** undefined = not a token of this cluster; it may be of another. No audiences = those of the API server. */
   check(token: string, audiences?: readonly string[]): TokenCheck | undefined;
 }
 

@@ -1,4 +1,4 @@
-// What a real server refuses of the spec of a claim, wherever it stands: in a PersistentVolumeClaim, a StatefulSet, a Pod's volume.
+// What a real server refuses of the spec of a claim, wherever it is: in a PersistentVolumeClaim, a StatefulSet, a Pod's volume.
 import { required } from '../../api/status.ts';
 import { type Causes, dnsSubdomain, oneOf } from './field-checks.ts';
 import { amountCauses } from './resources.ts';

@@ -1,4 +1,4 @@
-// CustomResourceDefinitions as the registry wants them; what is special about them stands in schema/.
+// CustomResourceDefinitions as the registry wants them; what is special about them is in schema/.
 import type { Behaviour } from '../registry.ts';
 import { crdBehaviour } from '../schema/crd-behaviour.ts';
 import { KEEPS_METADATA } from '../status-keeps.ts';

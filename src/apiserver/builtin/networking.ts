@@ -81,7 +81,7 @@ function pathCauses(
   field: string,
   { path = '', pathType, backend = {} }: { path?: string; pathType?: string; backend?: Backend },
 ): Causes {
-  // Without a type nobody can say what the rest means, so a server stops here.
+  // Without a type the rest has no meaning, so a server stops here.
   if (!pathType) return [required(`${field}.pathType`, 'pathType must be specified')];
   const causes: FieldCause[] = [...oneOf(`${field}.pathType`, pathType, ['Exact', 'ImplementationSpecific', 'Prefix'])];
   const isPlain = pathType === 'Exact' || pathType === 'Prefix';

@@ -1,5 +1,5 @@
 // Validation of pod specs in the words and the order of a real server: what a person writes wrong every day. Left to other layers
-// or not checked: security contexts, pod affinity terms, devices, and sources of volumes that nobody here can mount.
+// or not checked: security contexts, pod affinity terms, devices, and sources of volumes that cannot be mounted here.
 import type { FieldCause } from '../../api/kind.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../../api/status.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../../base/names.ts';

@@ -1,4 +1,4 @@
-// What a real server fills into every pod template, whoever owns it. Idempotent; defaults that the schema states (a port's protocol)
+// What a real server fills into every pod template, whatever owns it. Idempotent; defaults that the schema states (a port's protocol)
 // and zero values (`resources: {}`) are not repeated here.
 import type { Container, DownwardItems, EnvVar, FieldRef, Handler, PodSpec, Probe, Volume } from './shapes.ts';
 

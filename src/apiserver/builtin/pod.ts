@@ -46,7 +46,7 @@ export const pod: Behaviour = behaviour({
   graceSeconds(object, asked) {
     const { nodeName, terminationGracePeriodSeconds } = (object.spec ?? {}) as PodSpec;
     const { phase } = (object.status ?? {}) as { phase?: string };
-    // Nobody runs it, so nobody has to stop it.
+    // No kubelet runs it, so there is nothing to stop.
     if (!nodeName || phase === 'Succeeded' || phase === 'Failed') return 0;
     const seconds = asked ?? terminationGracePeriodSeconds ?? 0;
     return seconds < 0 ? 1 : seconds;
@@ -72,7 +72,7 @@ const GATED = {
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 } as const;
 
-/** What admission has decided stands, unless somebody says otherwise. */
+/** The decision of admission is kept unless the object says otherwise. */
 function keepPriority(spec: PodSpec, old: PodSpec): void {
   if (old.priority !== undefined) spec.priority ??= old.priority;
   if (old.preemptionPolicy !== undefined) spec.preemptionPolicy ??= old.preemptionPolicy;
@@ -102,7 +102,7 @@ function requestLimits({ resources }: Container): void {
 
 const COMPUTE = ['cpu', 'memory'] as const;
 
-/** Guaranteed: every container has limits for both and asks for exactly that. BestEffort: nobody asks for anything. */
+/** Guaranteed: every container has limits for both and requests exactly that. BestEffort: no container requests anything. */
 export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const requests = new Map<string, bigint>();
   const limits = new Map<string, bigint>();

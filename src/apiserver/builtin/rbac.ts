@@ -1,4 +1,4 @@
-// Roles and bindings as the registry wants them; what is special about them stands in auth/.
+// Roles and bindings as the registry wants them; what is special about them is in auth/.
 
 import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, pathName } from './behaviour.ts';

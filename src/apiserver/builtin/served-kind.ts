@@ -18,7 +18,7 @@ const CONVERSIONS: Readonly<Record<string, NonNullable<ServedVersion['convert']>
   'events.k8s.io/v1/Event': eventConversion,
 };
 
-/** What whoever uses a version is told. */
+/** The warning for a client that uses the version. */
 const DEPRECATIONS: Readonly<Record<string, string>> = {
   '/v1/Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
 };

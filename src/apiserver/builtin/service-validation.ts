@@ -218,7 +218,7 @@ function trafficCauses(spec: ServiceSpec): Causes {
   return causes;
 }
 
-/** Addresses and ports that somebody asked for by number. */
+/** Addresses and ports that were requested by number. */
 export function allotmentCauses(
   spec: ServiceSpec,
   place: Place,
@@ -240,7 +240,7 @@ export function allotmentCauses(
     if (!nodePort) return;
     const at = `spec.ports[${index}].nodePort`;
     const range = `${NODE_PORTS.first}-${NODE_PORTS.last}`;
-    // In a dry run nobody looks at the range.
+    // A dry run does not read the range.
     if (dryRun && !inRange(nodePort)) return;
     if (!inRange(nodePort)) {
       const why = `provided port is not in the valid range. The range of valid ports is ${range}`;

@@ -41,7 +41,7 @@ function refuse(draft: Draft, causes: Causes): void {
   if (causes.length > 0) throw invalid({ group: '', kind: 'Service' }, draft.metadata.name ?? '', causes);
 }
 
-/** Reachable from outside the cluster: then somebody must say how traffic gets in. */
+/** Reachable from outside the cluster: then the policy for external traffic is required. */
 export const isExternal = ({ type, externalIPs }: ServiceSpec): boolean =>
   type === 'LoadBalancer' || type === 'NodePort' || (type === 'ClusterIP' && (externalIPs ?? []).length > 0);
 

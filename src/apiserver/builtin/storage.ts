@@ -12,7 +12,7 @@ import { accessModeCauses, claimSpecCauses } from './claim-spec.ts';
 import { complaints, oneOf } from './field-checks.ts';
 import type { ClaimSpec, Quantities } from './shapes.ts';
 
-/** Held until nobody uses it; housekeeping lets it go. */
+/** Allocated until no Service uses it; housekeeping releases it. */
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';
 export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection';
 export const CLASS_PROTECTION = 'kubernetes.io/vac-protection';

@@ -386,7 +386,7 @@ function templateCausesOf(
   { forDaemons = false } = {},
 ): Causes {
   const causes: FieldCause[] = [];
-  // Nobody can tell what an invalid selector means, so a server looks no further.
+  // An invalid selector has no meaning, so a server stops here.
   const isInvalid = selector !== undefined && selectorCauses('', selector).length > 0;
   if (isInvalid && !forDaemons) return causes;
   const isSelected = selector && !isInvalid && !isEmptySelector(selector);

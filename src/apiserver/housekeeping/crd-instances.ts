@@ -67,7 +67,7 @@ function removeInstance(store: Store, key: string, time: string): void {
   }
 }
 
-/** Whether the write will last is told to whoever waits for it; nobody waits for ours. */
+/** Whether the write is durable is reported to the client that waits for it; no client waits for ours. */
 function write(store: Store, what: Parameters<Store['commit']>[0]): void {
   store.commit(what).durable.catch(() => {});
 }

@@ -27,7 +27,7 @@ export function startCrdHousekeeping(cluster: Cluster, options: CrdHousekeepingO
   let isRunning = false;
   let isStopped = false;
 
-  // A store that takes no writes is told to whoever writes; there is nothing to tidy in it.
+  // A store that takes no writes reports that to its writers; there is nothing to tidy in it.
   const fail = (error: unknown): void => {
     if (!(error instanceof StoreUnavailable)) options.onError(error, 'custom resource definitions');
   };
@@ -89,7 +89,7 @@ const isTerminating = (crd: Crd): boolean => crd.metadata.deletionTimestamp !== 
 
 const instancesOf = ({ spec }: Crd): string => prefixOf(spec.group, spec.names.plural);
 
-/** Writes what is due and returns the definitions as they are then. Names go to whoever asked first. */
+/** Writes what is due and returns the definitions as they are then. The first definition to ask for a name gets it. */
 function tidy(cluster: Cluster, before: readonly Crd[], removal: InstanceRemoval): readonly Crd[] {
   const crds = new Map(before.map((crd) => [crd.metadata.name ?? '', crd]));
   const names = new AcceptedNames(before);
@@ -162,7 +162,7 @@ function write(store: Store, old: Crd, next: Crd): Crd {
 
 const keyOfCrd = (crd: Crd): string => `${CRD_PREFIX}/${crd.metadata.name}`;
 
-/** Whether the write will last is told to whoever waits for it; nobody waits for ours. */
+/** Whether the write is durable is reported to the client that waits for it; no client waits for ours. */
 const forget = (durable: Promise<void>): void => {
   durable.catch(() => {});
 };

@@ -26,7 +26,7 @@ export function garbageCollector(cluster: Cluster, remove: Remove): Loop {
   const references = new Map<string, readonly OwnerReference[]>();
   /** Uid to key of owners that wait for their dependents. */
   const waiting = new Map<string, string>();
-  /** Keys of objects with owners of kinds that nobody serves: looked at again when kinds come. */
+  /** Keys of objects with owners of kinds that are not served: evaluated again when kinds are added. */
   const unresolved = new Set<string>();
 
   function index(key: string, owners: readonly OwnerReference[]): void {

@@ -1,4 +1,4 @@
-// What all housekeeping shares: seeing every change once, a queue of keys per loop, work that is looked at again when somebody else
+// What all housekeeping shares: seeing every change once, a queue of keys per loop, work that is repeated when another writer
 // was faster, and back-off when something is truly wrong. One loop's failure never stops another.
 //
 // Guarantees: no polling: work starts because an object changed, or because a failed try is due again. Keys are worked on in the
@@ -10,7 +10,7 @@ import { RevisionMismatch, type Stored } from '../store/store.ts';
 
 export interface Seen {
   readonly key: string;
-  /** What stands there now; for a deletion the last object. */
+  /** The stored object; for a deletion the last one. */
   readonly stored: Stored;
   readonly deleted: boolean;
   /** True for what was there before we began to look. */
@@ -106,7 +106,7 @@ export function runLoops(
   function again(index: number, key: string, error: unknown): void {
     const tries = (failures[index]?.get(key) ?? 0) + 1;
     failures[index]?.set(key, tries);
-    // Somebody else was faster: what they wrote is what we look at now.
+    // Another writer was faster: evaluate what it wrote.
     const isRace =
       error instanceof RevisionMismatch || (error instanceof ApiError && (error.code === 409 || error.code === 404));
     if (isRace && tries <= TRIES_BEFORE_BACK_OFF) {

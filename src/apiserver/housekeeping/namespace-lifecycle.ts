@@ -43,7 +43,7 @@ export function namespaceLifecycle(cluster: Cluster, remove: Remove): Loop {
       if (now === undefined || !isOurs(now.object())) return;
       if (left.objects.length === 0 && left.failures.length === 0) await finalize(cluster, now);
       else await report(cluster, now, left);
-      // Reported first, then retried by whoever runs us.
+      // Reported first, then retried by the caller.
       if (left.failures.length > 0) throw left.failures[0];
     },
   };

@@ -49,7 +49,7 @@ export const controller = (name: string): Caller => ({
 
 export const headOf = (cluster: Cluster, key: string): Stored | undefined => cluster.store.get(key, 'head');
 
-/** The resource that a key belongs to, in its stored version; undefined when nobody serves it (any more). */
+/** The resource that a key belongs to, in its stored version; undefined if it is not served (any more). */
 export function resourceAt(cluster: Cluster, { group, plural }: KeyParts): ServedResource | undefined {
   return cluster.registry.all().find((each) => each.group === group && each.plural === plural && !each.keptAs);
 }

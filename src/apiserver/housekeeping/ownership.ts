@@ -2,7 +2,7 @@
 //
 // The rules of Kubernetes: an object goes when all its owners are gone; references to gone owners are dropped while another owner is
 // there. An owner deleted in the foreground waits for the dependents that block it. An owner deleted as an orphan-maker loses its
-// dependents first. An owner that cannot be judged (nobody serves its kind, or the reference crosses a border that references must
+// dependents first. An owner that cannot be judged (its kind is not served, or the reference crosses a border that references must
 // not cross) keeps its dependents.
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 

@@ -1,4 +1,4 @@
-// Claims, volumes and classes of volume attributes that are being deleted stay until nobody uses them: a claim while a Pod that has not
+// Claims, volumes and classes of volume attributes that are being deleted stay while they are in use: a claim while a Pod that has not
 // finished mounts it, a volume while it is bound, a class while a claim or a volume names it.
 import type { KubeObject } from '../../api/object.ts';
 import { CLAIM_PROTECTION, CLASS_PROTECTION, VOLUME_PROTECTION } from '../builtin/storage.ts';

@@ -1,5 +1,5 @@
-// What one identity may cost at a time: requests in flight, open watches, and bytes that it was sent and has not read. Whoever reaches a
-// maximum is refused, everybody else is not: limits for all together would belong to whoever comes first. Constant cost per request.
+// What one identity may cost at a time: requests in flight, open watches, and bytes that it was sent and has not read. An identity at its
+// maximum is refused, others are not: with limits for all together the first client could use them up. Constant cost per request.
 //
 // Members of system:masters are exempt, as on a real server: who could lock them out could not be stopped by them.
 import type { User } from '../../api/object.ts';
@@ -30,7 +30,7 @@ export interface Account {
   takeTurn(): Promise<() => void>;
   /** Bytes that wait for their reader: more, or with a negative number fewer. */
   addUnsent(bytes: number): void;
-  /** Nothing more is sent before some of it is read; told once to whoever keeps the log. */
+  /** Nothing more is sent before some of it is read; logged once. */
   isUnread(): boolean;
   leave(): void;
 }

@@ -21,7 +21,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     const chunks: Buffer[] = [];
     let length = 0;
     let isWhole = false;
-    // Nobody is taken off again: what was settled once stays so, and the listeners go with the request.
+    // No waiter is removed: what was settled once stays so, and the listeners are dropped with the request.
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length <= limit) chunks.push(chunk);

@@ -120,7 +120,7 @@ export function createHandler(options: HandlerOptions): Handler {
     }
     const fault = where.name === undefined ? undefined : nameFault(where.name);
     if (fault !== undefined) throw badRequest(fault);
-    // From here on a subresource that nobody knows ends in a 404, and metrics keep no word of it.
+    // From here on an unknown subresource ends in a 404, and metrics keep no word of it.
     note.resource = where;
     return resources.serve(exchange, { served, found, where, verb, query, user, account: note.account as Account });
   };

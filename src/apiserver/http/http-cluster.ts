@@ -1,4 +1,4 @@
-// What one cluster brings along to be served over HTTP. The verbs and whoever decides on identities are handed in, so that this
+// What one cluster brings along to be served over HTTP. The verbs and the authorizer are handed in, so that this
 // folder stays a shell: bytes in, bytes out.
 
 import type { User } from '../../api/object.ts';

@@ -1,5 +1,5 @@
 // What a listener counts. One registry per listener: nothing is shared between servers in one process. The counters on the path of
-// every request are plain numbers; they are turned into Prometheus' words when somebody scrapes.
+// every request are plain numbers; they are formatted for Prometheus when it scrapes.
 import { Gauge, Registry } from 'prom-client';
 
 export interface RequestFacts {

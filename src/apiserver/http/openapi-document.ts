@@ -193,7 +193,7 @@ class SchemaCollection {
     return { $ref: pointer(name) };
   }
 
-  /** Our `$ref` is a bare name that may stand beside other keys; OpenAPI wants a pointer that stands alone, or inside `allOf`. */
+  /** Our `$ref` is a bare name that may have other keys beside it; OpenAPI wants a pointer that is alone, or inside `allOf`. */
   #shown(schema: Schema): Json {
     const { $ref, properties: own, items, additionalProperties, allOf, anyOf, oneOf, not, ...rest } = schema;
     const isObject = rest['x-kubernetes-embedded-resource'] === true;

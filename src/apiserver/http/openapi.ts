@@ -104,7 +104,7 @@ const isSame = (a: GroupVersion, b: GroupVersion): boolean =>
   a.resources.length === b.resources.length &&
   a.resources.every((each, index) => each.resource === b.resources[index]?.resource);
 
-/** The hash stands for the document without making it: kubectl asks for all hashes before it fetches one document. */
+/** The hash represents the document without making it: kubectl asks for all hashes before it fetches one document. */
 function createEntry(of: GroupVersion, schemaHash: (schema: Schema) => string): Entry {
   const facts = of.resources.map(({ resource, served }) => [
     resource.plural,

@@ -106,7 +106,7 @@ export class WireReader {
     return text;
   }
 
-  /** Steps over the value of a field that nobody knows. */
+  /** Skips the value of an unknown field. */
   skip(end: number): void {
     switch (this.wireType) {
       case VARINT:

@@ -60,7 +60,7 @@ const shortened = (text: string): string => (text.length > LONGEST_ECHO ? `${tex
 interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Where the kind's own message stands. */
+  /** Where the kind's own message is. */
   readonly from: number;
   readonly to: number;
 }

@@ -114,7 +114,7 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     const { served, query, verb, user, where } = request;
     const { cluster, verbs } = served;
     const { headers } = exchange.request;
-    // Whoever takes no answer of ours hears so before anything is written.
+    // A client that accepts none of our media types is refused before anything is written.
     if (verb === 'deletecollection') choose(headers.accept, LIST_FORMS);
     else singleForm(exchange, { at: asked, query, choose });
     /** Kinds come, go and change while a client is still sending: what counts is what is served when all has come. */
@@ -196,7 +196,7 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
   };
 }
 
-/** A body, and the caller who knows what it named twice; nobody looks for it who does not want to hear of it. */
+/** A body, and the fields that it contains twice; these are looked for only if the client wants to be told. */
 function withRepeated<T>(by: Caller, decode: (onRepeated?: OnRepeated) => T): readonly [T, Caller] {
   if (by.fieldValidation === 'Ignore') return [decode(), by];
   let repeatedFields: readonly string[] | undefined;
@@ -206,14 +206,14 @@ function withRepeated<T>(by: Caller, decode: (onRepeated?: OnRepeated) => T): re
   return [body, repeatedFields === undefined ? by : { ...by, repeatedFields }];
 }
 
-/** A body of which nobody knows the length counts as large. */
+/** A body of unknown length counts as large. */
 const LARGE_BYTES = 64 * 1024;
 const isLarge = ({ headers }: Exchange['request']): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BYTES;
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
-/** What stands at the path, if the verb may be used on it. */
+/** The object at the path, if the verb may be used on it. */
 function locate({ found, where, verb }: ResourceRequest): At {
   const { resource, version } = found;
   const { name, subresource } = where;

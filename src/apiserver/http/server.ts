@@ -1,5 +1,5 @@
 // The listener: node:https with client certificates, or node:http on the loopback interface for one person. Whatever a client does, the
-// server goes on; whoever closes it gets all connections closed.
+// server continues; closing it closes all connections.
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ export interface ServeOptions {
   readonly port: number;
   /** PEM texts. `clientCa` signs the certificates that say who a client is. */
   readonly tls?: { readonly key: string; readonly certificate: string; readonly clientCa: string };
-  /** Instead of `tls`: no encryption, loopback only, and whoever can connect is this user. */
+  /** Instead of `tls`: no encryption, loopback only, and every client that connects is this user. */
   readonly plainHttp?: { readonly user: User };
   readonly limits?: Partial<Limits>;
   readonly clock: Clock;
@@ -91,7 +91,7 @@ export async function serve(options: ServeOptions): Promise<Listening> {
       )
     : createHttpServer(common, handle);
   server.maxConnections = limits.connections;
-  // Without traffic in either direction: whoever reads no answer goes, too. A watch may be silent for longer.
+  // Without traffic in either direction: a client that does not read its responses is closed, too. A watch may be silent for longer.
   server.timeout = limits.idleMs;
   server.on('clientError', refuseWith(clock));
   let connections = 0;

@@ -23,7 +23,7 @@ export interface SingleAnswer {
   readonly now: number;
 }
 
-/** The form in which a client takes what stands there. Throws a 406 when it takes none, or a 400 when it wants an odd table. */
+/** The form in which a client accepts the object. Throws a 406 when it accepts none, or a 400 when it wants an unknown table. */
 export function singleForm(
   exchange: Exchange,
   { at, query, choose }: Pick<SingleAnswer, 'at' | 'query' | 'choose'>,

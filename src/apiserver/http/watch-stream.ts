@@ -22,7 +22,7 @@ export interface OpenWatch {
   readonly feed: Feed;
   readonly shape: EventShape;
   readonly encoder: EventEncoder;
-  /** Of whoever watches; counts this one already. */
+  /** Of the watching identity; counts this one already. */
   readonly account: Pick<Account, 'closeWatch' | 'addUnsent' | 'isUnread'>;
   readonly sendsBookmarks: boolean;
   readonly timeoutSeconds: number | undefined;
@@ -47,7 +47,7 @@ export function createWatchHub({ clock, random, limits }: WatchHubOptions): Watc
   /** Served in this turn already. */
   let served = 0;
 
-  // Before the controllers in this process act on what has happened: whoever hears of it elsewhere can be at it meanwhile.
+  // Before the controllers in this process act on what has happened, so that clients elsewhere can act at the same time.
   const schedule = () => {
     if (isScheduled || served >= SLICE) return;
     isScheduled = true;
@@ -188,7 +188,7 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
         }
         while (next < pending.length) {
           if (response.writableLength > limits.watchBufferBytes) return block();
-          // Somebody who reads none of many watches: what they were sent fills our memory.
+          // A client that does not read its many watches: what they were sent fills our memory.
           if (account.isUnread()) return void response.destroy();
           if (!response.write(burst())) noteUnsent(response.writableLength);
           // It would else wait until all that is ready has run.

@@ -126,7 +126,7 @@ export type Applied =
   | { readonly object: KubeObject; readonly owners: Owners }
   | { readonly conflicts: readonly FieldConflict[] };
 
-/** The live object with the configuration, without what the manager applied before and nobody else owns; or who is in the way. */
+/** The live object with the configuration, without what the manager applied before and no other manager owns; or the managers that conflict. */
 export function apply(application: Application): Applied {
   const { versions, owners, live, config, by, force, time } = application;
   const self = identityOf(by);
@@ -144,7 +144,7 @@ export function apply(application: Application): Applied {
   return { object: next, owners: left };
 }
 
-/** Takes out what the manager has given up: owned by it before, and by nobody now. */
+/** Removes what the manager has given up: owned by it before, and by no manager now. */
 function pruned(versions: Versions, merged: KubeObject, owners: Owners, last: Owner, apiVersion: string): KubeObject {
   const own = viewOf(versions, last.apiVersion, apiVersion);
   if (own === undefined) return merged;

@@ -319,7 +319,7 @@ function ruleAsServer(rule: CelRule): string {
 
 // ---- defaults
 
-/** A default must be a value that the schema accepts as it stands: nothing unknown in it, nothing wrong with it. */
+/** A default must be a value that the schema accepts as it is: nothing unknown in it, nothing wrong with it. */
 function defaultCauses(node: SchemaNode, path: string, isRoot: boolean): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   const preset = node.schema.default;

@@ -28,7 +28,7 @@ export function validateCrd(object: KubeObject, old: KubeObject | undefined): re
   return causes;
 }
 
-/** Formats that nobody knows are ignored; whoever wrote them should hear of it. */
+/** Unknown formats are ignored, with a warning for their author. */
 export function formatWarnings(crd: Crd, isKnown: (format: string) => boolean): readonly string[] {
   const unknown = new Set<string>();
   const walk = (schema: Schema | undefined): void => {

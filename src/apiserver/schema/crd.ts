@@ -1,5 +1,5 @@
 // The parts of a CustomResourceDefinition that the server reads. Nothing here is trusted to be there: what validation refuses today may
-// have been stored by somebody else.
+// have been stored by another client.
 import type { Column } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Schema } from '../../api/schema.ts';

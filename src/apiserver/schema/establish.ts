@@ -33,7 +33,7 @@ export class AcceptedNames {
     });
   }
 
-  /** Somebody else in the group has the name. */
+  /** Another definition of the group has the name. */
   isTaken(crd: Crd, what: What, name: string): boolean {
     const owners = this.#ownersOf(crd, what).get(name);
     return owners !== undefined && owners.size > (owners.has(crd.metadata.name ?? '') ? 1 : 0);
@@ -98,7 +98,7 @@ export function establishAmong(crd: Crd, names: AcceptedNames, now: number): Crd
   return crd.status !== undefined && deepEqual(crd.status, status) ? crd.status : status;
 }
 
-/** The usual case, told without making anything: it has what it asks for, and nobody else does. */
+/** The usual case, decided without an allocation: it has what it asks for, and no other definition does. */
 function isSettled(crd: Crd, { acceptedNames, storedVersions }: CrdStatus, names: AcceptedNames): boolean {
   if (!hasCondition(crd, 'NamesAccepted') || !hasCondition(crd, 'Established')) return false;
   const { plural, singular = '', kind, listKind = '', shortNames = [], categories = [] } = crd.spec.names;

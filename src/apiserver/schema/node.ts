@@ -20,7 +20,7 @@ export class SchemaNode {
   readonly listMapKeys: readonly string[];
   /** What the schema's type is called in messages. */
   readonly typeText: string;
-  /** How to check text for the schema's format; undefined = no format, or one that nobody knows. */
+  /** How to check text for the schema's format; undefined = no format, or an unknown one. */
   readonly checkFormat: ((text: string) => boolean) | undefined;
   /** It has allOf, anyOf, oneOf or not. */
   readonly hasLogic: boolean;
@@ -153,7 +153,7 @@ export function nodeOf(schema: Schema, resolve: Resolve | undefined): SchemaNode
   if (schema.$ref !== undefined && resolve !== undefined) {
     const target = resolve(schema.$ref);
     const { $ref: _, ...beside } = schema;
-    // A reference without anything beside it is the type itself; otherwise what stands beside it wins.
+    // A reference with nothing beside it is the type itself; otherwise the keys beside it win.
     const merged = Object.keys(beside).every((name) => name === 'description') ? target : { ...target, ...beside };
     node = new SchemaNode(merged, schema.$ref, resolve);
   } else {

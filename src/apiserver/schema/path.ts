@@ -21,7 +21,7 @@ export function dotted(path: Path | undefined): string {
   return before === '' ? path.step : `${before}.${path.step}`;
 }
 
-/** As rules and list types print it: a map's key stands in brackets, `spec.labels[a.b]`. The object itself is `<nil>`. */
+/** As rules and list types print it: a map's key is in brackets, `spec.labels[a.b]`. The object itself is `<nil>`. */
 export function bracketed(path: Path | undefined): string {
   if (path === undefined) return '<nil>';
   const before = path.parent === undefined ? '' : bracketed(path.parent);

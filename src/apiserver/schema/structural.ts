@@ -1,5 +1,5 @@
 // Is a schema structural? Such a schema says what every field is in one place, so that objects can be pruned and defaulted by it;
-// conditions (anyOf and the like) may only narrow what stands there.
+// conditions (anyOf and the like) may only narrow the schema.
 import type { FieldCause } from '../../api/kind.ts';
 import type { Schema } from '../../api/schema.ts';
 import { forbiddenField, invalidValue, required } from '../../api/status.ts';

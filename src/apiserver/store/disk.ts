@@ -5,7 +5,7 @@
 export interface Disk {
   /** Where this is, for sentences that people read. */
   readonly place: string;
-  /** Keeps other writers out until it is released. Rejects with DiskInUse when somebody else is in. */
+  /** Keeps other processes out until it is released. Rejects with DiskInUse if another one holds it. */
   lock(): Promise<() => Promise<void>>;
   list(): Promise<readonly string[]>;
   size(file: string): Promise<number>;

@@ -1,4 +1,5 @@
-// A disk in memory that forgets like a real one. Whoever writes through it and survives every crash here keeps its promises on hardware
+// A disk in memory that loses unsynced writes like a real one. Code that writes through it and survives every crash
+// here keeps its promises on hardware
 // that honours a sync. A crash
 //   - keeps what was synced, and of what was appended since any beginning, perhaps with a stretch of zeros inside (a torn write);
 //   - keeps any of the names made, replaced or removed since the directory was last synced, in any combination;

@@ -27,7 +27,7 @@ export function dataFiles(names: readonly string[]): DataFiles {
   };
 }
 
-/** What nobody needs once snapshot `base` is in place. */
+/** What is not needed once snapshot `base` is in place. */
 export function obsoleteFiles(files: DataFiles, base: number): readonly string[] {
   return [
     ...files.snapshots.filter((number) => number < base).map(snapshotName),

@@ -35,7 +35,7 @@ export class ClusterStore implements Store {
   readonly #pending = new Map<string, { readonly change: Change; readonly durable: Promise<void> }>();
   #state: VisibleState;
   #head: number;
-  /** Never goes back, not even when writes fail: a revision that somebody was told of is not given to other content. */
+  /** Never goes back, not even when writes fail: a revision that a client has seen is not given to other content. */
   #assigned: number;
 
   constructor(name: string, state: VisibleState, sink: RecordSink) {

@@ -3,7 +3,7 @@
 // Here: group commit. A write is put into the batch that gathers while the one before it is being synced; one sync then makes it
 // durable and visible together with all others, of whatever cluster. Beside it lie record.ts (the bytes), recovery.ts (opening),
 // snapshot.ts (shortening) and log-store.ts (one cluster).
-// Guarantees: nobody sees a write that a crash can undo; a write that was refused does not become visible; revisions that were visible
+// Guarantees: no client sees a write that a crash can undo; a write that was refused does not become visible; revisions that were visible
 // never come back with other content.
 import { messageOf } from '../../base/errors.ts';
 import type { Disk } from './disk.ts';
@@ -70,7 +70,7 @@ const BLOCK_BYTES = 256 * 1024;
 const BATCH_RECORDS = 1024;
 const BATCH_BYTES = 8 * MIB;
 const GATHER_TURNS = 4;
-/** So many writers of one moment may belong to one change that somebody waits for. */
+/** So many writers of one moment may belong to one change that a client waits for. */
 const FEW = 8;
 
 /** Records that are synced together. */
@@ -245,7 +245,7 @@ class DiskLog implements Log, RecordSink {
   }
 
   // What happens at one moment is written together. A sync costs more than a turn of the event loop, so many also wait for more, as long as
-  // each turn brings some, but not for long; a few do not wait, since somebody waits for them.
+  // each turn brings some, but not for long; a few do not wait, since a client waits for them.
   async #gather(): Promise<void> {
     await new Promise<void>((resolve) => this.#atOnce(resolve));
     for (let turn = 0, before = this.#gathered; before > FEW && turn < GATHER_TURNS; turn++) {
@@ -290,7 +290,7 @@ class DiskLog implements Log, RecordSink {
     batch.resolve();
   }
 
-  // Later writes were made on top of earlier ones, so all that is pending fails together. Nobody is told before the file is cut back:
+  // Later writes were made on top of earlier ones, so all that is pending fails together. The writers are told after the file is cut back:
   // until then a crash could still bring the writes to light.
   async #fail(batch: Batch, error: unknown): Promise<void> {
     const failed = [batch, ...this.#waiting.splice(0)];
@@ -327,7 +327,7 @@ class DiskLog implements Log, RecordSink {
     this.#snapshotDueAt = Math.max(this.#options.snapshotMinBytes ?? 16 * MIB, this.#snapshotBytes);
   }
 
-  // Between two batches all that stands in the segment is visible and nothing else is: the moment to cut.
+  // Between two batches the segment contains exactly what is visible: the moment to cut.
   async #rotate(): Promise<void> {
     const number = this.#segment + 1;
     try {

@@ -92,7 +92,7 @@ class NodeDisk implements Disk {
       );
       written += bytesWritten;
     }
-    // Without anything new it is about what somebody left there, who died before it was synced.
+    // Without anything new it is about what a process left there that died before it was synced.
     if (DURABLY === 0 || bytes.length === 0) await opened.handle.datasync();
     if (!opened.named) {
       await syncDirectory(this.place);

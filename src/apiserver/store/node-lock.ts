@@ -34,7 +34,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
 /** Puts the draft in place as `file`, or tells who holds it. */
 async function acquire(file: string, draft: string): Promise<Holder | undefined> {
   for (;;) {
-    // Written aside and linked into place: nobody ever reads a lock that is still empty.
+    // Written aside and linked into place: no process ever reads a lock that is still empty.
     if (await linked(draft, file)) return undefined;
     const found = await textOf(file);
     if (found === undefined) continue; // released in between
@@ -69,7 +69,7 @@ async function isAlive(holder: Holder): Promise<boolean> {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
-    // EPERM: it is there, but belongs to somebody else.
+    // EPERM: it exists, but belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   const started = await startOf(holder.pid);
@@ -87,7 +87,7 @@ async function startOf(pid: number): Promise<string | undefined> {
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
     ]);
-    // The name of the program stands in parentheses and may contain anything; the start is the 20th field after it.
+    // The name of the program is in parentheses and may contain anything; the start is the 20th field after it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return ENDED;
     const ticks = fields[19];

@@ -1,7 +1,7 @@
-// Syncs of several logs on one drive. Side by side each takes about as long as both, and it is the first that somebody waits for.
+// Syncs of several logs on one drive. Side by side each takes about as long as both, and a client waits for the first.
 
 /**
- * Runs one after the other, in the order of the calls, the first at once; a failure is told to its caller and stops nobody. Whoever is next lets
+ * Runs one after the other, in the order of the calls, the first at once; a failure is reported to its caller and stops no other. The next one lets
  * those go first who have waited for the one that ended: what they write now goes along with it, instead of waiting for one more sync.
  */
 export function oneByOne(): <T>(run: () => Promise<T>) => Promise<T> {
@@ -13,7 +13,7 @@ export function oneByOne(): <T>(run: () => Promise<T>) => Promise<T> {
     try {
       return await run();
     } finally {
-      // Whoever is next takes over: nobody comes in between.
+      // The next one takes over: no other call comes in between.
       const next = waiting.shift();
       if (next === undefined) isBusy = false;
       else afterTurns(TURNS, next);

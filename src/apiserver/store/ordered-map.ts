@@ -108,7 +108,7 @@ export class OrderedMap<V> {
     return { values, remaining: total - values.length };
   }
 
-  /** The chunk where the key stands or would be inserted. */
+  /** The chunk that contains the key, or into which it would be inserted. */
   #chunkFor(key: string): number {
     let low = 0;
     let high = this.#chunks.length - 1;

@@ -1,4 +1,4 @@
-// An object of the log store: kept as the JSON bytes of its record, parsed when somebody asks for the object.
+// An object of the log store: kept as the JSON bytes of its record, parsed when the object is read.
 import type { KubeObject } from '../../api/object.ts';
 import { deepFreeze } from '../../base/json.ts';
 import type { Stored } from './store.ts';

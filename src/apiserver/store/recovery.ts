@@ -52,7 +52,7 @@ export async function recover(disk: Disk, parsed: ParsedObjects, options: StateO
     bytesSinceSnapshot += tail.length;
   }
   const obsolete = obsoleteFiles(files, base);
-  // After a kill -9 the snapshot's name may be in the page cache alone: what it stands for must not go before it is there for good.
+  // After a kill -9 the snapshot's name may be in the page cache alone: what it replaces must not be deleted before it is durable.
   if (obsolete.length > 0 && files.snapshots.length > 0) await disk.sync(snapshotName(base));
   for (const file of obsolete) await disk.remove(file);
   tail ??= await freshSegment(disk, 1, 1);
@@ -166,7 +166,7 @@ class Reading {
       }
       await this.#disk.truncate(file, stop.at);
     } else if (isLast) {
-      // After a kill -9 it may be in the page cache alone, and whoever reads it now must still find it after a power loss.
+      // After a kill -9 it may be in the page cache alone, and a reader now must still find it after a power loss.
       await this.#disk.sync(file);
     }
     return { length: stop.at, nextBatch: openBatch };
@@ -252,7 +252,7 @@ class Reading {
     return { at };
   }
 
-  /** Where a sound record of a batch after `openBatch` stands: such a batch was begun only when all before it was durable. */
+  /** Offset of a sound record of a batch after `openBatch`: such a batch was begun only when all before it was durable. */
   async #laterBatch(search: { file: string; from: number; openBatch: number }): Promise<number | undefined> {
     const size = await this.#disk.size(search.file);
     for (let from = search.from; from < size; from += READ_BYTES) {

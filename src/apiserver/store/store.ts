@@ -19,7 +19,7 @@ export interface Stored {
 export interface Change {
   readonly revision: number;
   readonly key: string;
-  /** What stands there now. For a deletion: the last object, carrying the deletion's revision. */
+  /** The stored object. For a deletion: the last object, carrying the deletion's revision. */
   readonly stored: Stored;
   readonly deleted: boolean;
   /** What stood there before, unless the change created it. */
@@ -60,7 +60,7 @@ export interface Committed {
 export interface Store {
   /** Newest assigned revision: what writers compare with. */
   readonly head: number;
-  /** Newest durable revision: what readers may see, so that nobody sees a write that a crash can undo. */
+  /** Newest durable revision: what readers may see, so that no client sees a write that a crash can undo. */
   readonly visible: number;
   get(key: string, at?: 'visible' | 'head'): Stored | undefined;
   /** In key order, strictly after `after`, from the visible state; `remaining` counts the matching keys beyond the page. */
@@ -78,7 +78,7 @@ export interface Store {
   /** Read `head`, then commit, without an await in between. */
   commit(write: Write): Committed;
   /**
-   * Resolves when what stands at `head` under the key is visible; rejects with StoreUnavailable if it will never be. For a writer
+   * Resolves when the object at `head` under the key is visible; rejects with StoreUnavailable if it will never be. For a writer
    * who finds that nothing is left to write: the answer must not rest on what a crash can undo.
    */
   durable(key: string): Promise<void>;

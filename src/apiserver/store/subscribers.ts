@@ -29,7 +29,7 @@ export class Subscribers {
     };
   }
 
-  /** Notes that something changed under these prefixes. True when somebody listens. */
+  /** Notes that something changed under these prefixes. True if a watch listens. */
   touch(prefixes: KeyPrefixes): boolean {
     if (this.#byPrefix.size === 0) return false;
     this.#note('');
@@ -51,7 +51,7 @@ export class Subscribers {
     for (const prefix of prefixes) {
       const set = this.#byPrefix.get(prefix);
       if (set === undefined) continue;
-      // A copy, since whoever is woken may unsubscribe itself or others, or subscribe anew.
+      // A copy, since a watch that is woken may unsubscribe itself or others, or subscribe again.
       for (const subscription of [...set]) {
         if (!set.has(subscription)) continue;
         try {

@@ -60,7 +60,7 @@ export class VisibleState {
     return this.#subscribers.subscribe(prefix, wake);
   }
 
-  /** Makes a change visible. `weight`: the bytes its objects hold on to. True when somebody should be woken. */
+  /** Makes a change visible. `weight`: the bytes that its objects keep alive. True if a watch should be woken. */
   apply(change: Change, weight: number): boolean {
     if (change.deleted) this.entries.delete(change.key);
     else this.entries.set(change.key, change.stored);

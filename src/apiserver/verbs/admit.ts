@@ -1,4 +1,4 @@
-// What stands between a decoded draft and the store, the same for create, update and patch: defaults, the kind's own preparation,
+// Everything between a decoded draft and the store, the same for create, update and patch: defaults, the kind's own preparation,
 // validation, and the admission of our own kinds.
 import { admitWith, readsOf } from '../../api/admission.ts';
 import type { AdmitQuestion, Admitted } from '../../api/kind.ts';

@@ -62,7 +62,7 @@ function isSameButOwnersTimes(value: KubeObject, before: KubeObject): boolean {
   return isSame({ ...value, metadata: { ...value.metadata, managedFields } }, before);
 }
 
-/** A deleted object goes when nothing holds it any longer: no finalizer, nothing of its kind, no grace that somebody must end. */
+/** A deleted object is removed when nothing keeps it: no finalizer, nothing of its kind, no grace period that a kubelet must end. */
 export const isFinished = (resource: ServedResource, object: KubeObject): boolean =>
   object.metadata.deletionTimestamp !== undefined &&
   (object.metadata.finalizers ?? []).length === 0 &&

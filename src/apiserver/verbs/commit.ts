@@ -33,7 +33,7 @@ function wouldBe(cluster: Cluster, { key, expect, value }: Write): Stored {
   return unsaved(key, { ...value, metadata: { ...value.metadata, resourceVersion: String(expect) } });
 }
 
-/** There is nothing to write: what is asked for stands there already. The answer waits until that is durable, like any other. */
+/** There is nothing to write: the object is as requested. The response waits until that is durable, like any other. */
 export async function unchanged(cluster: Cluster, old: Stored): Promise<Stored> {
   await cluster.store.durable(old.key);
   return old;

@@ -1,5 +1,5 @@
 // From the body of a write to a private draft in the stored version: is it the kind that the URL names, do its values have the right
-// types, which of its fields does nobody know.
+// types, which of its fields are unknown.
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest, invalid, invalidValue } from '../../api/status.ts';
 import { isObject, mutableCopy } from '../../base/json.ts';

@@ -21,7 +21,7 @@ export async function deleteCollection(
     try {
       await remove(cluster, { ...at, namespace, name: name as string }, options, caller);
     } catch (error) {
-      // Somebody else was faster: what was asked for is so.
+      // Another client was faster: the object is as requested.
       if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
     }
   });

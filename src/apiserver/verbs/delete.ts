@@ -16,7 +16,7 @@ import { isSame } from './metadata.ts';
 
 export interface Removed {
   readonly stored: Stored;
-  /** False: it is only marked, and somebody must let it go. */
+  /** False: it is only marked for deletion, and its finalizers must be removed. */
   readonly gone: boolean;
   /** The answer is the object, not a Status. */
   readonly returnsObject: boolean;

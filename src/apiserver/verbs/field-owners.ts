@@ -162,7 +162,7 @@ export function trackedFields({ at, before, next, sent, caller, now }: TrackedWr
   return sent === undefined && isSameOwners(after, owners) ? known : encodeOwners(after);
 }
 
-/** What the server itself writes, with the owners that it leaves: others lose what it changes. An object that nobody owns has none after it. */
+/** What the server itself writes, with the owners that it leaves: others lose what it changes. An object without owners has none after it. */
 export function withOwners(
   at: At,
   before: KubeObject,

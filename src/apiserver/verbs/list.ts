@@ -1,5 +1,5 @@
 // GET of a collection. Pages of one list all show the state of its first page: later changes are undone from the history window,
-// and when that no longer reaches back the client is told to start anew.
+// and when that no longer reaches back the client must list again.
 import { badRequest, expired } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
 import { isObject } from '../../base/json.ts';
@@ -41,7 +41,7 @@ export function list(cluster: Cluster, at: At, options: ListOptions): Listed | P
     const found = rangeAt(store, prefix, pastOf, { after: page?.after, limit });
     return answer(found.items, revision, found.more ? found.remaining : 0);
   }
-  // With a selector nobody can say how many remain without looking at all of them, so a page stops at its first surplus match. All are
+  // With a selector the number of remaining objects is unknown without reading all of them, so a page stops at its first surplus match. All are
   // taken at once, before the first look: what is written during a pause belongs to later revisions.
   const items: Stored[] = [];
   let remaining = 0;
@@ -122,7 +122,7 @@ function rangeAt(
   if (!before || before.size === 0) return store.range(prefix, asked);
   const isAhead = (key: string) => after === undefined || key > after;
   const then = [...before.values()].filter((stored) => stored !== undefined).filter(({ key }) => isAhead(key));
-  // No more than the changed keys can be missing from what stands there now, so a page needs no look beyond so many.
+  // No more than the changed keys can be missing from the current objects, so a page reads no further than that.
   const found = store.range(prefix, limit === undefined ? asked : { ...asked, limit: limit + before.size });
   const now = found.items.filter(({ key }) => !before.has(key));
   const items = [...now, ...then].sort((a, b) => byText(a.key, b.key));

@@ -1,4 +1,4 @@
-// PATCH: reads the newest object, changes it in memory and writes it as an update. No await stands between the two, so a patch without a
+// PATCH: reads the newest object, changes it in memory and writes it as an update. There is no await between the two, so a patch without a
 // resourceVersion never conflicts.
 
 import { invalid, invalidValue, noSuchResource } from '../../api/status.ts';

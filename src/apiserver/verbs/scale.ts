@@ -54,7 +54,7 @@ export async function updateScale(cluster: Cluster, at: At, body: unknown, calle
   return writeScale(cluster, at, body, headOf(cluster, at), caller, updatedBy(caller));
 }
 
-/** Nobody is tracked while the number has no owner. */
+/** Nothing is tracked while the number has no owner. */
 const updatedBy =
   ({ manager }: Caller): Tracking =>
   (live, next, owners) =>

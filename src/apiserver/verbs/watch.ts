@@ -40,7 +40,7 @@ function feedFrom(cluster: Cluster, at: At, selected: Selected, start: number, b
       if (changes === 'compacted') throw expired(`too old resource version: ${revision} (${store.visible})`);
       revision = store.visible;
       if (initial.length === 0 && changes.length === 0) {
-        // A definition that changed or went takes its watches along: whoever lists again learns what is served now.
+        // A definition that changed or was deleted ends its watches: a client that lists again learns what is served now.
         if (!isServed(cluster, at)) throw expired(`${qualified(at.resource)} is no longer served as it was`);
         return initial;
       }

@@ -1,5 +1,6 @@
-// `flotilla approve RUN [--stage S]` and `kubectl fleet approve KIND --name NAME`: opens a gate. Guarantee: what else stands on the request is kept, also
-// when somebody writes there at the same moment, and the approval speaks of the request as it was read.
+// `flotilla approve RUN [--stage S]` and `kubectl fleet approve KIND --name NAME`: opens a gate. Guarantee: other
+// content of the request is kept, also
+// when another client writes there at the same moment, and the approval refers to the request as it was read.
 import { type ApprovalRequest, PLAIN_APPROVAL, REJECTED } from '../../api/approval-request.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';

@@ -21,7 +21,7 @@ interface Grant extends KubeObject {
   readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[];
 }
 
-/** In words; whoever has the role, where nobody can be named. */
+/** In words; the role alone if its subjects cannot be read. */
 export async function approversOf(
   { transport }: Pick<Connected, 'transport'>,
   namespace: string | undefined,

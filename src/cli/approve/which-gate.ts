@@ -22,7 +22,7 @@ export interface Asked {
   readonly when?: When;
 }
 
-/** Of somebody who names no stage: the one gate that waits for a person. Throws a UserError that lists what there is. */
+/** Without a stage: the one gate that waits for a person. Throws a UserError that lists what there is. */
 export function gateAsked(run: StagedUpdateRun, title: string, when?: When): Required<Asked> {
   const stages = stagesIn(run, title);
   const closed = stages.flatMap((stage) =>
@@ -60,7 +60,7 @@ export function gateOf(run: StagedUpdateRun, title: string, { stage, when }: Ask
   }
   const gates = approvalsOf(found);
   const fitting = when === undefined ? gates : gates.filter((gate) => gate.when === when);
-  // The gate after a stage is asked for when the one before it is long open, so nobody can mean the second of two that are closed.
+  // The gate after a stage is requested when the one before it is long open, so the second of two closed ones cannot be meant.
   const gate = fitting.find(({ isOpen }) => !isOpen) ?? fitting.at(-1);
   if (gate !== undefined) return gate;
   const other = gates[0] && `; it asks for one ${gates[0].when} it: --${gates[0].when}`;

@@ -56,7 +56,7 @@ export const agentKubeconfig = (name: string, hub: Connection, { token, ca }: Ag
 
 /** Throws when the file cannot be written later, or holds what an earlier join of this member did not write. */
 export function checkAgentFile(file: string, name: string): void {
-  // A link may lead to a file of somebody else, or to where others read.
+  // A link may lead to a file of another user, or to where others read.
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) {
     throw new UserError('OutputIsLink', `${file} is a symbolic link: name another file with --output`);
   }

@@ -75,7 +75,7 @@ export async function join(
   );
 }
 
-/** Gives a member that exists the labels and the heartbeat that were asked for; labels that nobody asks for stay. */
+/** Gives a member that exists the labels and the heartbeat that were asked for; other labels stay. */
 async function brought(server: Connected, wanted: KubeObject): Promise<string> {
   const at = targetOf(server, wanted);
   const { object } = await server.transport.call({ verb: 'get', at });

@@ -116,7 +116,7 @@ function lastApplied(live: KubeObject): JsonObject {
     const value: unknown = JSON.parse(live.metadata.annotations?.[LAST_APPLIED] ?? '{}');
     return isObject(value) ? (value as JsonObject) : {};
   } catch {
-    // Somebody wrote nonsense there: without a record of what we wanted, nothing is taken out.
+    // The annotation is malformed: without a record of what we applied, nothing is removed.
     return {};
   }
 }

@@ -20,7 +20,7 @@ export async function deleteNamed(
   );
 }
 
-/** In reverse: what a file creates first is usually what the rest stands on. */
+/** In reverse: what a file creates first is usually what the rest depends on. */
 export const deleteManifests = (server: Connected, manifests: readonly Manifest[], print: Print): Promise<number> =>
   deleteAll(server, manifests.map(({ object }) => targetOf(server, object)).reverse(), print);
 

@@ -9,7 +9,7 @@ import { whyUnreadable } from '../server/unreadable.ts';
 
 export interface Manifest {
   readonly object: KubeObject;
-  /** Where it stands, for messages. */
+  /** Its place, for messages. */
   readonly source: string;
 }
 

@@ -1,5 +1,5 @@
 // Which revision a cluster has that the newest one has not reached: its binding carries it, and a placement's status does not tell. Read only
-// while somebody waits, and once for each revision: until it is reached, a cluster keeps what it has.
+// while the user waits, and once for each revision: until it is reached, a cluster keeps what it has.
 import { masterSnapshotName } from '../../api/names.ts';
 import type { Placement } from '../../api/placement.ts';
 import { LostError } from '../../base/errors.ts';
@@ -16,7 +16,7 @@ export function indexIn(snapshot: string, placement: string): string {
   return snapshot === masterSnapshotName(placement, Number(index)) ? index : '';
 }
 
-/** undefined = nobody waits, or the bindings may not be read. */
+/** undefined = no cluster waits, or the bindings may not be read. */
 export function carriedOf(
   server: Pick<Connected, 'transport'>,
   which: WhichPlacement,
@@ -30,7 +30,7 @@ export function carriedOf(
       try {
         known = { revision, carried: await read(server, which) };
       } catch (error) {
-        // Whoever follows the placement waits until the server is back, and comes by here again.
+        // A command with --watch waits until the server is back, and comes by here again.
         if (error instanceof LostError) return undefined;
         throw error;
       }

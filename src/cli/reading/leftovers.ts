@@ -1,4 +1,4 @@
-// What is left on a member of a Work that is being deleted, and what keeps it there: an object whose own deletion somebody holds, a namespace
+// What is left on a member of a Work that is being deleted, and what keeps it there: an object with a finalizer, a namespace
 // that does not get empty. Read there as the caller.
 import type { KubeObject } from '../../api/object.ts';
 import type { Transport } from '../../api/transport.ts';

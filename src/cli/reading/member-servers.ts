@@ -9,7 +9,7 @@ export interface Members extends Disposable {
   at(cluster: string): Transport | string;
 }
 
-/** Whoever asks why is told without it rather than late. */
+/** `why` answers without it rather than late. */
 const PATIENCE_MS = 5000;
 
 export function membersFrom({ kubeconfig }: Pick<ConnectOptions, 'kubeconfig'>): Members {

@@ -143,7 +143,7 @@ export function createReader(
         if (isGoing) return await leftoversEvidence({ cluster, member }, found, now);
         for (const each of down) seen.push(...(await podsEvidence({ cluster, member }, found, each)));
       } catch (error) {
-        // It stands in another place, often behind a wall; what the hub has is told all the same.
+        // It is in another place, often behind a firewall; what the hub has is shown all the same.
         const what = isGoing ? 'the remaining objects' : 'the failing objects';
         unread.add(`${what} on cluster "${cluster}" could not be read there: ${messageOf(error)}`);
       }

@@ -97,7 +97,7 @@ function requestsOf(
       const { items } = await client.list(family.approvalRequest, query);
       known = new Map(items.map((each) => [each.metadata.name ?? '', each as ApprovalRequest]));
     } catch (error) {
-      // Whoever follows the run waits until the server is back, and comes by here again.
+      // A command with --watch waits until the server is back, and comes by here again.
       if (error instanceof LostError) asked = '';
       else if (!(error instanceof ApiError)) throw error;
       else if (!isTold) onRefused(error.message);

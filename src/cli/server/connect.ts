@@ -73,7 +73,7 @@ function explained(error: unknown, connection: Connection, { kubeconfig }: Conne
 const isTakenForNobody = ({ code }: ApiError, { certificate, token, plugin }: Connection): boolean =>
   code === 403 && (certificate ?? token ?? plugin) !== undefined;
 
-/** Reads anew each time: credentials are renewed where they were found. */
+/** Reads again each time: credentials are renewed where they were found. */
 export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'context' | 'usualContext'>): Connection {
   const paths = kubeconfigPaths(options.kubeconfig);
   if (paths.length === 0) {
@@ -117,7 +117,7 @@ function kubeconfigPaths(asked: string | undefined): readonly string[] {
 /** Where `flotilla up` puts it, as seen from where it was started. */
 const OF_UP = join('.flotilla', 'kubeconfig');
 
-/** Whoever did not name it may not know how to. */
+/** A user that did not name it may not know how to. */
 function readUnasked(path: string): string {
   try {
     return readText(path, 'kubeconfig');

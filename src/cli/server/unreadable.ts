@@ -1,4 +1,4 @@
-// Why a file could not be read, in words: its path stands before them, and the codes of the system are for programs.
+// Why a file could not be read, in words: the caller prints its path before them. The codes of the system are for programs.
 import { messageOf } from '../../base/errors.ts';
 
 const WORDS: Readonly<Record<string, string>> = {

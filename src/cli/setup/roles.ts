@@ -1,7 +1,7 @@
 // `flotilla roles`: identities and what they are allowed to do, as YAML for `kubectl apply -f -`. The hub's controllers need no administrator; a
 // member's agent gets its rights on the hub from them, in a namespace of its own. For people: roles without an identity. Three add themselves to
-// Kubernetes' own view, edit and admin, so that whoever has one of these in a namespace works with our kinds there; two are for approvers, and
-// somebody has to give them to whom they are meant for.
+// Kubernetes' own view, edit and admin, so that a user with one of these in a namespace works with our kinds there; two are for approvers, and
+// an administrator has to bind them.
 
 import { agentBasicRules, agentPlacingRules, type Rule } from '../../api/agent-rights.ts';
 import { HUB_ACCOUNT, SYSTEM_NAMESPACE } from '../../api/names.ts';
@@ -63,7 +63,7 @@ const OBJECTS: Readonly<Record<RoleTarget, readonly KubeObject[]>> = {
     ...identity(HUB_ACCOUNT),
     role('ClusterRole', HUB_ACCOUNT, hubBasicRules),
     grant('ClusterRole', HUB_ACCOUNT, HUB_ACCOUNT),
-    // Apart, so that whoever lets it see less replaces this one.
+    // Apart, so that an administrator who wants it to see less replaces this one.
     role('ClusterRole', `${HUB_ACCOUNT}-selecting`, hubSelectingRules),
     grant('ClusterRole', `${HUB_ACCOUNT}-selecting`, HUB_ACCOUNT),
     role('Role', HUB_ACCOUNT, hubSystemRules),
@@ -81,7 +81,7 @@ const OBJECTS: Readonly<Record<RoleTarget, readonly KubeObject[]>> = {
     ...identity(AGENT_ACCOUNT),
     role('ClusterRole', AGENT_ACCOUNT, agentBasicRules),
     grant('ClusterRole', AGENT_ACCOUNT, AGENT_ACCOUNT),
-    // Apart, so that whoever trusts the hub with less replaces this one.
+    // Apart, so that an administrator who trusts the hub with less replaces this one.
     role('ClusterRole', `${AGENT_ACCOUNT}-placing`, agentPlacingRules),
     grant('ClusterRole', `${AGENT_ACCOUNT}-placing`, AGENT_ACCOUNT),
   ],

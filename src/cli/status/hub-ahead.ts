@@ -11,7 +11,7 @@ import { createReader } from '../reading/readable.ts';
 import { selectedNow } from '../reading/selected-now.ts';
 import type { Connected } from '../server/connect.ts';
 
-/** What is to be said of a placement whose clusters all have one revision; undefined = the hub is not ahead, or nobody can tell. */
+/** The note about a placement whose clusters all have one revision; undefined = the hub is not ahead, or it is unknown. */
 export async function hubAhead(
   server: Pick<Connected, 'transport'>,
   which: WhichPlacement,

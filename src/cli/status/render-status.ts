@@ -15,7 +15,7 @@ export interface StatusView {
   readonly more: string;
   /** What the first hold says. */
   readonly waiting?: string;
-  /** What stands before that; `Waits` unless told. */
+  /** Printed before that; `Waits` by default. */
   readonly label?: Label;
   /** What shows the run that moves it, such as `flotilla run r`. */
   readonly run?: string;
@@ -105,7 +105,7 @@ function remarks(
 
 /** `newest`: the revision that the placement speaks of; empty = of none. */
 function table(clusters: readonly ClusterProgress[], newest: string, now: number): readonly string[] {
-  // Most often all have the newest revision, and saying so on every line helps nobody.
+  // Most often all have the newest revision, and repeating it on every line has no use.
   const picked = clusters.filter(({ stage }) => stage !== 'NotPicked' && stage !== 'Leaving');
   const isEarlier = ({ revision }: ClusterProgress) => newest !== '' && revision !== '' && revision !== newest;
   const differ = new Set(picked.map(({ revision }) => revision)).size > 1 || picked.some(isEarlier);
@@ -143,7 +143,7 @@ export function renderChanges(before: Progress | undefined, after: Progress, vie
 const stagesIn = (progress: Progress | undefined): ReadonlyMap<string, Stage> =>
   new Map([...(progress?.clusters ?? []), ...(progress?.leaving ?? [])].map(({ cluster, stage }) => [cluster, stage]));
 
-/** Of clusters that a status does not list nobody knows; before it is scheduled it lists none. */
+/** Clusters that a status does not list are unknown; before it is scheduled it lists none. */
 const isWhole = ({ unlisted, unlistedOpen, open }: Progress): boolean =>
   unlisted + unlistedOpen === 0 && !(open?.step === 'Scheduled' && open.status === 'Unknown');
 

@@ -74,7 +74,7 @@ function leavingIn(server: Pick<Connected, 'transport'>, which: WhichPlacement) 
   };
 }
 
-/** Whoever follows the placement waits until the server is back, and comes by here again. */
+/** A command with --watch waits until the server is back, and comes by here again. */
 async function lost<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await read();

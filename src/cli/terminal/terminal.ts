@@ -11,7 +11,7 @@ export interface Terminal {
 
 type Stream = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns' | 'rows'>;
 
-/** undefined = nobody looks at it: a file, a pipe. */
+/** undefined = not a terminal: a file, a pipe. */
 export function terminalOn(stream: Stream, paint: Paint = plain): Terminal | undefined {
   if (!stream.isTTY) return undefined;
   let drawn = 0;

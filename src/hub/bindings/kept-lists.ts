@@ -1,5 +1,5 @@
 // The lists of a binding's status as the hub's cache keeps them: drifts and differences with the first of their details, since values may be
-// large and only people read them. The digest stands for the details that were dropped, so that a change of these is still noticed.
+// large and only people read them. The digest represents the details that were dropped, so that a change of these is still noticed.
 import type { BindingStatus } from '../../api/binding.ts';
 import { type FieldDifference, omittedDetails } from '../../api/selected-resource.ts';
 import { sha256 } from '../../base/hash.ts';

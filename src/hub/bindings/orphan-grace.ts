@@ -1,2 +1,2 @@
-// How long what has lost its parent is left alone: whoever brings a hub back from a backup may bring the children first.
+// How long an object without its parent is left alone: a hub that is restored from a backup may get the children first.
 export const ORPHAN_GRACE_MS = 600_000;

@@ -22,7 +22,7 @@ export interface Observed {
   readonly family: PlacementFamily;
   /** Whose source names this GitRepo. */
   readonly placements: readonly HubPlacement[];
-  /** Of the same names as its bundles, whoever made them. */
+  /** Of the same names as its bundles, whatever created them. */
   readonly named: readonly HubPlacement[];
   readonly followed: Followed;
   targetsOf(bundle: RepoBundle): Targeted;

@@ -39,7 +39,7 @@ const NONE: NonNullable<NonNullable<MemberCluster['status']>['agentStatus']> = [
 /**
  * The first rule that fails gives the reason.
  * Differs from KubeFleet: reasons name moments, not how long ago they are. They stand in the decisions of policy snapshots, which would
- * otherwise differ each time somebody looks.
+ * otherwise differ at each evaluation.
  */
 export function eligibility(cluster: MemberCluster, now: number): Eligibility {
   const timeoutMs = eligibilityTimeoutMs(cluster.spec.heartbeatPeriodSeconds);

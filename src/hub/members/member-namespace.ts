@@ -28,7 +28,7 @@ const namesCluster = ({ apiVersion, kind, name }: OwnerReference, cluster: Membe
   kind === memberCluster.kind &&
   name === cluster.metadata.name;
 
-/** Somebody else controls it: `Kind "name"`, or undefined. */
+/** Another object controls it: `Kind "name"`, or undefined. */
 export function foreignOwner(namespace: HubNamespace, cluster: MemberCluster): string | undefined {
   const owner = namespace.metadata.ownerReferences?.find((each) => each.controller && !namesCluster(each, cluster));
   return owner === undefined ? undefined : `${owner.kind} "${owner.name}"`;

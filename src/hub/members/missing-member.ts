@@ -10,7 +10,7 @@ export function unsureMember(see: See, cluster: string): readonly WholeRef[] {
   return member === undefined || isLeaving(member) || see.whole(refOf(cluster)) !== undefined ? [] : [refOf(cluster)];
 }
 
-/** By the cache, or by the live read that `unsureMember` asked for: whoever reads it live is woken by every heartbeat. */
+/** By the cache, or by the live read that `unsureMember` asked for: a controller that reads it live is woken by every heartbeat. */
 export function isMemberLeaving(see: See, cluster: string, how: 'cached' | 'live'): boolean {
   const member = see.get(memberClusters, cluster);
   if (member === undefined) return false;

@@ -1,4 +1,5 @@
-// Whether the hub still hears a member: what membership says on the MemberCluster, read by whoever must not count on a silent one.
+// Whether the hub still sees heartbeats of a member: what membership reports on the MemberCluster, for controllers
+// that must not rely on an unreachable one.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 

@@ -92,7 +92,7 @@ export function membership(
       const place = memberNamespace(key);
       const internal = see.get(internalMemberClusters, key, place);
       if (isBehind(internal, cluster)) {
-        // The member has said more than we have heard, and somebody has passed that on; or its clock was set back. The server knows which.
+        // The member has reported more than this cache has, and another hub has passed that on; or its clock was set back. The server knows which.
         const part = { namespace: place, name: key };
         if (see.wasAsked?.(internalMemberClusters, part) === false)
           return { need: [], ask: [{ source: internalMemberClusters, part }] };

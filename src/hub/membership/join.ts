@@ -76,7 +76,7 @@ export function join(observed: Observed): Decision {
   };
 }
 
-// ---- what stands in the way
+// ---- what blocks
 
 function obstacleTo(observed: Observed): Hold | undefined {
   const { cluster, namespace } = observed;
@@ -237,7 +237,7 @@ function arrangeRoleBinding(observed: Observed): Arrangement | undefined {
     const because = `creates RoleBinding ${name}`;
     return { action: create('hub', roleBindingResource, object, because), reason: 'RoleBindingCreated' };
   }
-  // The role of a RoleBinding cannot be changed: it goes, and the next pass creates it anew.
+  // The role of a RoleBinding cannot be changed: it is deleted, and the next pass creates it again.
   if (roleBinding.roleRef !== canonicalJson(roleRef)) {
     const because = `removes RoleBinding ${name}, which binds another role`;
     return { action: remove(seen(roleBindings, roleBinding), because), reason: 'RoleBindingUpdated' };

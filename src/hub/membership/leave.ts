@@ -1,7 +1,7 @@
 // A member that leaves: its agent is told, lets go of the Works and says so; then the namespace goes, and with it all that was ours on the hub.
 // What runs on the member keeps running, unless the MemberCluster is annotated to purge it.
 //
-// Guarantee: it always ends. An agent that does not answer is waited for only so long, and a finalizer that nobody will ever take off a Work
+// Guarantee: it always ends. An unreachable agent is waited for only so long, and a finalizer that is never removed from a Work
 // is taken off here, also while the namespace is already going.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { annotations, finalizers, PURGE } from '../../api/names.ts';
@@ -27,13 +27,13 @@ export function leave(observed: Observed): Decision {
   if (!cluster.metadata.finalizers?.includes(finalizers.memberCluster)) return idle('it has no finalizer of the hub');
 
   // A namesake's: either we are behind and it is its successor's, or it is its predecessor's and about to go. Saying farewell now would
-  // leave our own one behind with nobody to let go of the Works in it.
+  // leave our own one behind with no controller to remove the finalizers of its Works.
   if (namespace !== undefined && isNamesakes(namespace, cluster)) {
     if (isTerminating(namespace)) return waitForNamespace(observed, leavingHold(observed));
     return idle('its namespace belongs to another member of its name');
   }
 
-  // A namespace that belongs to somebody else is none of our business, and neither is what is in it.
+  // A namespace with another owner is left alone, and so is what it contains.
   if (namespace === undefined || !isOurs(namespace, cluster)) return farewell(observed);
 
   // Its successor has come already, and our view of the rest is old.
@@ -90,7 +90,7 @@ function farewellOrder({ cluster }: Observed) {
   };
 }
 
-/** Then nothing of the hub is on the cluster, and nobody is there to be asked: its identity should end with it, at once. */
+/** Then nothing of the hub is on the cluster, and there is no agent to ask: its identity should be deleted with it, at once. */
 const hasNeverReported = ({ internal, cluster, works }: Observed): boolean =>
   [internal?.status, cluster.status].every((status) => (status?.agentStatus ?? []).length === 0) && !works.some(isHeld);
 

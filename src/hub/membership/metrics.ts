@@ -41,7 +41,7 @@ export function memberMetrics(registry: Registry): MemberMetrics {
         else states.set({ cluster, type }, found === 'True' ? 1 : found === 'False' ? 0 : -1);
       }
       const now = conditionOf(status?.conditions, 'Joined')?.status;
-      // A hub that has just started counts nobody who joined before.
+      // A hub that has just started counts no member that joined before.
       if (joined.has(cluster) && joined.get(cluster) !== now) {
         if (now === 'True') joins.inc({ result: 'success' });
         if (now === 'False') leaves.inc({ result: 'success' });

@@ -1,4 +1,4 @@
-// What membership looks at: one MemberCluster and all that stands around it.
+// What membership reads: one MemberCluster and the objects around it.
 
 import type { Rule } from '../../api/agent-rights.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';

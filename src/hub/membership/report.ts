@@ -1,7 +1,7 @@
 // The status of a MemberCluster: what its agents report, put together, and what the hub itself knows.
 //
 // Guarantee: it says what is reported now and nothing older; what is no longer reported disappears. Differs from KubeFleet: there a
-// condition or a namespace map that nobody reports any more stays for ever and keeps the member from being picked.
+// condition or a namespace map that no agent reports any more stays for ever and keeps the member from being picked.
 import type { Condition } from '../../api/conditions.ts';
 import type { MemberClusterReason } from '../../api/member-cluster.ts';
 import type { MemberStatus } from '../../api/member-status.ts';
@@ -26,7 +26,7 @@ export const READY: Verdict = {
 
 const hasReported = (internal: Observed['internal']): boolean => (internal?.status?.agentStatus ?? []).length > 0;
 
-/** What the agents said last: an InternalMemberCluster that is new has nothing yet, and the former report stands. */
+/** The last reports of the agents: a new InternalMemberCluster has none yet, and the former report is kept. */
 export const agentsOf = ({ internal, cluster }: Pick<Observed, 'internal' | 'cluster'>): readonly AgentStatus[] =>
   (hasReported(internal) ? internal?.status?.agentStatus : cluster.status?.agentStatus) ?? [];
 
@@ -68,7 +68,7 @@ export const silentFrom = ({ cluster, beatSeenAt, settings }: Observed): number 
 
 /**
  * Counted by the hub's clock from the moment it saw the newest heartbeat; the member's clock plays no part. After a restart of the hub the
- * count begins anew, but what was unreachable before stays so until a new heartbeat comes.
+ * count starts again, but what was unreachable before stays so until a new heartbeat comes.
  */
 export function isUnreachable(observed: Observed): boolean {
   const from = silentFrom(observed);
@@ -108,7 +108,7 @@ export function statusFor(observed: Observed, { readyToJoin, isLeaving }: Parts)
   const { cluster, settings, now } = observed;
   const { generation } = cluster.metadata;
   const before = cluster.status?.conditions;
-  // Before the first report nobody has taken anything back.
+  // Before the first report there is nothing to withdraw.
   const { from, dropped } = repeatedPart(observed);
   const agents = from.agentStatus ?? [];
 

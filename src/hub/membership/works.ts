@@ -10,7 +10,7 @@ import type { HeldWork } from './observed.ts';
 export const isHeld = ({ metadata }: HeldWork): boolean => (metadata.finalizers ?? []).length > 0;
 
 /**
- * All finalizers go, since nobody is left to honour them. If the namespace is not the one that we saw, then the Works that we saw may be
+ * All finalizers are removed, since no agent is left to honor them. If the namespace is not the one that we saw, then the Works that we saw may be
  * those of a member that came under the same name.
  */
 export function releaseWorks(namespace: HubNamespace, works: readonly HeldWork[]): readonly (readonly Action[])[] {

@@ -19,7 +19,7 @@ export interface Order extends Overrides {
   readonly applyStrategy: ApplyStrategy;
 }
 
-/** Nobody can say what the cluster should have, such as when an override cannot be read. It keeps what it has. */
+/** It is unknown what the cluster should have, such as when an override cannot be read. It keeps what it has. */
 export interface Undecided {
   readonly undecided: Hold;
 }

@@ -50,7 +50,7 @@ const STEPS: Readonly<Record<Step, Readonly<Record<'True' | 'False' | 'Unknown',
 
 const UNDER_WAY = (n: string) => `no report of ${n} on the newest content yet`;
 
-/** The reason says that applying failed, for others read it so; to people it says that nobody has failed yet. */
+/** The reason says that applying failed, because other tools read it so; the message says that nothing has failed yet. */
 const isUnderWay = (condition: Step, selected: readonly ClusterState[]): boolean =>
   condition === 'Applied' &&
   selected

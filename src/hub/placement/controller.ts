@@ -114,7 +114,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const { placement, resourceSnapshots } = seen;
     const placementRef = refTo(family, placement.metadata);
     const whole = see.whole(placementRef);
-    // Not together with the watches below: what a watch runs into while something is fetched would wake nobody.
+    // Not together with the watches below: a watch event during a fetch would wake no key.
     if (whole === undefined) return { need: [placementRef] };
     const previous = (whole as Placement | null)?.status;
     const copies = family.statusMirrors === undefined ? [] : see.by(family.statusMirrors, 'placement', key);
@@ -231,7 +231,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
       plan.onWiden((reader) => {
         if (isOurs(reader)) wake(reader.slice(prefix.length));
       });
-      // A kind appears or goes: whoever named it, or sweeps namespaces, selects otherwise now.
+      // A kind is added or removed: a placement that names it, or sweeps namespaces, selects differently now.
       const stop = catalogue.subscribe(() => {
         for (const [key, { isLiving }] of memories) if (isLiving) wake(key);
       });

@@ -1,5 +1,5 @@
 // What becomes of a placement: its snapshots, its status, its end.
-// Guarantees: nothing is made before the finalizer stands; a placement that uses what is not built, or whose selectors make no sense, gets no
+// Guarantees: nothing is created before the finalizer is set; a placement that uses something unsupported, or whose selectors are invalid, gets no
 // new snapshots, so nothing of it moves; the status is written only when it says something else, and seldom enough (status/status-rule.ts).
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
@@ -37,7 +37,7 @@ export function decide(observed: Observed): Decision {
   const waitsUntil = plan?.state === 'waits' ? plan.until : Number.POSITIVE_INFINITY;
 
   // The status speaks of what is there, so it is written when there is nothing left to make; or when the making fails, to say so. What history
-  // does not keep is in nobody's way, and who may not delete it reads so in the log.
+  // does not keep blocks nothing, and a refused deletion is in the log.
   const isMaking = snapshots.some((step) => step.some((action) => action.do !== 'delete'));
   const holds = holdsOf(observed, living, { plan, isMaking });
   const isTold = !isMaking || (failure !== undefined && guarded.length === 0);
@@ -47,7 +47,7 @@ export function decide(observed: Observed): Decision {
     const because = 'the status was written a moment ago';
     return { steps: snapshots, holds, ...waking(waitsUntil), coalesceUntil: living.statusDue, because };
   }
-  // What is left after the snapshots is the status, and what history does not keep: nobody waits for that, and others wait for the snapshots.
+  // What is left after the snapshots is the status, and what history does not keep: no change waits for that, and others wait for the snapshots.
   if (guarded.length === 0 && !isTold) {
     const because = snapshots[0]?.[0]?.because ?? '';
     return {

@@ -1,4 +1,4 @@
-// How far each placement is, for whoever watches from outside: one gauge, as KubeFleet has it, whose value is the time of the last look.
+// How far each placement is, for monitoring: one gauge, as KubeFleet has it, whose value is the time of the last evaluation.
 // Differs from KubeFleet: there series go only with the placement, and every edit adds some; here those of earlier generations go too.
 import { Gauge, type Registry } from 'prom-client';
 import { conditionOf } from '../../api/next-condition.ts';

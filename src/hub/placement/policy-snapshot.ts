@@ -75,7 +75,7 @@ const demote = (family: PlacementFamily, snapshot: HubPolicySnapshot): Action =>
     'a newer one replaces it',
   );
 
-/** N of PickN stands beside the policy, so that it can change without a new snapshot. */
+/** N of PickN is beside the policy, so that it can change without a new snapshot. */
 function annotationsFor({ metadata, spec }: HubPlacement): Readonly<Record<string, string>> {
   const count = spec.policy?.placementType === 'PickN' ? spec.policy.numberOfClusters : undefined;
   return {

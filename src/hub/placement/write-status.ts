@@ -18,7 +18,7 @@ import { holdOf } from '../status/holds-summary.ts';
 
 /**
  * Changed numbers behind a hold alone are no reason to write: over a rollout they change with every cluster. That a member has fallen silent is: it
- * stands nowhere else, and who was told to wait for it would wait in vain.
+ * is recorded nowhere else, and a user who was told to wait for it would wait in vain.
  */
 const gist = ({ code, on, count, facts }: HoldEntry) => ({
   code,
@@ -185,7 +185,7 @@ export function newsIn(
 ): readonly Telling[] {
   const of = (status: PlacementStatus | undefined, condition: PlacementCondition): Condition | undefined =>
     conditionOf(status?.conditions, placementConditionType(placement, condition));
-  // With a quick one nobody ever sees that it was not so in between.
+  // With a fast one the state in between is never visible.
   const isNewRevision = before?.observedResourceIndex !== after.observedResourceIndex;
   const turned = TOLD.filter(
     ({ condition }) =>

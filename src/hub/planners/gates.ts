@@ -5,7 +5,7 @@ import type { ObjectRef } from '../../api/object.ts';
 import type { Health, Row } from './planner.ts';
 import type { Figures, RollingLimits } from './rolling.ts';
 
-/** When a cluster of which nobody can tell counts as available. */
+/** When a cluster whose availability cannot be tracked counts as available. */
 export const readyAt = ({ since }: Row, { unavailablePeriodMs }: RollingLimits): number => since + unavailablePeriodMs;
 
 interface GatesInput {
@@ -21,7 +21,7 @@ interface GatesInput {
 const WORST: readonly Health[] = ['failed', 'starting'];
 const isThere = (row: Row | undefined): row is Row => row !== undefined;
 
-/** Who uses a budget up: what is there to stay, before what goes. What was given up counts for nobody, and its end frees nothing. */
+/** Which rows use the budget: those that stay, before those that are removed. What was given up does not count, and removing it frees nothing. */
 const RANKS: readonly ((row: Row) => boolean)[] = [
   ({ state, deleting }) => state === 'bound' && !deleting,
   ({ state }) => state === 'bound',
@@ -62,7 +62,7 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
       ...on(culprit),
       facts: { ...numbers, ...cause(culprit) },
       ...since(culprit),
-      // Nobody can tell whether it works: it counts as available when its time is over.
+      // Its availability cannot be tracked: it counts as available when its time is over.
       ...(culprit?.health === 'untracked' ? { until: readyAt(culprit, limits) } : {}),
       next: nextFor(culprit, 'raise maxUnavailable'),
     }),
@@ -118,7 +118,7 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
   };
 }
 
-/** Of a member that nobody hears: since when that is so, whatever it said before. */
+/** Of an unreachable member: since when, whatever it reported before. */
 function since(row: Row | undefined): Pick<Hold, 'since'> {
   const moment = row === undefined || row.reachable ? row?.since : (row.silentSince ?? row.since);
   return moment === undefined || moment === 0 ? {} : { since: moment };

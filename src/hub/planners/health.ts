@@ -4,7 +4,7 @@ import { conditionOf } from '../../api/next-condition.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import type { Health } from './planner.ts';
 
-/** True, but nobody could see whether it works. */
+/** True, but availability could not be tracked. */
 const UNTRACKED: readonly string[] = ['NotAllWorkAreAvailabilityTrackable', 'WorkNotTrackable'];
 
 /**
@@ -33,7 +33,7 @@ export interface Judgement {
 type Judged = Pick<HubBinding, 'metadata' | 'conditions' | 'failedPlacements'>;
 
 /**
- * Differs from KubeFleet: there what is not available has failed. What only starts keeps its place within the surge; it can be mended for free
+ * Differs from KubeFleet: there what is not available has failed. What is only starting keeps its place within the surge; it can be fixed for free
  * all the same, for it is down.
  */
 const hasGivenUp = ({ failedPlacements = [] }: Judged): boolean =>

@@ -8,7 +8,7 @@ import type { Revision } from '../orders/order.ts';
 
 /**
  * How a binding is, by conditions that speak of its present generation:
- * `available` and `untracked` (nobody can tell, time will), `diffed` and `diff-failed` for reports, `failed` = it was tried and did not work,
+ * `available` and `untracked` (cannot be tracked, time decides), `diffed` and `diff-failed` for reports, `failed` = it was tried and did not work,
  * `starting` = it is all there and does not work yet, `progressing` = under way, `unknown` = nothing said yet.
  */
 export type Health =
@@ -30,7 +30,7 @@ export interface Row {
   readonly deleting: boolean;
   readonly has?: Revision;
   readonly wants: Revision;
-  /** Why nobody can say what it should have: then it stays as it is, and `wants` is what it has. */
+  /** Why its desired state is unknown: then it stays as it is, and `wants` is what it has. */
   readonly undecided?: Hold;
   /** It waits for something outside of this rollout, such as a dependency; `wants` is what it gets afterwards. */
   readonly held?: Hold;
@@ -41,7 +41,7 @@ export interface Row {
   readonly at?: string;
   /** What the condition behind `failed` or `progressing` says. */
   readonly why?: string;
-  /** Its member has been told to follow it as it stands; only of rows that are bound. */
+  /** Its member has been told to follow it as it is; only of rows that are bound. */
   readonly released?: boolean;
   readonly reachable: boolean;
   /** Of one that is not reachable, if it is known. */
@@ -71,6 +71,6 @@ export type Planner<Limits, State, P extends Plan<State> = Plan<State>> = (input
   readonly now: number;
 }) => P;
 
-/** Content that is not what it should be. The way of applying reaches every cluster at once and makes nobody outdated. */
+/** Content that differs from the desired state. The apply strategy reaches every cluster at once and makes no row outdated. */
 export const isOutdated = ({ has, wants }: Row): boolean =>
   has === undefined || has.snapshot !== wants.snapshot || has.overrides !== wants.overrides;

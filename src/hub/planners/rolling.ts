@@ -1,6 +1,6 @@
 // Rolling update: which bindings may move to the newest snapshot now, and which may go.
 // Guarantees: because of us, never more than `maxUnavailable` clusters lack an available copy (one at a time where that is 0 and content
-// changes in place), and never more than `maxSurge` clusters beyond the target have one. What is already down may always be mended.
+// changes in place), and never more than `maxSurge` clusters beyond the target have one. What is already unavailable may always be fixed.
 import type { Hold } from '../../api/hold.ts';
 import { MAX_DECISIONS } from '../../api/policy-snapshot.ts';
 import { countRoundedUp, type IntOrPercent } from '../../base/int-or-percent.ts';
@@ -10,7 +10,7 @@ import { isOutdated, type Plan, type Planner, type Row } from './planner.ts';
 export interface RollingLimits {
   readonly maxUnavailable: IntOrPercent;
   readonly maxSurge: IntOrPercent;
-  /** How long a cluster of which nobody can tell counts as unavailable. */
+  /** How long a cluster whose availability cannot be tracked counts as unavailable. */
   readonly unavailablePeriodMs: number;
   /** How many clusters the policy asks for; undefined = as many as were picked. */
   readonly target: number | undefined;
@@ -52,7 +52,7 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   const live = bound.filter(({ deleting }) => !deleting);
   const leaving = rows.filter(({ state, deleting }) => state === 'unscheduled' && !deleting);
 
-  // Differs from KubeFleet: clusters that nobody can find do not use up the budget of those that exist.
+  // Differs from KubeFleet: clusters that do not exist do not use the budget of those that do.
   const picked = scheduled.length + bound.length;
   const target = limits.target ?? picked;
   const isExhausted = limits.foundOnly !== undefined && isWordOf(limits.foundOnly, [...scheduled, ...bound]);
@@ -80,7 +80,7 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   const [held, free] = split(outdated, (row) => row.held !== undefined);
   const [broken, toUpdate] = split(free, ({ health }) => health === 'failed' || health === 'starting');
   // Differs from KubeFleet: taking away what is known not to work costs nothing. Of a binding that was just unscheduled, or is being applied
-  // anew, nothing is known: most likely it works. It counts for nobody, so it goes as soon as the others suffice without it.
+  // again, nothing is known: most likely it works. It counts as no available cluster, so it is removed as soon as the others suffice without it.
   const [down, serving] = split(leaving, isDown);
   const [costly, unsure] = split(serving, isReady);
   const removing = costly.slice(0, Math.max(0, figures.maxRemove));
@@ -120,7 +120,7 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
     if (hold !== undefined) holds[row.key] = hold;
   }
   const hasWork = outdated.length > 0 || scheduled.length > 0 || leaving.length > 0;
-  // What goes is in nobody's way any more, but as long as it is there somebody wonders.
+  // What is being removed blocks nothing any more, but as long as it exists a user wonders.
   const done = !hasWork && Object.keys(holds).length === 0;
   const awaited = new Set(blocked.map(({ cluster }) => cluster));
   for (const row of rows) if (row.deleting && !awaited.has(row.cluster)) holds[row.key] = gates.removal(row);

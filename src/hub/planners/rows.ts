@@ -32,7 +32,7 @@ export interface MemberFacts {
   readonly paused?: true;
 }
 
-/** The same of the same member: whoever looks at many of them again can tell by that. */
+/** The same for the same member, so that callers can recognize what they have evaluated before. */
 export function memberFactsOf(member: MemberCluster): MemberFacts {
   let facts = ofMembers.get(member);
   if (facts === undefined) {
@@ -121,5 +121,5 @@ const isSameOrder = (a: Order | Undecided, b: Order | Undecided): boolean => {
 const isSameRevision = (a: Revision, b: Revision): boolean =>
   a.snapshot === b.snapshot && a.overrides === b.overrides && a.strategy === b.strategy;
 
-/** Nobody can say more. */
+/** The cause is unknown. */
 const NOTHING: Revision = { snapshot: '', overrides: '', strategy: '' };

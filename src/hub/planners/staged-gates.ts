@@ -1,4 +1,4 @@
-// The gates of a run: a person is asked, or time passes. Guarantee: nobody is asked, and nothing is accepted, before the record says that its turn
+// The gates of a run: a person is asked, or time passes. Guarantee: no approval is requested or accepted before the record says that its turn
 // has come; a wait counts from when the last cluster was seen to be done, and not from before any of them became available; it is never
 // shorter than asked for.
 import type { Stage, StageTask } from '../../api/staged-update-strategy.ts';
@@ -82,7 +82,7 @@ function lastAvailable({ updates }: Pass, { clusters }: StageTree): number {
 /** Its health, and the time of it, are those of the condition Available. */
 const reportsAvailable = (row: Row): boolean => isDone(row) || row.health === 'starting';
 
-/** The run stands before or after this stage. */
+/** The run waits before or after this stage. */
 export function waitAt(pass: Pass, stage: StageTree): void {
   const { tree, tell, found } = pass;
   const words = `stage "${stage.stageName}" waits ${found.gates.map(gateWords).join(' and ')}`;

@@ -12,7 +12,7 @@ export type StagedInput = Parameters<Planner<StagedLimits, StagedUpdateRunStatus
 export interface Pass {
   readonly limits: StagedLimits;
   readonly now: number;
-  /** The run's status as it stands recorded. */
+  /** The run's status as recorded. */
   readonly state: StagedUpdateRunStatus;
   /** The same on its way to the next one. */
   readonly tree: RunTree;
@@ -115,7 +115,7 @@ export function hasCome({ now, found }: Pass, moment: number): boolean {
   return now >= moment;
 }
 
-/** Nobody hears it for longer than the run waits for such a cluster. */
+/** It has been unreachable for longer than the run waits for such a cluster. */
 export function isGivenUp(pass: Pass, { reachable, silentSince }: Row): boolean {
   const { unreachableAfterMs } = pass.limits;
   if (reachable || unreachableAfterMs === undefined || silentSince === undefined) return false;

@@ -24,7 +24,7 @@ export interface StagedLimits {
   readonly state: RunState;
   readonly generation: number | undefined;
   readonly stuckAfterMs: number;
-  /** How long a cluster that nobody hears is waited for; undefined = without end. */
+  /** How long the run waits for an unreachable cluster; undefined = without end. */
   readonly unreachableAfterMs?: number;
   /** Why a recorded cluster is no target any more; undefined = it is one. */
   left(cluster: string): string | undefined;
@@ -32,7 +32,7 @@ export interface StagedLimits {
   readonly frozen?: Frozen;
   /** Whether a row has had the revision because of this run, also if that is not recorded yet; absent = as far as the state tells. */
   wasGiven?(row: string): boolean;
-  /** Another run that is about this snapshot, in words; undefined = nobody knows of one. */
+  /** Another run that is about this snapshot, in words; undefined = none is known. */
   bringerOf?(snapshot: string): string | undefined;
   approval(name: string, stage: string): Approval;
   /** Another run that keeps this one from beginning. */
@@ -64,7 +64,7 @@ export interface StagedPlan extends Plan<StagedUpdateRunStatus> {
   readonly release: readonly string[];
   /** Approvals to ask for. */
   readonly ask: readonly Gate[];
-  /** Requests to remove, so that they can be asked for anew. */
+  /** Requests to delete, so that they can be requested again. */
   readonly discard: readonly string[];
   /** Approvals to accept. */
   readonly accept: readonly string[];

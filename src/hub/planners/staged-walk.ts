@@ -1,5 +1,5 @@
-// Through the clusters of a stage in their order. Guarantees: never more than `maxConcurrency` are under way, whoever brought them there; one that
-// has been given something else by somebody else ends the run; nothing moves in the place of one that the run goes on without before that stands
+// Through the clusters of a stage in their order. Guarantees: never more than `maxConcurrency` are under way, whatever moved them there; one that
+// has been given another revision by another client ends the run; nothing moves in place of one that the run continues without before that is
 // recorded, for it may come back with the revision meanwhile.
 import type { Hold } from '../../api/hold.ts';
 import type { Stage } from '../../api/staged-update-strategy.ts';
@@ -19,7 +19,7 @@ interface Walked {
 
 interface Walk {
   readonly spec: Stage | undefined;
-  /** What comes before is done and stands recorded. */
+  /** What comes before is done and recorded. */
   readonly mayMove: boolean;
 }
 
@@ -109,7 +109,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
 interface Watched {
   /** Those that are not done. */
   readonly inFlight: readonly ClusterTree[];
-  /** Somebody else has given them something else. */
+  /** Another client has changed their desired state. */
   readonly taken: readonly Row[];
 }
 

@@ -1,6 +1,6 @@
 // Staged update: which clusters of a run move now, which gates are asked, and how far the run is.
 // Guarantees: of a stage never more than `maxConcurrency` clusters are under way; nothing is done for a stage before what comes before it is
-// done and stands recorded in the run, so that a crash or a change of mind in between opens no gate; a run that is to stop starts nothing.
+// done and recorded in the run, so that a crash or a change of mind in between opens no gate; a run that is to stop starts nothing.
 //
 // The state is the run's own status. The plan fills it in as far as what is seen allows, through any number of stages; only what reaches out
 // (moving a cluster, asking for an approval, removing a binding) waits until the record says that its turn has come.

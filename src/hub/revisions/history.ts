@@ -1,7 +1,7 @@
 // How many revisions are kept, and which go. What a binding names is never deleted, whatever the limit: the cluster still runs it.
 //
 // Differs from KubeFleet: there a referenced snapshot goes too, and the old ones are deleted before the new one is made, so that a crash in
-// between can leave none and the count begins anew. Here the new one is made first, so there is always one to count on from; and a snapshot
+// between can leave none and the count starts again. Here the new one is created first, so there is always one to count on from; and a snapshot
 // that was kept only for a binding goes when the binding has moved on.
 import { byNumber } from '../../base/compare.ts';
 

@@ -47,7 +47,7 @@ export interface Missing {
 export const isMissing = (found: Selected | Missing): found is Missing => 'need' in found;
 
 /**
- * What the last pass over each placement found, so that nothing is looked for or made anew while all is the same. Only of those used last, up
+ * What the last pass over each placement found, so that nothing is read or computed again while all is the same. Only of those used last, up
  * to so many bytes: whole objects hang on it.
  */
 export type SelectionCache = Lru<string, Found>;
@@ -167,7 +167,7 @@ function readFrom(placement: HubPlacement, { rendered }: Looking): Selected {
 }
 
 /**
- * Group versions whose kinds nobody knows, and where objects of their groups are placed from. A placement in a namespace names all the kinds
+ * Group versions whose kinds are unknown, and where objects of their groups are placed from. A placement in a namespace names all the kinds
  * that it selects, so nothing of it depends on what is placed. Should the snapshots seen here be behind, the next one cannot be made: its name
  * is taken.
  */

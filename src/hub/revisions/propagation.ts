@@ -1,4 +1,4 @@
-// What is never placed, whoever selects it: kinds that run the fleet or that each cluster makes for itself, the namespaces of the system, and
+// What is never placed, whatever selects it: kinds that run the fleet or that each cluster creates for itself, the namespaces of the system, and
 // objects that a controller keeps.
 import type { Resource } from '../../api/kind.ts';
 import { isReservedNamespace } from '../../api/names.ts';

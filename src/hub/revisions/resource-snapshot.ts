@@ -44,7 +44,7 @@ export interface ResourcesInput {
   readonly places?: Places;
   /** Bytes of objects in one snapshot; SNAPSHOT_LIMIT unless a test wants small worlds. */
   readonly limit?: number;
-  /** Indexes that somebody will still need, whatever the limit of the history. */
+  /** Indexes that are still needed, whatever the limit of the history. */
   readonly inUse?: ReadonlySet<number>;
   readonly now: number;
 }

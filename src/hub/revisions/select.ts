@@ -22,7 +22,7 @@ export interface Sight {
 }
 
 /**
- * A group version whose API server does not answer, so that nobody knows which kinds it has. Whoever names one of them waits. A sweep waits
+ * A group version whose API server does not answer, so that its kinds are unknown. A selector that names one of them waits. A sweep waits
  * where there is something to lose, that is in a namespace of which objects of this group are placed: that they are not seen does not mean
  * that they are gone, and members would delete them. Elsewhere it goes on, else one API that stays dead would stop every sweep for ever; what
  * it holds is placed when it answers.
@@ -136,7 +136,7 @@ function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }
     picked.set(object, { resource, ...(namespace === undefined ? {} : { namespace }), name });
   }
 
-  /** Undefined = the term brings nothing, whatever there is, or nobody can tell. */
+  /** Undefined = the term brings nothing, whatever there is, or it is unknown. */
   function kindOf(term: ResourceSelector): Resource | undefined {
     const { group, version, kind } = term;
     const groupVersion = apiVersionOf(group, version);

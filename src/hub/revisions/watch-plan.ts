@@ -1,5 +1,5 @@
 // Which watches tell what the placements select. Of a namespaced kind up to three namespaces are watched one by one; when placements look
-// into more, one watch over the whole cluster takes their place, until nobody looks any more. In a namespace that is looked into most objects are
+// into more, one watch over the whole cluster replaces them, until it is not read any more. In a namespace that is looked into most objects are
 // selected, so its watch brings them in full; that over the whole cluster brings only metadata, and what is selected is asked for.
 import type { Resource } from '../../api/kind.ts';
 import type { Source } from '../../runtime/controller.ts';

@@ -121,7 +121,7 @@ function checkLive(bindings: readonly HubBinding[]): void {
 
 /**
  * Reaches every cluster at once: it is about how, not what. A binding that is only scheduled gets it when it is bound.
- * Differs from KubeFleet: one that was given up gets it only if it is taken back. Applied anew it would count as down until its member has
+ * Differs from KubeFleet: one that was given up gets it only if it is taken back. Applied again it would count as unavailable until its member has
  * answered, and what is down goes for free: a copy that still serves would be gone before its successor is there.
  */
 function pushStrategy({ family, placement, bindings, member, freezes = [], now }: Observed): readonly Action[] {

@@ -1,10 +1,11 @@
-// Whom a change of a member concerns. Guarantees: a heartbeat wakes nobody; a change wakes every placement that could pick differently because
+// Which placements a change of a member concerns. Guarantees: a heartbeat wakes none; a change wakes every placement
+// that could pick differently because
 // of it, and only those. Numbers change with nearly every heartbeat: they wake a placement only when they make a member fit its required terms.
 //
 // MemberClusters are written with every heartbeat, and whether one may be picked depends on the time of the last one. So a projection without
 // heartbeats would be too little to decide by, and a second watch beside it twice the traffic: instead both states of a change are compared
 // here by what policies look at. Health is compared as of now: a member that fell silent and speaks again becomes eligible by that very change.
-// That time passes wakes nobody: what is on a member that falls silent stays there.
+// That time passes wakes no placement: the objects on a member that becomes unreachable stay there.
 import type { MemberCluster, Taint } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { deepEqual } from '../../base/json.ts';

@@ -1,4 +1,4 @@
-// Items in order, worked out only as far as somebody reads: of thousands of candidates a cycle takes a few.
+// Items in order, computed only as far as they are read: of thousands of candidates a cycle takes a few.
 import type { Candidate } from './sift.ts';
 
 type Order = (a: Candidate, b: Candidate) => number;

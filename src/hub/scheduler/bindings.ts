@@ -72,7 +72,7 @@ export interface Parted {
 }
 
 /**
- * Two live bindings for one cluster are nobody's decision, but two hubs that both believe to lead can make them: the name of a successor
+ * Two live bindings for one cluster are no decision of a scheduler, but two hubs that both believe to lead can create them: the name of a successor
  * depends on whether its predecessor was still seen. Those that were never rolled out are unused and are deleted. Of those that were,
  * all order the same Work; one keeps it, and the others must go without taking it along.
  */
@@ -104,7 +104,7 @@ export function parted(sorted: Sorted): Parted {
   };
 }
 
-/** The newest revision, so that nothing goes back; then the oldest binding. Whoever sees the same bindings finds the same one. */
+/** The newest revision, so that nothing goes back; then the oldest binding. All readers of the same bindings find the same one. */
 const furthest = (a: HubBinding, b: HubBinding): number =>
   byNumber(revisionOf(b), revisionOf(a)) ||
   byText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||

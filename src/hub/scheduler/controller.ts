@@ -79,7 +79,7 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
 
     decide(observed, memory) {
       const decision = decide(observed);
-      // Not before nothing is left to write: what fails on the way is decided anew, by a run.
+      // Only when nothing is left to write: what fails on the way is decided again, by a run.
       if (decision.steps.length === 0 && isScheduled(observed)) memory.isSettled = true;
       return decision;
     },
@@ -120,7 +120,7 @@ const withoutGeneration = ({ metadata }: HubPolicySnapshot) => ({
   [annotations.placementGeneration]: undefined,
 });
 
-/** Somebody took the mark of their placement away: nobody else would look after them. */
+/** Another client removed the label of their placement: no other controller would clean them up. */
 const unmarkedIn = (see: See, { bindings }: PlacementFamily, policies: readonly HubPolicySnapshot[]) =>
   policies.flatMap(({ metadata }) => see.by(bindings, 'unmarked', keyOf(metadata.namespace, metadata.name ?? '')));
 
@@ -231,7 +231,7 @@ const goingIn =
       .filter((ref) => see.whole(ref) === undefined);
   };
 
-/** What stands without its placement is taken away, so that it is gone is not believed to a watch that may be behind. */
+/** A binding without its placement is deleted. The cache may be stale, so the absence of the placement is confirmed first. */
 function missingPlacement(see: See, { placement: resource }: PlacementFamily, key: string): readonly WholeRef[] {
   const { group, kind } = resource;
   const { name, namespace } = partsOf(key);

@@ -194,7 +194,7 @@ const noted = ({ notesOn }: Panel, candidate: Candidate): Candidate => {
   return more.length === 0 ? candidate : { ...candidate, notes: [...candidate.notes, ...more] };
 };
 
-// ---- why others are not picked: worked out as far as somebody reads, since of ten thousand clusters a status explains twenty
+// ---- why others are not picked: computed only as far as it is read, since of ten thousand clusters a status explains twenty
 
 const again = <T>(items: () => Iterator<T>): Iterable<T> => ({ [Symbol.iterator]: items });
 

@@ -1,7 +1,7 @@
 // The scheduler: a placement's policy, the members and the bindings that are there become bindings, decisions and the Scheduled condition.
 //
 // Lives here: what is written, in which order, and how a placement is taken down. Elsewhere: who is picked (cycle.ts, plugins/), what the
-// policy snapshot says (report.ts), whom a change concerns (affected.ts), when nobody need be picked anew (settled.ts).
+// policy snapshot says (report.ts), which placements a change concerns (affected.ts), when no cycle is needed (settled.ts).
 // Guarantee: every prefix of the steps is a safe place to die: the new is written before the old is given up, and the status comes last.
 import { annotations, finalizers, labels } from '../../api/names.ts';
 import { isAbandoning } from '../../api/not-supported.ts';
@@ -33,7 +33,7 @@ export interface Observed {
   /** The policy names ClusterGroups, and they cannot be read. */
   readonly lacksGroups?: true;
   readonly failure?: Failure;
-  /** The last run found nothing to do, and nothing has happened since that a run looks at; false = it has, or nobody knows. */
+  /** The last run found nothing to do, and nothing has happened since that a run reads; false = it has, or it is unknown. */
   readonly isSettled: boolean;
   readonly now: number;
 }
@@ -44,7 +44,7 @@ export const decideFor =
   (family: PlacementFamily) =>
   (observed: Observed): Decision => {
     const { placement, bindings } = observed;
-    // Whoever deletes a binding (an eviction, the rollout) waits for this.
+    // The deletion of a binding (by an eviction, by the rollout) waits for this.
     const released = release(family, bindings);
     if (placement === undefined) return clearAway(family, observed, released);
     const unmarked = bindings.filter((binding) => !isMarked(binding));
@@ -181,7 +181,7 @@ const certain = ({ policySnapshots }: PlacementFamily, snapshot: HubPolicySnapsh
 const cycleInput = ({ placement, snapshot, members, bindings, now }: Scheduling, numberOfClusters: number) => ({
   policy: snapshot.spec.policy,
   numberOfClusters,
-  // Before we hold it we have picked nothing for it: what stands was picked for one of the same name, by policies of the same names.
+  // Before it has our finalizer we have picked nothing for it: its bindings were picked for one of the same name, by policies of the same names.
   snapshot: placement.metadata.finalizers?.includes(finalizers.schedulerCleanup) ? (snapshot.metadata.name ?? '') : '',
   ...(placement.metadata.namespace === undefined ? {} : { namespace: placement.metadata.namespace }),
   members,
@@ -229,7 +229,10 @@ const isHeld = (present: readonly string[] | undefined): boolean =>
 const without = (present: readonly string[] | undefined, finalizer: string): readonly string[] =>
   (present ?? []).filter((each) => each !== finalizer);
 
-/** Made by a scheduler, for a placement that then went without it: the two did not know of each other yet. Nobody else would remove it. */
+/**
+ * Created by a scheduler, for a placement that was then deleted without it: the two did not know of each other yet.
+ * No other controller would delete it.
+ */
 export const isStranded = ({ metadata }: HubBinding): boolean =>
   metadata.deletionTimestamp === undefined && isHeld(metadata.finalizers);
 

@@ -1,5 +1,5 @@
 // The name of a binding to be created. It is known before the write, so a lost reply meets AlreadyExists instead of making a twin; and it is
-// free, because it is made from the predecessor that still stands there under another name.
+// free, because it is created from the predecessor that still exists under another name.
 import { bindingName } from '../../api/names.ts';
 import { byText } from '../../base/compare.ts';
 import { invariant } from '../../base/errors.ts';

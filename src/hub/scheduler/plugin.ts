@@ -1,7 +1,7 @@
 // What a scheduling plugin is: one rule about clusters. It gives its verdict together with the reason, or a part of the score.
 //
 // A run prepares every plugin once over one immutable snapshot. What no pick can change (labels, taints, health) is judged once per member;
-// what each pick changes (who is taken, how picks are spread) is judged anew in every round.
+// what each pick changes (which are taken, how picks are spread) is judged again in every round.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 
@@ -63,7 +63,7 @@ export interface Plugin {
   readonly name: string;
   /** undefined = nothing to say about this policy. */
   prepare(run: Run): Prepared | undefined;
-  /** What a person should know about this policy, whoever is picked. The Scheduled condition carries it. */
+  /** What a user should know about this policy, whatever is picked. The Scheduled condition carries it. */
   remarks?(run: Pick<Run, 'policy' | 'members'>): readonly string[];
   /**
    * Whether a change lets the member be picked under this policy, by something that only this plugin reads. It wakes the placements. Labels of

@@ -8,7 +8,7 @@ import type { HubPolicySnapshot } from '../placement-sources.ts';
 import type { Outcome } from './cycle.ts';
 import { type Explained, FILTERED } from './decisions.ts';
 
-/** Of clusters that nobody has named. */
+/** Of clusters that no policy names. */
 const MAX_EXPLAINED = 20;
 const SCHEDULED = 'Scheduled';
 
@@ -44,7 +44,7 @@ const isPickAll = ({ spec: { policy } }: HubPolicySnapshot): boolean =>
 const MAX_REASONS = 3;
 const MAX_NAMED = 3;
 
-/** All that fit are found, and that is nobody: hardly what was meant, so it says why. Notes of others follow a semicolon, so it has none. */
+/** All that fit are found, and there are none: hardly what was meant, so it says why. Notes of others follow a semicolon, so it has none. */
 function sayNobody(refused: readonly Explained[]): string {
   if (refused.length === 0) return 'found 0 clusters that fit the scheduling policy: the fleet has no members';
   const byReason = new Map<string, string[]>();
@@ -64,7 +64,7 @@ const few = (names: readonly string[]): string =>
 
 /**
  * The status when no run was possible; decisions stay as they are.
- * Differs from KubeFleet: there such a placement stays pending and nobody says why.
+ * Differs from KubeFleet: there such a placement stays pending and gives no reason.
  */
 export function reportOfTrouble(cause: string, input: ReportInput): PolicySnapshotStatus | undefined {
   const decisions = input.snapshot.status?.targetClusters ?? [];

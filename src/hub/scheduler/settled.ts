@@ -41,7 +41,7 @@ export interface Standing {
 }
 
 /**
- * Whether all that was decided stands, by the objects themselves: the policy is fulfilled, and the bindings are those of its decisions. A policy
+ * Whether all decisions are carried out, by the objects themselves: the policy is fulfilled, and the bindings are those of its decisions. A policy
  * that is not fulfilled is worth a run whenever there is a reason to look. A member that is leaving changes nothing until it counts as gone.
  */
 export function stands({ placement, snapshot, numberOfClusters, members, bindings, leaving, now }: Standing): boolean {

@@ -154,7 +154,7 @@ function judging(judges: readonly NamedJudge[]) {
   };
 }
 
-/** The best of them, in order; all if there are no more. Does not sort what nobody asks for. */
+/** The best of them, in order; all if there are no more. Does not sort what is not read. */
 export function firstOf(candidates: readonly Candidate[], count: number, order: Order): readonly Candidate[] {
   if (count * 8 >= candidates.length) return candidates.toSorted(order).slice(0, count);
   const best: Candidate[] = [];

@@ -1,11 +1,11 @@
-// What the annotations of a run say: whether it goes on when the fleet changes, and how long it waits for a cluster that nobody hears.
+// What the annotations of a run say: whether it continues when the fleet changes, and how long it waits for an unreachable cluster.
 import { annotations } from '../../api/names.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { HubRun } from '../staged-sources.ts';
 
 const CONTINUE = 'Continue';
 
-/** The clusters of its beginning are its clusters to the end, whoever joins, leaves or is relabelled meanwhile. */
+/** The clusters of its beginning are its clusters to the end, even if others join, leave or are relabeled meanwhile. */
 export const continuesOnChange = ({ metadata }: Pick<HubRun, 'metadata'>): boolean =>
   metadata.annotations?.[annotations.membershipChange] === CONTINUE;
 

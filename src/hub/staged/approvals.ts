@@ -1,5 +1,6 @@
 // Gates that ask a person. Guarantees: an approval counts only if this very run has asked for it, not an earlier one of its name, and only if it
-// speaks of the request as it stands; once it is accepted nothing takes it back, and the request says so, whoever writes over it; an approval that does not count is told why.
+// refers to the request as it is; once it is accepted nothing withdraws it, and the request says so, whatever writes
+// over it; an approval that does not count gets the reason.
 import { type ApprovalReason, REJECTED } from '../../api/approval-request.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { labels, TASK_TYPES } from '../../api/names.ts';
@@ -29,7 +30,7 @@ export function approvalOf(
     return { state: 'stale', hint: 'this run did not request it: it is requested again', isGoing };
   }
   if (conditionOf(request.conditions, ACCEPTED)?.status === 'True') return { state: 'accepted' };
-  // It goes, and is asked for anew when it is gone.
+  // It is deleted, and requested again afterwards.
   if (request.metadata.deletionTimestamp !== undefined) return { state: 'open' };
   const hint = hintFor(request);
   if (hint !== undefined) return { state: 'open', hint };

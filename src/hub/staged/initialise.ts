@@ -1,4 +1,4 @@
-// How a run begins: every check in its order, once. Guarantee: a run that does not begin has touched nothing, and says what stands in the way;
+// How a run begins: every check in its order, once. Guarantee: a run that does not begin has touched nothing, and reports what blocks it;
 // a run waits without limit for its placement, its strategy and scheduling.
 //
 // Differs from KubeFleet: there a run that is created before its placement or its strategy, or before scheduling has ended, fails for good; the
@@ -167,7 +167,7 @@ export function howToStart({ family, run }: Pick<Facts, 'family' | 'run'>): stri
   return `kubectl patch ${family.run.plural} ${name}${where} --type merge -p '{"spec":{"state":"Run"}}'`;
 }
 
-/** What is not built yet and stands in its way. */
+/** What is unsupported and blocks it. */
 export const unsupportedHolds = ({ family, run, unsupported }: Observed): readonly Hold[] =>
   unsupported.map((each) => notSupportedHold(refTo(family.run, run), each));
 

@@ -1,4 +1,4 @@
-// How far each run is, how long people and clusters take, for whoever watches from outside: three metrics as KubeFleet has them.
+// How far each run is, how long people and clusters take, for monitoring: three metrics as KubeFleet has them.
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { isTrue, said, sinceOf } from '../planners/staged-tree.ts';
@@ -6,7 +6,7 @@ import type { HubRun } from '../staged-sources.ts';
 import { registered } from '../status/registered.ts';
 
 export interface RunMetrics {
-  /** A run as it stands. `askedAt`: when an approval request was made. */
+  /** A run as it is. `askedAt`: when an approval request was created. */
   looked(
     run: HubRun,
     status: StagedUpdateRunStatus | undefined,
@@ -82,7 +82,7 @@ export function runMetrics(registry: Registry): RunMetrics {
       const labels = { namespace, name, state: run.spec.state, ...furthest(run) };
       own.series.set(Object.values(labels).join(' '), labels);
       gauge.set(labels, now / 1000);
-      // What was done before we looked for the first time was counted then, or by nobody.
+      // What was done before we looked for the first time was counted then, or not at all.
       const count = (what: string, observe: () => void) => {
         if (own.done.has(what)) return;
         own.done.add(what);

@@ -41,7 +41,7 @@ export function newsIn(before: Status, after: StagedUpdateRunStatus): readonly T
   ];
 }
 
-/** From one gate straight to the next: whoever is to open that one must hear of it. */
+/** From one gate straight to the next: the approver of that one must be notified. */
 function anotherGate(before: Status, after: StagedUpdateRunStatus): readonly Telling[] {
   const [was, is] = [said(before, 'Progressing'), said(after, 'Progressing')];
   const isWaiting = was?.reason === 'UpdateRunWaiting' && is?.reason === 'UpdateRunWaiting';

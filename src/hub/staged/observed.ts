@@ -11,7 +11,7 @@ import type { Selected } from '../revisions/looking.ts';
 import type { Places } from '../revisions/split.ts';
 import type { HubApprovalRequest, HubRun, HubStrategy } from '../staged-sources.ts';
 
-/** From when on a cluster that is under way counts as stuck, unless somebody says otherwise. */
+/** From when on a cluster that is being updated counts as stuck, by default. */
 export const DEFAULT_STUCK_AFTER_MS = 300_000;
 
 /** What of the fleet a run depends on. */
@@ -75,7 +75,7 @@ export interface Rest {
 
 /** What ends a run, or keeps it from beginning. */
 export interface Wrong {
-  /** Who can mend it. */
+  /** Who can fix it. */
   readonly blame: 'user' | 'internal';
   readonly message: string;
   readonly rests: readonly Rest[];

@@ -63,7 +63,7 @@ function troubleInSelector({ labelSelector }: Stage): string | undefined {
   }
 }
 
-/** An absent selector picks nobody, an empty one everybody. */
+/** An absent selector matches no cluster, an empty one all. */
 const selectorOf = ({ labelSelector }: Stage): Selector =>
   labelSelector === undefined ? nothing : compileLabelSelector(labelSelector);
 

@@ -93,7 +93,7 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Evaluation {
   return { state: 'planned', plan: { ...plan, state: sayReady(observed, plan.state) }, targets, rests };
 }
 
-/** That it is to stop is told even while nobody can say what is under way. */
+/** That it is to stop is reported even while the updates in progress are unknown. */
 function heldBy(observed: Observed, status: StagedUpdateRunStatus, { facts }: Hold): StagedUpdateRunStatus {
   const { run, now } = observed;
   const { generation } = run.metadata;

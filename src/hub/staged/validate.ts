@@ -84,7 +84,7 @@ function ofGround(
 // ---- the revision
 
 /**
- * History keeps what runs need; somebody may have deleted it all the same, or it went just before the run wrote down that it needs it.
+ * History keeps what runs need; a user may have deleted it all the same, or it was deleted just before the run wrote down that it needs it.
  * Differs from KubeFleet: there such a run waits for ever.
  */
 function ofRevision({ run, resourceSnapshots, bindings }: Facts, status: StagedUpdateRunStatus): Verdict | undefined {
@@ -106,7 +106,7 @@ function ofRevision({ run, resourceSnapshots, bindings }: Facts, status: StagedU
   );
 }
 
-/** Its Works carry the revision: nobody asks for the snapshot any more. */
+/** Its Works carry the revision: the snapshot is not read any more. */
 const isOrdered = ({ metadata, spec, conditions }: HubBinding, snapshot: string): boolean =>
   spec.resourceSnapshotName === snapshot &&
   conditions.some(
@@ -119,7 +119,7 @@ const isOrdered = ({ metadata, spec, conditions }: HubBinding, snapshot: string)
 function ofStages(facts: Facts, { updates, policyIndex }: Targets, status: StagedUpdateRunStatus): Verdict | undefined {
   const { stages } = status.stagedUpdateStrategySnapshot as StagedUpdateStrategySpec;
   const clusters = updates.map(({ spec }) => spec.targetCluster);
-  // Before the scheduler gives it up: nobody has to change labels.
+  // Before the scheduler unschedules it: no user has to change labels.
   const lost = clusters.filter((cluster) => facts.member(cluster) === undefined);
   if (lost.length > 0) {
     const rests = lost.map((name): Rest => ({ of: 'member', name }));
@@ -152,7 +152,7 @@ function ofStages(facts: Facts, { updates, policyIndex }: Targets, status: Stage
       return was !== undefined && isElsewhere(was, is) ? [cluster] : [];
     });
   const inAnotherStage = movedBy((was, is) => was.stage !== is.stage);
-  // One that is after somebody who came or went has not moved by itself.
+  // One that comes after an added or removed cluster has not moved by itself.
   const moved = isSameSet && inAnotherStage.length === 0 ? movedBy((was, is) => was.at !== is.at) : inAnotherStage;
   const told = [
     joined.length === 0 ? [] : [`joined: ${named(joined)}`],
@@ -202,7 +202,7 @@ function ofRemovals({ removals }: Targets, { deletionStageStatus }: StagedUpdate
 
 const hasResult = (stage: StageStatus): boolean => isTrue(stage, 'Succeeded') || isFalse(stage, 'Succeeded');
 
-/** Nobody but us writes it; where it contradicts itself nobody knows what was done. */
+/** Only the hub writes it; where it contradicts itself it is unknown what was done. */
 function ofTree(status: StagedUpdateRunStatus): Verdict | undefined {
   const { stagesStatus: stages, deletionStageStatus: removal, stagedUpdateStrategySnapshot: strategy } = status;
   const { resourceSnapshotIndexUsed: index = '' } = status;

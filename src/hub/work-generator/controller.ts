@@ -70,7 +70,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         toKeys: (item, see, other) => {
           if (other !== undefined && waitsForRelease(item, other)) return [];
           const survivor = item.metadata.annotations?.[annotations.twinOf];
-          // The survivor marks what is on the cluster as its own when nobody else does any more.
+          // The survivor marks the objects on the cluster as its own when no other binding does any more.
           const further = survivor === undefined ? [] : [keyOf(item.metadata.namespace, survivor)];
           return [keyOfBinding(item), ...further, ...(isGoing(item) ? orphansBehind(item, see) : [])];
         },
@@ -82,7 +82,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
           if (!isLabelled(item)) return bindingsByName(item, see);
           if (!isOurs(item)) return isNamedAsLabelled(item) ? [] : bindingsByName(item, see);
           const own = bindingOf(item);
-          // Of one that is gone: whoever asks for that name now takes it over.
+          // Of one that is deleted: the next user of that name takes it over.
           return own.some((key) => isKnown(see, key)) ? own : [...own, ...bindingsByName(item, see)];
         },
       },
@@ -187,7 +187,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     const whole = see.whole(ref);
     if (whole === undefined) return { need: [ref] };
     if (whole !== null) return undefined;
-    // If the clock was set back, the count begins anew.
+    // If the clock was set back, the count starts again.
     const since = Math.min(memory.orphanedSince ?? see.now, see.now);
     memory.orphanedSince = since;
     const isRemoving = isDue({ since, now: see.now });
@@ -197,7 +197,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     return { orphans, since, now: see.now };
   }
 
-  /** While it stands: if it goes, too, what is on the cluster goes with the last of them. */
+  /** While it exists: if it is deleted, too, the objects on the cluster are deleted with the last of them. */
   function survivorOf(see: See, { metadata }: HubBinding): HubBinding | undefined {
     const name = metadata.annotations?.[annotations.twinOf];
     const survivor = name === undefined ? undefined : see.get(family.bindings, name, metadata.namespace);
@@ -261,7 +261,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         kind: family.resourceSnapshot.kind,
         ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
         name: metadata.name ?? '',
-        // That another one is the newest now concerns nobody who has this one: with a thousand clusters it would wake a thousand.
+        // That another one is the newest now does not concern bindings that have this one: with a thousand clusters it would wake a thousand.
         specOnly: true,
       }),
     );
@@ -324,12 +324,12 @@ function overridesOf(see: See, { spec }: HubBinding): Observed['overrides'] | Ne
   return missing ?? found;
 }
 
-/** Made by us; one that somebody else made is his to take away. */
+/** Created by the hub; an override that another client created is that client's to delete. */
 const isLeftBehind = ({ metadata }: HubWork): boolean =>
   metadata.deletionTimestamp === undefined && metadata.annotations?.[annotations.orderedBy] !== undefined;
 
 /**
- * It was moved; whoever moved it says when it may be ordered, and until then there is nothing to do. Either of the two may be the newer one. A
+ * It was moved; the controller that moved it says when it may be ordered, and until then there is nothing to do. Either of the two may be the newer one. A
  * server that went back reads the other way round: then the Works, which change too, bring us here.
  */
 function waitsForRelease(a: HubBinding, b: HubBinding): boolean {

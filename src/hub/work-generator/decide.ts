@@ -1,5 +1,6 @@
 // Orders for one cluster: the Works that its binding asks for, and back on the binding what the member says of them.
-// Guarantees: a Work is written only if it differs from what it should be, whoever changed it; a binding is let go only when its Works are
+// Guarantees: a Work is written only if it differs from what it should be, whatever changed it; the finalizer of a
+// binding is removed only when its Works are
 // gone, so a successor on the same cluster meets no remnants.
 import type { ApplyStrategy, ReportBackStrategy } from '../../api/apply-strategy.ts';
 import type { BindingReason } from '../../api/binding.ts';
@@ -190,7 +191,7 @@ export const isCleanedUpWith = (binding: HubBinding, each: HubWork): boolean =>
   isOf(binding, each) || (each.metadata.labels?.[labels.parentBinding] === undefined && !isForeign(binding, each));
 
 /**
- * It has no mark of any hub, and this binding has not had one yet: somebody made it by hand, and what it has brought is his. Differs from KubeFleet, where it
+ * It has no mark of any hub, and this binding has not had one yet: a user created it by hand, and its objects are that user's. Differs from KubeFleet, where it
  * becomes the placement's.
  */
 function isForeign({ conditions }: HubBinding, each: HubWork): boolean {
@@ -237,7 +238,7 @@ function withoutRendering(observed: Observed, { reason, message }: Failed): Deci
   return tell(observed, { said: [said], ...none }, []);
 }
 
-/** How to apply stands on the binding, and does not need the snapshot. */
+/** The apply strategy is on the binding, and does not need the snapshot. */
 function wayOf({ binding: { metadata, spec }, reportBack, now }: Observed, known: HubWork): readonly Action[] {
   const change = changedWay(known, spec.applyStrategy, reportBack);
   if (Object.keys(change).length === 0) return [];
@@ -245,7 +246,7 @@ function wayOf({ binding: { metadata, spec }, reportBack, now }: Observed, known
   return [patch(seen(workSource, known), { metadata: marks, spec: change }, upToDate(known.metadata.name))];
 }
 
-/** What it has brought goes with it, whoever deleted it: until it is there again nobody may count on this cluster. */
+/** Its objects are deleted with it, whatever deleted it: until it exists again this cluster must not count as available. */
 const whileGoing = (observed: Observed, { metadata }: Pick<HubWork, 'metadata'>, then: string): Decision =>
   notSynchronized(observed, {
     status: 'Unknown',
@@ -294,7 +295,7 @@ function order(observed: Observed, asked: readonly DesiredWork[]): Decision {
   const refused = writes.length + taken.length > 0 ? refusal(observed) : undefined;
   if (refused !== undefined) return refused;
   const present = desired.flatMap(({ name }) => byName.get(name) ?? []);
-  // Who is behind would make a Work for a binding that is gone, and nobody would ever take it away.
+  // A stale hub would create a Work for a deleted binding, and no controller would ever delete it.
   const sure = writes.some((each) => each.do === 'create')
     ? [assertUnchanged(seen(observed.family.bindings, binding), 'makes sure that the binding is still there')]
     : [];
@@ -444,7 +445,7 @@ const synced = (reason: 'AllWorkSynced' | 'NoOverrideSpecified' | 'OverriddenSuc
 /** How long a member may take to answer before its binding says that it has not: most answer sooner, and that is one write less. */
 export const ANSWER_MS = 500;
 
-/** `present`: the Works as they should be; undefined while they are being written, and nobody can have reported on that. */
+/** `present`: the Works as they should be; undefined while they are being written, because no report on them can exist yet. */
 function report(
   observed: Observed,
   present: readonly HubWork[] | undefined,
@@ -527,7 +528,7 @@ function overriddenOf({ spec }: HubBinding): Said {
   return synced(wide.length + narrow.length === 0 ? 'NoOverrideSpecified' : 'OverriddenSucceeded', 'Overridden');
 }
 
-/** RolloutStarted, if the move has released the binding and nobody has reported that yet. */
+/** RolloutStarted, if the move has released the binding and it has not been reported yet. */
 function startedBy(binding: HubBinding, now: number): Condition | undefined {
   if (startedOf(binding) !== undefined || !isReleasedByMove(binding)) return undefined;
   const finding = {
@@ -541,7 +542,7 @@ function startedBy(binding: HubBinding, now: number): Condition | undefined {
 }
 
 /**
- * What was available before this order says nothing of it. Otherwise the time of a cluster of which nobody can tell would
+ * What was available before this order proves nothing about it. Otherwise the time of a cluster that cannot be tracked would
  * count from the order before. A generation that changed no Work, as that
  * of another policy by which the cluster is picked all the same, is no other order: what is told of it is as old as it is.
  */
@@ -551,7 +552,7 @@ const isOfAnotherOrder = ({ binding, works }: Observed, { type, observedGenerati
   observedGeneration !== binding.metadata.generation &&
   works.some((each) => isOf(binding, each) && orderedIn(binding, each) > observedGeneration);
 
-/** The generation of the binding by which the Work was written last; nobody knows = later than any. */
+/** The generation of the binding by which the Work was written last; unknown = later than any. */
 function orderedIn({ metadata: { uid } }: HubBinding, { metadata }: HubWork): number {
   const [by, of] = metadata.annotations?.[annotations.orderedBy]?.split('/') ?? [];
   return by === uid && of !== undefined ? Number(of) : Number.POSITIVE_INFINITY;

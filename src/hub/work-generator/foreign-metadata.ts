@@ -1,4 +1,4 @@
-// What somebody else put into the metadata of a Work. A member may write there, since its finalizer keeps a Work until it has cleaned up; with
+// What another client put into the metadata of a Work. A member may write there, since its finalizer keeps a Work until it has cleaned up; with
 // anything else it could hold its Works for ever, or tie them to the life of another object.
 import { finalizers } from '../../api/names.ts';
 import type { Labels, ObjectMeta } from '../../api/object.ts';

@@ -1,6 +1,6 @@
 // Works that no binding answers for: the order to make one was given, lost, given up, and arrived when its binding had long gone. Differs from
 // KubeFleet, where such a Work, and what it brings to its cluster, stays for ever.
-// Guarantee: none is taken away of which a binding might still come to answer, as that of a binding that somebody deleted by force, and none of a
+// Guarantee: none is deleted that may still belong to a binding, such as one that a user deleted by force, and none of a
 // member that is leaving: what runs there keeps running.
 import { remove, seen } from '../../runtime/actions.ts';
 import { type Decision, idle } from '../../runtime/controller.ts';

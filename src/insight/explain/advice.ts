@@ -17,7 +17,7 @@ interface Advice {
   say(clusters: readonly string[], objects: string): string;
 }
 
-/** More than that nobody reads; `why --cluster` has the rest. */
+/** More would not be read; `why --cluster` has the rest. */
 const MAX = 5;
 
 /** `about`: only these clusters; absent = all. */
@@ -118,7 +118,7 @@ function adviceOn(failed: Failed): Advice | undefined {
   };
 }
 
-/** It is somebody else's: only what holds nothing is advised to be deleted. */
+/** It belongs to another owner: the advice to delete it is given only if it contains nothing. */
 function takeOver(failed: Failed): Advice {
   const isNamespace = (failed.group ?? '') === '' && failed.kind === 'Namespace';
   const within = isNamespace ? ', and everything in it' : '';

@@ -3,7 +3,7 @@ import type { HoldEntry } from '../../api/holds.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import { canonicalJson } from '../../base/json.ts';
 
-/** A cluster that waits for nobody but itself. */
+/** A cluster that waits only for itself. */
 export const isItself = ({ count = 0, clusters = [], on }: HoldEntry): boolean =>
   count === 1 && on?.kind === memberCluster.kind && on.name === clusters[0];
 

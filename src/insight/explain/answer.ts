@@ -36,10 +36,10 @@ interface Conclusion {
   readonly advice?: readonly string[];
 }
 
-/** More than that nobody reads. */
+/** More would not be read. */
 const MAX_ADVICE = 5;
 
-/** All that can be done stands together, each once: what helps with one object before what helps with any. */
+/** All advice in one list, each once: what helps with one object before what helps with any. */
 export function concluded(about: string, { brief, ...found }: Answer, { notes, advice = [] }: Conclusion): Explanation {
   const shown = found.causes.flatMap(({ evidence }) => evidence.flatMap(({ next = [] }) => next));
   const root = found.isWaiting ? rootOf(found.causes[0]) : undefined;
@@ -103,7 +103,7 @@ export async function causeOfEntry(chain: Chain, entry: HoldEntry, subject: Obje
   };
 }
 
-/** Of entries that say the same of one cluster each: the story of the first stands for all. */
+/** Of entries that say the same of one cluster each: the evidence of the first represents all. */
 export async function causeOfAlike(chain: Chain, entries: Alike, subject: ObjectRef): Promise<Cause> {
   const [first, ...others] = entries;
   const cause = await causeOfEntry(chain, first, subject);
@@ -135,7 +135,7 @@ const listed = (names: readonly string[]): string => {
   return `${names.slice(0, MAX_CLUSTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
-/** Time alone ends it, and nobody writes a status for that alone. */
+/** Time alone ends it, and no controller writes a status for that alone. */
 export const isNotOver =
   (now: number) =>
   ({ until }: HoldEntry): boolean =>

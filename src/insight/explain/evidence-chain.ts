@@ -43,7 +43,7 @@ export const clusterRef = (name: string): ObjectRef => ({ group: memberCluster.g
 
 export async function chainFrom(chain: Chain, on: ObjectRef): Promise<readonly Evidence[]> {
   const { which, placement, reader, now, told } = chain;
-  // It stands in a status, where anybody who may write there may have written anything.
+  // It is from a status, where any client with write access may have written anything.
   if (!NAME.test(on.name) || (on.namespace !== undefined && !NAME.test(on.namespace))) return [];
   const { family } = which;
   if (on.kind === memberCluster.kind) return clusterChain(chain, on.name);

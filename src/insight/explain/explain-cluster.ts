@@ -77,7 +77,7 @@ async function planned({ which, placement, reader, now }: Looking, cluster: stri
   const candidates = ifRead(await reader.overrides()) ?? [];
   const index = resourceIndexOf(newestComplete(snapshots) ?? { metadata: {} });
   const objects = candidates.length === 0 || index === undefined ? [] : ifRead(await reader.objectsAt(index));
-  // Without them nobody can tell what the cluster should have.
+  // Without them the desired state of the cluster is unknown.
   if (objects === undefined || (candidates.length > 0 && members === undefined)) return undefined;
   return holdNow(cluster, {
     family: which.family,

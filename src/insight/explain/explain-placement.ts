@@ -72,14 +72,14 @@ function dated({ progress: { open } }: Looking, cause: Cause): Cause {
   return { ...cause, since: Date.parse(open.lastTransitionTime) };
 }
 
-/** All have it: that nobody can tell whether it works is worth knowing, and nothing has to be done about it. */
+/** All have it: that its availability cannot be tracked is worth knowing, and nothing has to be done about it. */
 function withNothingToDo(cause: Cause): Cause {
   if (cause.code !== ('UntrackedPeriod' satisfies HoldCode)) return cause;
   const { next: _next, ...rest } = cause;
   return rest;
 }
 
-/** What is told of a member that nobody hears is what it said last. */
+/** Statuses of an unreachable member are its last reports. */
 export async function staleNotes({ reader, now }: Looking, clusters: readonly string[]): Promise<readonly string[]> {
   const names = new Set(clusters);
   const silent = (ifRead(await reader.members()) ?? []).filter(
@@ -128,7 +128,7 @@ export async function waiting(
   return answer(`${who} waits: MemberCluster "${name}" ${farewell}`, { causes: [told, ...others] });
 }
 
-/** All clusters that fit have it, and that is nobody. What keeps each of them out is what a person wants to know then. */
+/** All clusters that fit have it, and there are none. The user then needs the reason why each of them is excluded. */
 async function ofNobody(looking: Looking, said: string): Promise<Answer> {
   const { title, reader } = looking;
   const policy = ifRead(await reader.policySnapshot());

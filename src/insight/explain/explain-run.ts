@@ -110,7 +110,7 @@ async function ofRun(story: RunContext): Promise<Answer> {
 
 type End = 'is being deleted' | 'does not exist any more';
 
-/** undefined = it is there, or nobody can tell. A run that has not begun waits for its placement; any other has failed without it. */
+/** undefined = it exists, or it is unknown. A run that has not begun waits for its placement; any other has failed without it. */
 async function endOfPlacement({ placement, reader, run, progress }: RunContext): Promise<End | undefined> {
   if (placement?.metadata.deletionTimestamp !== undefined) return 'is being deleted';
   const hasBegun = conditionOf(run.status?.conditions, 'Initialized')?.status === 'True';
@@ -296,7 +296,7 @@ async function waysPast(story: RunContext, holds: readonly HoldEntry[]): Promise
   return current.some(isBroken) ? waysOut({ which, run, revisions: await revisionsOf(story) }) : [];
 }
 
-/** Only of a run that is stopped; undefined = nobody has, as far as the caller may see. */
+/** Only of a run that is stopped; undefined = none has, as far as the caller may see. */
 async function overtakenBy(story: RunContext): Promise<Overtaken | undefined> {
   const { run, reader } = story;
   if (run.spec.state !== 'Stop') return undefined;
@@ -329,7 +329,7 @@ const refOf = ({ whichRun: { family, name, namespace } }: RunContext): ObjectRef
   ...(namespace === undefined ? {} : { namespace }),
 });
 
-/** What a command does that stands alone with a hold; nothing of one that is no way out. */
+/** The command that is the whole advice of a hold; empty if it does not resolve the hold. */
 async function nextOf(story: RunContext, code: string, next: string): Promise<string | undefined> {
   if (code === 'RunNotStarted') return `start it: ${next}`;
   if (code !== 'RunStopped') return next;
@@ -360,7 +360,7 @@ async function said(
   { whichRun: { family, name }, reader, now }: RunContext,
   on: HoldEntry['on'],
 ): Promise<readonly Evidence[]> {
-  // It stands in a status, where anybody who may write there may have written anything.
+  // It is from a status, where any client with write access may have written anything.
   if (on === undefined || !NAME.test(on.name)) return [];
   if (on.kind === family.approvalRequest.kind) {
     const request = await reader.approvalRequest(on.name);

@@ -56,7 +56,7 @@ async function readWorks(looking: Looking, cluster: string | undefined): Promise
   if (cluster !== undefined || all.length <= MAX_CLUSTERS_READ) for (const each of all) await reader.worksOf(each);
 }
 
-/** Whatever else there is to say, nobody gets anything, and that is what a person must hear first. */
+/** Whatever else there is to report, no cluster gets anything, and the user must see that first. */
 function selectsNothing(title: string, nothing: string, { sentence, isWaiting, causes, next, notes }: Answer): Answer {
   return {
     sentence: `${title} selects nothing: ${nothing}`,

@@ -66,7 +66,7 @@ const MAX_OBJECTS = 5;
 export const nameOf = ({ namespace, name }: Pick<ObjectMeta, 'namespace' | 'name'>): string =>
   `"${namespace === undefined || namespace === '' ? '' : `${namespace}/`}${name}"`;
 
-/** `said`: what stands beside it already. */
+/** `said`: what is printed beside it already. */
 export const sayCondition = (
   { type, status, reason, message, lastTransitionTime }: Condition,
   now: number,

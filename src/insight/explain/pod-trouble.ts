@@ -20,7 +20,7 @@ export function troubleOf(pod: KubeObject): readonly string[] {
 const REVISION = 'controller-revision-hash';
 
 /**
- * The revision that a Pod is still of although its StatefulSet has gone on, and that it stays of until somebody deletes it: the StatefulSet waits until
+ * The revision that a Pod still has although its StatefulSet has a newer one, and keeps until it is deleted: the StatefulSet waits until
  * the Pod is ready before it replaces any, so a fix of what broke the Pod never gets to it. undefined = it is not so.
  */
 export function leftBehind(pod: KubeObject, set: KubeObject): string | undefined {
@@ -34,7 +34,7 @@ export function leftBehind(pod: KubeObject, set: KubeObject): string | undefined
   const { currentRevision, updateRevision } = fieldsOf(set.status);
   const revision = textOf(labels?.[REVISION]);
   if (revision === '' || textOf(updateRevision) === '' || revision === updateRevision) return undefined;
-  // Those are to stay as they are: made anew, it would be the same.
+  // Those should stay as they are: created again, the result would be the same.
   const kept = numberOf(fieldsOf(ordinals)['start']) + numberOf(fieldsOf(rollingUpdate)['partition']);
   const isKept = revision === currentRevision && Number(/-(\d+)$/.exec(name)?.[1]) < kept;
   return isKept ? undefined : revision;

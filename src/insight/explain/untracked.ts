@@ -1,4 +1,4 @@
-// What counts as available because nobody can tell: where all is well by what the status says, a person wants to know of it.
+// What counts as available because it cannot be tracked: even if all conditions are True, the user should know.
 import { annotations } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import { ifRead } from '../reader.ts';

@@ -135,7 +135,7 @@ export function forecast(ground: ForecastInput): Forecast {
   throw new InvariantError(`the forecast of run "${ground.run.metadata.name}" does not come to an end`);
 }
 
-/** As it is once somebody starts it. */
+/** As it is once it is started. */
 function startedRun(run: StagedUpdateRun): StagedUpdateRun {
   const { metadata, spec } = run;
   const generation = metadata.generation ?? 1;
@@ -220,7 +220,7 @@ function observe(ground: ForecastInput, world: ScratchStore, now: number): Obser
 
 // ---- what others would do
 
-/** Members take what they are given, and people say yes; true = somebody did something. */
+/** Members become available, and people approve; true = something changed. */
 function answer(ground: ForecastInput, world: ScratchStore, now: number): boolean {
   const { family, members } = ground;
   // Who is silent and would be given up is given up; of the others it is assumed that they come back.

@@ -16,7 +16,7 @@ export interface PlanInput {
   readonly placement: Placement;
   readonly bindings: readonly HubBinding[];
   readonly snapshots: readonly HubResourceSnapshot[];
-  /** undefined = they may not be read: then all count as reachable, so that nobody is blamed without proof. */
+  /** undefined = they may not be read: then all count as reachable, so that no member is blamed without proof. */
   readonly members: readonly MemberCluster[] | undefined;
   readonly policySnapshot: HubPolicySnapshot | undefined;
   /** undefined = they cannot be read. */

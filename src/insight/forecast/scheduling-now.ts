@@ -7,7 +7,7 @@ import { type SchedulingGroup, withGroups } from '../../hub/groups/terms.ts';
 import type { HubPolicySnapshot } from '../../hub/placement-sources.ts';
 import { type CycleInput, cycle, type Outcome } from '../../hub/scheduler/cycle.ts';
 
-/** How a cluster stands under a policy. */
+/** What a policy decides about a cluster. */
 export type Standing =
   | { readonly is: 'picked' | 'kept' | 'removed'; readonly decision: ClusterDecision }
   | { readonly is: 'outscored'; readonly decision: ClusterDecision }

@@ -39,7 +39,7 @@ export interface ClusterProgress {
   readonly isDone: boolean;
   /** Since when it is in this stage, epoch ms. */
   readonly since?: number;
-  /** The one that it has; empty = none, or nobody knows. */
+  /** The one that it has; empty = none, or unknown. */
   readonly revision: string;
   /** Why it is not done; empty when it is. */
   readonly message: string;
@@ -178,7 +178,7 @@ export function progressOf(placement: Placement, carried?: Carried, staging?: St
     isReport,
     isStaged: byRuns,
     clusters,
-    // Before it is scheduled nobody is listed.
+    // Before it is scheduled it lists no cluster.
     leaving:
       unlisted + unlistedOpen === 0 && said('Scheduled')?.status !== 'Unknown'
         ? withStaged(leavingIn(clusters, holds), staging)
@@ -189,8 +189,8 @@ export function progressOf(placement: Placement, carried?: Carried, staging?: St
 }
 
 /**
- * That nobody can tell whether it works holds up the clusters after it, not the cluster itself: all has arrived. And what a cluster should have
- * no longer is in nobody's way.
+ * An availability that cannot be tracked holds up the clusters after it, not the cluster itself: all has arrived. And what a cluster should have
+ * no longer blocks nothing.
  */
 const isInTheWay = ({ code }: HoldEntry): boolean => code !== 'UntrackedPeriod' && code !== 'RemovalPending';
 
@@ -283,7 +283,7 @@ const withStaged = (found: readonly ClusterProgress[], staging: Staging | undefi
   return [...found, ...kept.map((each): ClusterProgress => ({ ...each, stage: 'Leaving', isDone: false, message }))];
 };
 
-/** Many clusters wait for one thing: the whole sentence stands above them once. */
+/** Many clusters wait for one thing: the whole sentence is above them once. */
 const inShort = ({ code, on }: HoldEntry): string =>
   on === undefined ? `waiting (${code})` : `waiting for ${on.kind} "${on.name}" (${code})`;
 

@@ -102,7 +102,7 @@ export interface RunGate {
    */
   readonly state: 'Pending' | 'AwaitingApproval' | 'Rejected' | 'Approved' | 'Waiting' | 'Open' | 'Closed';
   readonly request?: string;
-  /** Who opened it; absent = nobody yet, or nobody knows. */
+  /** Who opened it; absent = it is closed, or it is unknown. */
   readonly by?: string;
   /** When it was opened, epoch ms. */
   readonly at?: number;
@@ -150,7 +150,7 @@ export function runProgressOf(run: StagedUpdateRun, requests: Requests): RunProg
 
 const STEPS = ['Succeeded', 'Progressing', 'Initialized'] as const;
 
-/** Of the furthest condition, as it stands there. */
+/** Of the furthest condition, unchanged. */
 export const messageIn = (conditions: readonly Condition[] | undefined): string =>
   STEPS.map((type) => conditionOf(conditions, type)).find((each) => each !== undefined)?.message ?? '';
 

@@ -1,4 +1,4 @@
-// The runs of a placement, in the order in which they matter to whoever asks why it does not move. Pure.
+// The runs of a placement, sorted by how much they matter to a user who asks why it does not progress. Pure.
 import { conditionOf } from '../../api/next-condition.ts';
 import { type StagedUpdateRun, stagesIn } from '../../api/staged-update-run.ts';
 import { byNumber, byText } from '../../base/compare.ts';

@@ -2,7 +2,7 @@
 //
 // The AppliedWork is deleted in the foreground, so the cluster's own garbage collection removes what only it owns, and takes its name off what
 // others own too; when it is gone, all is gone. Nothing is deleted by a list of ours that could be wrong. That it is gone is asked, not believed
-// to a watch that may be behind: once the Work is let go nobody comes back for what is still there.
+// to a watch that may be stale: once the finalizer of the Work is removed no agent comes back for what is still there.
 import type { AppliedWork } from '../../api/applied-work.ts';
 import { appliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';

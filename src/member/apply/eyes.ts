@@ -11,7 +11,7 @@ export interface Eyes {
   known(resource: Resource, identifier: Identifier): string | undefined;
   /** What else can make a difference to what failed in a namespace: its uid or `absent`, and how often the member's server has come back. */
   surroundings(namespace: string | undefined): string;
-  /** Collections that were asked for and are not listed yet, though nothing stands in the way. */
+  /** Collections that were asked for and are not listed yet, though nothing blocks that. */
   readonly missing: readonly Source[];
   /** Collections that cannot be watched. */
   readonly blind: boolean;

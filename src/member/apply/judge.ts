@@ -45,7 +45,7 @@ export interface Case {
   readonly wanted: Wanted;
   readonly live: KubeObject | undefined;
   readonly owner: OwnerReference;
-  /** Of references to AppliedWorks: nobody stands behind it any more. */
+  /** Of references to AppliedWorks: their owner does not exist any more. */
   isOrphaned(reference: OwnerReference): boolean;
   /** Of references to AppliedWorks: another Work of the binding that hands the object over. */
   isYielded?(reference: OwnerReference): boolean;

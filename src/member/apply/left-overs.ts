@@ -1,6 +1,7 @@
 // Objects that were placed for a Work and are no longer in it: which they are, and how they go.
 //
-// Guarantee: only what our AppliedWork owns is touched, and only deleted if nobody else owns it and it is not to be given back. Differs from KubeFleet: what is still in the
+// Guarantee: only what our AppliedWork owns is touched, and only deleted if it has no other owner and is not to be
+// given back. Differs from KubeFleet: what is still in the
 // spec is never a left-over, whether or not it can be read just now; and the member's own record counts as well as the Work's status, so
 // nothing is forgotten when a status was lost. An entry that says it was not applied counts too: the answer to its create may have been lost,
 // and whose the object is decides anyway.
@@ -69,7 +70,7 @@ export async function release(
   }
 }
 
-/** Nobody knows whether it is there. */
+/** It is unknown whether it exists. */
 export const unanswered = (identifier: Identifier): Refusal => ({
   reason: 'ManifestApplyFailed',
   message: `${describe(identifier)} is no longer wanted and cannot be removed: the API server of group ${identifier.group ?? ''} does not answer`,
@@ -77,7 +78,7 @@ export const unanswered = (identifier: Identifier): Refusal => ({
 
 interface LettingGo {
   readonly owner: OwnerReference;
-  /** It stays although nobody else owns it. */
+  /** It stays although it has no other owner. */
   readonly isKept: boolean;
 }
 

@@ -1,5 +1,5 @@
 // What a pass remembers of each object until the next one, so that a change of one object costs a look at that one and not at all of them. It is
-// a saving, never a source of truth: an agent that starts anew knows nothing of it and comes to the same end.
+// a saving, never a source of truth: an agent that restarts knows nothing of it and comes to the same end.
 import type { Random } from '../../base/random.ts';
 import { backOffMs } from '../../runtime/back-off.ts';
 import type { Outcome } from './outcome.ts';
@@ -18,7 +18,7 @@ export interface Remembered {
   readonly print?: string;
   /** In a row, without success. */
   readonly failures: number;
-  /** Looks in a row that the server had no time for; the outcome before them still stands. */
+  /** Reads in a row that the server had no time for; the outcome before them is kept. */
   readonly hiccups?: number;
   /** Absent = this wish was never applied, as far as we know. */
   readonly feud?: Feud;
@@ -28,9 +28,12 @@ export interface Remembered {
   readonly notBefore?: number;
 }
 
-/** How long somebody has been undoing what we write. It is told apart from the looks in between: a refusal or a hiccup is no peace. */
+/**
+ * How long another client has been undoing what we write. It is kept apart from the reads in between: a refusal or a
+ * transient error does not end it.
+ */
 export interface Feud {
-  /** Applied again, although the wish was the same: somebody else wants something else. */
+  /** Applied again, although the desired state was the same: another client wants something else. */
   readonly fights: number;
   /** When it was applied last. */
   readonly appliedAt: number;
@@ -45,7 +48,7 @@ export type Memory = Map<string, Remembered>;
 
 const FAILURES = { firstMs: 2_000, maxMs: 900_000 };
 const FIGHTS = { firstMs: 5_000, maxMs: 900_000 };
-/** So many hiccups, about half a minute of them, are nobody's business: the heartbeat tells that the server is ill. */
+/** So many transient errors, about half a minute of them, are not reported: the heartbeat reports that the server is unhealthy. */
 export const MAX_TRANSIENT_ERRORS = 4;
 /** A peace this long ends the counting. */
 export const PEACE_MS = 1_800_000;

@@ -2,8 +2,9 @@
 // what lasts becomes an outcome, so that one object never stops the others.
 //
 // An object that fails is left alone for a while, longer each time, unless something about it changes that could make a difference. One that
-// somebody else keeps changing back or deleting is applied again ever more seldom, for two who both insist would keep each other and the API
-// server busy for good. A new order of the hub is somebody who acts, and may wait for just this object: then it is tried at once, once.
+// another client keeps changing back or deleting is applied again less and less often, because two clients that both
+// insist would keep each other and the API
+// server busy for good. A new order of the hub is a request of a user, who may wait for just this object: then it is tried at once, once.
 import { typeNameOf } from '../../api/builtin/types.ts';
 import type { Resource } from '../../api/kind.ts';
 import { annotations, fieldManagers } from '../../api/names.ts';
@@ -119,11 +120,11 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       return resting(one, operation, live, feud);
     try {
       const after = await operate(hands, one, operation);
-      // What the server had filled in it has filled in again: nobody is to blame.
+      // What the server had filled in it has filled in again: no client changed it.
       if (stateOf(after) === stateOf(live)) return done(one, after, 'as it was', printOf(one, operation, after));
       return done(one, after, 'applied', leftAfter(one, after));
     } catch (error) {
-      // Somebody was faster, or the answer was lost: what is there now decides.
+      // Another client was faster, or the response was lost: the live object decides.
       if (isPassing(error) && !isLast) continue;
       if (!isAnswer(error)) throw error;
       if (isHiccup(one, error)) return afterHiccup(one);
@@ -246,7 +247,7 @@ function afterHiccup(one: One): Remembered {
   return { ...before, basis, hiccups, notBefore: now + failureDelayMs(hiccups, random) };
 }
 
-/** The difference is only how the server writes what we sent: since then nobody has touched what the wish speaks of. */
+/** The difference is only how the server writes what we sent: since then no client has touched the fields of the desired state. */
 function isSettled(one: One, operation: Operation, live: KubeObject | undefined): boolean {
   const { before, wish } = one;
   if (before?.print === undefined || before.wish !== wish || before.outcome.refusal !== undefined) return false;
@@ -267,7 +268,7 @@ function refusedStill(one: One, operation: Write, live: KubeObject | undefined):
 /** Neither a refusal nor a hiccup ends it: only another wish does. */
 const feudOf = ({ before, wish }: One): Feud | undefined => (before?.wish === wish ? before.feud : undefined);
 
-/** What we applied stands, even if somebody has changed it since, and says so. What is not there, or no longer ours, is not applied. */
+/** What we applied is kept, even if another client has changed it since, and reported. What is not there, or no longer ours, is not applied. */
 function resting(one: One, operation: Write, live: KubeObject | undefined, { restUntil }: Feud): Remembered {
   const { before, identifier, order } = one;
   if (operation.do !== 'create' && !operation.takesOver) {

@@ -59,7 +59,7 @@ export function failedToFind(identifier: Identifier, error: unknown): Refusal {
   };
 }
 
-/** It is not there, or not ours, and for a while nothing is done about it: somebody would undo that too. */
+/** It does not exist, or is not ours, and for a while nothing is done about it: another client would undo that too. */
 export function undone(identifier: Identifier, doing: Doing, restUntil: number): Refusal {
   const what = describe(identifier);
   const at = kubeTime(restUntil);
@@ -77,7 +77,7 @@ export function undone(identifier: Identifier, doing: Doing, restUntil: number):
       };
 }
 
-/** It is there and ours, but not as we left it. For a while that stays so: somebody would undo it again. */
+/** It exists and is ours, but not as we left it. For a while that stays so: another client would undo it again. */
 export const changedBack = (
   identifier: Identifier,
   restUntil: number,

@@ -1,4 +1,4 @@
-// Whose an object is. Guarantee: nothing is written over, adopted or deleted that belongs to somebody else.
+// Whose an object is. Guarantee: nothing is overwritten, adopted or deleted that has another owner.
 import { appliedWork } from '../../api/applied-work.ts';
 import { apiVersionOf, type KubeObject, type OwnerReference } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -15,7 +15,7 @@ export const ownersOf = (live: Pick<KubeObject, 'metadata'>): readonly OwnerRefe
 
 export interface Owners {
   readonly isOurs: boolean;
-  /** Neither we nor AppliedWorks that nobody stands behind any more. */
+  /** Neither we nor AppliedWorks without an owner. */
   readonly others: readonly OwnerReference[];
   /** As it is to be: with us, without orphaned ones. */
   readonly wanted: readonly OwnerReference[];

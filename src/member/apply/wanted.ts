@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 import { appliedPart } from './applied-part.ts';
 import { specHash } from './spec-hash.ts';
 
-/** The object is created as it stands here; a live one is compared with it, except for the owners. */
+/** The object is created as it is here; a live one is compared with it, except for the owners. */
 export interface Wanted {
   readonly object: KubeObject;
   /** The same for server-side apply, where the server keeps the record of what was wanted. */

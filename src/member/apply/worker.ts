@@ -94,7 +94,7 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
     return memory.kept;
   }
 
-  /** Nobody stands behind it: its Work is gone from the hub, or it is a former record of a Work that has a new one. */
+  /** It is orphaned: its Work does not exist on the hub any more, or it is a former record of a Work that has a new one. */
   const orphaned = (see: See, key: string) => (reference: OwnerReference) => {
     if (reference.name === key) return true;
     const record = see.get(appliedWorks, reference.name);

@@ -1,4 +1,4 @@
-// What a live object says about itself: it does its work, not yet, or nobody can tell.
+// What a live object reports about itself: it works, not yet, or it cannot be tracked.
 
 import type { StartFailure } from '../../api/apply-cause.ts';
 import type { Condition } from '../../api/conditions.ts';
@@ -76,7 +76,7 @@ export const wantedReplicas = (live: KubeObject): number => {
   return typeof replicas === 'number' ? replicas : 1;
 };
 
-/** Whoever writes the status has seen the newest spec. */
+/** The writer of the status has seen the newest spec. */
 export const isObserved = (live: KubeObject): boolean =>
   count(fieldsOf(live.status), 'observedGeneration') === (live.metadata.generation ?? 0);
 

@@ -1,7 +1,7 @@
 // The heartbeat: while a member is to be part of the fleet, its agent reports on a fixed period; asked to leave, it lets go of its Works, says
 // so, and is silent from then on.
 //
-// Guarantee: one write per beat. Between beats only other namespaces are told, at most every second, since somebody may wait to place something
+// Guarantee: one write per beat. Between beats only other namespaces are reported, at most every second, since a placement may wait for
 // there; whatever else changes meanwhile, a member at rest writes nothing. Only the agent's own entry is touched.
 import { type InternalMemberCluster, isPurging } from '../../api/internal-member-cluster.ts';
 import type { MemberStatus } from '../../api/member-status.ts';
@@ -31,9 +31,9 @@ export interface Observed {
   readonly works: readonly AgentWork[];
   /** Absent before the first answer of the member's API server, good or bad. */
   readonly beat?: Beat;
-  /** The hub had it; somebody else may have put another one in its place since. */
+  /** The hub had it; another client may have replaced it since. */
   readonly isTold?: boolean;
-  /** The stamp of a heartbeat that somebody else gave under our name. */
+  /** The stamp of a heartbeat that another agent sent under our name. */
   readonly rival?: string;
   readonly facts: Facts;
   /** What is known of the member's API server. */
@@ -84,7 +84,7 @@ function report(observed: Observed): Decision {
   };
 }
 
-/** No heartbeat: nobody has asked the API server how it is. */
+/** No heartbeat: the API server has not been asked for its health. */
 function betweenBeats(observed: Observed): Decision {
   const { newsSince, now } = observed;
   if (newsSince === undefined) return idle('the next heartbeat is not due');

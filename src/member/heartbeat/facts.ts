@@ -83,7 +83,7 @@ export interface NamespaceReport {
 }
 
 /**
- * Namespaces that are going are not there any more. If there are too many, those that a placement brought come first: it is them that somebody
+ * Namespaces that are being deleted do not exist any more. If there are too many, those that a placement brought come first: they are the ones that a user
  * may ask for; the condition then says that a missing one proves nothing.
  */
 export function namespacesOf({ namespaces }: Facts, before: MemberStatus | undefined): NamespaceReport {

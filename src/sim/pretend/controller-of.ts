@@ -12,7 +12,7 @@ interface RuleController<Object, Related> {
   readonly name: string;
   readonly rule: Rule<Object, Related>;
   readonly profile: Profile;
-  /** Who tells of its writes; absent = nobody. */
+  /** What reports its writes; absent = nothing. */
   readonly reporter?: Reporter<Object>;
   // biome-ignore lint/suspicious/noExplicitAny: rules over different kinds stand in one list, as in Controller.
   readonly watches: readonly WatchRule<any>[];
@@ -108,7 +108,7 @@ export const itself = <T extends KubeObject>(source: Source<T>): WatchRule<T> =>
   toKeys: (item) => [keyOf(item)],
 });
 
-/** Read, but its changes wake nobody. */
+/** Read, but its changes wake no rule. */
 export const onlyRead = <T extends KubeObject>(source: Source<T>): WatchRule<T> => ({ source, toKeys: () => [] });
 
 export function ofKey<T extends KubeObject>(see: See, source: Source<T>, key: string): T | undefined {

@@ -1,4 +1,4 @@
-// Names that are a function of what they name, so that whoever creates something twice meets AlreadyExists instead of a twin.
+// Names that are a function of what they name, so that a second creation gets AlreadyExists instead of a duplicate.
 import { sha256 } from '../../base/hash.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { PodTemplate } from './shapes.ts';
@@ -17,7 +17,7 @@ export function lettersOf(text: string, length: number): string {
 
 const hashes = new WeakMap<PodTemplate, string>();
 
-/** The same for equal templates. `collisions` moves it away from a name that somebody else has. */
+/** The same for equal templates. `collisions` moves it away from a name that is taken. */
 export function templateHash(template: PodTemplate, collisions = 0): string {
   if (collisions > 0) return lettersOf(`${collisions}/${canonicalJson(template)}`, 10);
   const known = hashes.get(template);

@@ -1,4 +1,4 @@
-// Events: what people look for under `kubectl describe`. Told of writes, after they are made, in the words of whoever does such a thing in a real
+// Events: what people look for under `kubectl describe`. Recorded after writes, in the words of the component that does such a thing in a real
 // cluster; so rules say nothing of Events, and an idle cluster tells nothing. Without Pods (status-only/) there are none.
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -20,7 +20,7 @@ export interface News {
 export type Tell<Object> = (write: Write, object: Object) => readonly News[];
 
 export interface Reporter<Object> {
-  /** As it stands under From. */
+  /** As printed under From. */
   readonly name: string;
   readonly tell: Tell<Object>;
 }

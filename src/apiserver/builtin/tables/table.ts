@@ -6,7 +6,7 @@ import type { Json } from '../../../base/json.ts';
 import { compileLabelSelector, formatSelector, type LabelSelector } from '../../../base/selector.ts';
 import type { TableColumn, TableShape } from '../../registry.ts';
 
-/** A kind's table. `Shape` says which fields the cells read; nobody has checked them. */
+/** A kind's table. `Shape` says which fields the cells read; the fields are not validated. */
 export const table = <Shape>(
   columns: readonly TableColumn[],
   cells: (object: KubeObject & Shape, now: number) => readonly Json[],
@@ -110,7 +110,7 @@ export const SELECTOR_WORDS = { empty: '<none>', broken: '<error>' };
 export const firstThree = (shown: readonly string[], count: number): string =>
   count > 3 ? `${shown.slice(0, 3).join(',')} + ${count - 3} more...` : shown.join(',');
 
-/** Kinds that nobody thought of. */
+/** Kinds without a rule of their own. */
 export const generic: TableShape = table([NAME, AGE], (object, now) => [nameOf(object), ageOf(object, now)]);
 
 /** Kinds that show the stamp itself. */

@@ -1,4 +1,4 @@
-// Where messages point: at an operator, a dot, an opening bracket. The parser keeps the ends of operands; what stands between them is
+// Where messages point: at an operator, a dot, an opening bracket. The parser keeps the ends of operands; what is between them is
 // found again in the source.
 import type { ASTNode } from '@marcbachmann/cel-js';
 

@@ -79,7 +79,7 @@ export function fits(wanted: CelType, actual: CelType, bindings: Bindings): bool
       return true;
     }
     if (fits(bound, actual, bindings)) return true;
-    // `null == object` binds null first; the object is what the place holder stands for.
+    // `null == object` binds null first; the object is what the placeholder represents.
     if (!fits(actual, bound, bindings)) return false;
     bindings.set(wanted.name, actual);
     return true;

@@ -120,7 +120,7 @@ export function typeNameOf(value: unknown): string {
   return 'unknown';
 }
 
-/** Comparing large values costs: whoever evaluates for a user brings a budget. */
+/** Comparing large values costs: an evaluation for a user has a budget. */
 export function equals(left: unknown, right: unknown, budget?: Budget): boolean {
   if (left === right) return true;
   const leftNumber = numeric(left);

@@ -136,7 +136,7 @@ export function createTester(program: Program): (text: string) => boolean {
     const key = `${before < 0 ? '^' : ''}${isMatch(inside) ? '!' : ''}${isMatch(atEnd) ? '$' : ''}${steps.join()}`;
     const known = states.get(key);
     if (known !== undefined) return known;
-    // Forgetting all is cheap and rare: patterns have few states, unless somebody tries.
+    // Forgetting all is cheap and rare: patterns have few states, except malicious ones.
     if (states.size >= MAX_STATES) states = new Map();
     const state = { steps, isMatch: isMatch(inside), isMatchAtEnd: isMatch(atEnd), ascii: [] };
     states.set(key, state);

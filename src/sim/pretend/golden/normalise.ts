@@ -34,7 +34,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'volumeMounts',
 ]);
 
-/** Which of these stands there while a rollout goes on depends on how fast one controller was to see what another did. */
+/** Which of these is there while a rollout continues depends on how fast one controller saw what another did. */
 const UNDER_WAY: ReadonlySet<unknown> = new Set(['NewReplicaSetCreated', 'ReplicaSetUpdated', 'FoundNewReplicaSet']);
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;

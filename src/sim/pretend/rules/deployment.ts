@@ -43,7 +43,7 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   DESIRED,
   MAX,
 ]);
-/** What stands for "no deadline". */
+/** The value for "no deadline". */
 const NO_DEADLINE = 2 ** 31 - 1;
 
 export const deployment: Rule<Deployment, DeploymentRelated> = (object, related, now) => {
@@ -335,7 +335,7 @@ export function availability(now: number, spec: DeploymentSpec, available: numbe
   };
 }
 
-/** While paused or scaled: counts and availability; whether it progresses is nobody's question now. */
+/** While paused or scaled: counts and availability; progress is not reported then. */
 function reportCounts(plan: Plan, now: number): readonly Write[] {
   const { object, spec, newest } = plan;
   const counts = counted(plan);
@@ -422,7 +422,7 @@ function conclude(plan: Plan & { readonly writes: readonly Write[]; readonly beg
   return { writes: [...plan.writes, ...(isComplete ? trim(plan) : []), ...writes], ...earliest(deadline) };
 }
 
-/** When a rollout that stands still counts as failed; undefined when it is over or has failed already. */
+/** When a rollout without progress counts as failed; undefined when it is over or has failed already. */
 export function deadlineOf(spec: DeploymentSpec, told: Condition | undefined): number | undefined {
   if (told === undefined || told.reason === 'NewReplicaSetAvailable' || told.reason === 'ProgressDeadlineExceeded')
     return undefined;

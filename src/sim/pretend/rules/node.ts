@@ -14,7 +14,7 @@ export interface NodeShape {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Marks the Nodes of the pretend cluster: `configured` = made by us; any other value = somebody wants us to run it. */
+/** Marks the Nodes of the pretend cluster: `configured` = created by us; any other value = a user wants us to run it. */
 export const PRETEND_LABEL = 'flotilla.dev/pretend';
 const CONFIGURED = 'configured';
 export const LEASE_NAMESPACE = 'kube-node-lease';
@@ -38,7 +38,7 @@ export const node: Rule<NodeShape | undefined, NodeRelated> = (shape, related, n
   return keep(object, shape ?? shapeOf(object), related.lease, now, profile);
 };
 
-/** A Node that somebody else made: it has the size it says it has. */
+/** A Node that a user created: it has the size it says it has. */
 function shapeOf({ metadata, status }: Node): NodeShape {
   const { cpu = '4', memory = '8Gi', pods = '110' } = status?.capacity ?? {};
   return { name: metadata.name ?? '', cpu, memory, pods: Number(pods) || 110 };
@@ -70,7 +70,7 @@ function keep(object: Node, shape: NodeShape, lease: Lease | undefined, now: num
     ...object.status,
     ...statusOf(shape, object.status, isDue ? now : posted),
   });
-  // Admission marks a new Node as not ready, and nobody else here is going to see that it is.
+  // Admission marks a new Node as not ready, and there is no node controller here to change that.
   const taints = object.spec?.taints?.filter((taint) => taint.key !== NOT_READY) ?? [];
   const labels = mergeBetween(object.metadata.labels ?? {}, { ...object.metadata.labels, ...labelsOf(shape) });
   if (taints.length !== (object.spec?.taints ?? []).length || labels !== undefined) {

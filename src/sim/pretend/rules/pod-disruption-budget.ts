@@ -56,7 +56,7 @@ export interface Counts {
 export function budgetWrites(object: Budget, spec: BudgetSpec, counts: Counts, now: number) {
   const { found, expected, healthy, evicted = {} } = counts;
   const { minAvailable, maxUnavailable } = spec;
-  // A plain minimum asks nobody how many Pods there should be.
+  // A plain minimum does not depend on how many Pods there should be.
   const expectedPods = maxUnavailable === undefined && typeof minAvailable === 'number' ? found : expected;
   const desiredHealthy =
     maxUnavailable === undefined

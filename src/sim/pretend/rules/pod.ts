@@ -95,7 +95,7 @@ const gatesOpen = ({ spec, status }: Pod): boolean =>
     ({ conditionType }) => conditionOf(status?.conditions, conditionType)?.status === 'True',
   );
 
-/** Whether the status already says so. A crash loop is said anew at every restart. */
+/** Whether the status already says so. A crash loop is reported again at every restart. */
 function isIn(object: Pod, stage: Stage): boolean {
   const { status } = object;
   const [first] = status?.containerStatuses ?? [];

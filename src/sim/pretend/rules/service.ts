@@ -21,7 +21,7 @@ export const service: Rule<Service, undefined> = (object) => {
       writes: statusWrites(services, object, { status: { ...status, loadBalancer: {} }, because: 'no load balancer' }),
     };
   }
-  // Somebody else's class is somebody else's work; an address that is there is good enough.
+  // The class belongs to another controller; an address that exists is good enough.
   if (spec.loadBalancerClass !== undefined || present.length > 0) return nothing;
   const ip = spec.loadBalancerIP || addressOf(object.metadata.uid ?? '');
   const next = { ...status, loadBalancer: { ingress: [{ ip, ipMode: 'VIP' }] } };

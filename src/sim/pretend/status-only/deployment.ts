@@ -76,7 +76,7 @@ function begin(view: View): Outcome {
     };
     return { writes: report(view, counts, 'DeploymentPaused') };
   }
-  // What is not available yet when the plan changes is given up: it costs nothing and nobody can tell.
+  // What is not available yet when the plan changes is given up: it costs nothing and is not visible.
   const wasDone = isSame && told?.reason === 'NewReplicaSetAvailable';
   const older = isSame ? Math.max(0, Math.min(replicas - updatedReplicas, availableReplicas)) : availableReplicas;
   const newest = wasDone ? availableReplicas : isSame ? Math.max(0, availableReplicas - older) : 0;

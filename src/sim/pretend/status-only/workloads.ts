@@ -26,7 +26,7 @@ import {
 interface Plan {
   readonly resource: Resource;
   readonly object: KubeObject;
-  /** What is to be reached; another goal starts anew. */
+  /** What should be reached; another goal starts again. */
   readonly goal: string;
   readonly durationMs: number;
   /** Status while it lasts, and at the end. */
