@@ -1,11 +1,11 @@
 // Finds a kubectl that is new enough, or just the one that recorded answers came from, or builds that one once into a cache folder
 // outside of the checkout. Prints its path.
 //   node --import tsx scripts/kubectl.ts
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { canBuild } from './kube/build.ts';
+import { buildNow } from './kube/build.ts';
 import { cachedPath, findProgram, KUBERNETES_VERSION } from './kube/programs.ts';
 
 const OLDEST_MINOR = 31;
@@ -27,7 +27,7 @@ export function findKubectl(options: Wanted): string | undefined {
   if (onPath !== undefined) return onPath;
   const provided = findProgram('kubectl');
   if (provided !== undefined && (provided === cachedPath('kubectl') || isUsable(minorOf(provided)))) return provided;
-  return options.mayBuild && build() ? cachedPath('kubectl') : undefined;
+  return options.mayBuild && buildNow('kubectl') ? cachedPath('kubectl') : undefined;
 }
 
 function minorOf(kubectl: string): number {
@@ -41,17 +41,6 @@ function minorOf(kubectl: string): number {
   } catch {
     return 0;
   }
-}
-
-/** Whoever asks must have an answer at once, so the build is a process that is waited for. */
-function build(): boolean {
-  if (!canBuild()) return false;
-  const builder = join(import.meta.dirname, 'kube/build.ts');
-  const outcome = spawnSync(process.execPath, ['--import', 'tsx', builder, 'kubectl'], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    cwd: import.meta.dirname,
-  });
-  return outcome.status === 0;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -66,13 +66,14 @@ async function build(name: ProgramName): Promise<void> {
   }
 }
 
-function linkerFlags({ version, versioned }: Program): string {
+function linkerFlags({ version, versioned, variables = {} }: Program): string {
   const [major, minor] = version.split('.');
   const facts = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' };
   const settings = versioned.flatMap((name) =>
     Object.entries(facts).map(([key, value]) => `-X ${name}.${key}=${value}`),
   );
-  return ['-s', '-w', ...settings].join(' ');
+  const others = Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`);
+  return ['-s', '-w', ...settings, ...others].join(' ');
 }
 
 const goEnv: NodeJS.ProcessEnv = { ...process.env, CGO_ENABLED: '0' };
@@ -80,6 +81,13 @@ const goEnv: NodeJS.ProcessEnv = { ...process.env, CGO_ENABLED: '0' };
 function countPackages(folder: string, name: string): number {
   const { stdout } = spawnSync('go', ['list', '-deps', name], { cwd: folder, env: goEnv, encoding: 'utf8' });
   return Math.max(1, (stdout ?? '').trim().split('\n').length);
+}
+
+/** For those who need an answer at once: the build is a process that is waited for. */
+export function buildNow(name: ProgramName): boolean {
+  if (!canBuild()) return false;
+  const args = ['--import', 'tsx', join(scripts, 'kube/build.ts'), name];
+  return spawnSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'], cwd: scripts }).status === 0;
 }
 
 /** `go build -v` names each package when it compiles it; whatever else it says is kept for the error. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 export const KUBERNETES_VERSION = '1.34.4';
 const ETCD_VERSION = '3.6.16';
+const HELM_VERSION = '3.19.5';
 
 export interface Program {
   readonly version: string;
@@ -14,6 +15,8 @@ export interface Program {
   readonly package: string;
   /** Packages whose version variables are set: clients complain about a server that does not know its own. */
   readonly versioned: readonly string[];
+  /** Further variables that its release sets. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 const versioned = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'];
@@ -31,13 +34,27 @@ export const PROGRAMS = {
   etcd: { version: ETCD_VERSION, module: 'kube/etcd', package: 'go.etcd.io/etcd/server/v3', versioned: [] },
   'kube-controller-manager': kubernetes('kube-controller-manager'),
   'kube-apiserver': kubernetes('kube-apiserver'),
+  // No part of a control plane: the full proof renders charts with it.
+  helm: {
+    version: HELM_VERSION,
+    module: 'helm',
+    package: 'helm.sh/helm/v3/cmd/helm',
+    versioned,
+    variables: {
+      'helm.sh/helm/v3/internal/version.version': `v${HELM_VERSION}`,
+      // What charts are told of Kubernetes; without them it is 1.20.
+      'helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor': KUBERNETES_VERSION.split('.')[0] as string,
+      'helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor': KUBERNETES_VERSION.split('.')[1] as string,
+    },
+  },
 } satisfies Readonly<Record<string, Program>>;
 
 export type ProgramName = keyof typeof PROGRAMS;
-export type Programs = Readonly<Record<ProgramName, string>>;
+export type Programs = Readonly<Record<PlaneProgram, string>>;
+type PlaneProgram = Exclude<ProgramName, 'helm'>;
 
-/** From the shortest to build to the longest, so that whatever was built before an interruption is much of it. */
-export const ALL_PROGRAMS: readonly ProgramName[] = ['kubectl', 'etcd', 'kube-controller-manager', 'kube-apiserver'];
+/** Of a control plane, from the shortest to build to the longest, so that whatever was built before an interruption is much of it. */
+export const ALL_PROGRAMS: readonly PlaneProgram[] = ['kubectl', 'etcd', 'kube-controller-manager', 'kube-apiserver'];
 
 export const isProgramName = (name: string): name is ProgramName => Object.hasOwn(PROGRAMS, name);
 
@@ -54,7 +71,7 @@ export function findProgram(name: ProgramName, env: NodeJS.ProcessEnv = process.
   return places.find((path) => existsSync(path));
 }
 
-export const missingPrograms = (env?: NodeJS.ProcessEnv): readonly ProgramName[] =>
+export const missingPrograms = (env?: NodeJS.ProcessEnv): readonly PlaneProgram[] =>
   ALL_PROGRAMS.filter((name) => findProgram(name, env) === undefined);
 
 /** All of them, or undefined when one is missing. */

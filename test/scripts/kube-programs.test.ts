@@ -22,5 +22,7 @@ test('programs come from KUBEBUILDER_ASSETS, else from the cache, where each ver
   writeFileSync(cachedPath('etcd', env), '');
   expect(findProgram('etcd', env)).toBe(join(assets, 'etcd'));
   expect(findProgram('etcd', { XDG_CACHE_HOME: env.XDG_CACHE_HOME })).toBe(cachedPath('etcd', env));
+  // No helm: a control plane has none.
   expect(Object.keys(findPrograms(env) ?? {})).toHaveLength(4);
+  expect(findProgram('helm', env)).toBeUndefined();
 });

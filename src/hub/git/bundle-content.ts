@@ -9,7 +9,8 @@ import { JsonPatchError, patched, type RawOperation } from '../../base/json-patc
 import { locateYamlDocuments, YamlError } from '../../base/yaml.ts';
 import type { RenderOptions } from './fleet-options.ts';
 import { objectsOf, type ParsedFiles, type Placed, unreadable } from './manifests.ts';
-import { type BundleFiles, nameOf } from './paths.ts';
+import { type BundleFiles, nameOf, relativeTo } from './paths.ts';
+import { checkKustomizations, checkSchemas, KUSTOMIZATION } from './references.ts';
 import { RenderError, type Renderer, type RenderFile } from './renderer.ts';
 import type { GitFile } from './repository.ts';
 import { filledValues, TemplateError } from './template.ts';
@@ -38,7 +39,6 @@ export interface ContentOf {
   readonly warnings: readonly GitProblem[];
 }
 
-export const KUSTOMIZATION = /^(kustomization\.ya?ml|Kustomization)$/;
 export const CHART = /^Chart\.yaml$/;
 const OVERLAYS = 'overlays/';
 
@@ -61,9 +61,6 @@ export async function contentIn(input: ContentInput): Promise<ContentOf> {
 const whereOf = ({ files: { directory, options } }: ContentInput) => ({
   file: options?.path ?? (directory === '' ? '.' : directory),
 });
-
-const relativeTo = (directory: string, path: string): string =>
-  directory === '' ? path : path.slice(directory.length + 1);
 
 const joinPath = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('/');
 
@@ -116,79 +113,16 @@ const rendererOf = ({ renderer }: ContentInput, program: string): Renderer => {
 };
 
 const kustomized = (input: ContentInput, directory: string): Promise<string> => {
-  checkKustomizations(input);
+  checkKustomizations(input.files);
   return remembered(input, ['kustomize', directory], () =>
     rendererOf(input, 'kubectl kustomize').kustomize(filesFor(input), directory),
   );
 };
 
-const LISTS = [
-  'resources',
-  'bases',
-  'components',
-  'crds',
-  'configurations',
-  'transformers',
-  'generators',
-  'validators',
-];
-
-/** Every entry must be a file or directory of the bundle: kustomize would fetch others from the network. */
-function checkKustomizations({ files: { directory, files } }: ContentInput): void {
-  const known = new Set<string>(['']);
-  for (const { path } of files) {
-    const parts = relativeTo(directory, path).split('/');
-    for (let end = 1; end <= parts.length; end++) known.add(parts.slice(0, end).join('/'));
-  }
-  for (const { path, text } of files) {
-    if (!KUSTOMIZATION.test(nameOf(path)) || text === undefined) continue;
-    const fields = mapIn(path, text);
-    const own = relativeTo(directory, path);
-    const from = own.slice(0, Math.max(0, own.lastIndexOf('/')));
-    const refuse = (field: string, entry: unknown) => {
-      const message = `${path}: ${field}: ${JSON.stringify(entry)} is not a file or directory of the bundle`;
-      throw new RenderError('RenderFailed', message);
-    };
-    for (const field of ['helmCharts', 'helmChartInflationGenerator'])
-      if (fields[field] !== undefined) throw new RenderError('RenderFailed', `${path}: ${field} is not supported`);
-    for (const field of LISTS)
-      for (const entry of Array.isArray(fields[field]) ? (fields[field] as readonly unknown[]) : []) {
-        // Transformers and the like may be written in place.
-        if (typeof entry === 'string' && entry.includes('\n')) continue;
-        const target = typeof entry === 'string' ? resolved(from, entry) : undefined;
-        if (target === undefined || !known.has(target)) refuse(field, entry);
-      }
-    const { openapi } = fields;
-    if (isObject(openapi) && !known.has(resolved(from, String(openapi['path'] ?? '')) ?? '\0'))
-      refuse('openapi', openapi['path']);
-  }
-}
-
-/** undefined = it leaves the bundle. */
-function resolved(from: string, path: string): string | undefined {
-  const parts = from === '' ? [] : from.split('/');
-  if (path.startsWith('/')) return undefined;
-  for (const part of path.split('/')) {
-    if (part === '' || part === '.') continue;
-    if (part !== '..') parts.push(part);
-    else if (parts.pop() === undefined) return undefined;
-  }
-  return parts.join('/');
-}
-
-function mapIn(path: string, text: string): Readonly<Record<string, unknown>> {
-  try {
-    const [first] = locateYamlDocuments(text);
-    return first !== undefined && isObject(first.value) ? first.value : {};
-  } catch (error) {
-    if (error instanceof YamlError) throw new RenderError('RenderFailed', `${path}: ${error.message}`);
-    throw error;
-  }
-}
-
 const HOOK = 'helm.sh/hook';
 
 async function helmObjects(input: ContentInput, chart: string, warnings: GitProblem[]): Promise<readonly Placed[]> {
+  checkSchemas(input.files);
   const { helm = {}, namespace, defaultNamespace } = input.options;
   const given = helm.values ?? {};
   const run = {

@@ -25,6 +25,8 @@ export const IGNORE_FILE = '.fleetignore';
 
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 export const directoryOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+export const relativeTo = (directory: string, path: string): string =>
+  directory === '' ? path : path.slice(directory.length + 1);
 const isHidden = (path: string): boolean => path.split('/').some((part) => part.startsWith('.'));
 export const isWithin = (path: string, directory: string): boolean =>
   directory === '' || path === directory || path.startsWith(`${directory}/`);

@@ -8,7 +8,7 @@ import { sha256 } from '../../base/hash.ts';
 import { canonicalJson, deepFreeze } from '../../base/json.ts';
 import { inOrder } from '../revisions/order.ts';
 import type { VariantBook } from '../revisions/variants.ts';
-import { CHART, contentIn, KUSTOMIZATION, type Outputs } from './bundle-content.ts';
+import { CHART, contentIn, type Outputs } from './bundle-content.ts';
 import { type Fleet, objectsOfAll, variantsOf } from './bundle-variants.ts';
 import { cyclesIn } from './fleet-dependencies.ts';
 import { type FleetFile, readFleetFile } from './fleet-file.ts';
@@ -22,6 +22,7 @@ import {
   unreadable,
 } from './manifests.ts';
 import { type BundleFiles, type Found, findBundles, isRead, isWithin, nameOf } from './paths.ts';
+import { KUSTOMIZATION } from './references.ts';
 import type { Renderer } from './renderer.ts';
 import type { GitFile } from './repository.ts';
 

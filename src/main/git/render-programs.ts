@@ -189,11 +189,18 @@ function outcomeOf(
       else chunks.push(chunk);
     });
     child.stderr?.on('data', (chunk: Buffer) => {
-      stderr = `${stderr}${chunk.toString('utf8')}`.slice(-16 * 1024);
+      stderr = withinErrors(stderr, chunk);
     });
     child.on('error', fail);
     child.on('close', (code) => done({ code, stdout: Buffer.concat(chunks).toString('utf8'), stderr }));
   });
+}
+
+const MAX_STDERR = 16 * 1024;
+/** Its beginning, where a crash is explained, and its end, where an error is. */
+function withinErrors(before: string, chunk: Buffer): string {
+  const all = `${before}${chunk.toString('utf8')}`;
+  return all.length <= 2 * MAX_STDERR ? all : `${all.slice(0, MAX_STDERR)}\n${all.slice(-MAX_STDERR)}`;
 }
 
 function endGroup({ pid, exitCode }: ChildProcess): void {
@@ -207,15 +214,15 @@ function endGroup({ pid, exitCode }: ChildProcess): void {
 
 /** Without the place of the copy, which says nothing to a reader and differs each time. */
 function messageIn(program: string, stderr: string, place: string, code: number | null): string {
-  const text = stderr
+  const lines = stderr
     .replaceAll(`${join(place, 'bundle')}/`, '')
     .replaceAll(join(place, 'bundle'), '.')
     .replaceAll(place, '.')
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .slice(-3)
-    .join('; ')
-    .slice(0, MAX_MESSAGE);
+    .filter((line) => line !== '' && !line.startsWith('Use --debug '));
+  // A Go program that crashes says why in one line, above hundreds of others.
+  const crash = lines.find((line) => /^(fatal error|panic): /.test(line));
+  const text = (crash ?? lines.slice(-3).join('; ')).slice(0, MAX_MESSAGE);
   return text === '' ? `${program} failed with code ${code ?? '?'}` : `${program}: ${text}`;
 }
