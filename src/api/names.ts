@@ -72,6 +72,8 @@ export const annotations = {
   placementUid: 'flotilla.dev/placement-uid',
   /** On a binding: the generation that it got by the rollout's last move, which the work generator may act on. */
   releasedGeneration: 'flotilla.dev/released-generation',
+  /** On the binding that moves first of a batch of first copies: the uids of the others, separated by commas. */
+  batch: 'flotilla.dev/batch',
   /** On an eviction: the uid of the binding that it deletes and why it may, recorded before the binding is deleted. */
   evicting: 'flotilla.dev/evicting',
   /** On a binding: the uid of the eviction that deletes it. */

@@ -1,6 +1,7 @@
 // Partitioned rollouts, pauses and cluster groups, in both families, on real API servers in memory.
 import { describe, expect } from 'vitest';
 import { annotations } from '../../src/api/names.ts';
+import { ApiError, LostError } from '../../src/base/errors.ts';
 import { families } from '../../src/hub/families.ts';
 import { configMap, type Delivery, DONE, deployment, scenario } from '../delivery.ts';
 
@@ -133,6 +134,81 @@ describe('a partitioned rollout', () => {
     });
     await it.runs();
     expect(await it.values()).toEqual({ c1: '2', c2: '2' });
+  });
+});
+
+describe('a batch of a partitioned rollout', () => {
+  const TWO_BATCHES = partitions({ maxUnavailable: 1, maxNew: 4 });
+  const FIRST_BATCH = { c1: 'web:bad', c2: 'web:bad', c3: 'web:bad', c4: 'web:bad', c5: '-', c6: '-' };
+
+  /** The hub's first moves to each of these clusters end with an error. */
+  function failMoves(it: Delivery, failing: Readonly<Record<string, () => Error>>, times = 1): ReadonlySet<string> {
+    const failed = new Set<string>();
+    const counts = new Map<string, number>();
+    it.fleet.meddle = (who, request) => {
+      const { verb, at } = request;
+      if (who !== 'hub' || verb !== 'patch' || at.resource.kind !== it.family.binding.kind) return undefined;
+      const cluster = Object.keys(failing).find((each) => at.name?.includes(`-${each}-`));
+      const { spec } = request.patch.body as { readonly spec?: { readonly state?: string } };
+      if (cluster === undefined || spec?.state !== 'Bound') return undefined;
+      const count = (counts.get(cluster) ?? 0) + 1;
+      counts.set(cluster, count);
+      if (count > times) return undefined;
+      failed.add(cluster);
+      return failing[cluster]?.();
+    };
+    return failed;
+  }
+  const conflict = () => new ApiError(409, 'Conflict', 'the object has been modified');
+  const lost = () => new LostError('no response');
+  const FAILURES: readonly (readonly [it: string, failing: Readonly<Record<string, () => Error>>])[] = [
+    ['conflict', { c2: conflict, c3: conflict }],
+    ['are lost', { c2: lost }],
+    ['conflict, the first one included', { c1: conflict, c4: conflict }],
+  ];
+
+  for (const [what, failing] of FAILURES) {
+    scenario.for(families)(`is completed when some of its moves ${what}`, { members: 6 }, async (it) => {
+      const failed = failMoves(it, failing);
+      await it.give(configMap('1'), deployment('web:bad'));
+      await it.place(TWO_BATCHES);
+      await it.runs();
+      expect([...failed].sort()).toEqual(Object.keys(failing));
+      expect(await it.images()).toEqual(FIRST_BATCH);
+      expect((await it.holds()).find(({ code }) => code === 'BatchGate')).toMatchObject({ clusters: ['c5', 'c6'] });
+
+      await it.give(deployment('web:1'));
+      await it.runs(300_000);
+      expect(new Set(Object.values(await it.images()))).toEqual(new Set(['web:1']));
+    });
+  }
+
+  scenario.for(families)('is completed after a restart of the hub', { members: 6 }, async (it) => {
+    failMoves(it, { c2: lost, c3: lost, c4: lost }, Infinity);
+    await it.give(configMap('1'), deployment('web:bad'));
+    await it.place(TWO_BATCHES);
+    await it.runs(5_000);
+    expect(await it.images()).toMatchObject({ c1: 'web:bad', c2: '-', c3: '-', c4: '-' });
+    it.fleet.meddle = undefined;
+    await it.fleet.restartHub({ delivers: {} });
+    await it.runs();
+    expect(await it.images()).toEqual(FIRST_BATCH);
+  });
+
+  scenario.for(families)('includes clusters that a deleted placement has not left yet', { members: 6 }, async (it) => {
+    await installed(it, TWO_BATCHES);
+    await it.give(deployment('web:bad'));
+    const behind = ['c3', 'c4', 'c5', 'c6'];
+    for (const cluster of behind) it.fleet.cut(cluster, true);
+    await it.unplace();
+    await it.place(TWO_BATCHES);
+    await it.runs(5_000);
+    expect(await it.images()).toMatchObject({ c1: 'web:bad', c2: 'web:bad', c3: 'web:1' });
+    const waiting = (await it.holds()).filter(({ code }) => code === 'PredecessorLeaving');
+    expect(waiting.flatMap(({ clusters }) => clusters)).toEqual(behind);
+    for (const cluster of behind) it.fleet.cut(cluster, false);
+    await it.runs();
+    expect(await it.images()).toEqual(FIRST_BATCH);
   });
 });
 

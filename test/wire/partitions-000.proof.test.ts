@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { patience } from '../../scripts/gate/patience.ts';
 import { type Fleet, startFleet } from './delivery.ts';
 import { flotilla } from './fleet.ts';
-import { open, peakOf } from './partitions-000.ts';
+import { beyond, type Followed, open, peakOf } from './partitions-000.ts';
 import { skipsKubectl } from './server.ts';
 
 const LONG = { timeout: patience(600_000) };
@@ -102,6 +102,103 @@ onFleet('seed-000-100', (fleet) => {
     await shop.image('web:3');
     await followed.until({ ready: 100 });
     expect(peakOf(followed.seen)).toBe(10);
+  });
+});
+
+/** The states, oldest first, in which more than so many partitions were beyond their limit. */
+const crowded = (seen: Followed['seen'], allowed: number): readonly (readonly string[])[] =>
+  seen.map(beyond).filter(({ length }) => length > allowed);
+
+onFleet('seed-000-200', (fleet) => {
+  test(
+    'V0-4: one of ten partitions may be bad, so two are in flight, and a warning says when that protects nothing',
+    LONG,
+    async () => {
+      const settings = { maxUnavailablePartitions: 1, autoPartitionSize: '10%' };
+      {
+        await using shop = await open(fleet(), 'shop', 'web:1', settings);
+        expect(shop.warnings).toContain('maxUnavailable is 100% (the default)');
+        const { partitions } = await shop.followed.until({ ready: 200, state: 'Ready' });
+        expect(partitions.map(({ count, maxUnavailable }) => [count, maxUnavailable])).toEqual(
+          Array(10).fill([20, 20]),
+        );
+      }
+      await using shop = await open(fleet(), 'shop', 'web:bad', { ...settings, maxUnavailable: '10%' });
+      const { followed } = shop;
+      await followed.until({ notReady: 40, pending: 160, unavailablePartitions: 2, state: 'Pending' });
+      expect(await shop.holds()).toMatchObject({ EarlierPartition: { count: 160 } });
+      expect(followed.seen.every(({ pending }) => pending >= 160)).toBe(true);
+      await shop.image('web:1');
+      await followed.until({ ready: 200, state: 'Ready' });
+      expect(crowded(followed.seen, 2)).toEqual([]);
+
+      await shop.image('web:2-bad');
+      await followed.until({ notReady: 4, outOfSync: 196, unavailablePartitions: 2, state: 'OutOfSync' });
+      expect(await shop.holds()).toMatchObject({ PartitionWindow: { count: 36 }, EarlierPartition: { count: 160 } });
+      await shop.image('web:3');
+      await followed.until({ ready: 200, readyClusters: '200/200' });
+      expect(peakOf(followed.seen)).toBeLessThanOrEqual(8);
+      expect(crowded(followed.seen, 2)).toEqual([]);
+    },
+  );
+
+  test(
+    'V0-5: strict, two partitions: the first one is ready before the second one begins, and one cluster is updated at a time',
+    LONG,
+    async () => {
+      await using shop = await open(fleet(), 'shop', 'web:bad', {
+        maxUnavailable: 0,
+        maxUnavailablePartitions: 0,
+        partitions: ['demoRollout', 'stable'].map((stage) => ({
+          name: stage,
+          clusterSelector: { matchLabels: { stage } },
+        })),
+      });
+      const { followed } = shop;
+      await followed.until({ notReady: 20, pending: 180, state: 'Pending' });
+      expect(await shop.holds()).toMatchObject({ EarlierPartition: { count: 180 } });
+      await shop.image('web:1');
+      await followed.untilTrue('demoRollout is ready', ({ pending }) => pending < 180);
+      await followed.until({ ready: 200, state: 'Ready' });
+      expect(peakOf(followed.seen)).toBeLessThanOrEqual(50);
+
+      await shop.value('1');
+      await followed.until({ ready: 200, readyClusters: '200/200', state: 'Ready' });
+      expect(peakOf(followed.seen)).toBe(1);
+    },
+  );
+
+  test('V0-6: five partitions of 40, 10 %, none may be bad', LONG, async () => {
+    await using shop = await open(fleet(), 'shop', 'web:bad', {
+      maxUnavailable: '10%',
+      maxUnavailablePartitions: 0,
+      partitions: [1, 2, 3, 4, 5].map((wave) => ({
+        name: `wave ${wave}`,
+        clusterSelector: { matchLabels: { wave: String(wave) } },
+      })),
+    });
+    const { followed } = shop;
+    const { partitions } = await followed.until({ notReady: 40, pending: 160, state: 'Pending' });
+    expect(partitions.map(({ count, maxUnavailable, state }) => [count, maxUnavailable, state])).toEqual([
+      [40, 4, 'NotReady'],
+      ...Array(4).fill([40, 4, 'Pending']),
+    ]);
+    expect(await shop.holds()).toMatchObject({ EarlierPartition: { count: 160 } });
+
+    const broken = numbered(20, 24);
+    await shop.mark(broken, true);
+    await shop.image('web:1');
+    await followed.until({ ready: 35, notReady: 5, pending: 160 });
+    await shop.mark(broken.slice(0, 1), false);
+    await followed.until({ ready: 196, notReady: 4, pending: 0 });
+    await shop.mark(broken.slice(1), false);
+    await followed.until({ ready: 200, state: 'Ready' });
+
+    await shop.image('web:2-bad');
+    await followed.until({ notReady: 4, outOfSync: 196, state: 'OutOfSync' });
+    await shop.image('web:3');
+    await followed.until({ ready: 200 });
+    expect(peakOf(followed.seen)).toBeLessThanOrEqual(8);
   });
 });
 

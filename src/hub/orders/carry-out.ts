@@ -5,6 +5,7 @@
 // The work generator acts on a binding once its present generation is released (release.ts). A rolling update releases with the move, in one write;
 // the work generator then reports RolloutStarted with what it reports anyway. A run releases after the move, since its message names the run.
 import type { BindingReason } from '../../api/binding.ts';
+import { annotations } from '../../api/names.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
 import { patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
@@ -19,6 +20,8 @@ export interface Carrying {
   binding(key: string): HubBinding;
   readonly plan: {
     readonly move: readonly string[];
+    /** The first of these moves before all others, and its binding names the rest. */
+    readonly batch?: readonly string[];
     readonly remove: readonly string[];
     /** Rows that carry what they should: their members follow them once that is reported. */
     readonly started: readonly string[];
@@ -48,7 +51,14 @@ export function carryOut(carrying: Carrying): CarriedOut {
     ...(plan.waiting ?? []).flatMap((key) => reported(carrying, binding(key), 'RolloutNotStartedYet')),
     ...plan.started.flatMap((key) => reported(carrying, binding(key), 'RolloutStarted')),
   ];
-  const moves = plan.move.map((key) => move(carrying, binding(key)));
+  const [first, ...others] = plan.batch ?? [];
+  const isFirst = (key: string): boolean => key === first;
+  const moves = plan.move.map((key) => move(carrying, binding(key), isFirst(key) ? batchOf(others.map(binding)) : {}));
+  // The record of a batch is written before the rest of it moves, so that the next reconcile completes it after a conflict or a crash.
+  const waves = [
+    moves.filter((_, at) => isFirst(plan.move[at] ?? '')),
+    moves.filter((_, at) => !isFirst(plan.move[at] ?? '')),
+  ];
   const removals = plan.remove.map((key) =>
     remove(seen(family.bindings, binding(key)), `removes ${binding(key).spec.targetCluster}`),
   );
@@ -57,14 +67,27 @@ export function carryOut(carrying: Carrying): CarriedOut {
   const steps =
     guards === 'everything'
       ? [certain, [...moves, ...reports], removals]
-      : [reports, ...(moves.length === 0 ? [] : [certain, moves]), removals];
+      : [reports, ...(moves.length === 0 ? [] : [certain, ...waves]), removals];
   return { steps: steps.filter((step) => step.length > 0), reports, moves, removals };
 }
 
-function move({ family, order, releases }: Carrying, binding: HubBinding): Action {
+/** Annotations of an object have 256 KiB in all. The gate of a partition may hold those beyond it until the others are ready. */
+const MAX_RECORDED = 5000;
+
+const batchOf = (others: readonly HubBinding[]): Record<string, string> => ({
+  [annotations.batch]: others
+    .slice(0, MAX_RECORDED)
+    .map(({ metadata }) => metadata.uid ?? '')
+    .join(','),
+});
+
+function move({ family, order, releases }: Carrying, binding: HubBinding, more: Record<string, string>): Action {
   const next = order(binding);
-  const released = releases === 'with the move' ? releasing(binding.metadata) : {};
-  const change = { ...released, spec: orderPatch(binding.spec, next) };
+  const noted = { ...more, ...(releases === 'with the move' ? releasing(binding.metadata) : {}) };
+  const change = {
+    ...(Object.keys(noted).length === 0 ? {} : { metadata: { annotations: noted } }),
+    spec: orderPatch(binding.spec, next),
+  };
   return patch(seen(family.bindings, binding), change, `moves ${binding.spec.targetCluster} to ${next.snapshot}`);
 }
 

@@ -29,8 +29,6 @@ export const hasStarted = (binding: Released): boolean => {
   return started === undefined ? isReleasedByMove(binding) : started.status === 'True';
 };
 
-/** What a move adds to release the generation that it makes. */
-export const releasing = ({ generation }: ObjectMeta): object =>
-  generation === undefined
-    ? {}
-    : { metadata: { annotations: { [annotations.releasedGeneration]: String(generation + 1) } } };
+/** The annotation that a move adds to release the generation that it makes. */
+export const releasing = ({ generation }: ObjectMeta): Record<string, string> =>
+  generation === undefined ? {} : { [annotations.releasedGeneration]: String(generation + 1) };

@@ -16,6 +16,9 @@ interface Cluster extends PartitionMember {
   isUp: boolean;
   isPaused?: boolean;
   isOffline?: boolean;
+  /** It waits for its predecessor, or a dependency. */
+  isDelayed?: boolean;
+  isInBatch?: boolean;
 }
 
 type Target = PassTarget & PartitionMember;
@@ -45,7 +48,9 @@ function targetOf(cluster: Cluster, want: number, mode: PartitionMode): Target {
     isCurrent: cluster.version === want,
     isServing,
     isAvailable: isServing && (mode === 'FleetExact' || cluster.isOffline !== true),
-    isHeld: cluster.isPaused ?? false,
+    isHeld: (cluster.isPaused ?? false) || (cluster.isDelayed ?? false),
+    isDelayed: cluster.isDelayed ?? false,
+    isInBatch: cluster.isInBatch ?? false,
     isExcluded: false,
     isSoaking: false,
   };
@@ -346,6 +351,114 @@ describe.each(MODES)('acceptance cases of spec 08 §15, mode %s', (mode) => {
   });
 });
 
+/** Carries a pass out as far as the writes of these clusters succeed; without the first one of a batch nothing moves. */
+function carryOutOf(
+  clusters: Cluster[],
+  { move, batch = [] }: Pick<ReturnType<typeof pass>, 'move' | 'batch'>,
+  succeeds: (cluster: string) => boolean,
+): readonly string[] {
+  const [first] = batch;
+  if (first !== undefined && !succeeds(first)) return [];
+  const named = new Set(batch);
+  for (const cluster of clusters) if (named.has(cluster.cluster)) cluster.isInBatch = true;
+  const moved = move.filter((each) => each === first || succeeds(each));
+  carryOut(clusters, moved, 1);
+  return moved;
+}
+
+describe('a batch of first copies that has begun (ADR 16)', () => {
+  const at = (index: number) => `c-${String(index).padStart(4, '0')}`;
+  const upTo = (end: number) => (cluster: string) => cluster < at(end);
+  const install = (clusters: readonly Cluster[], settings: Settings, mode: PartitionMode = 'FleetDocumented') =>
+    pass(clusters, settings, 1, mode);
+
+  const SETTINGS: readonly (readonly [it: string, count: number, settings: Settings, batch: number])[] = [
+    ['T7: 40 of a partition of 40', 200, fives, 40],
+    ['T3: 50 of 100', 100, { maxUnavailable: '10%' }, 50],
+    ['T8: 20 of a strict partition', 200, strict, 20],
+    ['50 of a strict partition', 100, { maxUnavailable: 0 }, 50],
+    ['T2: all 50', 50, { maxUnavailable: '10%' }, 50],
+  ];
+  test.each(SETTINGS)('%s: the next pass moves what the last one could not', (_, count, settings, size) => {
+    const clusters = fleet(count, (index) => ({ labels: { ...inFives(index).labels, ...stages(20)(index).labels } }));
+    const first = install(clusters, settings);
+    expect(first.batch).toEqual(first.move);
+    expect(carryOutOf(clusters, first, upTo(15))).toHaveLength(15);
+    const next = install(clusters, settings);
+    expect([next.move.length, next.move[0], next.batch]).toEqual([size - 15, at(15), undefined]);
+    carryOutOf(clusters, next, upTo(count));
+    // None of them is ready, so the next batch does not begin.
+    expect(install(clusters, settings).move).toEqual([]);
+  });
+
+  test('nothing of a batch moves that is not recorded', () => {
+    const clusters = fleet(100);
+    expect(carryOutOf(clusters, install(clusters, { maxUnavailable: '10%' }), (each) => each !== at(0))).toEqual([]);
+    expect(install(clusters, { maxUnavailable: '10%' }).move).toHaveLength(50);
+  });
+
+  test.each<[it: string, count: number, settings: Settings]>([
+    ['the default limit', 199, {}],
+    ['one cluster for each partition (A16)', 3, { autoPartitionThreshold: 1, autoPartitionSize: 1, maxUnavailable: 0 }],
+    ['a limit above the size of a batch', 100, { maxUnavailable: 60 }],
+  ])('no record is written where the gate cannot cut a batch in two: %s', (_, count, settings) => {
+    expect(install(fleet(count), settings).batch).toBeUndefined();
+  });
+
+  test('the exact mode has no gate, and no record', () => {
+    const clusters = fleet(100);
+    const first = install(clusters, { maxUnavailable: '10%' }, 'FleetExact');
+    expect(first.batch).toBeUndefined();
+    carryOutOf(clusters, first, upTo(15));
+    expect(install(clusters, { maxUnavailable: '10%' }, 'FleetExact').move).toHaveLength(50);
+  });
+
+  test('clusters that wait for a predecessor or a dependency follow as soon as they may, as far as the batch has room', () => {
+    const clusters = fleet(40, (index) => ({ isDelayed: index >= 4 }));
+    const first = install(clusters, { maxUnavailable: '10%' });
+    expect([first.move.length, first.batch?.length]).toEqual([4, 40]);
+    carryOutOf(clusters, first, upTo(40));
+    expect(install(clusters, { maxUnavailable: '10%' }).move).toEqual([]);
+    for (const cluster of clusters.slice(0, 30)) cluster.isDelayed = false;
+    expect(install(clusters, { maxUnavailable: '10%' }).move).toEqual(
+      clusters.slice(4, 30).map((each) => each.cluster),
+    );
+
+    const many = fleet(100, (index) => ({ isDelayed: index >= 30 }));
+    const begun = install(many, { maxUnavailable: '10%' });
+    expect([begun.move.length, begun.batch?.length]).toEqual([30, 50]);
+    carryOutOf(many, begun, upTo(100));
+    for (const cluster of many) cluster.isDelayed = false;
+    const next = install(many, { maxUnavailable: '10%' });
+    expect(next.move).toEqual(many.slice(30, 50).map((each) => each.cluster));
+    expect(next.gates.get(at(50))).toEqual({ gate: 'BatchGate', partition: 0 });
+  });
+
+  test('paused clusters are in no batch', () => {
+    const clusters = fleet(20, (index) => ({ isPaused: index >= 15 }));
+    expect(install(clusters, { maxUnavailable: '10%' }).batch).toHaveLength(15);
+  });
+
+  test('clusters of a batch that were delayed for long do not come on top of the next batch', () => {
+    const settings = { maxUnavailable: 4, maxNew: 10 };
+    const clusters = fleet(30, (index) => ({ isDelayed: index >= 5 && index < 10 }));
+    const first = install(clusters, settings);
+    expect([first.move.length, first.batch?.length]).toEqual([10, 10]);
+    for (const cluster of clusters.slice(10, 15)) cluster.isDelayed = true;
+    const smaller = install(clusters.slice(0, 15), settings);
+    expect([smaller.move.length, smaller.batch?.length]).toEqual([5, 10]);
+    carryOutOf(clusters, smaller, upTo(15));
+    becomeReady(clusters);
+    for (const cluster of clusters.slice(10, 15)) cluster.isDelayed = false;
+    for (const cluster of clusters.slice(5, 10)) Object.assign(cluster, { isDelayed: true });
+    carryOutOf(clusters, install(clusters, settings), () => true);
+    expect(clusters.filter(({ version }) => version > 0)).toHaveLength(15);
+    for (const cluster of clusters.slice(5, 10)) cluster.isDelayed = false;
+    // Ten of the second batch are down, three more would be with an open gate.
+    expect(install(clusters, settings).move).toHaveLength(3);
+  });
+});
+
 describe('properties of the default mode', () => {
   const anyFleet = fc.array(fc.record({ version: fc.constantFrom(0, 1, 1, 1), isUp: fc.boolean(), part: fc.nat(4) }), {
     minLength: 1,
@@ -404,6 +517,55 @@ describe('properties of the default mode', () => {
           const after = before + targets.filter(({ key, isAvailable }) => isAvailable && moving.has(key)).length;
           expect(after).toBeLessThanOrEqual(Math.max(before, max, 1));
         }
+      }),
+    );
+  });
+
+  const anyWrites = fc.array(fc.record({ lost: fc.nat(9), delayed: fc.nat(9), ready: fc.nat(9) }), { maxLength: 12 });
+  const number = ({ cluster }: Pick<Cluster, 'cluster'>): number => Number(cluster.slice(2)) % 10;
+  const toInstall = (count: number, drawn: Parameters<typeof build>[1]) =>
+    build(
+      Array.from({ length: count + 1 }, (_, index) => ({ version: 0, isUp: false, part: index % 3 })),
+      drawn,
+    );
+
+  test('nothing goes on top of a batch, whatever writes fail, whatever is delayed and whatever becomes ready', () => {
+    fc.assert(
+      fc.property(fc.nat(79), anySettings, anyWrites, (count, drawn, writes) => {
+        const [clusters, settings] = toInstall(count, drawn);
+        for (const { lost, delayed, ready } of writes) {
+          for (const cluster of clusters) {
+            cluster.isDelayed = number(cluster) < delayed;
+            if (number(cluster) < ready) cluster.isUp = cluster.version > 0;
+          }
+          const result = pass(clusters, settings, 1, 'FleetDocumented');
+          carryOutOf(clusters, result, (cluster) => number({ cluster }) >= lost);
+          const down = new Set(
+            clusters.filter(({ version, isUp }) => version > 0 && !isUp).map((each) => each.cluster),
+          );
+          for (const { targets, max } of result.partitions) {
+            const own = targets.filter(({ cluster }) => down.has(cluster)).length;
+            expect(own).toBeLessThanOrEqual(Math.max(max - 1, 0) + (settings.maxNew ?? 50));
+          }
+        }
+      }),
+    );
+  });
+
+  test('what a pass has chosen is installed in the end, whatever writes fail and even if nothing becomes ready', () => {
+    fc.assert(
+      fc.property(fc.nat(79), anySettings, anyWrites, (count, drawn, writes) => {
+        const [clusters, settings] = toInstall(count, drawn);
+        const chosen = new Set<string>();
+        const once = (succeeds: (cluster: string) => boolean): number => {
+          const result = pass(clusters, settings, 1, 'FleetDocumented');
+          for (const each of result.move) chosen.add(each);
+          return carryOutOf(clusters, result, succeeds).length;
+        };
+        for (const { lost } of writes) once((cluster) => number({ cluster }) >= lost);
+        while (once(() => true) > 0);
+        const missing = clusters.filter(({ cluster, version }) => version === 0 && chosen.has(cluster));
+        expect(missing.map(({ cluster }) => cluster)).toEqual([]);
       }),
     );
   });

@@ -2,6 +2,7 @@
 // Recomputed from what is seen each time; nothing is remembered between passes (spec 08 §6, §13; K6, K8–K10 of the seed checklist).
 // Guarantee in the default mode: because of us, no partition has more than its limit of unavailable clusters beyond those that are down or new,
 // at most `maxNew` clusters move per pass, and no partition is entered while more than the allowed number of earlier ones are beyond their limit.
+// A batch of first copies that has begun is completed, whatever became of its first clusters (docs/adr/0016).
 import type { Partition } from '../../api/partitions.ts';
 
 /** `FleetExact` repeats Rancher Fleet to the letter; the default follows what its documentation promises. */
@@ -19,6 +20,10 @@ export interface PassTarget {
   readonly isAvailable: boolean;
   /** Something of its own keeps it from moving (a pause, a predecessor): the caller knows what. */
   readonly isHeld: boolean;
+  /** It is held by something that ends by itself: a batch that has room includes it, so that it follows as soon as it may. */
+  readonly isDelayed: boolean;
+  /** It belongs to a batch that has begun, so it does not wait until that has proven itself. */
+  readonly isInBatch: boolean;
   /** It counts neither as available nor as unavailable, and it does not move. */
   readonly isExcluded: boolean;
   /** Available for less than the soak time: its partition is not done yet. */
@@ -52,6 +57,11 @@ export interface PartitionVerdict {
 export interface PassResult {
   /** Keys in rollout order. */
   readonly move: readonly string[];
+  /**
+   * Keys of a batch of first copies that begins and that the gate could cut in two, should some of them move and others not. The first one moves now.
+   * Absent = there is none.
+   */
+  readonly batch?: readonly string[];
   readonly gates: ReadonlyMap<string, Gate>;
   readonly verdicts: readonly PartitionVerdict[];
   /** Index of the partition at which the pass stopped because too many were beyond their limit. */
@@ -74,6 +84,7 @@ export function partitionPass<T extends PassTarget>(
   const verdicts: PartitionVerdict[] = [];
   let beyond = 0;
   let stoppedAt: number | undefined;
+  const batch = new Set<T>();
 
   const hold = (target: T, gate: Gate): void => {
     // The first partition that holds a target is the one to name.
@@ -90,16 +101,33 @@ export function partitionPass<T extends PassTarget>(
     const hasStarted = partition.targets.some(({ isPresent }) => isPresent);
     // A batch that has not proven itself keeps the next one back.
     const isGated = !isExact && hasStarted && own > 0 && own >= partition.max;
+    // More than this are never down because of batches: one that begins finds the gate open, so less than the limit are down.
+    let room = Math.max(partition.max - 1, 0) + limits.maxNew - own;
     for (const target of partition.targets) {
       if (target.isPresent || moving.has(target)) continue;
       if (target.isHeld || target.isExcluded) hold(target, { gate: 'Own' });
-      else if (isGated) hold(target, { gate: 'BatchGate', partition: index });
+      else if (isGated && !(target.isInBatch && room > 0)) hold(target, { gate: 'BatchGate', partition: index });
       else if (moves >= limits.maxNew) hold(target, { gate: 'MaxNew' });
       else {
         moves++;
+        room--;
         take(target);
       }
     }
+    if (!isExact && !isGated) beginBatch(partition, own);
+  };
+
+  const beginBatch = ({ targets: own, max }: Partition<T>, down: number): void => {
+    const isNew = (target: T): boolean => !target.isPresent && !target.isInBatch;
+    const now = own.filter((target) => isNew(target) && moving.has(target));
+    if (now.length === 0) return;
+    const room = Math.max(0, limits.maxNew - moves);
+    const later = own.filter((target) => isNew(target) && target.isDelayed && !target.isExcluded).slice(0, room);
+    const size = now.length + later.length;
+    // The gate stays open while fewer than the limit are unavailable, so a part of such a batch holds nothing back.
+    if (size === 1 || down + size - 1 < max) return;
+    moves += later.length;
+    for (const target of [...now, ...later]) batch.add(target);
   };
 
   const update = (partition: Partition<T>, index: number): void => {
@@ -161,6 +189,7 @@ export function partitionPass<T extends PassTarget>(
 
   return {
     move: targets.filter((target) => moving.has(target)).map(({ key }) => key),
+    ...(batch.size < 2 ? {} : { batch: [...batch].map(({ key }) => key) }),
     gates,
     verdicts,
     ...(stoppedAt === undefined ? {} : { stoppedAt }),

@@ -57,7 +57,8 @@ export const DEFAULT_MAX_NEW = 50;
 export const partitioned: Planner<PartitionedLimits, undefined, PartitionedPlan> = ({ rows, limits, now }) => {
   const live = rows.filter(({ state, deleting }) => !deleting && (state === 'scheduled' || state === 'bound'));
   const predecessors = new Map(rows.filter(({ deleting }) => deleting).map((row) => [row.cluster, row]));
-  const targets = live.map((row) => targetOf(row, limits, predecessors, now));
+  const begun = new Set(rows.flatMap(({ batch = [] }) => batch));
+  const targets = live.map((row) => targetOf(row, { limits, predecessors, begun, now }));
   let outcome: PartitionedOutcome;
   try {
     outcome = outcomeOf(targets, limits);
@@ -83,6 +84,7 @@ export const partitioned: Planner<PartitionedLimits, undefined, PartitionedPlan>
   const wakeAt = soakEnd(live, limits, now);
   return {
     move: pass.move,
+    ...(pass.batch === undefined ? {} : { batch: pass.batch }),
     remove: rest.remove,
     stale,
     upToDate: live.filter((row) => row.state === 'bound' && !isOutdated(row)).map(({ key }) => key),
@@ -97,15 +99,19 @@ export const partitioned: Planner<PartitionedLimits, undefined, PartitionedPlan>
 /** Availability that cannot be tracked counts at once: speed follows readiness, and there is no waiting period here. */
 const SERVING: readonly Row['health'][] = ['available', 'untracked', 'diffed'];
 
-function targetOf(
-  row: Row,
-  limits: PartitionedLimits,
-  predecessors: ReadonlyMap<string, Row>,
-  now: number,
-): PartitionTarget {
+interface Around {
+  readonly limits: PartitionedLimits;
+  readonly predecessors: ReadonlyMap<string, Row>;
+  /** Uids of the bindings that belong to batches that have begun. */
+  readonly begun: ReadonlySet<string>;
+  readonly now: number;
+}
+
+function targetOf(row: Row, { limits, predecessors, begun, now }: Around): PartitionTarget {
   const isServing = row.state === 'bound' && SERVING.includes(row.health);
   const isPaused = row.paused === true;
   const isCurrent = row.state === 'bound' && !isOutdated(row);
+  const isDelayed = row.held !== undefined || (row.state === 'scheduled' && predecessors.has(row.cluster));
   return {
     key: row.key,
     cluster: row.cluster,
@@ -116,11 +122,9 @@ function targetOf(
     isCurrent,
     isServing,
     isAvailable: isServing && (limits.mode === 'FleetExact' || row.reachable),
-    isHeld:
-      isPaused ||
-      row.undecided !== undefined ||
-      row.held !== undefined ||
-      (row.state === 'scheduled' && predecessors.has(row.cluster)),
+    isHeld: isPaused || row.undecided !== undefined || isDelayed,
+    isDelayed: isDelayed && !isPaused && row.undecided === undefined,
+    isInBatch: row.binding !== undefined && begun.has(row.binding.uid),
     isExcluded: (limits.excludesUnreachable && !row.reachable) || (limits.excludesPaused && isPaused && !isCurrent),
     // Clocks differ: without a soak time, availability that was written in the future counts at once.
     isSoaking: limits.soakMs > 0 && isServing && row.since + limits.soakMs > now,

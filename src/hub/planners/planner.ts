@@ -51,6 +51,8 @@ export interface Row {
   readonly drifted?: true;
   /** Its MemberCluster is paused: partitioned rollouts leave it as it is. */
   readonly paused?: true;
+  /** It began a batch of first copies: the uids of the other bindings in it. */
+  readonly batch?: readonly string[];
 }
 
 export interface Plan<State> {
@@ -59,6 +61,8 @@ export interface Plan<State> {
   readonly remove: readonly string[];
   /** By row: what holds it. A row that is where it should be and well has none. */
   readonly holds: Readonly<Record<string, Hold>>;
+  /** Moves that must be recorded: the first one moves before all others and names the rest, of which some may move later. */
+  readonly batch?: readonly string[];
   readonly state: State;
   readonly wakeAt?: number;
   readonly done: boolean;

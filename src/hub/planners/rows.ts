@@ -90,6 +90,7 @@ function rowOf(binding: HubBinding, around: Around): Row {
   if (known?.source === source && known.facts === facts && isSameOrder(known.order, order)) return known.row;
   const { metadata, spec } = binding;
   const has = revisionOn(spec);
+  const batch = metadata.annotations?.[annotations.batch];
   const isLost = (facts === undefined || facts.leaving === true) && spec.state === 'Unscheduled';
   const row: Row = {
     key: metadata.name ?? '',
@@ -106,6 +107,7 @@ function rowOf(binding: HubBinding, around: Around): Row {
     labels: facts?.labels ?? {},
     ...(facts?.paused === true ? { paused: true } : {}),
     ...((binding.driftedPlacements ?? []).length > 0 ? { drifted: true } : {}),
+    ...(batch === undefined ? {} : { batch: batch.split(',') }),
   };
   knownRows.set(binding, { ...around, row });
   return row;

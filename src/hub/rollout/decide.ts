@@ -70,7 +70,13 @@ export function decide(observed: Observed): Decision {
     carryOut({
       family,
       binding: bindingOf,
-      plan: { move: plan.move, remove: removals, started: plan.upToDate, waiting: plan.stale },
+      plan: {
+        move: plan.move,
+        ...(plan.batch === undefined ? {} : { batch: plan.batch }),
+        remove: removals,
+        started: plan.upToDate,
+        waiting: plan.stale,
+      },
       order: (binding) => orderOf(orders, binding),
       messages: MESSAGES,
       // A stale cache would move clusters back to what was the newest once.

@@ -104,8 +104,9 @@ function paused(rows: readonly Row[], plan: BindingPlan, placement: Hold['subjec
     facts: {},
     next: 'set spec.strategy.paused to false (flotilla resume)',
   };
+  const { batch: _batch, ...rest } = plan;
   return {
-    ...plan,
+    ...rest,
     move: [],
     remove: [],
     stale: [...plan.stale, ...plan.move],
