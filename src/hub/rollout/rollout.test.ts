@@ -186,6 +186,21 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       expect(await it.bindings()).toEqual(['c1 Bound web-0 True']);
     });
 
+    test('writes which bindings a batch has before more than the first of them moves', async () => {
+      await using it = await bench(family);
+      await it.placement({ strategy: { type: 'Partitioned', partitioned: { maxUnavailable: 1 } } });
+      for (const on of ['c1', 'c2', 'c3']) await it.schedule(on);
+      it.forget();
+      await it.snapshot(0);
+      const at = (on: string) =>
+        it.cluster.get(family.binding.plural, inNamespace(family), `web-${on}-12345678`) as Promise<KubeObject>;
+      const [c1, c2, c3] = await Promise.all(['c1', 'c2', 'c3'].map(at));
+      expect(c1?.metadata.annotations?.[annotations.batch]).toBe(`${c2?.metadata.uid},${c3?.metadata.uid}`);
+      expect(c2?.metadata.annotations).not.toHaveProperty([annotations.batch]);
+      const revisions = [c1, c2, c3].map((each) => Number(each?.metadata.resourceVersion));
+      expect(Math.min(...revisions)).toBe(revisions[0]);
+    });
+
     test('does not look again because a revision that was overtaken is no longer called the latest', async () => {
       await using it = await bench(family);
       await it.placement();
