@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { aPlacement, budgetUsed, cluster, failed, NOW } from '../../insight/placement.testing.ts';
-import { progressOf } from '../../insight/progress/placement-progress.ts';
+import { differingNote, progressOf } from '../../insight/progress/placement-progress.ts';
 import { terminalOn } from '../terminal/terminal.ts';
 import { renderChanges, renderStatus } from './render-status.ts';
 
@@ -55,6 +55,37 @@ Why: flotilla why placement/web`.slice(1),
     expect(rows(40)).toBeLessThanOrEqual(20);
     expect(rows(200)).toBeLessThanOrEqual(20);
     expect(rows(200)).toBeGreaterThan(15);
+  });
+
+  test('says how many objects differ, and what shows the fields', () => {
+    const said = 'Scheduled:T RolloutStarted:T Overridden:T WorkSynchronized:T DiffReported:T';
+    const differing = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ version: 'v1', kind: 'ConfigMap', name: `c${at}` })) as never;
+    const progress = progressOf(
+      aPlacement({
+        said,
+        spec: { strategy: { applyStrategy: { type: 'ReportDiff' } } as never },
+        clusters: [
+          cluster('eu-1', said, { diffedPlacements: differing(2) }),
+          cluster('eu-2', said, { driftedPlacements: differing(1) }),
+          cluster('us-1', said),
+        ],
+      }),
+    );
+    expect(differingNote(progress)).toBe('3 objects differ from the hub on 2 clusters');
+    expect(renderStatus(progress, { ...view, diff: 'flotilla diff placement/web' })).toBe(
+      `
+ClusterResourcePlacement "web", revision 1: compared on 3 of 3 clusters, complete
+
+CLUSTER   STAGE      FOR   MESSAGE
+eu-1      Compared   5m    2 objects differ from the hub
+eu-2      Compared   5m    1 object differs from the hub
+us-1      Compared   5m
+
+Differences: flotilla diff placement/web`.slice(1),
+    );
+    const cut = progressOf(aPlacement({ clusters: [cluster('eu-1', said, { diffedPlacements: differing(100) })] }));
+    expect(differingNote(cut)).toBe('at least 100 objects differ from the hub on cluster "eu-1"');
   });
 
   test('that is complete says no more than that', () => {

@@ -17,6 +17,8 @@ export interface StatusView {
   readonly waiting?: string;
   /** Printed before that; `Waits` by default. */
   readonly label?: Label;
+  /** Shows the fields in which clusters differ, such as `flotilla diff placement/web`. */
+  readonly diff?: string;
   /** What shows the run that moves it, such as `flotilla run r`. */
   readonly run?: string;
   /** Draw a bar this wide. */
@@ -42,6 +44,9 @@ export function renderStatus(progress: Progress, view: StatusView): string {
   ].flatMap((line) => wrapped(plainText(line), (view.columns ?? Number.POSITIVE_INFINITY) - 1));
   const pointers = [
     ...(progress.isComplete ? [] : [`Why: ${view.more}`]),
+    ...(view.diff !== undefined && clusters.some(({ differing }) => differing > 0)
+      ? [`Differences: ${view.diff}`]
+      : []),
     ...(view.run === undefined ? [] : [`Run: ${view.run}`]),
   ];
   const below = pointers.length === 0 ? [] : ['', ...pointers];

@@ -85,6 +85,7 @@ function viewOf(
   return {
     now: clock.now(),
     more: `flotilla why ${argumentOf(which)}`,
+    diff: `flotilla diff ${argumentOf(which)}`,
     ...(first === undefined
       ? {}
       : { waiting: inWords(first, placement), label: labelOf(first, clock.now(), clusters) }),

@@ -22,7 +22,9 @@ import {
   scoresOf,
   standingIn,
 } from '../forecast/scheduling-now.ts';
+import { differingWords } from '../progress/placement-progress.ts';
 import { ifRead } from '../reader.ts';
+import { argumentOf } from '../which-placement.ts';
 import { type Answer, answer, causeOfHold, causeOfStage, HUB_RUNS, isNotOver, MAX_CLUSTERS } from './answer.ts';
 import { askedLabels, ownLabels } from './asked-labels.ts';
 import { bindingsOf, clusterChain, clusterRef, type Looking } from './evidence-chain.ts';
@@ -49,7 +51,11 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
   if (state?.isDone) {
     const at = state.revision === '' ? '' : ` (revision ${state.revision})`;
     const what = progress.isReport ? 'is compared' : 'is available';
-    const notes = await staleNotes(looking, [cluster]);
+    const differing =
+      state.differing === 0
+        ? []
+        : [`${differingWords(state.differing)}: flotilla diff ${argumentOf(looking.which)} --cluster ${cluster}`];
+    const notes = [...differing, ...(await staleNotes(looking, [cluster]))];
     return answer(`cluster "${cluster}" is done: ${title} ${what}${at}`, { isWaiting: false, notes });
   }
   if (state !== undefined && isExternal(looking.placement)) return ofExternalCluster(looking, state);

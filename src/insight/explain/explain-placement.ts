@@ -9,9 +9,10 @@ import { ageText } from '../../base/age.ts';
 import { isReachable } from '../../hub/members/reachable.ts';
 import type { HubPolicySnapshot } from '../../hub/placement-sources.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
+import { differingNote } from '../progress/placement-progress.ts';
 import { labelOf } from '../progress/stuck.ts';
 import { ifRead } from '../reader.ts';
-import { NAME } from '../which-placement.ts';
+import { argumentOf, NAME } from '../which-placement.ts';
 import { alike } from './alike.ts';
 import {
   type Answer,
@@ -52,7 +53,12 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
       looking,
       progress.clusters.map(({ cluster }) => cluster),
     );
-    const notes = [...looking.progress.notes, ...(await untrackedNotes(looking)), ...silent];
+    const notes = [
+      ...looking.progress.notes,
+      ...differenceNotes(looking),
+      ...(await untrackedNotes(looking)),
+      ...silent,
+    ];
     return answer(sentence, { isWaiting: false, causes: causes.map(withNothingToDo), notes });
   }
   if (first !== undefined)
@@ -63,6 +69,12 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   }
   if (progress.nobody !== undefined) return ofNobody(looking, progress.nobody);
   return isExternal(looking.placement) ? ofExternal(looking) : ofConditions(looking);
+}
+
+/** A placement that only reports, or that others changed where that is left alone, is complete all the same. */
+function differenceNotes({ progress, which }: Looking): readonly string[] {
+  const note = differingNote(progress);
+  return note === undefined ? [] : [`${note}: flotilla diff ${argumentOf(which)}`];
 }
 
 /** What keeps it from moving as a whole keeps it from being scheduled, too, and since when that is so is known. */

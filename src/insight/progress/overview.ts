@@ -10,7 +10,7 @@ import { endOf, isActive } from '../../hub/freezes/frozen.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
 import { withoutMarker } from '../plain-text.ts';
 import { scopeOf } from './freeze-scope.ts';
-import { inWords, type Progress, progressOf } from './placement-progress.ts';
+import { differingNote, inWords, type Progress, progressOf } from './placement-progress.ts';
 import { type RunGate, type RunProgress, runProgressOf } from './run-progress.ts';
 import { lastRun, movedBy } from './runs-of-placement.ts';
 import { isFailing } from './stuck.ts';
@@ -205,7 +205,7 @@ type Standing = Pick<PlacementRow, 'state' | 'since' | 'message'>;
 function standing(placement: Placement, progress: Progress, now: number): Standing {
   const { isDeleting, isComplete, clusters, holds, open, nothing, nobody, outdated } = progress;
   if (isDeleting) return { state: 'Deleting', ...moment(placement.metadata.deletionTimestamp), message: '' };
-  if (isComplete) return { state: 'Complete', message: '' };
+  if (isComplete) return { state: 'Complete', message: differingNote(progress) ?? '' };
   const failed = clusters.filter((each) => isFailing(each, now));
   const [worst] = failed.toSorted((a, b) => byNumber(a.since ?? 0, b.since ?? 0));
   const paused = holds.find(({ code }) => code === 'Paused' || code === 'Frozen');

@@ -255,6 +255,7 @@ describe('a placement', () => {
           revision: '0',
           stage: 'Leaving',
           isDone: false,
+          differing: 0,
           message: 'no longer picked; keeps its objects until a run removes them',
         },
       ]);

@@ -41,8 +41,10 @@ export interface ClusterProgress {
   readonly since?: number;
   /** The one that it has; empty = none, or unknown. */
   readonly revision: string;
-  /** Why it is not done; empty when it is. */
+  /** Why it is not done; of a cluster that is done, how many objects differ there, if any. */
   readonly message: string;
+  /** Objects in its lists of drifts and differences. */
+  readonly differing: number;
   /** A Pod reports a cause that waiting does not fix, such as ImagePullBackOff. */
   readonly cannotStart?: true;
 }
@@ -223,6 +225,7 @@ function clusterProgress(state: ClusterPlacementState, { steps, holds }: Around)
   const step = steps.find((each) => conditionOf(conditions, each)?.status !== 'True');
   const condition = conditionOf(conditions, step ?? (steps.at(-1) as Step));
   const isDone = step === undefined;
+  const differing = (state.driftedPlacements ?? []).length + (state.diffedPlacements ?? []).length;
   const stage = isDone ? (steps.at(-1) === 'DiffReported' ? 'Compared' : 'Available') : stageAt[step](condition);
   const since = condition === undefined ? Number.NaN : Date.parse(condition.lastTransitionTime);
   // What a cluster waits for; that it is not there itself is no news.
@@ -236,8 +239,11 @@ function clusterProgress(state: ClusterPlacementState, { steps, holds }: Around)
     isDone,
     ...(Number.isNaN(since) ? {} : { since }),
     revision: state.observedResourceIndex ?? '',
+    differing,
     message: isDone
-      ? ''
+      ? differing === 0
+        ? ''
+        : differingWords(differing)
       : (failureIn(state) ?? (stage === 'Waiting' && hold ? inShort(hold) : condition?.message) ?? ''),
     ...(!isDone && failedPlacements.some(({ cause }) => cause !== undefined && isStartFailure(cause.code))
       ? { cannotStart: true }
@@ -255,7 +261,32 @@ function leavingIn(listed: readonly ClusterProgress[], holds: readonly HoldEntry
     for (const cluster of hold.clusters ?? [])
       if (!known.has(cluster)) found.set(cluster, `no longer picked; ${message}`);
   }
-  return [...found].map(([cluster, message]) => ({ cluster, stage: 'Leaving', isDone: false, revision: '', message }));
+  return [...found].map(([cluster, message]) => leavingWith({ cluster, revision: '' }, message));
+}
+
+const leavingWith = (of: Pick<ClusterProgress, 'cluster' | 'revision'>, message: string): ClusterProgress => ({
+  ...of,
+  stage: 'Leaving',
+  isDone: false,
+  differing: 0,
+  message,
+});
+
+/** The lists of a status are cut at 100 objects per cluster. */
+const MAX_LISTED = 100;
+
+export const differingWords = (count: number): string =>
+  `${count >= MAX_LISTED ? `at least ${count}` : count} ${count === 1 ? 'object differs' : 'objects differ'} from the hub`;
+
+/** undefined = none differs on any cluster that is listed. */
+export function differingNote({ clusters }: Pick<Progress, 'clusters'>): string | undefined {
+  const where = clusters.filter(({ differing }) => differing > 0);
+  const [first] = where;
+  if (first === undefined) return undefined;
+  const on = where.length === 1 ? `cluster "${first.cluster}"` : `${where.length} clusters`;
+  const most = Math.max(...where.map(({ differing }) => differing));
+  if (most >= MAX_LISTED) return `at least ${most} objects differ from the hub on ${on}`;
+  return `${differingWords(where.reduce((sum, { differing }) => sum + differing, 0))} on ${on}`;
 }
 
 /** It has a revision, and not the one of the run. */
@@ -280,7 +311,7 @@ const withStaged = (found: readonly ClusterProgress[], staging: Staging | undefi
   const known = new Set(found.map(({ cluster }) => cluster));
   const kept = (staging?.leaving ?? []).filter(({ cluster }) => !known.has(cluster));
   const message = 'no longer picked; keeps its objects until a run removes them';
-  return [...found, ...kept.map((each): ClusterProgress => ({ ...each, stage: 'Leaving', isDone: false, message }))];
+  return [...found, ...kept.map((each) => leavingWith(each, message))];
 };
 
 /** Many clusters wait for one thing: the whole sentence is above them once. */

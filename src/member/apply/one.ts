@@ -11,6 +11,7 @@ import { annotations, fieldManagers } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import type { Target } from '../../api/transport.ts';
+import { kubeTime } from '../../base/clock.ts';
 import { ApiError, LostError } from '../../base/errors.ts';
 import { sha256 } from '../../base/hash.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../base/json.ts';
@@ -119,7 +120,8 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
     if (feud !== undefined && feud.order === one.order && one.now < feud.restUntil)
       return resting(one, operation, live, feud);
     try {
-      const after = await operate(hands, one, operation);
+      const isFight = feud !== undefined && feud.fights > 0;
+      const after = await operate(hands, one, isFight ? recordingManagers(one, operation, live) : operation);
       // What the server had filled in it has filled in again: no client changed it.
       if (stateOf(after) === stateOf(live)) return done(one, after, 'as it was', printOf(one, operation, after));
       return done(one, after, 'applied', leftAfter(one, after));
@@ -173,6 +175,24 @@ async function operate(hands: Hands, { resource, identifier }: One, operation: W
   if (operation.do === 'apply') return applyServerSide(hands, at, operation);
   const { type, body } = operation;
   return (await hands.call('member', { verb: 'patch', at, patch: { type, body }, manager })).object as KubeObject;
+}
+
+/**
+ * A server that records no field managers of its own process records those of other clients from this write on, so that the next report can name
+ * the one that changes the object.
+ */
+function recordingManagers({ now }: One, operation: Write, live: KubeObject | undefined): Write {
+  if (operation.do !== 'patch' || live === undefined || live.metadata.managedFields !== undefined) return operation;
+  const entry = {
+    manager: fieldManagers.apply,
+    operation: 'Update',
+    apiVersion: live.apiVersion,
+    time: kubeTime(now),
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:metadata': { 'f:annotations': { [`f:${annotations.specHash}`]: {} } } },
+  };
+  const metadata = { ...(operation.body['metadata'] as JsonObject), managedFields: [entry] };
+  return { ...operation, body: { ...operation.body, metadata } };
 }
 
 const RECORD = annotations.lastApplied;

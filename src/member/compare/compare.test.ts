@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import type { FieldDifference } from '../../api/selected-resource.ts';
-import { type Comparison, compared } from './compare.ts';
+import { type Comparison, compared, sidesOf } from './compare.ts';
 
 const namespace = (labels: Record<string, string>, more: object = {}): KubeObject =>
   ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n', labels, ...more } }) as KubeObject;
@@ -181,5 +181,24 @@ describe('the fields in which an object on a member differs', () => {
     expect(compared(config(many), config({}), 'PartialComparison')).toHaveLength(100);
     const [first] = compared(config({ a: 'x'.repeat(5000) }), config({ a: 'y' }), 'PartialComparison');
     expect(first?.valueInHub).toHaveLength(1024);
+  });
+});
+
+describe('the sides that are shown beside each other', () => {
+  test('have no metadata that no person wrote', () => {
+    const { hub, member } = sidesOf(config({ a: '1' }), config({ a: '2' }), 'PartialComparison');
+    expect(hub).toEqual({ apiVersion: 'v1', kind: 'ConfigMap', data: { a: '1' } });
+    expect(member).toEqual({ apiVersion: 'v1', kind: 'ConfigMap', data: { a: '2' } });
+  });
+
+  test('keep a label that only one of them has', () => {
+    const { hub, member } = sidesOf(namespace({}), namespace({ own: 'x' }), 'FullComparison');
+    expect([hub['metadata'], member?.['metadata']]).toEqual([undefined, { labels: { own: 'x' } }]);
+  });
+
+  test('of a Secret differ without showing a value', () => {
+    const { hub, member } = sidesOf(secret({ p: 'aHVi' }), secret({ p: 'bWVtYmVy' }), 'PartialComparison');
+    expect([hub['data'], member?.['data']]).toEqual([{ p: '*** (hub)' }, { p: '*** (member)' }]);
+    expect(sidesOf(secret({ p: 'aHVi' }), undefined, 'PartialComparison').hub['data']).toEqual({ p: '***' });
   });
 });

@@ -34,14 +34,22 @@ export function sidesOf(manifest: KubeObject, live: KubeObject | undefined, opti
     live === undefined
       ? { hub: comparable(sanitised(manifest)) as JsonObject, member: undefined }
       : laidBeside(manifest, live, option);
-  if (!isSecret(manifest)) return sides;
-  const { hub, member } = sides;
+  const [hub, member] = [withoutEmpty(sides.hub), sides.member && withoutEmpty(sides.member)];
+  if (!isSecret(manifest)) return { hub, member };
   const [data, theirs] = [hub['data'], member?.['data']];
   const [a, b] = [isObject(data) ? data : {}, isObject(theirs) ? theirs : {}];
   return {
     hub: { ...hub, data: masked(a, b, '*** (hub)') },
     member: member && { ...member, data: masked(b, a, '*** (member)') },
   };
+}
+
+/** A comparison has all maps and lists of metadata, empty ones too; a person never wrote those. */
+function withoutEmpty({ metadata, ...rest }: JsonObject): JsonObject {
+  const filled = Object.entries((metadata ?? {}) as JsonObject).filter(
+    ([, value]) => typeof value !== 'object' || Object.keys(value ?? {}).length > 0,
+  );
+  return filled.length === 0 ? rest : { ...rest, metadata: Object.fromEntries(filled) };
 }
 
 export interface Sides {
