@@ -40,7 +40,7 @@ export async function freezeFleet(server: Server, options: FreezeOptions, print:
       : {
           placements: placements.map(({ name, namespace }) => ({
             name,
-            ...(namespace === undefined ? {} : { namespace }),
+            namespace,
           })),
         }),
     ...(clusterSelector === undefined ? {} : { clusterSelector }),
@@ -123,7 +123,7 @@ export async function noteFreezes(
     print.warning(`whether it is frozen is unknown: ${messageOf(error)}`);
     return;
   }
-  const placement = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const placement = { name, namespace };
   for (const each of known) {
     if (frozenIn([each], placement, now) === undefined) continue;
     const end = Number.isFinite(endOf(each)) ? ` or until ${kubeTime(endOf(each))}` : '';

@@ -113,7 +113,7 @@ function onCluster(cluster: string, ground: ForecastInput): OnCluster {
       ...wide.map((name) => `ClusterResourceOverrideSnapshot "${name}"`),
       ...narrow.map(({ namespace, name }) => `ResourceOverrideSnapshot "${namespace}/${name}"`),
     ],
-    ...(overrideValues === undefined ? {} : { values: overrideValues }),
+    values: overrideValues,
   };
   const applied = applyOverrides(objects, ordered, found);
   return applied.ok

@@ -6,4 +6,4 @@ export type Named = Target & { readonly name: string };
 
 /** `ResourcePlacement "team/web"` */
 export const titled = ({ resource, name, namespace }: Named): string =>
-  refText({ kind: resource.kind, name, ...(namespace === undefined ? {} : { namespace }) });
+  refText({ kind: resource.kind, name, namespace });

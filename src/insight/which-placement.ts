@@ -55,5 +55,5 @@ export const argumentOf = ({ name, namespace }: WhichPlacement): string =>
 export const placementTarget = ({ family, name, namespace }: WhichPlacement) => ({
   resource: family.placement,
   name,
-  ...(namespace === undefined ? {} : { namespace }),
+  namespace,
 });

@@ -70,7 +70,7 @@ async function setGate(
   const asked =
     options.stage === undefined
       ? gateAsked(run, titled(at), options.when)
-      : { stage: options.stage, ...(options.when === undefined ? {} : { when: options.when }) };
+      : { stage: options.stage, when: options.when };
   const { stage } = asked;
   const gate = gateOf(run, titled(at), asked);
   const what = `the approval ${gate.when} stage "${stage}" of ${titled(at)}`;
@@ -203,7 +203,7 @@ async function setApproved(server: Server, at: Named, approving: Approving): Pro
         status: approving.verdict === undefined ? 'True' : 'False',
         reason: `${at.resource.kind}${approving.verdict === undefined ? 'Approved' : REJECTED}`,
         message: message === '' ? PLAIN_APPROVAL : message,
-        ...(generation === undefined ? {} : { observedGeneration: generation }),
+        observedGeneration: generation,
       },
       clock.now(),
     );

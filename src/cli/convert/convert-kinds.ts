@@ -52,9 +52,9 @@ function metadataOf({ metadata }: Fields, namespace?: string): Fields {
   const { name, labels, annotations } = isObject(metadata) ? metadata : {};
   return {
     name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(labels === undefined ? {} : { labels }),
-    ...(annotations === undefined ? {} : { annotations }),
+    namespace,
+    labels,
+    annotations,
   };
 }
 

@@ -60,7 +60,7 @@ export function convert(text: string, source: string, placement?: string): Conve
     metadata: { name: placement },
     spec: {
       resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: namespace }],
-      ...(policy === undefined ? {} : { policy }),
+      policy,
       strategy,
     },
   };

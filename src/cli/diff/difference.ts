@@ -14,7 +14,7 @@ export const nameOf = ({ kind, metadata }: KubeObject): string =>
   refText({
     kind,
     name: metadata.name ?? '',
-    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    namespace: metadata.namespace,
   });
 
 /** None if they are equal. Keys are sorted, so that only values differ. */

@@ -45,7 +45,7 @@ export async function join(
   const objects = joinObjects({
     name,
     labels,
-    ...(heartbeatPeriodSeconds === undefined ? {} : { heartbeatPeriodSeconds }),
+    heartbeatPeriodSeconds,
   });
   await checkMember(server, objects.memberCluster);
   const isLasting = options.longLivedToken === true;
@@ -143,7 +143,7 @@ async function issueToken(
   });
   const { token, expirationTimestamp } = issuedToken(object);
   const ca = await publishedCertificates(server, at.namespace ?? '');
-  return { token, ...(ca === undefined ? {} : { ca }), expires: expirationTimestamp };
+  return { token, ca, expires: expirationTimestamp };
 }
 
 async function publishedCertificates({ transport }: Connected, namespace: string): Promise<string | undefined> {

@@ -38,7 +38,7 @@ function split(text: string): { readonly pattern: TaintPattern; readonly effect?
   if (effect !== undefined && effect !== 'NoSchedule') throw bad(`has the unknown effect "${effect}"`);
   return {
     pattern: { key, ...(value === undefined || value === '' ? {} : { value }) },
-    ...(effect === undefined ? {} : { effect }),
+    effect,
   };
 }
 

@@ -47,7 +47,7 @@ const indent = (text: string): string => text.replace(/^/gm, '  ');
 
 async function eventsAbout(server: Server, { kind, metadata }: KubeObject): Promise<readonly KubeObject[]> {
   const fields = `involvedObject.kind=${kind},involvedObject.name=${metadata.name},involvedObject.uid=${metadata.uid}`;
-  const at = { resource: EVENTS, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) };
+  const at = { resource: EVENTS, namespace: metadata.namespace };
   const found = (await server.transport.call({ verb: 'list', at, fields })).list?.items ?? [];
   return found.toSorted(by((event) => String(event['lastTimestamp'] ?? event.metadata.creationTimestamp ?? '')));
 }

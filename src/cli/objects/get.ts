@@ -97,9 +97,9 @@ async function all(server: Connected, at: At, options: GetOptions): Promise<read
 }
 
 const selection = (options: GetOptions, next: string | undefined) => ({
-  ...(options.selector === undefined ? {} : { labels: options.selector }),
-  ...(options.fieldSelector === undefined ? {} : { fields: options.fieldSelector }),
-  ...(next === undefined ? {} : { continue: next }),
+  labels: options.selector,
+  fields: options.fieldSelector,
+  continue: next,
 });
 
 const nothingFound = (options: GetOptions, server: Connected, isNamespaced: boolean): string =>

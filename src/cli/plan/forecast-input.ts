@@ -50,8 +50,8 @@ export async function readForecastInput(
   return {
     family,
     run,
-    ...(placement === undefined ? {} : { placement }),
-    ...(found === undefined ? {} : { strategy: found }),
+    placement,
+    strategy: found,
     policySnapshots,
     resourceSnapshots,
     bindings,

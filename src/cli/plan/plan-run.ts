@@ -142,7 +142,7 @@ export async function planRun(
   const notes = [...planned.notes];
   const ground = await readForecastInput(server, which, run, {
     now: clock.now(),
-    ...(strategy === undefined ? {} : { strategy }),
+    strategy,
   });
   const foreseen = await foresee(server, ground, notes);
   notes.push(...silentOnes(ground, foreseen), ...waits(foreseen));

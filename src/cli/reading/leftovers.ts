@@ -48,7 +48,7 @@ async function heldBy(member: Transport, work: Work, identifier: Identifier, now
   const resource = { group, version, kind, plural, namespaced: namespace !== undefined };
   const object = await createClient(member, 'flotilla').find(resource, {
     name,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
   });
   if (object === undefined || !isOfWork(object, work)) return [];
   const { deletionTimestamp, finalizers = [] } = object.metadata;

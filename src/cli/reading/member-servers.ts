@@ -18,7 +18,7 @@ export function membersFrom({ kubeconfig }: Pick<ConnectOptions, 'kubeconfig'>):
     at(cluster) {
       const known = open.get(cluster);
       if (known !== undefined) return known;
-      const connection = connectionIfThere({ ...(kubeconfig === undefined ? {} : { kubeconfig }), context: cluster });
+      const connection = connectionIfThere({ kubeconfig, context: cluster });
       if (connection === undefined) return 'the kubeconfig has no context of that name';
       // A program that logs in may ask its user for something: for that a glance is not important enough.
       if (connection.plugin !== undefined) return 'its context logs in by a program of its own';

@@ -50,11 +50,11 @@ export function createReader(
   }
   const ofPlacement: ListQuery = {
     labels: `${labels.parentPlacement}=${name}`,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
   };
   const all = async (resource: Resource, query: ListQuery) => (await client.list(resource, query)).items;
   const one = <T extends KubeObject>(resource: Resource, name: string) =>
-    client.find(resource, { name, ...(namespace === undefined ? {} : { namespace }) }) as Promise<T | undefined>;
+    client.find(resource, { name, namespace }) as Promise<T | undefined>;
   const ours = (resource: Resource, query: ListQuery = {}) => all(resource, { ...ofPlacement, ...query });
 
   const members = lazy(() =>
@@ -96,11 +96,7 @@ export function createReader(
         projected(family.resourceSnapshots, await ours(family.resourceSnapshot, { view: 'metadata' })),
       ),
     ),
-    overrides: lazy(() =>
-      attempt('the overrides', () =>
-        readOverrides(client, { name, ...(namespace === undefined ? {} : { namespace }) }),
-      ),
-    ),
+    overrides: lazy(() => attempt('the overrides', () => readOverrides(client, { name, namespace }))),
     objectsAt: (index) =>
       attempt(`the objects of revision ${index}`, async () =>
         objectsIn(

@@ -44,7 +44,7 @@ export async function selectedNow(
     const within = placeOf(resource, part);
     try {
       const { items } = await client.list(resource, {
-        ...(within === undefined ? {} : { namespace: within }),
+        namespace: within,
         ...(part.name === undefined ? {} : { fields: `metadata.name=${part.name}` }),
       });
       return items;
@@ -58,7 +58,7 @@ export async function selectedNow(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const wanted = new Map<string, { readonly resource: Resource; readonly part: Part }>();
     const selection = select({
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       selectors: resourceSelectors,
       catalogue,
       propagation,

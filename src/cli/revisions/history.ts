@@ -106,7 +106,7 @@ function factsOf({ family, name, namespace }: WhichPlacement, entries: readonly 
   return {
     kind: family.placement.kind,
     name,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     revisions: entries.map(({ index, created, objects, clusters, changes, by, commit }) => ({
       revision: index,
       created: created === '' ? created : kubeTime(Date.parse(created)),

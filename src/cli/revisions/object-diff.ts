@@ -54,7 +54,7 @@ export function fieldsBetween(
     return before.flatMap((item: Json, at) => fieldsBetween(item, after[at] as Json, [...path, String(at)]));
   }
   if (deepEqual(before, after)) return [];
-  return [{ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
+  return [{ path, before, after }];
 }
 
 const own = (value: object, key: string): Json | undefined =>
@@ -66,7 +66,7 @@ const MAX_VALUE = 120;
 /** For people. Values of Secrets are not printed. */
 export const renderChanges = (changes: readonly ObjectChange[]): readonly string[] =>
   changes.flatMap(({ change, object, fields }) => [
-    `${MARKS[change]} ${refText({ kind: object.kind, name: object.metadata.name ?? '', ...(object.metadata.namespace === undefined ? {} : { namespace: object.metadata.namespace }) })}`,
+    `${MARKS[change]} ${refText({ kind: object.kind, name: object.metadata.name ?? '', namespace: object.metadata.namespace })}`,
     ...fields.map((field) => `    ${fieldText(field, object.kind === 'Secret')}`),
   ]);
 

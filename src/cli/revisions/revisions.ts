@@ -47,7 +47,7 @@ export async function revisionsOf(server: Server, which: WhichPlacement): Promis
       const commit = parts[0]?.metadata.annotations?.[annotations.sourceCommit];
       return {
         index,
-        ...(commit === undefined ? {} : { commit }),
+        commit,
         created: parts[0]?.metadata.creationTimestamp ?? '',
         objects: parts.flatMap(({ spec }) => spec.selectedResources as unknown as readonly KubeObject[]),
         clusters: bindings

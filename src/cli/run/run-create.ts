@@ -56,7 +56,7 @@ export async function createRun(
       placementName: which.name,
       stagedRolloutStrategyName: strategy,
       state: start ? 'Run' : 'Initialize',
-      ...(revision === undefined ? {} : { resourceSnapshotIndex: revision }),
+      resourceSnapshotIndex: revision,
     },
   } as KubeObject;
   const at = { resource: family.run, ...within(namespace) };

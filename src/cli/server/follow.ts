@@ -33,7 +33,7 @@ export async function* follow(
         at: collection,
         fields: `metadata.name=${name}`,
         timeoutSeconds: WATCH_SECONDS,
-        ...(seen === undefined ? {} : { revision: seen }),
+        revision: seen,
       };
       for await (const batch of heard(transport.watch(request, options.signal))) {
         for (const { type, object } of batch) {
@@ -64,7 +64,7 @@ export async function* followLabelled(
 ): AsyncIterable<readonly WatchEvent[]> {
   try {
     yield* persistently<readonly WatchEvent[]>(options, async function* (heard) {
-      const request = { at, timeoutSeconds: WATCH_SECONDS, ...(labels === undefined ? {} : { labels }) };
+      const request = { at, timeoutSeconds: WATCH_SECONDS, labels };
       yield* heard(transport.watch(request, options.signal));
       return 'ended';
     });

@@ -55,7 +55,7 @@ export function runsBeside(server: Pick<Connected, 'transport'>, which: WhichPla
       const isMixed = (placement.status?.observedResourceIndex ?? '') === '';
       const run = movedBy(runs) ?? (isMixed ? lastMovedBy(runs) : undefined);
       const state = [placement.metadata.generation, run, openRuns(runs)[0]?.metadata.name];
-      return { ...(run === undefined ? {} : { run }), leaving: await leavingNow(JSON.stringify(state)) };
+      return { run, leaving: await leavingNow(JSON.stringify(state)) };
     },
   };
 }

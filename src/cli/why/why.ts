@@ -79,7 +79,7 @@ export async function whyEviction(server: Server, name: string, options: WhyOpti
 function jsonOf({ since, causes, sentence, root, ...rest }: Explanation) {
   return {
     ...rest,
-    sentence: wholeSentence({ sentence, ...(root === undefined ? {} : { root }) }),
+    sentence: wholeSentence({ sentence, root }),
     ...timed('since', since),
     causes: causes.map(({ since: began, until, brief: _brief, detail: _detail, ...cause }) => ({
       ...cause,

@@ -137,7 +137,7 @@ function resolveSelection(failed: Failed): Advice | undefined {
   const { kind, namespace, name } = failed;
   const typed = typedName(failed);
   if (typed === undefined) return undefined;
-  const object = objectName({ kind, name, ...(namespace === undefined ? {} : { namespace }) });
+  const object = objectName({ kind, name, namespace });
   return {
     what: `${object} does not work`,
     object,

@@ -145,9 +145,9 @@ export async function causeOfStage(chain: Chain, { cluster, stage, message, sinc
   const next = nextFor(stage, cluster);
   return {
     sentence: `cluster "${cluster}" is ${stage}${message === '' ? '' : `: ${message}`}`,
-    ...(since === undefined ? {} : { since }),
+    since,
     evidence: ofReason(stage !== 'Leaving' && stage !== 'Waiting', await clusterChain(chain, cluster)),
-    ...(next === undefined ? {} : { next }),
+    next,
   };
 }
 

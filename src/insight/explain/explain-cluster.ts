@@ -145,7 +145,7 @@ async function schedulingOf({ which: { namespace }, reader, now }: Looking): Pro
     policy: snapshot.spec.policy,
     numberOfClusters: numberIn(snapshot),
     snapshot: snapshot.metadata.name ?? '',
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     members,
     bindings,
     now,

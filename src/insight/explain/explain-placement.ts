@@ -175,7 +175,7 @@ const refOf = ({ which: { family, name, namespace } }: Looking): ObjectRef => ({
   group: family.placement.group,
   kind: family.placement.kind,
   name,
-  ...(namespace === undefined ? {} : { namespace }),
+  namespace,
 });
 
 /** The user's mistake, or fewer clusters than the policy asks for. */

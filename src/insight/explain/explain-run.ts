@@ -68,7 +68,7 @@ export async function answerAboutRun(of: RunCase, cluster?: string): Promise<Ans
     which,
     whichRun,
     title: titleOf(which),
-    ...(placement === undefined ? {} : { placement }),
+    placement,
     reader,
     now,
     told: new Set(),
@@ -316,7 +316,7 @@ async function overtakenBy(story: RunContext): Promise<Overtaken | undefined> {
     .filter(({ carries }) => carries !== own)
     .toSorted((a, b) => Number(a.isDone) - Number(b.isDone))[0];
   const others = await othersOf(story);
-  return taken === undefined && others.length === 0 ? undefined : { others, ...(taken === undefined ? {} : { taken }) };
+  return taken === undefined && others.length === 0 ? undefined : { others, taken };
 }
 
 const approving = ({ whichRun }: RunContext, stage: StageProgress | undefined, when: 'before' | 'after'): string =>
@@ -326,7 +326,7 @@ const refOf = ({ whichRun: { family, name, namespace } }: RunContext): ObjectRef
   group: family.run.group,
   kind: family.run.kind,
   name,
-  ...(namespace === undefined ? {} : { namespace }),
+  namespace,
 });
 
 /** The command that is the whole advice of a hold; empty if it does not resolve the hold. */

@@ -151,8 +151,7 @@ export const objectName = ({
   readonly kind?: string;
   readonly namespace?: string;
   readonly name?: string;
-}): string =>
-  `${kind} ${nameOf({ ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) })}`;
+}): string => `${kind} ${nameOf({ namespace, name })}`;
 
 // ---- Work
 
@@ -186,7 +185,7 @@ export function workEvidence({ metadata, spec, status }: Work, now: number, said
 function ofEnvelope({ labels: marks = {} }: ObjectMeta): string {
   const { [labels.envelopeWork]: kind, [labels.envelopeName]: name, [labels.envelopeNamespace]: namespace } = marks;
   if (kind === undefined || name === undefined) return '';
-  return ` of ${objectName({ kind, name, ...(namespace === undefined ? {} : { namespace }) })}`;
+  return ` of ${objectName({ kind, name, namespace })}`;
 }
 
 // ---- others

@@ -18,7 +18,7 @@ const nameOf = ({ kind, metadata }: KubeObject): string =>
   refText({
     kind,
     name: metadata.name ?? '',
-    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    namespace: metadata.namespace,
   });
 
 /**

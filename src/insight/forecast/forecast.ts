@@ -204,11 +204,11 @@ function observe(ground: ForecastInput, world: ScratchStore, now: number): Obser
       );
       const overriding =
         placement && overridingNow(family, placement, overrides, objectsIn(group), labelsAmong(members));
-      return placement && ordersFor({ placement, snapshot, ...(overriding === undefined ? {} : { overriding }) });
+      return placement && ordersFor({ placement, snapshot, overriding });
     },
     requests,
     request: (name) => requests.find(({ metadata }) => metadata.name === name),
-    ...(selected === undefined ? {} : { selected }),
+    selected,
     unsupported: placement === undefined ? [] : notSupported(placement),
     // How a revision is split over snapshots does not change what clusters get.
     places: new Map(),

@@ -37,7 +37,7 @@ export function holdNow(cluster: string, input: PlanInput): Hold | undefined {
     family,
     placement,
     bindings,
-    orders: ordersFor({ placement, snapshot, ...(overriding === undefined ? {} : { overriding }) }),
+    orders: ordersFor({ placement, snapshot, overriding }),
     policySnapshot,
     member(name) {
       if (known === undefined) return { reachable: true, labels: {} };

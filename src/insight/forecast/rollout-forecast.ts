@@ -117,7 +117,7 @@ function observe(ground: RolloutGround, world: ScratchStore, now: number): Obser
     orders: ordersFor({
       placement,
       snapshot: newest.metadata.name ?? '',
-      ...(overriding === undefined ? {} : { overriding }),
+      overriding,
     }),
     policySnapshot: policySnapshot && decidedFor(policySnapshot, bindings),
     member(cluster) {

@@ -118,7 +118,7 @@ function placedHere({ kind, metadata, spec, status }: Binding): PlacedHere {
   return {
     kind: metadata.namespace === undefined ? 'ClusterResourcePlacement' : 'ResourcePlacement',
     name: metadata.labels?.[labels.parentPlacement] ?? `(${kind} ${metadata.name})`,
-    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    namespace: metadata.namespace,
     state: spec?.state ?? '',
     isAvailable: available?.status === 'True' && available.observedGeneration === metadata.generation,
     ...moment('leavingSince', metadata.deletionTimestamp),

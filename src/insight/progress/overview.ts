@@ -184,13 +184,13 @@ function placementRow(placement: Placement, runs: readonly StagedUpdateRun[], no
     (run) => run.metadata.namespace === metadata.namespace && run.spec.placementName === metadata.name,
   );
   const run = isExternal(placement) ? movedBy(own) : undefined;
-  const staging = isExternal(placement) ? { leaving: [], ...(run === undefined ? {} : { run }) } : undefined;
+  const staging = isExternal(placement) ? { leaving: [], run } : undefined;
   const progress = progressOf(placement, undefined, staging);
   const { kind, name, namespace, revision, done, total, clusters } = progress;
   return {
     kind,
     name,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     strategy: spec.strategy?.type ?? 'RollingUpdate',
     revision,
     done,
@@ -220,7 +220,7 @@ function standing(placement: Placement, progress: Progress, now: number): Standi
     const more = others === 0 ? '' : ` (and ${others} more ${others === 1 ? 'cluster' : 'clusters'})`;
     return {
       state: 'Failing',
-      ...(worst.since === undefined ? {} : { since: worst.since }),
+      since: worst.since,
       message: `${worst.cluster} is ${worst.stage}${worst.message === '' ? '' : `: ${worst.message}`}${more}`,
     };
   }
@@ -275,7 +275,7 @@ function runRow(progress: RunProgress): RunRow {
   return {
     kind,
     name,
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     placement,
     revision,
     state: runState(progress, gate?.state),

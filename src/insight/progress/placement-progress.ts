@@ -154,7 +154,7 @@ export function progressOf(placement: Placement, carried?: Carried, staging?: St
   return {
     kind,
     name: metadata.name ?? '',
-    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    namespace: metadata.namespace,
     revision,
     isDeleting,
     ...(observed < generation ? { outdated: { generation, observed } } : {}),
@@ -325,7 +325,7 @@ export const inWords = (entry: HoldEntry, { kind, metadata }: Pick<KubeObject, '
       group: '',
       kind,
       name: metadata.name ?? '',
-      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+      namespace: metadata.namespace,
     }),
   );
 

@@ -132,7 +132,7 @@ export function runProgressOf(run: StagedUpdateRun, requests: Requests): RunProg
   return {
     kind,
     name: metadata.name ?? '',
-    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    namespace: metadata.namespace,
     placement: spec.placementName,
     strategy: spec.stagedRolloutStrategyName,
     revision,
@@ -308,7 +308,7 @@ function gateOf(
     return {
       when,
       type: 'TimedWait',
-      ...(waitTime === undefined ? {} : { waitTime }),
+      waitTime,
       ...(elapsed?.status === 'True'
         ? { state: 'Open', ...at(elapsed) }
         : isOver
