@@ -198,7 +198,7 @@ describe('a run that cannot begin', () => {
       await run.state('Run', 'early');
       await it.runs(1000);
       const name = `${it.family.run.kind} "r"`;
-      const goes = `${name} is under way on the same placement with another strategy: wait until it is over, or delete it`;
+      const goes = `${name} is under way on the same placement with another strategy: wait until it has ended, or delete it`;
       expect(await run.message('Progressing', 'early')).toBe(goes);
       it.fleet.cut('c1', true);
       await run.approve('r-before-all');

@@ -121,7 +121,7 @@ describe.each(scopes)('runs of a $it', ({ prefix, flags }) => {
       },
     );
     expect(await refused('run', 'create', 'web', '--strategy', 'nope', ...flags)).toContain('(known: s)');
-    expect(await refused('run', 'create', 'nope', '--strategy', 's', ...flags)).toContain('there is no');
+    expect(await refused('run', 'create', 'nope', '--strategy', 's', ...flags)).toContain('not found');
     const created = await succeeds('run', 'create', 'web', '--strategy', 's', '--name', 'first', ...flags);
     expect(created).toContain('Start: flotilla run start first');
     expect(await refused('run', 'stop', 'first', ...flags)).toContain('has not been started');

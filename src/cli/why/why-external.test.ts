@@ -80,7 +80,7 @@ const stopped: RunParts = {
   name: 'old',
   state: 'Stop',
   says: `${INITIALIZED} Progressing:False:UpdateRunStopped`,
-  message: 'stage "one": nothing is under way',
+  message: 'stage "one": no cluster is being updated',
   stages: [aStage('one', 'Progressing:False:StageUpdatingStopped', [inRun('a')])],
   holds: [onRun('RunStopped')],
 };
@@ -129,7 +129,7 @@ describe('why a placement that waits for runs does not move', () => {
     {
       it: 'with nothing but a run that is stopped',
       objects: [halfway, aRun(stopped)],
-      says: 'ClusterResourcePlacement "web" is not complete: ClusterStagedUpdateRun "old" is stopped: stage "one": nothing is under way',
+      says: 'ClusterResourcePlacement "web" is not complete: ClusterStagedUpdateRun "old" is stopped: stage "one": no cluster is being updated',
       also: ['flotilla why run/old'],
     },
     {

@@ -211,7 +211,7 @@ describe('why a run does not move', () => {
     },
     {
       it: 'behind another run',
-      run: behindOther({ next: 'wait until it is over, or delete it' }),
+      run: behindOther({ next: 'wait until it has ended, or delete it' }),
       more: [aRun({ name: 'other', says: `${INITIALIZED} Progressing:True:UpdateRunProgressing`, message: 'goes on' })],
       says: 'ClusterStagedUpdateRun "r" waits: ClusterStagedUpdateRun "other" is under way on the same placement with another strategy',
       also: ['follows strategy "s"', 'Progressing True (UpdateRunProgressing), for 5m: goes on'],
@@ -293,11 +293,11 @@ describe('why a run does not move', () => {
     },
     {
       it: 'that was stopped',
-      run: going('Progressing:False:UpdateRunStopped', 'stage "two": nothing is under way', {
+      run: going('Progressing:False:UpdateRunStopped', 'stage "two": no cluster is being updated', {
         state: 'Stop',
         holds: [onRun('RunStopped', { next: `${START} …` })],
       }),
-      says: 'ClusterStagedUpdateRun "r" is stopped: stage "two": nothing is under way',
+      says: 'ClusterStagedUpdateRun "r" is stopped: stage "two": no cluster is being updated',
       also: [START],
     },
     {
@@ -342,7 +342,7 @@ describe('why a run does not move', () => {
     expect(found.code).toBe(code);
   });
 
-  const stopped: RunParts = going('Progressing:False:UpdateRunStopped', 'stage "two": nothing is under way', {
+  const stopped: RunParts = going('Progressing:False:UpdateRunStopped', 'stage "two": no cluster is being updated', {
     state: 'Stop',
     holds: [onRun('RunStopped', { next: `${START} …` })],
   });

@@ -44,7 +44,7 @@ export const rivalWords = ({ ref: { kind, name }, isStopped }: Rival): string =>
 
 /** What a person can do about it. */
 export const waysPast = ({ isStopped, howToStart }: Rival): readonly string[] => [
-  isStopped ? `let it continue (${howToStart})` : 'wait until it is over',
+  isStopped ? `let it continue (${howToStart})` : 'wait until it has ended',
   'delete it',
 ];
 

@@ -37,7 +37,8 @@ export function stop(pass: Pass): void {
     tell.run(tree, 'Progressing', 'Unknown', 'UpdateRunStopping', `${inWords(stage)} ${words}`);
     return;
   }
-  const rest = stuck.length === 0 ? 'nothing is under way' : `stopped with ${say.stuck(stuck, rowOf(pass, stuck[0]))}`;
+  const rest =
+    stuck.length === 0 ? 'no cluster is being updated' : `stopped with ${say.stuck(stuck, rowOf(pass, stuck[0]))}`;
   const words = taken.length === 0 ? rest : `${rest}; ${say.taken(taken)}`;
   tell.stage(stage, 'Progressing', 'False', 'StageUpdatingStopped', words);
   tell.run(tree, 'Progressing', 'False', 'UpdateRunStopped', `${inWords(stage)}: ${words}`);

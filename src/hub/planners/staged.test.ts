@@ -515,12 +515,12 @@ describe('to stop', () => {
     {
       it: 'names those that somebody else has taken',
       given: STOP,
-      says: 'stage "x": nothing is under way; another client has changed the desired state of clusters "a", "b": another run, or an edit of their bindings',
+      says: 'stage "x": no cluster is being updated; another client has changed the desired state of clusters "a", "b": another run, or an edit of their bindings',
     },
     {
       it: 'names the run that has taken them, where it is known',
       given: { ...STOP, bringerOf: (snapshot: string) => (snapshot === OLD.snapshot ? 'run "o"' : undefined) },
-      says: 'stage "x": nothing is under way; another client has changed the desired state of clusters "a", "b": run "o"',
+      says: 'stage "x": no cluster is being updated; another client has changed the desired state of clusters "a", "b": run "o"',
     },
   ])('$it', ({ given, says }) => {
     const before = [moved('a', 'progressing'), moved('b', 'progressing'), row('c'), row('d')];
