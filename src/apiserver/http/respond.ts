@@ -98,8 +98,12 @@ function shortened(texts: ReadonlySet<string>): string[] {
 
 const totalLength = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
 
+/** Nothing to escape or to encode. */
+const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
+
 /** `299 - "text"`: one line, quotes escaped, the bytes of UTF-8 each as one character, which is how headers carry them. */
 export function warningValue(text: string): string {
+  if (PLAIN_TEXT.test(text)) return `299 - "${text}"`;
   const line = text.replace(/\p{Cc}+/gu, ' ').replace(/(["\\])/g, '\\$1');
   return `299 - "${Buffer.from(line).toString('latin1')}"`;
 }

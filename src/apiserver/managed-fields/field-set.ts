@@ -48,7 +48,7 @@ export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
 }
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
-  if (a.size === 0) return b;
+  if (a.size === 0 || a === b) return b;
   if (b.size === 0) return a;
   const result = new Map(a);
   for (const [step, node] of b) {
@@ -73,7 +73,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 
 /** The paths of `a` that are not in `b`; a path in `b` does not take those below it along. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  if (a.size === 0 || b.size === 0) return a;
+  if (isDisjoint(a, b)) return a;
   const result = new Map<string, FieldNode>();
   for (const [step, node] of a) {
     const other = b.get(step);
@@ -85,7 +85,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
 
 /** The same, but a path in `b` takes all below it along. */
 export function without(a: FieldSet, b: FieldSet): FieldSet {
-  if (a.size === 0) return a;
+  if (isDisjoint(a, b)) return a;
   const result = new Map<string, FieldNode>();
   for (const [step, node] of a) {
     const other = b.get(step);
@@ -93,6 +93,13 @@ export function without(a: FieldSet, b: FieldSet): FieldSet {
     else if (!other.member) keep(result, step, node.member, without(node.children, other.children));
   }
   return result;
+}
+
+/** In their first steps. */
+function isDisjoint(a: FieldSet, b: FieldSet): boolean {
+  const [few, many] = a.size < b.size ? [a, b] : [b, a];
+  for (const step of few.keys()) if (many.has(step)) return false;
+  return true;
 }
 
 /** Only the paths below those first steps. */
@@ -103,6 +110,13 @@ export function only(a: FieldSet, step: string): FieldSet {
 
 function keep(result: Map<string, FieldNode>, step: string, member: boolean, children: FieldSet): void {
   if (member || children.size > 0) result.set(step, { member, children });
+}
+
+/** The number of all steps. */
+export function sizeOf(set: FieldSet): number {
+  let size = set.size;
+  for (const { children } of set.values()) if (children.size > 0) size += sizeOf(children);
+  return size;
 }
 
 export const isEmpty = (set: FieldSet): boolean => set.size === 0;
@@ -119,6 +133,7 @@ export function has(set: FieldSet, path: readonly string[]): boolean {
 }
 
 export function isEqualSet(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
   if (a.size !== b.size) return false;
   for (const [step, node] of a) {
     const other = b.get(step);
@@ -134,7 +149,7 @@ export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Generat
   for (const step of steps) yield* pathsOf((set.get(step) as FieldNode).children, [...prefix, step]);
 }
 
-const sortedSteps = (set: FieldSet): readonly string[] => {
+export const sortedSteps = (set: FieldSet): readonly string[] => {
   const steps = [...set.keys()];
   if (steps.length < 2) return steps;
   // Most sets have nothing but fields, and those are in the order of their text.
@@ -187,40 +202,4 @@ export function stepText(step: string): string {
   return `[${Object.entries(keys)
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(',')}]`;
-}
-
-// ---- FieldsV1
-
-const SELF = '.';
-/** Most of what FieldsV1 consists of. */
-const NOTHING: Readonly<Record<string, unknown>> = Object.freeze({});
-
-/** The set as FieldsV1 writes it; `member`: with the path that the set is below. */
-export function encodeFields(set: FieldSet, member = false): Readonly<Record<string, unknown>> {
-  if (set.size === 0) return NOTHING;
-  const result: Record<string, unknown> = member ? { [SELF]: NOTHING } : {};
-  for (const step of sortedSteps(set)) {
-    const node = set.get(step) as FieldNode;
-    result[step] = encodeFields(node.children, node.member);
-  }
-  return result;
-}
-
-export class BadFields extends Error {
-  override readonly name = 'BadFields';
-}
-
-/** What FieldsV1 says. Throws BadFields. */
-export function decodeFields(fields: unknown): FieldSet {
-  if (!isObject(fields)) throw new BadFields('fieldsV1 must be an object');
-  const result = new Map<string, FieldNode>();
-  for (const [step, below] of Object.entries(fields)) {
-    if (step === SELF) continue;
-    if (!/^[fkvi]:/.test(step)) throw new BadFields(`unknown path element ${JSON.stringify(step)}`);
-    if (!isObject(below)) throw new BadFields(`${JSON.stringify(step)} must be an object`);
-    const children = decodeFields(below);
-    const member = children.size === 0 || SELF in below;
-    result.set(step, member && children.size === 0 ? LEAF : { member, children });
-  }
-  return result;
 }

@@ -21,19 +21,21 @@ export interface MapType {
 export interface ListType {
   readonly how: 'atomic' | 'set' | 'map';
   readonly keys: readonly string[];
+  /** The keys in the order in which a step names them. */
+  readonly sortedKeys: readonly string[];
   readonly element: () => FieldType;
 }
 
 const UNTYPED: FieldType = {
   scalar: 'untyped',
-  list: { how: 'atomic', keys: [], element: () => UNTYPED },
+  list: { how: 'atomic', keys: [], sortedKeys: [], element: () => UNTYPED },
   map: { atomic: true, field: () => undefined, element: () => UNTYPED, defaultOf: () => undefined },
 };
 
 /** Values of which the schema says nothing: maps are merged key by key, lists are atomic. */
 export const DEDUCED: FieldType = {
   scalar: 'untyped',
-  list: { how: 'atomic', keys: [], element: () => UNTYPED },
+  list: { how: 'atomic', keys: [], sortedKeys: [], element: () => UNTYPED },
   map: { atomic: false, field: () => undefined, element: () => DEDUCED, defaultOf: () => undefined },
 };
 
@@ -135,9 +137,17 @@ function mapOf(schema: Schema, isOpen: boolean): MapType {
     : additional === true || (additional === undefined && isFree)
       ? () => DEDUCED
       : undefined;
+  const types = new Map<string, FieldType>();
   return {
     atomic: schema['x-kubernetes-map-type'] === 'atomic',
-    field: (name) => (Object.hasOwn(properties, name) ? typeOf(properties[name] as Schema, isOpen) : undefined),
+    field(name) {
+      let type = types.get(name);
+      if (type === undefined && Object.hasOwn(properties, name)) {
+        type = typeOf(properties[name] as Schema, isOpen);
+        types.set(name, type);
+      }
+      return type;
+    },
     defaultOf: (name) => (Object.hasOwn(properties, name) ? properties[name]?.default : undefined),
     ...(element === undefined ? {} : { element }),
   };
@@ -147,13 +157,20 @@ function listOf(schema: Schema, isOpen: boolean): ListType {
   const { items } = schema;
   const element = items === undefined ? () => UNTYPED : () => typeOf(items, isOpen);
   const how = schema['x-kubernetes-list-type'];
-  if (how !== undefined) return { how, keys: schema['x-kubernetes-list-map-keys'] ?? [], element };
+  if (how !== undefined) return listType(how, schema['x-kubernetes-list-map-keys'], element);
   if (schema['x-kubernetes-patch-strategy']?.split(',').includes('merge')) {
     const key = schema['x-kubernetes-patch-merge-key'];
-    return key === undefined ? { how: 'set', keys: [], element } : { how: 'map', keys: [key], element };
+    return key === undefined ? listType('set', [], element) : listType('map', [key], element);
   }
-  return { how: 'atomic', keys: [], element };
+  return listType('atomic', [], element);
 }
+
+const listType = (how: ListType['how'], keys: readonly string[] = [], element: () => FieldType): ListType => ({
+  how,
+  keys,
+  sortedKeys: keys.toSorted(),
+  element,
+});
 
 // ---- values
 
@@ -187,7 +204,7 @@ export function stepOf(list: ListType, item: unknown): string {
   if (!isObject(item)) throw new BadItem('associative list with keys may not have non-map elements');
   const keys: Record<string, unknown> = {};
   let found = 0;
-  for (const key of list.keys.toSorted()) {
+  for (const key of list.sortedKeys) {
     const value = Object.hasOwn(item, key) ? item[key] : list.element().map?.defaultOf(key);
     if (value === undefined) continue;
     keys[key] = value;

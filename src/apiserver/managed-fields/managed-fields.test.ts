@@ -3,19 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { kindSchema } from '../../api/builtin/types.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Schema } from '../../api/schema.ts';
-import { canonicalJson } from '../../base/json.ts';
+import { canonicalJson, deepFreeze } from '../../base/json.ts';
 import { conflictStatus } from './conflict-status.ts';
-import {
-  decodeFields,
-  difference,
-  encodeFields,
-  intersection,
-  isEqualSet,
-  pathsOf,
-  pathText,
-  union,
-} from './field-set.ts';
+import { difference, intersection, isEqualSet, pathsOf, pathText, setOf, union } from './field-set.ts';
 import { objectType } from './field-type.ts';
+import { decodeFields, encodeFields } from './fields-v1.ts';
 import { capped, decodeOwners, encodeOwners, identityOf, type Owner, type Owners } from './managers.ts';
 import { type Applied, apply, ownersAfterUpdate, type Versions } from './ownership.ts';
 import { compare, fieldsOf, withNamedFields } from './typed-fields.ts';
@@ -114,6 +106,33 @@ describe('a set of fields', () => {
         expect(isEqualSet(decodeFields(encodeFields(set)), set)).toBe(true);
       }),
     );
+  });
+
+  test('is kept once for all objects that have it, and so is its FieldsV1', () => {
+    fc.assert(
+      fc.property(anySet, (set) => {
+        const stored = () => deepFreeze(JSON.parse(JSON.stringify(encodeFields(set))));
+        const [one, other] = [decodeFields(stored()), decodeFields(stored())];
+        expect(other).toBe(one);
+        expect(encodeFields(other)).toBe(encodeFields(one));
+      }),
+    );
+  });
+
+  test('that can still be changed is read again', () => {
+    const fields: Record<string, object> = { 'f:a': {} };
+    decodeFields(fields);
+    fields['f:b'] = {};
+    expect(isEqualSet(decodeFields(fields), setOf(['f:a'], ['f:b']))).toBe(true);
+  });
+
+  test('is forgotten when clients send too many, and is the same when it is read again', () => {
+    const stored = () => deepFreeze({ 'f:data': { 'f:text': {} } });
+    const before = decodeFields(stored());
+    for (let index = 0; index < 60_000; index++) decodeFields({ [`f:data-${index}`]: {} });
+    const after = decodeFields(stored());
+    expect(after).not.toBe(before);
+    expect(isEqualSet(after, before)).toBe(true);
   });
 
   test('is the union of what it shares with another and of what it does not', () => {

@@ -2,7 +2,8 @@
 
 import { byNumber, byText } from '../../base/compare.ts';
 import { isObject } from '../../base/json.ts';
-import { BadFields, decodeFields, EMPTY, encodeFields, type FieldSet, union } from './field-set.ts';
+import { EMPTY, type FieldSet, union } from './field-set.ts';
+import { BadFields, decodeFields, encodeFields } from './fields-v1.ts';
 
 export type Operation = 'Apply' | 'Update';
 

@@ -2,9 +2,10 @@
 // and who is in the way. Pure; the caller says what the versions of a kind are.
 import type { KubeObject } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
-import { difference, EMPTY, type FieldSet, intersection, isEmpty, setOf, union } from './field-set.ts';
+import { difference, EMPTY, type FieldSet, intersection, isEmpty, isEqualSet, setOf, union } from './field-set.ts';
 import type { FieldType } from './field-type.ts';
 import { capped, identityOf, type Manager, type Owner, type Owners, ownerOf } from './managers.ts';
+import { oncePerPair } from './shape.ts';
 import { type Comparison, changedIn, compare, fieldsOf, withNamedFields } from './typed-fields.ts';
 import { merge, removed } from './typed-merge.ts';
 
@@ -104,13 +105,18 @@ export function ownersAfterUpdate(change: Change, by: Manager, time: string | un
   const comparisonIn = comparer(change);
   const { owners } = others(change, '', comparisonIn);
   const comparison = comparisonIn(change.apiVersion) as Comparison;
-  const fields = difference(changedIn(comparison), SERVER_FIELDS);
+  const fields = ownedIn(comparison.modified, comparison.added);
   if (isEmpty(fields)) return owners;
   const identity = identityOf(by);
-  const previous = owners.get(identity)?.fields ?? EMPTY;
-  owners.set(identity, ownerOf(by, time, union(fields, previous)));
+  const all = union(fields, owners.get(identity)?.fields ?? EMPTY);
+  const before = change.owners.get(identity)?.fields;
+  // The set that was there has its FieldsV1 already.
+  owners.set(identity, ownerOf(by, time, before !== undefined && isEqualSet(all, before) ? before : all));
   return capped(owners);
 }
+
+/** The changed fields without those of the server. */
+const ownedIn = oncePerPair((modified, added) => difference(union(modified, added), SERVER_FIELDS));
 
 export interface Application {
   readonly versions: Versions;

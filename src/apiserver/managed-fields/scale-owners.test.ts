@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeFields } from './field-set.ts';
+import { decodeFields } from './fields-v1.ts';
 import { encodeOwners, identityOf, type Owner, type Owners } from './managers.ts';
 import { ownersOfScale, ownersWithScale, type ScaledField } from './scale-owners.ts';
 

@@ -13,6 +13,7 @@ import {
   type MapType,
   stepOf,
 } from './field-type.ts';
+import { noSteps, type Shape } from './shape.ts';
 
 // ---- the fields of a value
 
@@ -109,16 +110,15 @@ export const changedIn = ({ added, modified }: Comparison): FieldSet => union(mo
 export function compare(type: FieldType, old: unknown, next: unknown): Comparison {
   const sides: Sides = {};
   compareAt('', type, old, next, sides);
-  const at = (side: keyof Sides): FieldSet => sides[side]?.get('')?.children ?? EMPTY;
+  const at = (side: keyof Sides): FieldSet => sides[side]?.set.get('')?.children ?? EMPTY;
   return { added: at('added'), modified: at('modified'), removed: at('removed') };
 }
 
 /** What differs below one path. Most comparisons find nothing on most sides. */
-type Sides = { -readonly [side in keyof Comparison]?: Map<string, FieldNode> };
+type Sides = { -readonly [side in keyof Comparison]?: Shape };
 
 function put(sides: Sides, side: keyof Sides, step: string, node: FieldNode): void {
-  sides[side] ??= new Map();
-  sides[side].set(step, node);
+  sides[side] = (sides[side] ?? noSteps()).with(step, node);
 }
 
 /** undefined = absent. */
@@ -135,9 +135,9 @@ function compareAt(step: string, type: FieldType, old: unknown, next: unknown, i
   const after = formOf(type, next);
   const isLeaf = before !== after && isComparedWhole(before, type, old, next, below);
   const isChanged = (isComparedWhole(after, type, old, next, below) || isLeaf) && !deepEqual(old, next);
-  if (below.added) put(into, 'added', step, { member: false, children: below.added });
-  if (below.removed) put(into, 'removed', step, { member: false, children: below.removed });
-  if (below.modified) put(into, 'modified', step, { member: isChanged, children: below.modified });
+  if (below.added) put(into, 'added', step, below.added.node(false));
+  if (below.removed) put(into, 'removed', step, below.removed.node(false));
+  if (below.modified) put(into, 'modified', step, below.modified.node(isChanged));
   else if (isChanged) put(into, 'modified', step, LEAF);
 }
 
@@ -190,30 +190,28 @@ function compareMaps(type: MapType, before: FieldMap, after: FieldMap, below: Si
 /** A value that is on one side only: every path in it, those of maps and lists as well. */
 function wholeOf(type: FieldType, value: unknown): FieldNode {
   const form = formOf(type, value);
-  let children: FieldSet = EMPTY;
-  if (form === 'list') children = wholeItems(type.list as ListType, asList(value) ?? []);
-  else if (form === 'map') children = wholeFields(type.map as MapType, asMap(value) ?? {});
-  return children.size === 0 ? LEAF : { member: true, children };
+  if (form === 'list') return wholeItems(type.list as ListType, asList(value) ?? []);
+  return form === 'map' ? wholeFields(type.map as MapType, asMap(value) ?? {}) : LEAF;
 }
 
-function wholeItems(type: ListType, list: readonly unknown[]): FieldSet {
-  if (type.how === 'atomic') return EMPTY;
+function wholeItems(type: ListType, list: readonly unknown[]): FieldNode {
+  if (type.how === 'atomic') return LEAF;
   const element = type.element();
-  const children = new Map<string, FieldNode>();
+  let shape = noSteps();
   for (const [step, items] of itemsOf(type, list)) {
-    if (items.length > 1) children.set(step, LEAF);
-    else if (items[0] !== undefined) children.set(step, wholeOf(element, items[0]));
+    if (items.length > 1) shape = shape.with(step);
+    else if (items[0] !== undefined) shape = shape.with(step, wholeOf(element, items[0]));
   }
-  return children;
+  return shape.node(true);
 }
 
-function wholeFields(type: MapType, map: FieldMap): FieldSet {
-  if (type.atomic) return EMPTY;
-  const children = new Map<string, FieldNode>();
+function wholeFields(type: MapType, map: FieldMap): FieldNode {
+  if (type.atomic) return LEAF;
+  let shape = noSteps();
   for (const key of Object.keys(map)) {
-    if (map[key] !== undefined) children.set(`f:${key}`, wholeOf(elementOf(type, key), map[key]));
+    if (map[key] !== undefined) shape = shape.with(`f:${key}`, wholeOf(elementOf(type, key), map[key]));
   }
-  return children;
+  return shape.node(true);
 }
 
 type FieldMap = Readonly<Record<string, unknown>>;
