@@ -115,8 +115,10 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
       ? `${on} has not finished removing resources that are no longer placed there${facts['cause'] === undefined ? '' : ` (${causeWords(facts)})`}`
       : `${on} is still being removed from cluster "${facts['cluster']}"`,
   RenderFailed: (facts, on) => `the content for ${on} cannot be rendered: ${facts['message'] ?? 'unknown cause'}`,
-  RevisionPending: (_facts, on) =>
-    `the objects that ${on} selects have changed; the hub is still collecting changes before it creates a revision`,
+  RevisionPending: (facts, on) =>
+    facts['gitRepo'] === undefined
+      ? `the objects that ${on} selects have changed; the hub is still collecting changes before it creates a revision`
+      : `GitRepo "${facts['gitRepo']}" asks for another strategy or other targets of ${on}; the hub has not read the content that belongs to them yet`,
   RunNotStarted: (_facts, on) => `${on} is prepared and has not been started`,
   RunStopped: (_facts, on) => `${on} is stopped`,
   SchedulingPending: (facts, on) =>

@@ -84,7 +84,7 @@ export const annotations = {
   orderedBy: 'flotilla.dev/ordered-by',
   /** On a resource snapshot: the commit that its content was first read from. */
   sourceCommit: 'flotilla.dev/source-commit',
-  /** On a placement that a GitRepo made: a hash of what the repository asked for last. */
+  /** On a placement that a GitRepo made, and on its newest resource snapshot: a hash of what the repository asked for last. */
   sourceHash: 'flotilla.dev/source-hash',
   /** On the first resource snapshot of a revision with content variants: which cluster has which (JSON). */
   variants: 'flotilla.dev/variants',

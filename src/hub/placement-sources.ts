@@ -150,6 +150,12 @@ export const policySnapshotSource = (resource: Resource): Source<HubPolicySnapsh
   indexes: { placement: byPlacement },
 });
 
+/** The scheduler has seen the placement as it is now. */
+export const isScheduledNow = (
+  { metadata }: Pick<HubPlacement, 'metadata'>,
+  policySnapshot: HubPolicySnapshot | undefined,
+): boolean => (policySnapshot?.status?.observedCRPGeneration ?? 0) >= (metadata.generation ?? 0);
+
 /** Never with its content: ask for that with Need. */
 export interface HubResourceSnapshot {
   readonly metadata: ObjectMeta;

@@ -2,7 +2,7 @@
 // What lives here: repositories, bundles, the placements made of them, the GitRepo's status. What does not: snapshots, clusters and rollout, which
 // are those of any placement (hub/placement, hub/scheduler, hub/rollout). Without a GitRepo it costs one idle watch.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
-import type { GitRepoSpec } from '../../api/git-repo.ts';
+import type { GitProblem, GitRepoSpec } from '../../api/git-repo.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { SYSTEM_NAMESPACE } from '../../api/names.ts';
 import { secretResource } from '../../api/resources.ts';
@@ -16,23 +16,25 @@ import { keyOf, partsOf } from '../../runtime/cache.ts';
 import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
 import { families, type PlacementFamily } from '../families.ts';
 import { clusterGroups, groupsIn, type HubClusterGroup } from '../groups/sources.ts';
-import { type HubPlacement, resourceIndexOf } from '../placement-sources.ts';
-import { marksOf } from '../revisions/content.ts';
+import { type HubPlacement, type HubResourceSnapshot, placementKeyOf } from '../placement-sources.ts';
+import { contentOf, marksOf } from '../revisions/content.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import { bundleKey, bundleKeyOf, type Rendered, repoKeyOf } from '../revisions/rendered.ts';
-import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
+import { latestMaster } from '../revisions/resource-snapshot.ts';
 import { memberClusters } from '../sources.ts';
 import type { Outputs } from './bundle-content.ts';
 import { excludingOf, type Fleet } from './bundle-variants.ts';
 import { decide, type Observed } from './decide.ts';
 import { createFollowing, type Followed, type ReadAgain } from './following.ts';
 import type { ParsedFiles } from './manifests.ts';
-import { render } from './render.ts';
+import { type WantedPlacement, wantedPlacement } from './placements.ts';
+import { type RepoBundle, render } from './render.ts';
 import type { Renderer } from './renderer.ts';
 import { type GitClient, type GitCredentials, GitError, type GitSource } from './repository.ts';
 import { credentialsIn, sourceOf } from './source.ts';
 import { familyOf, gitRepos, type HubGitRepo } from './sources.ts';
 import { policyOf } from './targets.ts';
+import { type CommitContent, sourceHashOf, upToNow } from './up-to-now.ts';
 
 export interface GitOptions {
   readonly client: GitClient;
@@ -79,6 +81,7 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
       source,
       intervalMs: intervalOf(spec),
       force: String(forceSyncGeneration),
+      placed: repo.status?.commit,
       options: canonicalJson([paths, targetNamespace, kinds, ...(memory.usesClusters ? [digestOf(fleet)] : [])]),
       read: (files: Parameters<typeof render>[0]['files'], readAgain: ReadAgain) =>
         render({
@@ -120,32 +123,30 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
     return following.follow(key, wantedOf(see, repo, sourceOf(repo.spec, credentials), memory));
   }
 
-  /** What a placement reports counts for the commit that was read: until it has a revision of that and reports on it, its clusters are out of sync. */
-  function upToNow(see: See, family: PlacementFamily, placement: HubPlacement): HubPlacement {
-    const { rollout, metadata } = placement;
-    const content = rendered.contentOf(bundleKeyOf(placement) ?? '', marksOf(placement));
-    if (rollout === undefined || content === undefined) return placement;
-    const key = keyOf(metadata.namespace, metadata.name ?? '');
-    const newest = latestMaster(see.by(family.resourceSnapshots, 'placement', key));
-    const isMade = newest !== undefined && hashOf(newest) === content.hash;
-    const isReported =
-      rollout.ready === 0 || placement.observedResourceIndex === String(newest && resourceIndexOf(newest));
-    if (isMade && (rollout.state !== 'Ready' || isReported)) return placement;
-    const { ready, outOfSync, desiredReady } = rollout;
-    const state = rollout.state === 'Ready' || rollout.state === 'NotReady' ? 'OutOfSync' : rollout.state;
-    return {
-      ...placement,
-      rollout: { ...rollout, state, ready: 0, outOfSync: outOfSync + ready, readyClusters: `0/${desiredReady}` },
-    };
-  }
-
-  /** Contents become visible to placements here, before these are created: their first pass finds them. */
-  function publish(key: string, { repo, commit }: Followed, memory: Memory): void {
+  /**
+   * Contents become visible to placements here, before these are created: their first pass finds them. Content without options that the placement
+   * can get is not rolled out by those of an earlier commit.
+   */
+  function publish(
+    key: string,
+    { repo, commit }: Followed,
+    memory: Memory,
+    placementFor: (bundle: RepoBundle) => Wanted,
+  ): void {
     if (repo === undefined || commit === undefined) return;
     memory.usesClusters = repo.usesClusters === true;
-    for (const { name, objects, variants } of repo.bundles)
-      if (objects !== undefined)
-        rendered.put(bundleKey(key, name), { commit, objects, ...(variants === undefined ? {} : { variants }) });
+    for (const bundle of repo.bundles) {
+      const { name, objects, variants } = bundle;
+      const wanted = objects === undefined ? undefined : placementFor(bundle);
+      if (objects === undefined || wanted === undefined || 'reason' in wanted) continue;
+      const { hash: sourceHash } = wanted;
+      rendered.put(bundleKey(key, name), {
+        commit,
+        sourceHash,
+        objects,
+        ...(variants === undefined ? {} : { variants }),
+      });
+    }
     if (repo.problems.length === 0) rendered.keepOnly(key, new Set(repo.bundles.map(({ name }) => name)));
   }
 
@@ -159,8 +160,15 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
     eventSource: 'gitrepo-controller',
     watches: [
       { source: gitRepos, optional: true, toKeys: ({ metadata }) => [keyOf(metadata.namespace, metadata.name ?? '')] },
-      // Read, and no reason of their own to look: the status of the placement follows.
-      ...families.map((family) => ({ source: family.resourceSnapshots, toKeys: () => [] })),
+      ...families.map((family) => ({
+        source: family.resourceSnapshots,
+        toKeys(snapshot: HubResourceSnapshot, see: See, old?: HubResourceSnapshot) {
+          if (old !== undefined && sourceHashOf(snapshot) === sourceHashOf(old)) return [];
+          const { name, namespace } = partsOf(placementKeyOf(snapshot));
+          const placement = see.get(family.placements, name, namespace);
+          return [(placement && repoKeyOf(placement)) ?? []].flat();
+        },
+      })),
       ...families.map((family) => ({
         source: family.placements,
         toKeys: (placement: HubPlacement, _see: See, old?: HubPlacement) => {
@@ -215,21 +223,38 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
         ...(see.failure === undefined ? {} : { failure: see.failure }),
         now: see.now,
       };
-      if (repo.metadata.deletionTimestamp !== undefined)
-        return { ...common, named: [], followed: {}, targetsOf: () => policyOf([], []) };
+      if (repo.metadata.deletionTimestamp !== undefined) return { ...common, named: [], followed: {} };
       const followed = followedBy(see, key, repo, memory);
       if ('need' in followed) return followed;
       const { retryAt } = followed;
-      publish(key, followed, memory);
       const groups = groupsIn(see);
+      const placementFor = remembering((bundle: RepoBundle) => {
+        const { options: asked } = bundle;
+        const targeted = policyOf(asked.overrideTargets ?? repo.spec.targets, groups, excludingOf(asked, groups));
+        return 'problem' in targeted ? targeted.problem : wantedPlacement(repo, bundle, targeted.policy);
+      });
+      // The status names a commit before anything of it is placed. A hub that leads next never goes back to an earlier one then.
+      const isAhead = followed.repo !== undefined && followed.commit !== repo.status?.commit;
+      if (!isAhead) publish(key, followed, memory, placementFor);
+      const contentFor = (placement: HubPlacement) =>
+        isAhead
+          ? contentIn(followed, placement, placementFor)
+          : rendered.contentOf(bundleKeyOf(placement) ?? '', marksOf(placement));
       return {
         ...common,
-        placements: placements.map((each) => upToNow(see, family, each)),
+        isAhead,
+        placements: placements.map((placement) =>
+          upToNow({
+            family,
+            placement,
+            newest: latestMaster(see.by(family.resourceSnapshots, 'placement', placementKey(placement))),
+            content: contentFor(placement),
+          }),
+        ),
         named: namedIn(see, family, repo, followed),
         followed,
         ...(retryAt === undefined ? {} : { retryAt }),
-        targetsOf: ({ options: asked }) =>
-          policyOf(asked.overrideTargets ?? repo.spec.targets, groups, excludingOf(asked, groups)),
+        placementFor,
       };
     },
     decide,
@@ -251,13 +276,41 @@ const digestOf = ({ clusters, groups = [], targets = [] }: Fleet): string =>
     ]),
   );
 
+/** What a placement is about to get. */
+function contentIn(
+  { repo }: Followed,
+  placement: HubPlacement,
+  placementFor: (bundle: RepoBundle) => Wanted,
+): CommitContent | undefined {
+  const bundle = repo?.bundles.find(({ name }) => name === placement.spec.source?.bundle);
+  if (bundle?.objects === undefined) return undefined;
+  const wanted = placementFor(bundle);
+  if ('reason' in wanted) return undefined;
+  return { hash: contentOf(bundle.objects, marksOf(placement), bundle.variants).hash, sourceHash: wanted.hash };
+}
+
+type Wanted = WantedPlacement | GitProblem;
+
+function remembering(work: (bundle: RepoBundle) => Wanted): (bundle: RepoBundle) => Wanted {
+  const known = new Map<RepoBundle, Wanted>();
+  return (bundle) => {
+    const wanted = known.get(bundle) ?? work(bundle);
+    known.set(bundle, wanted);
+    return wanted;
+  };
+}
+
 /** All that a GitRepo reads of its placements. */
 const isSameFor = (a: HubPlacement, b: HubPlacement | undefined): boolean =>
   b !== undefined &&
   a.metadata.generation === b.metadata.generation &&
   a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
   a.observedResourceIndex === b.observedResourceIndex &&
-  deepEqual(a.rollout, b.rollout);
+  deepEqual(a.rollout, b.rollout) &&
+  deepEqual(a.conditions, b.conditions) &&
+  deepEqual(a.metadata.annotations, b.metadata.annotations);
+
+const placementKey = ({ metadata }: HubPlacement): string => keyOf(metadata.namespace, metadata.name ?? '');
 
 const namedIn = (see: See, family: PlacementFamily, repo: HubGitRepo, { repo: read }: Followed) =>
   (read?.bundles ?? []).flatMap(

@@ -3,7 +3,6 @@
 // directory is absent from a commit that could be read as a whole.
 import type { GitProblem, GitRepoStatus } from '../../api/git-repo.ts';
 import { finalizers } from '../../api/names.ts';
-import type { PlacementSpec } from '../../api/placement.ts';
 import { deepEqual } from '../../base/json.ts';
 import { patch, patchStatus, remove, seen, tell } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
@@ -11,11 +10,10 @@ import { isLasting } from '../bindings/lasting-failure.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import type { Followed } from './following.ts';
-import { changePlacement, createPlacement, isForeign, type WantedPlacement, wantedPlacement } from './placements.ts';
+import { changePlacement, createPlacement, isForeign, type WantedPlacement } from './placements.ts';
 import type { RepoBundle } from './render.ts';
 import { gitRepos, type HubGitRepo } from './sources.ts';
 import { gitRepoStatus } from './status.ts';
-import type { Targeted } from './targets.ts';
 
 export interface Observed {
   readonly repo: HubGitRepo;
@@ -25,7 +23,10 @@ export interface Observed {
   /** Of the same names as its bundles, whatever created them. */
   readonly named: readonly HubPlacement[];
   readonly followed: Followed;
-  targetsOf(bundle: RepoBundle): Targeted;
+  /** A commit has been read that the status does not name yet. */
+  readonly isAhead?: boolean;
+  /** absent = it is being deleted. */
+  placementFor?(bundle: RepoBundle): WantedPlacement | GitProblem;
   /** When the Secret with the credentials is looked at again: nothing else tells that it has changed. */
   readonly retryAt?: number;
   readonly failure?: Failure;
@@ -43,6 +44,8 @@ export function decide(observed: Observed): Decision {
   }
   const { changes, problems } = placementsIn(observed);
   const status = statusIn(observed, problems);
+  if (observed.isAhead === true && status !== undefined)
+    return { steps: status, holds: [], because: 'the status names a commit before anything of it is placed' };
   // What was refused is reported, and tried again after a back-off.
   if (changes.length > 0 && observed.failure === undefined)
     return { steps: [changes], holds: [], because: changes[0]?.because ?? '' };
@@ -80,9 +83,10 @@ function placementsIn(observed: Observed): Placements {
   const { repo, family, followed, placements, named, failure } = observed;
   const problems: GitProblem[] = [...(followed.repo?.problems ?? [])];
   const bundles = followed.repo?.bundles;
+  const { placementFor } = observed;
   if (failure !== undefined && isLasting(failure))
     problems.push({ reason: 'PlacementRefused', message: failure.message });
-  if (bundles === undefined) return { changes: [], problems };
+  if (bundles === undefined || placementFor === undefined) return { changes: [], problems };
   const changes: Action[] = [];
   const byName = new Map(named.map((each) => [each.metadata.name ?? '', each]));
   for (const bundle of bundles) {
@@ -93,7 +97,7 @@ function placementsIn(observed: Observed): Placements {
       continue;
     }
     if (bundle.objects === undefined || existing?.metadata.deletionTimestamp !== undefined) continue;
-    const wanted = wantedFor(observed, bundle);
+    const wanted = placementFor(bundle);
     if ('reason' in wanted) {
       problems.push({ bundle: bundle.name, ...wanted });
       continue;
@@ -115,12 +119,6 @@ function placementsIn(observed: Observed): Placements {
     ],
     problems,
   };
-}
-
-function wantedFor({ repo, targetsOf }: Observed, bundle: RepoBundle): WantedPlacement | GitProblem {
-  const targeted = targetsOf(bundle);
-  if ('problem' in targeted) return targeted.problem;
-  return wantedPlacement(repo, bundle, targeted.policy as NonNullable<PlacementSpec['policy']>);
 }
 
 // ---- the status

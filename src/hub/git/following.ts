@@ -19,6 +19,8 @@ export interface Wanted {
   readonly force: string;
   /** What the reading depends on besides the commit. */
   readonly options: string;
+  /** The commit that the GitRepo names: of those that are kept here, only this one is known to be the newest. */
+  readonly placed: string | undefined;
   /** Makes bundles of files. */
   read(files: readonly GitFile[], again: ReadAgain): Promise<RenderedRepo>;
 }
@@ -62,6 +64,8 @@ interface Poll {
   readonly source: GitSource;
   readonly followers: Set<string>;
   commit: string | undefined;
+  /** The commit was fetched in an earlier life. Another hub may have led since, and read newer ones. */
+  isKept: boolean;
   failure: GitFailure | undefined;
   failures: number;
   /** Asked for while a poll was under way. */
@@ -126,14 +130,17 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
     const before = poll.failure;
     try {
       poll.commit = await client.fetch(poll.source, poll.commit, ends);
+      poll.isKept = false;
       poll.failure = undefined;
       poll.failures = 0;
     } catch (error) {
       if (ends.aborted) return;
       poll.failures++;
       poll.failure = failureOf(error);
-      // After a restart: what was fetched before is still good.
-      if (poll.commit === undefined) poll.commit = await client.kept(poll.source).catch(() => undefined);
+      if (poll.commit === undefined) {
+        poll.commit = await client.kept(poll.source).catch(() => undefined);
+        poll.isKept = true;
+      }
     }
     if (ends.aborted) return;
     for (const key of poll.followers) {
@@ -153,6 +160,7 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
     const commit = follower?.poll.commit;
     if (follower === undefined || commit === undefined) return;
     const { wanted, poll } = follower;
+    if (poll.isKept && commit !== wanted.placed) return;
     const reading = `${commit} ${wanted.options}`;
     if (follower.reading === reading) return;
     follower.reading = reading;
@@ -190,6 +198,7 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
       source,
       followers: new Set(),
       commit: undefined,
+      isKept: false,
       failure: undefined,
       failures: 0,
       isAsked: false,

@@ -211,6 +211,7 @@ describe('following', () => {
       intervalMs: 1000,
       force: '0',
       options: '',
+      placed: undefined,
       read: async () => repo,
       ...more,
     });
@@ -256,9 +257,19 @@ describe('following', () => {
   test('after a restart reads what was kept, and a commit is asked for once', async () => {
     const it = world();
     it.remote.error = new GitError('FetchFailed', 'no');
-    it.following.follow('a', it.wanted());
+    // Another hub has led since, and has read a newer one.
+    it.following.follow('b', it.wanted({ placed: 'newer' }));
     await it.clock.settles();
-    expect(it.following.follow('a', it.wanted())).toMatchObject({ commit: 'kept', failure: { reason: 'FetchFailed' } });
+    expect(it.following.follow('b', it.wanted({ placed: 'newer' }))).toEqual({
+      failure: { reason: 'FetchFailed', message: 'no' },
+    });
+    it.following.forget('b');
+    it.following.follow('a', it.wanted({ placed: 'kept' }));
+    await it.clock.settles();
+    expect(it.following.follow('a', it.wanted({ placed: 'kept' }))).toMatchObject({
+      commit: 'kept',
+      failure: { reason: 'FetchFailed' },
+    });
     delete it.remote.error;
     const fixed = it.wanted({ source: { url: 'https://example.com/y', revision: 'c'.repeat(40) } });
     it.following.follow('b', fixed);

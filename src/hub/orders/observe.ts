@@ -10,9 +10,10 @@ import type { PlacementFamily } from '../families.ts';
 import { candidatesAmong, inForce, newestIn, type OverrideInForce } from '../overrides/in-force.ts';
 import { type Offered, offeredBy, offeredIn } from '../overrides/matching.ts';
 import { type OverrideFamily, overrideFamilies } from '../overrides/sources.ts';
-import { groupOf, type HubPlacement, type HubResourceSnapshot, missingParts } from '../placement-sources.ts';
+import { groupOf, type HubPlacement, type HubResourceSnapshot, isLatest, missingParts } from '../placement-sources.ts';
 import { bookOf } from '../revisions/variants.ts';
 import { memberClusters } from '../sources.ts';
+import { commitHold } from './of-one-commit.ts';
 import type { Orders } from './order.ts';
 import { ordersFor, type Variants } from './orders-for.ts';
 
@@ -35,6 +36,8 @@ export function observeOrders(see: See, input: ObserveOrders): Orders | Need {
   const { family, placement, snapshot } = input;
   const ask = unsureOf(see, input).filter(({ source, part }) => see.wasAsked?.(source, part) === false);
   if (ask.length > 0) return { need: [], ask };
+  const held = heldByCommit(see, input);
+  if (held !== undefined) return () => ({ undecided: held });
   const candidates = overrideFamilies.flatMap((kinds) => candidatesIn(see, kinds, placement));
   const variants = variantsIn(see, input);
   if (candidates.length === 0) return ordersFor({ placement, snapshot, ...variants });
@@ -54,12 +57,25 @@ const labelsIn = (see: See) => (cluster: string) => {
   return member && (member.metadata.labels ?? NO_LABELS);
 };
 
-function variantsIn(see: See, { family, placement, snapshot }: ObserveOrders): { readonly variants?: Variants } {
-  if (placement.spec.source === undefined) return {};
+/** What a person has chosen by a run counts whatever the repository asks for. */
+function heldByCommit(see: See, input: ObserveOrders) {
+  const { family, placement, for: purpose } = input;
+  if (purpose === 'records' || placement.spec.source === undefined) return undefined;
   const { namespace, name = '' } = placement.metadata;
-  const master = see
+  const policySnapshot = see.by(family.policySnapshots, 'placement', keyOf(namespace, name)).find(isLatest);
+  return commitHold({ family, placement, master: masterIn(see, input), policySnapshot });
+}
+
+function masterIn(see: See, { family, placement, snapshot }: ObserveOrders): HubResourceSnapshot | undefined {
+  const { namespace, name = '' } = placement.metadata;
+  return see
     .by(family.resourceSnapshots, 'placement', keyOf(namespace, name))
     .find(({ metadata }) => metadata.name === snapshot);
+}
+
+function variantsIn(see: See, input: ObserveOrders): { readonly variants?: Variants } {
+  if (input.placement.spec.source === undefined) return {};
+  const master = masterIn(see, input);
   const book = master && bookOf(master);
   return book === undefined ? {} : { variants: { book, labelsOf: labelsIn(see) } };
 }

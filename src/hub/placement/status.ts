@@ -13,7 +13,7 @@ import {
 import { refTo } from '../../runtime/actions.ts';
 import { families, type PlacementFamily } from '../families.ts';
 import { usesGroups } from '../groups/terms.ts';
-import { resourceIndexOf } from '../placement-sources.ts';
+import { isScheduledNow, resourceIndexOf } from '../placement-sources.ts';
 import { memberFactsOf } from '../planners/rows.ts';
 import { holdOf, summariseHolds } from '../status/holds-summary.ts';
 import { planOf } from '../strategies/plan.ts';
@@ -160,7 +160,7 @@ function scheduledOf(input: PlacementStatusInput, holds: readonly HoldEntry[]): 
     said !== undefined &&
     said.status !== 'Unknown' &&
     said.observedGeneration === policySnapshot?.metadata.generation &&
-    (policySnapshot?.status?.observedCRPGeneration ?? 0) >= (placement.metadata.generation ?? 0);
+    isScheduledNow(placement, policySnapshot);
   const lacksGroups = input.groups === undefined && usesGroups(placement.spec.policy);
   if (!isCurrent && lacksGroups)
     return pending('ClusterGroups cannot be read: install the CRDs of this version (flotilla crds hub)');

@@ -29,6 +29,8 @@ export interface Content {
   readonly noEnvelopes?: readonly ResourceIdentifier[];
   /** The commit that it was read from, if it comes from a repository. */
   readonly commit?: string;
+  /** The hash of what that commit asks for besides: targets, strategy. */
+  readonly sourceHash?: string;
   /** Which cluster has which of the objects; absent = each has all. */
   readonly variants?: VariantBook;
   /** The first of those that take the most; absent = there are no objects. */

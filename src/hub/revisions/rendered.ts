@@ -8,6 +8,8 @@ import type { VariantBook } from './variants.ts';
 
 export interface RenderedBundle {
   readonly commit: string;
+  /** Of what the commit asks for besides the objects; the placement has the same one once it is changed (annotations.sourceHash). */
+  readonly sourceHash: string;
   /** Frozen, in the order of revisions. */
   readonly objects: readonly KubeObject[];
   readonly variants?: VariantBook;
@@ -49,13 +51,15 @@ export function createRendered(): Rendered {
     contentOf(key, marks) {
       const entry = known.get(key);
       if (entry === undefined) return undefined;
+      const { commit, sourceHash } = entry;
       if (entry.content?.marks.tracksJobs !== marks.tracksJobs) {
-        entry.content = { marks, value: { ...contentOf(entry.objects, marks, entry.variants), commit: entry.commit } };
+        entry.content = { marks, value: { ...contentOf(entry.objects, marks, entry.variants), commit, sourceHash } };
       }
       return entry.content?.value;
     },
     put(key, bundle) {
-      if (known.get(key)?.objects === bundle.objects) return;
+      const last = known.get(key);
+      if (last?.objects === bundle.objects && last.sourceHash === bundle.sourceHash) return;
       known.set(key, { ...bundle });
       tell(key);
     },

@@ -80,7 +80,7 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
   if (latest !== undefined && hashOf(latest) === content.hash) {
     const missing = missingParts(snapshots, latest);
     if (missing.length > 0) return { state: 'new', steps: repaired(input, latest, missing) };
-    const change = restored(latest);
+    const change = restored(latest, content);
     // What was demoted just now is another object than the one seen: it goes in the next pass.
     const gone = demoted.length > 0 ? [] : surplus(input);
     return {
@@ -160,13 +160,17 @@ const demote = (family: PlacementFamily, snapshot: HubResourceSnapshot): Action 
   );
 
 /** Differs from KubeFleet: a change that was taken back takes the moment of its detection with it, else the next one would not be waited with. */
-function restored(latest: HubResourceSnapshot): object | undefined {
+function restored(latest: HubResourceSnapshot, { sourceHash }: Content): object | undefined {
   const isNoted = latest.metadata.annotations?.[annotations.nextSnapshotDetectionTime] !== undefined;
-  if (isLatest(latest) && !isNoted) return undefined;
+  const isOfSource = sourceHash === undefined || latest.metadata.annotations?.[annotations.sourceHash] === sourceHash;
+  if (isLatest(latest) && !isNoted && isOfSource) return undefined;
   return {
     metadata: {
       ...(isLatest(latest) ? {} : { labels: { [labels.isLatestSnapshot]: 'true' } }),
-      ...(isNoted ? { annotations: { [annotations.nextSnapshotDetectionTime]: null } } : {}),
+      annotations: {
+        ...(isNoted ? { [annotations.nextSnapshotDetectionTime]: null } : {}),
+        ...(isOfSource ? {} : { [annotations.sourceHash]: sourceHash }),
+      },
     },
   };
 }
@@ -214,6 +218,7 @@ const masterFor = (
       [annotations.numberOfResourceSnapshots]: String(size),
       [annotations.numberOfEnvelopedObjects]: String(content.envelopes.length),
       ...(content.commit === undefined ? {} : { [annotations.sourceCommit]: content.commit }),
+      ...(content.sourceHash === undefined ? {} : { [annotations.sourceHash]: content.sourceHash }),
       ...(content.variants === undefined ? {} : { [annotations.variants]: bookText(content.variants) }),
     },
   }),

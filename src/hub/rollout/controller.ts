@@ -19,6 +19,7 @@ import { overrideRules } from '../overrides/watching.ts';
 import {
   type HubBinding,
   type HubPlacement,
+  type HubPolicySnapshot,
   type HubResourceSnapshot,
   isLatest,
   placementKeyOf,
@@ -79,8 +80,11 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
       },
       {
         source: family.policySnapshots,
-        toKeys: (item, _see, old) =>
-          old !== undefined && deepEqual(foundOnly(item), foundOnly(old)) && deepEqual(decidedIn(item), decidedIn(old))
+        toKeys: (item, see, old) =>
+          old !== undefined &&
+          deepEqual(foundOnly(item), foundOnly(old)) &&
+          deepEqual(decidedIn(item), decidedIn(old)) &&
+          !isAwaited(see, item, old)
             ? []
             : [placementKeyOf(item)],
       },
@@ -136,6 +140,13 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
 
     decide,
   };
+
+  /** A placement of a repository waits until the scheduler has seen its newest commit. */
+  function isAwaited(see: See, item: HubPolicySnapshot, old: HubPolicySnapshot): boolean {
+    if (item.status?.observedCRPGeneration === old.status?.observedCRPGeneration) return false;
+    const { name, namespace } = partsOf(placementKeyOf(item));
+    return see.get(family.placements, name, namespace)?.spec.source !== undefined;
+  }
 
   /** A newer one is complete: that this one is no longer called the latest changes nothing. */
   function isOvertaken(item: HubResourceSnapshot, see: See): boolean {

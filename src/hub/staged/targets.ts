@@ -11,7 +11,13 @@ import { placementConditionType } from '../../api/placement.ts';
 import { by } from '../../base/compare.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { applyStrategyOf } from '../orders/apply-strategy.ts';
-import { type HubBinding, type HubPlacement, type HubPolicySnapshot, policyIndexOf } from '../placement-sources.ts';
+import {
+  type HubBinding,
+  type HubPlacement,
+  type HubPolicySnapshot,
+  isScheduledNow,
+  policyIndexOf,
+} from '../placement-sources.ts';
 import { isExternal, strategyTypeOf } from '../strategies/table.ts';
 import type { Facts, Rest, Wrong } from './observed.ts';
 
@@ -77,7 +83,7 @@ export function targetsOf(facts: Facts, { isFresh, allowsFewer }: TargetingOptio
   const said = conditionOf(policy.status?.conditions, 'Scheduled');
   const isSaid =
     said !== undefined && said.status !== 'Unknown' && said.observedGeneration === policy.metadata.generation;
-  const isOfNow = (policy.status?.observedCRPGeneration ?? 0) >= (placement.metadata.generation ?? 0);
+  const isOfNow = isScheduledNow(placement, policy);
   if (!isSaid || (isFresh && !isOfNow)) {
     return pending(sayingOf(facts, placement) ?? 'the scheduler has not decided yet');
   }

@@ -3,6 +3,7 @@ import { deliveryMutants } from './delivery.ts';
 import { driftingMutants } from './drifting.ts';
 import { evictionMutants } from './evictions.ts';
 import { freezeMutants } from './freezes.ts';
+import { gitMutants } from './git.ts';
 import { keepingMutants } from './keeping.ts';
 import { membershipMutants } from './membership.ts';
 import type { Mutant } from './mutant.ts';
@@ -24,6 +25,7 @@ export const allMutants: readonly Mutant[] = [
   ...evictionMutants,
   ...overrideMutants,
   ...freezeMutants,
+  ...gitMutants,
   ...partitionedMutants,
   ...wanderingMutants,
 ];

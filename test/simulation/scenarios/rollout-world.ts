@@ -99,7 +99,7 @@ function userOf({ members, strategy, deed }: RolloutWorld): Deed {
   };
 }
 
-const isJoined = ({ status }: MemberCluster): boolean =>
+export const isJoined = ({ status }: MemberCluster): boolean =>
   conditionOf(status?.conditions as readonly Condition[] | undefined, 'Joined')?.status === 'True';
 
 export const merge = async (api: Transport, at: Target, body: object): Promise<void> => {

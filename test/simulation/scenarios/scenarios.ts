@@ -6,6 +6,7 @@ import { deliveryScenario } from './delivery.ts';
 import { driftingScenario } from './drifting.ts';
 import { evictionsScenario } from './evictions.ts';
 import { freezesScenario } from './freezes.ts';
+import { gitScenario } from './git.ts';
 import { keepingScenario } from './keeping.ts';
 import { ledgerScenario } from './ledger.ts';
 import { membershipScenario } from './membership.ts';
@@ -35,6 +36,8 @@ export const scenarios: readonly Scenario[] = [
   driftingScenario,
   evictionsScenario,
   freezesScenario,
+  gitScenario({ name: 'git', family: clusterFamily, ciRuns: 150 }),
+  gitScenario({ name: 'git-namespaced', family: namespacedFamily, ciRuns: 80 }),
   overridesScenario,
   partitionedScenario({ name: 'partitioned', isLed: true, ciRuns: 120 }),
   partitionedScenario({ name: 'partitioned-two-leaders', isLed: false, ciRuns: 60 }),
