@@ -20,6 +20,9 @@ const programs = mkdtempSync(join(tmpdir(), 'git-programs-'));
 if (kubectl !== undefined) symlinkSync(kubectl, join(programs, 'kubectl'));
 afterAll(() => rmSync(programs, { recursive: true, force: true }));
 const renders = { path: `${programs}:/bin` };
+/** Without it at first. */
+const later = mkdtempSync(join(tmpdir(), 'git-programs-'));
+afterAll(() => rmSync(later, { recursive: true, force: true }));
 
 const valuesOf = (it: GitFleet, name = 'a') =>
   Promise.all(
@@ -193,6 +196,20 @@ describe('programs', () => {
       expect(problem).toMatchObject({ bundle: 'shop', reason: 'RenderFailed' });
       expect(problem?.message).toMatch(/^kubectl: /);
       expect(problem?.message).not.toContain(it.directory);
+    },
+  );
+
+  gitScenario(
+    'a program that is installed later is found without a commit',
+    { members: MEMBERS, renders: { path: `${later}:/nowhere` }, ...withKubectl },
+    async (it) => {
+      it.git.commit(KUSTOMIZED);
+      await it.follow({ disablePolling: true });
+      expect(await it.said('Accepted')).toBe('False/ProgramMissing');
+      if (kubectl !== undefined) symlinkSync(kubectl, join(later, 'kubectl'));
+      await it.runs(60, 5_000);
+      expect(await it.said('Accepted')).toBe('True/Accepted');
+      expect(await valuesOf(it)).toEqual(['base', 'prod', 'prod']);
     },
   );
 

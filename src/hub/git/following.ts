@@ -81,6 +81,9 @@ interface Follower {
   /** Commit and options that are read, or were last. */
   reading: string;
   isForced: boolean;
+  /** Of one reading, because programs were missing or too slow. */
+  retries: number;
+  cancelRetry: (() => void) | undefined;
 }
 
 export function createFollowing({ client, clock, random }: FollowingOptions): Following {
@@ -163,7 +166,9 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
     if (poll.isKept && commit !== wanted.placed) return;
     const reading = `${commit} ${wanted.options}`;
     if (follower.reading === reading) return;
+    if (follower.reading !== '') follower.retries = 0;
     follower.reading = reading;
+    follower.cancelRetry?.();
     const isCurrent = () => !ends.aborted && followers.get(key) === follower && follower.reading === reading;
     const read = async (): Promise<Followed> => {
       try {
@@ -178,7 +183,16 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
       if (!isCurrent()) return;
       follower.followed = followed;
       if (isAnswer) follower.isForced = false;
+      if (followed.repo?.mayPass === true) retry(key, follower);
       wake(key);
+    });
+  }
+
+  function retry(key: string, follower: Follower): void {
+    const waitMs = backOffMs(BACK_OFF, ++follower.retries, random);
+    follower.cancelRetry = clock.at(clock.now() + waitMs, 'git render', () => {
+      follower.reading = '';
+      readBy(key);
     });
   }
 
@@ -218,7 +232,15 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
       const isForced = known !== undefined && known.wanted.force !== wanted.force;
       const hasOther = known?.wanted.intervalMs !== wanted.intervalMs;
       // Another branch or URL: what was read from the former is not what is asked for now, and still the last good state.
-      const follower: Follower = known ?? { wanted, poll, followed: {}, reading: '', isForced: false };
+      const follower: Follower = known ?? {
+        wanted,
+        poll,
+        followed: {},
+        reading: '',
+        isForced: false,
+        retries: 0,
+        cancelRetry: undefined,
+      };
       follower.wanted = wanted;
       follower.poll = poll;
       followers.set(key, follower);
@@ -242,6 +264,7 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
       const known = followers.get(key);
       if (known === undefined) return;
       followers.delete(key);
+      known.cancelRetry?.();
       leave(key, known.poll);
     },
     start(to, signal) {
@@ -251,6 +274,7 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
         'abort',
         () => {
           for (const poll of polls.values()) poll.cancel?.();
+          for (const follower of followers.values()) follower.cancelRetry?.();
         },
         { once: true },
       );

@@ -5,7 +5,7 @@ import { readFleetFile } from './fleet-file.ts';
 import { createTestClock } from './following.testing.ts';
 import { createFollowing, type Wanted } from './following.ts';
 import { findBundles } from './paths.ts';
-import { bundleName } from './render.ts';
+import { bundleName, type RenderedRepo } from './render.ts';
 import { type GitClient, GitError, type GitFile } from './repository.ts';
 import { policyOf } from './targets.ts';
 
@@ -252,6 +252,31 @@ describe('following', () => {
     expect(it.following.follow('a', it.wanted({ force: '1' }))).toMatchObject({ commit: 'one', isPending: true });
     await it.clock.settles();
     expect(it.following.follow('a', it.wanted({ force: '1' }))).toEqual({ commit: 'two', repo });
+  });
+
+  test('reads a commit again, ever less often, while a program is missing or too slow', async () => {
+    const it = world();
+    const read: number[] = [];
+    let result: RenderedRepo = { ...repo, mayPass: true };
+    const wanted = () =>
+      it.wanted({
+        intervalMs: undefined,
+        read: async () => {
+          read.push(it.clock.now());
+          return result;
+        },
+      });
+    it.following.follow('a', wanted());
+    await it.clock.passes(600_000);
+    expect(read.length).toBeGreaterThan(5);
+    expect(read.length).toBeLessThan(15);
+    expect((read[2] ?? 0) - (read[1] ?? 0)).toBeLessThan((read[5] ?? 0) - (read[4] ?? 0));
+    result = repo;
+    await it.clock.passes(600_000);
+    const before = read.length;
+    expect(it.following.follow('a', wanted())).toEqual({ commit: 'one', repo });
+    await it.clock.passes(600_000);
+    expect(read).toHaveLength(before);
   });
 
   test('after a restart reads what was kept, and a commit is asked for once', async () => {

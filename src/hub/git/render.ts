@@ -23,7 +23,7 @@ import {
 } from './manifests.ts';
 import { type BundleFiles, type Found, findBundles, isRead, isWithin, nameOf } from './paths.ts';
 import { KUSTOMIZATION } from './references.ts';
-import type { Renderer } from './renderer.ts';
+import type { Renderer, RenderReason } from './renderer.ts';
 import type { GitFile } from './repository.ts';
 
 export interface RenderInput extends Omit<Scope, 'options' | 'known'> {
@@ -53,6 +53,8 @@ export interface RenderedRepo {
   readonly bundles: readonly RepoBundle[];
   readonly problems: readonly GitProblem[];
   readonly warnings: readonly GitProblem[];
+  /** A program was missing or too slow: rendered again, the same commit may succeed. */
+  readonly mayPass?: true;
   /** The content depends on which clusters there are, and on their labels. */
   readonly usesClusters?: true;
 }
@@ -97,6 +99,7 @@ export async function render(input: RenderInput): Promise<RenderedRepo> {
           }),
     })),
     problems,
+    ...(drafts.some(({ mayPass }) => mayPass) ? { mayPass: true } : {}),
     warnings: [...new Map(warnings.map((each) => [canonicalJson(each), each])).values()],
     ...(drafts.some(({ options }) => options.helm?.values !== undefined || options.targetCustomizations !== undefined)
       ? { usesClusters: true }
@@ -126,7 +129,11 @@ interface Draft {
   readonly contents: ReadonlyMap<string, readonly Placed[]>;
   readonly book?: VariantBook;
   readonly problems: GitProblem[];
+  /** One of them, or of what fails for some clusters, is none of the files. */
+  readonly mayPass: boolean;
 }
+
+const PASSING: ReadonlySet<string> = new Set<RenderReason>(['ProgramMissing', 'TimedOut']);
 
 const whereIn = ({ file }: Draft) => (file === undefined ? {} : { file });
 
@@ -154,7 +161,7 @@ async function draftOf(files: BundleFiles, input: RenderInput, warnings: GitProb
   warn(read.warnings);
   const where = file === undefined ? {} : { file: file.path };
   if (read.problems.length > 0)
-    return { name, directory, options, ...where, contents: new Map(), problems: [...read.problems] };
+    return { name, directory, options, ...where, contents: new Map(), problems: [...read.problems], mayPass: false };
   const creating = options.createNamespace === undefined ? {} : { createNamespace: options.createNamespace };
   const { contents, book, problems, ...found } = await variantsOf(options, input.fleet, async (custom, labels) => {
     const made = await contentIn({ ...input, name, files, options: custom, labels });
@@ -173,7 +180,8 @@ async function draftOf(files: BundleFiles, input: RenderInput, warnings: GitProb
   });
   warn(found.warnings.map((each) => ({ ...each, reason: 'RenderFailed' })));
   const books = book === undefined ? {} : { book };
-  return { name, directory, options, ...where, contents, ...books, problems: [...problems] };
+  const mayPass = [...problems, ...found.warnings].some(({ reason }) => PASSING.has(reason));
+  return { name, directory, options, ...where, contents, ...books, problems: [...problems], mayPass };
 }
 
 function inNamespaces(objects: readonly Placed[], scope: Scope) {
