@@ -1,5 +1,6 @@
 // Lists are joined from the bytes that the store keeps per object. A small one leaves in one piece with its length; a large one in
-// chunks, each only after the one before it has left, so a list of any size costs a few hundred kilobytes.
+// chunks, each only after the one before it has left, so a list of any size costs a few hundred kilobytes. Tables, metadata and YAML are made of
+// parsed objects: a chunk of them is small, and other requests have their turn before the next one.
 import { once } from 'node:events';
 import { apiVersionOf } from '../../api/object.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -22,6 +23,11 @@ export interface ListAnswer {
 }
 
 export const CHUNK_BYTES = 256 * 1024;
+/** Of stored JSON that is parsed for one chunk: some milliseconds. */
+export const CHUNK_PARSED_BYTES = 512 * 1024;
+
+/** `parsed`: so many bytes of JSON were parsed for it. */
+type Piece = Uint8Array | string | { readonly text: string; readonly parsed: number };
 
 /** Returns a promise only when the list did not fit into one chunk. */
 export function sendList(exchange: Exchange, answer: ListAnswer): void | Promise<void> {
@@ -36,7 +42,7 @@ async function stream(
   exchange: Exchange,
   contentType: string,
   first: Uint8Array,
-  pieces: Iterator<Uint8Array | string>,
+  pieces: Iterator<Piece>,
 ): Promise<void> {
   const { response } = exchange;
   const gone = new AbortController();
@@ -49,6 +55,7 @@ async function stream(
       if (response.destroyed) return;
       if (!response.write(next.bytes)) await once(response, 'drain', { signal: gone.signal });
       if (next.isAll) break;
+      await new Promise((resolve) => setImmediate(resolve));
       next = gather(pieces);
     }
     response.end();
@@ -62,20 +69,22 @@ async function stream(
   }
 }
 
-function gather(pieces: Iterator<Uint8Array | string>): { readonly bytes: Uint8Array; readonly isAll: boolean } {
+function gather(pieces: Iterator<Piece>): { readonly bytes: Uint8Array; readonly isAll: boolean } {
   const parts: Uint8Array[] = [];
   let length = 0;
-  while (length < CHUNK_BYTES) {
-    const { value, done } = pieces.next();
+  let parsed = 0;
+  while (length < CHUNK_BYTES && parsed < CHUNK_PARSED_BYTES) {
+    const { value, done } = pieces.next() as IteratorResult<Piece, undefined>;
     if (done) return { bytes: Buffer.concat(parts, length), isAll: true };
-    const part = typeof value === 'string' ? Buffer.from(value) : (value as Uint8Array);
+    const part = value instanceof Uint8Array ? value : Buffer.from(typeof value === 'string' ? value : value.text);
+    if (typeof value === 'object' && 'parsed' in value) parsed += value.parsed;
     parts.push(part);
     length += part.length;
   }
   return { bytes: Buffer.concat(parts, length), isAll: false };
 }
 
-function piecesOf(answer: ListAnswer): Iterator<Uint8Array | string> {
+function piecesOf(answer: ListAnswer): Iterator<Piece> {
   switch (answer.representation.form) {
     case 'table':
       return tablePieces(answer);
@@ -94,45 +103,51 @@ function piecesOf(answer: ListAnswer): Iterator<Uint8Array | string> {
   }
 }
 
-function* objectPieces({ at, listed }: ListAnswer): Generator<Uint8Array | string> {
+function* objectPieces({ at, listed }: ListAnswer): Generator<Piece> {
   const apiVersion = apiVersionOf(at.resource.group, at.version.version);
   yield `${opening(at.resource.listKind, apiVersion, listed)},"items":[`;
   yield* joined(listed.items, itemBytes(at));
   yield ']}\n';
 }
 
-function* metadataPieces({ listed, representation }: ListAnswer): Generator<Uint8Array | string> {
+function* metadataPieces({ listed, representation }: ListAnswer): Generator<Piece> {
   yield `${opening('PartialObjectMetadataList', `meta.k8s.io/${representation.version}`, listed)},"items":[`;
-  yield* joined(listed.items, { before: '', bytes: (stored) => metadataText(stored, representation.version) });
+  yield* joined(listed.items, {
+    before: '',
+    bytes: (stored) => parsedFrom(stored, metadataText(stored, representation.version)),
+  });
   yield ']}\n';
 }
 
-function* tablePieces({ at, listed, representation, include, now }: ListAnswer): Generator<Uint8Array | string> {
+function* tablePieces({ at, listed, representation, include, now }: ListAnswer): Generator<Piece> {
   const { version } = representation;
   yield tableHead(at.version.table, { metadata: listMeta(listed), version, withColumns: true });
   yield* joined(listed.items, {
     before: '',
-    bytes: (stored) => tableRow(objectIn(at.resource, at.version, stored), at.version.table, { now, include }),
+    bytes: (stored) =>
+      parsedFrom(stored, tableRow(objectIn(at.resource, at.version, stored), at.version.table, { now, include })),
   });
   yield ']}\n';
 }
 
 /** For people; machines that list much ask for JSON. */
-function* yamlPieces({ at, listed }: ListAnswer): Generator<string> {
+function* yamlPieces({ at, listed }: ListAnswer): Generator<Piece> {
   const apiVersion = apiVersionOf(at.resource.group, at.version.version);
   yield writeYaml({ apiVersion, kind: at.resource.listKind, metadata: listMeta(listed) });
   if (listed.items.length === 0) yield 'items: []\n';
   else yield 'items:\n';
-  for (const stored of listed.items) yield writeYaml([objectIn(at.resource, at.version, stored)]);
+  for (const stored of listed.items) yield parsedFrom(stored, writeYaml([objectIn(at.resource, at.version, stored)]));
 }
+
+const parsedFrom = (stored: Stored, text: string): Piece => ({ text, parsed: stored.weight ?? 0 });
 
 interface Item {
   /** Written before each item's bytes. */
   readonly before: string;
-  bytes(stored: Stored): Uint8Array | string;
+  bytes(stored: Stored): Piece;
 }
 
-function* joined(items: readonly Stored[], item: Item): Generator<Uint8Array | string> {
+function* joined(items: readonly Stored[], item: Item): Generator<Piece> {
   const first = Buffer.from(item.before);
   const other = Buffer.from(`,${item.before}`);
   let separator = first;
