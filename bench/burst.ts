@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FLEET, started, wiresFrom } from './deliver-fleet.ts';
-import { send, type Wire } from './deliver-wire.ts';
+import { listen, send, type Wire } from './deliver-wire.ts';
 import { ended, said, vitalsOf } from './fleet-process.ts';
 import type { Row } from './report.ts';
 
@@ -16,6 +16,7 @@ const MB = 2 ** 20;
 const TABLE = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const QUIET_MS = 20_000;
+const WATCH_SECONDS = 7200;
 /** What was measured before status had its turn; the bounds are the targets. */
 const BOUNDS = { cpuMsPerBinding: 5, burstMb: 500, restartMb: 300, lagSeconds: 5 };
 
@@ -104,26 +105,34 @@ const place = (hub: Wire, name: string) =>
   });
 
 interface Table {
-  readonly columnDefinitions: readonly { readonly name: string }[];
+  readonly columnDefinitions?: readonly { readonly name: string }[];
   readonly rows: readonly { readonly cells: readonly unknown[] }[];
 }
 
-/** From tables: whole statuses would cost more than what is measured. */
+/** From a watch of tables: lists of whole statuses, or of tables that are made of them, would cost more than what is measured. */
 async function availableTimes(hub: Wire, names: readonly string[], began: number): Promise<readonly number[]> {
-  const times = new Map<string, number>();
-  while (times.size < names.length) {
-    const path = `${FLEET}/clusterresourceplacements?includeObject=None`;
-    const table = JSON.parse(await send(hub, 'GET', path, undefined, undefined, TABLE)) as Table;
-    const at = (column: string) => table.columnDefinitions.findIndex(({ name }) => name === column);
-    const [name, available] = [at('Name'), at('Available')];
-    for (const { cells } of table.rows) {
-      const each = String(cells[name]);
-      if (names.includes(each) && cells[available] === 'True' && !times.has(each))
-        times.set(each, performance.now() - began);
-    }
-    await sleep(500);
-  }
-  return [...times.values()];
+  const waiting = new Set(names);
+  const times: number[] = [];
+  let columns: readonly string[] = [];
+  let end = () => {};
+  await new Promise<void>((resolve, reject) => {
+    const hear = (line: string) => {
+      const { object } = JSON.parse(line) as { readonly object: Table };
+      columns = object.columnDefinitions?.map(({ name }) => name) ?? columns;
+      for (const { cells } of object.rows ?? []) {
+        const each = String(cells[columns.indexOf('Name')]);
+        if (cells[columns.indexOf('Available')] !== 'True' || !waiting.delete(each)) continue;
+        times.push(performance.now() - began);
+        if (waiting.size === 0) resolve();
+      }
+    };
+    const path = `${FLEET}/clusterresourceplacements?watch=true&includeObject=None&timeoutSeconds=${WATCH_SECONDS}`;
+    listen(hub, path, hear, TABLE).then((stop) => {
+      end = stop;
+    }, reject);
+  });
+  end();
+  return times;
 }
 
 interface Reported {

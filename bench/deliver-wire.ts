@@ -38,8 +38,13 @@ export function send(
 }
 
 /** Ends when the result is called. */
-export async function listen(wire: Wire, path: string, hear: (line: string) => void): Promise<() => void> {
-  const request = https.get({ ...optionsOf(wire), agent: false, path });
+export async function listen(
+  wire: Wire,
+  path: string,
+  hear: (line: string) => void,
+  accept = 'application/json',
+): Promise<() => void> {
+  const request = https.get({ ...optionsOf(wire), agent: false, path, headers: { accept } });
   const response = await new Promise<NodeJS.ReadableStream>((resolve, reject) => {
     request.on('response', resolve);
     request.on('error', reject);

@@ -168,11 +168,13 @@ const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
     if (current === undefined) return keysOf(latest());
     // Of a change both sides are asked; one answer is enough.
     if (old !== undefined && isOlder(member, old)) return [];
-    const having = new Set(liveOn(see, family, cluster).map(placementKeyOf));
+    // Not before it matters: heartbeats are many, and so are bindings.
+    const havingNow = () => new Set(liveOn(see, family, cluster).map(placementKeyOf));
     // No run yet: each of them sets a timer for the moment from which the member counts as gone.
-    if (isLeaving(member)) return old !== undefined && isLeaving(old) ? [] : [...having];
+    if (isLeaving(member)) return old !== undefined && isLeaving(old) ? [] : [...havingNow()];
     const news = newsOf({ older: old, newer: member }, see.now);
     if (news === undefined) return [];
+    const having = havingNow();
     const groups = groupsIn(see) ?? [];
     return keysOf(
       latest().filter((snapshot) =>
