@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Resource } from '../../api/kind.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
-import { type Case, judge } from './judge.ts';
+import { judge } from './judge.ts';
+import type { Case } from './manner.ts';
 import { MAX_ANNOTATION_BYTES, ownerReferenceTo, wantedOf } from './wanted.ts';
 
 const configMaps: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };

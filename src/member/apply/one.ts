@@ -20,8 +20,9 @@ import type { Hands } from '../../runtime/controller.ts';
 import { verdictOf } from '../availability/table.ts';
 import { compared } from '../compare/compare.ts';
 import { contendersIn } from './contenders.ts';
-import { judge, type Operation, type Strategy } from './judge.ts';
+import { judge } from './judge.ts';
 import type { Identifier } from './manifest.ts';
+import type { Dropped, Operation, ServerSideApply, Strategy } from './manner.ts';
 import { type Feud, failureDelayMs, fightDelayMs, MAX_TRANSIENT_ERRORS, PEACE_MS, type Remembered } from './memory.ts';
 import {
   applyFailure,
@@ -35,7 +36,7 @@ import {
   refused,
   undone,
 } from './outcome.ts';
-import type { Dropped, ServerSideApply } from './server-side.ts';
+import { reported } from './report-diff.ts';
 import { giveBack, isTakenOver } from './taken-over.ts';
 import { targetOf } from './targets.ts';
 import type { Wanted } from './wanted.ts';
@@ -101,7 +102,8 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       if (isHiccup(one, error)) return afterHiccup(one);
       return failed(one, one.known ?? 'unknown', refused(one.identifier, failedToFind(one.identifier, error)));
     }
-    if (one.strategy.type === 'ReportDiff') return onlyReported(one, live);
+    if (one.strategy.type === 'ReportDiff')
+      return { ...remembered(one, stateOf(live), reported(one, live)), failures: 0 };
     const operation = judge({ ...one, wanted: one.wanted(), live });
     try {
       if (operation.do === 'refuse' && operation.isOurs && live !== undefined)
@@ -361,18 +363,6 @@ function driftsOf({ strategy, wanted }: One, live: KubeObject): Pick<Outcome, 'd
   if (strategy.comparisonOption !== 'FullComparison' && strategy.whenToApply !== 'OnRevision') return {};
   const drifts = compared(wanted().object, live, strategy.comparisonOption);
   return drifts.length === 0 ? {} : { drifts };
-}
-
-/** Differs from KubeFleet: nothing is taken over for a report, and it does not depend on whenToTakeOver. */
-function onlyReported(one: One, live: KubeObject | undefined): Remembered {
-  const diffs = compared(one.wanted().object, live, one.strategy.comparisonOption);
-  const outcome: Outcome = {
-    identifier: one.identifier,
-    generation: live?.metadata.generation ?? 0,
-    ...(diffs.length === 0 ? {} : { diffs }),
-    ...(live?.metadata.uid === undefined ? {} : { uid: live.metadata.uid }),
-  };
-  return { ...remembered(one, stateOf(live), outcome), failures: 0 };
 }
 
 function afterWrite(one: One): Feud {

@@ -18,7 +18,6 @@ import type { Hands } from '../../runtime/controller.ts';
 import type { TroubledPod } from '../availability/trouble.ts';
 import type { Eyes } from './eyes.ts';
 import { type HubWork, hubWork } from './hub-work.ts';
-import type { Strategy } from './judge.ts';
 import {
   describe,
   type Identifier,
@@ -31,6 +30,7 @@ import {
   resourceOf,
   unserved,
 } from './manifest.ts';
+import type { Strategy } from './manner.ts';
 import type { Memory } from './memory.ts';
 import { applyOne, type One, standing } from './one.ts';
 import { type Outcome, refused } from './outcome.ts';

@@ -5,48 +5,24 @@
 import { annotations, fieldManagers } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../base/json.ts';
-import type { Manager } from './outcome.ts';
+import { dropped } from './client-side.ts';
+import type { Case, Manner, ServerSideApply } from './manner.ts';
 import type { Owners } from './ownership.ts';
 import { isTakenOver, wasThereBefore } from './taken-over.ts';
-import type { Wanted } from './wanted.ts';
 
-export interface ServerSideApply {
-  readonly do: 'apply';
-  readonly body: JsonObject;
-  readonly force: boolean;
-  readonly takesOver: boolean;
-  /** What must be changed before: our older field managers, the record of client-side apply, and what that had placed. */
-  readonly first?: Dropped;
-  /** uids of owners that are dropped: an applied configuration can only drop its own. */
-  readonly drops: readonly string[];
-  /** What other managers own: when that changes, a refused write may be accepted. */
-  readonly foreign: readonly Manager[];
-}
+export const serverSide: Manner = { created: ({ configuration }) => configuration, change };
 
-/** A patch that removes what the manifest has dropped. */
-export interface Dropped {
-  readonly type: 'strategic' | 'merge';
-  readonly body: JsonObject;
-}
-
-export interface Manner {
-  readonly force: boolean;
-  readonly dropped: Dropped;
-}
-
-export function serverSideApply(
-  wanted: Wanted,
-  live: KubeObject,
-  owners: Owners,
-  { force, dropped }: Manner,
-): ServerSideApply {
+function change(each: Case, live: KubeObject, owners: Owners): ServerSideApply {
+  const { wanted, strategy } = each;
+  const force = strategy.serverSideApplyConfig?.force ?? false;
+  const removal = dropped(each, live);
   const { uid, resourceVersion, ownerReferences = [] } = live.metadata;
   const isKept = isTakenOver(live) || (!owners.isOurs && wasThereBefore(live));
   const { metadata } = wanted.configuration;
   const managers = managersOf(live);
   const moved = owners.isOurs ? moveToApply(managers) : undefined;
   const hasRecord = owners.isOurs && live.metadata.annotations?.[annotations.lastApplied] !== undefined;
-  const removed = (owners.isOurs ? dropped.body['metadata'] : undefined) as JsonObject | undefined;
+  const removed = (owners.isOurs ? removal.body['metadata'] : undefined) as JsonObject | undefined;
   const marks = removed?.['annotations'] as JsonObject | undefined;
   const first = {
     ...removed,
@@ -56,8 +32,8 @@ export function serverSideApply(
   const writers = managers.filter((each) => !isStatus(each)).map((each) => `${each['manager']}`);
   // Who wrote what was there before we came is not known where the server recorded no managers. What we abandoned names us alone.
   const isKnown = owners.isOurs || !wasThereBefore(live) || (writers.length > 0 && !writers.includes(BEFORE));
-  const removes = owners.isOurs && Object.keys(dropped.body).length > 0;
-  const type = removes ? dropped.type : 'merge';
+  const removes = owners.isOurs && Object.keys(removal.body).length > 0;
+  const type = removes ? removal.type : 'merge';
   return {
     do: 'apply',
     body: {
@@ -72,7 +48,7 @@ export function serverSideApply(
     force: force || (isKnown && writers.every((each) => OURS.includes(each))),
     takesOver: !owners.isOurs,
     ...(removes || Object.keys(first).length > 0
-      ? { first: { type, body: { ...(removes ? dropped.body : {}), metadata: first } } }
+      ? { first: { type, body: { ...(removes ? removal.body : {}), metadata: first } } }
       : {}),
     drops: ownerReferences.map((each) => each.uid).filter((each) => !owners.wanted.some((one) => one.uid === each)),
     foreign: managers

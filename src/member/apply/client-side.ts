@@ -1,0 +1,79 @@
+// Client-side apply of one manifest: a three-way merge of the record of the last one, the manifest and the live object, as kubectl does it. Pure.
+import { threeWayDifference } from '../../api/builtin/three-way.ts';
+import { typeNameOf } from '../../api/builtin/types.ts';
+import { annotations } from '../../api/names.ts';
+import type { KubeObject, OwnerReference } from '../../api/object.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import { overlaid } from '../compare/overlay.ts';
+import type { Case, Dropped, Manner, Operation } from './manner.ts';
+import { type Owners, ownersOf } from './ownership.ts';
+import { wasThereBefore } from './taken-over.ts';
+import { lastAppliedOf, recordIn } from './wanted.ts';
+
+export const clientSide: Manner = { created: ({ object }) => object, change: difference };
+
+function difference({ resource, wanted, owner }: Case, live: KubeObject, owners: Owners): Operation {
+  const typeName = typeNameOf(resource.group, resource.version, resource.kind);
+  const body = threeWayDifference(
+    {
+      last: comparable(lastAppliedOf(live)),
+      wanted: comparable(wanted.object as JsonObject),
+      live: live as JsonObject,
+    },
+    typeName,
+  );
+  if (owners.isAsWanted && Object.keys(body).length === 0) return { do: 'nothing' };
+  const type = typeName === undefined ? 'merge' : 'strategic';
+  const { uid, resourceVersion } = live.metadata;
+  const said = body['metadata'] as JsonObject | undefined;
+  const isFirst = !owners.isOurs && wasThereBefore(live);
+  const metadata = {
+    ...said,
+    ...(isFirst
+      ? { annotations: { ...(said?.['annotations'] as JsonObject | undefined), [annotations.takenOver]: 'true' } }
+      : {}),
+    ...(owners.isAsWanted ? {} : { ownerReferences: ownersPatch(live, owner, owners, type) }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+  return { do: 'patch', type, body: { ...body, metadata }, takesOver: !owners.isOurs };
+}
+
+/** Owners are merged by uid; where lists cannot be merged, the whole list goes out. */
+function ownersPatch(live: KubeObject, owner: OwnerReference, owners: Owners, type: 'strategic' | 'merge'): Json {
+  if (type === 'merge') return owners.wanted as unknown as Json;
+  const gone = ownersOf(live).filter((each) => !owners.wanted.some(({ uid }) => uid === each.uid));
+  return [{ ...owner }, ...gone.map(({ uid }) => ({ $patch: 'delete', uid }))];
+}
+
+/** What is not compared: the type, the names, the owners, and what the server alone writes. */
+function comparable(object: JsonObject): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata, ...rest } = object;
+  const {
+    name: _name,
+    namespace: _namespace,
+    generateName: _generateName,
+    ownerReferences: _owners,
+    ...meta
+  } = (metadata ?? {}) as JsonObject;
+  return { ...rest, metadata: meta };
+}
+
+/**
+ * What client-side apply placed and the manifest no longer has. The server cannot know it: the record of that is ours, and a server may not
+ * have recorded field managers then.
+ */
+export function dropped({ resource, wanted }: Case, live: KubeObject): Dropped {
+  const typeName = typeNameOf(resource.group, resource.version, resource.kind);
+  const configuration = comparable(wanted.configuration as JsonObject);
+  const body = threeWayDifference(
+    {
+      last: comparable(recordIn(live)),
+      wanted: configuration,
+      // With the manifest laid over it nothing is left to change, only to remove.
+      live: overlaid(configuration, live as JsonObject, typeName),
+    },
+    typeName,
+  );
+  return { type: typeName === undefined ? 'merge' : 'strategic', body };
+}
