@@ -1,4 +1,4 @@
-// Seed 000 with kubectl, V0-2, V0-3 and V0-7 to V0-9 of spec 10 on the fleets that ship for it: what every step shows, and that no state in between breaks a limit.
+// Seed 000 with kubectl, V0-2 to V0-9 of spec 10 on the fleets that ship for it: what every step shows, and that no state in between breaks a limit.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { patience } from '../../scripts/gate/patience.ts';
 import { type Fleet, startFleet } from './delivery.ts';

@@ -85,7 +85,7 @@ export interface Shop extends AsyncDisposable {
   value(value: string): Promise<void>;
   /** `web:bad` on the clusters with the label `broken`. */
   mark(clusters: readonly string[], isBroken: boolean): Promise<void>;
-  /** The holds of the placement by code: how many clusters each has, and what they wait for. */
+  /** The holds of the placement by code: how many clusters each has, and what the first of them waits for. */
   holds(): Promise<Readonly<Record<string, { readonly count: number; readonly on?: string }>>>;
 }
 
@@ -159,9 +159,12 @@ export async function open(fleet: Fleet, name: string, image: string, partitione
     },
     async holds() {
       const { holds = [] } = await fleet.status('crp', name);
-      return Object.fromEntries(
-        holds.map(({ code: hold, count, on }) => [hold, { count, ...(on === undefined ? {} : { on: on.name }) }]),
-      );
+      const byCode: Record<string, { readonly count: number; readonly on?: string }> = {};
+      for (const { code: hold, count, on } of holds) {
+        const known = byCode[hold] ?? { count: 0, ...(on === undefined ? {} : { on: on.name }) };
+        byCode[hold] = { ...known, count: known.count + count };
+      }
+      return byCode;
     },
     async [Symbol.asyncDispose]() {
       await followed[Symbol.asyncDispose]();

@@ -42,4 +42,20 @@ export const partitionedMutants: readonly Mutant[] = [
     replace: 'counter <= max || (!isExact',
     caughtBy: 'partitioned',
   },
+  {
+    name: 'holds a batch that has begun at its own gate',
+    danger: 'After a conflict or a crash a part of a batch waits for the other part, which may never be ready.',
+    file: 'src/hub/planners/partition-pass.ts',
+    find: 'isGated && !(target.isInBatch && room > 0)',
+    replace: 'isGated',
+    caughtBy: 'partitioned-batches',
+  },
+  {
+    name: 'moves a batch before its record',
+    danger: 'If the write with the record fails, a part of the batch has moved and the rest is held at the gate.',
+    file: 'src/hub/orders/carry-out.ts',
+    find: '[certain, ...waves]',
+    replace: '[certain, moves]',
+    caughtBy: 'partitioned-batches',
+  },
 ];

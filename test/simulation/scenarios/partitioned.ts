@@ -26,27 +26,27 @@ import {
 const CALM_MS = 15_000;
 const FAULT_MS = 110_000;
 const SILENCE_MS = 60_000;
-const MAX_NEW = 2;
+export const MAX_NEW = 2;
 /** Of each partition. */
 const MAX = 1;
-const PARTITIONS = [
+export const PARTITIONS = [
   ['c1', 'c2', 'c3', 'c4'],
   ['c5', 'c6'],
   ['c7', 'c8'],
 ];
 const names = PARTITIONS.flat();
-const members = Object.fromEntries(
+export const members = Object.fromEntries(
   PARTITIONS.flatMap((clusters, at) => clusters.map((name) => [name, { part: `p${at}` }])),
 );
 const partitionOf = (cluster: string): number => PARTITIONS.findIndex((clusters) => clusters.includes(cluster));
 
 /** In half of the worlds one partition may be beyond its threshold. */
-const allowedIn = (seed: number): number => seed % 2;
+export const allowedIn = (seed: number): number => seed % 2;
 
-export const strategyOf = (maxUnavailablePartitions: number): object => ({
+export const strategyOf = (maxUnavailablePartitions: number, maxNew = MAX_NEW): object => ({
   type: 'Partitioned',
   partitioned: {
-    maxNew: MAX_NEW,
+    maxNew,
     maxUnavailablePartitions,
     partitions: PARTITIONS.map((_, at) => ({
       name: `Part ${at}`,
@@ -99,7 +99,7 @@ function movedTo(now: Binding, before: Binding | undefined): string | undefined 
 }
 
 /** A cluster gets a revision when not more than the allowed number of earlier partitions are beyond their threshold with it. */
-function partitionsAreEnteredInTurn(allowed: number): Checker {
+export function partitionsAreEnteredInTurn(allowed: number): Checker {
   /** Clusters that were available at a snapshot at some moment. */
   const proven = new Map<string, Set<string>>();
   /** By binding: the cluster. */
@@ -146,7 +146,7 @@ function windowsAreKept(leaders: number): Checker {
 }
 
 /** The next batch of first copies comes when the last one has proven itself. */
-function batchesAreGated(leaders: number): Checker {
+export function batchesAreGated(leaders: number, maxNew = MAX_NEW): Checker {
   const unproven = new Set<string>();
   return changeChecker('batches are gated', ({ stored, previous, deleted }, server) => {
     const now = stored.object();
@@ -157,7 +157,7 @@ function batchesAreGated(leaders: number): Checker {
     if (deleted || now.spec.state !== 'Bound' || before?.spec.state !== 'Scheduled') return undefined;
     unproven.add(targetCluster);
     const beside = [...unproven].filter((each) => partitionOf(each) === partitionOf(targetCluster));
-    return beside.length <= MAX_NEW * leaders + MAX - 1 ? undefined : `${beside.join(', ')} were installed at once`;
+    return beside.length <= maxNew * leaders + MAX - 1 ? undefined : `${beside.join(', ')} were installed at once`;
   });
 }
 

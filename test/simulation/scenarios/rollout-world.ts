@@ -34,6 +34,8 @@ export interface RolloutWorld {
   /** One of the two hubs, or both act at once. */
   readonly isLed: boolean;
   readonly strategy: object;
+  /** What the ConfigMap says at first; a text with `bad` works nowhere. */
+  readonly text?: string;
   /** Members that work go on working. */
   readonly isSteady?: boolean;
   readonly forMs: number;
@@ -66,7 +68,15 @@ export function settleFleet(world: World, options: RolloutWorld): void {
 
 export const placed: Target = { resource: family.placement, name: APP };
 
-function userOf({ members, strategy, deed }: RolloutWorld): Deed {
+/** Selects the namespace with all that is in it. */
+export const placementWith = (strategy: object) => ({
+  apiVersion: apiVersionOf(family.placement.group, family.placement.version),
+  kind: family.placement.kind,
+  metadata: { name: APP },
+  spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: APP }], strategy },
+});
+
+function userOf({ members, strategy, deed, text = 'v0' }: RolloutWorld): Deed {
   let isBegun = false;
   const missing = new Set(Object.keys(members));
   return async (api, roll) => {
@@ -83,18 +93,9 @@ function userOf({ members, strategy, deed }: RolloutWorld): Deed {
       { resource: namespaceResource },
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: APP } },
     );
-    const content = { ...aConfigMap({ namespace: APP, name: CONTENT }, 'content', { text: 'v0' }) };
+    const content = { ...aConfigMap({ namespace: APP, name: CONTENT }, 'content', { text }) };
     await ensure(api, { resource: configMaps, namespace: APP }, content);
-    await ensure(
-      api,
-      { resource: family.placement },
-      {
-        apiVersion: apiVersionOf(family.placement.group, family.placement.version),
-        kind: family.placement.kind,
-        metadata: { name: APP },
-        spec: { resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: APP }], strategy },
-      },
-    );
+    await ensure(api, { resource: family.placement }, placementWith(strategy));
     isBegun = true;
   };
 }

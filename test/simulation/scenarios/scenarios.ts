@@ -12,6 +12,7 @@ import { ledgerScenario } from './ledger.ts';
 import { membershipScenario } from './membership.ts';
 import { overridesScenario } from './overrides.ts';
 import { partitionedScenario } from './partitioned.ts';
+import { partitionedBatchesScenario } from './partitioned-batches.ts';
 import { schedulingScenario } from './scheduling.ts';
 import { stagedScenario } from './staged.ts';
 import { turnsScenario } from './turns.ts';
@@ -41,6 +42,7 @@ export const scenarios: readonly Scenario[] = [
   overridesScenario,
   partitionedScenario({ name: 'partitioned', isLed: true, ciRuns: 120 }),
   partitionedScenario({ name: 'partitioned-two-leaders', isLed: false, ciRuns: 60 }),
+  partitionedBatchesScenario,
   stagedScenario({ name: 'staged', isLed: true, family: clusterFamily, ciRuns: 250 }),
   stagedScenario({ name: 'staged-namespaced', isLed: true, family: namespacedFamily, ciRuns: 300, relabels: true }),
   stagedScenario({ name: 'staged-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
