@@ -1,5 +1,5 @@
 // Our API server beside a real kube-apiserver with its etcd, on the same machine and in the same run, each with its writes on disk. Rounds alternate;
-// load comes from a process for each. Nothing here has a bound: what matters is that nobody has to guess.
+// load comes from a process for each. Only server-side apply has a bound.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +46,7 @@ export async function kubeRows(tell: (row: Row) => void): Promise<void> {
     await tellStarts(folder, programs, tell);
     await onFreshPair(folder, programs, async (pair) => {
       await tellCreates(pair, tell);
+      await tellApplies(pair, tell);
       await tellWatches(pair, tell);
     });
     // What is counted here must not find what the rows before have left.
@@ -180,6 +181,54 @@ async function tellCreates(pair: Pair, tell: (row: Row) => void): Promise<void> 
     name: 'real: durable creates of 2 KB, 64 clients',
     ratio,
     figures: `${ours.toFixed(0)}/s against ${real.toFixed(0)}/s`,
+  });
+}
+
+const deploymentOf = (round: number) =>
+  JSON.stringify({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'd{i}', namespace: 'default', labels: { app: 'web' } },
+    spec: {
+      replicas: round,
+      selector: { matchLabels: { app: 'web' } },
+      template: {
+        metadata: { labels: { app: 'web' } },
+        spec: {
+          containers: [
+            {
+              name: 'web',
+              image: `example.com/web:${round}`,
+              ports: [{ name: 'http', containerPort: 80 }],
+              env: [{ name: 'ROUND', value: `${round}` }],
+              resources: { requests: { cpu: '100m', memory: '64Mi' } },
+            },
+          ],
+        },
+      },
+    },
+  });
+
+/** The first round creates the objects; each later one changes three fields of every object. */
+async function tellApplies(pair: Pair, tell: (row: Row) => void): Promise<void> {
+  const { ours, real, ratio } = await inTurns(pair, async ({ load, port }, round) => {
+    const { perSecond } = await load.ask<{ perSecond: number }>({
+      kind: 'requests',
+      clients: CLIENTS,
+      count: 1000,
+      port,
+      method: 'PATCH',
+      type: 'application/apply-patch+yaml',
+      path: '/apis/apps/v1/namespaces/default/deployments/d{i}?fieldManager=bench',
+      body: deploymentOf(round),
+    });
+    return perSecond;
+  });
+  tell({
+    name: 'real: server-side applies of a Deployment, 64 clients',
+    ratio,
+    bound: { atLeast: 3 },
+    figures: `${ours.toFixed(0)}/s against ${real.toFixed(0)}/s, durable`,
   });
 }
 

@@ -21,11 +21,11 @@ const connect = (port) =>
     socket.on('error', reject);
   });
 
-const text = ({ method, path, body, accept = 'application/json' }) =>
+const text = ({ method, path, body, accept = 'application/json', type = 'application/json' }) =>
   `${method} ${path} HTTP/1.1\r\nhost: localhost\r\naccept: ${accept}\r\nuser-agent: load\r\n` +
   (body === undefined
     ? '\r\n'
-    : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 
 /** One request at a time on a socket; resolves with status and length of the body. */
 function exchange(socket, request) {
@@ -64,7 +64,7 @@ function exchange(socket, request) {
 }
 
 /** `count` requests over `clients` sockets; `{i}` in path and body is the running number. */
-async function requests({ port, clients, count, method, path, body, from = 0 }) {
+async function requests({ port, clients, count, method, path, body, type, from = 0 }) {
   const sockets = await Promise.all(Array.from({ length: clients }, () => connect(port)));
   const latencies = new Float64Array(count);
   let next = 0;
@@ -73,7 +73,7 @@ async function requests({ port, clients, count, method, path, body, from = 0 }) 
     sockets.map(async (socket) => {
       for (let i = next++; i < count; i = next++) {
         const number = String(from + i);
-        const request = text({ method, path: path.replaceAll('{i}', number), body: body?.replaceAll('{i}', number) });
+        const request = text({ method, path: path.replaceAll('{i}', number), body: body?.replaceAll('{i}', number), type });
         const began = process.hrtime.bigint();
         await exchange(socket, request);
         latencies[i] = Number(process.hrtime.bigint() - began) / 1e6;
