@@ -7,7 +7,7 @@ import { placement as placementKind } from '../../src/api/placement.ts';
 import { wallClock } from '../../src/base/clock.ts';
 import { findConnection } from '../../src/cli/server/connect.ts';
 import { httpTransport } from '../../src/client/http.ts';
-import { definition, namespace } from '../wire/delivery-kinds.ts';
+import { definition, deployment, namespace } from '../wire/delivery-kinds.ts';
 import { flotilla } from '../wire/fleet.ts';
 import { skipsPlanes } from './planes.ts';
 import { placementOnAll as placement, type ShopFleet, startShopFleet } from './shop-fleet.ts';
@@ -140,6 +140,26 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
     await fleet.on('two', ['get', 'crd', 'refuseds.refused.example.com']);
   });
 
+  test('a privileged workload gets no Pods on a member that enforces Pod Security, and the placement reports why', async () => {
+    const guarded = { ...namespace('guarded'), metadata: { name: 'guarded', labels: ENFORCED } };
+    await fleet.kubectl.ok(['--context', 'two', 'create', '-f', '-'], JSON.stringify(guarded));
+    const objects = [namespace('guarded'), withHostPid(deployment('web', 'guarded', 1))];
+    await fleet.apply(...objects, placement('guarded', objects));
+    const reason = '{.status.placementStatuses[?(@.clusterName=="two")].failedPlacements[0].condition.type}';
+    await fleet.hub(['wait', 'crp/guarded', `--for=jsonpath=${reason}=Available`, '--timeout=60s']);
+    await fleet.on('one', ['-n', 'guarded', 'wait', 'deployment/web', '--for=condition=Available', '--timeout=60s']);
+    await expect
+      .poll(
+        async () =>
+          (await flotilla(fleet.folder, ['why', 'placement/guarded'], { KUBECONFIG: fleet.kubeconfig })).stdout,
+        { timeout: patience(60_000) },
+      )
+      .toMatch(/"two".*violates PodSecurity/s);
+    expect(await fleet.on('two', ['-n', 'guarded', 'get', 'pods', '-o', 'name'])).toBe('');
+    expect(await fleet.on('one', ['-n', 'guarded', 'get', 'pods', '-o', 'name'])).toContain('pod/web');
+    await fleet.hub(['delete', 'crp', 'guarded', '--timeout=50s']);
+  });
+
   test.each([
     {
       it: 'a hub whose identity is nobody there',
@@ -169,6 +189,16 @@ describe.skipIf(skipsPlanes)('a fleet on real control planes', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(says) });
   });
 });
+
+const ENFORCED = { 'pod-security.kubernetes.io/enforce': 'baseline' };
+
+/** With the processes of its node in sight, as nothing below the level `privileged` may have them. */
+function withHostPid(object: ReturnType<typeof deployment>): ReturnType<typeof deployment> {
+  const { template, ...spec } = object.spec as {
+    readonly template: { readonly metadata: object; readonly spec: object };
+  };
+  return { ...object, spec: { ...spec, template: { ...template, spec: { ...template.spec, hostPID: true } } } };
+}
 
 /** This user's requests are let in while no other of them is under way, and refused otherwise. */
 const throttling = (user: string): readonly object[] => [
