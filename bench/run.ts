@@ -9,6 +9,7 @@ const benchmarks: Readonly<
   deliver: () => import('./deliver.ts'),
   drift: () => import('./drift.ts'),
   fleet: () => import('./fleet.ts'),
+  git: () => import('./git.ts'),
   partitions: () => import('./partitions.ts'),
   schedule: () => import('./schedule.ts'),
   sim: () => import('./sim.ts'),
