@@ -57,6 +57,76 @@ const withApiGroup = (binding: KubeObject): KubeObject => ({
   roleRef: { apiGroup: 'rbac.authorization.k8s.io', ...(binding['roleRef'] as object) },
 });
 
+/** What each kind has besides at first, as merge patches, and what it changes to: fields, list entries and whole maps are added, changed and dropped. */
+const MARKS = {
+  first: { labels: { tier: 'a', old: 'x' }, annotations: { 'example.com/note': '1' } },
+  next: { labels: { tier: 'b' } },
+};
+
+const container = (image: string, env: readonly object[], cpu: string) => ({
+  name: 'c',
+  image,
+  env,
+  ports: [{ containerPort: 80 }],
+  resources: { requests: { cpu } },
+});
+
+const FIRST: Readonly<Record<string, object>> = {
+  Deployment: {
+    replicas: 2,
+    template: {
+      metadata: { labels: { a: 'b' } },
+      spec: {
+        containers: [
+          container(
+            'nginx:1.27',
+            [
+              { name: 'A', value: '1' },
+              { name: 'B', value: '2' },
+            ],
+            '100m',
+          ),
+          { name: 'side', image: 'nginx' },
+        ],
+        tolerations: [{ key: 'old', operator: 'Exists' }],
+      },
+    },
+  },
+};
+
+const NEXT: Readonly<Record<string, object>> = {
+  Deployment: {
+    template: {
+      metadata: { labels: { a: 'b' } },
+      spec: { containers: [container('nginx:1.28', [{ name: 'B', value: '3' }], '0.2')] },
+    },
+  },
+  Service: {
+    ports: [
+      { name: 'http', port: 80 },
+      { name: 'https', port: 443 },
+    ],
+    selector: { c: 'd' },
+  },
+  CronJob: { schedule: '0 * * * *', suspend: true },
+  HorizontalPodAutoscaler: { maxReplicas: 5, minReplicas: 2 },
+  PodDisruptionBudget: { minAvailable: undefined, maxUnavailable: '50%' },
+  NetworkPolicy: { egress: undefined },
+};
+
+/** The objects of a namespace as they are applied first, or after that. */
+function atRound(round: 'first' | 'next', namespace: string): readonly KubeObject[] {
+  const changes = round === 'first' ? FIRST : NEXT;
+  return objectsIn(namespace).map((each) => {
+    const { kind, metadata } = each;
+    const spec = changes[kind] === undefined ? {} : { spec: { ...(each['spec'] as object), ...changes[kind] } };
+    const data = round === 'next' && kind === 'ConfigMap' ? { data: { c: 'd' } } : {};
+    const rules =
+      round === 'next' && kind === 'Role' ? { rules: [{ verbs: ['list'], resources: ['pods'], apiGroups: [''] }] } : {};
+    return { ...each, metadata: { ...metadata, ...MARKS[round] }, ...spec, ...data, ...rules };
+  });
+}
+
 /** What its author has said of an object, and what the server has filled in: without identity, records of who applied it, and status. */
 function contentOf({ metadata, status: _status, ...rest }: KubeObject, namespace: string): unknown {
   const { labels = {}, annotations = {}, name } = metadata;
@@ -276,32 +346,42 @@ export function describeApplying(start: StartFleet, name: string | undefined, me
       expect(await fleet.on(member, owners)).toBe('');
     });
 
-    test('what the agent applies is what kubectl applies, client-side and server-side', async () => {
-      const file = (namespace: string) => {
-        const path = join(fleet.home, `${namespace}.json`);
-        writeFileSync(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objectsIn(namespace) }));
+    test('what the agent applies is what kubectl applies, client-side and server-side, first and after a change', async () => {
+      const fileOf = (namespace: string, round: 'first' | 'next') => {
+        const path = join(fleet.home, `${namespace}-${round}.json`);
+        writeFileSync(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: atRound(round, namespace) }));
         return path;
       };
       const byHub = { 'alike-client': {}, 'alike-server': { applyStrategy: { type: 'ServerSideApply' } } };
+      const byHand = { 'kubectl-client': [], 'kubectl-server': ['--server-side'] };
       for (const [each, strategy] of Object.entries(byHub)) {
-        await fleet.apply(space(each), ...objectsIn(each));
+        await fleet.apply(space(each));
         await place(each, strategy);
       }
-      const byHand = { 'kubectl-client': [], 'kubectl-server': ['--server-side'] };
-      for (const [each, flags] of Object.entries(byHand)) {
-        await fleet.on(member, ['create', 'namespace', each]);
-        await fleet.on(member, ['apply', ...flags, '-f', file(each)]);
+      for (const each of Object.keys(byHand)) await fleet.on(member, ['create', 'namespace', each]);
+      for (const round of ['first', 'next'] as const) {
+        for (const each of Object.keys(byHub)) await fleet.apply(...atRound(round, each));
+        for (const [each, flags] of Object.entries(byHand))
+          await fleet.on(member, ['apply', ...flags, '-f', fileOf(each, round)]);
+        const isThere = `--for=jsonpath={.metadata.labels.tier}=${MARKS[round].labels.tier}`;
+        for (const each of Object.keys(byHub)) {
+          await fleet.waitForReason(`crp/${each}`, 'ClusterResourcePlacementApplied', 'ApplySucceeded');
+          await fleet.on(member, ['-n', each, 'wait', '--for=create', '-f', fileOf(each, round), '--timeout=60s']);
+          await fleet.on(member, ['-n', each, 'wait', isThere, '-f', fileOf(each, round), '--timeout=60s']);
+        }
+        const found = async (each: string) => {
+          const list = await fleet.get<{ items: readonly KubeObject[] }>(member, [
+            '-n',
+            each,
+            '-f',
+            fileOf(each, round),
+          ]);
+          return list.items.map((object) => contentOf(object, each));
+        };
+        const wanted = await found('kubectl-client');
+        expect(wanted).toHaveLength(ALIKE.length);
+        for (const each of ['kubectl-server', ...Object.keys(byHub)]) expect(await found(each)).toEqual(wanted);
       }
-      for (const each of Object.keys(byHub)) {
-        await fleet.waitForReason(`crp/${each}`, 'ClusterResourcePlacementApplied', 'ApplySucceeded');
-      }
-      const found = async (each: string) => {
-        const list = await fleet.get<{ items: readonly KubeObject[] }>(member, ['-n', each, '-f', file(each)]);
-        return list.items.map((object) => contentOf(object, each));
-      };
-      const wanted = await found('kubectl-client');
-      expect(wanted).toHaveLength(ALIKE.length);
-      for (const each of ['kubectl-server', ...Object.keys(byHub)]) expect(await found(each)).toEqual(wanted);
     });
 
     test('flotilla diff compares two revisions, and names those that exist', async () => {
