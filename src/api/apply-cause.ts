@@ -8,6 +8,8 @@ export type ApplyCauseCode =
   | 'KindNotServed'
   | 'NamespaceMissing'
   | 'TooLarge'
+  /** Together with what others have in it, the object is larger than the member's API server stores. */
+  | 'AboveServerLimit'
   /** The object existed before, and whenToTakeOver is Never. */
   | 'NotTakenOver'
   /** It existed before and differs, and whenToTakeOver is IfNoDiff. */

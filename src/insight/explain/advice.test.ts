@@ -67,6 +67,11 @@ describe('what to do', () => {
       says: 'make the annotations of Deployment "shop/web" smaller: together they may take 256 KiB',
     },
     {
+      it: 'about what the API server of the member does not store',
+      cause: { code: 'AboveServerLimit' } as const,
+      says: 'make Deployment "shop/web" smaller or split it: on cluster "eu-1" it is larger than the API server stores, also by data that others have added there',
+    },
+    {
       it: 'about fields of another manager',
       cause: { code: 'FieldConflict', by: '"helm"' } as const,
       says: 'remove the fields of Deployment "shop/web" that "helm" manages from the hub, or set spec.strategy.applyStrategy.serverSideApplyConfig.force of the placement to true',

@@ -80,6 +80,8 @@ const REFUSALS: Readonly<Partial<Record<ApplyCauseCode, (of: Refusal) => string>
     `find the client that removes ${objects} on ${named(clusters)} (an operator, a clean-up, a time to live) and stop it, or remove the object from the placement`,
   PlacedTwice: ({ objects, failed }) =>
     `place ${objects} once: this placement has it ${failed.cause?.by ?? 'in two places'}; remove it from one of them`,
+  AboveServerLimit: ({ clusters, objects }) =>
+    `make ${objects} smaller or split it: on ${named(clusters)} it is larger than the API server stores, also by data that others have added there`,
   TooLarge: ({ objects }) => `make the annotations of ${objects} smaller: together they may take 256 KiB`,
   FieldConflict: ({ objects, failed }) =>
     `remove the fields of ${objects} that ${failed.cause?.by ?? 'another field manager'} manages from the hub, or set spec.strategy.applyStrategy.serverSideApplyConfig.force of the placement to true`,

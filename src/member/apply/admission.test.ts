@@ -116,6 +116,31 @@ test('what a webhook makes of a Secret is named by its field, without any value'
   expect(JSON.stringify((await rig.work(NAME)).status)).not.toMatch(/dGhlaXJz|b3Vycw|theirs|ours/);
 });
 
+test('an object that others have filled to the limit of etcd says so, and stays as it was', async () => {
+  await using rig = await aRig();
+  const withText = (container: string, letter: string, length: number) => {
+    const containers = [{ name: container, image: 'i', env: [{ name: 'TEXT', value: letter.repeat(length) }] }];
+    const template = { metadata: { labels: { app: 'a' } }, spec: { containers } };
+    return { spec: { selector: { matchLabels: { app: 'a' } }, template } };
+  };
+  await rig.member.create('namespaces', undefined, { metadata: { name: 'shop' } });
+  await rig.member.create('deployments', 'shop', { metadata: { name: 'a' }, ...withText('theirs', 'x', 1_000_000) });
+  await rig.start();
+  const metadata = { name: 'a', namespace: 'shop' };
+  const ours = { apiVersion: 'apps/v1', kind: 'Deployment', metadata, ...withText('ours', 'y', 700_000) };
+  await rig.order(NAME, [aNamespace('shop'), ours, aConfigMap('b', { value: 'b' })]);
+  await rig.settles();
+  expect(await rig.messageOf(NAME, 1)).toBe(
+    'cannot store Deployment "shop/a" on the member: with the data that others have in it, it is larger than the API server allows (etcdserver: request is too large); make it smaller or split it',
+  );
+  expect((await rig.work(NAME)).status?.manifestConditions?.[1]?.cause).toEqual({ code: 'AboveServerLimit' });
+  expect((await rig.find('deployments', 'shop', 'a'))?.metadata.ownerReferences).toBeUndefined();
+  expect(await rig.find('configmaps', 'shop', 'b')).toBeDefined();
+  await rig.patch('deployments', 'shop', 'a', withText('theirs', 'x', 1));
+  await rig.pass(HOUR / 2, 60_000);
+  expect((await rig.find('deployments', 'shop', 'a'))?.metadata.ownerReferences).toHaveLength(1);
+});
+
 const REFUSALS = [
   {
     it: 'a webhook that refuses',
@@ -135,7 +160,7 @@ const REFUSALS = [
   {
     it: "the API server's limit for a request",
     error: new ApiError(413, 'RequestEntityTooLarge', 'limit is 3145728'),
-    says: 'the member refused ConfigMap "shop/a": limit is 3145728',
+    says: 'cannot store ConfigMap "shop/a" on the member: with the data that others have in it, it is larger than the API server allows (limit is 3145728); make it smaller or split it',
   },
 ];
 

@@ -138,7 +138,10 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
         stateOf(live),
         refused(
           one.identifier,
-          applyFailure(one.identifier, operation.do, error, operation.do === 'apply' ? operation.foreign : []),
+          applyFailure(one.identifier, operation.do, error, {
+            managers: operation.do === 'apply' ? operation.foreign : [],
+            bytes: () => Buffer.byteLength(JSON.stringify([live, operation])),
+          }),
           live?.metadata.generation,
         ),
         // A collision says nothing about what was to be written.

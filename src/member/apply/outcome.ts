@@ -132,12 +132,19 @@ export const keptLater = (identifier: Identifier): string =>
 /** What was tried: on an object that is not there, or on one that is. */
 type Doing = 'create' | 'patch' | 'apply';
 
+interface Tried {
+  /** Of the live object. */
+  readonly managers?: readonly Manager[];
+  /** Of the live object and the write together. */
+  readonly bytes?: () => number;
+}
+
 /** Why the member's API server did not take it, with what a person can do where we know that. */
 export function applyFailure(
   identifier: Identifier,
   doing: Doing,
   error: unknown,
-  managers: readonly Manager[] = [],
+  { managers = [], bytes = () => 0 }: Tried = {},
 ): Refusal {
   const what = describe(identifier);
   const because = (message: string, code?: ApplyCause['code']): Refusal => ({
@@ -162,8 +169,19 @@ export function applyFailure(
     const message = `cannot change ${what}: ${fields} cannot be changed on an existing object (${said(identifier, error)}); change it back, give the object another name, or delete it on the member so that it is created again`;
     return because(message, 'FieldImmutable');
   }
+  if (isAboveServerLimit(error, bytes)) {
+    const message = `cannot store ${what} on the member: with the data that others have in it, it is larger than the API server allows (${said(identifier, error)}); make it smaller or split it`;
+    return because(message, 'AboveServerLimit');
+  }
   return because(`the member refused ${what}: ${said(identifier, error)}`);
 }
+
+/** Below this no API server refuses an object for its size. */
+const HARMLESS_BYTES = 2 ** 20;
+
+/** API servers pass on the refusal of etcd as an internal error without a reason, so the size of what was written decides. */
+const isAboveServerLimit = ({ code }: ApiError, bytes: () => number): boolean =>
+  code === 413 || (code === 500 && bytes() > HARMLESS_BYTES);
 
 /** Another manager owns a field and `force` is not set: nothing that a second try would change. */
 export const isFieldConflict = ({ details }: ApiError): boolean =>
