@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../base/errors.ts';
-import { farewellTo, membersInWords, parseFleet, shippedFleet, shippedFleets, usualFleet } from './fleet.ts';
+import { membersInWords, parseFleet, shippedFleet, shippedFleets, strangersText, usualFleet } from './fleet.ts';
 
 describe('a fleet file', () => {
   test('sets names, labels, nodes and manners', () => {
@@ -143,7 +143,7 @@ describe('a fleet that is started where there was one before', () => {
     { it: 'with far fewer', before: 9, now: 2, says: /^7 members .*\(member-3, member-4, member-5 …\): / },
   ])('$it', ({ before, now, says }) => {
     const joined = usualFleet(before).map(({ name }) => name);
-    const told = farewellTo(joined, usualFleet(now));
+    const told = strangersText(joined, usualFleet(now));
     if (says === undefined) expect(told).toBeUndefined();
     else expect(told).toMatch(says);
   });

@@ -108,7 +108,7 @@ export function shippedFleet(name: string): readonly FleetMember[] | undefined {
  * What is to be said of members that the hub has and this fleet has not; undefined = there are none. Their agents may run elsewhere; if they do not, the
  * hub waits for them until they are deleted.
  */
-export function farewellTo(joined: readonly string[], fleet: readonly FleetMember[]): string | undefined {
+export function strangersText(joined: readonly string[], fleet: readonly FleetMember[]): string | undefined {
   const own = new Set(fleet.map(({ name }) => name));
   const others = joined.filter((name) => !own.has(name));
   if (others.length === 0) return undefined;

@@ -1,5 +1,5 @@
 // How the members of a pretend fleet join their hub: the same objects that `flotilla join` makes, and a look at what became of them.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { joinObjects } from '../api/join.ts';
 import { memberCluster } from '../api/member-cluster.ts';
 import { memberTokenSecret, SYSTEM_NAMESPACE } from '../api/names.ts';
@@ -24,7 +24,7 @@ async function joinMember(hub: Transport, member: FleetMember): Promise<void> {
   for (const object of [objects.namespace, objects.serviceAccount, objects.tokenSecret, objects.memberCluster]) {
     await createIfAbsent(hub, object);
     // A hub in memory answers without ever letting anything else run.
-    await nextTurn();
+    await nextTick();
   }
 }
 

@@ -1,5 +1,5 @@
 // The members of a pretend fleet that live in this process: each an API server of its own, rules that make its workloads move, and an agent.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { memberKinds } from '../api/kinds.ts';
 import type { User } from '../api/object.ts';
@@ -36,7 +36,7 @@ export async function startServers(embedded: Embedded, fleet: readonly FleetMemb
   const servers = new Map<string, RunningCluster>();
   for (const { name } of fleet) {
     servers.set(name, await embedded.start(name, memberKinds));
-    await nextTurn();
+    await nextTick();
   }
   return servers;
 }
@@ -103,7 +103,7 @@ export async function startMembers(options: MembersOptions, signal: AbortSignal)
         afterNodes(pretend, pace),
       ),
     );
-    await nextTurn();
+    await nextTick();
   }
   return {
     stop: async () => void (await mapLimit(parts.toReversed(), STOPS_AT_A_TIME, (part) => part.stop())),

@@ -19,11 +19,11 @@ import { evictionsSince } from './evictions-since.ts';
 import { firstSteps } from './first-steps.ts';
 import {
   type FleetMember,
-  farewellTo,
   membersInWords,
   parseFleet,
   shippedFleet,
   shippedFleets,
+  strangersText,
   usualFleet,
 } from './fleet.ts';
 import { type GitFlags, gitOf } from './git-flags.ts';
@@ -113,8 +113,8 @@ export async function up(options: UpOptions): Promise<void> {
   console.log(
     `flotilla: hub at ${url}, ${fleet.length === 1 ? '1 member is' : `${fleet.length} members are`} joining${isLarge ? ' from a process of their own' : ''}`,
   );
-  const farewell = farewellTo(await joinedIn(admin), fleet);
-  if (farewell !== undefined) console.log(`flotilla: ${farewell}`);
+  const strangers = strangersText(await joinedIn(admin), fleet);
+  if (strangers !== undefined) console.log(`flotilla: ${strangers}`);
   await installRoles(admin);
   await joinFleet(admin, fleet);
   child?.startAgents({

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { placement } from '../api/placement.ts';
 import { podResource } from '../api/resources.ts';
-import { tell } from './actions.ts';
+import { recordEvent } from './actions.ts';
 
 test.each([
   { resource: placement.cluster, apiVersion: 'placement.kubernetes-fleet.io/v1' },
@@ -10,6 +10,6 @@ test.each([
   { resource: podResource, apiVersion: 'v1' },
 ])('an Event about a $resource.kind names $apiVersion', ({ resource, apiVersion }) => {
   const item = { metadata: { name: 'x' } };
-  const action = tell({ on: 'hub', resource }, item, { type: 'Normal', reason: 'R', message: 'm' });
+  const action = recordEvent({ on: 'hub', resource }, item, { type: 'Normal', reason: 'R', message: 'm' });
   expect(action).toMatchObject({ do: 'event', about: { apiVersion, kind: resource.kind, name: 'x' } });
 });

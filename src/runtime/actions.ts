@@ -69,20 +69,20 @@ export const refTo = (resource: Resource | Kind, { metadata }: Projected): Objec
   ...(metadata.uid === undefined ? {} : { uid: metadata.uid }),
 });
 
-export interface Telling {
+export interface EventText {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
 }
 
 /** An Event about an item of a source. */
-export const tell = <T extends Projected>(source: Source<T>, item: T, telling: Telling): Action => ({
+export const recordEvent = <T extends Projected>(source: Source<T>, item: T, event: EventText): Action => ({
   do: 'event',
   on: source.on,
   about: {
     ...refTo(source.resource, item),
     apiVersion: apiVersionOf(source.resource.group, preferredVersion(source.resource)),
   },
-  ...telling,
-  because: telling.message,
+  ...event,
+  because: event.message,
 });

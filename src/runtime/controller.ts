@@ -66,9 +66,9 @@ export interface See {
    */
   among<T extends Projected>(source: Source<T>, part?: Part): readonly T[] | undefined;
   /** Why the first list of a collection on demand does not come in; undefined = no trouble, or already listed. */
-  amiss<T extends Projected>(source: Source<T>): Failure | undefined;
+  listError<T extends Projected>(source: Source<T>): Failure | undefined;
   /** Whether this pass has asked the server for a part of a collection (Need.ask). */
-  wasAsked?<T extends Projected>(source: Source<T>, part: AskedPart): boolean;
+  isRefreshed?<T extends Projected>(source: Source<T>, part: AskedPart): boolean;
   /** Keys of what the server answered (Need.ask): a stale cache still has what was deleted. undefined = this pass has not asked. */
   answered?<T extends Projected>(source: Source<T>, part: AskedPart): ReadonlySet<string> | undefined;
 }

@@ -45,11 +45,11 @@ function reader(what: Resource = secrets, isSure = false) {
       if (order === undefined) return undefined;
       const source = onDemand(what);
       const found = see.among(source, wanted(order));
-      const trouble = see.amiss(source);
+      const trouble = see.listError(source);
       if (trouble !== undefined) return { key, names: [`trouble: ${trouble.reason}`] };
       if (found === undefined) return { need: [], watch: [source] };
       const ask = [{ source, part: wanted(order) }];
-      if (isSure && !see.wasAsked?.(source, wanted(order))) return { need: [], ask };
+      if (isSure && !see.isRefreshed?.(source, wanted(order))) return { need: [], ask };
       return { key, names: found.map(({ metadata }) => metadata.name ?? '') };
     },
     decide(seen) {

@@ -27,7 +27,7 @@ export interface Deps {
    */
   readonly yieldToOthers?: (run: () => void) => void;
   /** Runs something in the next turn of the event loop. If time does not advance while something runs, turns do not differ. */
-  readonly nextTurn?: (run: () => void) => void;
+  readonly nextTick?: (run: () => void) => void;
   /** Runs what no client waits for, so that what a client waits for can come in between. At once by default. */
   readonly spreadOverTurns?: (run: () => void) => void;
 }
@@ -76,10 +76,10 @@ export function spreadOverTurns(): (run: () => void) => void {
 const SHARE = 1 / 8;
 
 /** For a process with a disk. */
-export const diskAwareScheduling = (): Required<Pick<Deps, 'yieldToOthers' | 'spreadOverTurns' | 'nextTurn'>> => ({
+export const diskAwareScheduling = (): Required<Pick<Deps, 'yieldToOthers' | 'spreadOverTurns' | 'nextTick'>> => ({
   yieldToOthers: afterDisk(),
   spreadOverTurns: spreadOverTurns(),
-  nextTurn: setImmediate,
+  nextTick: setImmediate,
 });
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

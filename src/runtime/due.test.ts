@@ -32,8 +32,13 @@ describe('the next run of a key', () => {
     ['nothing is left', {}, { next: 'rest' }, undefined],
     ['it has written', {}, { next: 'more' }, 'next'],
     ['it met a conflict', {}, { next: 'again' }, 'next'],
-    ['it has written 17 times in a row', { hurries: 16 }, { next: 'more' }, [100, 200]],
-    ['it has written 17 times in a row, with news each time', { hurries: 16, hasNews: true }, { next: 'more' }, 'next'],
+    ['it has written 17 times in a row', { immediateRetries: 16 }, { next: 'more' }, [100, 200]],
+    [
+      'it has written 17 times in a row, with news each time',
+      { immediateRetries: 16, hasNews: true },
+      { next: 'more' },
+      'next',
+    ],
     ['the server asked for a pause', {}, { next: 'again', notBefore: NOW + 5000 }, [5000, 5000]],
     ['it failed', {}, { next: 'back-off' }, [100, 200]],
     ['it failed for the third time', { failures: 2 }, { next: 'back-off' }, [400, 800]],
@@ -51,7 +56,7 @@ describe('the next run of a key', () => {
   });
 
   test('after a success forgets failures', () => {
-    const attempts = having({ failures: 9, hurries: 20, quietUntil: NOW + 500, hasNews: true });
+    const attempts = having({ failures: 9, immediateRetries: 20, suppressedUntil: NOW + 500, hasNews: true });
     waitOf(attempts, { next: 'rest' });
     expect(attempts).toEqual(noAttempts());
   });
@@ -64,8 +69,8 @@ describe('the next run of a key', () => {
     expect(news('resync', NOW + 60_000)).toBeUndefined();
     expect(news('resync')).toBe('next');
     waitOf(attempts, { next: 'back-off' });
-    expect(attempts.quietUntil).toBeLessThanOrEqual(NOW + 1000);
-    expect(news('fresh', NOW + 60_000)).toBe(attempts.quietUntil);
+    expect(attempts.suppressedUntil).toBeLessThanOrEqual(NOW + 1000);
+    expect(news('fresh', NOW + 60_000)).toBe(attempts.suppressedUntil);
     expect(news('fresh', NOW + 1)).toBeUndefined();
     expect(news('resync')).toBeUndefined();
   });

@@ -22,29 +22,30 @@ export interface Next {
 export interface Attempts {
   failures: number;
   /** `more` and `again` in a row. */
-  hurries: number;
+  immediateRetries: number;
   /** Until then news do not run the key at once: it failed too often for that. */
-  quietUntil: number;
-  /** News have come since the last run: the next one may run again at once, however many hurries there were. */
+  suppressedUntil: number;
+  /** News have come since the last run: the next one may run again at once, however many immediate retries there were. */
   hasNews: boolean;
 }
 
 const BACK_OFF: BackOff = { firstMs: 200, maxMs: 60_000 };
 const SLOWLY: BackOff = { firstMs: 30_000, maxMs: 600_000 };
-const MAX_HURRIES = 16;
+const MAX_IMMEDIATE_RETRIES = 16;
 /** From this many failures in a row on, news wait a moment too: they may be own writes of our failing attempts. */
 const FAILURES_BEFORE_QUIET = 4;
 const QUIET_MS = 1000;
 
-export const noAttempts = (): Attempts => ({ failures: 0, hurries: 0, quietUntil: 0, hasNews: false });
+export const noAttempts = (): Attempts => ({ failures: 0, immediateRetries: 0, suppressedUntil: 0, hasNews: false });
 
-export const isForgettable = ({ failures, hurries }: Attempts): boolean => failures === 0 && hurries === 0;
+export const isForgettable = ({ failures, immediateRetries }: Attempts): boolean =>
+  failures === 0 && immediateRetries === 0;
 
 /** The obstacle is removed, or a run found nothing to do: earlier failures do not count any more. */
 export function clearAttempts(attempts: Attempts): void {
   attempts.failures = 0;
-  attempts.hurries = 0;
-  attempts.quietUntil = 0;
+  attempts.immediateRetries = 0;
+  attempts.suppressedUntil = 0;
 }
 
 /** When the key runs again because of how a run ended: a moment, 'next' = as soon as it is its turn, undefined = not because of that. */
@@ -60,29 +61,29 @@ export function afterRun(
     return undefined;
   }
   if (next === 'more') attempts.failures = 0;
-  const isHurry = next === 'more' || next === 'again';
-  if (isHurry && (++attempts.hurries <= MAX_HURRIES || hasNews) && notBefore <= now) {
-    if (attempts.hurries > MAX_HURRIES) attempts.quietUntil = now + QUIET_MS;
+  const isImmediate = next === 'more' || next === 'again';
+  if (isImmediate && (++attempts.immediateRetries <= MAX_IMMEDIATE_RETRIES || hasNews) && notBefore <= now) {
+    if (attempts.immediateRetries > MAX_IMMEDIATE_RETRIES) attempts.suppressedUntil = now + QUIET_MS;
     return 'next';
   }
   attempts.failures++;
-  const failures = Math.max(attempts.failures, attempts.hurries - MAX_HURRIES);
+  const failures = Math.max(attempts.failures, attempts.immediateRetries - MAX_IMMEDIATE_RETRIES);
   const waitMs = backOffMs(next === 'slowly' ? SLOWLY : BACK_OFF, failures, random);
   const retryAt = Math.max(now + waitMs, notBefore);
-  if (attempts.failures >= FAILURES_BEFORE_QUIET || attempts.hurries > MAX_HURRIES) {
-    attempts.quietUntil = Math.min(retryAt, now + QUIET_MS);
+  if (attempts.failures >= FAILURES_BEFORE_QUIET || attempts.immediateRetries > MAX_IMMEDIATE_RETRIES) {
+    attempts.suppressedUntil = Math.min(retryAt, now + QUIET_MS);
   }
   return retryAt;
 }
 
 /** When a key that does not run now runs because of news; `retryAt`: when it is retried in any case. undefined = not because of that. */
 export function forNews(
-  { quietUntil }: Attempts,
+  { suppressedUntil }: Attempts,
   as: WorkClass,
   { now, retryAt }: { readonly now: number; readonly retryAt: number | undefined },
 ): number | 'next' | undefined {
-  if (quietUntil > now) {
-    return as !== 'resync' && (retryAt === undefined || retryAt > quietUntil) ? quietUntil : undefined;
+  if (suppressedUntil > now) {
+    return as !== 'resync' && (retryAt === undefined || retryAt > suppressedUntil) ? suppressedUntil : undefined;
   }
   // A resync knows nothing that the retry would not see.
   return as === 'resync' && retryAt !== undefined ? undefined : 'next';

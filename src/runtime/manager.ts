@@ -24,7 +24,7 @@ import { createPace } from './pace.ts';
 import { createPasses } from './pass.ts';
 import { collectionText, type Place, placeText } from './place.ts';
 import { createPresence } from './presence.ts';
-import { createQueue, type Gathered } from './queue.ts';
+import { type Coalesced, createQueue } from './queue.ts';
 import type { Running } from './running.ts';
 import { createSee } from './see.ts';
 import { createDependents, FIRST_LIST, namespacePart, partText, specText, WHOLE_COLLECTION } from './wholes.ts';
@@ -97,7 +97,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   const { clock, log } = deps;
   const { workers = 8, resyncMs = TEN_HOURS_MS, sideBySide = 8, manager = 'flotilla', stopGraceMs = 10_000 } = options;
   const metrics = options.metrics === undefined ? noMetrics : runtimeMetrics(options.metrics);
-  const pace = createPace(clock, deps.nextTurn === undefined ? {} : { nextTurn: deps.nextTurn });
+  const pace = createPace(clock, deps.nextTick === undefined ? {} : { nextTick: deps.nextTick });
   /** Reads and watches end at once when we stop; writes that are under way get some time. */
   const reading = new AbortController();
   const writing = new AbortController();
@@ -307,11 +307,11 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     else of.early.add(key);
   }
 
-  function wake(of: Running, key: string, as: Gathered | 'resync', notBefore = 0): void {
+  function wake(of: Running, key: string, as: Coalesced | 'resync', notBefore = 0): void {
     const isPass = (each: Author) => each.of === of && each.key === key;
     if (author !== undefined && isPass(author)) return;
     if (news !== undefined && echoes.keeps(news.place, news.revision, isPass)) return;
-    if (as !== 'resync' && notBefore > clock.now()) of.queue.addBy(key, notBefore, as);
+    if (as !== 'resync' && notBefore > clock.now()) of.queue.addAt(key, notBefore, as);
     else of.queue.add(key, as);
     countDepth(of);
   }

@@ -10,7 +10,7 @@ import {
   tooManyRequests,
 } from '../api/status.ts';
 import { AbortError, ApiError, InvariantError, LostError, UserError } from '../base/errors.ts';
-import { classOf, classOfRead, FencedError, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
+import { classOf, classOfRead, FencedError, longestWait, OUTCOMES, retryAfterMs } from './outcome.ts';
 
 const maps = { group: '', plural: 'configmaps', kind: 'ConfigMap' };
 
@@ -49,8 +49,8 @@ describe('a failure', () => {
   });
 
   test('among others: the most patient decides', () => {
-    expect(mostPatient(['again', 'back-off', 'again'])).toBe('back-off');
-    expect(mostPatient(['again', 'rest'])).toBe('again');
-    expect(mostPatient(['back-off', 'slowly'])).toBe('slowly');
+    expect(longestWait(['again', 'back-off', 'again'])).toBe('back-off');
+    expect(longestWait(['again', 'rest'])).toBe('again');
+    expect(longestWait(['back-off', 'slowly'])).toBe('slowly');
   });
 });

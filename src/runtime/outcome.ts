@@ -86,5 +86,5 @@ export const retryAfterMs = (error: unknown): number =>
 const PATIENCE: readonly Next['next'][] = ['rest', 'more', 'again', 'back-off', 'slowly'];
 
 /** Of several failures the most patient one decides: who was told to stay away must not return because of another's conflict. */
-export const mostPatient = (nexts: readonly Next['next'][]): Next['next'] =>
+export const longestWait = (nexts: readonly Next['next'][]): Next['next'] =>
   PATIENCE[Math.max(0, ...nexts.map((next) => PATIENCE.indexOf(next)))] as Next['next'];

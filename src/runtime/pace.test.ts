@@ -11,7 +11,7 @@ function bench(hasTurns: boolean) {
       return () => {};
     },
   };
-  const pace = createPace(clock, hasTurns ? { nextTurn: (run) => void turns.push(run) } : {});
+  const pace = createPace(clock, hasTurns ? { nextTick: (run) => void turns.push(run) } : {});
   return {
     pace,
     wait(ms: number) {

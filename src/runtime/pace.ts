@@ -16,10 +16,10 @@ const LONG_AFTER_MS = 20;
 export interface PaceOptions {
   readonly sliceMs?: number;
   /** Runs something when the loop has had its turn: who waited for something else meanwhile has let it. Without it, time tells. */
-  readonly nextTurn?: (run: () => void) => void;
+  readonly nextTick?: (run: () => void) => void;
 }
 
-export function createPace(clock: Clock, { sliceMs = 5, nextTurn }: PaceOptions = {}): Pace {
+export function createPace(clock: Clock, { sliceMs = 5, nextTick }: PaceOptions = {}): Pace {
   let sliceEnds: number | undefined;
   let waiting: (() => void)[] = [];
 
@@ -28,12 +28,12 @@ export function createPace(clock: Clock, { sliceMs = 5, nextTurn }: PaceOptions 
   };
   /** A clock that was set back must not make a slice last for hours; and without reports of turns, the loop has had its own long after a slice. */
   const isOld = (now: number, ends: number) =>
-    ends - now > sliceMs || (nextTurn === undefined && now > ends + LONG_AFTER_MS);
+    ends - now > sliceMs || (nextTick === undefined && now > ends + LONG_AFTER_MS);
   const mayGoOn = () => {
     // Those who wait go first, else one busy part would keep the others out.
     if (waiting.length > 0) return false;
     const now = clock.now();
-    if (sliceEnds === undefined) nextTurn?.(endSlice);
+    if (sliceEnds === undefined) nextTick?.(endSlice);
     if (sliceEnds === undefined || isOld(now, sliceEnds)) sliceEnds = now + sliceMs;
     return now < sliceEnds;
   };

@@ -25,7 +25,7 @@ import type { Feed, Feeds } from './feeds.ts';
 import type { Folds } from './fold-answer.ts';
 import { createHands } from './hands.ts';
 import type { RuntimeMetrics } from './metrics.ts';
-import { classOf, classOfRead, type FailureClass, mostPatient, OUTCOMES, retryAfterMs } from './outcome.ts';
+import { classOf, classOfRead, type FailureClass, longestWait, OUTCOMES, retryAfterMs } from './outcome.ts';
 import { type Performed, perform } from './perform.ts';
 import { type Place, placeText } from './place.ts';
 import { forget, memoryOf, type Running } from './running.ts';
@@ -88,7 +88,7 @@ interface Failed {
   readonly resource?: Place['resource'];
 }
 
-const MOST_NEED_ROUNDS = 8;
+const MAX_NEED_ROUNDS = 8;
 const LOOKS_AT_A_TIME = 8;
 
 export function createPasses(options: PassOptions): (of: Running, key: string) => Promise<Next> {
@@ -114,7 +114,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
       if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
       // A key that failed is retried after a while, and decides again: what was to follow its steps must not come before that.
       const hasFailed = (performed?.failures.length ?? 0) > 0;
-      if (decision?.coalesceUntil !== undefined && !hasFailed) of.queue.addBy(key, decision.coalesceUntil, 'report');
+      if (decision?.coalesceUntil !== undefined && !hasFailed) of.queue.addAt(key, decision.coalesceUntil, 'report');
       next = performed === undefined ? { next: 'rest' } : after(of, performed, decision?.again);
       refused = seen?.refused;
       if (refused !== undefined) next = afterRefusal(of, next);
@@ -182,7 +182,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
           ...(refused === undefined ? {} : { refused }),
         };
       }
-      if (round === MOST_NEED_ROUNDS) {
+      if (round === MAX_NEED_ROUNDS) {
         throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
       }
       const lists = (found.watch ?? []).map(openFor(wholes));
@@ -290,14 +290,14 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
     }
     for (const failure of failures) metrics.failed(of.controller.name, failure.class);
     return {
-      next: mostPatient(failures.map((failure) => OUTCOMES[failure.class].next)),
+      next: longestWait(failures.map((failure) => OUTCOMES[failure.class].next)),
       notBefore: clock.now() + Math.max(...failures.map(({ error }) => retryAfterMs(error))),
     };
   }
 
   function afterRefusal(of: Running, { next, notBefore }: Next): Next {
     metrics.failed(of.controller.name, 'refused');
-    return { next: mostPatient([next, OUTCOMES.refused.next]), ...(notBefore === undefined ? {} : { notBefore }) };
+    return { next: longestWait([next, OUTCOMES.refused.next]), ...(notBefore === undefined ? {} : { notBefore }) };
   }
 
   function report(of: Running, key: string, { durationMs, decision, performed, failure }: Report): void {

@@ -148,9 +148,9 @@ describe('a queue', () => {
   test('runs a key that may wait when its time has come, once, or before if something else asks for it', async () => {
     const { queue, clock, began, end } = bench();
     const start = clock.now();
-    queue.addBy('a', start + 100, 'fresh');
-    queue.addBy('a', start + 300, 'fresh');
-    queue.addBy('b', start + 100, 'fresh');
+    queue.addAt('a', start + 100, 'fresh');
+    queue.addAt('a', start + 300, 'fresh');
+    queue.addAt('b', start + 100, 'fresh');
     queue.add('b', 'fresh');
     await ticks();
     expect(began).toEqual(['b']);
@@ -173,7 +173,7 @@ describe('a queue', () => {
     const fired: string[] = [];
     clock.hear((name) => fired.push(name));
     queue.wakeAt('a', clock.now() + 200);
-    queue.addBy('a', clock.now() + 100, 'fresh');
+    queue.addAt('a', clock.now() + 100, 'fresh');
     expect(queue.nextWakeAt).toBe(clock.now() + 100);
     clock.advance(100);
     expect(fired).toEqual(['coalesce']);
@@ -191,7 +191,7 @@ describe('a queue', () => {
     const { queue, clock, began, end } = bench();
     queue.add('a', 'fresh');
     await ticks();
-    queue.addBy('a', clock.now() + 100, 'fresh');
+    queue.addAt('a', clock.now() + 100, 'fresh');
     queue.wakeAt('a', undefined);
     await end('a');
     await ticks();
@@ -212,7 +212,7 @@ describe('a queue', () => {
     queue.add('a', 'fresh');
     await ticks();
     for (let i = 0; i < 600; i++) {
-      queue.addBy('a', clock.now() + 100, 'fresh');
+      queue.addAt('a', clock.now() + 100, 'fresh');
       clock.advance(100);
       await ticks();
     }

@@ -39,7 +39,7 @@ export interface Queue {
   readonly nextWakeAt: number | undefined;
   add(key: string, as: WorkClass): void;
   /** Runs then, with all that comes until then, or before if something else asks for it. */
-  addBy(key: string, epochMs: number, as: Gathered): void;
+  addAt(key: string, epochMs: number, as: Coalesced): void;
   /** Replaces what an earlier decision asked for; undefined = no wake-up. `lookedAt`: what time it was for the decision. */
   wakeAt(key: string, epochMs: number | undefined, lookedAt?: number): void;
   /** What stood in its way is gone: it runs now, and its failures so far are forgotten. */
@@ -49,7 +49,7 @@ export interface Queue {
 }
 
 /** What may wait for a moment. */
-export type Gathered = 'fresh' | 'report';
+export type Coalesced = 'fresh' | 'report';
 
 interface Entry {
   readonly key: string;
@@ -61,7 +61,7 @@ interface Entry {
   /** Added while running. */
   readonly dirty: Set<WorkClass>;
   /** Added while running, as what may wait until then. */
-  readonly by: Map<Gathered, number>;
+  readonly by: Map<Coalesced, number>;
   readonly attempts: Attempts;
 }
 
@@ -75,7 +75,7 @@ export function createQueue(options: QueueOptions): Queue {
   const retries = createDeadlines(clock, `${options.name} retry`, (key) => due(key));
   const wakes = createDeadlines(clock, `${options.name} wake`, (key) => due(key));
   /** Of a name of their own: nothing is waited for there, only what comes within a moment is looked at together. */
-  const gatherings = {
+  const coalesced = {
     fresh: createDeadlines(clock, 'coalesce', (key) => due(key)),
     report: createDeadlines(clock, 'coalesce', (key) => due(key, 'report')),
   };
@@ -145,7 +145,7 @@ export function createQueue(options: QueueOptions): Queue {
       entry.run++;
       entry.running = true;
       // Whatever has gathered is seen by this run.
-      for (const deadlines of Object.values(gatherings)) deadlines.clear(entry.key);
+      for (const deadlines of Object.values(coalesced)) deadlines.clear(entry.key);
       waiting--;
       running++;
       void start(entry);
@@ -190,11 +190,11 @@ export function createQueue(options: QueueOptions): Queue {
   }
 
   /** News, too, which a key that fails too often does not run for at once. */
-  function gather(key: string, epochMs: number, as: Gathered): void {
-    const quietUntil = entries.get(key)?.attempts.quietUntil ?? 0;
-    const isQuiet = quietUntil > epochMs;
-    const deadlines = isQuiet ? wakes : gatherings[as];
-    const at = isQuiet ? quietUntil : epochMs;
+  function gather(key: string, epochMs: number, as: Coalesced): void {
+    const suppressedUntil = entries.get(key)?.attempts.suppressedUntil ?? 0;
+    const isQuiet = suppressedUntil > epochMs;
+    const deadlines = isQuiet ? wakes : coalesced[as];
+    const at = isQuiet ? suppressedUntil : epochMs;
     const asked = deadlines.at(key);
     if (asked === undefined || asked > at) deadlines.set(key, at);
   }
@@ -215,16 +215,16 @@ export function createQueue(options: QueueOptions): Queue {
       return retries.size;
     },
     get remembered() {
-      return entries.size + wakes.size + gatherings.fresh.size + gatherings.report.size;
+      return entries.size + wakes.size + coalesced.fresh.size + coalesced.report.size;
     },
     get nextWakeAt() {
-      const moments = [wakes, ...Object.values(gatherings)].flatMap(({ earliest }) => earliest ?? []);
+      const moments = [wakes, ...Object.values(coalesced)].flatMap(({ earliest }) => earliest ?? []);
       return moments.length === 0 ? undefined : Math.min(...moments);
     },
     add(key, as) {
       if (!isStopped) enter(entryOf(key), as);
     },
-    addBy(key, epochMs, as) {
+    addAt(key, epochMs, as) {
       if (isStopped) return;
       const entry = entries.get(key);
       if (!entry?.running) return gather(key, epochMs, as);
@@ -246,7 +246,7 @@ export function createQueue(options: QueueOptions): Queue {
       isStopped = true;
       retries.stop();
       wakes.stop();
-      for (const deadlines of Object.values(gatherings)) deadlines.stop();
+      for (const deadlines of Object.values(coalesced)) deadlines.stop();
       lines.clear();
       waiting = 0;
       return running === 0 ? Promise.resolve() : new Promise((resolve) => (onDrained = resolve));

@@ -22,7 +22,7 @@ export function createSee(
     if (feed !== undefined) return feed;
     throw new InvariantError(`${controller.name} reads ${source.resource.plural} without watching them`);
   };
-  const reads: Omit<See, 'now' | 'whole' | 'among' | 'wasAsked' | 'answered'> = {
+  const reads: Omit<See, 'now' | 'whole' | 'among' | 'isRefreshed' | 'answered'> = {
     get<T extends Projected>(source: Source<T>, name: string, namespace?: string) {
       const inNamespace = source.resource.namespaced ? (namespace ?? source.namespace) : undefined;
       return feedOf(source).cache.get(keyOf(inNamespace, name)) as T | undefined;
@@ -35,7 +35,7 @@ export function createSee(
     since: (source, name, namespace) =>
       feedOf(source).cache.since(keyOf(source.resource.namespaced ? (namespace ?? source.namespace) : undefined, name)),
     isListed: (source) => feedOf(source).isSynced,
-    amiss(source) {
+    listError(source) {
       const feed = feeds.opened(source as Source);
       const state = feed?.isSynced === false ? feed.reflector?.state() : undefined;
       if (state?.lastError === undefined) return undefined;
@@ -70,7 +70,7 @@ export function createSee(
     whole: (ref) => wholes?.see(ref),
     refusal: (ref) => wholes?.refusal(ref),
     among: (source, part = {}) => among(source, part, wholes),
-    wasAsked: (source, part) => wholes?.wasAsked({ source, part }) ?? false,
+    isRefreshed: (source, part) => wholes?.isRefreshed({ source, part }) ?? false,
     answered: (source, part) => wholes?.answered({ source, part }),
   });
 }

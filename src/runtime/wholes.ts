@@ -23,7 +23,7 @@ export interface FullObjects {
   refusal(ref: WholeRef): Failure | undefined;
   fetch(ref: WholeRef): Promise<void>;
   /** Whether this pass has asked for it. */
-  wasAsked(asked: Asked): boolean;
+  isRefreshed(asked: Asked): boolean;
   /** Keys of the answer. */
   answered(asked: Asked): ReadonlySet<string> | undefined;
   ask(asked: Asked, signal: AbortSignal): Promise<void>;
@@ -93,7 +93,7 @@ export function createFullObjects(feeds: Feeds, contents: ObjectCache, onUse?: (
         refusals.set(text, error);
       }
     },
-    wasAsked: (each) => asked.has(askedText(each)),
+    isRefreshed: (each) => asked.has(askedText(each)),
     answered: (each) => asked.get(askedText(each)),
     async ask(each, signal) {
       asked.set(askedText(each), await feeds.ask(each, signal));

@@ -91,7 +91,7 @@ async function freshSee(cluster: TestCluster, sources: readonly Source[]): Promi
       of(source).by(index, value) as readonly T[],
     whole: ({ name }) => wholes.get(name) ?? null,
     among: () => undefined,
-    amiss: () => undefined,
+    listError: () => undefined,
   };
 }
 

@@ -5,7 +5,7 @@
 
 import type { Resource } from '../../src/api/kind.ts';
 import type { KubeObject, ObjectMeta } from '../../src/api/object.ts';
-import { create, patch, remove, seen, tell } from '../../src/runtime/actions.ts';
+import { create, patch, recordEvent, remove, seen } from '../../src/runtime/actions.ts';
 import {
   type Action,
   type Controller,
@@ -157,7 +157,11 @@ export function decide({ sources, key, original, whole, copies }: Observed): Dec
       ? []
       : [
           patch(of, { metadata: { annotations: { [COPIED]: copied } } }, 'reports'),
-          tell(sources.originals, original, { type: 'Normal', reason: 'Copied', message: `there are ${copied}` }),
+          recordEvent(sources.originals, original, {
+            type: 'Normal',
+            reason: 'Copied',
+            message: `there are ${copied}`,
+          }),
         ];
   const steps = [writes, surplus.map((copy) => remove(seen(sources.copies, copy), 'too many')), report].filter(
     (step) => step.length > 0,

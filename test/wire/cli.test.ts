@@ -248,7 +248,7 @@ describe('flotilla', () => {
         args: () => ['get', 'cm', '-o', 'xml'],
         says: /"xml".*wide, yaml, json or name/,
       },
-      { it: 'that nothing is named to delete', args: () => ['delete', 'cm'], says: /name what to delete/ },
+      { it: 'that nothing is named to delete', args: () => ['delete', 'cm'], says: /specify what to delete/ },
       { it: 'that a command is unknown', args: () => ['fly'], says: /unknown command 'fly'/ },
       { it: 'that a flag is unknown', args: () => ['get', 'cm', '--fly'], says: /unknown option '--fly'/ },
       {

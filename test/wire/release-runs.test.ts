@@ -161,7 +161,7 @@ describe.each(scopes)('runs of a $it', ({ prefix, flags }) => {
   test('take a release back when the freeze that holds them ends', async () => {
     const name = /Freeze "([^"]+)" holds/.exec(await succeeds('freeze', '-m', 'incident 42'))?.[1] ?? '';
     expect(await refused('rollback', 'placement/web', '--to', '7', '--yes', ...flags)).toContain('(known: 0, 1)');
-    expect(await refused('rollback', 'placement/web', ...flags)).toContain('add --yes');
+    expect(await refused('rollback', 'placement/web', ...flags)).toContain('confirm with --yes');
     const back = await succeeds('rollback', 'placement/web', '--yes', ...flags);
     expect(back).toContain(`Freeze "${name}" holds it until flotilla unfreeze ${name}`);
     const run = /staged\w+\.\S+\/(\S+) created and started/.exec(back)?.[1] ?? '';

@@ -125,7 +125,7 @@ function jsonOf(bytes: Buffer, refuse: (fault: string) => ApiError, onRepeated?:
   return value;
 }
 
-/** More than MOST_DEPTH brackets? Nearly never, and then counting stops early: it is native code that looks for them. */
+/** More than MAX_DEPTH brackets? Nearly never, and then counting stops early: it is native code that looks for them. */
 function isDeep(bytes: Buffer): boolean {
   let brackets = 0;
   for (const bracket of [0x7b, 0x5b]) {

@@ -55,12 +55,12 @@ export function createWatchHub({ clock, random, limits }: WatchHubOptions): Watc
   };
   const serveReady = () => {
     isScheduled = false;
-    if (served === 0) setImmediate(nextTurn);
+    if (served === 0) setImmediate(nextTick);
     const now = ready.splice(0, SLICE - served);
     served += now.length;
     for (const watcher of now) watcher.pump();
   };
-  const nextTurn = () => {
+  const nextTick = () => {
     served = 0;
     if (ready.length > 0) serveReady();
   };

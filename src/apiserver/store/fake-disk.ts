@@ -61,7 +61,7 @@ export class FakeDisk implements Disk {
 
   /** The process ends; the machine goes on. Gives the disk as the next process finds it. */
   kill(random: Random, options: FakeDiskOptions = this.#options): FakeDisk {
-    const left = this.#heir(options);
+    const left = this.#successor(options);
     const copies = new Map<Inode, Inode>();
     const copyOf = (inode: Inode): Inode => {
       const copy = copies.get(inode) ?? { ...torn(inode, random), synced: inode.synced };
@@ -79,7 +79,7 @@ export class FakeDisk implements Disk {
 
   /** The machine loses power. Gives what is left. */
   crash(random: Random, options: FakeDiskOptions = this.#options): FakeDisk {
-    const left = this.#heir(options);
+    const left = this.#successor(options);
     const names = new Map(this.#durableNames);
     for (const change of this.#nameChanges) if (random.next() < 0.5) applyTo(names, change);
     const survivors = new Map<Inode, Inode>();
@@ -180,11 +180,11 @@ export class FakeDisk implements Disk {
 
   async close(): Promise<void> {}
 
-  #heir(options: FakeDiskOptions): FakeDisk {
+  #successor(options: FakeDiskOptions): FakeDisk {
     this.#dead = true;
-    const heir = new FakeDisk(options);
-    heir.capacity = this.capacity;
-    return heir;
+    const successor = new FakeDisk(options);
+    successor.capacity = this.capacity;
+    return successor;
   }
 
   async #step(operation: DiskOperation, file: string): Promise<void> {

@@ -125,9 +125,9 @@ export function createReader(
       ),
     async behind(found, now) {
       const cluster = clusterOfNamespace(found.metadata.namespace ?? '');
-      const isGoing = found.metadata.deletionTimestamp !== undefined;
-      const down = isGoing ? [] : downIn(found);
-      if (cluster === undefined || (down.length === 0 && !isGoing)) return [];
+      const isDeleting = found.metadata.deletionTimestamp !== undefined;
+      const down = isDeleting ? [] : downIn(found);
+      if (cluster === undefined || (down.length === 0 && !isDeleting)) return [];
       const seen: Evidence[] = [];
       try {
         const member = waysIn?.at(cluster);
@@ -136,11 +136,11 @@ export function createReader(
           unread.add(`cluster "${cluster}": ${member}, so its workloads were not examined`);
           return [];
         }
-        if (isGoing) return await leftoversEvidence({ cluster, member }, found, now);
+        if (isDeleting) return await leftoversEvidence({ cluster, member }, found, now);
         for (const each of down) seen.push(...(await podsEvidence({ cluster, member }, found, each)));
       } catch (error) {
         // It is in another place, often behind a firewall; what the hub has is shown all the same.
-        const what = isGoing ? 'the remaining objects' : 'the failing objects';
+        const what = isDeleting ? 'the remaining objects' : 'the failing objects';
         unread.add(`${what} on cluster "${cluster}" could not be read there: ${messageOf(error)}`);
       }
       return seen;

@@ -299,7 +299,7 @@ What you can do:
   });
 
   test('says first that a member is leaving, and until when it is waited for at most', async () => {
-    const farewell =
+    const leavingWords =
       'is leaving: 1 work remains; its agent is unreachable, so the member will be removed at 2026-01-01T12:15:00Z regardless';
     const dead = member('eu-1', false);
     const leaving = {
@@ -307,7 +307,7 @@ What you can do:
       metadata: { name: 'eu-1', finalizers: ['flotilla.dev/test'] },
       status: {
         ...(dead.status as object),
-        conditions: [{ ...conditions('ReadyToJoin:F', '', 1)[0], message: `MemberCluster "eu-1" ${farewell}` }],
+        conditions: [{ ...conditions('ReadyToJoin:F', '', 1)[0], message: `MemberCluster "eu-1" ${leavingWords}` }],
       },
     };
     const others = world.filter(({ kind, metadata }) => kind !== 'MemberCluster' || metadata.name !== 'eu-1');
@@ -318,7 +318,7 @@ What you can do:
       ['cluster "us-1"', { cluster: 'us-1' }],
     ] as const) {
       const { text } = await ask('placement/web', more);
-      expect(text.split('\n')[0]).toBe(`${who} waits: MemberCluster "eu-1" ${farewell}`);
+      expect(text.split('\n')[0]).toBe(`${who} waits: MemberCluster "eu-1" ${leavingWords}`);
       expect(text).toContain('  1. MemberCluster "eu-1" blocks the rollout (failed: no Pod is ready)');
       expect(text).toContain(
         '- wait until cluster "eu-1" has left the fleet, or raise maxUnavailable; if its agent comes back, it leaves sooner',

@@ -33,7 +33,7 @@ export function evictionController(family: PlacementFamily, options: EvictionOpt
     const part = { labels: `${labels.parentPlacement}=${name}` };
     const refs = [liveRef(family.placement, name), liveRef(disruptionBudget, name)];
     const [placement, budget] = refs.map((ref) => see.whole(ref));
-    const isAsked = see.wasAsked?.(family.bindings, part) ?? true;
+    const isAsked = see.isRefreshed?.(family.bindings, part) ?? true;
     if (placement === undefined || budget === undefined || !isAsked) {
       return {
         need: refs.filter((ref) => see.whole(ref) === undefined),

@@ -9,7 +9,7 @@ import { annotations } from '../../api/names.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { by } from '../../base/compare.ts';
-import { assertUnchanged, patch, patchStatus, remove, seen, tell } from '../../runtime/actions.ts';
+import { assertUnchanged, patch, patchStatus, recordEvent, remove, seen } from '../../runtime/actions.ts';
 import { type Decision, idle, type Source } from '../../runtime/controller.ts';
 import { evictionSource, type HubEviction, isTerminal } from '../eviction-source.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
@@ -160,7 +160,7 @@ function end(eviction: HubEviction, outcome: End, message: string, now: number):
     steps: [
       [patchStatus(seen(evictionSource, eviction), { conditions }, message)],
       [
-        tell(evictionSource, eviction, {
+        recordEvent(evictionSource, eviction, {
           type: outcome === 'executed' ? 'Normal' : 'Warning',
           reason: last.reason,
           message: `cluster "${eviction.spec.clusterName}": ${message}`,

@@ -4,7 +4,7 @@
 import type { GitProblem, GitRepoStatus } from '../../api/git-repo.ts';
 import { finalizers } from '../../api/names.ts';
 import { deepEqual } from '../../base/json.ts';
-import { patch, patchStatus, remove, seen, tell } from '../../runtime/actions.ts';
+import { patch, patchStatus, recordEvent, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import { isLasting } from '../bindings/lasting-failure.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -142,7 +142,7 @@ function statusIn(observed: Observed, problems: readonly GitProblem[]): readonly
   );
   const display = change['display'] as GitRepoStatus['display'];
   const written = { ...change, display: { ...display, message: display?.message ?? null } };
-  const news = newsOf(repo, status).map((each) => tell(gitRepos, repo, each));
+  const news = newsOf(repo, status).map((each) => recordEvent(gitRepos, repo, each));
   return [[patchStatus(seen(gitRepos, repo), written, 'the status has changed')], ...(news.length === 0 ? [] : [news])];
 }
 

@@ -11,7 +11,7 @@ const seeing = (items: ReadonlyMap<unknown, Projected>, now: number): See => ({
   by: () => [],
   whole: () => undefined,
   among: () => undefined,
-  amiss: () => undefined,
+  listError: () => undefined,
 });
 
 describe('membership sees', () => {
@@ -35,7 +35,7 @@ describe('membership sees', () => {
     const behind = new Map<unknown, Projected>([...there, [memberClusters, told]]);
     const { observe } = membership();
     const memory = { beat: undefined };
-    const asking = (wasAsked: boolean): See => ({ ...seeing(behind, NOW), wasAsked: () => wasAsked });
+    const asking = (isRefreshed: boolean): See => ({ ...seeing(behind, NOW), isRefreshed: () => isRefreshed });
     const part = { namespace: 'fleet-member-east', name: 'east' };
     expect(observe(asking(false), 'east', memory)).toEqual({
       need: [],
@@ -49,8 +49,8 @@ describe('membership sees', () => {
     { it: 'does not wait for identities that it may not list', reason: 'Forbidden', isWaiting: false },
   ])('of a member that has left: $it', ({ reason, isWaiting }) => {
     const leaving = new Map<unknown, Projected>([[memberClusters, aCluster(leavingSince(1000))]]);
-    const amiss = () => ({ reason, message: 'no' });
-    const found = membership().observe({ ...seeing(leaving, NOW), whole: () => null, amiss }, 'east', {
+    const listError = () => ({ reason, message: 'no' });
+    const found = membership().observe({ ...seeing(leaving, NOW), whole: () => null, listError }, 'east', {
       beat: undefined,
     });
     expect(found !== undefined && 'watch' in found).toBe(isWaiting);

@@ -94,7 +94,7 @@ export function membership(
       if (isBehind(internal, cluster)) {
         // The member has reported more than this cache has, and another hub has passed that on; or its clock was set back. The server knows which.
         const part = { namespace: place, name: key };
-        if (see.wasAsked?.(internalMemberClusters, part) === false)
+        if (see.isRefreshed?.(internalMemberClusters, part) === false)
           return { need: [], ask: [{ source: internalMemberClusters, part }] };
       }
       const namespace = see.get(namespaces, place);
@@ -111,13 +111,13 @@ export function membership(
         if (see.whole(ref) === undefined) return { need: [ref] };
         // Without the right to list them a member must still be able to leave; any other trouble passes, and a token must not outlive it.
         const unlisted = joinedIdentities.filter(
-          (source) => see.among(source) === undefined && see.amiss(source)?.reason !== 'Forbidden',
+          (source) => see.among(source) === undefined && see.listError(source)?.reason !== 'Forbidden',
         );
         if (unlisted.length > 0) return { need: [], watch: unlisted };
         // A watch may be behind, and what it does not show yet would outlive the member.
         const part = { labels: `${labels.joinedMember}=${key}` };
         const unasked = joinedIdentities.filter(
-          (source) => see.among(source) !== undefined && see.wasAsked?.(source, part) === false,
+          (source) => see.among(source) !== undefined && see.isRefreshed?.(source, part) === false,
         );
         if (unasked.length > 0) return { need: [], ask: unasked.map((source) => ({ source, part })) };
       }

@@ -12,7 +12,7 @@ import { conditionOf } from '../../api/next-condition.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import { namespaceResource, RBAC_GROUP, roleBindingResource, roleResource } from '../../api/resources.ts';
 import { canonicalJson } from '../../base/json.ts';
-import { assertUnchanged, create, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { assertUnchanged, create, patch, recordEvent, refTo, remove, seen } from '../../runtime/actions.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
 import {
   adoption,
@@ -175,7 +175,7 @@ function arrange(observed: Observed): Steps {
   ].filter((each) => each !== undefined);
   if (wanted.length === 0) return [];
   const events = wanted.map(({ action, reason }) =>
-    tell(memberClusters, cluster, { type: 'Normal', reason, message: action.because }),
+    recordEvent(memberClusters, cluster, { type: 'Normal', reason, message: action.because }),
   );
   // Who takes over from a namesake must be the one that lives: if we are behind, it is the other. Marking it asks the same question.
   const isTaking = observed.namespace !== undefined && isNamesakes(observed.namespace, cluster);

@@ -7,7 +7,7 @@ import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { annotations, finalizers, PURGE } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import { formatDuration } from '../../base/duration.ts';
-import { assertUnchanged, patch, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { assertUnchanged, patch, recordEvent, refTo, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { isNamesakes, isOurs, isTerminating } from '../members/member-namespace.ts';
 import { hasProfileFinalizer, isOf } from '../profiles/decide.ts';
@@ -26,7 +26,7 @@ export function leave(observed: Observed): Decision {
   if (released !== undefined) return released;
   if (!cluster.metadata.finalizers?.includes(finalizers.memberCluster)) return idle('it has no finalizer of the hub');
 
-  // A namesake's: either we are behind and it is its successor's, or it is its predecessor's and about to go. Saying farewell now would
+  // A namesake's: either we are behind and it is its successor's, or it is its predecessor's and about to go. Removing it now would
   // leave our own one behind with no controller to remove the finalizers of its Works.
   if (namespace !== undefined && isNamesakes(namespace, cluster)) {
     if (isTerminating(namespace)) return waitForNamespace(observed, leavingHold(observed));
@@ -34,7 +34,7 @@ export function leave(observed: Observed): Decision {
   }
 
   // A namespace with another owner is left alone, and so is what it contains.
-  if (namespace === undefined || !isOurs(namespace, cluster)) return farewell(observed);
+  if (namespace === undefined || !isOurs(namespace, cluster)) return removed(observed);
 
   // Its successor has come already, and our view of the rest is old.
   if (internal !== undefined && isNamesakes(internal, cluster)) return idle('its name is taken by another member');
@@ -105,7 +105,7 @@ function hasLeft({ internal, settings }: Observed): boolean {
 }
 
 /** A token that outlives its member would still be let in. */
-function farewell({ cluster, identities = [] }: Observed): Decision {
+function removed({ cluster, identities = [] }: Observed): Decision {
   const rest = (cluster.metadata.finalizers ?? []).filter((each) => each !== finalizers.memberCluster);
   const because = 'its namespace was deleted: the member has left';
   const action = patch(seen(memberClusters, cluster), { metadata: { finalizers: rest } }, because);
@@ -123,13 +123,13 @@ function collect(
   warning?: { readonly reason: string; readonly message: string },
 ): Decision {
   const { cluster, namespace } = observed;
-  if (namespace === undefined) return farewell(observed);
+  if (namespace === undefined) return removed(observed);
   return {
     steps: [
       ...progress(observed, hold),
       ...releaseWorks(namespace, observed.works),
       [remove(seen(namespaces, namespace), because, 'Background')],
-      ...(warning === undefined ? [] : [[tell(memberClusters, cluster, { type: 'Warning', ...warning })]]),
+      ...(warning === undefined ? [] : [[recordEvent(memberClusters, cluster, { type: 'Warning', ...warning })]]),
     ],
     holds: [hold],
     because,
@@ -138,7 +138,7 @@ function collect(
 
 function waitForNamespace(observed: Observed, hold: Hold): Decision {
   const { cluster, namespace, now } = observed;
-  if (namespace === undefined) return farewell(observed);
+  if (namespace === undefined) return removed(observed);
   const going: Hold = {
     code: 'NamespaceTerminating',
     subject: refTo(memberClusters.resource, cluster),

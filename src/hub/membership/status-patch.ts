@@ -3,18 +3,18 @@ import type { MemberStatus } from '../../api/member-status.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { threeWayPatch } from '../../base/three-way-merge.ts';
-import { patchStatus, seen, type Telling, tell } from '../../runtime/actions.ts';
+import { type EventText, patchStatus, recordEvent, seen } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import { memberClusters } from '../sources.ts';
 import type { Observed } from './observed.ts';
 
-/** None when the status is what it should be. The Events come after the write: who conflicts with another writer has nothing to tell yet. */
+/** None when the status is what it should be. The Events come after the write: a write that conflicts has nothing to report yet. */
 export function writeStatus(observed: Observed, wanted: MemberStatus): readonly (readonly Action[])[] {
   const { cluster } = observed;
   const live = (cluster.status ?? {}) as JsonObject;
   const difference = threeWayPatch({ last: live, wanted: wanted as JsonObject, live });
   if (Object.keys(difference).length === 0) return [];
-  const tellings = newsIn(cluster.status, wanted).map((news) => tell(memberClusters, cluster, news));
+  const tellings = newsIn(cluster.status, wanted).map((news) => recordEvent(memberClusters, cluster, news));
   return [
     [patchStatus(seen(memberClusters, cluster), difference, because(difference))],
     ...(tellings.length === 0 ? [] : [tellings]),
@@ -27,8 +27,8 @@ const because = (difference: JsonObject): string =>
 const TOLD = ['ReadyToJoin', 'Joined', 'Healthy'] as const;
 
 /** What a person wants to hear of. That a new member has not joined yet is no news. */
-function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly Telling[] {
-  return TOLD.flatMap((type): readonly Telling[] => {
+function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly EventText[] {
+  return TOLD.flatMap((type): readonly EventText[] => {
     const now = conditionOf(after.conditions, type);
     if (now === undefined) return [];
     const was = conditionOf(before?.conditions, type);

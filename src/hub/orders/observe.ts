@@ -34,7 +34,7 @@ const NO_LABELS: Labels = {};
 /** Need = something must be read first, such as the content of the revision that overrides are matched against. */
 export function observeOrders(see: See, input: ObserveOrders): Orders | Need {
   const { family, placement, snapshot } = input;
-  const ask = unsureOf(see, input).filter(({ source, part }) => see.wasAsked?.(source, part) === false);
+  const ask = unsureOf(see, input).filter(({ source, part }) => see.isRefreshed?.(source, part) === false);
   if (ask.length > 0) return { need: [], ask };
   const held = heldByCommit(see, input);
   if (held !== undefined) return () => ({ undecided: held });

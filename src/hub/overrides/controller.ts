@@ -57,7 +57,7 @@ export function overrideController(family: OverrideFamily): Controller<Observed,
       const isDeleting = override.metadata.deletionTimestamp !== undefined;
       // The cache may be stale: a snapshot that it does not know would stay behind, or its number be used twice.
       const part = { ...(namespace === undefined ? {} : { namespace }), labels: `${labels.parentOverride}=${name}` };
-      if (isDeleting && see.wasAsked?.(snapshots, part) === false)
+      if (isDeleting && see.isRefreshed?.(snapshots, part) === false)
         return { need: [], ask: [{ source: snapshots, part }] };
       const own = see.by(snapshots, 'override', key);
       const inUse = isDeleting || own.length <= HISTORY_LIMIT ? new Set<string>() : namesInUse(see);

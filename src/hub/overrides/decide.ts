@@ -4,7 +4,7 @@ import { finalizers, labels, overrideSnapshotName } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { sha256 } from '../../base/hash.ts';
 import { canonicalJson, deepEqual } from '../../base/json.ts';
-import { create, patch, remove, seen, tell } from '../../runtime/actions.ts';
+import { create, patch, recordEvent, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { isLatest } from '../placement-sources.ts';
 import { expired, nextIndex } from '../revisions/history.ts';
@@ -90,7 +90,7 @@ function cleanUp({ family, override, snapshots }: Observed): Decision {
 /** What was in force before stays in force. */
 function refused({ family, override, isReported }: Observed, message: string): Decision {
   if (isReported) return idle(message);
-  const event = tell(family.overrides, override, { type: 'Warning', reason: 'OverrideNotInForce', message });
+  const event = recordEvent(family.overrides, override, { type: 'Warning', reason: 'OverrideNotInForce', message });
   return { steps: [[event]], holds: [], because: message };
 }
 

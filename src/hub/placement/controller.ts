@@ -40,17 +40,17 @@ import {
 } from '../placement-sources.ts';
 import { onceEach } from '../revisions/content.ts';
 import { defaultDelays, type RevisionDelays, sawContent } from '../revisions/delays.ts';
+import { inOrder } from '../revisions/order.ts';
+import { observePlaces } from '../revisions/places.ts';
+import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
+import { bundleKeyOf, type Rendered } from '../revisions/rendered.ts';
 import {
   createSelectionCache,
   isMissing,
   type Missing,
   resolveSelection,
   type Selected,
-} from '../revisions/looking.ts';
-import { inOrder } from '../revisions/order.ts';
-import { observePlaces } from '../revisions/places.ts';
-import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
-import { bundleKeyOf, type Rendered } from '../revisions/rendered.ts';
+} from '../revisions/resolve-selection.ts';
 import { hashOf, latestMaster } from '../revisions/resource-snapshot.ts';
 import { bookOf } from '../revisions/variants.ts';
 import { createWatchPlan, type WatchPlan } from '../revisions/watch-plan.ts';
@@ -179,7 +179,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const found = see.among(source, { name: namespace });
     // A hub that may not list namespaces tries, and reports the answer.
     if (found === undefined) {
-      return see.amiss(source) === undefined
+      return see.listError(source) === undefined
         ? { need: [], watch: [source] }
         : { namespace, isNamespace: 'present', copy };
     }

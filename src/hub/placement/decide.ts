@@ -4,7 +4,7 @@
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
-import { patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { patch, patchStatus, recordEvent, refTo, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { notSupportedHold } from '../orders/unsupported.ts';
 import { latestMaster, planResources, type ResourcesPlan } from '../revisions/resource-snapshot.ts';
@@ -82,7 +82,7 @@ function decideEnd({ family, placement, policySnapshots, resourceSnapshots }: Ob
     resourceSnapshots.map((each) => remove(seen(family.resourceSnapshots, each), 'its placement is deleted')),
     [patch(seen(family.placements, placement), { metadata: { finalizers: left } }, 'no snapshots are left')],
     [
-      tell(family.placements, placement, {
+      recordEvent(family.placements, placement, {
         type: 'Normal',
         reason: 'PlacementCleanupFinalizerRemoved',
         message: 'The snapshots of the placement are deleted',
@@ -232,8 +232,8 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
   const deadline = placement.spec.strategy?.partitioned?.progressDeadlineSeconds;
   const until = Math.min(firstEnd(status, now), nextStall(status, deadline));
   if (saysTheSame(previous, status)) return { steps: copy, until };
-  const news = newsOf(observed, living, status).map((each) => tell(family.placements, placement, each));
-  // The Events come after the write: who conflicts with another writer has nothing to tell yet.
+  const news = newsOf(observed, living, status).map((each) => recordEvent(family.placements, placement, each));
+  // The Events come after the write: a write that conflicts has nothing to report yet.
   const change = statusChange(previous, status);
   const own = [
     [patchStatus(seen(family.placements, placement), change, 'the status is out of date')],

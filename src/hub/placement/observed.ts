@@ -8,7 +8,7 @@ import type { Orders } from '../orders/order.ts';
 import type { NotSupported } from '../orders/unsupported.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { RevisionDelays } from '../revisions/delays.ts';
-import type { Selected } from '../revisions/looking.ts';
+import type { Selected } from '../revisions/resolve-selection.ts';
 import type { Places } from '../revisions/split.ts';
 import type { Mirror } from './mirror.ts';
 import type { PlacementStatusInput } from './status-input.ts';

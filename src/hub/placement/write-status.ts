@@ -13,7 +13,7 @@ import {
   STALLED,
 } from '../../api/placement.ts';
 import { deepEqual } from '../../base/json.ts';
-import type { Telling } from '../../runtime/actions.ts';
+import type { EventText } from '../../runtime/actions.ts';
 import { holdOf } from '../status/holds-summary.ts';
 
 /**
@@ -99,7 +99,7 @@ function newsOfHolder(
   subject: ObjectRef,
   before: PlacementStatus | undefined,
   after: PlacementStatus,
-): readonly Telling[] {
+): readonly EventText[] {
   const [was, is] = [holderIn(before), holderIn(after)];
   if (is === undefined || (was?.code === is.code && was.on?.name === is.on?.name)) return [];
   const message = sentenceOf(holdOf(is, subject));
@@ -107,7 +107,7 @@ function newsOfHolder(
 }
 
 /** Once each time; a rollout that moves again is reported by its partitions. */
-function newsOfStall(before: PlacementStatus | undefined, after: PlacementStatus): readonly Telling[] {
+function newsOfStall(before: PlacementStatus | undefined, after: PlacementStatus): readonly EventText[] {
   const stalled = conditionOf(after.conditions, STALLED);
   if (stalled?.status !== 'True' || conditionOf(before?.conditions, STALLED)?.status === 'True') return [];
   const reason = 'PlacementRolloutStalled' satisfies PlacementEventReason;
@@ -129,7 +129,7 @@ const refusedIn = (status: PlacementStatus | undefined): readonly Refused[] =>
   );
 
 /** Once for each revision; that more clusters refuse it is no news. */
-function newsOfRefusal(before: readonly Refused[], after: readonly Refused[]): readonly Telling[] {
+function newsOfRefusal(before: readonly Refused[], after: readonly Refused[]): readonly EventText[] {
   const [first, ...others] = after;
   if (first === undefined || before.length > 0) return [];
   const more = others.length === 0 ? '' : `; and ${others.length} more ${others.length === 1 ? 'cluster' : 'clusters'}`;
@@ -158,7 +158,7 @@ function stuckIn(status: PlacementStatus | undefined): ReadonlyMap<string, reado
 }
 
 /** Once for each cause and revision; that another cluster has it too is no news. */
-function newsOfStuck(before: PlacementStatus | undefined, after: PlacementStatus): readonly Telling[] {
+function newsOfStuck(before: PlacementStatus | undefined, after: PlacementStatus): readonly EventText[] {
   const known = stuckIn(before);
   return [...stuckIn(after)]
     .filter(([key]) => !known.has(key))
@@ -172,7 +172,7 @@ function newsOfStuck(before: PlacementStatus | undefined, after: PlacementStatus
 }
 
 /** Once each time; that the copy is written again is in the condition. */
-function newsOfMirror(before: Condition | undefined, after: Condition | undefined): readonly Telling[] {
+function newsOfMirror(before: Condition | undefined, after: Condition | undefined): readonly EventText[] {
   if (after?.status !== 'False' || before?.status === 'False') return [];
   return [{ type: 'Warning', reason: after.reason, message: after.message }];
 }
@@ -182,7 +182,7 @@ export function newsIn(
   placement: ObjectRef,
   before: PlacementStatus | undefined,
   after: PlacementStatus,
-): readonly Telling[] {
+): readonly EventText[] {
   const of = (status: PlacementStatus | undefined, condition: PlacementCondition): Condition | undefined =>
     conditionOf(status?.conditions, placementConditionType(placement, condition));
   // With a fast one the state in between is never visible.
@@ -190,7 +190,7 @@ export function newsIn(
   const turned = TOLD.filter(
     ({ condition }) =>
       of(after, condition)?.status === 'True' && (isNewRevision || of(before, condition)?.status !== 'True'),
-  ).map(({ reason, message }): Telling => ({ type: 'Normal', reason, message }));
+  ).map(({ reason, message }): EventText => ({ type: 'Normal', reason, message }));
   const isComplete = (status: PlacementStatus | undefined) =>
     of(status, 'Scheduled')?.status === 'True' && LAST.some((last) => of(status, last)?.status === 'True');
   const verdict = of(after, 'Scheduled');

@@ -7,7 +7,7 @@ import type { Row } from './planner.ts';
 import { gateWords, hasWanted } from './staged-holds.ts';
 import { hasCome, isDone, type Pass } from './staged-pass.ts';
 import type { Gate } from './staged-plan.ts';
-import { fail, holdLater } from './staged-telling.ts';
+import { fail, holdLater } from './staged-status.ts';
 import { isTrue, type StageTree, sinceOf, type TaskTree } from './staged-tree.ts';
 
 interface At {
@@ -30,7 +30,7 @@ export function isApproved(pass: Pass, task: TaskTree, { stage, when, mayAct }: 
   if (approval.state === 'absent') {
     if (mayAct) found.ask.push({ name, stage: stage.stageName, when });
   } else if (approval.state === 'stale') {
-    if (mayAct && !approval.isGoing) found.discard.push(name);
+    if (mayAct && !approval.isDeleting) found.discard.push(name);
   } else {
     const words = `the approval ${when} the stage is requested`;
     tell.task(task, 'ApprovalRequestCreated', 'True', 'StageTaskApprovalRequestCreated', words);

@@ -15,7 +15,7 @@ export type Approval =
   | { readonly state: 'approved' }
   | { readonly state: 'accepted' }
   /** Of an earlier run of the same name, or made by hand: it must go first. */
-  | { readonly state: 'stale'; readonly hint: string; readonly isGoing: boolean }
+  | { readonly state: 'stale'; readonly hint: string; readonly isDeleting: boolean }
   /** It has the name, and is about something else. */
   | { readonly state: 'foreign' };
 

@@ -3,8 +3,8 @@
 import type { Hold } from '../../api/hold.ts';
 import { silence } from './staged-holds.ts';
 import { frozenBy, isGivenUp, type Pass } from './staged-pass.ts';
-import { fail, finish, progress, removalMarks, succeed, waitForThaw } from './staged-telling.ts';
-import { type ClusterTree, isTrue, type StageTree, said } from './staged-tree.ts';
+import { fail, finish, progress, removalMarks, succeed, waitForThaw } from './staged-status.ts';
+import { type ClusterTree, conditionIn, isTrue, type StageTree } from './staged-tree.ts';
 
 export function removeLast(pass: Pass): void {
   const { state, tree, tell, found } = pass;
@@ -15,7 +15,8 @@ export function removeLast(pass: Pass): void {
     return;
   }
   const isReached =
-    (state.stagesStatus ?? []).every((each) => isTrue(each, 'Succeeded')) && said(state, 'Progressing') !== undefined;
+    (state.stagesStatus ?? []).every((each) => isTrue(each, 'Succeeded')) &&
+    conditionIn(state, 'Progressing') !== undefined;
   stage.startTime ??= tell.stamp;
   tell.stage(
     stage,

@@ -5,7 +5,7 @@
 import { causeOf, named } from './staged-holds.ts';
 import { isStuck, type Pass, rowOf } from './staged-pass.ts';
 import { clearing } from './staged-removal.ts';
-import { finish, inWords, succeed } from './staged-telling.ts';
+import { finish, inWords, succeed } from './staged-status.ts';
 import { isFalse, isTrue, type StageTree } from './staged-tree.ts';
 import { watch } from './staged-walk.ts';
 

@@ -67,13 +67,14 @@ export function teller(generation: number | undefined, now: number): Teller {
 
 export const failureCauseOf = (blame: 'user' | 'internal') => (blame === 'user' ? 'User' : 'Internal');
 
-export const said = (of: Told | undefined, type: string): Condition | undefined => conditionOf(of?.conditions, type);
-export const isTrue = (of: Told | undefined, type: string): boolean => said(of, type)?.status === 'True';
-export const isFalse = (of: Told | undefined, type: string): boolean => said(of, type)?.status === 'False';
+export const conditionIn = (of: Told | undefined, type: string): Condition | undefined =>
+  conditionOf(of?.conditions, type);
+export const isTrue = (of: Told | undefined, type: string): boolean => conditionIn(of, type)?.status === 'True';
+export const isFalse = (of: Told | undefined, type: string): boolean => conditionIn(of, type)?.status === 'False';
 
 /** When a condition became what it is; NaN = it was never said. */
 export const sinceOf = (of: Told | undefined, type: string): number =>
-  Date.parse(said(of, type)?.lastTransitionTime ?? '');
+  Date.parse(conditionIn(of, type)?.lastTransitionTime ?? '');
 
 /** A copy to change, all of it speaking of the present generation. */
 export function treeOf(status: StagedUpdateRunStatus, generation: number | undefined): RunTree {
@@ -93,6 +94,6 @@ function partsOf(tree: RunTree): readonly { conditions?: Mutable<Condition>[] }[
 export const skippedIn = (status: StagedUpdateRunStatus): readonly string[] =>
   stagesIn(status).flatMap(({ clusters }) =>
     clusters
-      .filter((cluster) => said(cluster, 'Succeeded')?.reason === 'ClusterUpdatingSkipped')
+      .filter((cluster) => conditionIn(cluster, 'Succeeded')?.reason === 'ClusterUpdatingSkipped')
       .map(({ clusterName }) => clusterName),
   );

@@ -7,7 +7,7 @@ import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import type { Row } from './planner.ts';
 import { hasWanted, silence } from './staged-holds.ts';
 import { frozenBy, isDone, isGivenUp, type Pass } from './staged-pass.ts';
-import { fail, marks } from './staged-telling.ts';
+import { fail, marks } from './staged-status.ts';
 import { type ClusterTree, isFalse, isTrue, type StageTree } from './staged-tree.ts';
 
 interface Walked {

@@ -8,7 +8,7 @@ import { stagesOf } from '../staged/stages.ts';
 import type { Health, Row } from './planner.ts';
 import { staged } from './staged.ts';
 import type { Approval, StagedLimits, StagedPlan } from './staged-plan.ts';
-import { isTrue, said } from './staged-tree.ts';
+import { conditionIn, isTrue } from './staged-tree.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 const WANTED: Revision = { snapshot: 'web-1-snapshot', overrides: '', strategy: '{}' };
@@ -101,7 +101,7 @@ function settled(
   return plan;
 }
 const progress = ({ state }: StagedPlan): string => {
-  const condition = said(state, 'Progressing');
+  const condition = conditionIn(state, 'Progressing');
   return condition === undefined ? '-' : `${condition.status}/${condition.reason}`;
 };
 
@@ -226,7 +226,7 @@ describe('a run', () => {
       now: T0,
     });
     expect(progress(plan)).toBe('False/UpdateRunSucceeded');
-    expect(plan.state.stagesStatus?.map((each) => said(each, 'Succeeded')?.reason)).toEqual([
+    expect(plan.state.stagesStatus?.map((each) => conditionIn(each, 'Succeeded')?.reason)).toEqual([
       'StageUpdatingSucceeded',
       'StageUpdatingSkippedNoClusters',
       'StageUpdatingSucceeded',
@@ -249,8 +249,11 @@ describe('a run', () => {
       });
       expect(plan.failure).toMatchObject({ blame: 'user', rows: ['web-a'] });
       const [x] = plan.state.stagesStatus ?? [];
-      expect(said(x?.clusters[0], 'Succeeded')).toMatchObject({ status: 'False', reason: 'ClusterUpdatingFailed' });
-      expect(said(x, 'Succeeded')).toMatchObject({ status: 'False', reason: 'StageUpdatingFailed' });
+      expect(conditionIn(x?.clusters[0], 'Succeeded')).toMatchObject({
+        status: 'False',
+        reason: 'ClusterUpdatingFailed',
+      });
+      expect(conditionIn(x, 'Succeeded')).toMatchObject({ status: 'False', reason: 'StageUpdatingFailed' });
       expect(plan.move).toEqual([]);
     }
     // One that it has finished may change as it likes.
@@ -271,7 +274,7 @@ describe('a run', () => {
     expect(before.wakeAt).toBe(T0 + 300_000);
     const plan = settled(TWO, rows, {}, before.state, T0 + 300_000);
     expect(progress(plan)).toBe('False/UpdateRunStuck');
-    expect(said(plan.state, 'Progressing')?.message).toBe(
+    expect(conditionIn(plan.state, 'Progressing')?.message).toBe(
       'stage "x": clusters "a", "b" not done after 5m0s: Deployment "shop/web": no image; see ClusterResourcePlacement "web"',
     );
     const after = settled(TWO, [moved('a'), moved('b'), row('c'), row('d')], {}, plan.state, T0 + 300_000);
@@ -300,7 +303,7 @@ describe('a run', () => {
       skipped.state,
       T0 + 540_000,
     );
-    expect(said(done.state, 'Succeeded')).toMatchObject({
+    expect(conditionIn(done.state, 'Succeeded')).toMatchObject({
       status: 'True',
       message: 'all stages are done; skipped: 1 (a)',
     });
@@ -312,7 +315,7 @@ describe('a run', () => {
       ...['b', 'c', 'd'].map((cluster) => moved(cluster)),
     ];
     const done = settled(TWO, rows, { unreachableAfterMs: 600_000 });
-    expect(said(done.state, 'Succeeded')).toMatchObject({ status: 'True', message: 'all stages are done' });
+    expect(conditionIn(done.state, 'Succeeded')).toMatchObject({ status: 'True', message: 'all stages are done' });
   });
 
   test('waits for one that keeps it from beginning', () => {
@@ -355,10 +358,10 @@ describe('gates', () => {
     ['are waited for', { 'r-before-x': OPEN }, {}],
     [
       'of an earlier run are asked for anew',
-      { 'r-before-x': { state: 'stale', hint: '', isGoing: false } },
+      { 'r-before-x': { state: 'stale', hint: '', isDeleting: false } },
       { discard: ['r-before-x'] },
     ],
-    ['of an earlier run that go are waited for', { 'r-before-x': { state: 'stale', hint: '', isGoing: true } }, {}],
+    ['of an earlier run that go are waited for', { 'r-before-x': { state: 'stale', hint: '', isDeleting: true } }, {}],
     ['are accepted', { 'r-before-x': { state: 'approved' } }, { accept: ['r-before-x'] }],
     ['let pass', { 'r-before-x': ACCEPTED }, { move: ['web-a'] }],
   ])('%s', (_it, given, acts) => {
@@ -506,7 +509,7 @@ describe('to stop', () => {
   test('names the cluster that is stuck', () => {
     const rows = [moved('a', 'failed', { why: 'ConfigMap "x": refused' }), row('b'), row('c'), row('d')];
     const plan = settled(TWO, rows, STOP, settled(TWO, rows).state, T0 + 300_000);
-    expect(said(plan.state, 'Progressing')?.message).toContain(
+    expect(conditionIn(plan.state, 'Progressing')?.message).toContain(
       'stopped with cluster "a" not done after 5m0s: ConfigMap "x": refused',
     );
   });
@@ -525,7 +528,7 @@ describe('to stop', () => {
   ])('$it', ({ given, says }) => {
     const before = [moved('a', 'progressing'), moved('b', 'progressing'), row('c'), row('d')];
     const plan = settled(TWO, [row('a'), row('b'), row('c'), row('d')], given, settled(TWO, before).state);
-    expect(said(plan.state, 'Progressing')?.message).toBe(says);
+    expect(conditionIn(plan.state, 'Progressing')?.message).toBe(says);
   });
 
   test('before clusters are removed is to be stopped, and one without any is done', () => {
@@ -735,7 +738,7 @@ test('never more move than may, no stage begins before its turn, what is stopped
         }
         liveOn(world, roll);
       }
-      expect(said(world.state, 'Succeeded')?.status).toBe('True');
+      expect(conditionIn(world.state, 'Succeeded')?.status).toBe('True');
       expect([...world.rows.values()].every(({ has }) => has === WANTED)).toBe(true);
     }),
     { numRuns: 150 },

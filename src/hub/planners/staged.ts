@@ -11,9 +11,9 @@ import { rivalWords, waysPast } from './staged-holds.ts';
 import { begin, type Pass, planOf } from './staged-pass.ts';
 import type { Rival, StagedLimits, StagedPlan } from './staged-plan.ts';
 import { removeLast } from './staged-removal.ts';
+import { finish, holdLater, progress, waitForThaw } from './staged-status.ts';
 import { stop } from './staged-stop.ts';
-import { finish, holdLater, progress, waitForThaw } from './staged-telling.ts';
-import { isTrue, type StageTree, said } from './staged-tree.ts';
+import { conditionIn, isTrue, type StageTree } from './staged-tree.ts';
 import { walk } from './staged-walk.ts';
 
 export const staged: Planner<StagedLimits, StagedUpdateRunStatus, StagedPlan> = (input) => {
@@ -57,7 +57,7 @@ function goThrough(pass: Pass, stage: StageTree, at: number): 'done' | 'held' {
     return 'done';
   }
   const isReached =
-    recorded.slice(0, at).every((each) => isTrue(each, 'Succeeded')) && said(state, 'Progressing') !== undefined;
+    recorded.slice(0, at).every((each) => isTrue(each, 'Succeeded')) && conditionIn(state, 'Progressing') !== undefined;
   const [before] = stage.beforeStageTaskStatus ?? [];
   if (before !== undefined && !isApproved(pass, before, { stage, when: 'before', mayAct: isReached })) {
     if (!found.isOver) waitAt(pass, stage);

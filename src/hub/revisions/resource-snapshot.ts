@@ -5,7 +5,7 @@ import { apiVersionOf, type KubeObject, refText } from '../../api/object.ts';
 import type { PlacementEventReason } from '../../api/placement.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { InvariantError } from '../../base/errors.ts';
-import { create, patch, remove, seen, tell } from '../../runtime/actions.ts';
+import { create, patch, recordEvent, remove, seen } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import type { Pending } from '../../runtime/due.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -122,7 +122,7 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
 /** With each revision that holds one: its author expects the objects in it on clusters. */
 const warnings = ({ family, placement, content }: ResourcesInput): readonly Action[] =>
   (content.noEnvelopes ?? []).slice(0, MAX_WARNINGS).map((each) =>
-    tell(family.placements, placement, {
+    recordEvent(family.placements, placement, {
       type: 'Warning',
       reason: 'PlacementEnvelopeIgnored' satisfies PlacementEventReason,
       message: `${refText(each)} is placed as an ordinary ConfigMap: it is annotated as an envelope, but not each value of its data is one object with apiVersion, kind and name`,

@@ -25,7 +25,7 @@ import {
   placementKeyOf,
   resourceIndexOf,
 } from '../placement-sources.ts';
-import { isNoNews } from '../planners/news.ts';
+import { isNoNews } from '../planners/changes.ts';
 import { memberFactsOf } from '../planners/rows.ts';
 import { memberClusters } from '../sources.ts';
 import { decidedIn } from '../strategies/decided.ts';

@@ -4,7 +4,7 @@ import type { Hold } from '../../api/hold.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { PlacementEventReason } from '../../api/placement.ts';
 import { InvariantError } from '../../base/errors.ts';
-import { assertUnchanged, patch, refTo, seen, tell as tellOf } from '../../runtime/actions.ts';
+import { assertUnchanged, patch, recordEvent, refTo, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import { bindingSentence } from '../bindings/binding-sentences.ts';
 import { isLasting } from '../bindings/lasting-failure.ts';
@@ -147,7 +147,7 @@ function pushStrategy({ family, placement, bindings, member, freezes = [], now }
 /** It goes round the budget, so it is told. */
 function pushNews({ family, placement }: Observed, count: number): Action {
   const clusters = count === 1 ? '1 cluster' : `${count} clusters`;
-  return tellOf(family.placements, placement, {
+  return recordEvent(family.placements, placement, {
     type: 'Normal',
     reason: 'PlacementApplyStrategyChanged' satisfies PlacementEventReason,
     message: `The new apply strategy goes to ${clusters} at once`,

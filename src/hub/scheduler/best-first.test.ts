@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bestFirst } from './best-first.ts';
-import type { Candidate } from './sift.ts';
+import type { Candidate } from './filter.ts';
 
 test('reads like a sorted list, in whatever order places are asked for', () => {
   const order = (a: Candidate, b: Candidate) => b.score.affinity - a.score.affinity || (a.name < b.name ? -1 : 1);

@@ -1,5 +1,5 @@
 // Items in order, computed only as far as they are read: of thousands of candidates a cycle takes a few.
-import type { Candidate } from './sift.ts';
+import type { Candidate } from './filter.ts';
 
 type Order = (a: Candidate, b: Candidate) => number;
 

@@ -53,9 +53,9 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
       const unsure = [
         ...(placement === undefined && bindings.some(isStranded) ? missingPlacement(see, family, key) : []),
         ...bindings.filter(isLive).flatMap(({ spec }) => missingMember(see, spec.targetCluster)),
-        ...(placement === undefined || isGoing(placement)
+        ...(placement === undefined || isDeleting(placement)
           ? []
-          : bindings.filter(isGoing).flatMap(goingIn(see, family, placement))),
+          : bindings.filter(isDeleting).flatMap(goingIn(see, family, placement))),
       ];
       if (unsure.length > 0) return { need: unsure };
       // By its own fields; of what it selects only its own controller knows, and says so in its status.
@@ -249,7 +249,7 @@ function missingPlacement(see: See, { placement: resource }: PlacementFamily, ke
   return see.whole(ref) === undefined ? [ref] : [];
 }
 
-const isGoing = ({ metadata }: Pick<HubBinding, 'metadata'>): boolean => metadata.deletionTimestamp !== undefined;
+const isDeleting = ({ metadata }: Pick<HubBinding, 'metadata'>): boolean => metadata.deletionTimestamp !== undefined;
 
 const isLive = ({ metadata, spec }: HubBinding): boolean =>
   metadata.deletionTimestamp === undefined && spec.state !== 'Unscheduled';

@@ -2,7 +2,7 @@
 //
 //   1  sort the bindings by what they mean under this policy            bindings.ts
 //   2  ask how many are wanted; enough there: give up what is too much  here, PickN
-//   3  sift the members with what no pick can change                    sift.ts, plugins/
+//   3  filter the members by what no pick can change                         filter.ts, plugins/
 //   4  rounds: judge what picks do change, score, take the best         here, PickN
 //   5  match the picks with bindings that exist                         here, matched
 //
@@ -17,10 +17,19 @@ import { eligibility } from '../members/eligibility.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { byCluster, clusterOf, type Duplicate, parted, type Sorted, sortBindings } from './bindings.ts';
 import { type Explained, filtered, ineligible, named, notFound, notPicked, picked } from './decisions.ts';
+import {
+  type Candidate,
+  type Filtered,
+  filterMembers,
+  firstOf,
+  judged,
+  type Panel,
+  picker,
+  type Rejection,
+} from './filter.ts';
 import { nameOf, type Plugin, type Run } from './plugin.ts';
 import { clusterEligibility } from './plugins/cluster-eligibility.ts';
 import { profile } from './profile.ts';
-import { type Candidate, firstOf, judged, type Panel, picker, type Rejection, type Sifted, sift } from './sift.ts';
 
 export interface CycleInput {
   /** Absent = PickAll. */
@@ -125,7 +134,7 @@ const clustersOf = (bindings: readonly HubBinding[]): Set<string> => new Set(bin
 
 function pickAll(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Picking {
   const kept = [...sorted.scheduled, ...sorted.bound];
-  const panel = sift(runOf(input, policy, sorted), input.plugins ?? profile);
+  const panel = filterMembers(runOf(input, policy, sorted), input.plugins ?? profile);
   const last = judged(panel.candidates, panel.round(clustersOf(kept)));
   const decisions = last.candidates.map((candidate) => picked(noted(panel, candidate), NO_SCORE));
   return {
@@ -153,7 +162,7 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pick
     };
   }
 
-  const panel = sift(runOf(input, policy, sorted), input.plugins ?? profile);
+  const panel = filterMembers(runOf(input, policy, sorted), input.plugins ?? profile);
   const present = clustersOf(kept);
   const best: Candidate[] = [];
   const missing = () => wanted - kept.length - best.length;
@@ -181,13 +190,14 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pick
 
 /** Those without a live binding, as they would be judged beside those that have one. */
 function unpicked(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Iterable<Explained> {
-  const panel = sift(runOf(input, policy, sorted), input.plugins ?? profile);
+  const panel = filterMembers(runOf(input, policy, sorted), input.plugins ?? profile);
   const last = lazy(() => left(panel, clustersOf([...sorted.scheduled, ...sorted.bound])));
   return explanation(panel, { last, ranked: (count) => firstOf(last().candidates, count, better), picks: [] });
 }
 
 /** All that are not taken, as the next round judges them. */
-const left = ({ candidates, round }: Panel, present: ReadonlySet<string>): Sifted => judged(candidates, round(present));
+const left = ({ candidates, round }: Panel, present: ReadonlySet<string>): Filtered =>
+  judged(candidates, round(present));
 
 const noted = ({ notesOn }: Panel, candidate: Candidate): Candidate => {
   const more = notesOn(candidate.member);
@@ -203,7 +213,7 @@ const RANKED_FIRST = 32;
 
 interface LastRound {
   /** All that were judged. */
-  last(): Sifted;
+  last(): Filtered;
   /** The best of them. */
   ranked(count: number): readonly Candidate[];
   readonly picks: readonly Candidate[];

@@ -237,11 +237,11 @@ export const isStranded = ({ metadata }: HubBinding): boolean =>
   metadata.deletionTimestamp === undefined && isHeld(metadata.finalizers);
 
 function clearAway(family: PlacementFamily, { bindings, now }: Observed, released: Step): Decision {
-  const stranded = bindings
+  const orphaned = bindings
     .filter(isStranded)
     .map((binding) => ({ binding, until: Date.parse(binding.metadata.creationTimestamp ?? '') + ORPHAN_GRACE_MS }));
-  const over = stranded.filter(({ until }) => !(now < until));
-  const ends = stranded.map(({ until }) => until).filter((until) => now < until);
+  const over = orphaned.filter(({ until }) => !(now < until));
+  const ends = orphaned.map(({ until }) => until).filter((until) => now < until);
   const removed = over.map(({ binding }) =>
     remove(seen(family.bindings, binding), `the placement of "${clusterOf(binding)}" does not exist any more`),
   );

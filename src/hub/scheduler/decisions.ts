@@ -1,7 +1,7 @@
 // The sentences of decisions: why a cluster was picked, and why not.
 import type { ClusterDecision } from '../../api/cluster-decision.ts';
+import type { Candidate, Rejection } from './filter.ts';
 import type { Score } from './plugin.ts';
-import type { Candidate, Rejection } from './sift.ts';
 
 /** Why a cluster was not picked, and which plugin refused it. Without one it lost by its score, or is not a member. */
 export interface Explained {

@@ -26,8 +26,8 @@ export function approvalOf(
   const { parentStageRollout, targetStage } = request.spec;
   if (parentStageRollout !== metadata.name || targetStage !== stage) return { state: 'foreign' };
   if (!isAskedBy(request, metadata)) {
-    const isGoing = request.metadata.deletionTimestamp !== undefined;
-    return { state: 'stale', hint: 'this run did not request it: it is requested again', isGoing };
+    const isDeleting = request.metadata.deletionTimestamp !== undefined;
+    return { state: 'stale', hint: 'this run did not request it: it is requested again', isDeleting };
   }
   if (conditionOf(request.conditions, ACCEPTED)?.status === 'True') return { state: 'accepted' };
   // It is deleted, and requested again afterwards.

@@ -12,6 +12,7 @@ import type { HubBinding } from '../placement-sources.ts';
 import { createWatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
 import { runController } from './controller.ts';
+import type { Evaluation } from './evaluate.ts';
 import { initialise } from './initialise.ts';
 import {
   APPLY,
@@ -26,7 +27,6 @@ import {
   observe,
   onRevision,
 } from './run.testing.ts';
-import type { Evaluation } from './think.ts';
 
 const catalogue: LiveCatalogue = {
   preferred: [],
@@ -81,7 +81,7 @@ function look(
     by: (source, index) => (index === 'run' ? [] : listOf(source)),
     whole: (ref) => fetched.get(textOf(ref)),
     among: () => [],
-    amiss: () => undefined,
+    listError: () => undefined,
   };
   const controller = runController(family, { catalogue, plan: createWatchPlan() });
   const memory = memoryOf(controller);

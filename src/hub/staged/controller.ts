@@ -1,4 +1,4 @@
-// Staged update runs: what a run watches and how it sees. Begin with think.ts for what becomes of a run, with planners/staged.ts for how it moves,
+// Staged update runs: what a run watches and how it sees. Begin with evaluate.ts for what becomes of a run, with planners/staged.ts for how it moves,
 // with decide.ts for what is written. Nothing is polled: whatever a run waits for wakes it.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
@@ -35,12 +35,12 @@ import {
   isLatest,
   placementKeyOf,
 } from '../placement-sources.ts';
-import { isNoNews } from '../planners/news.ts';
+import { isNoNews } from '../planners/changes.ts';
 import { memberFactsOf } from '../planners/rows.ts';
-import { createSelectionCache, isMissing, resolveSelection, type Selected } from '../revisions/looking.ts';
 import { observePlaces } from '../revisions/places.ts';
 import { createPropagation, type PropagationSettings } from '../revisions/propagation.ts';
 import type { Rendered } from '../revisions/rendered.ts';
+import { createSelectionCache, isMissing, resolveSelection, type Selected } from '../revisions/resolve-selection.ts';
 import type { Places } from '../revisions/split.ts';
 import type { WatchPlan } from '../revisions/watch-plan.ts';
 import { memberClusters } from '../sources.ts';
@@ -53,10 +53,10 @@ import {
   runOfRequest,
 } from '../staged-sources.ts';
 import { decide } from './decide.ts';
+import { type Evaluation, restsOf, think } from './evaluate.ts';
 import { noRunMetrics, type RunMetrics } from './metrics.ts';
-import { DEFAULT_STUCK_AFTER_MS, type Observed, type Rest } from './observed.ts';
+import { DEFAULT_STUCK_AFTER_MS, type Observed, type Premise } from './observed.ts';
 import { PROGRESS_WRITES, TURN_WRITES } from './status-rule.ts';
-import { type Evaluation, restsOf, think } from './think.ts';
 import { unsupportedIn } from './unsupported.ts';
 
 export interface RunOptions {
@@ -85,7 +85,7 @@ type Sure = Map<string, KubeObject | null>;
 const cutsHistory = (thought: Evaluation): boolean =>
   thought.state === 'captures' && thought.steps.some((step) => step.some((action) => action.do === 'delete'));
 
-const textOf = ({ of, name }: Rest): string => `${of}/${name}`;
+const textOf = ({ of, name }: Premise): string => `${of}/${name}`;
 const MAX_ROUNDS = 8;
 
 interface Memory {
@@ -126,7 +126,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     const { namespace } = run.metadata;
     const placementKey = placementOfRun(run);
     const one = <T extends Projected>(
-      of: Rest['of'],
+      of: Premise['of'],
       source: Source<T>,
       name: string,
       within = namespace,
@@ -135,7 +135,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       if (known === undefined) return see.get(source, name, within);
       return known === null ? undefined : source.project?.(known);
     };
-    const many = <T extends Projected>(of: Rest['of'], source: Source<T>, items: readonly T[]): readonly T[] => {
+    const many = <T extends Projected>(of: Premise['of'], source: Source<T>, items: readonly T[]): readonly T[] => {
       const asked = new Map([...sure].filter(([text]) => text.startsWith(`${of}/`)));
       if (asked.size === 0) return items;
       const project = (object: KubeObject | null | undefined) => (object ? (source.project?.(object) ?? []) : []);
@@ -231,7 +231,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       if (cutsHistory(thought)) {
         // A revision that another run is about to use must not go because its watch is behind.
         const part = run.metadata.namespace === undefined ? {} : { namespace: run.metadata.namespace };
-        if (see.wasAsked?.(family.runs, part) === false) return { need: [], ask: [{ source: family.runs, part }] };
+        if (see.isRefreshed?.(family.runs, part) === false) return { need: [], ask: [{ source: family.runs, part }] };
       }
       const unsure = restsOf(thought).filter((rest) => !sure.has(textOf(rest)));
       if (unsure.length === 0) {
@@ -247,7 +247,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     throw new InvariantError(`the state of run "${key}" keeps changing`);
   }
 
-  const liveRef = ({ of, name }: Rest, namespace: string | undefined): WholeRef => ({
+  const liveRef = ({ of, name }: Premise, namespace: string | undefined): WholeRef => ({
     ...wholeRef(of === 'member' ? memberClusters.resource : family[of], name, namespace),
     live: true,
   });

@@ -7,7 +7,7 @@ import { finalizers } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
-import { assertUnchanged, patch, patchStatus, refTo, remove, seen, tell } from '../../runtime/actions.ts';
+import { assertUnchanged, patch, patchStatus, recordEvent, refTo, remove, seen } from '../../runtime/actions.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
 import { carryOut } from '../orders/carry-out.ts';
 import type { Order } from '../orders/order.ts';
@@ -16,12 +16,12 @@ import type { StagedPlan } from '../planners/staged-plan.ts';
 import { summariseHolds } from '../status/holds-summary.ts';
 import { troubleInAnnotations } from './annotations.ts';
 import { answers, approverOf, askFor, nextWordAt } from './approvals.ts';
-import { newsIn } from './news.ts';
+import { type Evaluation, think } from './evaluate.ts';
+import { newsIn } from './events.ts';
 import type { Observed } from './observed.ts';
 import { recordedOrders } from './recorded-orders.ts';
 import { isTurn } from './status-rule.ts';
 import type { Targets } from './targets.ts';
-import { type Evaluation, think } from './think.ts';
 
 type Steps = readonly (readonly Action[])[];
 
@@ -152,7 +152,7 @@ function proceed(observed: Observed, plan: StagedPlan, targets: Targets): Decisi
     const found = request(name);
     if (found === undefined) return [];
     const message = `the approval of ${approverOf(found)} for "${name}" is accepted`;
-    return [tell(family.runs, run, { type: 'Normal', reason: 'ApprovalRequestApprovalAccepted', message })];
+    return [recordEvent(family.runs, run, { type: 'Normal', reason: 'ApprovalRequestApprovalAccepted', message })];
   });
   return withStatus(observed, {
     status: plan.state,
@@ -221,7 +221,7 @@ function withStatus(observed: Observed, { status, holds, before = [], hasMoved, 
   if (hasMoved && !isTold) return { ...decision(before, holds, because), ...waking };
   const due = isTold ? turnDue : statusDue;
   if (now < due) return { ...decision(before, holds, because), ...waking, coalesceUntil: due };
-  const news = newsIn(observed.status, next).map((each) => tell(family.runs, run, each));
+  const news = newsIn(observed.status, next).map((each) => recordEvent(family.runs, run, each));
   const write = patchStatus(seen(family.runs, run), changeOf(observed.status ?? {}, next), sayingOf(next) ?? because);
   return { ...decision([...before, [write], news], holds, because), ...waking };
 }

@@ -23,12 +23,12 @@ import {
 } from '../placement-sources.ts';
 import { rivalWords, waysPast } from '../planners/staged-holds.ts';
 import type { Rival } from '../planners/staged-plan.ts';
-import { failureCauseOf, said, teller } from '../planners/staged-tree.ts';
+import { conditionIn, failureCauseOf, teller } from '../planners/staged-tree.ts';
 import { latestMaster, planResources } from '../revisions/resource-snapshot.ts';
 import { tooLarge } from '../revisions/too-large.ts';
 import { type HubRun, isInitialized, isOver } from '../staged-sources.ts';
 import { troubleInAnnotations } from './annotations.ts';
-import type { Facts, Observed, Rest, Wrong } from './observed.ts';
+import type { Facts, Observed, Premise, Wrong } from './observed.ts';
 import { overridesIn, undecidedIn } from './recorded-orders.ts';
 import { stagesOf, troubleIn } from './stages.ts';
 import { missing, type Targets, targetsOf } from './targets.ts';
@@ -41,7 +41,7 @@ export type Initialised =
       readonly status: StagedUpdateRunStatus;
       readonly holds: readonly Hold[];
       /** Objects that seem to be missing: a stale cache must not report that one does not exist. */
-      readonly rests: readonly Rest[];
+      readonly rests: readonly Premise[];
     }
   /** What the placement selects must be seen; or, with `orders`, what clusters should have with this snapshot. */
   | { readonly state: 'looks'; readonly orders?: string }
@@ -61,18 +61,18 @@ export function initialise(observed: Observed): Initialised {
     draft.failureCause = failureCauseOf(blame);
     return { state: 'wrong', status: kept(observed, draft), blame, message, rests };
   };
-  const wait = (holds: readonly Hold[], rests: readonly Rest[] = []): Initialised => {
+  const wait = (holds: readonly Hold[], rests: readonly Premise[] = []): Initialised => {
     const message = holds.map(sentenceOf).join('; ');
     tell.run(draft, 'Initialized', 'Unknown', 'UpdateRunInitializationPending', `the run waits: ${message}`);
     return { state: 'waits', status: kept(observed, draft), holds, rests };
   };
-  const user = (message: string, ...rests: readonly Rest[]) => fail({ blame: 'user', message, rests });
+  const user = (message: string, ...rests: readonly Premise[]) => fail({ blame: 'user', message, rests });
 
   const annotated = troubleInAnnotations(run);
   if (annotated !== undefined) return user(annotated);
   const { stagedRolloutStrategyName: name } = run.spec;
   const { strategy } = observed;
-  const onStrategy: Rest = { of: 'strategy', name };
+  const onStrategy: Premise = { of: 'strategy', name };
   const lacking =
     strategy === undefined
       ? { holds: [missing(observed, observed.family.strategy, name)], rests: [onStrategy] }
@@ -137,7 +137,7 @@ export function initialise(observed: Observed): Initialised {
   return { state: 'ready', status: sayReady(observed, draft as StagedUpdateRunStatus) };
 }
 
-const onMember = (name: string): Rest => ({ of: 'member', name });
+const onMember = (name: string): Premise => ({ of: 'member', name });
 
 /** The conditions of an earlier look stay, so that their times do. */
 function kept({ status }: Observed, draft: Draft): StagedUpdateRunStatus {
@@ -154,7 +154,7 @@ export function sayReady({ family, run, now }: Observed, status: StagedUpdateRun
   const { generation, name } = run.metadata;
   const tree = { ...status, conditions: [...(status.conditions ?? [])] } as Draft;
   const what = `${family.run.kind} "${name}" is initialized with revision ${status.resourceSnapshotIndexUsed}`;
-  const isToStart = run.spec.state === 'Initialize' && said(status, 'Succeeded') === undefined;
+  const isToStart = run.spec.state === 'Initialize' && conditionIn(status, 'Succeeded') === undefined;
   const words = isToStart ? `${what}; it starts when spec.state becomes Run: ${howToStart({ family, run })}` : what;
   teller(generation, now).run(tree, 'Initialized', 'True', 'UpdateRunInitializedSuccessfully', words);
   return tree as StagedUpdateRunStatus;
@@ -249,7 +249,7 @@ function given({ family, run, resourceSnapshots }: Observed, asked: string): Cho
     return wrong('user', `resourceSnapshotIndex is "${asked}": a whole number from 0 on is expected`);
   const { placementName } = run.spec;
   const group = resourceSnapshots.filter(({ metadata }) => metadata.labels?.[labels.resourceIndex] === asked);
-  const rests: readonly Rest[] = [{ of: 'resourceSnapshot', name: `${placementName}-${asked}-snapshot` }];
+  const rests: readonly Premise[] = [{ of: 'resourceSnapshot', name: `${placementName}-${asked}-snapshot` }];
   if (group.length === 0) {
     return wrong(
       'user',
@@ -288,7 +288,7 @@ function presentState(observed: Observed, { placement }: Targets): Chosen {
   const on = refTo(family.placement, placement);
   if (selected === undefined) return { state: 'looks' };
   if (selected.state === 'invalid') {
-    const rests: readonly Rest[] = [{ of: 'placement', name: run.spec.placementName }];
+    const rests: readonly Premise[] = [{ of: 'placement', name: run.spec.placementName }];
     return {
       state: 'wrong',
       blame: 'user',

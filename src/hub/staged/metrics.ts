@@ -1,7 +1,7 @@
 // How far each run is, how long people and clusters take, for monitoring: three metrics as KubeFleet has them.
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
-import { isTrue, said, sinceOf } from '../planners/staged-tree.ts';
+import { conditionIn, isTrue, sinceOf } from '../planners/staged-tree.ts';
 import type { HubRun } from '../staged-sources.ts';
 import { registered } from '../status/registered.ts';
 
@@ -128,7 +128,7 @@ export function runMetrics(registry: Registry): RunMetrics {
 /** A condition of an earlier generation says nothing. */
 function furthest(run: HubRun): Pick<StatusLabels, 'condition' | 'status' | 'reason' | 'failureType'> {
   for (const type of ['Succeeded', 'Progressing', 'Initialized']) {
-    const condition = said(run, type);
+    const condition = conditionIn(run, type);
     if (condition === undefined || condition.observedGeneration !== run.metadata.generation) continue;
     const { status, reason } = condition;
     return { condition: type, status, reason, failureType: failureOf(reason, run.failureCause) };

@@ -7,7 +7,7 @@ import type { Orders } from '../orders/order.ts';
 import type { NotSupported } from '../orders/unsupported.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { MemberFacts } from '../planners/rows.ts';
-import type { Selected } from '../revisions/looking.ts';
+import type { Selected } from '../revisions/resolve-selection.ts';
 import type { Places } from '../revisions/split.ts';
 import type { HubApprovalRequest, HubRun, HubStrategy } from '../staged-sources.ts';
 
@@ -60,7 +60,7 @@ export interface Observed extends Facts {
 }
 
 /** An object that a verdict for good rests on: before it is said, the server is asked, since a watch may be behind. */
-export interface Rest {
+export interface Premise {
   readonly of:
     | 'placement'
     | 'strategy'
@@ -78,5 +78,5 @@ export interface Wrong {
   /** Who can fix it. */
   readonly blame: 'user' | 'internal';
   readonly message: string;
-  readonly rests: readonly Rest[];
+  readonly rests: readonly Premise[];
 }

@@ -19,7 +19,7 @@ import {
   policyIndexOf,
 } from '../placement-sources.ts';
 import { isExternal, strategyTypeOf } from '../strategies/table.ts';
-import type { Facts, Rest, Wrong } from './observed.ts';
+import type { Facts, Premise, Wrong } from './observed.ts';
 
 export interface Targets {
   readonly placement: HubPlacement;
@@ -37,7 +37,7 @@ export type Targeting =
   | ({ readonly state: 'known' } & Targets)
   | ({ readonly state: 'wrong' } & Wrong & Partial<Pick<Targets, 'policyIndex' | 'applyStrategy'>>)
   /** There is no placement yet, the scheduler is not done, or its work is not seen yet. */
-  | { readonly state: 'pending'; readonly hold: Hold; readonly rests?: readonly Rest[] };
+  | { readonly state: 'pending'; readonly hold: Hold; readonly rests?: readonly Premise[] };
 
 export interface TargetingOptions {
   /** The run begins: the placement may come later, and the scheduler must have seen it as it is now. */

@@ -7,9 +7,9 @@ import type { StagedUpdateStrategySpec } from '../../api/staged-update-strategy.
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import { deepEqual } from '../../base/json.ts';
 import { type HubBinding, isMaster } from '../placement-sources.ts';
-import { isFalse, isTrue, said } from '../planners/staged-tree.ts';
+import { conditionIn, isFalse, isTrue } from '../planners/staged-tree.ts';
 import { continuesOnChange } from './annotations.ts';
-import type { Facts, Rest, Wrong } from './observed.ts';
+import type { Facts, Premise, Wrong } from './observed.ts';
 import { isInPlace, stagesOf } from './stages.ts';
 import { type Targets, targetsOf } from './targets.ts';
 
@@ -24,7 +24,7 @@ export type Validated =
   | { readonly state: 'pending'; readonly hold: Hold };
 
 type Verdict = Omit<Wrong, 'rests'> & Partial<Pick<Wrong, 'rests'>>;
-const internal = (message: string, ...rests: readonly Rest[]): Verdict => ({ blame: 'internal', message, rests });
+const internal = (message: string, ...rests: readonly Premise[]): Verdict => ({ blame: 'internal', message, rests });
 
 export function validate(facts: Facts, status: StagedUpdateRunStatus): Validated {
   const goesOn = continuesOnChange(facts.run);
@@ -57,7 +57,7 @@ function ofGround(
   targets: Targets,
   { appliedStrategy, policySnapshotIndexUsed: index, policyObservedClusterCount: count }: StagedUpdateRunStatus,
 ): Verdict | undefined {
-  const onPlacement: Rest = { of: 'placement', name: run.spec.placementName };
+  const onPlacement: Premise = { of: 'placement', name: run.spec.placementName };
   if (!deepEqual(appliedStrategy, targets.applyStrategy)) {
     return {
       blame: 'user',
@@ -65,7 +65,7 @@ function ofGround(
       rests: [onPlacement],
     };
   }
-  const onPolicy: Rest = { of: 'policySnapshot', name: `${run.spec.placementName}-${targets.policyIndex}` };
+  const onPolicy: Premise = { of: 'policySnapshot', name: `${run.spec.placementName}-${targets.policyIndex}` };
   if (index !== targets.policyIndex) {
     return internal(
       `the placement's policy has changed since the run began: policy snapshot ${targets.policyIndex} has replaced ${index}`,
@@ -122,7 +122,7 @@ function ofStages(facts: Facts, { updates, policyIndex }: Targets, status: Stage
   // Before the scheduler unschedules it: no user has to change labels.
   const lost = clusters.filter((cluster) => facts.member(cluster) === undefined);
   if (lost.length > 0) {
-    const rests = lost.map((name): Rest => ({ of: 'member', name }));
+    const rests = lost.map((name): Premise => ({ of: 'member', name }));
     return internal(`the clusters have changed since the run began (left the fleet: ${named(lost)})`, ...rests);
   }
   const before = status.stagesStatus ?? [];
@@ -164,10 +164,10 @@ function ofStages(facts: Facts, { updates, policyIndex }: Targets, status: Stage
     `the clusters have changed since the run began (${told.join('; ')})`,
     // It names those that are picked: one whose binding is only not seen is no longer taken for gone.
     { of: 'policySnapshot', name: `${facts.run.spec.placementName}-${policyIndex}` },
-    ...moved.map((name): Rest => ({ of: 'member', name })),
+    ...moved.map((name): Premise => ({ of: 'member', name })),
     ...facts.bindings
       .filter(({ spec }) => joined.includes(spec.targetCluster) || gone.includes(spec.targetCluster))
-      .map(({ metadata }): Rest => ({ of: 'binding', name: metadata.name ?? '' })),
+      .map(({ metadata }): Premise => ({ of: 'binding', name: metadata.name ?? '' })),
   );
 }
 
@@ -219,9 +219,9 @@ function ofTree(status: StagedUpdateRunStatus): Verdict | undefined {
   if (failed !== undefined) return internal(`stage "${failed.stageName}" has failed before`);
   const open = stages.findIndex((stage) => !hasResult(stage));
   const rest = open < 0 ? [] : stages.slice(open);
-  const early = rest.slice(1).find((stage) => hasResult(stage) || said(stage, 'Progressing') !== undefined);
+  const early = rest.slice(1).find((stage) => hasResult(stage) || conditionIn(stage, 'Progressing') !== undefined);
   if (early !== undefined) return internal(`stage "${early.stageName}" is ahead of stage "${rest[0]?.stageName}"`);
-  if (open >= 0 && said(removal, 'Progressing') !== undefined) {
+  if (open >= 0 && conditionIn(removal, 'Progressing') !== undefined) {
     return internal(`clusters are being removed while stage "${rest[0]?.stageName}" is not done`);
   }
   for (const stage of stages.slice(0, open < 0 ? stages.length : open)) {

@@ -1,7 +1,7 @@
 // Partitioned: the limits of a placement's partitioned rollout, defaults in place, its plan (planners/partitioned.ts) and what the status reports of it.
 import type { PlacementEventReason } from '../../api/placement.ts';
 import { MAX_LISTED_PARTITIONS, ROLLOUT_WORDS, type RolloutState, type RolloutWord } from '../../api/rollout-state.ts';
-import type { Telling } from '../../runtime/actions.ts';
+import type { EventText } from '../../runtime/actions.ts';
 import {
   DEFAULT_MAX_NEW,
   type PartitionedLimits,
@@ -36,11 +36,11 @@ export const partitioned = strategyWith({
 });
 
 /** One Event when a partition starts and one when it is ready; the counters in between are in the status. */
-export function partitionNews(before: RolloutState | undefined, after: RolloutState | undefined): readonly Telling[] {
-  return (after?.partitions ?? []).flatMap(({ name, count, maxUnavailable, notReady, state }, index): Telling[] => {
+export function partitionNews(before: RolloutState | undefined, after: RolloutState | undefined): readonly EventText[] {
+  return (after?.partitions ?? []).flatMap(({ name, count, maxUnavailable, notReady, state }, index): EventText[] => {
     const earlier = before?.partitions?.[index];
     const was = earlier?.name === name ? earlier.state : undefined;
-    const told = (reason: PlacementEventReason, message: string): Telling[] => [{ type: 'Normal', reason, message }];
+    const told = (reason: PlacementEventReason, message: string): EventText[] => [{ type: 'Normal', reason, message }];
     if (state === 'NotReady' && was !== 'NotReady') {
       const message = `The rollout has reached partition "${name}": ${notReady} of ${count} clusters are not ready, at most ${maxUnavailable} may be`;
       return told('PlacementPartitionStarted', message);

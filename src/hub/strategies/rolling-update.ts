@@ -2,7 +2,7 @@
 import { conditionOf } from '../../api/next-condition.ts';
 import type { PlacementEventReason } from '../../api/placement.ts';
 import { countRoundedUp, type IntOrPercent } from '../../base/int-or-percent.ts';
-import type { Telling } from '../../runtime/actions.ts';
+import type { EventText } from '../../runtime/actions.ts';
 import type { HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
 import { type RollingLimits, rolling } from '../planners/rolling.ts';
 import { type LimitsInput, type StatusTurn, strategyWith } from './strategy.ts';
@@ -52,7 +52,7 @@ function targetOf(policy: HubPlacement['spec']['policy']): number | undefined {
 }
 
 /** Content that changes in place cannot keep a limit of 0. That is told once with each revision, before anybody wonders. */
-export function newsOfZero({ before, after, bindings }: StatusTurn, limits: RollingLimits): readonly Telling[] {
+export function newsOfZero({ before, after, bindings }: StatusTurn, limits: RollingLimits): readonly EventText[] {
   const { observedResourceIndex: was = '' } = before ?? {};
   const { observedResourceIndex: is = '' } = after;
   const isInPlace = bindings.some(

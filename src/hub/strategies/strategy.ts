@@ -3,7 +3,7 @@
 import type { ObjectRef } from '../../api/object.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import type { RolloutState } from '../../api/rollout-state.ts';
-import type { Telling } from '../../runtime/actions.ts';
+import type { EventText } from '../../runtime/actions.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
 import type { ClusterGroupFacts } from '../planners/partitioned.ts';
@@ -51,14 +51,14 @@ export interface StatusTurn {
 export interface Strategy {
   plan(input: LimitsInput & { readonly rows: readonly Row[]; readonly now: number }): BindingPlan;
   /** Events about the limits themselves. */
-  news(input: LimitsInput & StatusTurn): readonly Telling[];
+  news(input: LimitsInput & StatusTurn): readonly EventText[];
 }
 
 /** Keeps the type of its limits to itself. */
 export const strategyWith = <Limits>(of: {
   limitsOf(input: LimitsInput): Limits;
   plan(input: { readonly rows: readonly Row[]; readonly limits: Limits; readonly now: number }): BindingPlan;
-  news?(turn: StatusTurn, limits: Limits): readonly Telling[];
+  news?(turn: StatusTurn, limits: Limits): readonly EventText[];
 }): Strategy => ({
   plan: ({ rows, now, ...input }) => of.plan({ rows, limits: of.limitsOf(input), now }),
   news: (input) => of.news?.(input, of.limitsOf(input)) ?? [],

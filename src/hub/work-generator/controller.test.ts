@@ -54,8 +54,8 @@ function groupFor(binding: Projected, cached: KubeObject, live: KubeObject | nul
     by: (source: Source) => (source === (family.resourceSnapshots as Source) ? [{ metadata: cached.metadata }] : []),
     whole: (ref: WholeRef) => (fetched.has(textOf(ref)) ? (ref.live ? live : cached) : undefined),
     among: () => undefined,
-    amiss: () => undefined,
-    wasAsked: () => true,
+    listError: () => undefined,
+    isRefreshed: () => true,
   } as unknown as See;
   for (let round = 0; round < 4; round++) {
     const observed = workGenerator(family).observe(see, 'shop-c1', { orphanedSince: undefined });

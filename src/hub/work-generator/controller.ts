@@ -72,7 +72,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
           const survivor = item.metadata.annotations?.[annotations.twinOf];
           // The survivor marks the objects on the cluster as its own when no other binding does any more.
           const further = survivor === undefined ? [] : [keyOf(item.metadata.namespace, survivor)];
-          return [keyOfBinding(item), ...further, ...(isGoing(item) ? orphansBehind(item, see) : [])];
+          return [keyOfBinding(item), ...further, ...(isDeleting(item) ? orphansBehind(item, see) : [])];
         },
       },
       {
@@ -134,17 +134,17 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       memory.orphanedSince = undefined;
       const found = worksOf(see, binding, key);
       const survivor = survivorOf(see, binding);
-      if (isGoing(binding) && !found.some((each) => isCleanedUpWith(binding, each))) {
+      if (isDeleting(binding) && !found.some((each) => isCleanedUpWith(binding, each))) {
         const unsure = unsureOf(see, binding);
         if (unsure !== undefined) return unsure;
       }
       const { state, targetCluster } = binding.spec;
       // A Work that goes takes what runs on its member along: not on the word of a cache that may not know that the member leaves.
       const removes =
-        isGoing(binding) && survivor === undefined && found.some((each) => isCleanedUpWith(binding, each));
+        isDeleting(binding) && survivor === undefined && found.some((each) => isCleanedUpWith(binding, each));
       const member = removes ? unsureMember(see, targetCluster) : [];
       if (member.length > 0) return { need: member };
-      const isActive = !isGoing(binding) && state !== 'Scheduled' && (state !== 'Bound' || isReleased(binding));
+      const isActive = !isDeleting(binding) && state !== 'Scheduled' && (state !== 'Bound' || isReleased(binding));
       const group = isActive ? groupOf(see, binding) : 'incomplete';
       if (isNeed(group)) return group;
       const overrides = isActive ? overridesOf(see, binding) : [];
@@ -201,7 +201,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
   function survivorOf(see: See, { metadata }: HubBinding): HubBinding | undefined {
     const name = metadata.annotations?.[annotations.twinOf];
     const survivor = name === undefined ? undefined : see.get(family.bindings, name, metadata.namespace);
-    return survivor === undefined || isGoing(survivor) ? undefined : survivor;
+    return survivor === undefined || isDeleting(survivor) ? undefined : survivor;
   }
 
   /** What the placement says; of one that is gone, what it said to the binding or to its Works last (undefined). */
@@ -225,7 +225,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
       .by(works, 'base', keyOf(memberNamespace(binding.spec.targetCluster), baseFor(binding)))
       .filter((each) => !labelled.includes(each));
     if (named.length === 0) return labelled;
-    return isGoing(binding) && hasHeir(see, binding) ? labelled : [...labelled, ...named];
+    return isDeleting(binding) && hasSurvivor(see, binding) ? labelled : [...labelled, ...named];
   }
 
   /**
@@ -236,16 +236,16 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     const first = firstWork(binding);
     const namespace = memberNamespace(binding.spec.targetCluster);
     const part = { namespace, labels: `${labels.parentBinding}=${binding.metadata.name}` };
-    const isAsked = see.wasAsked?.(works, part) ?? true;
+    const isAsked = see.isRefreshed?.(works, part) ?? true;
     if (isAsked && see.whole(first) !== undefined) return undefined;
     return { need: [first], ...(isAsked ? {} : { ask: [{ source: works, part }] }) };
   }
 
   /** Then what has lost its labels is the other one's, which puts them right. */
-  function hasHeir(see: See, binding: HubBinding): boolean {
+  function hasSurvivor(see: See, binding: HubBinding): boolean {
     return see
       .by(family.bindings, 'cluster', binding.spec.targetCluster)
-      .some((each) => baseFor(each) === baseFor(binding) && !isGoing(each) && each.spec.state === 'Bound');
+      .some((each) => baseFor(each) === baseFor(binding) && !isDeleting(each) && each.spec.state === 'Bound');
   }
 
   function groupOf(see: See, binding: HubBinding): Observed['group'] | Need {
@@ -337,7 +337,7 @@ function waitsForRelease(a: HubBinding, b: HubBinding): boolean {
   return (
     a.metadata.uid === b.metadata.uid &&
     newer.spec.state === 'Bound' &&
-    !isGoing(newer) &&
+    !isDeleting(newer) &&
     !isReleased(newer) &&
     (newer.metadata.finalizers ?? []).includes(finalizers.workCleanup) &&
     [a, b].every(({ metadata }) => metadata.annotations?.[annotations.twinOf] === undefined)
@@ -350,7 +350,7 @@ function reportBackOf({ spec }: HubPlacement): ReportBackStrategy | undefined {
   return asked?.type === 'Mirror' ? asked : undefined;
 }
 
-const isGoing = ({ metadata }: HubBinding): boolean => metadata.deletionTimestamp !== undefined;
+const isDeleting = ({ metadata }: HubBinding): boolean => metadata.deletionTimestamp !== undefined;
 
 const firstWork = (binding: HubBinding): WholeRef => ({
   on: 'hub',

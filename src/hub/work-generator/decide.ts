@@ -18,10 +18,10 @@ import {
   patch,
   patchByOperations,
   patchStatus,
+  recordEvent,
   refTo,
   remove,
   seen,
-  tell as tellEvent,
 } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import { bindingSentence } from '../bindings/binding-sentences.ts';
@@ -216,7 +216,7 @@ function withoutSnapshot(observed: Observed, message: string): Decision {
   const own = works.filter((each) => isOf(binding, each));
   const origin = originOf(binding);
   const carry = own.filter(({ metadata }) => carries(metadata.annotations, origin));
-  const going = own.find(isGoing);
+  const going = own.find(isDeleting);
   if (going !== undefined)
     return whileGoing(observed, going, 'its snapshot does not exist any more, so it cannot be replaced');
   if (own.some((each) => isLater(binding, each))) return idle(REPLACED);
@@ -235,7 +235,7 @@ function withoutRendering(observed: Observed, { reason, message }: Failed): Deci
   if (reason === 'SyncWorkFailed') return notSynchronized(observed, { status: 'False', reason, message });
   const said: Said = { type: 'Overridden', status: 'False', reason, message };
   const none = { failedPlacements: [], driftedPlacements: [], diffedPlacements: [] };
-  return tell(observed, { said: [said], ...none }, []);
+  return reportSteps(observed, { said: [said], ...none }, []);
 }
 
 /** The apply strategy is on the binding, and does not need the snapshot. */
@@ -259,19 +259,19 @@ const besideForeign = (observed: Observed, foreign: HubWork): Decision =>
 
 function notSynchronized(observed: Observed, why: Omit<Said, 'type'>): Decision {
   const said: Said = { type: 'WorkSynchronized', ...why };
-  return tell(observed, { said: [said], failedPlacements: [], driftedPlacements: [], diffedPlacements: [] }, []);
+  return reportSteps(observed, { said: [said], failedPlacements: [], driftedPlacements: [], diffedPlacements: [] }, []);
 }
 
-const isGoing = ({ metadata }: HubWork): boolean => metadata.deletionTimestamp !== undefined;
+const isDeleting = ({ metadata }: HubWork): boolean => metadata.deletionTimestamp !== undefined;
 
 function order(observed: Observed, asked: readonly DesiredWork[]): Decision {
   const { binding, works } = observed;
   const { desired, duplicates } = envelopesAsNamed(
     asked,
-    works.filter((each) => isOf(binding, each) && !isGoing(each)),
+    works.filter((each) => isOf(binding, each) && !isDeleting(each)),
   );
   const byName = new Map(works.map((each) => [each.metadata.name ?? '', each]));
-  const going = desired.map(({ name }) => byName.get(name)).find((each) => each !== undefined && isGoing(each));
+  const going = desired.map(({ name }) => byName.get(name)).find((each) => each !== undefined && isDeleting(each));
   if (going !== undefined) {
     const released = releases([going]);
     if (released.length > 0) return { steps: [released], holds: [], because: released[0]?.because ?? '' };
@@ -303,7 +303,7 @@ function order(observed: Observed, asked: readonly DesiredWork[]): Decision {
   const made = writes.filter((each) => each.do === 'create');
   const changed = writes.filter((each) => each.do !== 'create');
   const told = duplicates.map((message) =>
-    tellEvent(observed.family.bindings, binding, { type: 'Warning', reason: 'DuplicateEnvelopeWorks', message }),
+    recordEvent(observed.family.bindings, binding, { type: 'Warning', reason: 'DuplicateEnvelopeWorks', message }),
   );
   return report(observed, writes.length > 0 ? undefined : present, [sure, made, changed, taken, told]);
 }
@@ -465,7 +465,11 @@ function report(
     const because = 'the member has not answered yet';
     return { steps: steps.filter((step) => step.length > 0), holds: [], wakeAt: due, because };
   }
-  return tell(observed, { ...summary, said: [synced('AllWorkSynced', 'WorkSynchronized'), ...summary.said] }, steps);
+  return reportSteps(
+    observed,
+    { ...summary, said: [synced('AllWorkSynced', 'WorkSynchronized'), ...summary.said] },
+    steps,
+  );
 }
 
 const isAnswered = ({ said }: Summary): boolean => !said.some(({ reason }) => UNANSWERED.includes(reason));
@@ -482,7 +486,7 @@ function answerDue(works: readonly HubWork[], now: number): number {
 
 const OURS: readonly string[] = ['Overridden', 'WorkSynchronized', 'Applied', 'Available', 'DiffReported'];
 
-function tell(observed: Observed, summary: Summary, steps: readonly (readonly Action[])[]): Decision {
+function reportSteps(observed: Observed, summary: Summary, steps: readonly (readonly Action[])[]): Decision {
   const { family, binding, now } = observed;
   const { generation } = binding.metadata;
   const isOverridden = summary.said.some(({ type }) => type === 'Overridden');

@@ -125,8 +125,8 @@ export async function waiting(
 ): Promise<Answer> {
   const on = entry?.on;
   const name = on?.kind === memberCluster.kind && NAME.test(on.name) ? on.name : undefined;
-  const farewell = name === undefined ? undefined : leavingText(ifRead(await reader.member(name)), name);
-  if (farewell === undefined) {
+  const leavingWords = name === undefined ? undefined : leavingText(ifRead(await reader.member(name)), name);
+  if (leavingWords === undefined) {
     const since = first.since === undefined ? {} : { since: first.since };
     return answer(waitsFor(who, first.sentence), {
       ...since,
@@ -137,7 +137,7 @@ export async function waiting(
   }
   const next = `wait until cluster "${name}" has left the fleet${first.code === 'BudgetUsed' ? ', or raise maxUnavailable' : ''}; if its agent comes back, it leaves sooner`;
   const { detail: _detail, ...told } = { ...first, next, evidence: beside(first.evidence) };
-  return answer(`${who} waits: MemberCluster "${name}" ${farewell}`, { causes: [told, ...others] });
+  return answer(`${who} waits: MemberCluster "${name}" ${leavingWords}`, { causes: [told, ...others] });
 }
 
 /** All clusters that fit have it, and there are none. The user then needs the reason why each of them is excluded. */

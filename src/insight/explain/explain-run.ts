@@ -122,14 +122,14 @@ async function endOfPlacement({ placement, reader, run, progress }: RunContext):
 
 /** No new run can help, and clusters do not keep what this one brought. */
 function ofEndedPlacement({ progress, runTitle, title, which, whichRun }: RunContext, end: End): Answer {
-  const isGoing = end === 'is being deleted';
+  const isDeleting = end === 'is being deleted';
   const lead =
     progress.phase === 'Failed' ? `${runTitle} has failed: ${progress.says}` : `${runTitle} ends: ${title} ${end}`;
-  const fate = `${title} ${end}: its resources ${isGoing ? 'are being' : 'were'} removed from all clusters, also from those that the run has updated`;
+  const fate = `${title} ${end}: its resources ${isDeleting ? 'are being' : 'were'} removed from all clusters, also from those that the run has updated`;
   return answer(lead, {
     causes: [{ sentence: fate, evidence: [] }],
     next: [
-      ...(isGoing ? [`show the progress of the removal: flotilla why ${argumentOf(which)}`] : []),
+      ...(isDeleting ? [`show the progress of the removal: flotilla why ${argumentOf(which)}`] : []),
       `delete the run, it has nothing left to do: ${deleteCommand(whichRun)}`,
     ],
   });

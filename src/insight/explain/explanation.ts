@@ -90,12 +90,12 @@ export function memberEvidence(member: MemberCluster | undefined, cluster: strin
   const { conditions, agentStatus = [] } = member.status ?? {};
   const beat = agentStatus.find(({ type }) => type === 'MemberAgent')?.lastReceivedHeartbeat;
   const told = ['Joined', 'Healthy'].flatMap((type) => conditionOf(conditions, type) ?? []);
-  const farewell = leavingText(member, cluster);
+  const leavingWords = leavingText(member, cluster);
   const bad = told.filter(({ status }) => status !== 'True');
   return {
     about,
     says: [
-      ...(farewell === undefined ? [] : [farewell]),
+      ...(leavingWords === undefined ? [] : [leavingWords]),
       ...bad.map((each) => sayCondition(each, now)),
       ...(bad.length === 0 && told.length === 2 ? ['joined and healthy'] : []),
       beat === undefined ? 'no heartbeat was ever received' : `last heartbeat ${ageText(Date.parse(beat), now)} ago`,

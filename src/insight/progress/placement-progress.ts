@@ -256,8 +256,8 @@ function leavingIn(listed: readonly ClusterProgress[], holds: readonly HoldEntry
   const known = new Set(listed.map(({ cluster }) => cluster));
   const found = new Map<string, string>();
   for (const hold of holds.filter(({ code }) => code === 'BudgetUsed' || code === 'RemovalPending')) {
-    const isGoing = hold.code === 'RemovalPending';
-    const message = isGoing ? 'its objects are being removed' : `keeps its objects: ${inShort(hold)}`;
+    const isBeingRemoved = hold.code === 'RemovalPending';
+    const message = isBeingRemoved ? 'its objects are being removed' : `keeps its objects: ${inShort(hold)}`;
     for (const cluster of hold.clusters ?? [])
       if (!known.has(cluster)) found.set(cluster, `no longer picked; ${message}`);
   }

@@ -42,7 +42,7 @@ export function eyesOf(see: See, collectionOf: Collections): Eyes {
     const found = see.among(source, { name, ...(resource.namespaced && namespace !== undefined ? { namespace } : {}) });
     const plain = source as Source;
     if (found !== undefined) missing.delete(plain);
-    else if (see.amiss(plain) !== undefined) blind = true;
+    else if (see.listError(plain) !== undefined) blind = true;
     else missing.add(plain);
     return found;
   }

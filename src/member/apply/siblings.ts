@@ -23,10 +23,12 @@ export function siblingsOf(own: AgentWork, all: readonly AgentWork[]): Siblings 
   return {
     yields(name, identifier) {
       const other = others.find(({ metadata }) => metadata.name === name);
-      return other !== undefined && (isGoing(other) || !names(other, identifier) || isEarlier(other, own));
+      return other !== undefined && (isDeleting(other) || !names(other, identifier) || isEarlier(other, own));
     },
     isClaimed: (identifier) =>
-      others.some((each) => !isGoing(each) && (names(each, identifier) || (!isGoing(own) && isEarlier(each, own)))),
+      others.some(
+        (each) => !isDeleting(each) && (names(each, identifier) || (!isDeleting(own) && isEarlier(each, own))),
+      ),
     bothPlaces(name) {
       const other = others.find(({ metadata }) => metadata.name === name);
       return (
@@ -57,7 +59,7 @@ const bindingOf = ({ labels: all }: ObjectMeta): string | undefined => {
   return binding === undefined ? undefined : `${all?.[labels.parentPlacementNamespace] ?? ''}/${binding}`;
 };
 
-const isGoing = ({ metadata }: AgentWork): boolean => metadata.deletionTimestamp !== undefined;
+const isDeleting = ({ metadata }: AgentWork): boolean => metadata.deletionTimestamp !== undefined;
 
 const names = ({ identities }: AgentWork, identifier: Identifier): boolean =>
   identities?.has(identityOf(identifier)) ?? false;

@@ -139,7 +139,7 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
     const isBegun = see.get(appliedWorks, name)?.metadata.deletionTimestamp !== undefined;
     if (binding !== undefined && !isBegun) {
       const part = { labels: `${labels.parentBinding}=${binding}` };
-      if (see.wasAsked?.(sources.works, part) === false) return { need: [], ask: [{ source: sources.works, part }] };
+      if (see.isRefreshed?.(sources.works, part) === false) return { need: [], ask: [{ source: sources.works, part }] };
     }
     return siblingsIn(see, name);
   }

@@ -10,7 +10,7 @@ import { conditionOf, type Finding, nextCondition } from '../../api/next-conditi
 import { by } from '../../base/compare.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { threeWayPatch } from '../../base/three-way-merge.ts';
-import { patch, patchStatus, seen, type Telling, tell } from '../../runtime/actions.ts';
+import { type EventText, patch, patchStatus, recordEvent, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import type { AgentWork, HubSources } from '../sources.ts';
 import {
@@ -216,7 +216,7 @@ function writeStatus({ internal, sources }: Observed, wanted: MemberStatus): Ste
   const live = (internal.status ?? {}) as JsonObject;
   const difference = threeWayPatch({ last: live, wanted: wanted as JsonObject, live });
   if (Object.keys(difference).length === 0) return [];
-  const events = newsIn(internal.status, wanted).map((news) => tell(sources.internal, internal, news));
+  const events = newsIn(internal.status, wanted).map((news) => recordEvent(sources.internal, internal, news));
   return [
     [patchStatus(seen(sources.internal, internal), difference, 'reports to the hub')],
     ...(events.length === 0 ? [] : [events]),
@@ -224,7 +224,7 @@ function writeStatus({ internal, sources }: Observed, wanted: MemberStatus): Ste
 }
 
 /** Differs from KubeFleet: that joining or leaving failed is a Warning. */
-function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly Telling[] {
+function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly EventText[] {
   const own = (status: MemberStatus | undefined) => status?.agentStatus?.find((each) => each.type === OWN_TYPE);
   const changed = (own(after)?.conditions ?? []).filter(
     (now) => conditionOf(own(before)?.conditions, now.type)?.status !== now.status,
@@ -233,7 +233,7 @@ function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly
     (now) => now.type === 'SoleAgent' && conditionOf(before?.conditions, now.type) === undefined,
   );
   return [
-    ...changed.map((now): Telling => {
+    ...changed.map((now): EventText => {
       const isGood = now.type === 'Joined' ? now.status !== 'Unknown' : now.status === 'True';
       return {
         type: isGood ? 'Normal' : 'Warning',
@@ -241,7 +241,7 @@ function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly
         message: now.message || SAID[now.reason] || '',
       };
     }),
-    ...alarms.map((now): Telling => ({ type: 'Warning', reason: now.reason, message: now.message })),
+    ...alarms.map((now): EventText => ({ type: 'Warning', reason: now.reason, message: now.message })),
   ];
 }
 

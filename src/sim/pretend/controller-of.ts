@@ -2,7 +2,7 @@
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { refTo } from '../../runtime/actions.ts';
 import type { Action, Controller, See, Source, WatchRule } from '../../runtime/controller.ts';
-import type { News, Reporter } from './news.ts';
+import type { News, Reporter } from './events.ts';
 import type { Profile } from './profile.ts';
 import type { Rule, Write } from './rule.ts';
 

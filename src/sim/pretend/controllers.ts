@@ -4,7 +4,7 @@ import { deepEqual } from '../../base/json.ts';
 import { compileLabelSelector } from '../../base/selector.ts';
 import type { Controller, See, Source, WatchRule } from '../../runtime/controller.ts';
 import { controllerOf, itself, keyOf, ofKey, onlyRead, splitKey } from './controller-of.ts';
-import { daemonSetNews, deploymentNews, jobNews, replicaSetNews, statefulSetNews } from './news.ts';
+import { daemonSetNews, deploymentNews, jobNews, replicaSetNews, statefulSetNews } from './events.ts';
 import type { Profile } from './profile.ts';
 import { daemonSet } from './rules/daemon-set.ts';
 import { deployment } from './rules/deployment.ts';

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/object.ts';
 import type { Controller, WatchRule } from '../../runtime/controller.ts';
 import { controllerOf, itself, keyOf, ofKey } from './controller-of.ts';
 import { isAnotherPlace } from './controllers.ts';
-import { podNews, schedulerNews, serviceNews } from './news.ts';
+import { podNews, schedulerNews, serviceNews } from './events.ts';
 import { isFinished } from './pods.ts';
 import type { Profile } from './profile.ts';
 import { type NodeShape, node, PRETEND_LABEL } from './rules/node.ts';

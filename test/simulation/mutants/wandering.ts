@@ -6,8 +6,8 @@ export const wanderingMutants: readonly Mutant[] = [
     name: 'deletes an object that another Work of the binding names',
     danger: 'An object that moves to another Work is deleted and created again: an outage that no budget counts.',
     file: 'src/member/apply/siblings.ts',
-    find: 'others.some((each) => !isGoing(each) && (names(each, identifier)',
-    replace: 'others.some((each) => isGoing(each) && (names(each, identifier)',
+    find: '(each) => !isDeleting(each) && (names(each, identifier)',
+    replace: '(each) => isDeleting(each) && (names(each, identifier)',
     caughtBy: 'wandering',
   },
   {
@@ -15,8 +15,8 @@ export const wanderingMutants: readonly Mutant[] = [
     danger:
       'The Work that an object leaves arrives before the one that it enters, and the object is deleted in between.',
     file: 'src/member/apply/siblings.ts',
-    find: '(!isGoing(own) && isEarlier(each, own))',
-    replace: '(isGoing(own) && isEarlier(each, own))',
+    find: '(!isDeleting(own) && isEarlier(each, own))',
+    replace: '(isDeleting(own) && isEarlier(each, own))',
     caughtBy: 'wandering',
     alone: true,
   },

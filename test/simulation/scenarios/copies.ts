@@ -3,7 +3,7 @@
 // With two copiers, each with its own view of the world, all of that still holds.
 import type { KubeObject } from '../../../src/api/object.ts';
 import type { Transport } from '../../../src/api/transport.ts';
-import { create, patch, remove, seen, tell } from '../../../src/runtime/actions.ts';
+import { create, patch, recordEvent, remove, seen } from '../../../src/runtime/actions.ts';
 import { type Controller, type Decision, idle, type WholeRef } from '../../../src/runtime/controller.ts';
 import type { Deps } from '../../../src/runtime/deps.ts';
 import { startManager } from '../../../src/runtime/manager.ts';
@@ -113,7 +113,7 @@ function decide({ name, source, copy, isAlone }: Observed): Decision {
     return { ...idle('the source is gone'), steps: [[remove(seen(copies, copy), 'its source is gone')]] };
   }
   const data = dataOf(source);
-  const told = tell(sources, source, { type: 'Normal', reason: 'Copied', message: 'there is a copy of it' });
+  const told = recordEvent(sources, source, { type: 'Normal', reason: 'Copied', message: 'there is a copy of it' });
   if (copy === undefined) {
     const made = aConfigMap({ namespace: COPIES, name }, 'copy', data, { [OF]: source.metadata.uid ?? '' });
     return { ...idle('there is no copy'), steps: [[create('hub', configMaps, made, 'is new')], [told]] };

@@ -53,7 +53,7 @@ export const workNameOf = (family: PlacementFamily): string =>
 const keyIn = (family: PlacementFamily, { group, plural }: Resource, name: string): string =>
   `${group}/${plural}/${homeOf(family).namespace ?? ''}/${name}`;
 
-const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+const isDeleting = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 
 const saidOf = ({ metadata, status }: Binding, type: string) => {
   const condition = conditionOf(status?.conditions, type);
@@ -89,7 +89,7 @@ const hasShop = (store: Readable | undefined): boolean => store?.get(`/namespace
 
 const hasExtra = (store: Readable | undefined): boolean => {
   const extra = store?.get(`/configmaps/${SHOP}/${EXTRA}`)?.object();
-  return extra !== undefined && !isGoing(extra);
+  return extra !== undefined && !isDeleting(extra);
 };
 
 const deploymentOn = (sight: Sight, member: string): KubeObject | undefined =>
@@ -115,7 +115,7 @@ export function budgetIsKept({ family, isMoving, leaders }: Story): Checker {
     const before = previous?.object() as Binding | undefined;
     // A cluster that is not to have a copy any more lacks none.
     if (deleted || isAvailable(now) || now.spec.state === 'Unscheduled') taken.delete(key);
-    if (deleted || isGoing(now)) standing.delete(key);
+    if (deleted || isDeleting(now)) standing.delete(key);
     else if (isAvailable(now)) standing.add(key);
     if (deleted || before === undefined) return undefined;
     if (before.spec.resourceSnapshotName !== now.spec.resourceSnapshotName && isAvailable(before)) {
@@ -128,15 +128,15 @@ export function budgetIsKept({ family, isMoving, leaders }: Story): Checker {
       isMoving &&
       leaders === 1 &&
       isWorking(before) &&
-      isGoing(now) &&
-      !isGoing(before) &&
+      isDeleting(now) &&
+      !isDeleting(before) &&
       now.spec.state === 'Unscheduled';
     const store = sight.store(server);
     if (!isTakenOut || store === undefined || !isPlaced(store, family)) return undefined;
     // A member that is deleted serves no one, and one that is being deleted keeps its copy: its Work is not removed.
     const { targetCluster } = now.spec;
     if (!isMember(store, targetCluster) || isLeaving(store, targetCluster)) return undefined;
-    const picked = bindingsIn(store, family).filter((each) => !isGoing(each) && each.spec.state !== 'Unscheduled');
+    const picked = bindingsIn(store, family).filter((each) => !isDeleting(each) && each.spec.state !== 'Unscheduled');
     if (standing.size >= Math.min(TARGET, picked.length) - MAX_UNAVAILABLE) return undefined;
     return `${now.spec.targetCluster} was taken out, and only ${standing.size} of ${picked.length} have a copy`;
   });
@@ -147,12 +147,12 @@ const isMember = (store: Readable, name: string): boolean =>
 
 const isLeaving = (store: Readable, name: string): boolean => {
   const member = store.get(`${memberCluster.group}/${memberCluster.plural}//${name}`)?.object();
-  return member !== undefined && isGoing(member);
+  return member !== undefined && isDeleting(member);
 };
 
 const isPlaced = (store: Readable, family: PlacementFamily): boolean => {
   const placed = placementIn(store, family);
-  return placed !== undefined && !isGoing(placed);
+  return placed !== undefined && !isDeleting(placed);
 };
 
 /** How long whoever binds may not have heard that a cluster works after all. */
@@ -275,7 +275,7 @@ export const bindingsStay = ({ family, isMoving, left }: Story): Checker =>
       const isOrphan = order?.metadata.labels?.[labels.parentBinding] === now.metadata.name;
       // What runs on a member that leaves keeps running: its Works stay until its namespace is deleted.
       const member = store.get(`${memberCluster.group}/${memberCluster.plural}//${targetCluster}`)?.object();
-      if (member === undefined || isGoing(member)) return undefined;
+      if (member === undefined || isDeleting(member)) return undefined;
       return isOrphan ? `${now.metadata.name} is gone before its Work` : undefined;
     }
     const wasGivenUp = (previous?.object() as Binding | undefined)?.spec.state !== state && state === 'Unscheduled';
@@ -296,8 +296,8 @@ export const foreignThingsStay = ({ family, members }: Story): Checker =>
     const isForeign = name === FOREIGN || isForeignShop;
     if (!members.includes(server) || !isForeign || previous === undefined) return undefined;
     const home = sight.store(server)?.get(`/namespaces//${namespace}`)?.object();
-    const isHomeless = !isForeignShop && (home === undefined || isGoing(home));
-    if ((deleted || isGoing(now)) && !isHomeless) return `${now.kind} ${namespace}/${name} was deleted on ${server}`;
+    const isHomeless = !isForeignShop && (home === undefined || isDeleting(home));
+    if ((deleted || isDeleting(now)) && !isHomeless) return `${now.kind} ${namespace}/${name} was deleted on ${server}`;
     return ownerReferences.length > 0 ? `${name} on ${server} was taken over` : undefined;
   });
 
@@ -310,13 +310,13 @@ export function unsettled(sight: Sight, story: Story): string | undefined {
   const wanted = store.get(`apps/deployments/${SHOP}/web`)?.object();
   if (wanted === undefined) return 'the user never got through';
   const members = inAll<MemberCluster>(store, memberCluster);
-  const leaving = members.find(isGoing);
+  const leaving = members.find(isDeleting);
   if (leaving !== undefined) return `${leaving.metadata.name} still leaves`;
   const joined = members
     .map(({ metadata }) => metadata.name ?? '')
     .filter((name) => !family.placement.namespaced || hasShop(sight.store(name)));
   const bindings = bindingsIn(store, family);
-  const going = bindings.find(isGoing);
+  const going = bindings.find(isDeleting);
   if (going !== undefined) return `${going.metadata.name} still goes`;
   const placed = placementIn(store, family);
   const picked = bindings.filter(({ spec }) => spec.state !== 'Unscheduled').map(({ spec }) => spec.targetCluster);
@@ -337,7 +337,7 @@ function notPickedAsAsked(
     const bound = bindings.map(({ spec }) => spec.targetCluster);
     return bound.length === 0 ? undefined : `${bound.join(', ')} are bound to nothing`;
   }
-  if (isGoing(placed)) return 'the placement is still being deleted';
+  if (isDeleting(placed)) return 'the placement is still being deleted';
   const { policy } = placed.spec;
   const [term] =
     policy?.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];

@@ -209,7 +209,7 @@ const isOver = ({ status }: Eviction): boolean =>
   conditionOf(status?.conditions, 'Valid')?.status === 'False' ||
   conditionOf(status?.conditions, 'Executed') !== undefined;
 
-const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+const isDeleting = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 
 const evictorOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[annotations.evictedBy];
 
@@ -236,9 +236,9 @@ export function disruptionBudgetHolds(): Checker {
     const before = previous?.object();
     const isEvicted =
       object.kind === bindings.kind &&
-      isGoing(object) &&
+      isDeleting(object) &&
       before !== undefined &&
-      !isGoing(before) &&
+      !isDeleting(before) &&
       evictorOf(object) !== undefined;
     if (isEvicted) {
       const left = room.get(key) ?? Number.NEGATIVE_INFINITY;
@@ -250,7 +250,7 @@ export function disruptionBudgetHolds(): Checker {
       if (deleted) live.delete(key);
       else live.set(key, clusterFamily.bindings.project?.(object as Binding) as HubBinding);
       // A new mark: only what is seen after it counts.
-      if (deleted || isGoing(object) || evictorOf(object) === undefined) room.delete(key);
+      if (deleted || isDeleting(object) || evictorOf(object) === undefined) room.delete(key);
       else if (before === undefined || evictorOf(before) !== evictorOf(object)) room.set(key, Number.NEGATIVE_INFINITY);
     }
     const free = now();
@@ -269,7 +269,7 @@ export function executedOnce(): Checker {
     const by = evictorOf(object);
     if (object.kind !== bindings.kind || by === undefined) return undefined;
     const before = previous?.object();
-    if (before === undefined || isGoing(before) || !isGoing(object)) return undefined;
+    if (before === undefined || isDeleting(before) || !isDeleting(object)) return undefined;
     const { uid = '', name } = object.metadata;
     const other = executed.get(by);
     executed.set(by, uid);

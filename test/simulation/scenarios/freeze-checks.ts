@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../src/api/object.ts';
 import type { Request } from '../../../src/api/transport.ts';
 import { deepEqual, isObject } from '../../../src/base/json.ts';
 import { type Checker, changeChecker } from '../../../src/sim/check.ts';
-import { isBinding, isGoing } from './rollout-world.ts';
+import { isBinding, isDeleting } from './rollout-world.ts';
 
 export interface FrozenWorld {
   /** A cluster-scoped placement. */
@@ -39,7 +39,7 @@ export function nothingMovesWhileFrozen({ placement, partOf, skewMs }: FrozenWor
       else bindings.set(name, object);
     } else if (isFreeze(object)) {
       const spec = object.spec as FreezeSpec;
-      if (deleted || isGoing(object)) known.delete(name);
+      if (deleted || isDeleting(object)) known.delete(name);
       else if (!deepEqual(known.get(name)?.spec, spec)) known.set(name, { spec, since: now });
     }
     return undefined;
@@ -80,7 +80,7 @@ function moved(request: Request, { kind, metadata, spec }: Binding): string | un
   if (
     request.at.resource.kind !== kind ||
     request.at.subresource !== undefined ||
-    isGoing({ kind, metadata } as Binding)
+    isDeleting({ kind, metadata } as Binding)
   )
     return undefined;
   // A cluster that was picked and given up again has nothing.

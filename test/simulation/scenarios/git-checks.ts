@@ -11,7 +11,7 @@ import type { PlacementFamily } from '../../../src/hub/families.ts';
 import { type Checker, changeChecker } from '../../../src/sim/check.ts';
 import { type BundleState, broughtTo, type Commit, isWhole, type Repository } from './git-repository.ts';
 import { textIn } from './light-member.ts';
-import { isGoing } from './rollout-world.ts';
+import { isDeleting } from './rollout-world.ts';
 
 /** The first head from `from` on that fits. */
 const headFrom = ({ heads }: Repository, from: number, fits: (commit: Commit) => boolean): number | undefined => {
@@ -48,7 +48,7 @@ export function gitChecks(repository: Repository, family: PlacementFamily): read
 
   const prefix = changeChecker('clusters get one commit after the other', ({ stored, deleted }, server) => {
     const object = stored.object();
-    if (server !== 'hub' || object.kind !== work.kind || deleted || isGoing(object)) return undefined;
+    if (server !== 'hub' || object.kind !== work.kind || deleted || isDeleting(object)) return undefined;
     const cluster = clusterOfNamespace(object.metadata.namespace ?? '');
     const bundle = bundleOf(object);
     if (cluster === undefined || !isOfRepository(bundle)) return undefined;
@@ -79,12 +79,12 @@ export function gitChecks(repository: Repository, family: PlacementFamily): read
       const object = stored.object();
       if (server !== 'hub') return undefined;
       if (object.kind === gitRepo.kind) {
-        if (deleted || isGoing(object)) deletedAt = repository.heads.length;
+        if (deleted || isDeleting(object)) deletedAt = repository.heads.length;
         return undefined;
       }
       if (isPlacement(object)) {
         if (!deleted && !created.has(key)) created.set(key, repository.heads.length);
-        if (deleted || (isGoing(object) && !(previous && isGoing(previous.object())))) {
+        if (deleted || (isDeleting(object) && !(previous && isDeleting(previous.object())))) {
           const bundle = object.metadata.name ?? '';
           const born = created.get(key) ?? 0;
           if (deleted) created.delete(key);
@@ -100,8 +100,8 @@ export function gitChecks(repository: Repository, family: PlacementFamily): read
       const { targetCluster: cluster, state } = (object as Binding).spec;
       const before = previous?.object() as Binding | undefined;
       const isLost = (each: Binding | undefined) =>
-        each === undefined || isGoing(each) || each.spec.state === 'Unscheduled';
-      if (isLost(before) || !(deleted || isGoing(object) || state === 'Unscheduled')) return undefined;
+        each === undefined || isDeleting(each) || each.spec.state === 'Unscheduled';
+      if (isLost(before) || !(deleted || isDeleting(object) || state === 'Unscheduled')) return undefined;
       const bundle = bundleOf(object);
       const excludes = ({ bundles }: Commit) =>
         bundles[bundle] === undefined ||

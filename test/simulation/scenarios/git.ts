@@ -33,7 +33,7 @@ import {
 } from './git-repository.ts';
 import { lightMemberActor } from './light-member.ts';
 import { person } from './person.ts';
-import { isGoing, isJoined, merge, type Roll } from './rollout-world.ts';
+import { isDeleting, isJoined, merge, type Roll } from './rollout-world.ts';
 
 const CALM_MS = 15_000;
 const FAULT_MS = 180_000;
@@ -235,7 +235,7 @@ function unsettled(world: World, { repository, family, at }: End): string | unde
   const repo = store.get(`${gitRepo.group}/${gitRepo.plural}/${at.namespace}/${at.name}`)?.object() as
     | GitRepo
     | undefined;
-  if (repo === undefined || isGoing(repo)) return 'there is no GitRepo';
+  if (repo === undefined || isDeleting(repo)) return 'there is no GitRepo';
   const { commit, display, problems = [], conditions } = repo.status ?? {};
   const missing = notDelivered(store, head, family);
   if (missing !== undefined)

@@ -11,7 +11,7 @@ import { SHOP, type Story, workNameOf } from './delivery-checks.ts';
 /** A hub acts on what it has read live at once; a member that begins to leave in between is nobody's fault. */
 const AT_ONCE_MS = 100;
 
-const isGoing = (object: KubeObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined;
+const isDeleting = (object: KubeObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined;
 
 const memberIn = (store: Readable | undefined, name: string): MemberCluster | undefined =>
   store?.get(`${memberCluster.group}/${memberCluster.plural}//${name}`)?.object() as MemberCluster | undefined;
@@ -28,12 +28,12 @@ export function leaversKeepTheirs({ family, members }: Story, hubs: readonly str
     const { who, request } = happening;
     const { kind } = request.at.resource;
     if (happening.what === 'acknowledged' && request.verb === 'get' && kind === memberCluster.kind) {
-      if (!isGoing(happening.answer.object)) toldToStay.set(`${who} ${request.at.name}`, sight.now);
+      if (!isDeleting(happening.answer.object)) toldToStay.set(`${who} ${request.at.name}`, sight.now);
       return undefined;
     }
     if (happening.what !== 'sent' || request.verb !== 'delete' || kind !== work.kind) return undefined;
     const cluster = clusterOf.get(request.at.namespace ?? '') ?? '';
-    if (!isGoing(memberIn(sight.store('hub'), cluster))) return undefined;
+    if (!isDeleting(memberIn(sight.store('hub'), cluster))) return undefined;
     if (sight.now - (toldToStay.get(`${who} ${cluster}`) ?? Number.NEGATIVE_INFINITY) <= AT_ONCE_MS) return undefined;
     return `${who} deletes Work ${request.at.name} of ${cluster}, which is leaving`;
   };
@@ -41,15 +41,15 @@ export function leaversKeepTheirs({ family, members }: Story, hubs: readonly str
   const onHub = (now: KubeObject, was: KubeObject | undefined, deleted: boolean, store: Readable): void => {
     const { name = '', namespace = '' } = now.metadata;
     if (now.kind === memberCluster.kind && !deleted) {
-      if (!isGoing(now)) leftWithWork.delete(name);
-      else if (!isGoing(was)) {
+      if (!isDeleting(now)) leftWithWork.delete(name);
+      else if (!isDeleting(was)) {
         const order = store.get(`${work.group}/${work.plural}/${memberNamespace(name)}/${workNameOf(family)}`);
-        if (order !== undefined && !isGoing(order.object())) leftWithWork.add(name);
+        if (order !== undefined && !isDeleting(order.object())) leftWithWork.add(name);
       }
     }
     // By a hub that sent it before: `hear` has judged it. With its namespace a Work ends without being carried out.
-    const isOrderEnding = now.kind === work.kind && isGoing(now) && !isGoing(was);
-    if (isOrderEnding && !isGoing(store.get(`/namespaces//${namespace}`)?.object()))
+    const isOrderEnding = now.kind === work.kind && isDeleting(now) && !isDeleting(was);
+    if (isOrderEnding && !isDeleting(store.get(`/namespaces//${namespace}`)?.object()))
       leftWithWork.delete(clusterOf.get(namespace) ?? '');
   };
 
@@ -58,7 +58,9 @@ export function leaversKeepTheirs({ family, members }: Story, hubs: readonly str
     const store = sight.store(server);
     if (server === 'hub' && store !== undefined) onHub(now, was, deleted, store);
     if (!leftWithWork.has(server) || now.kind !== 'Deployment' || now.metadata.namespace !== SHOP) return undefined;
-    return deleted || isGoing(now) ? `Deployment ${now.metadata.name} was deleted on ${server}, which left` : undefined;
+    return deleted || isDeleting(now)
+      ? `Deployment ${now.metadata.name} was deleted on ${server}, which left`
+      : undefined;
   });
   return { name: 'members that leave keep theirs', hear, ...(look === undefined ? {} : { look }) };
 }

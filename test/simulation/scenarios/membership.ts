@@ -164,7 +164,7 @@ function meddle(missing: Set<string>) {
 /** As `flotilla join` does: not while the member is leaving, since its identity goes with it. */
 async function joins(api: Transport, name: string): Promise<void> {
   const { list } = await api.call({ verb: 'list', at: { resource: memberCluster }, fields: `metadata.name=${name}` });
-  if (list?.items.some((each) => isGoing(each as KubeObject))) return;
+  if (list?.items.some((each) => isDeleting(each as KubeObject))) return;
   const { renewalRole, renewalRoleBinding } = joinObjects({ name });
   await ensure(api, { resource: namespaceResource }, inSystem);
   await ensure(api, { resource: roleResource, namespace: SYSTEM_NAMESPACE }, renewalRole);
@@ -195,7 +195,7 @@ const profileIn = (store: Readable, name: string): KubeObject | undefined =>
 /** The member in whose place on the hub something is. */
 const memberAt = (place: string): string | undefined => MEMBERS.find((name) => memberNamespace(name) === place);
 
-const isGoing = (object: KubeObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined;
+const isDeleting = (object: KubeObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined;
 
 const membersAreKept: Checker = changeChecker('members are kept', (change, server, sight) => {
   const store = sight.store(server);
@@ -204,11 +204,11 @@ const membersAreKept: Checker = changeChecker('members are kept', (change, serve
   const name = memberAt(loss?.place ?? '');
   if (loss === undefined || name === undefined) return undefined;
   const cluster = clusterIn(store, name);
-  if (cluster === undefined || isGoing(cluster)) return undefined;
+  if (cluster === undefined || isDeleting(cluster)) return undefined;
   // What belonged to a former member of the same name may go with it.
   const owner = loss.owners.find((each) => each.kind === memberCluster.kind);
   if (owner !== undefined && owner.uid !== cluster.metadata.uid) return undefined;
-  if (loss.isInside && isGoing(namespaceIn(store, name))) return undefined;
+  if (loss.isInside && isDeleting(namespaceIn(store, name))) return undefined;
   return `${loss.what} although ${name} is to stay`;
 });
 
@@ -225,7 +225,7 @@ function lossIn({ stored, previous }: ReadableChange): Loss | undefined {
   const now = stored.object();
   const before = previous?.object();
   const { name = '', namespace = '', ownerReferences: owners = [] } = now.metadata;
-  if (now.kind === 'Namespace' && isGoing(now) && !isGoing(before)) {
+  if (now.kind === 'Namespace' && isDeleting(now) && !isDeleting(before)) {
     return { what: `namespace ${name} was deleted`, place: name, isInside: false, owners };
   }
   const [wasOwner, isOwner] = [ownerOf(before), ownerOf(now)];
@@ -307,8 +307,8 @@ function notInOrder(store: Readable, name: string, isJoining: boolean): string |
     if (identity !== undefined) return `${name} has left, but ${identity} is still there`;
     return namespace && `${name} has left, but its namespace is still there`;
   }
-  if (isGoing(cluster)) return `${name} is still leaving`;
-  if (namespace === undefined || isGoing(namespace)) return `${name} has no namespace`;
+  if (isDeleting(cluster)) return `${name} is still leaving`;
+  if (namespace === undefined || isDeleting(namespace)) return `${name} has no namespace`;
   for (const type of ['ReadyToJoin', 'Joined', 'Healthy']) {
     const found = conditionOf(cluster.status?.conditions, type);
     if (found?.status !== 'True') return `${name} is not ${type}: ${found?.reason ?? 'nothing is known'}`;

@@ -13,7 +13,7 @@ import {
   partitionsAreEnteredInTurn,
   strategyOf,
 } from './partitioned.ts';
-import { bindingsIn, type Deed, isGoing, placed, placementWith, settleFleet } from './rollout-world.ts';
+import { bindingsIn, type Deed, isDeleting, placed, placementWith, settleFleet } from './rollout-world.ts';
 
 const CALM_MS = 15_000;
 const FAULT_MS = 80_000;
@@ -55,7 +55,7 @@ function unsettled(store: Readable | undefined): string | undefined {
   const placement = store.get(`${group}/${plural}//${placed.name}`)?.object();
   const all = bindingsIn(store);
   if (placement === undefined) return all.length === 0 ? undefined : 'bindings are left of a placement that is deleted';
-  const live = all.filter((binding) => !isGoing(binding));
+  const live = all.filter((binding) => !isDeleting(binding));
   const bound = live.filter(({ spec }) => spec.state === 'Bound');
   if (bound.length === 0) return 'no cluster has it';
   const named = new Set(bound.flatMap(({ metadata }) => metadata.annotations?.[annotations.batch]?.split(',') ?? []));

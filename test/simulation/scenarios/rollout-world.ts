@@ -120,7 +120,7 @@ export function release(): (api: Transport, roll: Roll, mayBeBad?: boolean) => P
 
 export const isBinding = (object: KubeObject): object is Binding => object.kind === family.binding.kind;
 
-export const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+export const isDeleting = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 
 export const bindingsIn = (store: Readable): readonly Binding[] =>
   store.range(`${family.binding.group}/${family.binding.plural}/`).items.map((item) => item.object() as Binding);

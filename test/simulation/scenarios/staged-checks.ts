@@ -20,7 +20,7 @@ import {
   isAccepted,
   isApproved,
   isAvailable,
-  isGoing,
+  isDeleting,
   isOver,
   isPicked,
   isSaid,
@@ -133,7 +133,7 @@ function judge(change: ReadableChange, ground: Ground & { readonly causes: Cause
 function bindingChanged(now: Binding, before: Binding | undefined, ground: Ground): readonly Objection[] {
   const { targetCluster: cluster, resourceSnapshotName: snapshot, state } = now.spec;
   if (state === 'Unscheduled') {
-    const isTakenOut = isGoing(now) && before !== undefined && !isGoing(before);
+    const isTakenOut = isDeleting(now) && before !== undefined && !isDeleting(before);
     return isTakenOut
       ? best(removersOf(cluster, ground), (told) => removalTrouble(told, ground), `${cluster} is taken out`)
       : [];
@@ -428,7 +428,7 @@ class Orders {
     if (asked?.mayGo && sight.now - asked.at <= AT_ONCE_MS) return undefined;
     const state = told.isGone
       ? 'gone'
-      : isGoing(told.run)
+      : isDeleting(told.run)
         ? 'being deleted'
         : isOver(told.run)
           ? 'over'
@@ -457,7 +457,7 @@ class Orders {
 }
 
 const mayGo = (run: StagedUpdateRun | undefined): boolean =>
-  run !== undefined && run.spec.state === 'Run' && !isGoing(run) && !isOver(run);
+  run !== undefined && run.spec.state === 'Run' && !isDeleting(run) && !isOver(run);
 
 function movesTo(request: Request): string | undefined {
   if (request.verb !== 'patch' || request.at.subresource !== undefined) return undefined;

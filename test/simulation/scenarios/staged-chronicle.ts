@@ -298,9 +298,9 @@ const aboutText = (run: string, stage: string): string => [run, stage].join(' ')
 /** Each content is newer than all before it. */
 const versionOf = (text: string): number => Number(/\d+$/.exec(text)?.[0] ?? -1);
 
-export const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+export const isDeleting = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 
-export const isPicked = (binding: Binding): boolean => !isGoing(binding) && binding.spec.state !== 'Unscheduled';
+export const isPicked = (binding: Binding): boolean => !isDeleting(binding) && binding.spec.state !== 'Unscheduled';
 
 export const isReleased = ({ metadata, status }: Binding): boolean => {
   const said = conditionOf(status?.conditions, 'RolloutStarted');

@@ -18,7 +18,7 @@ import {
   isAccepted,
   isApproved,
   isAvailable,
-  isGoing,
+  isDeleting,
   isOver,
   isPicked,
   isReleased,
@@ -46,7 +46,7 @@ interface End {
 export function unsettled(sight: Sight, family: PlacementFamily): string | undefined {
   const store = sight.store('hub');
   if (store === undefined) return 'the hub is down';
-  const leaving = inAll(store, memberCluster).find(isGoing);
+  const leaving = inAll(store, memberCluster).find(isDeleting);
   if (leaving !== undefined) return `${leaving.metadata.name} still leaves`;
   // A partition may last longer than all other faults.
   const silent = inAll<MemberCluster>(store, memberCluster).find(
@@ -63,7 +63,7 @@ export function unsettled(sight: Sight, family: PlacementFamily): string | undef
         .find(({ metadata }) => metadata.name === snapshot)
         ?.spec.selectedResources.some((each) => textIn(each as KubeObject).includes('bad')) ?? false,
   };
-  const going = [...end.runs, ...end.requests, ...end.bindings].find(isGoing);
+  const going = [...end.runs, ...end.requests, ...end.bindings].find(isDeleting);
   if (going !== undefined) return `${going.kind} ${going.metadata.name} still goes`;
   const uids = new Set(end.runs.map(({ metadata }) => metadata.uid));
   const orphan = end.requests.find(

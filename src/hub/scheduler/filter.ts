@@ -20,14 +20,14 @@ export interface Rejection {
 /** A judge, and the plugin that it belongs to. */
 type NamedJudge = Judge & { readonly plugin: string };
 
-export interface Sifted {
+export interface Filtered {
   /** In order of name. */
   readonly candidates: readonly Candidate[];
   /** In order of name. */
   readonly rejected: readonly Rejection[];
 }
 
-export interface Panel extends Sifted {
+export interface Panel extends Filtered {
   /** Picks per round. */
   readonly batchLimit: number;
   alike(member: MemberCluster): string;
@@ -39,7 +39,7 @@ export interface Panel extends Sifted {
 const NOTHING: Score = Object.freeze({ topology: 0, affinity: 0, obsolete: 0 });
 const NO_NOTES: readonly string[] = Object.freeze([]);
 
-export function sift(run: Run, profile: readonly Plugin[]): Panel {
+export function filterMembers(run: Run, profile: readonly Plugin[]): Panel {
   const panel = profile.flatMap((plugin): readonly (Prepared & NamedJudge)[] => {
     const prepared = plugin.prepare(run);
     return prepared === undefined ? [] : [{ ...prepared, plugin: plugin.name }];
@@ -60,7 +60,7 @@ export function sift(run: Run, profile: readonly Plugin[]): Panel {
   };
 }
 
-function judgedMembers(members: readonly MemberCluster[], judges: readonly NamedJudge[]): Sifted {
+function judgedMembers(members: readonly MemberCluster[], judges: readonly NamedJudge[]): Filtered {
   const judge = judging(judges);
   const candidates: Candidate[] = [];
   const rejected: Rejection[] = [];
@@ -74,7 +74,7 @@ function judgedMembers(members: readonly MemberCluster[], judges: readonly Named
 }
 
 /** Those that pass every judge, with what each adds to their score, and the others with the first reason against them. */
-export function judged(candidates: readonly Candidate[], judges: readonly NamedJudge[]): Sifted {
+export function judged(candidates: readonly Candidate[], judges: readonly NamedJudge[]): Filtered {
   const judge = judging(judges);
   const passed: Candidate[] = [];
   const rejected: Rejection[] = [];

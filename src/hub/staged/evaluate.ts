@@ -23,7 +23,7 @@ import {
   sayReady,
   unsupportedHolds,
 } from './initialise.ts';
-import type { Observed, Rest } from './observed.ts';
+import type { Observed, Premise } from './observed.ts';
 import { recordedOrders } from './recorded-orders.ts';
 import type { Targets } from './targets.ts';
 import { validate } from './validate.ts';
@@ -34,12 +34,12 @@ export type Evaluation =
   /** Something is not known yet; nothing is done meanwhile. */
   | { readonly state: 'held'; readonly status: StagedUpdateRunStatus; readonly hold: Hold }
   /** Its ground has changed. */
-  | { readonly state: 'aborted'; readonly status: StagedUpdateRunStatus; readonly rests: readonly Rest[] }
+  | { readonly state: 'aborted'; readonly status: StagedUpdateRunStatus; readonly rests: readonly Premise[] }
   | {
       readonly state: 'planned';
       readonly plan: StagedPlan;
       readonly targets: Targets;
-      readonly rests: readonly Rest[];
+      readonly rests: readonly Premise[];
     };
 
 export function think(observed: Observed): Evaluation {
@@ -87,8 +87,8 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Evaluation {
     now,
   });
   const rests = [
-    ...(plan.failure?.rows ?? []).map((name): Rest => ({ of: 'binding', name })),
-    ...(plan.failure?.requests ?? []).map((name): Rest => ({ of: 'approvalRequest', name })),
+    ...(plan.failure?.rows ?? []).map((name): Premise => ({ of: 'binding', name })),
+    ...(plan.failure?.requests ?? []).map((name): Premise => ({ of: 'approvalRequest', name })),
   ];
   return { state: 'planned', plan: { ...plan, state: sayReady(observed, plan.state) }, targets, rests };
 }
@@ -177,4 +177,4 @@ const isOlder = ({ metadata: a }: HubRun, { metadata: b }: HubRun): boolean =>
   (byText(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || byText(a.name ?? '', b.name ?? '')) < 0;
 
 /** What a thought for good rests on. */
-export const restsOf = (thought: Evaluation): readonly Rest[] => ('rests' in thought ? thought.rests : []);
+export const restsOf = (thought: Evaluation): readonly Premise[] => ('rests' in thought ? thought.rests : []);

@@ -3,8 +3,8 @@ import type { Condition } from '../../api/conditions.ts';
 import type { HoldCode } from '../../api/hold.ts';
 import { type StagedUpdateRunStatus, type StageStatus, stagesIn } from '../../api/staged-update-run.ts';
 import { deepEqual } from '../../base/json.ts';
-import type { Telling } from '../../runtime/actions.ts';
-import { isTrue, said } from '../planners/staged-tree.ts';
+import type { EventText } from '../../runtime/actions.ts';
+import { conditionIn, isTrue } from '../planners/staged-tree.ts';
 
 /** Reasons of Events about runs, besides those of its conditions. */
 export type RunEventReason = 'UpdateRunStarted' | 'UpdateRunResumed' | 'UpdateRunClusterSkipped';
@@ -15,15 +15,15 @@ const WARNED: readonly string[] = ['UpdateRunInitializedFailed', 'UpdateRunStuck
 /** Of Progressing: the others are told by Succeeded, or not worth it. */
 const TOLD: readonly string[] = ['UpdateRunWaiting', 'UpdateRunStuck', 'UpdateRunStopped'];
 
-const asTold = ({ reason, message }: Condition): Telling => ({
+const asTold = ({ reason, message }: Condition): EventText => ({
   type: WARNED.includes(reason) ? 'Warning' : 'Normal',
   reason,
   message,
 });
 
-export function newsIn(before: Status, after: StagedUpdateRunStatus): readonly Telling[] {
+export function newsIn(before: Status, after: StagedUpdateRunStatus): readonly EventText[] {
   const turned = (type: string): Condition | undefined => {
-    const [was, is] = [said(before, type), said(after, type)];
+    const [was, is] = [conditionIn(before, type), conditionIn(after, type)];
     return is !== undefined && (was?.status !== is.status || was.reason !== is.reason) ? is : undefined;
   };
   const initialized = turned('Initialized');
@@ -42,8 +42,8 @@ export function newsIn(before: Status, after: StagedUpdateRunStatus): readonly T
 }
 
 /** From one gate straight to the next: the approver of that one must be notified. */
-function anotherGate(before: Status, after: StagedUpdateRunStatus): readonly Telling[] {
-  const [was, is] = [said(before, 'Progressing'), said(after, 'Progressing')];
+function anotherGate(before: Status, after: StagedUpdateRunStatus): readonly EventText[] {
+  const [was, is] = [conditionIn(before, 'Progressing'), conditionIn(after, 'Progressing')];
   const isWaiting = was?.reason === 'UpdateRunWaiting' && is?.reason === 'UpdateRunWaiting';
   return isWaiting && !deepEqual(gatesIn(before), gatesIn(after)) ? [asTold(is)] : [];
 }
@@ -56,8 +56,8 @@ const gatesIn = (status: Status) =>
     .filter(({ code }) => GATES.includes(code))
     .map(({ code, on, until, facts }) => ({ code, on, until, stage: facts?.['stage'], hint: facts?.['hint'] }));
 
-function begun(before: Status, { message }: Condition): readonly Telling[] {
-  const was = said(before, 'Progressing')?.reason;
+function begun(before: Status, { message }: Condition): readonly EventText[] {
+  const was = conditionIn(before, 'Progressing')?.reason;
   if (was !== undefined && !was.startsWith('UpdateRunStop')) return [];
   const reason: RunEventReason = was === undefined ? 'UpdateRunStarted' : 'UpdateRunResumed';
   return [{ type: 'Normal', reason, message }];
@@ -66,26 +66,26 @@ function begun(before: Status, { message }: Condition): readonly Telling[] {
 const stagesOf = (status: Status): readonly StageStatus[] => stagesIn(status ?? {});
 
 /** The last stage is worth a word only if it had something to do. */
-const stagesDone = (before: Status, after: StagedUpdateRunStatus): readonly Telling[] =>
+const stagesDone = (before: Status, after: StagedUpdateRunStatus): readonly EventText[] =>
   stagesOf(after)
     .filter((stage, at) => isTrue(stage, 'Succeeded') && !isTrue(stagesOf(before)[at], 'Succeeded'))
     .filter((stage) => stage !== after.deletionStageStatus || stage.clusters.length > 0)
     .map((stage) => ({
       type: 'Normal' as const,
-      reason: said(stage, 'Succeeded')?.reason ?? '',
-      message: `stage "${stage.stageName}": ${said(stage, 'Succeeded')?.message} (clusters: ${stage.clusters.length})`,
+      reason: conditionIn(stage, 'Succeeded')?.reason ?? '',
+      message: `stage "${stage.stageName}": ${conditionIn(stage, 'Succeeded')?.message} (clusters: ${stage.clusters.length})`,
     }));
 
-function skipped(before: Status, after: StagedUpdateRunStatus): readonly Telling[] {
+function skipped(before: Status, after: StagedUpdateRunStatus): readonly EventText[] {
   const isSkipped = (cluster: StageStatus['clusters'][number] | undefined) =>
-    said(cluster, 'Succeeded')?.reason === 'ClusterUpdatingSkipped';
+    conditionIn(cluster, 'Succeeded')?.reason === 'ClusterUpdatingSkipped';
   return stagesOf(after).flatMap((stage, at) =>
     stage.clusters
       .filter((cluster, place) => isSkipped(cluster) && !isSkipped(stagesOf(before)[at]?.clusters[place]))
       .map((cluster) => ({
         type: 'Warning' as const,
         reason: 'UpdateRunClusterSkipped' satisfies RunEventReason,
-        message: `cluster "${cluster.clusterName}": ${said(cluster, 'Succeeded')?.message}`,
+        message: `cluster "${cluster.clusterName}": ${conditionIn(cluster, 'Succeeded')?.message}`,
       })),
   );
 }

@@ -9,8 +9,8 @@ import type { Part, Projected, See, Source } from '../../runtime/controller.ts';
 import { clusterFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { contentOf } from './content.ts';
-import { createSelectionCache, isMissing, resolveSelection } from './looking.ts';
 import { type Candidate, createPropagation, type PropagationSettings } from './propagation.ts';
+import { createSelectionCache, isMissing, resolveSelection } from './resolve-selection.ts';
 import { createWatchPlan } from './watch-plan.ts';
 
 const configMaps: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
@@ -33,7 +33,7 @@ function world() {
     get: () => undefined,
     all: () => [],
     by: () => [],
-    amiss: () => undefined,
+    listError: () => undefined,
     among: <T extends Projected>(source: Source<T>, part: Part = {}) =>
       (source.resource.kind === 'Namespace' ? [shop] : part.namespace === 'shop' ? [...items] : []) as unknown as T[],
     whole(ref) {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { byText } from '../../base/compare.ts';
+import { type Candidate, filterMembers, judged, picker } from './filter.ts';
 import type { Run } from './plugin.ts';
 import { profile } from './profile.ts';
 import { aMember, NOW, spreads } from './scheduler.testing.ts';
-import { type Candidate, judged, picker, sift } from './sift.ts';
 
 const better = (a: Candidate, b: Candidate): number =>
   b.score.topology - a.score.topology || b.score.obsolete - a.score.obsolete || byText(b.name, a.name);
@@ -36,7 +36,7 @@ test('who looks only at the first of those that are alike ranks the same as who 
           obsolete: new Set(all.filter(({ isObsolete }) => isObsolete).map(({ name }) => name)),
           now: NOW,
         };
-        const panel = sift(run, profile);
+        const panel = filterMembers(run, profile);
         const next = picker(panel, better);
         const present = new Set(all.filter(({ isPresent }) => isPresent).map(({ name }) => name));
         for (let round = 0; round <= all.length; round++) {

@@ -146,7 +146,7 @@ function unsureOf(
     (group === '' && kind === 'ConfigMap') ||
     lost.some((each) => (each.group ?? '') === group && each.kind === kind);
   return reads
-    .filter(({ resource, source, part }) => isInDoubt(resource) && see.wasAsked?.(source, part) === false)
+    .filter(({ resource, source, part }) => isInDoubt(resource) && see.isRefreshed?.(source, part) === false)
     .map(({ source, part }) => ({ source, part }));
 }
 
@@ -255,7 +255,7 @@ function pick(
   if (selection.state === 'unread') {
     return pendingOn(selection.groupVersion);
   }
-  const ask = isLive ? reads.filter(({ source, part }) => see.wasAsked?.(source, part) === false) : [];
+  const ask = isLive ? reads.filter(({ source, part }) => see.isRefreshed?.(source, part) === false) : [];
   if (ask.length > 0 && unlisted.size === 0) return { need: [], watch: [], ask };
   if (selection.state === 'invalid') return selection;
   if (selection.state === 'unknown') return waitFor(see, [...unlisted]);
@@ -296,11 +296,11 @@ const isSelectedAlike = (a: Candidate, b: Candidate): boolean =>
 
 /** What the server refuses to list is told; what it has only not listed yet is waited for. */
 function waitFor(see: See, unlisted: readonly Source<Candidate>[]): Selected | Missing {
-  const waiting = unlisted.filter((source) => see.amiss(source as Source) === undefined);
+  const waiting = unlisted.filter((source) => see.listError(source as Source) === undefined);
   if (waiting.length > 0) return { need: [], watch: waiting as readonly Source[] };
   const [first] = unlisted;
   if (first === undefined) return { state: 'pending', kind: '', message: '', next: '' };
-  return pendingFor(first.resource, see.amiss(first as Source)?.message ?? '');
+  return pendingFor(first.resource, see.listError(first as Source)?.message ?? '');
 }
 
 function pendingFor({ plural, group }: Resource, message: string): Pending {

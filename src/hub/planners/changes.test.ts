@@ -6,7 +6,7 @@ import type { Condition } from '../../api/conditions.ts';
 import { clusterFamily } from '../families.ts';
 import { ordersFor } from '../orders/orders-for.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
-import { isNoNews } from './news.ts';
+import { isNoNews } from './changes.ts';
 import { rolling } from './rolling.ts';
 import { rowsOf } from './rows.ts';
 
@@ -38,7 +38,7 @@ interface Shape {
   readonly state?: BindingState;
   readonly generation?: number;
   readonly snapshot?: string;
-  readonly isGoing?: boolean;
+  readonly isDeleting?: boolean;
   readonly holder?: string;
   readonly label?: string;
   /** Of a Deployment, why it is not available. */
@@ -51,7 +51,7 @@ const binding = (cluster: string, shape: Shape): HubBinding => ({
     uid: `u-${cluster}`,
     resourceVersion: '1',
     generation: shape.generation ?? 2,
-    ...(shape.isGoing ? { deletionTimestamp: AT } : {}),
+    ...(shape.isDeleting ? { deletionTimestamp: AT } : {}),
     ...(shape.holder === undefined ? {} : { finalizers: [shape.holder] }),
     ...(shape.label === undefined ? {} : { labels: { of: shape.label } }),
   },
@@ -108,7 +108,7 @@ describe('of a binding', () => {
     },
     { it: 'whose it is', a: { told: [STARTED], label: 'web' }, b: { told: [STARTED], label: 'api' }, is: false },
     { it: 'that it was moved', a: { told: [STARTED] }, b: { told: [STARTED], generation: 3 }, is: false },
-    { it: 'that it goes', a: { told: [STARTED] }, b: { told: [STARTED], isGoing: true }, is: false },
+    { it: 'that it goes', a: { told: [STARTED] }, b: { told: [STARTED], isDeleting: true }, is: false },
   ])('$it: no news is $is', ({ a, b, is }) => {
     expect([isNoNews(binding('c1', a), binding('c1', b)), isNoNews(binding('c1', b), binding('c1', a))]).toEqual([
       is,
@@ -129,7 +129,7 @@ describe('of a binding', () => {
       generation: fc.constantFrom(2, 2, 2, 3),
       snapshot: fc.constantFrom('web-0-snapshot', 'web-1-snapshot'),
       because: fc.constantFrom('NotAvailableYet', 'Failed'),
-      isGoing: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+      isDeleting: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     });
     fc.assert(
       fc.property(
