@@ -102,6 +102,17 @@ function isDisjoint(a: FieldSet, b: FieldSet): boolean {
   return true;
 }
 
+/** Every path of `b` is in `a`. */
+export function includes(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
+  if (a.size < b.size) return false;
+  for (const [step, { member, children }] of b) {
+    const other = a.get(step);
+    if (other === undefined || (member && !other.member) || !includes(other.children, children)) return false;
+  }
+  return true;
+}
+
 /** Only the paths below those first steps. */
 export function only(a: FieldSet, step: string): FieldSet {
   const node = a.get(step);

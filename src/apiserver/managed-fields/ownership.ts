@@ -2,7 +2,17 @@
 // and who is in the way. Pure; the caller says what the versions of a kind are.
 import type { KubeObject } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
-import { difference, EMPTY, type FieldSet, intersection, isEmpty, isEqualSet, setOf, union } from './field-set.ts';
+import {
+  difference,
+  EMPTY,
+  type FieldSet,
+  includes,
+  intersection,
+  isEmpty,
+  isEqualSet,
+  setOf,
+  union,
+} from './field-set.ts';
 import type { FieldType } from './field-type.ts';
 import { capped, identityOf, type Manager, type Owner, type Owners, ownerOf } from './managers.ts';
 import { oncePerPair } from './shape.ts';
@@ -153,7 +163,7 @@ export function apply(application: Application): Applied {
 /** Removes what the manager has given up: owned by it before, and by no manager now. */
 function pruned(versions: Versions, merged: KubeObject, owners: Owners, last: Owner, apiVersion: string): KubeObject {
   const own = viewOf(versions, last.apiVersion, apiVersion);
-  if (own === undefined) return merged;
+  if (own === undefined || givesUpNothing(owners, last, apiVersion)) return merged;
   const whole = own.from(merged);
   const given = withNamedFields(own.type, last.fields);
   let left = removed(own.type, whole, given) as KubeObject;
@@ -177,6 +187,13 @@ function pruned(versions: Versions, merged: KubeObject, owners: Owners, last: Ow
     withNamedFields(own.type, fieldsOf(own.type, left)),
   );
   return own.back(removed(own.type, whole, intersection(gone, given)) as KubeObject);
+}
+
+/** Most applies name all that the last one named. With one version there is nothing else that could take a field out. */
+function givesUpNothing(owners: Owners, last: Owner, apiVersion: string): boolean {
+  const claimed = owners.get(identityOf(last));
+  if (claimed === undefined || !includes(claimed.fields, last.fields)) return false;
+  return last.apiVersion === apiVersion && [...owners.values()].every((owner) => owner.apiVersion === apiVersion);
 }
 
 function viewOf(versions: Versions, version: string, requested: string): VersionView | undefined {
