@@ -107,6 +107,19 @@ describe('a commit that changes content and options', () => {
   });
 });
 
+describe('a directory that is renamed', () => {
+  gitScenario('has its objects on all clusters in the end, from the new bundle', {}, async (it) => {
+    it.git.commit({ 'old/fleet.yaml': '', 'old/a.yaml': configYaml('a', '1') });
+    await it.follow();
+    expect(await it.placements()).toEqual(['shop-old']);
+    it.git.commit({ old: null, 'new/fleet.yaml': '', 'new/a.yaml': configYaml('a', '2') });
+    await it.runs(8);
+    expect(await it.placements()).toEqual(['shop-new']);
+    expect(await valuesOf(it)).toEqual(['2', '2', '2']);
+    expect(await it.said('Ready')).toBe('True/Ready');
+  });
+});
+
 describe('keepResources', () => {
   const gone = async (it: GitFleet, namespace: string) => {
     await it.fleet.hub.call({ verb: 'delete', at: it.fleet.hub.at('gitrepos', namespace, 'shop') });
