@@ -125,6 +125,9 @@ function placementsIn(observed: Observed): Placements {
 
 function statusIn(observed: Observed, problems: readonly GitProblem[]): readonly (readonly Action[])[] | undefined {
   const { repo, followed, placements, now } = observed;
+  // The hub has just started. What placements report may be about the commit before the one that the status names.
+  const isUnread = followed.repo === undefined && followed.failure === undefined;
+  if (isUnread && repo.status?.commit !== undefined) return undefined;
   const status = gitRepoStatus({
     repo,
     followed,

@@ -90,7 +90,11 @@ export function gitChecks(repository: Repository, family: PlacementFamily): read
           if (deleted) created.delete(key);
           if (deletedAt >= born) return undefined;
           const lacks = (commit: Commit) => isWhole(commit) && !(bundle in commit.bundles);
-          return headFrom(repository, Math.max(0, born - 1), lacks) === undefined
+          return headFrom(
+            repository,
+            Math.max(0, born - 1, ...CLUSTERS.map((each) => given.get(pair(each, bundle)) ?? 0)),
+            lacks,
+          ) === undefined
             ? `placement ${bundle} is deleted, and every commit since it was made has it or is broken`
             : undefined;
         }

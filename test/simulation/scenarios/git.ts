@@ -163,7 +163,7 @@ function changes(world: World, repository: Repository) {
       ...(roll(3) === 0 ? {} : { one: next(roll) }),
       ...(roll(3) === 0 ? {} : { two: next(roll) }),
     };
-    switch (roll(8)) {
+    switch (roll(10)) {
       case 0:
         return { ...text, paused: !state.paused };
       case 1:
@@ -175,6 +175,8 @@ function changes(world: World, repository: Repository) {
       case 3:
         return { ...text, maxUnavailable: 1 + roll(3) };
       case 4:
+      case 5:
+      case 6:
         return { ...text, flaw: FLAWS[roll(FLAWS.length)] as (typeof FLAWS)[number] };
       default:
         return text;
