@@ -79,6 +79,7 @@ describe.skipIf(skipsKubectl || !existsSync('/proc/self/cmdline')).each([
       apiVersion: 'v1',
       kind: 'Secret',
       metadata: { name, namespace: 'fleet-system' },
+      type: name === 'ssh' ? 'kubernetes.io/ssh-auth' : 'kubernetes.io/basic-auth',
       data: Object.fromEntries(Object.entries(fields).map(([field, text]) => [field, base64(text)])),
     });
     const repo = (name: string, spec: object) => ({

@@ -7,6 +7,7 @@ import { createFollowing, type Wanted } from './following.ts';
 import { findBundles } from './paths.ts';
 import { bundleName, type RenderedRepo } from './render.ts';
 import { type GitClient, GitError, type GitFile } from './repository.ts';
+import { credentialsIn } from './source.ts';
 import { policyOf } from './targets.ts';
 
 const file = (path: string, text = ''): GitFile => ({ path, id: path, kind: 'file', size: text.length, text });
@@ -133,6 +134,30 @@ describe('fleet.yaml', () => {
     ['drift by force', 'correctDrift:\n  enabled: true\n  force: true\n', [], ['3: correctDrift.force']],
   ])('%s', (_it, text, problems, warnings) => {
     expect(read(text)).toMatchObject({ problems, warnings });
+  });
+});
+
+describe('the Secret with credentials', () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const read = (type: string | undefined, data: Readonly<Record<string, string>>) => {
+    const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)]));
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' }, data: encoded, ...(type && { type }) };
+    const outcome = credentialsIn(secret, 'Secret "x"');
+    return outcome instanceof GitError ? `${outcome.reason}: ${outcome.message}` : outcome.type;
+  };
+  const login = { username: 'me', password: 'word' };
+  const key = { 'ssh-privatekey': 'key', known_hosts: 'host' };
+  test.each([
+    ['kubernetes.io/basic-auth', login, 'basic'],
+    ['kubernetes.io/ssh-auth', key, 'ssh'],
+    ['kubernetes.io/basic-auth', { username: 'me' }, 'SecretInvalid: Secret "x" has no password'],
+    ['kubernetes.io/ssh-auth', { 'ssh-privatekey': 'key' }, /^SecretInvalid: Secret "x" has no known_hosts/],
+    // Such as the login of a database: it must not be sent to a server that the author of a GitRepo names.
+    ['Opaque', login, /^SecretInvalid: Secret "x" is of type "Opaque"/],
+    [undefined, { ...login, ...key }, /^SecretInvalid: Secret "x" is of type "Opaque"/],
+  ])('%s %o', (type, data, expected) => {
+    if (expected instanceof RegExp) expect(read(type, data)).toMatch(expected);
+    else expect(read(type, data)).toBe(expected);
   });
 });
 

@@ -16,21 +16,32 @@ export function sourceOf(spec: GitRepoSpec, credentials: GitCredentials | undefi
   };
 }
 
-/** `what`: the Secret, in words. */
+/**
+ * `what`: the Secret, in words. Its type must say that it is meant for this: a user who may create a GitRepo but not read Secrets would otherwise
+ * send any Secret of the namespace with a password in it to a server of their own.
+ */
 export function credentialsIn(secret: KubeObject, what: string): GitCredentials | GitError {
   const data = isObject(secret['data']) ? secret['data'] : {};
   const textIn = (key: string): string => {
     const value = data[key];
     return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';
   };
-  const privateKey = textIn('ssh-privatekey');
-  if (privateKey !== '') {
-    const knownHosts = textIn('known_hosts');
-    if (knownHosts !== '') return { type: 'ssh', privateKey, knownHosts };
-    return new GitError('SecretInvalid', `${what} has no known_hosts: the server cannot be verified`);
+  const invalid = (message: string) => new GitError('SecretInvalid', `${what} ${message}`);
+  const { type } = secret;
+  if (type === SSH_AUTH) {
+    const [privateKey, knownHosts] = [textIn('ssh-privatekey'), textIn('known_hosts')];
+    if (privateKey === '') return invalid('has no ssh-privatekey');
+    return knownHosts === ''
+      ? invalid('has no known_hosts: the server cannot be verified')
+      : { type: 'ssh', privateKey, knownHosts };
   }
-  const username = textIn('username');
-  const password = textIn('password');
-  if (password !== '') return { type: 'basic', username, password };
-  return new GitError('SecretInvalid', `${what} has neither username and password nor ssh-privatekey`);
+  if (type !== BASIC_AUTH)
+    return invalid(
+      `is of type "${typeof type === 'string' ? type : 'Opaque'}": ${BASIC_AUTH} or ${SSH_AUTH} is required`,
+    );
+  const [username, password] = [textIn('username'), textIn('password')];
+  return password === '' ? invalid('has no password') : { type: 'basic', username, password };
 }
+
+const BASIC_AUTH = 'kubernetes.io/basic-auth';
+const SSH_AUTH = 'kubernetes.io/ssh-auth';

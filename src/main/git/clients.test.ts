@@ -214,6 +214,16 @@ describe.each([
   });
 });
 
+test('ssh never uses the keys of the user that the hub runs as', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'git-clients-'));
+  for (const url of ['ssh://git@127.0.0.1:9/x.git', 'git@127.0.0.1:x.git'])
+    for (const credentials of [{}, { credentials: LOGIN }])
+      await expect(
+        gitClient({ directory }).fetch({ url, ...credentials }, undefined, new AbortController().signal),
+      ).rejects.toMatchObject({ reason: 'SecretInvalid' });
+  rmSync(directory, { recursive: true, force: true });
+});
+
 test('ssh without the git program is a reason of its own', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'git-clients-'));
   const client = gitClient({ directory, path: '/nowhere' });

@@ -17,6 +17,7 @@ import {
   type GitLimits,
   isCommitId,
   isRead,
+  isSsh,
   isThere,
   MAX_TEXT,
   packBytesOf,
@@ -126,8 +127,7 @@ function gitErrorOf(error: unknown, secrets: readonly string[]): GitError {
 }
 
 function checkTransport({ url }: GitSource): void {
-  if (/^(https?|file):\/\//.test(url)) return;
-  throw new GitError('ProgramMissing', 'ssh needs the program git, which is not on PATH of the hub');
+  if (isSsh(url)) throw new GitError('ProgramMissing', 'ssh needs the program git, which is not on PATH of the hub');
 }
 
 /** Lets others run: indexing a pack takes seconds without any input or output in between. */

@@ -3,7 +3,7 @@
 // Guarantee: credentials are in files of mode 0600 and in the environment of git alone, never in arguments, logs or messages.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { GitClient, GitFile, GitSource } from '../../hub/git/repository.ts';
+import { type GitClient, GitError, type GitFile, type GitSource } from '../../hub/git/repository.ts';
 import { readBlobs } from './blobs.ts';
 import {
   checkUrl,
@@ -11,6 +11,7 @@ import {
   type GitClientOptions,
   isCommitId,
   isRead,
+  isSsh,
   isThere,
   packBytesOf,
   type Repositories,
@@ -43,6 +44,7 @@ export function gitProgram(
 
   async function fetchFrom(source: GitSource, known: string | undefined, signal: AbortSignal): Promise<string> {
     checkUrl(source, allowFiles);
+    checkSsh(source);
     const repository = await prepared(source);
     await using access = await accessTo(source, directory, allowFiles);
     const git = (args: readonly string[], isGuarded = false) =>
@@ -105,6 +107,14 @@ export function gitProgram(
   };
 }
 
+/** Without a key of its own ssh would use those of the user that the hub runs as. */
+function checkSsh({ url, credentials }: GitSource): void {
+  if (!isSsh(url) || credentials?.type === 'ssh') return;
+  const message =
+    'ssh needs a Secret of type kubernetes.io/ssh-auth, with ssh-privatekey and known_hosts, in clientSecretName';
+  throw new GitError('SecretInvalid', message);
+}
+
 type Git = (args: readonly string[], isGuarded?: boolean) => Promise<{ readonly stdout: Buffer }>;
 
 async function has(git: Git, commit: string): Promise<boolean> {
@@ -145,6 +155,8 @@ function entriesOf(listing: Buffer, max: number): readonly GitFile[] {
 
 // ---- access
 
+const SILENT_SECONDS = 60;
+
 interface Access extends AsyncDisposable {
   readonly config: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -162,6 +174,11 @@ async function accessTo(source: GitSource, directory: string, allowFiles: boolea
     'gc.pruneExpire=1.hour.ago',
     '-c',
     'fetch.recurseSubmodules=false',
+    // A server that sends nothing ends git even if the hub that started it was killed.
+    '-c',
+    'http.lowSpeedLimit=1',
+    '-c',
+    `http.lowSpeedTime=${SILENT_SECONDS}`,
     // All in packs, which the limit counts.
     '-c',
     'fetch.unpackLimit=1',
@@ -190,7 +207,7 @@ async function accessTo(source: GitSource, directory: string, allowFiles: boolea
     const key = await put('key', withNewline(credentials.privateKey), 0o600);
     const hosts = await put('known_hosts', withNewline(credentials.knownHosts), 0o600);
     env['GIT_SSH_COMMAND'] =
-      `ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=yes -o GlobalKnownHostsFile=/dev/null -o UserKnownHostsFile='${hosts}' -i '${key}'`;
+      `ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=${SILENT_SECONDS} -o ServerAliveInterval=15 -o GlobalKnownHostsFile=/dev/null -o UserKnownHostsFile='${hosts}' -i '${key}'`;
     env['GIT_SSH_VARIANT'] = 'ssh';
   }
   return {

@@ -68,6 +68,8 @@ export const isCommitId = (text: string): boolean => /^[0-9a-f]{40}$/.test(text)
 
 export const isThere = (repository: string): Promise<boolean> => exists(join(repository, 'HEAD'));
 
+export const isSsh = (url: string): boolean => !/^(https?|file):\/\//.test(url);
+
 export function checkUrl({ url }: GitSource, allowFiles: boolean): void {
   if (url.startsWith('file://') && !allowFiles) {
     const message = 'file:// repositories are refused: start the hub with --allow-file-repositories';
