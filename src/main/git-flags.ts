@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { wallClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { gitClient } from './git/git-client.ts';
 import { renderPrograms } from './git/render-programs.ts';
@@ -29,7 +30,7 @@ export async function gitOf(
 ): Promise<NonNullable<HubOptions['git']> & AsyncDisposable> {
   const kept = gitDir ?? usual;
   const directory = resolve(kept ?? join(tmpdir(), `flotilla-git-${systemRandom.uuid()}`));
-  await removeLeftovers(directory);
+  await removeLeftovers(directory, wallClock.now());
   return {
     client: gitClient({ directory, allowFiles: allowFileRepositories }),
     renderer: renderPrograms({ directory }),

@@ -1,7 +1,7 @@
 // Both ways to read a repository do the same: the git program, and the library where there is none. The server is a real one.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { patience } from '../../../scripts/gate/patience.ts';
 import { aGitServer, type GitServer } from '../../../test/git-server.ts';
 import type { GitClient, GitSource } from '../../hub/git/repository.ts';
 import { type EitherOptions, gitClient } from './git-client.ts';
-import { packBytesOf } from './repositories.ts';
+import { packBytesOf, removeLeftovers } from './repositories.ts';
 
 /** Text that does not become smaller. */
 const noise = (bytes: number): string => randomBytes((bytes * 3) / 4).toString('base64');
@@ -212,6 +212,33 @@ describe.each([
     expect(outcome.length).toBeLessThan(2);
     expect(existsSync(join(directory, '..', 'evil.yaml'))).toBe(false);
   });
+});
+
+test('a start removes what a killed process left, and repositories that were not read for a month', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'git-clients-'));
+  await using server = await aGitServer();
+  const commit = server.commit({ 'a.yaml': 'a: 1\n' });
+  const old = join(directory, 'a'.repeat(32));
+  for (const name of ['access-x', 'render-x', 'a'.repeat(32), 'other']) mkdirSync(join(directory, name));
+  const day = 24 * 60 * 60 * 1000;
+  const never = new AbortController().signal;
+  for (const path of [process.env['PATH'] ?? '', '/nowhere']) {
+    const client = gitClient({ directory, path });
+    const source = { url: server.url };
+    await client.fetch(source, undefined, never);
+    const [repository = ''] = readdirSync(directory).filter(
+      (name) => /^[0-9a-f]{32}$/.test(name) && !old.endsWith(name),
+    );
+    const before = new Date(Date.now() - 40 * day);
+    for (const each of [old, join(directory, repository)]) if (existsSync(each)) utimesSync(each, before, before);
+    // Asked again, without anything new.
+    await client.fetch(source, commit, never);
+    await removeLeftovers(directory, Date.now());
+    expect(readdirSync(directory).sort()).toEqual([repository, 'other'].sort());
+  }
+  await removeLeftovers(directory, Date.now() + 31 * day);
+  expect(readdirSync(directory)).toEqual(['other']);
+  rmSync(directory, { recursive: true, force: true });
 });
 
 test('ssh never uses the keys of the user that the hub runs as', async () => {

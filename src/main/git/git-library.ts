@@ -31,6 +31,7 @@ import {
   textOf,
   tooManyFiles,
   tooMuchText,
+  touch,
   withoutSecrets,
 } from './repositories.ts';
 
@@ -72,13 +73,14 @@ export function gitLibrary(
   }
 
   async function fetched(call: Call, known: string | undefined): Promise<string> {
-    const { source, common, signal } = call;
+    const { source, repository, common, signal } = call;
     checkUrl(source, allowFiles);
     checkTransport(source);
     const isFile = source.url.startsWith('file://');
     const http = libraryHttp({ source, maxBytes: packBytes, signal });
     const head = isFile ? await headOfFile(call) : await headOf(source, http);
     const ref = refOf(source);
+    await touch(repository);
     if (head.commit === known && (await keptAt(call)) === known) return head.commit;
     await prepared(call, limits);
     if (!(await has(call, head.commit))) {

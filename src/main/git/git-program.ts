@@ -23,6 +23,7 @@ import {
   tooLarge,
   tooManyFiles,
   tooMuchText,
+  touch,
 } from './repositories.ts';
 import { run } from './run-git.ts';
 
@@ -69,6 +70,7 @@ export function gitProgram(
         throw tooLarge(limits.repositoryBytes);
       }
     }
+    await touch(repository);
     const { stdout } = await git(['rev-parse', '--verify', `${refOf(source)}^{commit}`]);
     return stdout.toString('utf8').trim();
   }

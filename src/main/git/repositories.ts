@@ -1,6 +1,6 @@
 // The directory with one bare repository per URL, which survives restarts and which both clients (git-program.ts, git-library.ts) read and write,
 // and the limits that both keep.
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { sha256 } from '../../base/hash.ts';
@@ -157,13 +157,23 @@ export async function removeRemains(repository: string): Promise<void> {
       if (isRemains.test(name)) await rm(join(directory, name), { force: true });
 }
 
-/** Files with credentials and copies of bundles that a process which was killed left behind. */
-export async function removeLeftovers(directory: string): Promise<void> {
-  const names = await namesIn(directory);
-  for (const name of names.filter((each) => /^(access|render)-/.test(each)))
-    await rm(join(directory, name), { recursive: true, force: true }).catch((error: unknown) => {
-      throw new Error(`cannot remove ${name}: ${messageOf(error)}`);
-    });
+/** Tells the next start that the repository is still read. */
+export const touch = async (repository: string): Promise<void> => {
+  const now = new Date();
+  await utimes(repository, now, now).catch(() => {});
+};
+
+const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Files with credentials and copies of bundles that a process which was killed left behind, and repositories that are not followed any longer. */
+export async function removeLeftovers(directory: string, now: number): Promise<void> {
+  const isUnused = async (name: string): Promise<boolean> =>
+    /^[0-9a-f]{32}$/.test(name) && (await stat(join(directory, name))).mtimeMs < now - UNUSED_MS;
+  for (const name of await namesIn(directory))
+    if (/^(access|render)-/.test(name) || (await isUnused(name)))
+      await rm(join(directory, name), { recursive: true, force: true }).catch((error: unknown) => {
+        throw new Error(`cannot remove ${name}: ${messageOf(error)}`);
+      });
 }
 
 function turns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
