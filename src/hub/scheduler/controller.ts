@@ -168,19 +168,19 @@ const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
     if (current === undefined) return keysOf(latest());
     // Of a change both sides are asked; one answer is enough.
     if (old !== undefined && isOlder(member, old)) return [];
-    // Not before it matters: heartbeats are many, and so are bindings.
     const havingNow = () => new Set(liveOn(see, family, cluster).map(placementKeyOf));
     // No run yet: each of them sets a timer for the moment from which the member counts as gone.
     if (isLeaving(member)) return old !== undefined && isLeaving(old) ? [] : [...havingNow()];
     const news = newsOf({ older: old, newer: member }, see.now);
     if (news === undefined) return [];
-    const having = havingNow();
     const groups = groupsIn(see) ?? [];
-    return keysOf(
-      latest().filter((snapshot) =>
-        concerns(news, snapshotWithGroups(snapshot, groups), having.has(placementKeyOf(snapshot))),
-      ),
-    );
+    const isConcerned = (hasBinding: (key: string) => boolean) => (snapshot: HubPolicySnapshot) =>
+      concerns(news, snapshotWithGroups(snapshot, groups), hasBinding(placementKeyOf(snapshot)));
+    // A binding is never a reason to run: those that a member has are read only for placements that may be concerned.
+    const possible = latest().filter(isConcerned(() => false));
+    if (possible.length === 0) return [];
+    const having = havingNow();
+    return keysOf(possible.filter(isConcerned((key) => having.has(key))));
   },
 });
 
