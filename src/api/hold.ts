@@ -72,7 +72,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   BatchGate: (facts, on) =>
     `the next batch of partition "${facts['partition'] ?? '?'}" waits for ${on} (${causeIn(facts)}): ${facts['unavailable'] ?? '?'} clusters are unavailable, fewer than ${facts['maxUnavailable'] ?? '?'} are required`,
   BudgetUsed: (facts, on) =>
-    `${on} blocks the rollout (${causeIn(facts)}): ${clustersAre(facts['ready'])} available, at least ${facts['minAvailable'] ?? '?'} ${facts['minAvailable'] === 1 ? 'is' : 'are'} required`,
+    `${on} blocks the rollout (${causeIn(facts)}): ${clustersAre(facts['ready'])} available, at least ${facts['minAvailable'] ?? '?'} ${facts['minAvailable'] === 1 ? 'is' : 'are'} required${limitIn(facts)}`,
   BundleWindow: (facts, on) =>
     `blocked by ${on} (${causeIn(facts)}): at most ${facts['maxUnavailable'] ?? '?'} clusters may be unavailable over all partitions`,
   CleaningUp: (facts, on) =>
@@ -153,6 +153,9 @@ const clusters = (count: string | number | undefined): string =>
 
 const unavailableIn = (facts: Facts): string =>
   `${facts['unavailable'] ?? '?'} of ${facts['size'] ?? '?'} clusters are unavailable, at most ${facts['maxUnavailable'] ?? '?'} may be (maxUnavailable)`;
+
+const limitIn = ({ maxUnavailable }: Facts): string =>
+  maxUnavailable === undefined ? '' : ` (maxUnavailable: ${maxUnavailable})`;
 
 const remaining = ({ works = 0 }: Facts): string => (works === 1 ? '1 work remains' : `${works} works remain`);
 

@@ -981,7 +981,7 @@ What you can do:
       'cluster "c08" waits: MemberCluster "c00" blocks the rollout (failed): 2 clusters are available, at least 2 are required (for 5m)',
     );
     expect(last.text.split('\n')[1]).toBe(
-      'cluster "c29" waits: MemberCluster "c00" blocks the rollout (starting): 22 clusters are available, at least 22 are required (for 5m)',
+      'cluster "c29" waits: MemberCluster "c00" blocks the rollout (starting): 22 clusters are available, at least 22 are required (maxUnavailable: 8) (for 5m)',
     );
     expect((await ask('placement/web')).text).toContain(
       `22 clusters wait: ${names.slice(8, 28).join(', ')}, and 2 more`,

@@ -100,7 +100,7 @@ export async function tried(mutant: Mutant, folder: string, { seeds, killer, sig
     const again = killer === undefined ? undefined : await broken({ first: killer, runs: 1 });
     const caught = again ?? (await broken({ first: 1, runs: seeds }));
     if (caught === undefined) return { mutant };
-    // An objection to the sound program says nothing about the mutant.
+    // An objection to the sound program proves nothing about the mutant.
     const sound = await objection(mutant.caughtBy, { first: caught.seed, runs: 1 }, { signal });
     return sound === undefined
       ? { mutant, caught }
