@@ -23,9 +23,7 @@ const connect = (port) =>
 
 const text = ({ method, path, body, accept = 'application/json', type = 'application/json' }) =>
   `${method} ${path} HTTP/1.1\r\nhost: localhost\r\naccept: ${accept}\r\nuser-agent: load\r\n` +
-  (body === undefined
-    ? '\r\n'
-    : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  (body === undefined ? '\r\n' : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 
 /** One request at a time on a socket; resolves with status and length of the body. */
 function exchange(socket, request) {
@@ -73,7 +71,12 @@ async function requests({ port, clients, count, method, path, body, type, from =
     sockets.map(async (socket) => {
       for (let i = next++; i < count; i = next++) {
         const number = String(from + i);
-        const request = text({ method, path: path.replaceAll('{i}', number), body: body?.replaceAll('{i}', number), type });
+        const request = text({
+          method,
+          path: path.replaceAll('{i}', number),
+          body: body?.replaceAll('{i}', number),
+          type,
+        });
         const began = process.hrtime.bigint();
         await exchange(socket, request);
         latencies[i] = Number(process.hrtime.bigint() - began) / 1e6;
