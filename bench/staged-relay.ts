@@ -29,7 +29,7 @@ export interface Waves extends Disposable {
 
 export async function startWaves(
   folder: string,
-  fleet: StagedFleet,
+  fleet: Pick<StagedFleet, 'wire' | 'member'>,
   { members, waves }: { readonly members: number; readonly waves: readonly (readonly string[])[] },
 ): Promise<Waves> {
   // That one snapshot is made for all is no part of a wave.

@@ -459,6 +459,25 @@ describe('a batch of first copies that has begun (ADR 16)', () => {
   });
 });
 
+test('a fleet that shrinks below the threshold in mid-rollout is one partition from then on, and finishes', () => {
+  const settings = { maxUnavailable: '10%' };
+  const clusters = healthy(200);
+  carryOut(clusters, pass(clusters, settings, 2, 'FleetDocumented').move, 2);
+  expect(clusters.filter(({ version }) => version === 2)).toHaveLength(5);
+  clusters.pop();
+  const next = pass(clusters, settings, 2, 'FleetDocumented');
+  // Of 199 clusters 19 may be unavailable, five are.
+  expect(next.partitions.map(({ name, targets, max }) => [name, targets.length, max])).toEqual([['All', 199, 19]]);
+  expect(next.move).toHaveLength(14);
+  carryOut(clusters, next.move, 2);
+  expect(pass(clusters, settings, 2, 'FleetDocumented').move).toEqual([]);
+  for (let round = 0; round < 20; round++) {
+    becomeReady(clusters);
+    carryOut(clusters, pass(clusters, settings, 2, 'FleetDocumented').move, 2);
+  }
+  expect(clusters.every(({ version }) => version === 2)).toBe(true);
+});
+
 describe('properties of the default mode', () => {
   const anyFleet = fc.array(fc.record({ version: fc.constantFrom(0, 1, 1, 1), isUp: fc.boolean(), part: fc.nat(4) }), {
     minLength: 1,
