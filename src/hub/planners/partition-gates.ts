@@ -2,6 +2,7 @@
 import type { Hold } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { ObjectRef } from '../../api/object.ts';
+import type { Gate } from './partition-pass.ts';
 import type { PartitionedLimits, PartitionedOutcome, PartitionTarget } from './partitioned.ts';
 import type { Row } from './planner.ts';
 
@@ -11,8 +12,6 @@ interface GatesInput {
   readonly moving: ReadonlySet<string>;
   readonly predecessors: ReadonlyMap<string, Row>;
 }
-
-const NO_TARGETS: readonly PartitionTarget[] = [];
 
 const clusterRef = ({ cluster }: { readonly cluster: string }): ObjectRef => ({
   group: memberCluster.group,
@@ -27,19 +26,8 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
   const isBad = (target: PartitionTarget) =>
     !target.isExcluded && (isDown(target) || !target.isPresent || !target.isCurrent || target.isSoaking);
   const isMoving = ({ key }: PartitionTarget) => moving.has(key);
-  const known = new Map<(target: PartitionTarget) => boolean, Map<object, PartitionTarget | undefined>>();
-  /** All clusters that wait at one gate wait for the same cluster, so it is searched for once per gate. */
-  const culpritIn = (targets: readonly PartitionTarget[], is: (target: PartitionTarget) => boolean) => {
-    let found = known.get(is);
-    if (found === undefined) {
-      found = new Map();
-      known.set(is, found);
-    }
-    if (!found.has(targets)) found.set(targets, searchIn(targets, is));
-    return found.get(targets);
-  };
   /** The cluster to look at: one that failed before one that is under way. */
-  const searchIn = (targets: readonly PartitionTarget[], is: (target: PartitionTarget) => boolean) => {
+  const culpritIn = (targets: readonly PartitionTarget[], is: (target: PartitionTarget) => boolean) => {
     const those = targets.filter(is);
     return (
       those.find(({ row }) => row.health === 'failed') ??
@@ -48,15 +36,13 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
       those[0]
     );
   };
-  const of = (
+  const at = (
     code: Hold['code'],
-    target: PartitionTarget,
     culprit: PartitionTarget | undefined,
     facts: Hold['facts'],
     next: string,
-  ): Hold => ({
+  ): Omit<Hold, 'subject'> => ({
     code,
-    subject: clusterRef(target),
     ...(culprit === undefined ? {} : { on: clusterRef(culprit) }),
     facts: { ...facts, ...(culprit === undefined ? {} : causeOf(culprit, moving)) },
     ...(culprit === undefined || culprit.row.since === 0 ? {} : { since: culprit.row.since }),
@@ -74,6 +60,8 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
     };
   };
   const all = partitions.flatMap(({ targets }) => targets);
+  const targetsOf = (index: number) => partitions[index]?.targets ?? [];
+  const atGates = new Map<Gate, Omit<Hold, 'subject'>>();
 
   function waiting(target: PartitionTarget): Hold | undefined {
     const { row } = target;
@@ -83,44 +71,44 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
     if (predecessor !== undefined) return predecessorHold(target, predecessor, limits);
     const gate = pass.gates.get(target.key);
     if (gate === undefined) return undefined;
+    if (gate.gate === 'Own') return { subject: clusterRef(target), ...ownGate(target) };
+    let shared = atGates.get(gate);
+    if (shared === undefined) {
+      shared = atGate(gate);
+      atGates.set(gate, shared);
+    }
+    return { subject: clusterRef(target), ...shared };
+  }
+
+  const ownGate = (target: PartitionTarget): Omit<Hold, 'subject'> =>
+    target.row.paused === true
+      ? at('Paused', undefined, { cluster: target.cluster }, `remove the pause of cluster "${target.cluster}"`)
+      : at('Unreachable', target, {}, 'set unreachablePolicy to Count');
+
+  /** The same for all clusters that wait at it. */
+  function atGate(gate: Exclude<Gate, { readonly gate: 'Own' }>): Omit<Hold, 'subject'> {
     const raise = 'raise maxUnavailable';
     switch (gate.gate) {
-      case 'Own':
-        return row.paused === true
-          ? of('Paused', target, undefined, { cluster: row.cluster }, `remove the pause of cluster "${row.cluster}"`)
-          : of('Unreachable', target, target, {}, 'set unreachablePolicy to Count');
-      case 'MaxNew':
-        return of(
-          'MaxNew',
-          target,
-          limits.maxNew === 0 ? undefined : culpritIn(all, isMoving),
-          { maxNew: limits.maxNew },
-          'raise maxNew',
-        );
+      case 'MaxNew': {
+        const culprit = limits.maxNew === 0 ? undefined : culpritIn(all, isMoving);
+        return at('MaxNew', culprit, { maxNew: limits.maxNew }, 'raise maxNew');
+      }
       case 'BundleWindow':
-        return of('BundleWindow', target, culpritIn(all, isDown), { maxUnavailable: max }, raise);
+        return at('BundleWindow', culpritIn(all, isDown), { maxUnavailable: max }, raise);
       case 'NoPartition':
-        return of(
+        return at(
           'NoPartition',
-          target,
           undefined,
           {},
           'add the cluster to a partition, or exclude it by the placement policy',
         );
       case 'PartitionWindow':
       case 'BatchGate':
-        return of(
-          gate.gate,
-          target,
-          culpritIn(partitions[gate.partition]?.targets ?? NO_TARGETS, isDown),
-          factsOf(gate.partition),
-          raise,
-        );
+        return at(gate.gate, culpritIn(targetsOf(gate.partition), isDown), factsOf(gate.partition), raise);
       case 'EarlierPartition':
-        return of(
+        return at(
           'EarlierPartition',
-          target,
-          culpritIn(partitions[gate.partition]?.targets ?? NO_TARGETS, isBad),
+          culpritIn(targetsOf(gate.partition), isBad),
           { ...factsOf(gate.partition), maxUnavailablePartitions: maxPartitions },
           'raise maxUnavailable or maxUnavailablePartitions',
         );

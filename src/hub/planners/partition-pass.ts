@@ -40,8 +40,14 @@ export interface PassLimits {
 }
 
 export type Gate =
-  | { readonly gate: 'MaxNew' | 'BundleWindow' | 'NoPartition' | 'Own' }
+  | { readonly gate: 'Own' }
+  | { readonly gate: 'MaxNew' | 'BundleWindow' | 'NoPartition' }
   | { readonly gate: 'PartitionWindow' | 'BatchGate' | 'EarlierPartition'; readonly partition: number };
+
+const OWN: Gate = { gate: 'Own' };
+const NEW_LIMIT: Gate = { gate: 'MaxNew' };
+const BUNDLE_WINDOW: Gate = { gate: 'BundleWindow' };
+const NO_PARTITION: Gate = { gate: 'NoPartition' };
 
 export interface PartitionVerdict {
   /** Targets that are not known to work at the wanted content, after this pass. */
@@ -79,11 +85,16 @@ export function partitionPass<T extends PassTarget>(
   const unavailable = partitions.map(({ targets: own }) => own.filter(isUnavailable).length);
   let unavailableInAll = targets.filter(isUnavailable).length;
   let moves = 0;
+  let installs = 0;
   const moving = new Set<T>();
   const gates = new Map<string, Gate>();
+  // One object per gate: what is the same for all clusters that wait at it is worked out once.
+  const windows = partitions.map((_, partition): Gate => ({ gate: 'PartitionWindow', partition }));
+  const batchGates = partitions.map((_, partition): Gate => ({ gate: 'BatchGate', partition }));
   const verdicts: PartitionVerdict[] = [];
   let beyond = 0;
   let stoppedAt: number | undefined;
+  let earlier: Gate | undefined;
   const batch = new Set<T>();
 
   const hold = (target: T, gate: Gate): void => {
@@ -105,16 +116,18 @@ export function partitionPass<T extends PassTarget>(
     let room = Math.max(partition.max - 1, 0) + limits.maxNew - own;
     for (const target of partition.targets) {
       if (target.isPresent || moving.has(target)) continue;
-      if (target.isHeld || target.isExcluded) hold(target, { gate: 'Own' });
-      else if (isGated && !(target.isInBatch && room > 0)) hold(target, { gate: 'BatchGate', partition: index });
-      else if (moves >= limits.maxNew) hold(target, { gate: 'MaxNew' });
+      if (target.isHeld || target.isExcluded) hold(target, OWN);
+      else if (isGated && !(target.isInBatch && room > 0)) hold(target, batchGates[index] as Gate);
+      else if (moves >= limits.maxNew) hold(target, NEW_LIMIT);
       else {
         moves++;
+        installs++;
         room--;
         take(target);
       }
     }
-    if (!isExact && !isGated) beginBatch(partition, own);
+    // Partitions may overlap: what an earlier one takes belongs to the batch of this one, too.
+    if (!isExact && !isGated && installs > 0) beginBatch(partition, own);
   };
 
   const beginBatch = ({ targets: own, max }: Partition<T>, down: number): void => {
@@ -150,12 +163,12 @@ export function partitionPass<T extends PassTarget>(
   };
 
   const updateGate = (target: T, partition: Partition<T>, index: number): Gate | undefined => {
-    if (target.isHeld || target.isExcluded) return { gate: 'Own' };
+    if (target.isHeld || target.isExcluded) return OWN;
     if (!target.isServing) return undefined;
-    if (!isExact && moves >= limits.maxNew) return { gate: 'MaxNew' };
-    if (!fits(unavailable[index] as number, partition.max)) return { gate: 'PartitionWindow', partition: index };
+    if (!isExact && moves >= limits.maxNew) return NEW_LIMIT;
+    if (!fits(unavailable[index] as number, partition.max)) return windows[index];
     const isBoundByAll = isExact || !partition.hasOwnMax;
-    return isBoundByAll && !fits(unavailableInAll, limits.max) ? { gate: 'BundleWindow' } : undefined;
+    return isBoundByAll && !fits(unavailableInAll, limits.max) ? BUNDLE_WINDOW : undefined;
   };
 
   partitions.forEach((partition, index) => {
@@ -174,18 +187,18 @@ export function partitionPass<T extends PassTarget>(
       isBeyondLimit,
       isEntered: stoppedAt === undefined,
     });
-    if (stoppedAt !== undefined) {
+    if (earlier !== undefined) {
       for (const target of partition.targets)
-        if (!moving.has(target) && !(target.isPresent && target.isCurrent))
-          hold(target, { gate: 'EarlierPartition', partition: stoppedAt });
+        if (!moving.has(target) && !(target.isPresent && target.isCurrent)) hold(target, earlier);
       return;
     }
     if (isBeyondLimit) beyond++;
     if (beyond > limits.maxPartitions) stoppedAt = index;
+    if (stoppedAt !== undefined) earlier = { gate: 'EarlierPartition', partition: stoppedAt };
   });
 
   for (const target of targets)
-    if (!inPartitions.has(target) && !(target.isPresent && target.isCurrent)) hold(target, { gate: 'NoPartition' });
+    if (!inPartitions.has(target) && !(target.isPresent && target.isCurrent)) hold(target, NO_PARTITION);
 
   return {
     move: targets.filter((target) => moving.has(target)).map(({ key }) => key),

@@ -57,7 +57,8 @@ export const DEFAULT_MAX_NEW = 50;
 export const partitioned: Planner<PartitionedLimits, undefined, PartitionedPlan> = ({ rows, limits, now }) => {
   const live = rows.filter(({ state, deleting }) => !deleting && (state === 'scheduled' || state === 'bound'));
   const predecessors = new Map(rows.filter(({ deleting }) => deleting).map((row) => [row.cluster, row]));
-  const begun = new Set(rows.flatMap(({ batch = [] }) => batch));
+  const begun = new Set<string>();
+  for (const { batch } of rows) for (const uid of batch ?? []) begun.add(uid);
   const targets = live.map((row) => targetOf(row, { limits, predecessors, begun, now }));
   let outcome: PartitionedOutcome;
   try {
