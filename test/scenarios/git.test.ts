@@ -373,6 +373,42 @@ describe('a GitRepo of a namespace', () => {
   });
 });
 
+describe('an envelope in a GitRepo of a namespace', () => {
+  const envelope = (inner: object) =>
+    JSON.stringify({
+      apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+      kind: 'ResourceEnvelope',
+      metadata: { name: 'e' },
+      data: { 'x.yaml': inner },
+    });
+  gitScenario('has no more rights than its namespace', { members: { c1: {} } }, async (it) => {
+    for (const name of ['team', 'other']) {
+      await it.fleet.hub.create('namespaces', undefined, { metadata: { name } });
+      await it.fleet.member('c1').create('namespaces', undefined, { metadata: { name } });
+    }
+    const config = (namespace: string) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'x', namespace },
+      data: { value: '1' },
+    });
+    it.git.commit({ 'e.json': envelope(config('team')) });
+    await it.follow({}, { namespace: 'team' });
+    expect(await it.on('c1', 'configmaps', 'x', 'team')).toMatchObject({ data: { value: '1' } });
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'x' } };
+    for (const [inner, plural, namespace] of [
+      [role, 'clusterroles', undefined],
+      [config('other'), 'configmaps', 'other'],
+      [config('kube-system'), 'configmaps', 'kube-system'],
+    ] as const) {
+      it.git.commit({ 'e.json': envelope(inner) });
+      await it.runs(6);
+      expect((await it.status('shop', 'team')).display?.state, plural).toBe('ErrApplied');
+      expect(await it.on('c1', plural, 'x', namespace), plural).toBeUndefined();
+    }
+  });
+});
+
 describe('credentials', () => {
   gitScenario('are sent, are noticed when they change, and are seen nowhere', { members: { c1: {} } }, async (it) => {
     const lines: string[] = [];

@@ -11,6 +11,8 @@ export interface LibraryHttpOptions {
   readonly signal: AbortSignal;
 }
 
+/** Some servers show a page for people to clients that do not begin with `git/`. */
+const AGENT = 'git/isomorphic-git';
 const MAX_REDIRECTS = 5;
 const FIRST = '/info/refs?service=git-upload-pack';
 
@@ -24,7 +26,7 @@ export function libraryHttp({ source, maxBytes, signal }: LibraryHttpOptions): H
     const { protocol } = new URL(url);
     const options = {
       method,
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-length': body.length }) },
+      headers: { 'user-agent': AGENT, ...headers, ...(body === undefined ? {} : { 'content-length': body.length }) },
       signal,
       // No connection is kept: polls are far apart.
       agent: false as const,
