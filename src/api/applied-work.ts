@@ -20,11 +20,11 @@ const status = s.object(
           { ...workResourceIdentifier, uid: s.optional(s.string({ doc: 'UID of the object on the member.' })) },
           { doc: 'An applied object.' },
         ),
-        { doc: 'All that was applied.' },
+        { doc: 'The applied objects.' },
       ),
     ),
   },
-  { doc: 'What is there.' },
+  { doc: 'Observed state.' },
 );
 
 export const appliedWork = defineKind({

@@ -8,11 +8,11 @@ import { frozen } from './immutable.ts';
 
 const spec = s.object(
   {
-    parentStageRollout: s.string({ doc: 'The run that asks.', maxLength: 255 }),
+    parentStageRollout: s.string({ doc: 'The run that requests the approval.', maxLength: 255 }),
     targetStage: s.string({ doc: 'The stage whose gate it is.', maxLength: 255 }),
   },
   {
-    doc: 'What is asked. Immutable.',
+    doc: 'Desired state. Immutable.',
     rules: [frozen('the spec of an approval request', 'the run creates a request for each gate')],
   },
 );

@@ -38,7 +38,7 @@ const spec = s.object(
 
 const status = s.object(
   {
-    conditions: s.optional(conditionsByType('How far the cluster is.')),
+    conditions: s.optional(conditionsByType('Conditions of the cluster.')),
     failedPlacements: s.optional(failedPlacements),
     driftedPlacements: s.optional(driftedPlacements),
     diffedPlacements: s.optional(diffedPlacements),

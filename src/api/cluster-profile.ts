@@ -13,7 +13,7 @@ const spec = s.object(
       { doc: 'Who manages the cluster. Immutable.', rules: [frozen('clusterManager', 'create a new profile')] },
     ),
   },
-  { doc: 'Who the cluster is.' },
+  { doc: 'Desired state of the profile.' },
 );
 
 // The part of a kubeconfig that says how to reach a cluster, in its own spelling.
@@ -24,8 +24,8 @@ const endpoint = s.object(
     'insecure-skip-tls-verify': s.optional(s.boolean({ doc: 'Do not check its certificate.' })),
     'certificate-authority': s.optional(s.string({ doc: 'File with the certificates to trust.' })),
     'certificate-authority-data': s.optional(s.bytes('The certificates to trust.')),
-    'proxy-url': s.optional(s.string({ doc: 'Proxy on the way.' })),
-    'disable-compression': s.optional(s.boolean({ doc: 'Ask for uncompressed answers.' })),
+    'proxy-url': s.optional(s.string({ doc: 'URL of the proxy to use.' })),
+    'disable-compression': s.optional(s.boolean({ doc: 'Request uncompressed responses.' })),
     extensions: s.optional(
       s.array(
         s.object(

@@ -4,7 +4,7 @@ import { type Infer, s } from './build.ts';
 export const condition = s.object(
   {
     type: s.string({
-      doc: 'What the condition speaks of.',
+      doc: 'Type of the condition.',
       maxLength: 316,
       pattern:
         '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
@@ -26,7 +26,7 @@ export const condition = s.object(
     }),
     message: s.string({ doc: 'A sentence for people; may be empty.', maxLength: 32768 }),
   },
-  { doc: 'One finding about the object.' },
+  { doc: 'One observation about the object.' },
 );
 
 export type Condition<Type extends string = string, Reason extends string = string> = Infer<typeof condition> & {

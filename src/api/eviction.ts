@@ -15,7 +15,7 @@ const spec = s.object(
       rules: [frozen('placementName', 'create a new eviction')],
     }),
     clusterName: s.string({
-      doc: 'The MemberCluster to take the resources off. Cannot change.',
+      doc: 'The MemberCluster to remove the resources from. Cannot change.',
       maxLength: 255,
       rules: [frozen('clusterName', 'create a new eviction')],
     }),
@@ -35,7 +35,7 @@ const kind = defineKind({
   kind: 'ClusterResourcePlacementEviction',
   plural: 'clusterresourceplacementevictions',
   short: 'crpe',
-  doc: 'Takes the resources of a ClusterResourcePlacement off one cluster. Looked at once.',
+  doc: 'Removes the resources of a ClusterResourcePlacement from one cluster. Evaluated once.',
   spec,
   status,
   columns: [conditionStatus('Valid', 'Valid'), conditionStatus('Executed', 'Executed')],

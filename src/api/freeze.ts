@@ -6,8 +6,12 @@ import { labelSelector } from './label-selector.ts';
 
 const spec = s.object(
   {
-    reason: s.string({ doc: 'Why, for the people who wait.', minLength: 1, maxLength: 1024 }),
-    by: s.optional(s.string({ doc: 'Who asked for it. The API server does not verify it.', maxLength: 253 })),
+    reason: s.string({
+      doc: 'The reason, shown for everything that the freeze blocks.',
+      minLength: 1,
+      maxLength: 1024,
+    }),
+    by: s.optional(s.string({ doc: 'The user who requested it. The API server does not verify it.', maxLength: 253 })),
     until: s.optional(s.time('When it ends by itself; without it, when it is deleted.')),
     placements: s.optional(
       s.array(
@@ -25,7 +29,7 @@ const spec = s.object(
     ),
     clusterSelector: s.optional(labelSelector('The MemberClusters that it covers; absent or empty: all.')),
   },
-  { doc: 'What is frozen, until when and why.' },
+  { doc: 'Desired state: what is frozen, until when and why.' },
 );
 
 export const freeze = defineKind({
@@ -35,7 +39,7 @@ export const freeze = defineKind({
   kind: 'Freeze',
   plural: 'freezes',
   short: 'frz',
-  doc: 'Holds rollouts and staged update runs: nothing is updated and nothing is removed while it lasts.',
+  doc: 'Holds rollouts and staged update runs: while it exists, no cluster is updated and no object is removed.',
   spec,
   columns: [text('Until', '.spec.until'), text('By', '.spec.by'), text('Reason', '.spec.reason'), age],
 });

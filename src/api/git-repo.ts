@@ -146,7 +146,7 @@ const status = s.object(
         {
           readyBundleDeployments: s.string({ doc: 'Ready and all, over bundles and clusters.', maxLength: 32 }),
           state: state('The worst state of any bundle.'),
-          message: s.optional(s.string({ doc: 'What is wrong, if something is.', maxLength: 2048 })),
+          message: s.optional(s.string({ doc: 'The problems, if any.', maxLength: 2048 })),
         },
         { doc: 'For people.' },
       ),
@@ -157,7 +157,7 @@ const status = s.object(
           desiredReady: count('Bundles times their clusters.'),
           ready: count('Of these: available at the newest revision.'),
           notReady: count('Applied and not available, or unreachable.'),
-          pending: count('Nothing there yet.'),
+          pending: count('Without any revision yet.'),
           outOfSync: count('Waiting with an older revision.'),
           modified: count('Changed on the cluster.'),
           waitApplied: count('Being applied.'),
@@ -181,9 +181,9 @@ const status = s.object(
       ),
     ),
     problems: s.optional(
-      s.array(problem, { doc: 'What keeps bundles at their last revision.', maxItems: MAX_LISTED_PROBLEMS }),
+      s.array(problem, { doc: 'Problems that keep bundles at their last revision.', maxItems: MAX_LISTED_PROBLEMS }),
     ),
-    warnings: s.optional(s.array(problem, { doc: 'What has no effect.', maxItems: MAX_LISTED_PROBLEMS })),
+    warnings: s.optional(s.array(problem, { doc: 'Fields that have no effect.', maxItems: MAX_LISTED_PROBLEMS })),
   },
   { doc: 'Observed state.' },
 );

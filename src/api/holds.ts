@@ -10,20 +10,20 @@ const objectReference = s.object(
     name: s.string({ doc: 'Name.' }),
     uid: s.optional(s.string({ doc: 'UID.' })),
   },
-  { doc: 'The object that holds the others up.' },
+  { doc: 'The object that blocks.' },
 );
 
 // `code` has no enum on purpose: a newer hub must be able to write a code that an older CRD does not know.
 const hold = s.object(
   {
-    code: s.string({ doc: 'One word for what holds, such as BudgetUsed.', minLength: 1, maxLength: 63 }),
+    code: s.string({ doc: 'Code of the hold, such as BudgetUsed.', minLength: 1, maxLength: 63 }),
     on: s.optional(objectReference),
     facts: s.optional(
-      s.map(s.intOrString({ doc: 'A number or a name.' }), { doc: 'The numbers and names behind it.' }),
+      s.map(s.intOrString({ doc: 'A number or a name.' }), { doc: 'Numbers and names for the message.' }),
     ),
     since: s.optional(s.time('When it began.')),
     until: s.optional(s.time('When it ends by itself.')),
-    next: s.optional(s.string({ doc: 'What a person can do.' })),
+    next: s.optional(s.string({ doc: 'What a user can do.' })),
     count: s.optional(s.integer({ doc: 'How many clusters wait for this.', format: 'int32', minimum: 0 })),
     clusters: s.optional(
       s.array(s.string({ doc: 'A MemberCluster.' }), { doc: 'The first of the waiting clusters.', maxItems: 20 }),
@@ -34,6 +34,6 @@ const hold = s.object(
 export type HoldEntry = Infer<typeof hold>;
 
 export const holds = s.array(hold, {
-  doc: 'What the clusters that do not move wait for; at most 50 causes.',
+  doc: 'Why clusters are not updated; at most 50 causes.',
   maxItems: 50,
 });

@@ -15,7 +15,7 @@ const spec = s.object(
   { doc: 'Desired state.' },
 );
 
-const status = memberStatus(conditionList('What the agent found.', MAX_REPORTED_CONDITIONS));
+const status = memberStatus(conditionList('Observed state, reported by the agent.', MAX_REPORTED_CONDITIONS));
 
 const agentCondition = (type: string): string =>
   `.status.agentStatus[?(@.type=="MemberAgent")].conditions[?(@.type=="${type}")].status`;

@@ -28,8 +28,8 @@ export const labelSelector = (doc: string) =>
   s.object(
     {
       matchLabels: s.optional(
-        s.map(s.string({ doc: 'The value wanted.', pattern: LABEL_VALUE, maxLength: LABEL_VALUE_LENGTH }), {
-          doc: 'Labels that must all be there with these values.',
+        s.map(s.string({ doc: 'The required value.', pattern: LABEL_VALUE, maxLength: LABEL_VALUE_LENGTH }), {
+          doc: 'Labels that the object must have, with these values.',
         }),
       ),
       matchExpressions: s.optional(s.array(expression, { doc: 'Further requirements; all must hold.', maxItems: 100 })),

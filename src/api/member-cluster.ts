@@ -38,7 +38,7 @@ const spec = s.object(
         apiGroup: s.optional(s.string({ doc: 'API group of the identity; filled in for User and Group.' })),
         namespace: s.optional(s.string({ doc: 'Namespace of a ServiceAccount.' })),
       },
-      { doc: 'Who the agent of the member is on the hub.', atomic: true },
+      { doc: 'Identity of the member agent on the hub.', atomic: true },
     ),
     heartbeatPeriodSeconds,
     taints: s.optional(

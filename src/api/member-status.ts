@@ -26,7 +26,7 @@ const quantities = (doc: string) =>
 const agent = s.object(
   {
     type: s.string({
-      doc: 'Which agent speaks: MemberAgent, MultiClusterServiceAgent or ServiceExportImportAgent.',
+      doc: 'Type of the agent: MemberAgent, MultiClusterServiceAgent or ServiceExportImportAgent.',
       maxLength: MAX_NAME_LENGTH,
     }),
     conditions: s.optional(conditionsByType('The state of this agent.', MAX_AGENT_CONDITIONS)),
@@ -50,7 +50,7 @@ export const memberStatus = (conditions: Typed<readonly Condition[]>) =>
             { doc: 'One property.' },
           ),
           {
-            doc: 'Facts about the cluster that are no resources, such as its number of nodes.',
+            doc: 'Properties of the cluster that are not resources, such as its number of nodes.',
             maxProperties: MAX_PROPERTIES,
           },
         ),
@@ -58,9 +58,9 @@ export const memberStatus = (conditions: Typed<readonly Condition[]>) =>
       resourceUsage: s.optional(
         s.object(
           {
-            capacity: quantities('All that the nodes have.'),
+            capacity: quantities('Capacity of all nodes.'),
             allocatable: quantities('What workloads may use.'),
-            available: quantities('What is free now.'),
+            available: quantities('What is available now.'),
             observationTime: s.optional(s.time('When it was observed.')),
           },
           { doc: 'Resources of the cluster.' },

@@ -62,7 +62,7 @@ const overrideRule = s.object(
             [],
           ),
         },
-        { doc: 'Which clusters; absent means none.' },
+        { doc: 'The clusters to override; absent means none.' },
       ),
     ),
     overrideType: s.defaulted(
@@ -74,7 +74,7 @@ const overrideRule = s.object(
     ),
   },
   {
-    doc: 'What to do on which clusters.',
+    doc: 'The rules: what to change on which clusters.',
     rules: [
       rule(
         "self.overrideType != 'JSONPatch' || has(self.jsonPatchOverrides)",
@@ -107,7 +107,7 @@ const shared = {
   ),
   policy: s.object(
     {
-      overrideRules: s.array(overrideRule, { doc: 'Tried in order; later ones win.', minItems: 1, maxItems: 20 }),
+      overrideRules: s.array(overrideRule, { doc: 'Applied in order; later rules win.', minItems: 1, maxItems: 20 }),
     },
     { doc: 'What to override.' },
   ),

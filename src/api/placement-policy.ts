@@ -35,7 +35,9 @@ const affinity = s.object(
                   maxItems: 10,
                 }),
               },
-              { doc: 'What a cluster must match to be picked. Clusters already picked are not looked at again.' },
+              {
+                doc: 'Terms that a cluster must match to be picked. Clusters that are already picked are not evaluated again.',
+              },
             ),
           ),
           preferredDuringSchedulingIgnoredDuringExecution: s.optional(

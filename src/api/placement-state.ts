@@ -26,7 +26,7 @@ const clusterStatus = s.object(
     failedPlacements: s.optional(failedPlacements),
     driftedPlacements: s.optional(driftedPlacements),
     diffedPlacements: s.optional(diffedPlacements),
-    conditions: s.optional(conditionList('How far this cluster is.')),
+    conditions: s.optional(conditionList('Conditions of this cluster.')),
   },
   { doc: 'One cluster.' },
 );
@@ -34,9 +34,9 @@ export type ClusterPlacementState = Infer<typeof clusterStatus>;
 
 export const placementStatus = s.object(
   {
-    conditions: s.optional(conditionsByType('How far the placement is, over all clusters.')),
+    conditions: s.optional(conditionsByType('Conditions of the placement over all clusters.')),
     observedResourceIndex: s.optional(
-      s.string({ doc: 'Index of the resource snapshot this status speaks of; empty while clusters differ.' }),
+      s.string({ doc: 'Index of the resource snapshot that this status describes; empty while clusters differ.' }),
     ),
     selectedResources: s.optional(s.array(resourceIdentifier, { doc: 'The objects that were selected.' })),
     placementStatuses: s.optional(s.array(clusterStatus, { doc: 'One entry per cluster.' })),

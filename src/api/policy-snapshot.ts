@@ -21,13 +21,13 @@ const spec = s.object(
 const status = s.object(
   {
     observedCRPGeneration: s.integer({
-      doc: 'Generation of the placement that the scheduler has dealt with.',
+      doc: 'Generation of the placement that the scheduler has processed.',
       format: 'int64',
     }),
     targetClusters: s.optional(s.array(clusterDecision, { doc: 'The decisions.', maxItems: MAX_DECISIONS })),
     conditions: s.optional(conditionsByType('Whether the policy could be fulfilled.')),
   },
-  { doc: 'What the scheduler decided.' },
+  { doc: 'Decisions of the scheduler.' },
 );
 
 export const policySnapshot = definePair({

@@ -15,8 +15,8 @@ export const selectionScopes = ['NamespaceOnly', 'NamespaceWithResources', 'Name
 export const resourceSelector = s.object(
   {
     ...groupVersionKind,
-    name: s.optional(s.string({ doc: 'The one object meant; absent means all of the kind.', maxLength: 1024 })),
-    labelSelector: s.optional(labelSelector('Labels of the objects meant.')),
+    name: s.optional(s.string({ doc: 'Name of the object; absent means all objects of the kind.', maxLength: 1024 })),
+    labelSelector: s.optional(labelSelector('Labels of the objects.')),
     selectionScope: s.defaulted(
       s.oneOf(selectionScopes, {
         doc: 'For a Namespace: it alone, it with all it contains, or it with what the other selectors pick inside it.',

@@ -58,7 +58,7 @@ export const rolloutState = s.object(
     ),
     paused: s.optional(s.boolean({ doc: 'The rollout is paused.' })),
   },
-  { doc: 'How far a partitioned rollout is.' },
+  { doc: 'Progress of a partitioned rollout.' },
 );
 
 export type RolloutState = Infer<typeof rolloutState>;

@@ -64,10 +64,10 @@ export const fieldDifference = s.object(
   {
     path: s.string({ doc: 'JSON pointer to the field.', maxLength: MAX_PATH_LENGTH }),
     valueInMember: s.optional(
-      s.string({ doc: 'What the member cluster has; absent if it has no such field.', maxLength: MAX_VALUE_LENGTH }),
+      s.string({ doc: 'Value on the member; absent if it has no such field.', maxLength: MAX_VALUE_LENGTH }),
     ),
     valueInHub: s.optional(
-      s.string({ doc: 'What the hub wants; absent if it has no such field.', maxLength: MAX_VALUE_LENGTH }),
+      s.string({ doc: 'Value on the hub; absent if it has no such field.', maxLength: MAX_VALUE_LENGTH }),
     ),
   },
   { doc: 'One field that differs.' },
@@ -84,7 +84,7 @@ export function omittedDetails(list: readonly FieldDifference[]): FieldDifferenc
 
 export const failedPlacements = s.array(
   s.object(
-    { ...identity, condition: s.doc('What went wrong.', condition), cause: s.optional(applyCause) },
+    { ...identity, condition: s.doc('The condition that is not True.', condition), cause: s.optional(applyCause) },
     { doc: 'An object that failed.' },
   ),
   { doc: 'Objects that could not be applied or are not available; at most 100.', maxItems: 100 },

@@ -43,7 +43,7 @@ const taskStatus = s.object(
   {
     type: s.oneOf(['TimedWait', 'Approval'], { doc: 'Which gate.' }),
     approvalRequestName: s.optional(s.string({ doc: 'The request to approve.' })),
-    conditions: s.optional(conditionsByType('How far the gate is.')),
+    conditions: s.optional(conditionsByType('Conditions of the gate.')),
   },
   { doc: 'One gate.' },
 );
@@ -60,7 +60,7 @@ const clusterStatus = s.object(
     overrideValues: s.optional(
       s.map(s.string({ doc: 'A value.' }), { doc: 'Values of the variables in the overrides on this cluster.' }),
     ),
-    conditions: s.optional(conditionsByType('How far the cluster is.')),
+    conditions: s.optional(conditionsByType('Conditions of the cluster.')),
   },
   { doc: 'One cluster.' },
 );
@@ -73,7 +73,7 @@ const stageStatus = s.object(
     afterStageTaskStatus: s.optional(s.array(taskStatus, { doc: 'Gates after the stage.', maxItems: 2 })),
     startTime: s.optional(s.time('When the stage began.')),
     endTime: s.optional(s.time('When the stage ended.')),
-    conditions: s.optional(conditionsByType('How far the stage is.')),
+    conditions: s.optional(conditionsByType('Conditions of the stage.')),
   },
   { doc: 'One stage.' },
 );
@@ -87,7 +87,7 @@ const status = s.object(
     stagedUpdateStrategySnapshot: s.optional(recordedStrategy),
     stagesStatus: s.optional(s.array(stageStatus, { doc: 'One entry per stage, in order.' })),
     deletionStageStatus: s.optional(s.doc('The last stage: clusters that lose the resources.', stageStatus)),
-    conditions: s.optional(conditionsByType('How far the run is.')),
+    conditions: s.optional(conditionsByType('Conditions of the run.')),
     failureCause: s.optional(
       s.oneOf(['User', 'Internal'], { doc: 'Of a run that has failed: whether its user or the hub can fix that.' }),
     ),

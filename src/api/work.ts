@@ -40,7 +40,7 @@ const manifestCondition = s.object(
   {
     identifier: s.object(workResourceIdentifier, { doc: 'Which manifest.' }),
     conditions: conditionsByType(
-      'What became of it; observedGeneration is that of the object on the member.',
+      'The result of applying it; observedGeneration is that of the object on the member.',
       MAX_MANIFEST_CONDITIONS,
     ),
     cause: s.optional(applyCause),
