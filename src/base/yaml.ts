@@ -9,10 +9,13 @@ export class YamlError extends Error {
   override readonly name = 'YamlError';
   /** Where in the text, if that is known. */
   readonly line: number | undefined;
+  /** The message without the line. */
+  readonly detail: string;
 
   constructor(message: string, options: { readonly cause?: unknown; readonly line?: number } = {}) {
     super(options.line === undefined ? message : `line ${options.line}: ${message}`, options);
     this.line = options.line;
+    this.detail = message;
   }
 }
 

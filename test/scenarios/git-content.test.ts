@@ -147,6 +147,15 @@ describe('customizations per target', () => {
         { bundle: 'shop', file: 'overlays/prod/a.yaml', reason: 'RenderFailed' },
       ]);
       expect((await it.status()).display?.state).toBe('ErrApplied');
+      expect((await it.status()).summary).toMatchObject({ ready: 1, errApplied: 2 });
+      const { status } = (await it.fleet.hub.get('clusterresourceplacements', undefined, 'shop')) as {
+        status?: { holds?: readonly { code: string; clusters?: readonly string[]; facts?: { message?: string } }[] };
+      };
+      const facts = { message: expect.stringMatching(/^overlays\/prod\/a\.yaml:3: Flow/) };
+      expect(status?.holds).toMatchObject([
+        { code: 'RenderFailed', clusters: ['c2'], facts },
+        { code: 'RenderFailed', clusters: ['c3'], facts },
+      ]);
       it.git.commit({ 'overlays/prod/a.yaml': configYaml('a', 'prod 2') });
       await it.runs(8);
       expect(await valuesOf(it)).toEqual(['2', 'prod 2', 'prod 2']);

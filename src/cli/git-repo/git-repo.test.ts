@@ -76,7 +76,7 @@ describe('a GitRepo', () => {
       'a file',
       {
         conditions: [POLLED, condition('Accepted', 'False', 'FileInvalid', 'm')],
-        problems: [{ reason: 'FileInvalid', file: 'app/fleet.yaml', line: 7, message: 'line 7: Tabs' }],
+        problems: [{ reason: 'FileInvalid', file: 'app/fleet.yaml', line: 7, message: 'Tabs' }],
       },
       'app/fleet.yaml:7: Tabs',
     ],

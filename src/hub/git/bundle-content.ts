@@ -8,7 +8,7 @@ import { canonicalJson, isObject, type Json, type JsonObject } from '../../base/
 import { JsonPatchError, patched, type RawOperation } from '../../base/json-patch.ts';
 import { locateYamlDocuments, YamlError } from '../../base/yaml.ts';
 import type { RenderOptions } from './fleet-options.ts';
-import { objectsOf, type ParsedFiles, type Placed, unreadable } from './manifests.ts';
+import { objectsOf, type ParsedFiles, type Placed, unreadable, yamlProblem } from './manifests.ts';
 import { type BundleFiles, nameOf, relativeTo } from './paths.ts';
 import { checkKustomizations, checkSchemas, KUSTOMIZATION } from './references.ts';
 import { RenderError, type Renderer, type RenderFile } from './renderer.ts';
@@ -248,7 +248,7 @@ function documentsIn({ path, text = '' }: GitFile) {
   try {
     return locateYamlDocuments(text);
   } catch (error) {
-    if (error instanceof YamlError) throw new RenderError('RenderFailed', `${path}: ${error.message}`);
+    if (error instanceof YamlError) throw new RenderError('RenderFailed', yamlProblem(path, error));
     throw error;
   }
 }

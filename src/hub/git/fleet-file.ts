@@ -69,7 +69,7 @@ export function readFleetFile(file: string, text: string): ReadFleetFile {
     if (!(error instanceof YamlError)) throw error;
     return {
       options: {},
-      problems: [{ file, ...lineIn(error.line), reason: 'FileInvalid', message: error.message }],
+      problems: [{ file, ...lineIn(error.line), reason: 'FileInvalid', message: error.detail }],
       warnings,
     };
   }

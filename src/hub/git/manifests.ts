@@ -48,10 +48,14 @@ function parse(text: string): Manifest {
     if (!(error instanceof YamlError)) throw error;
     return {
       documents: [],
-      error: { message: error.message, ...(error.line === undefined ? {} : { line: error.line }) },
+      error: { message: error.detail, ...(error.line === undefined ? {} : { line: error.line }) },
     };
   }
 }
+
+/** `apps/web.yaml:7: …` */
+export const yamlProblem = (path: string, { line, detail }: YamlError): string =>
+  `${path}${line === undefined ? '' : `:${line}`}: ${detail}`;
 
 export function objectsOf(
   file: GitFile,

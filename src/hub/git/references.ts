@@ -2,6 +2,7 @@
 // hub reaches servers on its machine that other users cannot reach. Pure.
 import { isObject } from '../../base/json.ts';
 import { locateYamlDocuments, YamlError } from '../../base/yaml.ts';
+import { yamlProblem } from './manifests.ts';
 import { type BundleFiles, nameOf, relativeTo } from './paths.ts';
 import { RenderError } from './renderer.ts';
 
@@ -159,7 +160,7 @@ function valuesIn(path: string, text: string): readonly unknown[] {
   try {
     return locateYamlDocuments(text).map(({ value }) => value);
   } catch (error) {
-    if (error instanceof YamlError) throw new RenderError('RenderFailed', `${path}: ${error.message}`);
+    if (error instanceof YamlError) throw new RenderError('RenderFailed', yamlProblem(path, error));
     throw error;
   }
 }

@@ -33,7 +33,6 @@ export const gitMutants: readonly Mutant[] = [
     find: 'if (made !== wanted) {',
     replace: 'if (made !== wanted && policySnapshot === undefined) {',
     caughtBy: 'git',
-    alone: true,
   },
   {
     name: 'rolls out before the scheduler has seen the targets of the commit',
