@@ -111,6 +111,8 @@ export function filesOf({ id, bundles }: Commit): readonly GitFile[] {
 
 const ANSWER_MS = 3_000;
 const TIMEOUT_MS = 60_000;
+/** A large commit: the next one may be read before. */
+const SLOW_READ_MS = 30_000;
 
 export interface RepositoryOptions {
   readonly first: Commit['bundles'];
@@ -167,7 +169,7 @@ export function createRepository({ first, now, troubleUntil }: RepositoryOptions
         },
         kept: async () => disks.get(hub),
         async files(_source, commit, reads, signal) {
-          await after(random.next() * ANSWER_MS, signal);
+          await after(random.next() * (random.next() < 0.3 ? SLOW_READ_MS : ANSWER_MS), signal);
           const found = commits.get(commit);
           if (found === undefined || (now() < troubleUntil && random.next() < 0.1))
             throw new GitError('FetchFailed', 'the commit cannot be read');
