@@ -212,7 +212,7 @@ const foreignValuesStay = (of: World): Checker =>
     if (of === 'Never' && isTaken && isMadeByOwner(was)) return 'was taken over';
     if (of === 'IfNoDiff' && isTaken && textOf(was) !== textOf(now)) return 'was taken over although it differed';
     const isOverwritten = textOf(was).startsWith('own-') && textOf(now).startsWith('hub-');
-    // Of an object of an agent that died before its first apply nobody knows who wrote what.
+    // An object of an agent that died before its first apply has no record of its writers.
     const isRecorded = !isPlaced(was) || was.metadata.managedFields !== undefined;
     if (of === 'ServerSideApply' && isOverwritten && isRecorded) return 'was overwritten without force';
     if (of === 'IfNotDrifted' && isOverwritten && isPlaced(was) && hashOf(was) === hashOf(now))
