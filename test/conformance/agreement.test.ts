@@ -129,6 +129,10 @@ async function outcomes(session: Session, asks: readonly Ask[]): Promise<readonl
   return found;
 }
 
+/** Objects that the process of the server writes itself have no field owners: docs/known-differences.md, `managed-fields`. */
+const withoutOwners = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (key, each: unknown) => (key === 'managedFields' ? undefined : each)));
+
 describe('all ways to a server', () => {
   test('agree on every answer and every refusal', async () => {
     await fc.assert(
@@ -137,8 +141,9 @@ describe('all ways to a server', () => {
         await using overHttps = await open(http1);
         await using overHttp2 = await open(http2);
         const expected = await outcomes(inProcess, asks);
-        expect(await outcomes(overHttps, asks)).toEqual(expected);
-        expect(await outcomes(overHttp2, asks)).toEqual(expected);
+        const found = await outcomes(overHttps, asks);
+        expect(withoutOwners(found)).toEqual(expected);
+        expect(await outcomes(overHttp2, asks)).toEqual(found);
       }),
       { numRuns: 8 },
     );
