@@ -53,20 +53,11 @@ export const gitMutants: readonly Mutant[] = [
     alone: true,
   },
   {
-    name: 'places a commit before the status names it',
-    danger: 'After a crash another hub takes what its disk has for the newest commit, and goes back.',
-    file: 'src/hub/git/controller.ts',
-    find: 'if (!isAhead) publish(key, followed, memory, placementFor);',
-    replace: 'publish(key, followed, memory, placementFor);',
-    caughtBy: 'git',
-    alone: true,
-  },
-  {
     name: 'takes what a placement reports for a report on the newest revision',
     danger: 'The GitRepo is Ready, a pipeline goes on, and the clusters run the commit before.',
     file: 'src/hub/git/up-to-now.ts',
-    find: 'observedResourceIndex === String(newest && resourceIndexOf(newest))',
-    replace: 'observedResourceIndex !== (newest && "")',
+    find: "(isMade(input) && (rollout.state !== 'Ready' || isReported(input)))",
+    replace: 'isMade(input)',
     caughtBy: 'git',
   },
 ];
