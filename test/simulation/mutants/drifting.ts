@@ -71,22 +71,6 @@ export const driftingMutants: readonly Mutant[] = [
     caughtBy: 'drifting',
   },
   {
-    name: 'takes the place of the other owners when it takes over',
-    danger: 'The object is deleted with the placement, though a controller of the member still owns it.',
-    file: 'src/member/apply/ownership.ts',
-    find: ': [...others, owner];',
-    replace: ': [owner];',
-    caughtBy: 'drifting',
-  },
-  {
-    name: 'asks for co-ownership only before it takes over',
-    danger: 'A controller of the member and the placement change the same object in turn.',
-    file: 'src/member/apply/judge.ts',
-    find: 'if (others.length > 0 && !strategy.allowCoOwnership) {',
-    replace: 'if (others.length > 0 && !isOurs && !strategy.allowCoOwnership) {',
-    caughtBy: 'drifting',
-  },
-  {
     name: 'removes all owners from what it gives back',
     danger: 'An abandoned object outlives the controller that owns it.',
     file: 'src/member/apply/taken-over.ts',
