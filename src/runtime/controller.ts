@@ -33,7 +33,7 @@ export interface Source<T extends Projected = Projected> {
    */
   project?(object: KubeObject, old?: T): T;
   readonly indexes?: Readonly<Record<string, (item: T) => readonly string[]>>;
-  /** A heartbeat: the runtime notes by its own clock since when it has been what it is (`see.since`). */
+  /** A heartbeat: the runtime notes by its own clock since when it has been what it is (`view.since`). */
   stamp?(item: T): string | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface Projected {
 }
 
 /** Synchronous, from read-your-writes caches. */
-export interface See {
+export interface View {
   readonly now: number;
   /** What stopped the last pass over this key; absent once a pass got through. For conditions that say why nothing happens. */
   readonly failure?: Failure;
@@ -57,14 +57,14 @@ export interface See {
   /** Whether the first list of a source has come in. Only optional ones can be without. */
   isListed?<T extends Projected>(source: Source<T>): boolean;
   /** A whole object that an earlier pass asked for with Need; undefined = not fetched (ask), null = known to be absent. */
-  whole(ref: WholeRef): KubeObject | null | undefined;
+  getFull(ref: FullRef): KubeObject | null | undefined;
   /** The server's word if this pass asked for an object with `mayBeRefused` and has no right to read it; it is tried again after a back-off. */
-  refusal?(ref: WholeRef): Failure | undefined;
+  refusal?(ref: FullRef): Failure | undefined;
   /**
    * What is known of a collection that is watched on demand (Need.watch), in key order; undefined = not listed yet. A change wakes the key
    * if it touches the part that was read. The watch ends some time after the last key has stopped reading.
    */
-  among<T extends Projected>(source: Source<T>, part?: Part): readonly T[] | undefined;
+  listOnDemand<T extends Projected>(source: Source<T>, part?: Part): readonly T[] | undefined;
   /** Why the first list of a collection on demand does not come in; undefined = no trouble, or already listed. */
   listError<T extends Projected>(source: Source<T>): Failure | undefined;
   /** Whether this pass has asked the server for a part of a collection (Need.ask). */
@@ -92,7 +92,7 @@ export interface Failure {
   readonly resource?: Resource;
 }
 
-export interface WholeRef extends ObjectRef {
+export interface FullRef extends ObjectRef {
   readonly on: ServerName;
   readonly resource: Resource;
   /**
@@ -101,7 +101,7 @@ export interface WholeRef extends ObjectRef {
    */
   readonly live?: true;
   /**
-   * Without the right to read it the pass continues, to report that: `see.refusal` has it. One refusal ends the asking, and a controller that sets this must not
+   * Without the right to read it the pass continues, to report that: `view.refusal` has it. One refusal ends the asking, and a controller that sets this must not
    * ask again in the same pass.
    */
   readonly mayBeRefused?: true;
@@ -114,7 +114,7 @@ export interface WholeRef extends ObjectRef {
 
 /** "I must see these": the runtime gets the objects, begins to watch the collections, and observes again when all of it is there. */
 export interface Need {
-  readonly need: readonly WholeRef[];
+  readonly need: readonly FullRef[];
   /** Sources made on the way: two with equal server, resource, namespace, labels, fields and view are one, and must project alike. */
   // biome-ignore lint/suspicious/noExplicitAny: sources with different projections stand in one list.
   readonly watch?: readonly Source<any>[];
@@ -132,7 +132,7 @@ export interface Asked {
 export interface WatchRule<T extends Projected = Projected, Memory = any> {
   readonly source: Source<T>;
   /** Keys to look at when this item appears, changes or goes. `old` is what the cache had. */
-  toKeys(item: T, see: See, old?: T): readonly string[];
+  toKeys(item: T, view: View, old?: T): readonly string[];
   /** Of these keys, those of which this is remembered. */
   onlyIf?(memory: Memory): boolean;
   /** Called for what is remembered of each of these keys, also if the key is not woken because the news are its own write. */
@@ -141,7 +141,7 @@ export interface WatchRule<T extends Projected = Projected, Memory = any> {
   readonly wait?: Wait<Memory>;
   /** What becomes of it is only reported: changes go first, but not for much longer than a second. */
   readonly as?: 'report';
-  /** The controller runs also before the first list of this source came in; what is not there yet looks absent, `see.isListed` tells. */
+  /** The controller runs also before the first list of this source came in; what is not there yet looks absent, `view.isListed` tells. */
   readonly optional?: true;
 }
 
@@ -217,7 +217,7 @@ interface Reconciles<Memory> {
 
 export interface Controller<Observed = unknown, Memory = void> extends Reconciles<Memory> {
   /** undefined = not ours. */
-  observe(see: See, key: string, memory: Memory): Observed | Need | undefined;
+  observe(view: View, key: string, memory: Memory): Observed | Need | undefined;
   /** Pure, but for what it remembers. */
   decide(observed: Observed, memory: Memory): Decision;
 }
@@ -228,10 +228,10 @@ export interface Controller<Observed = unknown, Memory = void> extends Reconcile
  */
 export interface Worker<Memory = void> extends Reconciles<Memory> {
   /** One pass over a key; undefined = not ours. */
-  work(see: See, key: string, hands: Hands, memory: Memory): Promise<Rest | Need | undefined>;
+  work(view: View, key: string, client: WorkerClient, memory: Memory): Promise<WorkResult | Need | undefined>;
 }
 
-export interface Hands {
+export interface WorkerClient {
   /**
    * A call on one of the servers. A write is refused with FencedError when none may be issued any more; what an answer brings is folded into
    * the caches; after a LostError the object is looked at before the next pass over this key.
@@ -242,7 +242,7 @@ export interface Hands {
 }
 
 /** How a pass of a worker ended. */
-export interface Rest {
+export interface WorkResult {
   readonly holds: readonly Hold[];
   readonly wakeAt?: number;
   readonly because: string;

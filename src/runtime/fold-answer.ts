@@ -2,11 +2,11 @@
 import type { KubeObject } from '../api/object.ts';
 import type { Answer } from '../api/transport.ts';
 import { isObject } from '../base/json.ts';
-import type { EndWrite } from './echoes.ts';
-import type { Feeds } from './feeds.ts';
+import type { Informers } from './informers.ts';
+import type { EndWrite } from './own-writes.ts';
 import type { Place } from './place.ts';
 
-export interface Folds extends Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | 'look'> {
+export interface Folds extends Pick<Informers, 'fold' | 'foldGone' | 'foldEnded' | 'look'> {
   /** A write begins; its writer reports how it ended, after its response was folded in. */
   writes(place: Place): EndWrite;
   /** What was just made will be looked at. */
@@ -17,16 +17,16 @@ export interface Folds extends Pick<Feeds, 'fold' | 'foldGone' | 'foldEnded' | '
 export const objectIn = ({ object }: Answer): KubeObject | undefined =>
   object === undefined || (object.kind === 'Status' && object.apiVersion === 'v1') ? undefined : object;
 
-export function foldWritten(feeds: Folds, place: Place, object: KubeObject | undefined): void {
+export function foldWritten(informers: Folds, place: Place, object: KubeObject | undefined): void {
   if (object === undefined) return;
-  if (hasEnded(object)) feeds.foldEnded(place, object);
-  else feeds.fold(place.on, place.resource, object);
+  if (hasEnded(object)) informers.foldEnded(place, object);
+  else informers.fold(place.on, place.resource, object);
 }
 
 /** A server answers with the object if it stays for a while, else with a Status or with the object's last state. */
-export function foldDeleted(feeds: Folds, place: Place, uid: string, object: KubeObject | undefined): void {
-  if (object?.metadata.deletionTimestamp === undefined) feeds.foldGone(place, uid);
-  else foldWritten(feeds, place, object);
+export function foldDeleted(informers: Folds, place: Place, uid: string, object: KubeObject | undefined): void {
+  if (object?.metadata.deletionTimestamp === undefined) informers.foldGone(place, uid);
+  else foldWritten(informers, place, object);
 }
 
 /** Marked for deletion and without finalizers: this was its last change. Namespaces have finalizers of their own, Pods a time to end. */

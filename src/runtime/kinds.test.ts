@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LiveCatalogue } from '../api/catalogue.ts';
-import type { Hands, See } from './controller.ts';
+import type { View, WorkerClient } from './controller.ts';
 import { keepKinds } from './kinds.ts';
 
 test.each([
@@ -18,7 +18,7 @@ test.each([
     },
     ...(unknown === undefined ? {} : { unknown }),
   };
-  const rest = await keepKinds('hub', catalogue).work({ now: 1000 } as See, 'kinds', {} as Hands);
+  const rest = await keepKinds('hub', catalogue).work({ now: 1000 } as View, 'kinds', {} as WorkerClient);
   expect(reads).toBe(1);
   expect(rest).toMatchObject({ holds: [] });
   expect((rest as { readonly wakeAt?: number }).wakeAt).toBe(wakeAt);

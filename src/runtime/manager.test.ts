@@ -17,10 +17,10 @@ import {
   type Action,
   type Controller,
   type Decision,
+  type FullRef,
   idle,
-  type See,
   type Source,
-  type WholeRef,
+  type View,
 } from './controller.ts';
 import type { Log } from './deps.ts';
 import { type Manager, type ManagerOptions, startManager } from './manager.ts';
@@ -73,20 +73,20 @@ const dataOf = (object: KubeObject | undefined) => (object?.['data'] ?? {}) as R
 
 /** A controller of ConfigMaps that does as it is told, and remembers what it was asked. */
 function told(
-  decide: (map: KubeObject, see: See) => Decision | Promise<never>,
-  more: Partial<Controller<{ map: KubeObject; see: See }>> = {},
+  decide: (map: KubeObject, view: View) => Decision | Promise<never>,
+  more: Partial<Controller<{ map: KubeObject; view: View }>> = {},
 ) {
   const passes: string[] = [];
-  const controller: Controller<{ map: KubeObject; see: See }> = {
+  const controller: Controller<{ map: KubeObject; view: View }> = {
     name: 'told',
     eventSource: 'told',
     watches: [{ source: maps, toKeys: ({ metadata }) => [metadata.name ?? ''] }],
-    observe(see, key) {
+    observe(view, key) {
       passes.push(key);
-      const map = see.get(maps, key);
-      return map && { map, see };
+      const map = view.get(maps, key);
+      return map && { map, view };
     },
-    decide: ({ map, see }) => decide(map, see) as Decision,
+    decide: ({ map, view }) => decide(map, view) as Decision,
     ...more,
   };
   return { controller, passes };
@@ -212,9 +212,9 @@ describe('a manager', () => {
       begin(_wake, _signal, memories) {
         all = memories;
       },
-      observe(see, key, memory) {
+      observe(view, key, memory) {
         memory.reconciles++;
-        return see.get(maps, key);
+        return view.get(maps, key);
       },
       decide(_map, memory) {
         memory.decisions++;
@@ -292,8 +292,8 @@ describe('a manager', () => {
       isDown && request.at.resource.plural === 'secrets' ? Promise.reject(new LostError('down')) : undefined,
     );
     const listed: (boolean | undefined)[] = [];
-    const { controller } = told((_map, see) => {
-      listed.push(see.isListed?.(others));
+    const { controller } = told((_map, view) => {
+      listed.push(view.isListed?.(others));
       return idle('fine');
     });
     const both = {
@@ -481,8 +481,8 @@ describe('a manager', () => {
       },
     };
     const { controller, passes } = told(
-      (map, see) =>
-        see.get(others, 'made')
+      (map, view) =>
+        view.get(others, 'made')
           ? idle('made')
           : act([
               {
@@ -595,7 +595,7 @@ describe('a manager', () => {
   test('does not let a controller read what it does not watch', async () => {
     await using cluster = await aCluster();
     await aMap(cluster, 'a');
-    const { controller } = told((_map, see) => idle(`${see.all(others).length}`));
+    const { controller } = told((_map, view) => idle(`${view.all(others).length}`));
     const { lines } = await managing(cluster, [controller]);
     expect(lines.at(-1)).toMatchObject({ level: 'error', error: 'told reads secrets without watching them' });
   });
@@ -609,8 +609,8 @@ describe('a manager', () => {
       return error && Promise.reject(error);
     });
     const heard: (string | undefined)[] = [];
-    const { controller } = told((map, see) => {
-      heard.push(see.failure?.reason);
+    const { controller } = told((map, view) => {
+      heard.push(view.failure?.reason);
       return dataOf(map)['mark'] === 'yes' ? idle('marked') : act([mark(map, 'yes')]);
     });
     await managing(cluster, [controller], { transport });
@@ -624,9 +624,9 @@ describe('a manager', () => {
     await aMap(cluster, 'a');
     const start = cluster.clock.now();
     const times: number[] = [];
-    const { controller } = told((_map, see) => {
-      times.push(see.now - start);
-      return idle('waits', times.length < 3 ? { wakeAt: see.now + 10_000 } : {});
+    const { controller } = told((_map, view) => {
+      times.push(view.now - start);
+      return idle('waits', times.length < 3 ? { wakeAt: view.now + 10_000 } : {});
     });
     const { manager } = await managing(cluster, [controller]);
     expect(manager.state().controllers[0]?.nextWakeAt).toBe(start + 10_000);
@@ -722,14 +722,14 @@ describe('a manager', () => {
     const all: Source<KubeObject> = { ...maps };
     const { controller } = told(() => idle(''), {
       watches: [{ source: all, toKeys: () => ['all'] }],
-      observe: (see) => ({ map: see.all(all)[0]!, see }),
-      decide: ({ see }) =>
+      observe: (view) => ({ map: view.all(all)[0]!, view }),
+      decide: ({ view }) =>
         act(
-          see
+          view
             .all(all)
             .filter((map) => dataOf(map)['mark'] !== 'yes')
             .map((map) => mark(map, 'yes')),
-          [mark(see.all(all)[0]!, 'never')],
+          [mark(view.all(all)[0]!, 'never')],
         ),
     });
     const { manager, asked } = await managing(cluster, [controller], { transport, sideBySide: 2 });
@@ -823,7 +823,7 @@ describe('a manager', () => {
 
 describe('whole objects', () => {
   const metas: Source<KubeObject> = { ...others, view: 'metadata' };
-  const ref: WholeRef = {
+  const ref: FullRef = {
     on: 'hub',
     resource: secrets,
     group: '',
@@ -832,19 +832,19 @@ describe('whole objects', () => {
     name: 'whole',
   };
   const texts: (string | null)[] = [];
-  const needing = (watched: Source<KubeObject> | undefined, needs: readonly WholeRef[] = [ref]) =>
+  const needing = (watched: Source<KubeObject> | undefined, needs: readonly FullRef[] = [ref]) =>
     told(() => idle('fine'), {
       watches: [
         { source: maps, toKeys: ({ metadata }) => [metadata.name ?? ''] },
         ...(watched === undefined ? [] : [{ source: watched, toKeys: () => [] }]),
       ],
-      observe(see, key) {
-        const map = see.get(maps, key);
+      observe(view, key) {
+        const map = view.get(maps, key);
         if (map === undefined) return undefined;
-        const wholes = needs.map((each) => see.whole(each));
-        if (wholes.includes(undefined)) return { need: needs.filter((_, index) => wholes[index] === undefined) };
-        texts.push(...wholes.map((each) => (each ? (dataOf(each)['text'] ?? '') : null)));
-        return { map, see };
+        const fulls = needs.map((each) => view.getFull(each));
+        if (fulls.includes(undefined)) return { need: needs.filter((_, index) => fulls[index] === undefined) };
+        texts.push(...fulls.map((each) => (each ? (dataOf(each)['text'] ?? '') : null)));
+        return { map, view };
       },
     }).controller;
   const secret = (cluster: TestCluster, text: string) =>
@@ -896,20 +896,20 @@ describe('whole objects', () => {
     await cluster.create('deployments', 'default', { metadata: { name: 'web' }, spec: spec('web:1') });
     for (const name of ['a', 'b']) await aMap(cluster, name);
     const images: (string | null)[] = [];
-    const reading: WholeRef = { ...ref, resource, group: 'apps', kind: 'Deployment', name: 'web', specOnly: true };
+    const reading: FullRef = { ...ref, resource, group: 'apps', kind: 'Deployment', name: 'web', specOnly: true };
     const { controller } = told(() => idle('fine'), {
       watches: [
         { source: maps, toKeys: ({ metadata }) => [metadata.name ?? ''] },
         { source: deployments, toKeys: () => [] },
       ],
-      observe(see, key) {
-        const map = see.get(maps, key);
+      observe(view, key) {
+        const map = view.get(maps, key);
         if (map === undefined) return undefined;
-        const whole = see.whole(reading);
+        const whole = view.getFull(reading);
         if (whole === undefined) return { need: [reading] };
         const image = /"image":"([^"]+)"/.exec(JSON.stringify(whole ?? {}))?.[1];
         images.push(image ?? null);
-        return { map, see };
+        return { map, view };
       },
     });
     const bench = await managing(cluster, [controller]);

@@ -2,8 +2,8 @@
 // left to do. Guarantees: no wake-up is lost; one pass per key at a time; a pass sees the effects of all earlier passes of this process;
 // a controller decides nothing before all it watches is known; after `stop` no write goes out.
 //
-// Begin with pass.ts. The parts: feeds.ts (what is known), queue.ts (what must be looked at), perform.ts (what is done), outcome.ts (what
-// is done about failures), wholes.ts (objects that a decision needs in full), presence.ts (when a server is back).
+// Begin with pass.ts. The parts: informers.ts (what is known), queue.ts (what must be looked at), perform.ts (what is done), outcome.ts (what
+// is done about failures), full-objects.ts (objects that a decision needs in full), server-recovery.ts (when a server is back).
 import { setMaxListeners } from 'node:events';
 import type { Registry } from 'prom-client';
 import type { Hold } from '../api/hold.ts';
@@ -11,23 +11,23 @@ import { AbortError, messageOf } from '../base/errors.ts';
 import type { Change } from './cache.ts';
 import { keyOf } from './cache.ts';
 import { createObjectCache } from './content.ts';
-import type { AnyController, AnyWorker, Projected, See, ServerName, Source, WatchRule } from './controller.ts';
-import { createDemand } from './demand.ts';
+import type { AnyController, AnyWorker, Projected, ServerName, Source, View, WatchRule } from './controller.ts';
 import type { Deps } from './deps.ts';
 import { forWait, type Next } from './due.ts';
-import { createOwnWrites } from './echoes.ts';
 import { createRecorder } from './events.ts';
-import { createFeeds, type Feed } from './feeds.ts';
+import { createDependents, FIRST_LIST, namespacePart, partText, specText, WHOLE_COLLECTION } from './full-objects.ts';
+import { createInformers, type Informer } from './informers.ts';
 import type { ManagerState } from './manager-state.ts';
 import { noMetrics, runtimeMetrics } from './metrics.ts';
-import { createPace } from './pace.ts';
+import { createOnDemandWatches } from './on-demand-watches.ts';
+import { createOwnWrites } from './own-writes.ts';
 import { createPasses } from './pass.ts';
 import { collectionText, type Place, placeText } from './place.ts';
-import { createPresence } from './presence.ts';
 import { type Coalesced, createQueue } from './queue.ts';
 import type { Running } from './running.ts';
-import { createSee } from './see.ts';
-import { createDependents, FIRST_LIST, namespacePart, partText, specText, WHOLE_COLLECTION } from './wholes.ts';
+import { createServerRecovery } from './server-recovery.ts';
+import { createTimeSlice } from './time-slice.ts';
+import { createView } from './view.ts';
 
 export interface ManagerOptions {
   readonly controllers: readonly (AnyController | AnyWorker)[];
@@ -76,10 +76,10 @@ const hasNewSpec = ({ item, old }: Change<Projected>): boolean =>
 type Sides = Pick<Change<Projected>, 'item' | 'old'>;
 
 /** Of a change both sides are asked, so that a rule that only looks at the item wakes the former owner, too. */
-function bothSides(rule: WatchRule, { item, old }: Sides, see: See): readonly string[] {
-  if (item === undefined) return old === undefined ? [] : rule.toKeys(old, see);
-  if (old === undefined) return rule.toKeys(item, see);
-  return [...new Set([...rule.toKeys(item, see, old), ...rule.toKeys(old, see, item)])];
+function bothSides(rule: WatchRule, { item, old }: Sides, view: View): readonly string[] {
+  if (item === undefined) return old === undefined ? [] : rule.toKeys(old, view);
+  if (old === undefined) return rule.toKeys(item, view);
+  return [...new Set([...rule.toKeys(item, view, old), ...rule.toKeys(old, view, item)])];
 }
 
 function noteIn({ memories }: Running, rule: WatchRule, { item, old }: Sides, keys: readonly string[]): void {
@@ -92,12 +92,12 @@ const TEN_HOURS_MS = 36_000_000;
 const WALK_CHUNK = 256;
 
 export function startManager(given: Deps, options: ManagerOptions): Manager {
-  const presence = createPresence(given, retryUnanswered);
-  const deps: Deps = { ...given, servers: presence.servers };
+  const recovery = createServerRecovery(given, retryUnanswered);
+  const deps: Deps = { ...given, servers: recovery.servers };
   const { clock, log } = deps;
   const { workers = 8, resyncMs = TEN_HOURS_MS, sideBySide = 8, manager = 'flotilla', stopGraceMs = 10_000 } = options;
   const metrics = options.metrics === undefined ? noMetrics : runtimeMetrics(options.metrics);
-  const pace = createPace(clock, deps.nextTick === undefined ? {} : { nextTick: deps.nextTick });
+  const slice = createTimeSlice(clock, deps.nextTick === undefined ? {} : { nextTick: deps.nextTick });
   /** Reads and watches end at once when we stop; writes that are under way get some time. */
   const reading = new AbortController();
   const writing = new AbortController();
@@ -110,9 +110,9 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   const sources = [
     ...new Set(options.controllers.flatMap(({ watches }) => watches.map(({ source }) => source as Source))),
   ];
-  const feeds = createFeeds({
+  const informers = createInformers({
     deps,
-    pace,
+    pace: slice,
     signal: reading.signal,
     sources,
     onChange: dispatch,
@@ -123,26 +123,26 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
       if (isNew || isLookedAt(place)) contents.put(place, object);
     },
     onSynced: onFeedSynced,
-    onTrouble: (feed) => wakeReaders(feed, FIRST_LIST),
+    onTrouble: (informer) => wakeReaders(informer, FIRST_LIST),
   });
-  const demand = createDemand({
+  const onDemand = createOnDemandWatches({
     clock,
-    onIdle(feed) {
+    onIdle(informer) {
       metrics.watches(-1);
-      feeds.shut(feed);
-      if (feed.reflector !== undefined) own(feed.reflector.done);
+      informers.shut(informer);
+      if (informer.reflector !== undefined) own(informer.reflector.done);
     },
   });
   const contents = createObjectCache(options.contentBytes ?? 64 * 2 ** 20, (place) =>
-    feeds.look(place, reading.signal),
+    informers.look(place, reading.signal),
   );
   const recorder = createRecorder({ deps, manager, metrics, mayWrite, signal: writing.signal });
   const running: readonly Running[] = options.controllers.map(begin);
-  const rulesOf = new Map<Feed, { readonly rule: WatchRule; readonly of: Running }[]>(
-    feeds.all.map((feed) => [feed, []]),
+  const rulesOf = new Map<Informer, { readonly rule: WatchRule; readonly of: Running }[]>(
+    informers.all.map((informer) => [informer, []]),
   );
   for (const each of running) {
-    for (const rule of each.controller.watches) rulesOf.get(feeds.of(rule.source))?.push({ rule, of: each });
+    for (const rule of each.controller.watches) rulesOf.get(informers.of(rule.source))?.push({ rule, of: each });
   }
   /** The pass that a change comes from. It looks again anyway. */
   let author: Author | undefined;
@@ -161,20 +161,20 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   synced.catch(() => {});
 
   function begin(controller: AnyController | AnyWorker): Running {
-    const needed = controller.watches.filter(({ optional }) => !optional).map(({ source }) => feeds.of(source));
+    const needed = controller.watches.filter(({ optional }) => !optional).map(({ source }) => informers.of(source));
     const each: Running = {
       controller,
       queue: createQueue({
         name: controller.name,
         clock,
         random: deps.random.fork(`queue/${controller.name}`),
-        pace,
+        slice,
         workers,
         run: (key) => pass(each, key),
         ...(deps.yieldToOthers === undefined ? {} : { yieldToOthers: deps.yieldToOthers }),
       }),
-      feeds: [...new Set(needed)],
-      see: createSee(controller, feeds, presence.returns),
+      informers: [...new Set(needed)],
+      viewAt: createView(controller, informers, recovery.returns),
       view: undefined,
       memories: new Map(),
       holds: new Map(),
@@ -193,38 +193,38 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
 
   // ---- from events to keys
 
-  function onFeedSynced(feed: Feed): void {
-    if (feed.close !== undefined) {
-      wakeReaders(feed, FIRST_LIST);
+  function onFeedSynced(informer: Informer): void {
+    if (informer.close !== undefined) {
+      wakeReaders(informer, FIRST_LIST);
       return;
     }
     for (const each of running) {
       if (!each.isReady) makeReady(each);
       // An optional source came in: what looked absent is known now, to every key.
-      else if (each.controller.watches.some(({ source }) => source === feed.source)) own(walk(each));
+      else if (each.controller.watches.some(({ source }) => source === informer.source)) own(walk(each));
     }
     if (running.every(({ isReady }) => isReady)) markSynced();
   }
 
   function makeReady(each: Running): void {
-    if (!each.feeds.every(({ isSynced }) => isSynced)) return;
+    if (!each.informers.every(({ isSynced }) => isSynced)) return;
     each.isReady = true;
     for (const key of each.early) wake(each, key, 'fresh');
     each.early.clear();
     own(walk(each));
   }
 
-  function dispatch(feed: Feed, change: Change<Projected>): void {
-    const place = `${collectionText(feed.source.on, feed.source.resource)}/${change.key}`;
+  function dispatch(informer: Informer, change: Change<Projected>): void {
+    const place = `${collectionText(informer.source.on, informer.source.resource)}/${change.key}`;
     news = { place, revision: change.item?.metadata.resourceVersion };
     try {
-      tell(feed, change, place);
+      tell(informer, change, place);
     } finally {
       news = undefined;
     }
   }
 
-  function tell(feed: Feed, change: Change<Projected>, place: string): void {
+  function tell(informer: Informer, change: Change<Projected>, place: string): void {
     const spec = hasNewSpec(change) ? specText(place) : undefined;
     for (const each of running) {
       if (!each.isReady || each.dependents.size === 0) continue;
@@ -232,10 +232,10 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
       if (spec !== undefined) for (const key of [...each.dependents.of(spec)]) wake(each, key, 'fresh');
     }
     // Of a source that is still being listed, `walk` tells everything at its end.
-    if (!feed.isSynced) return;
-    if (feed.close !== undefined) tellReaders(feed, change);
+    if (!informer.isSynced) return;
+    if (informer.close !== undefined) tellReaders(informer, change);
     if (change.isSame) return;
-    for (const { rule, of } of rulesOf.get(feed) ?? []) {
+    for (const { rule, of } of rulesOf.get(informer) ?? []) {
       if (!of.isReady) continue;
       for (const key of keysFor(of, rule, change)) {
         wake(of, key, rule.as ?? 'fresh', rule.wait && forWait(rule.wait, of.memories.get(key), clock.now()));
@@ -244,17 +244,17 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   }
 
   /** Without a projection the watch cannot tell what a change means (the data of a ConfigMap is not in its metadata): all of them count. */
-  function tellReaders(feed: Feed, { key, item, old, isSame }: Change<Projected>): void {
-    if (isSame && feed.source.project !== undefined) return;
+  function tellReaders(informer: Informer, { key, item, old, isSame }: Change<Projected>): void {
+    if (isSame && informer.source.project !== undefined) return;
     const namespace = (item ?? old)?.metadata.namespace;
-    wakeReaders(feed, WHOLE_COLLECTION);
-    wakeReaders(feed, key);
-    if (namespace !== undefined) wakeReaders(feed, namespacePart(namespace));
+    wakeReaders(informer, WHOLE_COLLECTION);
+    wakeReaders(informer, key);
+    if (namespace !== undefined) wakeReaders(informer, namespacePart(namespace));
   }
 
-  function wakeReaders(feed: Feed, part: string): void {
+  function wakeReaders(informer: Informer, part: string): void {
     for (const each of running) {
-      for (const key of [...each.dependents.of(partText(feed, part))]) wake(each, key, 'fresh');
+      for (const key of [...each.dependents.of(partText(informer, part))]) wake(each, key, 'fresh');
     }
   }
 
@@ -267,10 +267,10 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
 
   function keysFor(of: Running, rule: WatchRule, { item, old }: Sides): readonly string[] {
     const now = clock.now();
-    if (of.view?.now !== now) of.view = of.see(now);
-    const see = of.view as See;
+    if (of.view?.now !== now) of.view = of.viewAt(now);
+    const view = of.view as View;
     try {
-      const all = bothSides(rule, { item, old }, see);
+      const all = bothSides(rule, { item, old }, view);
       const { onlyIf } = rule;
       const keys =
         onlyIf === undefined ? all : all.filter((key) => of.memories.has(key) && onlyIf(of.memories.get(key)));
@@ -292,7 +292,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   /** A server answers again that did not for a while. A pass that runs finds out by itself; see `pass`. */
   function retryUnanswered(on: ServerName): void {
     if (isStopping) return;
-    for (const { source, reflector } of feeds.all) if (source.on === on) reflector?.retryNow();
+    for (const { source, reflector } of informers.all) if (source.on === on) reflector?.retryNow();
     for (const each of running) {
       for (const [key, servers] of each.unanswered) {
         if (servers.has(on) && !each.busy.has(key)) each.queue.retryNow(key);
@@ -325,13 +325,13 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   /** Every key of a controller, behind all that is new. */
   async function walk(each: Running): Promise<void> {
     for (const rule of each.controller.watches) {
-      const { cache } = feeds.of(rule.source);
+      const { cache } = informers.of(rule.source);
       let count = 0;
       for (const key of [...cache.keys()]) {
         if (isStopping) return;
         const item = cache.get(key);
         if (item !== undefined) for (const woken of keysFor(each, rule, { item })) wake(each, woken, 'resync');
-        if (++count % WALK_CHUNK === 0) await pace.turn();
+        if (++count % WALK_CHUNK === 0) await slice.turn();
       }
     }
   }
@@ -348,9 +348,9 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
 
   const reconcile = createPasses({
     deps,
-    feeds,
+    informers,
     contents,
-    demand,
+    onDemand,
     recorder,
     metrics,
     manager,
@@ -358,7 +358,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     mayWrite,
     reading: reading.signal,
     writing: writing.signal,
-    silentIn: presence.silentIn,
+    silentIn: recovery.silentIn,
     isLookedAt,
     signed(of, key, fold) {
       author = { of, key };
@@ -375,10 +375,10 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     of.passes++;
     of.busy.set(key, clock.now());
     countDepth(of);
-    const before = { hub: presence.returns('hub'), member: presence.returns('member') };
+    const before = { hub: recovery.returns('hub'), member: recovery.returns('member') };
     const next = await reconcile(of, key);
     of.busy.delete(key);
-    for (const on of of.unanswered.get(key) ?? []) if (presence.returns(on) !== before[on]) of.queue.retryNow(key);
+    for (const on of of.unanswered.get(key) ?? []) if (recovery.returns(on) !== before[on]) of.queue.retryNow(key);
     return next;
   }
 
@@ -392,15 +392,15 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   async function shutDown(): Promise<void> {
     isStopping = true;
     cancelResync();
-    demand.stop();
+    onDemand.stop();
     reading.abort();
     markStopped(new AbortError('stopped before everything was known'));
-    metrics.watches(-feeds.all.length);
+    metrics.watches(-informers.all.length);
     const giveUp = clock.at(clock.now() + stopGraceMs, 'stop grace', () => writing.abort());
     await Promise.all([
       ...running.map(({ queue }) => queue.stop()),
       recorder.stop(),
-      ...feeds.all.map(({ reflector }) => reflector?.done),
+      ...informers.all.map(({ reflector }) => reflector?.done),
       ...owned,
     ]);
     giveUp();
@@ -408,8 +408,8 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
   }
 
   let cancelResync = resyncLater();
-  metrics.watches(feeds.all.length);
-  feeds.start();
+  metrics.watches(informers.all.length);
+  informers.start();
   for (const each of running) {
     each.controller.begin?.((key) => wakeFromOutside(each, key), reading.signal, each.memories);
     makeReady(each);
@@ -425,11 +425,11 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
     idle: () =>
       running.every(({ isReady }) => isReady) &&
       owned.size === 0 &&
-      feeds.all.every(({ isSynced, reflector }) => isSynced || reflector?.state().lastError !== undefined) &&
+      informers.all.every(({ isSynced, reflector }) => isSynced || reflector?.state().lastError !== undefined) &&
       recorder.pending === 0 &&
       running.every(({ queue }) => queue.waiting === 0 && queue.running === 0 && queue.failing === 0),
     state: () => ({
-      sources: feeds.all.map(({ name, cache, reflector }) => ({
+      sources: informers.all.map(({ name, cache, reflector }) => ({
         phase: 'stopped' as const,
         synced: false,
         lists: 0,
@@ -438,7 +438,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
         heardAt: undefined,
         ...reflector?.state(),
         name,
-        optional: !running.some((each) => each.feeds.some((feed) => feed.name === name)),
+        optional: !running.some((each) => each.informers.some((informer) => informer.name === name)),
         revision: cache.revision,
         items: cache.size,
         tombstones: cache.tombstones,

@@ -12,30 +12,30 @@ import {
   isNeed,
   isWorker,
   type Need,
-  type See,
   type ServerName,
   type Source,
+  type View,
 } from './controller.ts';
-import type { Demand } from './demand.ts';
 import type { Deps } from './deps.ts';
 import type { Next } from './due.ts';
-import type { EndWrite } from './echoes.ts';
 import type { Recorder } from './events.ts';
-import type { Feed, Feeds } from './feeds.ts';
 import type { Folds } from './fold-answer.ts';
-import { createHands } from './hands.ts';
+import { createFullObjects, FIRST_LIST, type FullObjects } from './full-objects.ts';
+import type { Informer, Informers } from './informers.ts';
 import type { RuntimeMetrics } from './metrics.ts';
+import type { OnDemandWatches } from './on-demand-watches.ts';
 import { classOf, classOfRead, type FailureClass, longestWait, OUTCOMES, retryAfterMs } from './outcome.ts';
+import type { EndWrite } from './own-writes.ts';
 import { type Performed, perform } from './perform.ts';
 import { type Place, placeText } from './place.ts';
 import { forget, memoryOf, type Running } from './running.ts';
-import { createFullObjects, FIRST_LIST, type FullObjects } from './wholes.ts';
+import { createWorkerClient } from './worker-client.ts';
 
 export interface PassOptions {
   readonly deps: Deps;
-  readonly feeds: Feeds;
+  readonly informers: Informers;
   readonly contents: ObjectCache;
-  readonly demand: Demand;
+  readonly onDemand: OnDemandWatches;
   readonly recorder: Recorder;
   readonly metrics: RuntimeMetrics;
   /** Field manager of our writes. */
@@ -71,8 +71,8 @@ interface Looked {
 interface Working {
   readonly controller: AnyWorker;
   readonly memory: unknown;
-  readonly see: See;
-  readonly wholes: FullObjects;
+  readonly view: View;
+  readonly full: FullObjects;
 }
 
 interface Report {
@@ -92,7 +92,8 @@ const MAX_NEED_ROUNDS = 8;
 const LOOKS_AT_A_TIME = 8;
 
 export function createPasses(options: PassOptions): (of: Running, key: string) => Promise<Next> {
-  const { deps, feeds, contents, demand, recorder, metrics, manager, sideBySide, mayWrite, reading, writing } = options;
+  const { deps, informers, contents, onDemand, recorder, metrics, manager, sideBySide, mayWrite, reading, writing } =
+    options;
   const { clock, log } = deps;
 
   async function reconcile(of: Running, key: string): Promise<Next> {
@@ -148,7 +149,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
     const places = of.unsettled.get(key);
     if (places === undefined) return;
     await mapLimit([...places], LOOKS_AT_A_TIME, async ([text, place]) => {
-      await feeds.look(place, reading);
+      await informers.look(place, reading);
       places.delete(text);
     });
     of.unsettled.delete(key);
@@ -158,38 +159,38 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
   async function look(of: Running, key: string): Promise<Looked | undefined> {
     const { controller } = of;
     const memory = memoryOf(of, key);
-    const wholes = createFullObjects(
-      feeds,
+    const full = createFullObjects(
+      informers,
       contents,
       isWorker(controller) ? (text) => of.dependents.add(key, text) : undefined,
     );
     for (let round = 0; ; round++) {
-      wholes.begin();
-      const see = of.see(clock.now(), wholes, of.failures.get(key));
+      full.begin();
+      const view = of.viewAt(clock.now(), full, of.failures.get(key));
       const found = isWorker(controller)
-        ? await letWork(of, key, { controller, memory, see, wholes })
-        : controller.observe(see, key, memory);
+        ? await letWork(of, key, { controller, memory, view, full })
+        : controller.observe(view, key, memory);
       if (!isNeed(found)) {
-        note(of, key, wholes);
+        note(of, key, full);
         if (found === undefined) {
           forget(of, key);
           return undefined;
         }
-        const [refused] = wholes.refusals.values();
+        const [refused] = full.refusals.values();
         return {
           ...(isWorker(controller) ? (found as Looked) : { decision: controller.decide(found, memory) }),
-          at: see.now,
+          at: view.now,
           ...(refused === undefined ? {} : { refused }),
         };
       }
       if (round === MAX_NEED_ROUNDS) {
         throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
       }
-      const lists = (found.watch ?? []).map(openFor(wholes));
+      const lists = (found.watch ?? []).map(openFor(full));
       // Before anything is waited for: what happens meanwhile must be heard.
-      note(of, key, wholes);
-      await mapLimit(found.need, LOOKS_AT_A_TIME, (ref) => wholes.fetch(ref));
-      if (found.ask !== undefined) await mapLimit(found.ask, LOOKS_AT_A_TIME, (each) => wholes.ask(each, reading));
+      note(of, key, full);
+      await mapLimit(found.need, LOOKS_AT_A_TIME, (ref) => full.fetch(ref));
+      if (found.ask !== undefined) await mapLimit(found.ask, LOOKS_AT_A_TIME, (each) => full.ask(each, reading));
       if (reading.aborted) return undefined;
       const missing = lists.filter(({ isSynced }) => !isSynced);
       if (missing.length > 0) {
@@ -199,46 +200,46 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
   }
 
   const openFor =
-    (wholes: FullObjects) =>
-    (source: Source): Feed => {
-      if (feeds.opened(source) === undefined) metrics.watches(1);
-      const feed = feeds.open(source);
-      wholes.touch(feed, FIRST_LIST);
-      return feed;
+    (full: FullObjects) =>
+    (source: Source): Informer => {
+      if (informers.opened(source) === undefined) metrics.watches(1);
+      const informer = informers.open(source);
+      full.touch(informer, FIRST_LIST);
+      return informer;
     };
 
   /** What wakes this key from now on. */
-  function note(of: Running, key: string, wholes: FullObjects): void {
-    of.dependents.set(key, wholes.used);
-    demand.set(`${of.controller.name} ${key}`, wholes.read);
+  function note(of: Running, key: string, full: FullObjects): void {
+    of.dependents.set(key, full.used);
+    onDemand.set(`${of.controller.name} ${key}`, full.read);
   }
 
   async function letWork(
     of: Running,
     key: string,
-    { controller, memory, see, wholes }: Working,
+    { controller, memory, view, full }: Working,
   ): Promise<Looked | Need | undefined> {
-    const hands = createHands({
+    const client = createWorkerClient({
       deps,
-      feeds: signedFolds(of, key),
+      informers: signedFolds(of, key),
       mayWrite,
       record: (event) => recorder.record(controller.eventSource, event),
       reading: reading,
       writing: writing,
     });
     try {
-      const rest = await controller.work(see, key, hands, memory);
+      const rest = await controller.work(view, key, client, memory);
       if (rest === undefined || isNeed(rest)) return rest;
       return {
         decision: { steps: [], ...rest },
-        performed: { done: hands.writes, changed: false, failures: [], unsettled: hands.unsettled },
-        unanswered: hands.unanswered,
+        performed: { done: client.writes, changed: false, failures: [], unsettled: client.unsettled },
+        unanswered: client.unanswered,
       };
     } catch (error) {
-      note(of, key, wholes);
+      note(of, key, full);
       throw error;
     } finally {
-      block(of, key, hands.unsettled);
+      block(of, key, client.unsettled);
     }
   }
 
@@ -260,11 +261,11 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
         const { name = '', namespace } = object.metadata;
         const place: Place = { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
         if (options.isLookedAt(place)) contents.put(place, object);
-        signed(() => feeds.fold(on, resource, object));
+        signed(() => informers.fold(on, resource, object));
       },
-      foldGone: (...args) => signed(() => feeds.foldGone(...args)),
-      foldEnded: (...args) => signed(() => feeds.foldEnded(...args)),
-      look: feeds.look,
+      foldGone: (...args) => signed(() => informers.foldGone(...args)),
+      foldEnded: (...args) => signed(() => informers.foldEnded(...args)),
+      look: informers.look,
       writes: (place) => options.writes(of, key, place),
       made: contents.put,
     };
@@ -273,7 +274,7 @@ export function createPasses(options: PassOptions): (of: Running, key: string) =
   async function carryOut(of: Running, key: string, decision: Decision): Promise<Performed> {
     const performed = await perform(decision.steps, {
       deps,
-      feeds: signedFolds(of, key),
+      informers: signedFolds(of, key),
       manager,
       sideBySide,
       mayWrite,

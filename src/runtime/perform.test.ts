@@ -86,7 +86,7 @@ async function performing(steps: readonly (readonly Action[])[], setup: Setup = 
       log: silentLog,
       ...(setup.yieldToOthers === undefined ? {} : { yieldToOthers: setup.yieldToOthers }),
     },
-    feeds: {
+    informers: {
       fold: (_on, _resource, each) => folded.push(`fold ${each.metadata.name} ${each.metadata.resourceVersion}`),
       foldGone: (place, uid) => folded.push(`gone ${place.name} ${uid}`),
       foldEnded: (place) => folded.push(`ended ${place.name}`),

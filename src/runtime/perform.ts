@@ -7,8 +7,8 @@ import type { JsonOperation } from '../base/json-patch.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import type { Action, Seen } from './controller.ts';
 import type { Deps } from './deps.ts';
-import { transportOf } from './feeds.ts';
 import { type Folds, foldDeleted, foldWritten, objectIn } from './fold-answer.ts';
+import { transportOf } from './informers.ts';
 import { classOf, type FailureClass, FencedError, OUTCOMES } from './outcome.ts';
 import type { Place } from './place.ts';
 
@@ -17,7 +17,7 @@ type WriteAction = Exclude<Action, EventAction>;
 
 export interface PerformOptions {
   readonly deps: Deps;
-  readonly feeds: Folds;
+  readonly informers: Folds;
   /** Field manager of our writes. */
   readonly manager: string;
   readonly sideBySide: number;
@@ -95,26 +95,26 @@ async function othersActed({ yieldToOthers, spreadOverTurns }: Deps): Promise<vo
 }
 
 /** True when the server has something else now than before. */
-async function write(action: WriteAction, { deps, feeds, manager, signal }: PerformOptions): Promise<boolean> {
+async function write(action: WriteAction, { deps, informers, manager, signal }: PerformOptions): Promise<boolean> {
   const place = placeOf(action);
-  const end = feeds.writes(place);
+  const end = informers.writes(place);
   let revision: string | undefined;
   try {
     const object = objectIn(await transportOf(deps, place.on).call(requestFor(action, place, manager), signal));
     revision = object?.metadata.resourceVersion;
     const isAsBefore = action.do !== 'create' && revision === action.of.resourceVersion;
-    if (action.do === 'delete') foldDeleted(feeds, place, action.of.uid, object);
-    else if (!isAsBefore) foldWritten(feeds, place, object);
-    if (action.do === 'create' && object !== undefined) feeds.made(place, object);
+    if (action.do === 'delete') foldDeleted(informers, place, action.of.uid, object);
+    else if (!isAsBefore) foldWritten(informers, place, object);
+    if (action.do === 'create' && object !== undefined) informers.made(place, object);
     return !isAsBefore;
   } finally {
     end(revision);
   }
 }
 
-async function looked(place: Place, { feeds, signal }: PerformOptions): Promise<boolean> {
+async function looked(place: Place, { informers, signal }: PerformOptions): Promise<boolean> {
   try {
-    await feeds.look(place, signal);
+    await informers.look(place, signal);
     return true;
   } catch {
     return false; // it becomes the first thing that the next pass does, with that pass's error handling

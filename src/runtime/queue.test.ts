@@ -4,8 +4,8 @@ import { type TestClock, testClock } from '../../test/cluster.ts';
 import type { Clock } from '../base/clock.ts';
 import { seededRandom } from '../base/random.ts';
 import type { Next } from './due.ts';
-import { createPace } from './pace.ts';
 import { createQueue, type Queue, type QueueOptions } from './queue.ts';
+import { createTimeSlice } from './time-slice.ts';
 
 const ticks = async (count = 5) => {
   for (let i = 0; i < count; i++) await undefined;
@@ -35,7 +35,7 @@ function bench(
     name: 'test',
     clock,
     random: seededRandom(1),
-    pace: createPace(clock),
+    slice: createTimeSlice(clock),
     workers: options.workers ?? 1,
     ...(options.yieldToOthers === undefined ? {} : { yieldToOthers: options.yieldToOthers }),
     async run(key) {
@@ -436,7 +436,7 @@ describe('a queue', () => {
       name: 'test',
       clock,
       random: seededRandom(1),
-      pace: createPace(clock),
+      slice: createTimeSlice(clock),
       workers: 2,
       async run(key) {
         began.push(key);
@@ -475,7 +475,7 @@ describe('a queue', () => {
       name: 'test',
       clock: counting,
       random: seededRandom(1),
-      pace: createPace(counting),
+      slice: createTimeSlice(counting),
       workers: 4,
       run: async () => REST,
     });

@@ -15,13 +15,13 @@ import {
   noAttempts,
 } from './due.ts';
 import { createLines, type WorkClass } from './lines.ts';
-import type { Pace } from './pace.ts';
+import type { TimeSlice } from './time-slice.ts';
 
 export interface QueueOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
-  readonly pace: Pace;
+  readonly slice: TimeSlice;
   readonly workers: number;
   /** Never rejects. */
   run(key: string): Promise<Next>;
@@ -66,7 +66,7 @@ interface Entry {
 }
 
 export function createQueue(options: QueueOptions): Queue {
-  const { clock, random, pace, workers, yieldToOthers = queueMicrotask } = options;
+  const { clock, random, slice, workers, yieldToOthers = queueMicrotask } = options;
   const entries = new Map<string, Entry>();
   const lines = createLines<{ readonly entry: Entry; readonly run: number }>(
     clock,
@@ -134,9 +134,9 @@ export function createQueue(options: QueueOptions): Queue {
   function pump(): void {
     isPumping = false;
     while (!isStopped && running < workers && waiting > 0) {
-      if (!pace.mayGoOn()) {
+      if (!slice.mayGoOn()) {
         isPumping = true;
-        pace.later(pump);
+        slice.later(pump);
         return;
       }
       const entry = lines.take()?.entry;

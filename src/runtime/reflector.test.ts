@@ -9,8 +9,8 @@ import { AbortError, ApiError, LostError } from '../base/errors.ts';
 import { seededRandom } from '../base/random.ts';
 import { type Change, createCache } from './cache.ts';
 import { silentLog } from './deps.ts';
-import { createPace } from './pace.ts';
 import { startReflector } from './reflector.ts';
+import { createTimeSlice } from './time-slice.ts';
 
 const resource: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: false };
 
@@ -94,7 +94,7 @@ async function reflecting(script: Script, options: { readonly pageSize?: number 
     transport: script,
     clock,
     random: seededRandom(7),
-    pace: createPace(clock),
+    pace: createTimeSlice(clock),
     log: silentLog,
     signal: stop.signal,
     onChanges: (bunch: readonly Change<KubeObject>[]) => {

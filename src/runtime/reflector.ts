@@ -11,8 +11,8 @@ import type { Cache, Change } from './cache.ts';
 import type { Projected } from './controller.ts';
 import type { Log } from './deps.ts';
 import { isNoAnswer, retryAfterMs } from './outcome.ts';
-import type { Pace } from './pace.ts';
 import { byRevision } from './revision.ts';
+import type { TimeSlice } from './time-slice.ts';
 
 export interface ReflectorOptions<T extends Projected> {
   readonly name: string;
@@ -20,7 +20,7 @@ export interface ReflectorOptions<T extends Projected> {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly random: Random;
-  readonly pace: Pace;
+  readonly pace: TimeSlice;
   readonly log: Log;
   readonly signal: AbortSignal;
   /** Called at once for each bunch; the cache already has it. */
@@ -63,7 +63,7 @@ export interface Reflector {
 const BACK_OFF: BackOff = { firstMs: 500, maxMs: 30_000 };
 
 export function startReflector<T extends Projected>(options: ReflectorOptions<T>): Reflector {
-  const { cache, transport, clock, random, pace, log, signal, backOff = BACK_OFF } = options;
+  const { cache, transport, clock, random, pace: slice, log, signal, backOff = BACK_OFF } = options;
   const { pageSize = 500, watchMs = 300_000, silenceMs = 300_000 } = options;
   const { source } = cache;
   const at: Target = {
@@ -161,7 +161,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
       heardAt = clock.now();
       tell(listing.page(page.items, page.metadata.resourceVersion));
       token = page.metadata.continue === '' ? undefined : page.metadata.continue;
-      await unlessAborted(pace.turn(), signal);
+      await unlessAborted(slice.turn(), signal);
       if (signal.aborted) return;
     } while (token !== undefined);
     tell(listing.end());
@@ -211,7 +211,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
           mustList = true;
           break;
         }
-        await unlessAborted(pace.turn(), signal);
+        await unlessAborted(slice.turn(), signal);
       }
     } finally {
       cancel();

@@ -1,20 +1,20 @@
 // One controller while its manager runs: what waits for it, what it looks at, and what its last passes left behind.
 import type { Hold } from '../api/hold.ts';
-import type { AnyController, AnyWorker, Failure, See, ServerName } from './controller.ts';
-import type { Feed } from './feeds.ts';
+import type { AnyController, AnyWorker, Failure, ServerName, View } from './controller.ts';
+import type { Dependents } from './full-objects.ts';
+import type { Informer } from './informers.ts';
 import type { Place } from './place.ts';
 import type { Queue } from './queue.ts';
-import type { SeeAt } from './see.ts';
-import type { Dependents } from './wholes.ts';
+import type { ViewAt } from './view.ts';
 
 export interface Running {
   readonly controller: AnyController | AnyWorker;
   readonly queue: Queue;
   /** Those that it waits for. */
-  readonly feeds: readonly Feed[];
-  readonly see: SeeAt;
+  readonly informers: readonly Informer[];
+  readonly viewAt: ViewAt;
   /** For callers that map a change to keys: the same for all changes of a moment. */
-  view: See | undefined;
+  view: View | undefined;
   /** What the controller remembers, by key. */
   readonly memories: Map<string, unknown>;
   readonly holds: Map<string, readonly Hold[]>;

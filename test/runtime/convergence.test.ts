@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { createCache } from '../../src/runtime/cache.ts';
-import { isNeed, type Projected, type See, type Source } from '../../src/runtime/controller.ts';
+import { isNeed, type Projected, type Source, type View } from '../../src/runtime/controller.ts';
 import type { Log } from '../../src/runtime/deps.ts';
 import { type Manager, startManager } from '../../src/runtime/manager.ts';
 import { aCluster, admin, type TestCluster } from '../cluster.ts';
@@ -65,7 +65,7 @@ async function apply(cluster: TestCluster, op: Op): Promise<void> {
 }
 
 /** What a newcomer would see who lists everything now. */
-async function freshSee(cluster: TestCluster, sources: readonly Source[]): Promise<See> {
+async function freshSee(cluster: TestCluster, sources: readonly Source[]): Promise<View> {
   const caches = new Map<Source, ReturnType<typeof createCache>>();
   for (const source of sources) {
     const cache = createCache(source);
@@ -89,8 +89,8 @@ async function freshSee(cluster: TestCluster, sources: readonly Source[]): Promi
     all: <T extends Projected>(source: Source<T>) => of(source).all() as readonly T[],
     by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
       of(source).by(index, value) as readonly T[],
-    whole: ({ name }) => wholes.get(name) ?? null,
-    among: () => undefined,
+    getFull: ({ name }) => wholes.get(name) ?? null,
+    listOnDemand: () => undefined,
     listError: () => undefined,
   };
 }
@@ -104,7 +104,7 @@ describe('a manager on a bad day', () => {
         const sources = copySources();
         const busy = new Set<string>();
         const overlaps: string[] = [];
-        let lastSee: See | undefined;
+        let lastSee: View | undefined;
         const controller = copying(sources);
         let life = 0;
         const start = () => {
@@ -125,10 +125,10 @@ describe('a manager on a bad day', () => {
           const wrapped = {
             ...controller,
             // A pass begins with its first look and ends with its line in the log.
-            observe(see: See, key: string): Observed | ReturnType<typeof controller.observe> {
-              const observed = controller.observe(see, key);
+            observe(view: View, key: string): Observed | ReturnType<typeof controller.observe> {
+              const observed = controller.observe(view, key);
               if (own !== life) return observed; // a killed process whose timers still run
-              lastSee = see;
+              lastSee = view;
               if (!isNeed(observed)) {
                 if (busy.has(key)) overlaps.push(key);
                 busy.add(key);
@@ -166,11 +166,11 @@ describe('a manager on a bad day', () => {
         }
         expect(overlaps).toEqual([]);
         expect(current.manager.idle()).toBe(true);
-        const see = await freshSee(cluster, [sources.originals as Source, sources.copies as Source]);
-        const keys = new Set(['a', 'b', 'c', ...see.all(sources.copies).map(({ owner }) => owner)]);
+        const view = await freshSee(cluster, [sources.originals as Source, sources.copies as Source]);
+        const keys = new Set(['a', 'b', 'c', ...view.all(sources.copies).map(({ owner }) => owner)]);
         for (const key of keys) {
           if (key === '') continue;
-          const observed = controller.observe(see, key);
+          const observed = controller.observe(view, key);
           if (observed === undefined) continue;
           expect(isNeed(observed)).toBe(false);
           expect({ key, ...controller.decide(observed as Observed) }).toMatchObject({ key, steps: [] });
@@ -178,7 +178,7 @@ describe('a manager on a bad day', () => {
         // What the manager believes is what is there: no ghosts, nothing missed.
         if (lastSee !== undefined) {
           for (const source of [sources.originals, sources.copies] as Source[])
-            expect(lastSee.all(source)).toEqual(see.all(source));
+            expect(lastSee.all(source)).toEqual(view.all(source));
         }
         const state = current.manager.state();
         expect(state.sources.map(({ tombstones }) => tombstones)).toEqual([0, 0]);
@@ -190,7 +190,7 @@ describe('a manager on a bad day', () => {
           blocked: 0,
           holds: 0,
         });
-        expect(state.controllers[0]?.dependencies).toBe(see.all(sources.originals).length);
+        expect(state.controllers[0]?.dependencies).toBe(view.all(sources.originals).length);
         expect(state.contents.bytes).toBeLessThanOrEqual(4000);
         expect(state.contents.inFlight).toBe(0);
         await settleStop(cluster, current.manager);

@@ -10,10 +10,10 @@ import {
   type Action,
   type Controller,
   type Decision,
+  type FullRef,
   idle,
   type Projected,
   type Source,
-  type WholeRef,
 } from '../../src/runtime/controller.ts';
 
 export const configMaps: Resource = {
@@ -95,12 +95,12 @@ export function copying(sources: CopySources): Controller<Observed> {
       { source: sources.originals, toKeys: ({ metadata }) => [metadata.name ?? ''] },
       { source: sources.copies, toKeys: ({ owner }) => (owner === '' ? [] : [owner]) },
     ],
-    observe(see, key) {
-      const original = see.get(sources.originals, key);
-      const copies = see.by(sources.copies, 'owner', key);
+    observe(view, key) {
+      const original = view.get(sources.originals, key);
+      const copies = view.by(sources.copies, 'owner', key);
       if (original === undefined) return copies.length === 0 ? undefined : { sources, key, copies };
       if (original.metadata.deletionTimestamp !== undefined) return { sources, key, original, copies };
-      const ref: WholeRef = {
+      const ref: FullRef = {
         on: 'hub',
         resource: configMaps,
         group: '',
@@ -108,7 +108,7 @@ export function copying(sources: CopySources): Controller<Observed> {
         namespace: 'default',
         name: key,
       };
-      const whole = see.whole(ref);
+      const whole = view.getFull(ref);
       if (whole === undefined) return { need: [ref] };
       return { sources, key, original, copies, ...(whole === null ? {} : { whole }) };
     },

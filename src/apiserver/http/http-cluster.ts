@@ -8,13 +8,22 @@ import type { Json } from '../../base/json.ts';
 import type { Credentials } from '../auth/authenticator.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Stored } from '../store/store.ts';
-import type { At, Caller, DeleteOptions, Feed, Listed, ListOptions, WatchOptions, Written } from '../verbs/call.ts';
+import type {
+  At,
+  Caller,
+  DeleteOptions,
+  Listed,
+  ListOptions,
+  WatchFeed,
+  WatchOptions,
+  Written,
+} from '../verbs/call.ts';
 
 export interface Verbs {
   create(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written>;
   get(cluster: Cluster, at: At): Stored;
   list(cluster: Cluster, at: At, options: ListOptions): Listed | Promise<Listed>;
-  watch(cluster: Cluster, at: At, options: WatchOptions): Feed | Promise<Feed>;
+  watch(cluster: Cluster, at: At, options: WatchOptions): WatchFeed | Promise<WatchFeed>;
   update(cluster: Cluster, at: At, body: unknown, caller: Caller): Promise<Written>;
   patch(
     cluster: Cluster,

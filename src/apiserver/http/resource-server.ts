@@ -4,7 +4,7 @@ import { noSuchResource, tooManyRequests } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AbortError } from '../../base/errors.ts';
 import type { Found } from '../registry.ts';
-import type { At, Caller, Feed, Listed } from '../verbs/call.ts';
+import type { At, Caller, Listed, WatchFeed } from '../verbs/call.ts';
 import { checkOffered } from '../verbs/offered.ts';
 import type { Account } from './accounts.ts';
 import { decodeObject, decodeOptions, decodePatch, type OnRepeated, readBody } from './body.ts';
@@ -74,7 +74,7 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     const include = form === 'table' ? includeObject(query) : 'Metadata';
     if (watches.size >= limits.watches) throw tooManyRequests('too many watches are open', 10);
     account.openWatch();
-    const open = (feed: Feed) => {
+    const open = (feed: WatchFeed) => {
       if (exchange.response.destroyed) return account.closeWatch(); // the client did not wait for the beginning
       const shape = eventShape({
         at,

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { expired } from '../../api/status.ts';
 import { type Clock, wallClock } from '../../base/clock.ts';
 import { verbs as realVerbs } from '../verbs/all.ts';
-import type { Feed, FeedEvent } from '../verbs/call.ts';
+import type { FeedEvent, WatchFeed } from '../verbs/call.ts';
 import { createEventEncoder, eventShape } from './event-encoder.ts';
 import { aCluster, aConfigMap, aServer, type TestServer, widgets } from './server.testing.ts';
 
@@ -235,7 +235,7 @@ describe('a watch', () => {
 
   test('that falls behind the window later hears the same', async () => {
     let wake = () => {};
-    const feed: Feed = {
+    const feed: WatchFeed = {
       revision: 1,
       pull: () => {
         if (wakes++ === 0) return [];
@@ -263,7 +263,7 @@ describe('a watch', () => {
     const cluster = aCluster({
       verbs: {
         watch(on, at, options) {
-          const feed = realVerbs.watch(on, at, options) as Feed;
+          const feed = realVerbs.watch(on, at, options) as WatchFeed;
           return {
             get revision() {
               return feed.revision;
@@ -399,7 +399,7 @@ describe('one event for many watchers', () => {
       return wrapper;
     };
     const watching: typeof realVerbs.watch = (on, at, options) => {
-      const feed = realVerbs.watch(on, at, options) as Feed;
+      const feed = realVerbs.watch(on, at, options) as WatchFeed;
       return {
         get revision() {
           return feed.revision;

@@ -4,7 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
-import type { Feed, FeedEvent } from '../verbs/call.ts';
+import type { FeedEvent, WatchFeed } from '../verbs/call.ts';
 import type { Account } from './accounts.ts';
 import { type EventEncoder, type EventShape, errorEvent } from './event-encoder.ts';
 import type { Limits } from './limits.ts';
@@ -19,7 +19,7 @@ export interface WatchHub {
 }
 
 export interface OpenWatch {
-  readonly feed: Feed;
+  readonly feed: WatchFeed;
   readonly shape: EventShape;
   readonly encoder: EventEncoder;
   /** Of the watching identity; counts this one already. */

@@ -75,7 +75,7 @@ export interface FeedEvent {
 }
 
 /** A watch that is pulled: nothing is queued for it. */
-export interface Feed {
+export interface WatchFeed {
   /** All that happened since the last pull, oldest first; never waits. Throws ApiError 410 when the window has moved past. */
   pull(): readonly FeedEvent[];
   /** The revision up to which pull has told everything: for bookmarks. */

@@ -4,13 +4,13 @@ import type { Cluster } from '../cluster.ts';
 import { prefixIn } from '../resource-key.ts';
 import type { Change, Stored } from '../store/store.ts';
 import { DeletedStored } from '../store/stored-form.ts';
-import type { At, Feed, FeedEvent, Listed, WatchOptions } from './call.ts';
+import type { At, FeedEvent, Listed, WatchFeed, WatchOptions } from './call.ts';
 import { list } from './list.ts';
 import { parseRevision, tooLargeRevision } from './revision.ts';
 import { type Selected, select } from './select.ts';
 
 /** Returns a promise only when looking for what to begin with takes long. */
-export function watch(cluster: Cluster, at: At, options: WatchOptions): Feed | Promise<Feed> {
+export function watch(cluster: Cluster, at: At, options: WatchOptions): WatchFeed | Promise<WatchFeed> {
   const { store } = cluster;
   const selected = select(at, options);
   checkOptions(options);
@@ -26,7 +26,7 @@ export function watch(cluster: Cluster, at: At, options: WatchOptions): Feed | P
   return listed instanceof Promise ? listed.then(begin) : begin(listed);
 }
 
-function feedFrom(cluster: Cluster, at: At, selected: Selected, start: number, begin: readonly FeedEvent[]): Feed {
+function feedFrom(cluster: Cluster, at: At, selected: Selected, start: number, begin: readonly FeedEvent[]): WatchFeed {
   const { store } = cluster;
   const prefix = prefixIn(at.resource, at.namespace);
   let revision = start;

@@ -5,7 +5,7 @@ import type { RolloutWord } from '../../api/rollout-state.ts';
 import { deepEqual } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf } from '../../runtime/cache.ts';
-import type { See } from '../../runtime/controller.ts';
+import type { View } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { isReachable } from '../members/reachable.ts';
 import { newestComplete } from '../orders/newest-snapshot.ts';
@@ -21,7 +21,7 @@ const ownKey = ({ metadata }: HubPlacement): string => keyOf(metadata.namespace,
 
 /** What each cluster of the bindings waits for; undefined = the placement depends on none. */
 export function observeDependencies(
-  see: See,
+  view: View,
   family: PlacementFamily,
   placement: HubPlacement,
   bindings: readonly HubBinding[],
@@ -31,36 +31,36 @@ export function observeDependencies(
   const { namespace, name } = placement.metadata;
   const isByName = dependsOn.every((each) => each.name !== undefined && each.name !== '');
   const others = isByName
-    ? dependsOn.flatMap((each) => see.get(family.placements, each.name ?? '', namespace) ?? [])
-    : see.all(family.placements, namespace);
+    ? dependsOn.flatMap((each) => view.get(family.placements, each.name ?? '', namespace) ?? [])
+    : view.all(family.placements, namespace);
   const { group, kind } = family.placement;
   const within = namespace === undefined ? {} : { namespace };
   const holdFor = holdsOf({
     dependsOn,
     others: others
       .filter(({ metadata }) => metadata.name !== name && metadata.deletionTimestamp === undefined)
-      .map((each) => factsOf(see, family, each)),
+      .map((each) => factsOf(view, family, each)),
     refOf: (wanted): ObjectRef => ({ group, kind, ...within, name: wanted }),
   });
   const holds = new Map(bindings.map(({ spec }) => [spec.targetCluster, holdFor(spec.targetCluster)]));
   return (cluster) => holds.get(cluster);
 }
 
-function factsOf(see: See, family: PlacementFamily, placement: HubPlacement): DependencyFacts {
+function factsOf(view: View, family: PlacementFamily, placement: HubPlacement): DependencyFacts {
   const key = ownKey(placement);
   let newest: string | undefined;
   let bindings: ReadonlyMap<string, HubBinding> | undefined;
   const known = new Map<string, RolloutWord | undefined>();
   const look = (cluster: string): RolloutWord | undefined => {
-    newest ??= newestComplete(see.by(family.resourceSnapshots, 'placement', key))?.metadata.name ?? '';
+    newest ??= newestComplete(view.by(family.resourceSnapshots, 'placement', key))?.metadata.name ?? '';
     bindings ??= new Map(
-      see
+      view
         .by(family.bindings, 'placement', key)
         .filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.state !== 'Unscheduled')
         .map((each) => [each.spec.targetCluster, each]),
     );
     const binding = bindings.get(cluster);
-    return binding && stateOf(see, binding, newest);
+    return binding && stateOf(view, binding, newest);
   };
   return {
     ref: refTo(family.placement, placement),
@@ -74,9 +74,9 @@ function factsOf(see: See, family: PlacementFamily, placement: HubPlacement): De
 
 const NOTHING = { snapshot: '', overrides: '', strategy: '' };
 
-function stateOf(see: See, binding: HubBinding, newest: string): RolloutWord {
+function stateOf(view: View, binding: HubBinding, newest: string): RolloutWord {
   const { metadata, spec, driftedPlacements = [] } = binding;
-  const member = see.get(memberClusters, spec.targetCluster);
+  const member = view.get(memberClusters, spec.targetCluster);
   const has = revisionOn(spec);
   return wordOf({
     key: metadata.name ?? '',
@@ -96,13 +96,13 @@ function stateOf(see: See, binding: HubBinding, newest: string): RolloutWord {
 
 /** The placements that depend on the one of a binding. */
 export function dependentsOf(
-  see: See,
+  view: View,
   family: PlacementFamily,
   binding: HubBinding,
   old: HubBinding | undefined,
 ): readonly string[] {
   const key = placementKeyOf(binding);
-  const dependents = dependentsOn(see, family, key, binding.metadata.namespace);
+  const dependents = dependentsOn(view, family, key, binding.metadata.namespace);
   if (dependents.length === 0) return dependents;
   const isSame =
     old !== undefined && isNoNews(binding, old) && deepEqual(binding.driftedPlacements, old.driftedPlacements);
@@ -111,12 +111,12 @@ export function dependentsOf(
 
 /** Those that depend on a placement of this key, or on labels that it may have. */
 export const dependentsOn = (
-  see: See,
+  view: View,
   { placements }: PlacementFamily,
   key: string,
   namespace: string | undefined,
 ): readonly string[] =>
   [key, keyOf(namespace, ANY_PLACEMENT)]
-    .flatMap((each) => see.by(placements, 'dependsOn', each))
+    .flatMap((each) => view.by(placements, 'dependsOn', each))
     .map(ownKey)
     .filter((each) => each !== key);

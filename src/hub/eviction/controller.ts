@@ -4,7 +4,7 @@ import { type DisruptionBudget, disruptionBudget } from '../../api/disruption-bu
 import { eventSources, labels } from '../../api/names.ts';
 import type { Placement } from '../../api/placement.ts';
 import { keyOf } from '../../runtime/cache.ts';
-import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
+import type { Controller, FullRef, Need, View } from '../../runtime/controller.ts';
 import { evictionSource, type HubEviction } from '../eviction-source.ts';
 import type { PlacementFamily } from '../families.ts';
 import { type HubBinding, type HubPlacement, placementKeyOf } from '../placement-sources.ts';
@@ -19,7 +19,7 @@ export interface EvictionOptions {
 
 export function evictionController(family: PlacementFamily, options: EvictionOptions = {}): Controller<Observed> {
   const { since, metrics = noEvictionMetrics } = options;
-  const liveRef = (resource: typeof family.placement, name: string): WholeRef => ({
+  const liveRef = (resource: typeof family.placement, name: string): FullRef => ({
     on: 'hub',
     resource,
     group: resource.group,
@@ -29,22 +29,22 @@ export function evictionController(family: PlacementFamily, options: EvictionOpt
   });
 
   /** Everything that the outcome rests on is read live: a stale cache would break the budget, or miss a placement that was just created. */
-  function liveState(see: See, name: string): Pick<Observed, 'placement' | 'bindings' | 'budget'> | Need {
+  function liveState(view: View, name: string): Pick<Observed, 'placement' | 'bindings' | 'budget'> | Need {
     const part = { labels: `${labels.parentPlacement}=${name}` };
     const refs = [liveRef(family.placement, name), liveRef(disruptionBudget, name)];
-    const [placement, budget] = refs.map((ref) => see.whole(ref));
-    const isAsked = see.isRefreshed?.(family.bindings, part) ?? true;
+    const [placement, budget] = refs.map((ref) => view.getFull(ref));
+    const isAsked = view.isRefreshed?.(family.bindings, part) ?? true;
     if (placement === undefined || budget === undefined || !isAsked) {
       return {
-        need: refs.filter((ref) => see.whole(ref) === undefined),
+        need: refs.filter((ref) => view.getFull(ref) === undefined),
         ...(isAsked ? {} : { ask: [{ source: family.bindings, part }] }),
       };
     }
     // The cache may still have bindings that are deleted by now: they would count as available.
-    const answer = see.answered?.(family.bindings, part);
+    const answer = view.answered?.(family.bindings, part);
     return {
       placement: placement === null ? undefined : projected(family, placement as Placement),
-      bindings: see
+      bindings: view
         .by(family.bindings, 'placement', name)
         .filter(({ metadata }) => answer?.has(keyOf(metadata.namespace, metadata.name ?? '')) ?? true),
       budget: (budget as DisruptionBudget | null)?.spec,
@@ -58,24 +58,24 @@ export function evictionController(family: PlacementFamily, options: EvictionOpt
       { source: evictionSource, toKeys: ({ spec }: HubEviction) => [spec.placementName] },
       {
         source: family.bindings,
-        toKeys(binding: HubBinding, see) {
+        toKeys(binding: HubBinding, view) {
           const name = placementKeyOf(binding);
-          return nextOf(see.by(evictionSource, 'placement', name)) === undefined ? [] : [name];
+          return nextOf(view.by(evictionSource, 'placement', name)) === undefined ? [] : [name];
         },
       },
     ],
-    observe(see, name) {
-      const evictions = see.by(evictionSource, 'placement', name);
+    observe(view, name) {
+      const evictions = view.by(evictionSource, 'placement', name);
       metrics.looked(name, evictions);
       if (nextOf(evictions) === undefined) return undefined;
-      const live = liveState(see, name);
+      const live = liveState(view, name);
       if ('need' in live) return live;
       return {
         evictions,
         ...live,
         source: family.bindings,
         ...(since === undefined ? {} : { since }),
-        now: see.now,
+        now: view.now,
       };
     },
     decide,

@@ -3,7 +3,7 @@ import { type Freeze, freeze } from '../../api/freeze.ts';
 import type { ObjectMeta } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
 import { keyOf } from '../../runtime/cache.ts';
-import type { See, Source, WatchRule } from '../../runtime/controller.ts';
+import type { Source, View, WatchRule } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { only } from '../only.ts';
 import { coversPlacement, type FreezeFacts } from './frozen.ts';
@@ -21,19 +21,19 @@ export const freezes: Source<HubFreeze> = {
   },
 };
 
-export const freezesIn = (see: See): readonly HubFreeze[] => see.all(freezes);
+export const freezesIn = (view: View): readonly HubFreeze[] => view.all(freezes);
 
 /** Wakes the placements that a freeze covers, or covered. `ofPlacements` turns them into the keys of the controller. */
 export const freezeRule = (
   { placements }: PlacementFamily,
-  ofPlacements: (keys: readonly string[], see: See) => readonly string[] = (keys) => keys,
+  ofPlacements: (keys: readonly string[], view: View) => readonly string[] = (keys) => keys,
 ): WatchRule<HubFreeze> => ({
   source: freezes,
-  toKeys: (item, see, old) =>
+  toKeys: (item, view, old) =>
     old !== undefined && deepEqual(item.spec, old.spec)
       ? []
       : ofPlacements(
-          see
+          view
             .all(placements)
             .filter(({ metadata: { name = '', namespace } }) =>
               [item, ...(old === undefined ? [] : [old])].some((each) =>
@@ -41,6 +41,6 @@ export const freezeRule = (
               ),
             )
             .map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),
-          see,
+          view,
         ),
 });

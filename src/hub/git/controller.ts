@@ -13,7 +13,7 @@ import { canonicalJson, deepEqual, type Json } from '../../base/json.ts';
 import { createLru } from '../../base/lru.ts';
 import type { Random } from '../../base/random.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
-import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
+import type { Controller, FullRef, Need, View } from '../../runtime/controller.ts';
 import { families, type PlacementFamily } from '../families.ts';
 import { clusterGroups, groupsIn, type HubClusterGroup } from '../groups/sources.ts';
 import { type HubPlacement, type HubResourceSnapshot, placementKeyOf } from '../placement-sources.ts';
@@ -72,11 +72,11 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
   /** Counts changes of the kinds that the hub serves: they decide which objects are namespaced. */
   let kinds = 0;
 
-  function wantedOf(see: See, repo: HubGitRepo, source: GitSource, memory: Memory) {
+  function wantedOf(view: View, repo: HubGitRepo, source: GitSource, memory: Memory) {
     const { spec, metadata } = repo;
     const { paths = [], targetNamespace = '', forceSyncGeneration = 0, targets } = spec;
     const isSystem = metadata.namespace === SYSTEM_NAMESPACE;
-    const fleet = fleetIn(see, targets);
+    const fleet = fleetIn(view, targets);
     return {
       source,
       intervalMs: intervalOf(spec),
@@ -103,12 +103,12 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
   }
 
   function followedBy(
-    see: See,
+    view: View,
     key: string,
     repo: HubGitRepo,
     memory: Memory,
   ): (Followed & { readonly retryAt?: number }) | Need {
-    const credentials = credentialsOf(see, repo);
+    const credentials = credentialsOf(view, repo);
     if (credentials !== undefined && 'need' in credentials) return credentials;
     if (credentials instanceof GitError) {
       // The repository is not asked without them, nor with those of before; what was read stays with the placements.
@@ -117,10 +117,10 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
       return {
         ...(commit === undefined ? {} : { commit }),
         failure: { reason: credentials.reason, message: credentials.message },
-        retryAt: see.now + (intervalOf(repo.spec) ?? DEFAULT_INTERVAL_MS),
+        retryAt: view.now + (intervalOf(repo.spec) ?? DEFAULT_INTERVAL_MS),
       };
     }
-    return following.follow(key, wantedOf(see, repo, sourceOf(repo.spec, credentials), memory));
+    return following.follow(key, wantedOf(view, repo, sourceOf(repo.spec, credentials), memory));
   }
 
   /**
@@ -162,16 +162,16 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
       { source: gitRepos, optional: true, toKeys: ({ metadata }) => [keyOf(metadata.namespace, metadata.name ?? '')] },
       ...families.map((family) => ({
         source: family.resourceSnapshots,
-        toKeys(snapshot: HubResourceSnapshot, see: See, old?: HubResourceSnapshot) {
+        toKeys(snapshot: HubResourceSnapshot, view: View, old?: HubResourceSnapshot) {
           if (old !== undefined && sourceHashOf(snapshot) === sourceHashOf(old)) return [];
           const { name, namespace } = partsOf(placementKeyOf(snapshot));
-          const placement = see.get(family.placements, name, namespace);
+          const placement = view.get(family.placements, name, namespace);
           return [(placement && repoKeyOf(placement)) ?? []].flat();
         },
       })),
       ...families.map((family) => ({
         source: family.placements,
-        toKeys: (placement: HubPlacement, _see: See, old?: HubPlacement) => {
+        toKeys: (placement: HubPlacement, _view: View, old?: HubPlacement) => {
           const repos = [placement, ...(old === undefined ? [] : [old])].flatMap((each) => repoKeyOf(each) ?? []);
           return isSameFor(placement, old) ? [] : [...new Set(repos)];
         },
@@ -180,18 +180,18 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
       {
         source: clusterGroups,
         optional: true,
-        toKeys: (group: HubClusterGroup, see: See, old?: HubClusterGroup) =>
+        toKeys: (group: HubClusterGroup, view: View, old?: HubClusterGroup) =>
           old !== undefined && deepEqual([group.labels, group.selector], [old.labels, old.selector])
             ? []
-            : see.all(gitRepos).map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),
+            : view.all(gitRepos).map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),
       },
       // Content may depend on the labels of clusters.
       {
         source: memberClusters,
-        toKeys: (member: MemberCluster, see: See, old?: MemberCluster) =>
+        toKeys: (member: MemberCluster, view: View, old?: MemberCluster) =>
           old !== undefined && deepEqual(member.metadata.labels, old.metadata.labels)
             ? []
-            : see.all(gitRepos).map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),
+            : view.all(gitRepos).map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),
         onlyIf: ({ usesClusters }) => usesClusters,
       },
     ],
@@ -205,9 +205,9 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
       });
       signal.addEventListener('abort', stop, { once: true });
     },
-    observe(see, key, memory) {
+    observe(view, key, memory) {
       const { name, namespace } = partsOf(key);
-      const repo = see.get(gitRepos, name, namespace);
+      const repo = view.get(gitRepos, name, namespace);
       if (repo === undefined) return undefined;
       memory.isLiving = repo.metadata.deletionTimestamp === undefined;
       if (!memory.isLiving) {
@@ -215,19 +215,19 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
         memory.usesClusters = false;
       }
       const family = familyOf(repo);
-      const placements = see.by(family.placements, 'gitRepo', key);
+      const placements = view.by(family.placements, 'gitRepo', key);
       const common = {
         repo,
         family,
         placements,
-        ...(see.failure === undefined ? {} : { failure: see.failure }),
-        now: see.now,
+        ...(view.failure === undefined ? {} : { failure: view.failure }),
+        now: view.now,
       };
       if (repo.metadata.deletionTimestamp !== undefined) return { ...common, named: [], followed: {} };
-      const followed = followedBy(see, key, repo, memory);
+      const followed = followedBy(view, key, repo, memory);
       if ('need' in followed) return followed;
       const { retryAt } = followed;
-      const groups = groupsIn(see);
+      const groups = groupsIn(view);
       const placementFor = remembering((bundle: RepoBundle) => {
         const { options: asked } = bundle;
         const targeted = policyOf(asked.overrideTargets ?? repo.spec.targets, groups, excludingOf(asked, groups));
@@ -247,11 +247,11 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
           upToNow({
             family,
             placement,
-            newest: latestMaster(see.by(family.resourceSnapshots, 'placement', placementKey(placement))),
+            newest: latestMaster(view.by(family.resourceSnapshots, 'placement', placementKey(placement))),
             content: contentFor(placement),
           }),
         ),
-        named: namedIn(see, family, repo, followed),
+        named: namedIn(view, family, repo, followed),
         followed,
         ...(retryAt === undefined ? {} : { retryAt }),
         placementFor,
@@ -261,9 +261,9 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
   };
 }
 
-const fleetIn = (see: See, targets: GitRepoSpec['targets']): Fleet => ({
-  clusters: see.all(memberClusters).map(({ metadata }) => metadata.labels ?? {}),
-  groups: groupsIn(see),
+const fleetIn = (view: View, targets: GitRepoSpec['targets']): Fleet => ({
+  clusters: view.all(memberClusters).map(({ metadata }) => metadata.labels ?? {}),
+  groups: groupsIn(view),
   targets,
 });
 
@@ -312,10 +312,10 @@ const isSameFor = (a: HubPlacement, b: HubPlacement | undefined): boolean =>
 
 const placementKey = ({ metadata }: HubPlacement): string => keyOf(metadata.namespace, metadata.name ?? '');
 
-const namedIn = (see: See, family: PlacementFamily, repo: HubGitRepo, { repo: read }: Followed) =>
+const namedIn = (view: View, family: PlacementFamily, repo: HubGitRepo, { repo: read }: Followed) =>
   (read?.bundles ?? []).flatMap(
     ({ name }) =>
-      see.get(family.placements, name, family.placement.namespaced ? repo.metadata.namespace : undefined) ?? [],
+      view.get(family.placements, name, family.placement.namespaced ? repo.metadata.namespace : undefined) ?? [],
   );
 
 /** undefined = it is asked only when something changes. */
@@ -328,10 +328,10 @@ function intervalOf({ pollingInterval, disablePolling }: GitRepoSpec): number | 
 // ---- credentials
 
 /** Read live in every pass: a Secret that is replaced counts from the next attempt on, and none is kept in a cache. */
-function credentialsOf(see: See, { metadata, spec }: HubGitRepo): GitCredentials | GitError | Need | undefined {
+function credentialsOf(view: View, { metadata, spec }: HubGitRepo): GitCredentials | GitError | Need | undefined {
   const { clientSecretName = '' } = spec;
   if (clientSecretName === '') return undefined;
-  const ref: WholeRef = {
+  const ref: FullRef = {
     on: 'hub',
     resource: secretResource,
     group: '',
@@ -342,10 +342,10 @@ function credentialsOf(see: See, { metadata, spec }: HubGitRepo): GitCredentials
     mayBeRefused: true,
   };
   const what = `Secret "${metadata.namespace}/${clientSecretName}"`;
-  const secret = see.whole(ref);
+  const secret = view.getFull(ref);
   if (secret === null) return new GitError('SecretNotFound', `${what} of clientSecretName does not exist`);
   if (secret !== undefined) return credentialsIn(secret, what);
-  const refusal = see.refusal?.(ref);
+  const refusal = view.refusal?.(ref);
   if (refusal !== undefined) return new GitError('SecretInvalid', `${what} cannot be read: ${refusal.message}`);
   return { need: [ref] };
 }

@@ -16,16 +16,16 @@ export const groupController = (): Controller<Observed> => ({
     { source: clusterGroups, optional: true, toKeys: ({ name }) => [name] },
     {
       source: memberClusters,
-      toKeys: (member, see, old) =>
-        old !== undefined && isSameFor(member, old) ? [] : see.all(clusterGroups).map(({ name }) => name),
+      toKeys: (member, view, old) =>
+        old !== undefined && isSameFor(member, old) ? [] : view.all(clusterGroups).map(({ name }) => name),
       // Many members change at once when a fleet starts.
       wait: { coalesceMs: 100 },
     },
   ],
-  observe(see, key) {
-    const group = see.get(clusterGroups, key);
+  observe(view, key) {
+    const group = view.get(clusterGroups, key);
     if (group === undefined || group.metadata.deletionTimestamp !== undefined) return undefined;
-    return { group, members: see.all(memberClusters) };
+    return { group, members: view.all(memberClusters) };
   },
   decide,
 });

@@ -4,7 +4,7 @@ import type { Labels, ObjectMeta } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { LabelSelector } from '../../base/selector.ts';
 import { keyOf } from '../../runtime/cache.ts';
-import type { See, Source, WatchRule } from '../../runtime/controller.ts';
+import type { Source, View, WatchRule } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { only } from '../only.ts';
 import type { HubPlacement } from '../placement-sources.ts';
@@ -34,8 +34,8 @@ export const clusterGroups: Source<HubClusterGroup> = {
 };
 
 /** undefined = the hub does not serve them, or they have not been listed yet. */
-export const groupsIn = (see: See): readonly ClusterGroupFacts[] | undefined =>
-  see.isListed?.(clusterGroups) === false ? undefined : see.all(clusterGroups);
+export const groupsIn = (view: View): readonly ClusterGroupFacts[] | undefined =>
+  view.isListed?.(clusterGroups) === false ? undefined : view.all(clusterGroups);
 
 const isSameGroup = (a: HubClusterGroup, b: HubClusterGroup): boolean =>
   deepEqual(a.labels, b.labels) && deepEqual(a.selector, b.selector);
@@ -44,10 +44,10 @@ const isSameGroup = (a: HubClusterGroup, b: HubClusterGroup): boolean =>
 export const groupRule = ({ placements }: PlacementFamily): WatchRule<HubClusterGroup> => ({
   source: clusterGroups,
   optional: true,
-  toKeys: (group, see, old) =>
+  toKeys: (group, view, old) =>
     old !== undefined && isSameGroup(group, old)
       ? []
-      : see
+      : view
           .all(placements)
           .filter(usesGroups)
           .map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? '')),

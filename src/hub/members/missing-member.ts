@@ -1,31 +1,33 @@
 // The cache may be stale: confirm with a live read that a member is gone, or stays, before bindings or Works are removed because of that.
 import { memberCluster } from '../../api/member-cluster.ts';
-import type { See, WholeRef } from '../../runtime/controller.ts';
+import type { FullRef, View } from '../../runtime/controller.ts';
 import { memberClusters } from '../sources.ts';
 import { isLeaving } from './leaving-member.ts';
 
 /** What must be asked for before anything is removed from a member that stays, as far as the cache knows. */
-export function unsureMember(see: See, cluster: string): readonly WholeRef[] {
-  const member = see.get(memberClusters, cluster);
-  return member === undefined || isLeaving(member) || see.whole(refOf(cluster)) !== undefined ? [] : [refOf(cluster)];
+export function unsureMember(view: View, cluster: string): readonly FullRef[] {
+  const member = view.get(memberClusters, cluster);
+  return member === undefined || isLeaving(member) || view.getFull(refOf(cluster)) !== undefined
+    ? []
+    : [refOf(cluster)];
 }
 
 /** By the cache, or by the live read that `unsureMember` asked for: a controller that reads it live is woken by every heartbeat. */
-export function isMemberLeaving(see: See, cluster: string, how: 'cached' | 'live'): boolean {
-  const member = see.get(memberClusters, cluster);
+export function isMemberLeaving(view: View, cluster: string, how: 'cached' | 'live'): boolean {
+  const member = view.get(memberClusters, cluster);
   if (member === undefined) return false;
   if (how === 'cached') return isLeaving(member);
-  const live = see.whole(refOf(cluster));
+  const live = view.getFull(refOf(cluster));
   return isLeaving(member) || live === null || (live !== undefined && isLeaving(live));
 }
 
 /** What must be asked for before a member that is not seen counts as gone. */
-export function missingMember(see: See, cluster: string): readonly WholeRef[] {
-  if (see.get(memberClusters, cluster) !== undefined) return [];
-  return see.whole(refOf(cluster)) === undefined ? [refOf(cluster)] : [];
+export function missingMember(view: View, cluster: string): readonly FullRef[] {
+  if (view.get(memberClusters, cluster) !== undefined) return [];
+  return view.getFull(refOf(cluster)) === undefined ? [refOf(cluster)] : [];
 }
 
-function refOf(cluster: string): WholeRef {
+function refOf(cluster: string): FullRef {
   const { group, kind } = memberCluster;
   return { on: 'hub', resource: memberCluster, group, kind, name: cluster, live: true };
 }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { Projected, See, Source } from '../../runtime/controller.ts';
+import type { Projected, Source, View } from '../../runtime/controller.ts';
 import { internalMemberClusters, memberClusters } from '../sources.ts';
 import { membership } from './controller.ts';
 import { aCluster, anAgent, anInternal, leavingSince, NOW } from './member.testing.ts';
 
-const seeing = (items: ReadonlyMap<unknown, Projected>, now: number): See => ({
+const seeing = (items: ReadonlyMap<unknown, Projected>, now: number): View => ({
   now,
   get: <T extends Projected>(source: Source<T>) => items.get(source) as T | undefined,
   all: () => [],
   by: () => [],
-  whole: () => undefined,
-  among: () => undefined,
+  getFull: () => undefined,
+  listOnDemand: () => undefined,
   listError: () => undefined,
 });
 
@@ -35,7 +35,7 @@ describe('membership sees', () => {
     const behind = new Map<unknown, Projected>([...there, [memberClusters, told]]);
     const { observe } = membership();
     const memory = { beat: undefined };
-    const asking = (isRefreshed: boolean): See => ({ ...seeing(behind, NOW), isRefreshed: () => isRefreshed });
+    const asking = (isRefreshed: boolean): View => ({ ...seeing(behind, NOW), isRefreshed: () => isRefreshed });
     const part = { namespace: 'fleet-member-east', name: 'east' };
     expect(observe(asking(false), 'east', memory)).toEqual({
       need: [],
@@ -50,7 +50,7 @@ describe('membership sees', () => {
   ])('of a member that has left: $it', ({ reason, isWaiting }) => {
     const leaving = new Map<unknown, Projected>([[memberClusters, aCluster(leavingSince(1000))]]);
     const listError = () => ({ reason, message: 'no' });
-    const found = membership().observe({ ...seeing(leaving, NOW), whole: () => null, listError }, 'east', {
+    const found = membership().observe({ ...seeing(leaving, NOW), getFull: () => null, listError }, 'east', {
       beat: undefined,
     });
     expect(found !== undefined && 'watch' in found).toBe(isWaiting);
@@ -62,9 +62,9 @@ describe('membership sees', () => {
 
   test('what happens in the place of each member, and nowhere else', () => {
     const { watches } = membership();
-    const see = seeing(there, NOW);
+    const view = seeing(there, NOW);
     const keysOf = (plural: string, metadata: object) =>
-      watches.find(({ source }) => source.resource.plural === plural)?.toKeys({ metadata }, see);
+      watches.find(({ source }) => source.resource.plural === plural)?.toKeys({ metadata }, view);
     expect(keysOf('memberclusters', { name: 'east' })).toEqual(['east']);
     expect(keysOf('namespaces', { name: 'fleet-member-east' })).toEqual(['east']);
     expect(keysOf('namespaces', { name: 'shop' })).toEqual([]);

@@ -5,7 +5,7 @@ import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { clusterOfNamespace, labels, memberNamespace, memberRole, memberRoleBinding } from '../../api/names.ts';
 import { namespaceResource } from '../../api/resources.ts';
-import type { Controller, Projected, See, WholeRef } from '../../runtime/controller.ts';
+import type { Controller, FullRef, Projected, View } from '../../runtime/controller.ts';
 import { type Beat, beatSeen } from '../members/beats.ts';
 import { clusterProfiles } from '../profiles/sources.ts';
 import {
@@ -46,9 +46,9 @@ function isBehind(internal: InternalMemberCluster | undefined, cluster: MemberCl
 }
 
 /** By their label alone; a ServiceAccount that `flotilla join` did not make belongs to others, whatever its name. */
-const identitiesOf = (see: See, cluster: string): readonly Identity[] =>
+const identitiesOf = (view: View, cluster: string): readonly Identity[] =>
   joinedIdentities.flatMap((source) =>
-    (see.among(source) ?? [])
+    (view.listOnDemand(source) ?? [])
       .filter(({ metadata }) => metadata.labels?.[labels.joinedMember] === cluster)
       .map((item) => ({ source, item })),
   );
@@ -86,21 +86,21 @@ export function membership(
     memory: () => ({ beat: undefined }),
     forget: metrics.forget,
 
-    observe(see, key, memory) {
-      const cluster = see.get(memberClusters, key);
+    observe(view, key, memory) {
+      const cluster = view.get(memberClusters, key);
       if (cluster === undefined) return undefined;
       const place = memberNamespace(key);
-      const internal = see.get(internalMemberClusters, key, place);
+      const internal = view.get(internalMemberClusters, key, place);
       if (isBehind(internal, cluster)) {
         // The member has reported more than this cache has, and another hub has passed that on; or its clock was set back. The server knows which.
         const part = { namespace: place, name: key };
-        if (see.isRefreshed?.(internalMemberClusters, part) === false)
+        if (view.isRefreshed?.(internalMemberClusters, part) === false)
           return { need: [], ask: [{ source: internalMemberClusters, part }] };
       }
-      const namespace = see.get(namespaces, place);
+      const namespace = view.get(namespaces, place);
       const isLast = cluster.metadata.deletionTimestamp !== undefined && namespace === undefined;
       if (isLast) {
-        const ref: WholeRef = {
+        const ref: FullRef = {
           on: 'hub',
           resource: namespaceResource,
           group: '',
@@ -108,27 +108,27 @@ export function membership(
           name: place,
           live: true,
         };
-        if (see.whole(ref) === undefined) return { need: [ref] };
+        if (view.getFull(ref) === undefined) return { need: [ref] };
         // Without the right to list them a member must still be able to leave; any other trouble passes, and a token must not outlive it.
         const unlisted = joinedIdentities.filter(
-          (source) => see.among(source) === undefined && see.listError(source)?.reason !== 'Forbidden',
+          (source) => view.listOnDemand(source) === undefined && view.listError(source)?.reason !== 'Forbidden',
         );
         if (unlisted.length > 0) return { need: [], watch: unlisted };
         // A watch may be behind, and what it does not show yet would outlive the member.
         const part = { labels: `${labels.joinedMember}=${key}` };
         const unasked = joinedIdentities.filter(
-          (source) => see.among(source) !== undefined && see.isRefreshed?.(source, part) === false,
+          (source) => view.listOnDemand(source) !== undefined && view.isRefreshed?.(source, part) === false,
         );
         if (unasked.length > 0) return { need: [], ask: unasked.map((source) => ({ source, part })) };
       }
-      const role = see.get(roles, memberRole(key), place);
-      const roleBinding = see.get(roleBindings, memberRoleBinding(key), place);
-      const profile = see.get(clusterProfiles, key, clusterProfiles.namespace);
+      const role = view.get(roles, memberRole(key), place);
+      const roleBinding = view.get(roleBindings, memberRoleBinding(key), place);
+      const profile = view.get(clusterProfiles, key, clusterProfiles.namespace);
       const stamp = memberAgentOf(
         agentsOf({ cluster, ...(internal === undefined ? {} : { internal }) }),
       )?.lastReceivedHeartbeat;
       const { uid = '' } = cluster.metadata;
-      if (stamp !== undefined) memory.beat = beatSeen(memory.beat, { uid, stamp, now: see.now });
+      if (stamp !== undefined) memory.beat = beatSeen(memory.beat, { uid, stamp, now: view.now });
       const beatSeenAt = stamp === undefined ? undefined : memory.beat?.seenAt;
       metrics.looked(cluster, beatSeenAt);
       return {
@@ -138,12 +138,12 @@ export function membership(
         ...(role === undefined ? {} : { role }),
         ...(roleBinding === undefined ? {} : { roleBinding }),
         ...(profile === undefined ? {} : { profile }),
-        ...(see.isListed?.(clusterProfiles) === false ? { isProfileUnknown: true as const } : {}),
-        works: see.all(works, place),
-        ...(isLast ? { identities: identitiesOf(see, key) } : {}),
+        ...(view.isListed?.(clusterProfiles) === false ? { isProfileUnknown: true as const } : {}),
+        works: view.all(works, place),
+        ...(isLast ? { identities: identitiesOf(view, key) } : {}),
         ...(beatSeenAt === undefined ? {} : { beatSeenAt }),
-        ...(see.failure === undefined ? {} : { failure: see.failure }),
-        now: see.now,
+        ...(view.failure === undefined ? {} : { failure: view.failure }),
+        now: view.now,
         settings: all,
       };
     },

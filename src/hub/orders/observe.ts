@@ -5,7 +5,7 @@ import type { Labels } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf } from '../../runtime/cache.ts';
-import { type Asked, isNeed, type Need, type See, type WholeRef } from '../../runtime/controller.ts';
+import { type Asked, type FullRef, isNeed, type Need, type View } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { candidatesAmong, inForce, newestIn, type OverrideInForce } from '../overrides/in-force.ts';
 import { type Offered, offeredBy, offeredIn } from '../overrides/matching.ts';
@@ -32,72 +32,72 @@ export interface ObserveOrders {
 const NO_LABELS: Labels = {};
 
 /** Need = something must be read first, such as the content of the revision that overrides are matched against. */
-export function observeOrders(see: See, input: ObserveOrders): Orders | Need {
+export function observeOrders(view: View, input: ObserveOrders): Orders | Need {
   const { family, placement, snapshot } = input;
-  const ask = unsureOf(see, input).filter(({ source, part }) => see.isRefreshed?.(source, part) === false);
+  const ask = unsureOf(view, input).filter(({ source, part }) => view.isRefreshed?.(source, part) === false);
   if (ask.length > 0) return { need: [], ask };
-  const held = heldByCommit(see, input);
+  const held = heldByCommit(view, input);
   if (held !== undefined) return () => ({ undecided: held });
-  const candidates = overrideFamilies.flatMap((kinds) => candidatesIn(see, kinds, placement));
-  const variants = variantsIn(see, input);
+  const candidates = overrideFamilies.flatMap((kinds) => candidatesIn(view, kinds, placement));
+  const variants = variantsIn(view, input);
   if (candidates.length === 0) return ordersFor({ placement, snapshot, ...variants });
-  const offered = offeredWith(see, family, placement, snapshot);
+  const offered = offeredWith(view, family, placement, snapshot);
   if (isNeed(offered)) return offered;
   const { snapshots, pending } = inForce(candidates, offered, refTo(family.placement, placement));
   return ordersFor({
     placement,
     snapshot,
     ...variants,
-    overriding: { snapshots, ...(pending === undefined ? {} : { pending }), labelsOf: labelsIn(see) },
+    overriding: { snapshots, ...(pending === undefined ? {} : { pending }), labelsOf: labelsIn(view) },
   });
 }
 
-const labelsIn = (see: See) => (cluster: string) => {
-  const member = see.get(memberClusters, cluster);
+const labelsIn = (view: View) => (cluster: string) => {
+  const member = view.get(memberClusters, cluster);
   return member && (member.metadata.labels ?? NO_LABELS);
 };
 
 /** What a person has chosen by a run counts whatever the repository asks for. */
-function heldByCommit(see: See, input: ObserveOrders) {
+function heldByCommit(view: View, input: ObserveOrders) {
   const { family, placement, for: purpose } = input;
   if (purpose === 'records' || placement.spec.source === undefined) return undefined;
   const { namespace, name = '' } = placement.metadata;
-  const policySnapshot = see.by(family.policySnapshots, 'placement', keyOf(namespace, name)).find(isLatest);
-  return commitHold({ family, placement, master: masterIn(see, input), policySnapshot });
+  const policySnapshot = view.by(family.policySnapshots, 'placement', keyOf(namespace, name)).find(isLatest);
+  return commitHold({ family, placement, master: masterIn(view, input), policySnapshot });
 }
 
-function masterIn(see: See, { family, placement, snapshot }: ObserveOrders): HubResourceSnapshot | undefined {
+function masterIn(view: View, { family, placement, snapshot }: ObserveOrders): HubResourceSnapshot | undefined {
   const { namespace, name = '' } = placement.metadata;
-  return see
+  return view
     .by(family.resourceSnapshots, 'placement', keyOf(namespace, name))
     .find(({ metadata }) => metadata.name === snapshot);
 }
 
-function variantsIn(see: See, input: ObserveOrders): { readonly variants?: Variants } {
+function variantsIn(view: View, input: ObserveOrders): { readonly variants?: Variants } {
   if (input.placement.spec.source === undefined) return {};
-  const master = masterIn(see, input);
+  const master = masterIn(view, input);
   const book = master && bookOf(master);
-  return book === undefined ? {} : { variants: { book, labelsOf: labelsIn(see) } };
+  return book === undefined ? {} : { variants: { book, labelsOf: labelsIn(view) } };
 }
 
 /** A ResourcePlacement selects objects of its own namespace only. */
 const candidatesIn = (
-  see: See,
+  view: View,
   { overrides, snapshots }: OverrideFamily,
   { metadata }: HubPlacement,
 ): readonly OverrideInForce[] =>
   candidatesAmong(
-    see.all(overrides, overrides.resource.namespaced ? metadata.namespace : undefined),
-    (each) => see.by(snapshots, 'override', keyOf(each.metadata.namespace, each.metadata.name ?? '')),
+    view.all(overrides, overrides.resource.namespaced ? metadata.namespace : undefined),
+    (each) => view.by(snapshots, 'override', keyOf(each.metadata.namespace, each.metadata.name ?? '')),
     metadata,
   );
 
 const offers = new WeakMap<HubResourceSnapshot, Offered>();
 
 /** What the revision holds. Remembered, since snapshots never change: their content need not be kept for it. */
-function offeredWith(see: See, family: PlacementFamily, placement: HubPlacement, name: string): Offered | Need {
+function offeredWith(view: View, family: PlacementFamily, placement: HubPlacement, name: string): Offered | Need {
   const { metadata } = placement;
-  const all = see.by(family.resourceSnapshots, 'placement', keyOf(metadata.namespace, metadata.name ?? ''));
+  const all = view.by(family.resourceSnapshots, 'placement', keyOf(metadata.namespace, metadata.name ?? ''));
   const master = all.find((each) => each.metadata.name === name);
   if (master === undefined) return offeredIn([]);
   const group = groupOf(all, master);
@@ -105,23 +105,23 @@ function offeredWith(see: See, family: PlacementFamily, placement: HubPlacement,
   const known = isComplete ? offers.get(master) : undefined;
   if (known !== undefined) return known;
   const refs = group.map(
-    (each): WholeRef => ({
+    (each): FullRef => ({
       on: 'hub',
       resource: family.resourceSnapshot,
       ...refTo(family.resourceSnapshot, each),
       specOnly: true,
     }),
   );
-  const need = refs.filter((ref) => see.whole(ref) === undefined);
+  const need = refs.filter((ref) => view.getFull(ref) === undefined);
   if (need.length > 0) return { need };
-  const objects = refs.flatMap((ref) => (see.whole(ref) as ResourceSnapshot | null)?.spec?.selectedResources ?? []);
+  const objects = refs.flatMap((ref) => (view.getFull(ref) as ResourceSnapshot | null)?.spec?.selectedResources ?? []);
   const offered = offeredBy(objects);
   if (isComplete) offers.set(master, offered);
   return offered;
 }
 
 /** What caches may not be believed about: overrides that seem to be deleted, or older than what bindings have. */
-function unsureOf(see: See, { family, placement, for: purpose }: ObserveOrders): readonly Asked[] {
+function unsureOf(view: View, { family, placement, for: purpose }: ObserveOrders): readonly Asked[] {
   const { namespace, name = '' } = placement.metadata;
   if (purpose === 'reports') return [];
   if (purpose === 'records') {
@@ -131,22 +131,22 @@ function unsureOf(see: See, { family, placement, for: purpose }: ObserveOrders):
     });
   }
   const named = new Map<string, { readonly namespace?: string; readonly name: string }>();
-  for (const { spec } of see.by(family.bindings, 'placement', keyOf(namespace, name))) {
+  for (const { spec } of view.by(family.bindings, 'placement', keyOf(namespace, name))) {
     for (const each of spec.clusterResourceOverrideSnapshots ?? []) named.set(each, { name: each });
     for (const each of spec.resourceOverrideSnapshots ?? []) named.set(keyOf(each.namespace, each.name), each);
   }
-  return [...named.values()].flatMap((each) => unsureAbout(see, each));
+  return [...named.values()].flatMap((each) => unsureAbout(view, each));
 }
 
 function unsureAbout(
-  see: See,
+  view: View,
   { namespace, name }: { readonly namespace?: string; readonly name: string },
 ): readonly Asked[] {
   const [, override = '', index = ''] = /^(.+)-(\d{1,9})$/.exec(name) ?? [];
   const { overrides, snapshots } = overrideFamilies[namespace === undefined ? 0 : 1] as OverrideFamily;
   if (override === '') return [];
-  const known = see.get(overrides, override, namespace);
-  const newest = newestIn(see.by(snapshots, 'override', keyOf(namespace, override)));
+  const known = view.get(overrides, override, namespace);
+  const newest = newestIn(view.by(snapshots, 'override', keyOf(namespace, override)));
   const isCertain =
     known !== undefined && known.metadata.deletionTimestamp === undefined && (newest?.index ?? -1) >= Number(index);
   if (isCertain) return [];

@@ -5,7 +5,7 @@ import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
 import { deepEqual } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
-import { type Controller, isNeed, type Need, type See, type WholeRef } from '../../runtime/controller.ts';
+import { type Controller, type FullRef, isNeed, type Need, type View } from '../../runtime/controller.ts';
 import { families } from '../families.ts';
 import { isInitialized, isOver } from '../staged-sources.ts';
 import { decide, type Observed } from './decide.ts';
@@ -32,9 +32,9 @@ export function overrideController(family: OverrideFamily): Controller<Observed,
       {
         source: overrides,
         // Its neighbors may be in force because of it, or no longer: whenever its selectors change, or it comes or goes.
-        toKeys(item: HubOverride, see: See, old?: HubOverride) {
+        toKeys(item: HubOverride, view: View, old?: HubOverride) {
           const isAsBefore = old !== undefined && deepEqual(item.selectors, old.selectors);
-          return isAsBefore ? [keyOfOverride(item)] : neighborsOf(see, item).map(keyOfOverride);
+          return isAsBefore ? [keyOfOverride(item)] : neighborsOf(view, item).map(keyOfOverride);
         },
       },
       {
@@ -50,19 +50,19 @@ export function overrideController(family: OverrideFamily): Controller<Observed,
 
     memory: () => ({ reported: undefined }),
 
-    observe(see, key, memory) {
+    observe(view, key, memory) {
       const { name, namespace } = partsOf(key);
-      const override = see.get(overrides, name, namespace);
+      const override = view.get(overrides, name, namespace);
       if (override === undefined) return undefined;
       const isDeleting = override.metadata.deletionTimestamp !== undefined;
       // The cache may be stale: a snapshot that it does not know would stay behind, or its number be used twice.
       const part = { ...(namespace === undefined ? {} : { namespace }), labels: `${labels.parentOverride}=${name}` };
-      if (isDeleting && see.isRefreshed?.(snapshots, part) === false)
+      if (isDeleting && view.isRefreshed?.(snapshots, part) === false)
         return { need: [], ask: [{ source: snapshots, part }] };
-      const own = see.by(snapshots, 'override', key);
-      const inUse = isDeleting || own.length <= HISTORY_LIMIT ? new Set<string>() : namesInUse(see);
+      const own = view.by(snapshots, 'override', key);
+      const inUse = isDeleting || own.length <= HISTORY_LIMIT ? new Set<string>() : namesInUse(view);
       if (isNeed(inUse)) return inUse;
-      const refusal = isDeleting ? undefined : refusalOf(override, see.all(overrides, namespace));
+      const refusal = isDeleting ? undefined : refusalOf(override, view.all(overrides, namespace));
       const isReported = refusal !== undefined && memory.reported === refusal;
       memory.reported = refusal;
       return {
@@ -73,7 +73,7 @@ export function overrideController(family: OverrideFamily): Controller<Observed,
         isReported,
         isInUse: (snapshot) => {
           const text = keyOf(namespace, snapshot);
-          return inUse.has(text) || families.some(({ bindings }) => see.by(bindings, 'override', text).length > 0);
+          return inUse.has(text) || families.some(({ bindings }) => view.by(bindings, 'override', text).length > 0);
         },
       };
     },
@@ -81,24 +81,24 @@ export function overrideController(family: OverrideFamily): Controller<Observed,
     decide,
   };
 
-  function neighborsOf(see: See, item: HubOverride): readonly HubOverride[] {
-    const others = see.all(overrides, item.metadata.namespace);
+  function neighborsOf(view: View, item: HubOverride): readonly HubOverride[] {
+    const others = view.all(overrides, item.metadata.namespace);
     return [item, ...others.filter(({ metadata }) => metadata.uid !== item.metadata.uid)];
   }
 }
 
 /** Keys of snapshots that unfinished runs have recorded. */
-function namesInUse(see: See): ReadonlySet<string> | Need {
+function namesInUse(view: View): ReadonlySet<string> | Need {
   const refs = families.flatMap(({ run, runs }) =>
-    see
+    view
       .all(runs)
       .filter((each) => !isOver(each) && isInitialized(each))
-      .map((each): WholeRef => ({ on: 'hub', resource: run, ...refTo(run, each) })),
+      .map((each): FullRef => ({ on: 'hub', resource: run, ...refTo(run, each) })),
   );
-  const need = refs.filter((ref) => see.whole(ref) === undefined);
+  const need = refs.filter((ref) => view.getFull(ref) === undefined);
   if (need.length > 0) return { need };
   const clusters = refs.flatMap((ref) =>
-    ((see.whole(ref) as StagedUpdateRun | null)?.status?.stagesStatus ?? []).flatMap((stage) => stage.clusters),
+    ((view.getFull(ref) as StagedUpdateRun | null)?.status?.stagesStatus ?? []).flatMap((stage) => stage.clusters),
   );
   return new Set(
     clusters.flatMap(({ clusterResourceOverrideSnapshots: wide = [], resourceOverrideSnapshots: narrow = [] }) => [

@@ -1,7 +1,7 @@
 // What wakes the placements that an override may be about.
 import { deepEqual } from '../../base/json.ts';
 import { keyOf } from '../../runtime/cache.ts';
-import type { See, WatchRule } from '../../runtime/controller.ts';
+import type { View, WatchRule } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { matchesPlacement, type Override } from './matching.ts';
 import { overrideFamilies } from './sources.ts';
@@ -14,19 +14,19 @@ const isSame = (a: Override, b: Override): boolean =>
 /** `toKeys`: from placements to keys. */
 export const overrideRules = (
   { placement, placements }: PlacementFamily,
-  toKeys = (keys: readonly string[], _see: See): readonly string[] => keys,
+  toKeys = (keys: readonly string[], _view: View): readonly string[] => keys,
 ): readonly WatchRule<Override>[] =>
   overrideFamilies
     .flatMap(({ overrides, snapshots }) => [overrides, snapshots])
     .map((source) => ({
       source: source as WatchRule<Override>['source'],
-      toKeys(item: Override, see: See, old?: Override) {
+      toKeys(item: Override, view: View, old?: Override) {
         if (old !== undefined && isSame(item, old)) return [];
         const within = placement.namespaced ? item.metadata.namespace : undefined;
-        const keys = see
+        const keys = view
           .all(placements, within)
           .filter((each) => matchesPlacement(item, each.metadata))
           .map(({ metadata }) => keyOf(metadata.namespace, metadata.name ?? ''));
-        return toKeys(keys, see);
+        return toKeys(keys, view);
       },
     }));

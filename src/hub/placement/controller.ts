@@ -17,11 +17,11 @@ import { canonicalJson } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import {
   type Controller,
+  type FullRef,
   isNeed,
   type Need,
-  type See,
+  type View,
   type WatchRule,
-  type WholeRef,
 } from '../../runtime/controller.ts';
 import { dueAt, newThrottle, sawDone, type Throttle } from '../../runtime/due.ts';
 import { dependentsOf, observeDependencies } from '../dependencies/observe.ts';
@@ -110,39 +110,39 @@ export function placementController(family: PlacementFamily, options: PlacementO
     plan.forget(`${prefix}${key}`);
   }
 
-  function observeLiving(see: See, key: string, seen: Seen, memory: Memory): Living | Need {
+  function observeLiving(view: View, key: string, seen: Seen, memory: Memory): Living | Need {
     const { placement, resourceSnapshots } = seen;
     const placementRef = refTo(family, placement.metadata);
-    const whole = see.whole(placementRef);
+    const whole = view.getFull(placementRef);
     // Not together with the watches below: a watch event during a fetch would wake no key.
     if (whole === undefined) return { need: [placementRef] };
     const previous = (whole as Placement | null)?.status;
-    const copies = family.statusMirrors === undefined ? [] : see.by(family.statusMirrors, 'placement', key);
+    const copies = family.statusMirrors === undefined ? [] : view.by(family.statusMirrors, 'placement', key);
     const changed = family.statusMirrors && namespaceChange(placement, previous, copies);
     const selected: Selected | Missing =
       changed === undefined
-        ? resolveSelection(see, `${prefix}${key}`, placement, looking)
+        ? resolveSelection(view, `${prefix}${key}`, placement, looking)
         : { state: 'invalid', message: changed };
     if (isMissing(selected)) return selected;
-    const mirror = changed === undefined ? mirrorOf(see, key, placement, copies) : undefined;
+    const mirror = changed === undefined ? mirrorOf(view, key, placement, copies) : undefined;
     if (isNeed(mirror)) return mirror;
-    const bindings = see.by(family.bindings, 'placement', key);
+    const bindings = view.by(family.bindings, 'placement', key);
     const latest = latestMaster(resourceSnapshots);
-    const delivered = deliveredIn(see, family, { ...seen, latest, selected, bindings });
+    const delivered = deliveredIn(view, family, { ...seen, latest, selected, bindings });
     if (delivered !== undefined && 'need' in delivered) return delivered;
     const { snapshotLimit: limit } = options;
     const places =
       selected.state === 'selected' && !isExternal(placement)
-        ? observePlaces(see, { family, snapshots: resourceSnapshots, content: selected.content, limit })
+        ? observePlaces(view, { family, snapshots: resourceSnapshots, content: selected.content, limit })
         : undefined;
     if (isNeed(places)) return places;
     const orders =
-      latest && observeOrders(see, { family, placement, snapshot: latest.metadata.name ?? '', for: 'reports' });
+      latest && observeOrders(view, { family, placement, snapshot: latest.metadata.name ?? '', for: 'reports' });
     if (isNeed(orders)) return orders;
-    const heldOn = observeDependencies(see, family, placement, bindings);
-    sawDone(memory.statusWrites, STATUS_WRITES, previous, see.now, bindings.length * weight);
-    const statusDue = dueAt(memory.statusWrites, STATUS_WRITES, see.now);
-    const pending = pendingOf(memory, selected, latest, see.now);
+    const heldOn = observeDependencies(view, family, placement, bindings);
+    sawDone(memory.statusWrites, STATUS_WRITES, previous, view.now, bindings.length * weight);
+    const statusDue = dueAt(memory.statusWrites, STATUS_WRITES, view.now);
+    const pending = pendingOf(memory, selected, latest, view.now);
     return {
       selected,
       notSupported: unsupportedIn(placement, selected),
@@ -151,9 +151,9 @@ export function placementController(family: PlacementFamily, options: PlacementO
       ...(orders === undefined ? {} : { orders }),
       bindings,
       // Only the status asks for them.
-      members: see.now < statusDue ? [] : membersOf(see, bindings),
-      groups: groupsIn(see),
-      freezes: freezesIn(see),
+      members: view.now < statusDue ? [] : membersOf(view, bindings),
+      groups: groupsIn(view),
+      freezes: freezesIn(view),
       ...(heldOn === undefined ? {} : { heldOn }),
       previous,
       ...(mirror === undefined ? {} : { mirror }),
@@ -166,7 +166,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
 
   /** Whether the namespace is there comes from the watch that selects it. */
   function mirrorOf(
-    see: See,
+    view: View,
     key: string,
     placement: HubPlacement,
     copies: readonly HubStatusMirror[],
@@ -176,10 +176,10 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const copy = copies.find(({ metadata }) => metadata.namespace === namespace);
     if (namespace === '') return { namespace, isNamespace: 'absent', copy };
     const source = plan.sourceFor(namespaceResource, undefined, `${prefix}${key}`);
-    const found = see.among(source, { name: namespace });
+    const found = view.listOnDemand(source, { name: namespace });
     // A hub that may not list namespaces tries, and reports the answer.
     if (found === undefined) {
-      return see.listError(source) === undefined
+      return view.listError(source) === undefined
         ? { need: [], watch: [source] }
         : { namespace, isNamespace: 'present', copy };
     }
@@ -201,9 +201,9 @@ export function placementController(family: PlacementFamily, options: PlacementO
       { source: family.resourceSnapshots, toKeys: ofPlacement },
       {
         source: family.bindings,
-        toKeys: (item: HubBinding, see: See, old?: HubBinding) => [
+        toKeys: (item: HubBinding, view: View, old?: HubBinding) => [
           ...ofPlacement(item),
-          ...dependentsOf(see, family, item, old),
+          ...dependentsOf(view, family, item, old),
         ],
         // They are many and change often; nothing but the status, and what history keeps, depends on them. So one look for many changes, and
         // none while those have work to do who bring about what is told.
@@ -248,24 +248,24 @@ export function placementController(family: PlacementFamily, options: PlacementO
       );
     },
 
-    observe(see, key, memory) {
+    observe(view, key, memory) {
       const { name, namespace } = partsOf(key);
-      const placement = see.get(family.placements, name, namespace);
+      const placement = view.get(family.placements, name, namespace);
       if (placement === undefined) return undefined;
       const seen: Seen = {
         placement,
-        policySnapshots: see.by(family.policySnapshots, 'placement', key),
-        resourceSnapshots: see.by(family.resourceSnapshots, 'placement', key),
+        policySnapshots: view.by(family.policySnapshots, 'placement', key),
+        resourceSnapshots: view.by(family.resourceSnapshots, 'placement', key),
       };
-      const all = { family, ...seen, ...(see.failure === undefined ? {} : { failure: see.failure }), now: see.now };
+      const all = { family, ...seen, ...(view.failure === undefined ? {} : { failure: view.failure }), now: view.now };
       memory.isLiving = placement.metadata.deletionTimestamp === undefined;
       if (!memory.isLiving) {
         forget(key);
         return all;
       }
       memory.bundle = bundleKeyOf(placement);
-      metrics.looked(family, placement, see.now);
-      const living = observeLiving(see, key, seen, memory);
+      metrics.looked(family, placement, view.now);
+      const living = observeLiving(view, key, seen, memory);
       return 'need' in living ? living : { ...all, living };
     },
 
@@ -290,7 +290,7 @@ const refTo = (
   family: PlacementFamily,
   { namespace, name = '' }: ObjectMeta,
   resource = family.placement,
-): WholeRef => ({
+): FullRef => ({
   on: 'hub',
   resource,
   group: resource.group,
@@ -310,7 +310,7 @@ interface DeliveredInput {
 }
 
 /** With RollingUpdate the newest group; with External the one that all clusters are on. */
-function deliveredIn(see: See, family: PlacementFamily, input: DeliveredInput): Living['delivered'] | Need {
+function deliveredIn(view: View, family: PlacementFamily, input: DeliveredInput): Living['delivered'] | Need {
   const { latest, selected, resourceSnapshots, placement } = input;
   const master = isExternal(placement) ? commonSnapshot(input) : latest;
   if (master === undefined) return undefined;
@@ -321,11 +321,11 @@ function deliveredIn(see: See, family: PlacementFamily, input: DeliveredInput): 
   const refs = groupOf(resourceSnapshots, master).map(({ metadata }) =>
     refTo(family, metadata, family.resourceSnapshot),
   );
-  const wholes = refs.map((ref) => see.whole(ref));
-  const need = refs.filter((_, at) => wholes[at] === undefined);
+  const fulls = refs.map((ref) => view.getFull(ref));
+  const need = refs.filter((_, at) => fulls[at] === undefined);
   if (need.length > 0) return { need };
   // Parts follow each other; within a revision objects have the order of its hash.
-  const objects: readonly KubeObject[] = wholes
+  const objects: readonly KubeObject[] = fulls
     .flatMap((whole) => (whole as ResourceSnapshot | null)?.spec?.selectedResources ?? [])
     .map((object) => ({ object, place: { group: '', ...identifierOf(object) } }))
     .toSorted((a, b) => inOrder(a.place, b.place))
@@ -356,10 +356,10 @@ function unsupportedIn(placement: HubPlacement, selected: Selected): readonly No
   return [...notSupported(placement), ...last];
 }
 
-function membersOf(see: See, bindings: readonly HubBinding[]): readonly MemberCluster[] {
+function membersOf(view: View, bindings: readonly HubBinding[]): readonly MemberCluster[] {
   const names = new Set(bindings.map(({ spec }) => spec.targetCluster));
   return [...names]
-    .map((name) => see.get(memberClusters, name))
+    .map((name) => view.get(memberClusters, name))
     .filter((member): member is MemberCluster => member !== undefined)
     .sort(by(({ metadata }) => metadata.name ?? ''));
 }
@@ -377,8 +377,8 @@ const newsOf = ({ metadata, status }: MemberCluster): string =>
 
 const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
   source: memberClusters,
-  toKeys(member, see, old) {
+  toKeys(member, view, old) {
     if (old !== undefined && newsOf(old) === newsOf(member)) return [];
-    return see.by(family.bindings, 'cluster', member.metadata.name ?? '').map(placementKeyOf);
+    return view.by(family.bindings, 'cluster', member.metadata.name ?? '').map(placementKeyOf);
   },
 });

@@ -371,7 +371,7 @@ test('changes that no snapshot has are counted from the first and from the last 
 
 test('however often it is cut off, one revision says that it is the latest in the end, and numbers grow', () => {
   type World = Map<string, { index: number; latest: boolean; hash: string; version: number }>;
-  const see = (world: World): readonly HubResourceSnapshot[] =>
+  const view = (world: World): readonly HubResourceSnapshot[] =>
     [...world].map(([name, { index, latest, hash, version }]) => ({
       metadata: {
         name,
@@ -385,7 +385,7 @@ test('however often it is cut off, one revision says that it is the latest in th
     const result = planResources({
       family,
       placement: placement({ revisionHistoryLimit: 2 }),
-      snapshots: see(world),
+      snapshots: view(world),
       bindings: [],
       content: { resources: [], objects: [], hash, bytes: 1, sizes: [], envelopes: [] },
       pending: { firstSeen: 0, lastSeen: 0 },

@@ -39,16 +39,16 @@ export const profileController = (): Controller<Observed> => ({
         old !== undefined && certificatesIn(old.status) === certificatesIn(internal.status) ? [] : [nameOf(internal)],
     },
   ],
-  observe(see, key) {
-    const cluster = see.get(memberClusters, key);
+  observe(view, key) {
+    const cluster = view.get(memberClusters, key);
     if (cluster === undefined) return undefined;
-    const internal = see.get(internalMemberClusters, key, memberNamespace(key));
-    const profile = see.get(clusterProfiles, key, clusterProfiles.namespace);
+    const internal = view.get(internalMemberClusters, key, memberNamespace(key));
+    const profile = view.get(clusterProfiles, key, clusterProfiles.namespace);
     return {
       cluster,
       ...(internal === undefined ? {} : { internal }),
       ...(profile === undefined ? {} : { profile }),
-      now: see.now,
+      now: view.now,
     };
   },
   decide,

@@ -16,7 +16,7 @@ import { sha256 } from '../../base/hash.ts';
 import { canonicalJson, deepEqual, type Json } from '../../base/json.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
-import type { Hands, Need, Rest, See, WholeRef, Worker } from '../../runtime/controller.ts';
+import type { FullRef, Need, View, Worker, WorkerClient, WorkResult } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { groupOf, type HubBinding, type HubPlacement, missingParts } from '../placement-sources.ts';
 import { type HubWork, works } from '../work-source.ts';
@@ -33,8 +33,8 @@ interface Memory {
 
 export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue): Worker<Memory> {
   const keyOfWork = ({ metadata }: HubWork): string => keyOf(metadata.namespace, metadata.name ?? '');
-  const worksOf = ({ metadata }: HubBinding, see: See): readonly HubWork[] =>
-    see.by(works, 'binding', keyOf(metadata.namespace, metadata.name ?? ''));
+  const worksOf = ({ metadata }: HubBinding, view: View): readonly HubWork[] =>
+    view.by(works, 'binding', keyOf(metadata.namespace, metadata.name ?? ''));
 
   return {
     name: `status-copies/${family.placement.kind}`,
@@ -49,8 +49,8 @@ export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue):
       },
       {
         source: family.bindings,
-        toKeys: (item, see) =>
-          worksOf(item, see)
+        toKeys: (item, view) =>
+          worksOf(item, view)
             .filter(({ statuses }) => statuses !== undefined)
             .map(keyOfWork),
       },
@@ -60,48 +60,52 @@ export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue):
 
     memory: () => ({ written: new Map() }),
 
-    async work(see, key, hands, memory) {
-      const found = boundWork(see, key);
+    async work(view, key, client, memory) {
+      const found = boundWork(view, key);
       if (found === undefined) return undefined;
       const { placement, item, master } = found;
-      const snapshots = see.by(family.resourceSnapshots, 'placement', keyOf(placement.metadata.namespace, found.name));
+      const snapshots = view.by(family.resourceSnapshots, 'placement', keyOf(placement.metadata.namespace, found.name));
       const named = snapshots.find(({ metadata }) => metadata.name === master);
       if (named === undefined || missingParts(snapshots, named).length > 0) return rest('its revision is not known');
       const { group, kind } = family.resourceSnapshot;
-      const refs: readonly WholeRef[] = [
+      const refs: readonly FullRef[] = [
         { on: 'hub', resource: work, group: work.group, kind: work.kind, ...partsOf(key) },
         ...groupOf(snapshots, named).map(({ metadata: { name = '', namespace } }) => ({
           ...{ on: 'hub' as const, resource: family.resourceSnapshot, group, kind, name },
           ...(namespace === undefined ? {} : { namespace }),
         })),
       ];
-      const missing = refs.filter((ref) => see.whole(ref) === undefined);
+      const missing = refs.filter((ref) => view.getFull(ref) === undefined);
       if (missing.length > 0) return { need: missing } satisfies Need;
-      const [whole, ...parts] = refs.map((ref) => see.whole(ref));
+      const [whole, ...parts] = refs.map((ref) => view.getFull(ref));
       const copies = statusCopies(
         (whole as Work | null)?.status ?? { conditions: [] },
         parts.flatMap((part) => ((part as ResourceSnapshot | null)?.spec?.selectedResources ?? []) as KubeObject[]),
       );
-      const failures = await copyAll(hands, memory, copies);
+      const failures = await copyAll(client, memory, copies);
       const [first] = failures;
       if (first === undefined) return rest(`${copies.length} statuses of Work "${item.metadata.name}" are on the hub`);
-      tell(hands, placement, failures.length === 1 ? first : `${first}; ${failures.length - 1} more cannot be written`);
-      return { ...rest(first), wakeAt: see.now + RETRY_MS };
+      tell(
+        client,
+        placement,
+        failures.length === 1 ? first : `${first}; ${failures.length - 1} more cannot be written`,
+      );
+      return { ...rest(first), wakeAt: view.now + RETRY_MS };
     },
   };
 
   /** undefined = nothing of it is copied. */
-  function boundWork(see: See, key: string) {
+  function boundWork(view: View, key: string) {
     const { name: workName, namespace: place } = partsOf(key);
-    const item = see.get(works, workName, place);
+    const item = view.get(works, workName, place);
     if (item?.statuses === undefined || item.metadata.deletionTimestamp !== undefined) return undefined;
     const { generation, labels: said = {} } = item.metadata;
     const applied = conditionOf(item.conditions, 'Applied');
     if (applied?.status !== 'True' || applied.observedGeneration !== generation) return undefined;
     const namespace = said[labels.parentPlacementNamespace];
     const name = said[labels.parentPlacement] ?? '';
-    const binding = see.get(family.bindings, said[labels.parentBinding] ?? '', namespace);
-    const placement = see.get(family.placements, name, namespace);
+    const binding = view.get(family.bindings, said[labels.parentBinding] ?? '', namespace);
+    const placement = view.get(family.placements, name, namespace);
     if (binding === undefined || placement === undefined || !copiesFrom(placement)) return undefined;
     const { state, targetCluster, resourceSnapshotName } = binding.spec;
     const isBound = state === 'Bound' && binding.metadata.deletionTimestamp === undefined;
@@ -111,13 +115,17 @@ export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue):
   }
 
   /** What could not be written. */
-  async function copyAll(hands: Hands, memory: Memory, copies: readonly StatusCopy[]): Promise<readonly string[]> {
+  async function copyAll(
+    client: WorkerClient,
+    memory: Memory,
+    copies: readonly StatusCopy[],
+  ): Promise<readonly string[]> {
     const after = new Map<string, string>();
     const failures = await mapLimit(copies, AT_A_TIME, async (copy): Promise<readonly string[]> => {
       const what = `${copy.apiVersion} ${refText(copy)}`;
       const hash = sha256(canonicalJson(copy.status));
       try {
-        if (memory.written.get(what) !== hash) await copyOne(hands, catalogue, copy);
+        if (memory.written.get(what) !== hash) await copyOne(client, catalogue, copy);
         after.set(what, hash);
         return [];
       } catch (error) {
@@ -129,10 +137,10 @@ export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue):
     return failures.flat();
   }
 
-  function tell(hands: Hands, placement: HubPlacement, message: string): void {
+  function tell(client: WorkerClient, placement: HubPlacement, message: string): void {
     const { group, version, kind } = family.placement;
     const { name = '', namespace, uid } = placement.metadata;
-    hands.record({
+    client.record({
       on: 'hub',
       about: {
         ...{ apiVersion: apiVersionOf(group, version), group, kind, name },
@@ -146,7 +154,7 @@ export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue):
   }
 }
 
-const rest = (because: string): Rest => ({ holds: [], because });
+const rest = (because: string): WorkResult => ({ holds: [], because });
 
 const isOf = ({ placement }: PlacementFamily, { metadata }: HubWork): boolean =>
   metadata.labels?.[labels.envelopeWork] === undefined &&
@@ -158,7 +166,7 @@ function copiesFrom({ metadata, spec }: HubPlacement): boolean {
   return isAsked && metadata.deletionTimestamp === undefined && picksOneCluster(spec.policy);
 }
 
-async function copyOne(hands: Hands, catalogue: LiveCatalogue, copy: StatusCopy): Promise<void> {
+async function copyOne(client: WorkerClient, catalogue: LiveCatalogue, copy: StatusCopy): Promise<void> {
   const resource = catalogue.byKind(copy.apiVersion, copy.kind);
   if (resource === undefined) return;
   const at: Target = {
@@ -167,7 +175,7 @@ async function copyOne(hands: Hands, catalogue: LiveCatalogue, copy: StatusCopy)
     name: copy.name,
   };
   try {
-    const { object } = await hands.call('hub', { verb: 'get', at });
+    const { object } = await client.call('hub', { verb: 'get', at });
     if (object === undefined || deepEqual(object.status, copy.status)) return;
     // Not a merge patch: fields that the member no longer reports would stay.
     const body = [
@@ -175,7 +183,7 @@ async function copyOne(hands: Hands, catalogue: LiveCatalogue, copy: StatusCopy)
       { op: 'add', path: '/status', value: copy.status },
     ] satisfies Json;
     const patch = { type: 'json' as const, body };
-    await hands.call('hub', { verb: 'patch', at: { ...at, subresource: 'status' }, patch, manager: MANAGER });
+    await client.call('hub', { verb: 'patch', at: { ...at, subresource: 'status' }, patch, manager: MANAGER });
   } catch (error) {
     // It was deleted on the hub, or its kind has no status there.
     if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;

@@ -1,7 +1,7 @@
 // Where the objects of a placement's latest revision are, if the next snapshots depend on that.
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { refTo } from '../../runtime/actions.ts';
-import type { Need, See, WholeRef } from '../../runtime/controller.ts';
+import type { FullRef, Need, View } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { groupOf, type HubResourceSnapshot, partOf } from '../placement-sources.ts';
 import { type Content, placesOf } from './content.ts';
@@ -16,18 +16,21 @@ export interface PlacesInput {
 }
 
 /** undefined = it does not matter. */
-export function observePlaces(see: See, { family, snapshots, content, limit }: PlacesInput): Places | Need | undefined {
+export function observePlaces(
+  view: View,
+  { family, snapshots, content, limit }: PlacesInput,
+): Places | Need | undefined {
   const latest = latestMaster(snapshots);
   if (latest === undefined || !needsPlaces({ snapshots, content, limit })) return undefined;
   const parts = groupOf(snapshots, latest).flatMap((each) => {
     const part = partOf(each);
-    const ref: WholeRef = {
+    const ref: FullRef = {
       on: 'hub',
       resource: family.resourceSnapshot,
       ...refTo(family.resourceSnapshot, each),
       specOnly: true,
     };
-    return part === undefined ? [] : [{ part, ref, whole: see.whole(ref) }];
+    return part === undefined ? [] : [{ part, ref, whole: view.getFull(ref) }];
   });
   const need = parts.filter(({ whole }) => whole === undefined).map(({ ref }) => ref);
   if (need.length > 0) return { need };

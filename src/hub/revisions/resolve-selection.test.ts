@@ -5,7 +5,7 @@ import { annotations, labels } from '../../api/names.ts';
 import type { KubeObject, Labels } from '../../api/object.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import { deepFreeze } from '../../base/json.ts';
-import type { Part, Projected, See, Source } from '../../runtime/controller.ts';
+import type { Part, Projected, Source, View } from '../../runtime/controller.ts';
 import { clusterFamily } from '../families.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { contentOf } from './content.ts';
@@ -28,22 +28,22 @@ function world() {
   const items: Candidate[] = wholes.map(({ metadata }) => ({ metadata }));
   const shop: Candidate = { metadata: { name: 'shop' } };
   let asked = 0;
-  const see: See = {
+  const view: View = {
     now: 0,
     get: () => undefined,
     all: () => [],
     by: () => [],
     listError: () => undefined,
-    among: <T extends Projected>(source: Source<T>, part: Part = {}) =>
+    listOnDemand: <T extends Projected>(source: Source<T>, part: Part = {}) =>
       (source.resource.kind === 'Namespace' ? [shop] : part.namespace === 'shop' ? [...items] : []) as unknown as T[],
-    whole(ref) {
+    getFull(ref) {
       asked++;
       if (ref.kind === 'Namespace') return { apiVersion: 'v1', kind: 'Namespace', metadata: shop.metadata };
       return wholes[Number(ref.name.slice(1))];
     },
   };
   return {
-    see,
+    view,
     asked: () => asked,
     change(index: number, labels?: Labels) {
       wholes[index] = object(index, 2, labels);
@@ -71,9 +71,9 @@ const lookingWith = (contents = createSelectionCache()) => ({
 });
 
 test('what did not change is not selected, stripped or hashed again; what did is', () => {
-  const { see, asked, change } = world();
+  const { view, asked, change } = world();
   const looking = lookingWith();
-  const look = (of = placement()) => resolveSelection(see, 'web', of, looking);
+  const look = (of = placement()) => resolveSelection(view, 'web', of, looking);
   const first = look();
   expect(first).toMatchObject({ state: 'selected', content: { resources: { length: COUNT + 1 } } });
   expect(look()).toBe(first);
@@ -95,7 +95,7 @@ test('what did not change is not selected, stripped or hashed again; what did is
 });
 
 test('other content of the same objects is not selected again; other labels are', () => {
-  const { see, change } = world();
+  const { view, change } = world();
   let selections = 0;
   const { catalogue, ...looking } = lookingWith();
   const counting = {
@@ -109,7 +109,7 @@ test('other content of the same objects is not selected again; other labels are'
     },
   };
   const look = () =>
-    resolveSelection(see, 'web', placement(), counting) as { content: { objects: readonly KubeObject[] } };
+    resolveSelection(view, 'web', placement(), counting) as { content: { objects: readonly KubeObject[] } };
   const content = (index: number) => look().content.objects.find(({ metadata }) => metadata.name === `m${index}`)?.data;
   expect(content(7)).toEqual({ version: '1' });
   expect(selections).toBe(1);
@@ -122,17 +122,17 @@ test('other content of the same objects is not selected again; other labels are'
 });
 
 test('of what was looked at longest ago nothing is kept, if that is too much', () => {
-  const { see } = world();
+  const { view } = world();
   const measured = lookingWith();
-  const { content } = resolveSelection(see, 'any', placement(), measured) as { content: { bytes: number } };
+  const { content } = resolveSelection(view, 'any', placement(), measured) as { content: { bytes: number } };
   const contents = createSelectionCache(2 * content.bytes);
   const looking = lookingWith(contents);
-  const first = resolveSelection(see, 'a', placement(), looking);
-  resolveSelection(see, 'b', placement(), looking);
-  expect(resolveSelection(see, 'a', placement(), looking)).toBe(first);
-  resolveSelection(see, 'c', placement(), looking);
+  const first = resolveSelection(view, 'a', placement(), looking);
+  resolveSelection(view, 'b', placement(), looking);
+  expect(resolveSelection(view, 'a', placement(), looking)).toBe(first);
+  resolveSelection(view, 'c', placement(), looking);
   expect(contents.size).toBe(2);
-  expect(resolveSelection(see, 'a', placement(), looking)).toBe(first);
+  expect(resolveSelection(view, 'a', placement(), looking)).toBe(first);
   expect(contents.get('b')).toBeUndefined();
   for (const reader of ['a', 'b', 'c']) contents.delete(reader);
   expect(contents.size).toBe(0);
@@ -161,16 +161,16 @@ test('the Jobs of a placement that tracks them carry that, unless they say other
 });
 
 test('a placement that begins to track Jobs is looked at anew', () => {
-  const { see } = world();
+  const { view } = world();
   const looking = lookingWith();
   const asked: HubPlacement = {
     ...placement(),
     metadata: { name: 'web', annotations: { [annotations.trackAvailability]: 'true' } },
   };
-  const first = resolveSelection(see, 'web', placement(), looking);
-  const second = resolveSelection(see, 'web', asked, looking);
+  const first = resolveSelection(view, 'web', placement(), looking);
+  const second = resolveSelection(view, 'web', asked, looking);
   expect(second).not.toBe(first);
-  expect(resolveSelection(see, 'web', asked, looking)).toBe(second);
+  expect(resolveSelection(view, 'web', asked, looking)).toBe(second);
 });
 
 describe('while an API server behind the hub does not answer, and nobody knows which kinds it has', () => {
@@ -194,19 +194,19 @@ describe('while an API server behind the hub does not answer, and nobody knows w
     revisions: readonly (readonly (readonly KubeObject[])[])[],
     { unknown = [GADGETS], settings = {} }: { unknown?: readonly string[]; settings?: PropagationSettings } = {},
   ) {
-    const { see } = world();
+    const { view } = world();
     const snapshots = revisions.flatMap((parts, index) =>
       parts.map((objects, part) => snapshotOf(index, part, objects)),
     );
     const fetched = new Set<string>();
-    const seeing: See = {
-      ...see,
+    const seeing: View = {
+      ...view,
       by: <T extends Projected>(source: Source<T>, index: string, value: string) =>
         ((source as unknown) === clusterFamily.resourceSnapshots && index === 'placement' && value === 'web'
           ? snapshots.map(({ metadata }) => ({ metadata }))
           : []) as unknown as T[],
-      whole(ref) {
-        if (ref.kind !== clusterFamily.resourceSnapshot.kind) return see.whole(ref);
+      getFull(ref) {
+        if (ref.kind !== clusterFamily.resourceSnapshot.kind) return view.getFull(ref);
         if (!fetched.has(ref.name)) return undefined;
         const found = snapshots.find(({ metadata }) => metadata.name === ref.name);
         const spec = { selectedResources: found?.objects ?? [] };

@@ -9,7 +9,7 @@ import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import type { ResourceIdentifier } from '../../api/selected-resource.ts';
 import { deepEqual } from '../../base/json.ts';
 import { createLru, type Lru } from '../../base/lru.ts';
-import type { Asked, Part, See, Source, WholeRef } from '../../runtime/controller.ts';
+import type { Asked, FullRef, Part, Source, View } from '../../runtime/controller.ts';
 import { clusterFamily } from '../families.ts';
 import { type HubPlacement, resourceIndexOf } from '../placement-sources.ts';
 import { type Content, contentOf, type Marks, marksOf } from './content.ts';
@@ -39,7 +39,7 @@ export interface Looking {
 
 /** What must be there before anything can be told. */
 export interface Missing {
-  readonly need: readonly WholeRef[];
+  readonly need: readonly FullRef[];
   readonly watch: readonly Source[];
   readonly ask?: readonly Asked[];
 }
@@ -59,7 +59,7 @@ interface Found {
   readonly preferred: LiveCatalogue['preferred'];
   readonly marks: Marks;
   readonly reads: readonly Read[];
-  readonly refs: readonly WholeRef[];
+  readonly refs: readonly FullRef[];
   readonly wholes: readonly KubeObject[];
   readonly selected: Extract<Selected, { readonly state: 'selected' }>;
 }
@@ -79,7 +79,7 @@ const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
 
 /** `reader` names the placement among all that look. `isLive`: what there is is asked of the server, since a watch may be behind. */
 export function resolveSelection(
-  see: See,
+  view: View,
   reader: string,
   placement: HubPlacement,
   looking: Looking & { readonly isLive?: true },
@@ -88,32 +88,32 @@ export function resolveSelection(
   if (placement.spec.source !== undefined) return readFrom(placement, looking);
   const { resourceSelectors: selectors = [] } = placement.spec;
   const marks = marksOf(placement);
-  const unread = unreadBy(see, placement, looking);
+  const unread = unreadBy(view, placement, looking);
   if ('need' in unread) return unread;
   // What was selected without knowing all kinds rests on nothing being placed of the others.
   const mayLose = unread.some(({ placedIn }) => placedIn.size > 0);
   const last = isLive || mayLose ? undefined : contents.get(reader);
   const found = last?.marks.tracksJobs === marks.tracksJobs ? last : undefined;
-  const reads = found && readAgain(see, reader, selectors, found, looking);
+  const reads = found && readAgain(view, reader, selectors, found, looking);
   if (found !== undefined && reads?.every(({ items }, index) => isSame(items, found.reads[index]?.items ?? []))) {
     // A change of nothing but the content wakes only who looked at the whole object, if only to know that it is the same.
-    for (const ref of found.refs) see.whole(ref);
+    for (const ref of found.refs) view.getFull(ref);
     return found.selected;
   }
 
   const picked =
     found === undefined || reads === undefined
-      ? pick(see, reader, placement, { ...looking, unread })
+      ? pick(view, reader, placement, { ...looking, unread })
       : { reads, refs: found.refs, notes: found.selected.notes };
   if (!('refs' in picked)) return picked;
   const { refs, notes } = picked;
-  const wholes = wholesOf(see, refs);
+  const wholes = wholesOf(view, refs);
   if ('need' in wholes || 'state' in wholes) return wholes;
   const isSameContent = found !== undefined && isSame(found.wholes, wholes);
   const content = isSameContent ? found.selected.content : contentOf(wholes, marks);
   const selected = { state: 'selected', content, notes } as const;
   if (isLive) return selected;
-  const ask = unsureOf(see, contents.get(reader)?.selected.content, content, picked.reads);
+  const ask = unsureOf(view, contents.get(reader)?.selected.content, content, picked.reads);
   if (ask.length > 0) return { need: [], watch: [], ask };
   contents.set(reader, {
     selectors,
@@ -132,7 +132,7 @@ export function resolveSelection(
  * envelope, or out of it, could then be seen in neither place. So its collection and those of envelopes are read live first.
  */
 function unsureOf(
-  see: See,
+  view: View,
   before: Content | undefined,
   { resources }: Content,
   reads: readonly Read[],
@@ -146,7 +146,7 @@ function unsureOf(
     (group === '' && kind === 'ConfigMap') ||
     lost.some((each) => (each.group ?? '') === group && each.kind === kind);
   return reads
-    .filter(({ resource, source, part }) => isInDoubt(resource) && see.isRefreshed?.(source, part) === false)
+    .filter(({ resource, source, part }) => isInDoubt(resource) && view.isRefreshed?.(source, part) === false)
     .map(({ source, part }) => ({ source, part }));
 }
 
@@ -172,13 +172,13 @@ function readFrom(placement: HubPlacement, { rendered }: Looking): Selected {
  * is taken.
  */
 function unreadBy(
-  see: See,
+  view: View,
   { metadata }: HubPlacement,
   { catalogue, propagation }: Looking,
 ): readonly Unread[] | Missing {
   const { unknown = [] } = catalogue;
   if (unknown.length === 0) return [];
-  const placed = metadata.namespace === undefined ? newestContent(see, metadata.name ?? '') : [];
+  const placed = metadata.namespace === undefined ? newestContent(view, metadata.name ?? '') : [];
   if ('need' in placed) return placed;
   const atStake = placed
     .map((object) => ({ ...object, ...groupVersionOf(object.apiVersion) }))
@@ -191,15 +191,15 @@ function unreadBy(
 }
 
 /** What the newest revision of a cluster-scoped placement has, in all its parts. */
-function newestContent(see: See, placement: string): readonly KubeObject[] | Missing {
+function newestContent(view: View, placement: string): readonly KubeObject[] | Missing {
   const { resourceSnapshot: resource, resourceSnapshots } = clusterFamily;
-  const snapshots = see.by(resourceSnapshots, 'placement', placement);
+  const snapshots = view.by(resourceSnapshots, 'placement', placement);
   const newest = latestMaster(snapshots);
   if (newest === undefined) return [];
   const refs = snapshots
     .filter((each) => resourceIndexOf(each) === resourceIndexOf(newest))
     .map(
-      ({ metadata: { name = '' } }): WholeRef => ({
+      ({ metadata: { name = '' } }): FullRef => ({
         on: 'hub',
         resource,
         group: resource.group,
@@ -207,20 +207,20 @@ function newestContent(see: See, placement: string): readonly KubeObject[] | Mis
         name,
       }),
     );
-  const wholes = refs.map((ref) => see.whole(ref));
-  const need = refs.filter((_, at) => wholes[at] === undefined);
+  const fulls = refs.map((ref) => view.getFull(ref));
+  const need = refs.filter((_, at) => fulls[at] === undefined);
   if (need.length > 0) return { need, watch: [] };
-  return wholes.flatMap((whole) => ((whole as ResourceSnapshot | null)?.spec?.selectedResources ?? []) as KubeObject[]);
+  return fulls.flatMap((whole) => ((whole as ResourceSnapshot | null)?.spec?.selectedResources ?? []) as KubeObject[]);
 }
 
 interface ToRead {
   readonly reads: readonly Read[];
-  readonly refs: readonly WholeRef[];
+  readonly refs: readonly FullRef[];
   readonly notes: readonly string[];
 }
 
 function pick(
-  see: See,
+  view: View,
   reader: string,
   { metadata, spec }: HubPlacement,
   {
@@ -244,7 +244,7 @@ function pick(
       list(resource, part) {
         const source = plan.sourceFor(resource, resource.namespaced ? part.namespace : undefined, reader);
         used.add(source);
-        const items = see.among(source, part);
+        const items = view.listOnDemand(source, part);
         if (items === undefined) unlisted.add(source);
         else reads.push({ resource, part, source, items });
         return items;
@@ -255,11 +255,11 @@ function pick(
   if (selection.state === 'unread') {
     return pendingOn(selection.groupVersion);
   }
-  const ask = isLive ? reads.filter(({ source, part }) => see.isRefreshed?.(source, part) === false) : [];
+  const ask = isLive ? reads.filter(({ source, part }) => view.isRefreshed?.(source, part) === false) : [];
   if (ask.length > 0 && unlisted.size === 0) return { need: [], watch: [], ask };
   if (selection.state === 'invalid') return selection;
-  if (selection.state === 'unknown') return waitFor(see, [...unlisted]);
-  const refs = selection.picked.map(refOf).map((ref): WholeRef => (isLive ? { ...ref, live: true } : ref));
+  if (selection.state === 'unknown') return waitFor(view, [...unlisted]);
+  const refs = selection.picked.map(refOf).map((ref): FullRef => (isLive ? { ...ref, live: true } : ref));
   return { reads, refs, notes: selection.notes };
 }
 
@@ -268,7 +268,7 @@ function pick(
  * changes without becoming another item.
  */
 function readAgain(
-  see: See,
+  view: View,
   reader: string,
   resourceSelectors: NonNullable<PlacementSpec['resourceSelectors']>,
   { selectors, preferred, reads }: Found,
@@ -280,7 +280,7 @@ function readAgain(
   for (const read of reads) {
     const { resource, part, source } = read;
     if (plan.sourceFor(resource, resource.namespaced ? part.namespace : undefined, reader) !== source) return undefined;
-    const items = see.among(source, part);
+    const items = view.listOnDemand(source, part);
     if (items === undefined || !areSelectedAlike(items, read.items)) return undefined;
     now.push(items === read.items ? read : { ...read, items });
   }
@@ -295,12 +295,12 @@ const isSelectedAlike = (a: Candidate, b: Candidate): boolean =>
   a === b || deepEqual({ ...a.metadata, resourceVersion: undefined }, { ...b.metadata, resourceVersion: undefined });
 
 /** What the server refuses to list is told; what it has only not listed yet is waited for. */
-function waitFor(see: See, unlisted: readonly Source<Candidate>[]): Selected | Missing {
-  const waiting = unlisted.filter((source) => see.listError(source as Source) === undefined);
+function waitFor(view: View, unlisted: readonly Source<Candidate>[]): Selected | Missing {
+  const waiting = unlisted.filter((source) => view.listError(source as Source) === undefined);
   if (waiting.length > 0) return { need: [], watch: waiting as readonly Source[] };
   const [first] = unlisted;
   if (first === undefined) return { state: 'pending', kind: '', message: '', next: '' };
-  return pendingFor(first.resource, see.listError(first as Source)?.message ?? '');
+  return pendingFor(first.resource, view.listError(first as Source)?.message ?? '');
 }
 
 function pendingFor({ plural, group }: Resource, message: string): Pending {
@@ -318,7 +318,7 @@ function pendingOn(groupVersion: string): Pending {
   };
 }
 
-const refOf = ({ resource, namespace, name }: Picked): WholeRef => ({
+const refOf = ({ resource, namespace, name }: Picked): FullRef => ({
   on: 'hub',
   resource,
   group: resource.group,
@@ -328,14 +328,14 @@ const refOf = ({ resource, namespace, name }: Picked): WholeRef => ({
   mayBeRefused: true,
 });
 
-function wholesOf(see: See, refs: readonly WholeRef[]): readonly KubeObject[] | Missing | Pending {
+function wholesOf(view: View, refs: readonly FullRef[]): readonly KubeObject[] | Missing | Pending {
   const wholes: KubeObject[] = [];
-  const need: WholeRef[] = [];
+  const need: FullRef[] = [];
   for (const ref of refs) {
-    const whole = see.whole(ref);
+    const whole = view.getFull(ref);
     // Gone since it was listed: the next pass will not list it.
     if (whole === null) continue;
-    const refusal = whole === undefined ? see.refusal?.(ref) : undefined;
+    const refusal = whole === undefined ? view.refusal?.(ref) : undefined;
     if (refusal !== undefined) return pendingFor(ref.resource, refusal.message);
     if (whole === undefined) need.push(ref);
     else wholes.push(whole);

@@ -2,7 +2,7 @@
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
-import { type Controller, isNeed, type See, type WholeRef } from '../../runtime/controller.ts';
+import { type Controller, type FullRef, isNeed, type View } from '../../runtime/controller.ts';
 import { done, newThrottle, type Rule, type Throttle, type Wait } from '../../runtime/due.ts';
 import { dependentsOf, dependentsOn, observeDependencies } from '../dependencies/observe.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -54,7 +54,7 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
       {
         source: family.placements,
         // Its status changes all the time, and is our business only when something turns out not to be built yet, or no longer.
-        toKeys: (item, see, old) => [
+        toKeys: (item, view, old) => [
           ...(old !== undefined &&
           isSameSpec(item, old) &&
           (item.unsupported === undefined) === (old.unsupported === undefined)
@@ -62,29 +62,29 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
             : [ownKey(item)]),
           ...(deepEqual(item.metadata.labels, old?.metadata.labels)
             ? []
-            : dependentsOn(see, family, ownKey(item), item.metadata.namespace)),
+            : dependentsOn(view, family, ownKey(item), item.metadata.namespace)),
         ],
       },
       {
         source: family.bindings,
-        toKeys: (item, see, old) => [
+        toKeys: (item, view, old) => [
           ...(old !== undefined && isNoNews(item, old) ? [] : [placementKeyOf(item)]),
-          ...dependentsOf(see, family, item, old),
+          ...dependentsOf(view, family, item, old),
         ],
         wait,
       },
       {
         source: family.resourceSnapshots,
-        toKeys: (item, see, other) =>
-          item.metadata.uid === other?.metadata.uid && isOvertaken(item, see) ? [] : [placementKeyOf(item)],
+        toKeys: (item, view, other) =>
+          item.metadata.uid === other?.metadata.uid && isOvertaken(item, view) ? [] : [placementKeyOf(item)],
       },
       {
         source: family.policySnapshots,
-        toKeys: (item, see, old) =>
+        toKeys: (item, view, old) =>
           old !== undefined &&
           deepEqual(foundOnly(item), foundOnly(old)) &&
           deepEqual(decidedIn(item), decidedIn(old)) &&
-          !isAwaited(see, item, old)
+          !isAwaited(view, item, old)
             ? []
             : [placementKeyOf(item)],
       },
@@ -92,32 +92,32 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
       groupRule(family),
       freezeRule(family),
       // Labels and pauses of a member change its partitions; whether it is heard changes what counts as available there.
-      { source: memberClusters, toKeys: (item, see, old) => placementsOn(item, see, old), wait },
+      { source: memberClusters, toKeys: (item, view, old) => placementsOn(item, view, old), wait },
     ],
 
     memory: () => ({ reconciles: newThrottle() }),
 
-    observe(see, key, memory) {
+    observe(view, key, memory) {
       const { name, namespace } = partsOf(key);
-      const placement = see.get(family.placements, name, namespace);
+      const placement = view.get(family.placements, name, namespace);
       if (placement === undefined || placement.metadata.deletionTimestamp !== undefined || isExternal(placement)) {
         return undefined;
       }
-      const snapshots = see.by(family.resourceSnapshots, 'placement', key);
-      const bindings = see.by(family.bindings, 'placement', key);
-      done(memory.reconciles, RECONCILES, see.now, bindings.length * weight);
+      const snapshots = view.by(family.resourceSnapshots, 'placement', key);
+      const bindings = view.by(family.bindings, 'placement', key);
+      done(memory.reconciles, RECONCILES, view.now, bindings.length * weight);
       const unknown = [
-        ...unknownIn(see, snapshots, bindings),
-        ...bindings.filter(isGivenUp).flatMap(({ spec }) => missingMember(see, spec.targetCluster)),
+        ...unknownIn(view, snapshots, bindings),
+        ...bindings.filter(isGivenUp).flatMap(({ spec }) => missingMember(view, spec.targetCluster)),
       ];
       if (unknown.length > 0) return { need: unknown };
       const newest = newestComplete(snapshots);
       const orders =
-        newest && observeOrders(see, { family, placement, snapshot: newest.metadata.name ?? '', for: 'moves' });
+        newest && observeOrders(view, { family, placement, snapshot: newest.metadata.name ?? '', for: 'moves' });
       if (isNeed(orders)) return orders;
       // What it selects now, and no snapshot has, only its own controller knows.
       const unsupported = notSupported(placement)[0] ?? placement.unsupported;
-      const heldOn = observeDependencies(see, family, placement, bindings);
+      const heldOn = observeDependencies(view, family, placement, bindings);
       return {
         family,
         placement,
@@ -126,15 +126,15 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
         newest,
         orders,
         ...(unsupported === undefined ? {} : { unsupported }),
-        policySnapshot: see.by(family.policySnapshots, 'placement', key).find(isLatest),
+        policySnapshot: view.by(family.policySnapshots, 'placement', key).find(isLatest),
         member(cluster) {
-          const member = see.get(memberClusters, cluster);
+          const member = view.get(memberClusters, cluster);
           return member && memberFactsOf(member);
         },
-        groups: groupsIn(see),
-        freezes: freezesIn(see),
-        ...(see.failure === undefined ? {} : { failure: see.failure }),
-        now: see.now,
+        groups: groupsIn(view),
+        freezes: freezesIn(view),
+        ...(view.failure === undefined ? {} : { failure: view.failure }),
+        now: view.now,
       };
     },
 
@@ -142,27 +142,27 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
   };
 
   /** A placement of a repository waits until the scheduler has seen its newest commit. */
-  function isAwaited(see: See, item: HubPolicySnapshot, old: HubPolicySnapshot): boolean {
+  function isAwaited(view: View, item: HubPolicySnapshot, old: HubPolicySnapshot): boolean {
     if (item.status?.observedCRPGeneration === old.status?.observedCRPGeneration) return false;
     const { name, namespace } = partsOf(placementKeyOf(item));
-    return see.get(family.placements, name, namespace)?.spec.source !== undefined;
+    return view.get(family.placements, name, namespace)?.spec.source !== undefined;
   }
 
   /** A newer one is complete: that this one is no longer called the latest changes nothing. */
-  function isOvertaken(item: HubResourceSnapshot, see: See): boolean {
-    const newest = newestComplete(see.by(family.resourceSnapshots, 'placement', placementKeyOf(item)));
+  function isOvertaken(item: HubResourceSnapshot, view: View): boolean {
+    const newest = newestComplete(view.by(family.resourceSnapshots, 'placement', placementKeyOf(item)));
     return newest !== undefined && (resourceIndexOf(newest) ?? -1) > (resourceIndexOf(item) ?? -1);
   }
 
   /** A snapshot that a binding has already and we do not know may be newer than all we know: who is behind would move it back. */
-  function unknownIn(see: See, known: readonly HubResourceSnapshot[], bindings: readonly HubBinding[]) {
+  function unknownIn(view: View, known: readonly HubResourceSnapshot[], bindings: readonly HubBinding[]) {
     const names = new Set(bindings.map(({ spec }) => spec.resourceSnapshotName).filter((name) => name !== ''));
     for (const { metadata } of known) names.delete(metadata.name ?? '');
     const namespace = bindings[0]?.metadata.namespace;
     const { group, kind } = family.resourceSnapshot;
     return [...names]
       .map(
-        (name): WholeRef => ({
+        (name): FullRef => ({
           on: 'hub',
           resource: family.resourceSnapshot,
           group,
@@ -172,16 +172,16 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
           live: true,
         }),
       )
-      .filter((ref) => see.whole(ref) === undefined);
+      .filter((ref) => view.getFull(ref) === undefined);
   }
 
-  function placementsOn(item: MemberCluster, see: See, old?: MemberCluster): readonly string[] {
+  function placementsOn(item: MemberCluster, view: View, old?: MemberCluster): readonly string[] {
     const isSame = (older: MemberCluster) =>
       isReachable(older) === isReachable(item) &&
       isLeaving(older) === isLeaving(item) &&
       isSamePartitionMember(item, older);
     if (old !== undefined && isSame(old)) return [];
-    return see.by(family.bindings, 'cluster', item.metadata.name ?? '').map(placementKeyOf);
+    return view.by(family.bindings, 'cluster', item.metadata.name ?? '').map(placementKeyOf);
   }
 }
 

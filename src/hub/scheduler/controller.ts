@@ -4,7 +4,7 @@ import { annotations, labels } from '../../api/names.ts';
 import { deepEqual } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
-import type { Controller, See, WatchRule, WholeRef } from '../../runtime/controller.ts';
+import type { Controller, FullRef, View, WatchRule } from '../../runtime/controller.ts';
 import { byRevision } from '../../runtime/revision.ts';
 import type { PlacementFamily } from '../families.ts';
 import { clusterGroups, groupsIn, type HubClusterGroup } from '../groups/sources.ts';
@@ -43,37 +43,37 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
 
     memory: () => ({ isSettled: false }),
 
-    observe(see, key, memory) {
+    observe(view, key, memory) {
       const { name, namespace } = partsOf(key);
-      const placement = see.get(family.placements, name, namespace);
-      const policies = see.by(family.policySnapshots, 'placement', key);
-      const bindings = [...see.by(family.bindings, 'placement', key), ...unmarkedIn(see, family, policies)];
+      const placement = view.get(family.placements, name, namespace);
+      const policies = view.by(family.policySnapshots, 'placement', key);
+      const bindings = [...view.by(family.bindings, 'placement', key), ...unmarkedIn(view, family, policies)];
       if (placement === undefined) memory.isSettled = false;
       if (placement === undefined && bindings.length === 0) return undefined;
       const unsure = [
-        ...(placement === undefined && bindings.some(isStranded) ? missingPlacement(see, family, key) : []),
-        ...bindings.filter(isLive).flatMap(({ spec }) => missingMember(see, spec.targetCluster)),
+        ...(placement === undefined && bindings.some(isStranded) ? missingPlacement(view, family, key) : []),
+        ...bindings.filter(isLive).flatMap(({ spec }) => missingMember(view, spec.targetCluster)),
         ...(placement === undefined || isDeleting(placement)
           ? []
-          : bindings.filter(isDeleting).flatMap(goingIn(see, family, placement))),
+          : bindings.filter(isDeleting).flatMap(goingIn(view, family, placement))),
       ];
       if (unsure.length > 0) return { need: unsure };
       // By its own fields; of what it selects only its own controller knows, and says so in its status.
       const unsupported = placement && (notSupported(placement)[0] ?? placement.unsupported);
       const latest = policies.filter(isLatest);
-      const groups = groupsIn(see);
+      const groups = groupsIn(view);
       const lacksGroups = groups === undefined && latest.some(({ spec }) => usesGroups(spec.policy));
       return {
         ...(placement === undefined ? {} : { placement }),
         snapshots: latest.map((each) => snapshotWithGroups(each, groups ?? [])),
         bindings,
-        members: see.all(memberClusters),
-        leaving: leavingIn(see, bindings),
+        members: view.all(memberClusters),
+        leaving: leavingIn(view, bindings),
         ...(unsupported === undefined ? {} : { notSupported: unsupported.what }),
         ...(lacksGroups ? { lacksGroups: true as const } : {}),
-        ...(see.failure === undefined ? {} : { failure: see.failure }),
+        ...(view.failure === undefined ? {} : { failure: view.failure }),
         isSettled: memory.isSettled,
-        now: see.now,
+        now: view.now,
       };
     },
 
@@ -121,18 +121,18 @@ const withoutGeneration = ({ metadata }: HubPolicySnapshot) => ({
 });
 
 /** Another client removed the label of their placement: no other controller would clean them up. */
-const unmarkedIn = (see: See, { bindings }: PlacementFamily, policies: readonly HubPolicySnapshot[]) =>
-  policies.flatMap(({ metadata }) => see.by(bindings, 'unmarked', keyOf(metadata.namespace, metadata.name ?? '')));
+const unmarkedIn = (view: View, { bindings }: PlacementFamily, policies: readonly HubPolicySnapshot[]) =>
+  policies.flatMap(({ metadata }) => view.by(bindings, 'unmarked', keyOf(metadata.namespace, metadata.name ?? '')));
 
 /** How a rollout goes on, and that it has begun, changes nothing about who is picked. */
 const bindingRule = ({ bindings, policySnapshots }: PlacementFamily): WatchRule<HubBinding> => ({
   source: bindings,
-  toKeys(binding, see, old) {
+  toKeys(binding, view, old) {
     if (old !== undefined && meaning(binding) === meaning(old)) return [];
     const { metadata, spec } = binding;
     const marked = isMarked(binding)
       ? binding
-      : see.get(policySnapshots, spec.schedulingPolicySnapshotName, metadata.namespace);
+      : view.get(policySnapshots, spec.schedulingPolicySnapshotName, metadata.namespace);
     return marked === undefined ? [] : [placementKeyOf(marked)];
   },
 });
@@ -149,31 +149,31 @@ const meaning = ({ metadata, spec }: HubBinding): string =>
   ].join(' ');
 
 /** By cluster, of those that are being deleted and still have a binding: when each counts as gone. */
-function leavingIn(see: See, bindings: readonly HubBinding[]): ReadonlyMap<string, number> {
+function leavingIn(view: View, bindings: readonly HubBinding[]): ReadonlyMap<string, number> {
   const leaving = new Map<string, number>();
   for (const { spec } of bindings.filter(isLive)) {
-    const member = see.get(memberClusters, spec.targetCluster);
+    const member = view.get(memberClusters, spec.targetCluster);
     if (member !== undefined && isLeaving(member))
-      leaving.set(spec.targetCluster, goneFrom(member, see.since?.(memberClusters, spec.targetCluster) ?? see.now));
+      leaving.set(spec.targetCluster, goneFrom(member, view.since?.(memberClusters, spec.targetCluster) ?? view.now));
   }
   return leaving;
 }
 
 const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
   source: memberClusters,
-  toKeys(member, see, old) {
+  toKeys(member, view, old) {
     const cluster = nameOf(member);
-    const latest = () => latestOf(see.all(family.policySnapshots));
-    const current = see.get(memberClusters, cluster);
+    const latest = () => latestOf(view.all(family.policySnapshots));
+    const current = view.get(memberClusters, cluster);
     if (current === undefined) return keysOf(latest());
     // Of a change both sides are asked; one answer is enough.
     if (old !== undefined && isOlder(member, old)) return [];
-    const havingNow = () => new Set(liveOn(see, family, cluster).map(placementKeyOf));
+    const havingNow = () => new Set(liveOn(view, family, cluster).map(placementKeyOf));
     // No run yet: each of them sets a timer for the moment from which the member counts as gone.
     if (isLeaving(member)) return old !== undefined && isLeaving(old) ? [] : [...havingNow()];
-    const news = newsOf({ older: old, newer: member }, see.now);
+    const news = newsOf({ older: old, newer: member }, view.now);
     if (news === undefined) return [];
-    const groups = groupsIn(see) ?? [];
+    const groups = groupsIn(view) ?? [];
     const isConcerned = (hasBinding: (key: string) => boolean) => (snapshot: HubPolicySnapshot) =>
       concerns(news, snapshotWithGroups(snapshot, groups), hasBinding(placementKeyOf(snapshot)));
     // A binding is never a reason to run: those that a member has are read only for placements that may be concerned.
@@ -189,16 +189,16 @@ const ADMISSION_MS = 1000;
 
 const admissionRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
   source: memberClusters,
-  toKeys(member, see, old) {
+  toKeys(member, view, old) {
     // A member that is new, or that is deleted, is the business of the other rule.
     if (old === undefined || isOlder(member, old)) return [];
     const change = { older: old, newer: member };
-    const groups = groupsIn(see) ?? [];
-    const latest = latestOf(see.all(family.policySnapshots)).filter((each) =>
-      admitted(change, snapshotWithGroups(each, groups), see.now),
+    const groups = groupsIn(view) ?? [];
+    const latest = latestOf(view.all(family.policySnapshots)).filter((each) =>
+      admitted(change, snapshotWithGroups(each, groups), view.now),
     );
     if (latest.length === 0) return [];
-    const having = new Set(liveOn(see, family, nameOf(member)).map(placementKeyOf));
+    const having = new Set(liveOn(view, family, nameOf(member)).map(placementKeyOf));
     return keysOf(latest).filter((key) => !having.has(key));
   },
   wait: { coalesceMs: ADMISSION_MS },
@@ -208,11 +208,11 @@ const admissionRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
 const groupRule = ({ policySnapshots }: PlacementFamily): WatchRule<HubClusterGroup> => ({
   source: clusterGroups,
   optional: true,
-  toKeys: (group, see, old) =>
+  toKeys: (group, view, old) =>
     old !== undefined && deepEqual(group.selector, old.selector)
       ? []
       : keysOf(
-          latestOf(see.all(policySnapshots)).filter(({ spec }) => groupsNamedIn(spec.policy).includes(group.name)),
+          latestOf(view.all(policySnapshots)).filter(({ spec }) => groupsNamedIn(spec.policy).includes(group.name)),
         ),
 });
 
@@ -224,20 +224,20 @@ const isOlder = (a: MemberCluster, b: MemberCluster): boolean =>
  * before it went or after. Under one of the two names it is found here, and what is found counts.
  */
 const goingIn =
-  (see: See, { binding: resource }: PlacementFamily, placement: HubPlacement) =>
-  ({ metadata, spec }: HubBinding): readonly WholeRef[] => {
+  (view: View, { binding: resource }: PlacementFamily, placement: HubPlacement) =>
+  ({ metadata, spec }: HubBinding): readonly FullRef[] => {
     const { uid = '', ...named } = refTo(resource, { metadata });
     const successor = { ...named, name: successorName(placement, spec.targetCluster, uid) };
     return [named, successor]
-      .map((each): WholeRef => ({ on: 'hub', resource, ...each, live: true }))
-      .filter((ref) => see.whole(ref) === undefined);
+      .map((each): FullRef => ({ on: 'hub', resource, ...each, live: true }))
+      .filter((ref) => view.getFull(ref) === undefined);
   };
 
 /** A binding without its placement is deleted. The cache may be stale, so the absence of the placement is confirmed first. */
-function missingPlacement(see: See, { placement: resource }: PlacementFamily, key: string): readonly WholeRef[] {
+function missingPlacement(view: View, { placement: resource }: PlacementFamily, key: string): readonly FullRef[] {
   const { group, kind } = resource;
   const { name, namespace } = partsOf(key);
-  const ref: WholeRef = {
+  const ref: FullRef = {
     on: 'hub',
     resource,
     group,
@@ -246,7 +246,7 @@ function missingPlacement(see: See, { placement: resource }: PlacementFamily, ke
     name,
     live: true,
   };
-  return see.whole(ref) === undefined ? [ref] : [];
+  return view.getFull(ref) === undefined ? [ref] : [];
 }
 
 const isDeleting = ({ metadata }: Pick<HubBinding, 'metadata'>): boolean => metadata.deletionTimestamp !== undefined;
@@ -254,5 +254,5 @@ const isDeleting = ({ metadata }: Pick<HubBinding, 'metadata'>): boolean => meta
 const isLive = ({ metadata, spec }: HubBinding): boolean =>
   metadata.deletionTimestamp === undefined && spec.state !== 'Unscheduled';
 
-const liveOn = (see: See, family: PlacementFamily, cluster: string): readonly HubBinding[] =>
-  see.by(family.bindings, 'cluster', cluster).filter(isLive);
+const liveOn = (view: View, family: PlacementFamily, cluster: string): readonly HubBinding[] =>
+  view.by(family.bindings, 'cluster', cluster).filter(isLive);

@@ -5,7 +5,7 @@ import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Condition } from '../../api/conditions.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
-import type { Projected, See, Source, WholeRef } from '../../runtime/controller.ts';
+import type { FullRef, Projected, Source, View } from '../../runtime/controller.ts';
 import { isNeed } from '../../runtime/controller.ts';
 import { clusterFamily as family } from '../families.ts';
 import type { HubBinding } from '../placement-sources.ts';
@@ -71,22 +71,22 @@ function look(
 ): Looked {
   const asked: string[] = [];
   const fetched = new Map<string, KubeObject | null>();
-  const textOf = ({ kind, name }: WholeRef) => `${kind} ${name}`;
+  const textOf = ({ kind, name }: FullRef) => `${kind} ${name}`;
   const listOf = <T extends Projected>(source: Source<T>) =>
     (source === family.runs ? [run] : (known.get(source) ?? [])) as readonly T[];
-  const see: See = {
+  const view: View = {
     now: NOW,
     get: (source, name) => listOf(source).find(({ metadata }) => metadata.name === name),
     all: listOf,
     by: (source, index) => (index === 'run' ? [] : listOf(source)),
-    whole: (ref) => fetched.get(textOf(ref)),
-    among: () => [],
+    getFull: (ref) => fetched.get(textOf(ref)),
+    listOnDemand: () => [],
     listError: () => undefined,
   };
   const controller = runController(family, { catalogue, plan: createWatchPlan() });
   const memory = memoryOf(controller);
   for (let round = 0; round < 8; round++) {
-    const found = controller.observe(see, 'r', memory);
+    const found = controller.observe(view, 'r', memory);
     if (found === undefined) throw new Error('not ours');
     if (!isNeed(found)) return { asked, thought: found.thought };
     for (const ref of found.need) {

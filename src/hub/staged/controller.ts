@@ -13,12 +13,12 @@ import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import {
   type Controller,
+  type FullRef,
   isNeed,
   type Need,
   type Projected,
-  type See,
   type Source,
-  type WholeRef,
+  type View,
 } from '../../runtime/controller.ts';
 import { dueAt, newThrottle, sawDone, type Throttle } from '../../runtime/due.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -121,7 +121,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     memory.looks = false;
   }
 
-  function seeAt(see: See, key: string, run: HubRun, given: Given): Observed {
+  function seeAt(view: View, key: string, run: HubRun, given: Given): Observed {
     const { memory, status, sure, selected, places, orders, unsupported } = given;
     const { namespace } = run.metadata;
     const placementKey = placementOfRun(run);
@@ -132,7 +132,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       within = namespace,
     ): T | undefined => {
       const known = sure.get(textOf({ of, name }));
-      if (known === undefined) return see.get(source, name, within);
+      if (known === undefined) return view.get(source, name, within);
       return known === null ? undefined : source.project?.(known);
     };
     const many = <T extends Projected>(of: Premise['of'], source: Source<T>, items: readonly T[]): readonly T[] => {
@@ -147,9 +147,9 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       });
       return [...known, ...[...asked.values()].flatMap(project)];
     };
-    const ofPlacement = <T extends Projected>(source: Source<T>) => see.by(source, 'placement', placementKey);
+    const ofPlacement = <T extends Projected>(source: Source<T>) => view.by(source, 'placement', placementKey);
     const placement = one('placement', family.placements, run.spec.placementName);
-    if (!isOver(run)) sawDone(memory.statusWrites, PROGRESS_WRITES, status, see.now);
+    if (!isOver(run)) sawDone(memory.statusWrites, PROGRESS_WRITES, status, view.now);
     return {
       family,
       run,
@@ -169,8 +169,8 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         return member && memberFactsOf(member);
       },
       ordersOf: (snapshot) => orders.get(snapshot),
-      freezes: freezesIn(see),
-      requests: see.by(family.approvalRequests, 'run', key),
+      freezes: freezesIn(view),
+      requests: view.by(family.approvalRequests, 'run', key),
       request(name) {
         const request = one('approvalRequest', family.approvalRequests, name);
         return request === undefined || isSigned ? request : unsigned(request);
@@ -180,23 +180,23 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       ...(options.snapshotLimit === undefined ? {} : { snapshotLimit: options.snapshotLimit }),
       unsupported,
       wasGiven: (binding) => broughtBy(memory, run)?.has(binding) ?? false,
-      statusDue: isOver(run) ? 0 : dueAt(memory.statusWrites, PROGRESS_WRITES, see.now),
-      turnDue: isOver(run) ? 0 : dueAt(memory.statusWrites, TURN_WRITES, see.now),
+      statusDue: isOver(run) ? 0 : dueAt(memory.statusWrites, PROGRESS_WRITES, view.now),
+      turnDue: isOver(run) ? 0 : dueAt(memory.statusWrites, TURN_WRITES, view.now),
       stuckAfterMs,
-      ...(see.failure === undefined ? {} : { failure: see.failure }),
-      now: see.now,
+      ...(view.failure === undefined ? {} : { failure: view.failure }),
+      now: view.now,
     };
   }
 
-  function placesAt(see: See, run: HubRun, selected: Selected | undefined): Places | Need | undefined {
+  function placesAt(view: View, run: HubRun, selected: Selected | undefined): Places | Need | undefined {
     if (selected?.state !== 'selected') return undefined;
-    const snapshots = see.by(family.resourceSnapshots, 'placement', placementOfRun(run));
-    return observePlaces(see, { family, snapshots, content: selected.content, limit: options.snapshotLimit });
+    const snapshots = view.by(family.resourceSnapshots, 'placement', placementOfRun(run));
+    return observePlaces(view, { family, snapshots, content: selected.content, limit: options.snapshotLimit });
   }
 
   /** Thinks, and looks at the server for whatever a verdict for good rests on: a watch may be behind. */
   function consider(
-    see: See,
+    view: View,
     key: string,
     { run, status, memory }: { readonly run: HubRun } & Pick<Given, 'status' | 'memory'>,
   ): Seen | Need {
@@ -204,15 +204,15 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     const orders = new Map<string, Orders>();
     let selected: Selected | undefined;
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const placement = see.get(family.placements, run.spec.placementName, run.metadata.namespace);
+      const placement = view.get(family.placements, run.spec.placementName, run.metadata.namespace);
       const unsupported = unsupportedIn({ run, placement });
-      const places = placesAt(see, run, selected);
+      const places = placesAt(view, run, selected);
       if (isNeed(places)) return places;
-      const observed = seeAt(see, key, run, { memory, status, sure, selected, places, orders, unsupported });
+      const observed = seeAt(view, key, run, { memory, status, sure, selected, places, orders, unsupported });
       const thought = think(observed);
       if (thought.state === 'looks' && observed.placement !== undefined) {
         if (thought.orders !== undefined) {
-          const found = observeOrders(see, {
+          const found = observeOrders(view, {
             family,
             placement: observed.placement,
             snapshot: thought.orders,
@@ -223,7 +223,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
           continue;
         }
         memory.looks = true;
-        const found = resolveSelection(see, `${prefix}${key}`, observed.placement, looking);
+        const found = resolveSelection(view, `${prefix}${key}`, observed.placement, looking);
         if (isMissing(found)) return found;
         selected = found;
         continue;
@@ -231,7 +231,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       if (cutsHistory(thought)) {
         // A revision that another run is about to use must not go because its watch is behind.
         const part = run.metadata.namespace === undefined ? {} : { namespace: run.metadata.namespace };
-        if (see.isRefreshed?.(family.runs, part) === false) return { need: [], ask: [{ source: family.runs, part }] };
+        if (view.isRefreshed?.(family.runs, part) === false) return { need: [], ask: [{ source: family.runs, part }] };
       }
       const unsure = restsOf(thought).filter((rest) => !sure.has(textOf(rest)));
       if (unsure.length === 0) {
@@ -240,25 +240,25 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         return { ...observed, thought };
       }
       const refs = unsure.map((rest) => ({ rest, ref: liveRef(rest, run.metadata.namespace) }));
-      const need = refs.map(({ ref }) => ref).filter((ref) => see.whole(ref) === undefined);
+      const need = refs.map(({ ref }) => ref).filter((ref) => view.getFull(ref) === undefined);
       if (need.length > 0) return { need };
-      for (const { rest, ref } of refs) sure.set(textOf(rest), see.whole(ref) ?? null);
+      for (const { rest, ref } of refs) sure.set(textOf(rest), view.getFull(ref) ?? null);
     }
     throw new InvariantError(`the state of run "${key}" keeps changing`);
   }
 
-  const liveRef = ({ of, name }: Premise, namespace: string | undefined): WholeRef => ({
+  const liveRef = ({ of, name }: Premise, namespace: string | undefined): FullRef => ({
     ...wholeRef(of === 'member' ? memberClusters.resource : family[of], name, namespace),
     live: true,
   });
 
   /** Requests that are not seen yet would be left behind without their run. */
   function observeEnd(
-    see: See,
+    view: View,
     key: string,
     { run, status, memory }: { readonly run: HubRun } & Pick<Given, 'status' | 'memory'>,
   ): Seen | Need {
-    const observed = seeAt(see, key, run, {
+    const observed = seeAt(view, key, run, {
       memory,
       status,
       sure: new Map(),
@@ -274,10 +274,10 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       .flatMap(tasksOf)
       .flatMap(({ approvalRequestName: name }) => (name === undefined || known.has(name) ? [] : [name]))
       .map((name) => liveRef({ of: 'approvalRequest', name }, namespace));
-    const need = refs.filter((ref) => see.whole(ref) === undefined);
+    const need = refs.filter((ref) => view.getFull(ref) === undefined);
     if (need.length > 0) return { need };
     const unseen = refs
-      .flatMap((ref) => see.whole(ref) ?? [])
+      .flatMap((ref) => view.getFull(ref) ?? [])
       .flatMap((object) => source.project?.(object) ?? [])
       .filter((request) => request.metadata.labels?.[labels.targetUpdateRun] === run.metadata.name);
     return { ...observed, requests: [...observed.requests, ...unseen] };
@@ -302,43 +302,43 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       signal.addEventListener('abort', stop, { once: true });
     },
 
-    observe(see, key, memory) {
+    observe(view, key, memory) {
       const { name, namespace } = partsOf(key);
-      const run = see.get(family.runs, name, namespace);
+      const run = view.get(family.runs, name, namespace);
       if (run === undefined) {
         metrics.forget(partsOf(key));
         return undefined;
       }
-      if (isSettled(run, memory.isActive ? undefined : see.by(family.approvalRequests, 'run', key))) {
-        metrics.looked(run, undefined, () => Number.NaN, see.now);
+      if (isSettled(run, memory.isActive ? undefined : view.by(family.approvalRequests, 'run', key))) {
+        metrics.looked(run, undefined, () => Number.NaN, view.now);
         return undefined;
       }
       const ref = wholeRef(family.run, name, namespace);
-      const whole = see.whole(ref);
+      const whole = view.getFull(ref);
       if (whole === undefined) return { need: [ref] };
       const status = (whole as StagedUpdateRun | null)?.status;
       if (run.metadata.deletionTimestamp !== undefined) {
         stopLooking(key, memory);
         metrics.forget(partsOf(key));
         Object.assign(memory, newMemory());
-        return observeEnd(see, key, { run, status, memory });
+        return observeEnd(view, key, { run, status, memory });
       }
       const askedAt = (request: string) =>
-        Date.parse(see.get(family.approvalRequests, request, namespace)?.metadata.creationTimestamp ?? '');
-      metrics.looked(run, status, askedAt, see.now);
+        Date.parse(view.get(family.approvalRequests, request, namespace)?.metadata.creationTimestamp ?? '');
+      metrics.looked(run, status, askedAt, view.now);
       if (isOver(run) && memory.isActive) {
         memory.statusWrites = newThrottle();
         memory.brought = undefined;
       }
       memory.isActive = !isOver(run);
-      return consider(see, key, { run, status, memory });
+      return consider(view, key, { run, status, memory });
     },
 
     decide,
   };
 }
 
-function wholeRef(resource: Resource, name: string, namespace: string | undefined): WholeRef {
+function wholeRef(resource: Resource, name: string, namespace: string | undefined): FullRef {
   const within = resource.namespaced && namespace !== undefined ? { namespace } : {};
   return { on: 'hub', resource, group: resource.group, kind: resource.kind, ...within, name };
 }
@@ -378,8 +378,8 @@ const ownKey = ({ metadata }: Projected): string => keyOf(metadata.namespace, me
 
 // biome-ignore lint/suspicious/noExplicitAny: rules over different projections stand in one list; each is typed where it is written.
 function watchesOf(family: PlacementFamily): Controller<any, any>['watches'] {
-  const runsOn = (see: See, placement: string, fits: (run: HubRun) => boolean = () => true): readonly string[] =>
-    see
+  const runsOn = (view: View, placement: string, fits: (run: HubRun) => boolean = () => true): readonly string[] =>
+    view
       .by(family.runs, 'placement', placement)
       .filter((run) => !isOver(run) && fits(run))
       .map(ownKey);
@@ -388,56 +388,56 @@ function watchesOf(family: PlacementFamily): Controller<any, any>['watches'] {
     {
       source: family.runs,
       // Another run on the placement may wait for this one.
-      toKeys: (run: HubRun, see: See, old?: HubRun) =>
+      toKeys: (run: HubRun, view: View, old?: HubRun) =>
         old !== undefined && turnOf(old) === turnOf(run)
           ? [ownKey(run)]
-          : [ownKey(run), ...runsOn(see, placementOfRun(run), (other) => other.metadata.uid !== run.metadata.uid)],
+          : [ownKey(run), ...runsOn(view, placementOfRun(run), (other) => other.metadata.uid !== run.metadata.uid)],
     },
     {
       source: family.bindings,
-      toKeys(item: HubBinding, see: See, old?: HubBinding) {
-        const runs = runsOn(see, placementKeyOf(item));
+      toKeys(item: HubBinding, view: View, old?: HubBinding) {
+        const runs = runsOn(view, placementKeyOf(item));
         return runs.length === 0 || (old !== undefined && isNoNews(item, old)) ? [] : runs;
       },
     },
-    { source: family.policySnapshots, toKeys: (item, see) => runsOn(see, placementKeyOf(item)) },
+    { source: family.policySnapshots, toKeys: (item, view) => runsOn(view, placementKeyOf(item)) },
     {
       source: family.resourceSnapshots,
-      toKeys(item: HubResourceSnapshot, see: See) {
+      toKeys(item: HubResourceSnapshot, view: View) {
         const { name = '', namespace } = item.metadata;
         // One that comes is for those that begin; one that goes may be missed by any.
-        const isThere = see.get(family.resourceSnapshots, name, namespace) !== undefined;
-        return runsOn(see, placementKeyOf(item), isThere ? isNew : undefined);
+        const isThere = view.get(family.resourceSnapshots, name, namespace) !== undefined;
+        return runsOn(view, placementKeyOf(item), isThere ? isNew : undefined);
       },
     },
     {
       source: family.placements,
-      toKeys(placement: HubPlacement, see: See, old?: HubPlacement) {
-        if (old === undefined || !isSameSpec(placement, old)) return runsOn(see, ownKey(placement));
+      toKeys(placement: HubPlacement, view: View, old?: HubPlacement) {
+        if (old === undefined || !isSameSpec(placement, old)) return runsOn(view, ownKey(placement));
         const scheduled = placementConditionType(family.placement, 'Scheduled');
         const isSaidAnew = !deepEqual(
           conditionOf(placement.conditions, scheduled),
           conditionOf(old.conditions, scheduled),
         );
-        return isSaidAnew ? runsOn(see, ownKey(placement), isNew) : [];
+        return isSaidAnew ? runsOn(view, ownKey(placement), isNew) : [];
       },
     },
     {
       source: memberClusters,
-      toKeys(member: MemberCluster, see: See, old?: MemberCluster) {
+      toKeys(member: MemberCluster, view: View, old?: MemberCluster) {
         if (old !== undefined && newsOf(old) === newsOf(member)) return [];
-        const placements = new Set(see.by(family.bindings, 'cluster', member.metadata.name ?? '').map(placementKeyOf));
-        return [...placements].flatMap((placement) => runsOn(see, placement));
+        const placements = new Set(view.by(family.bindings, 'cluster', member.metadata.name ?? '').map(placementKeyOf));
+        return [...placements].flatMap((placement) => runsOn(view, placement));
       },
     },
     { source: family.approvalRequests, toKeys: (request) => [runOfRequest(request)] },
     {
       source: family.strategies,
-      toKeys: (strategy, see) => see.by(family.runs, 'strategy', ownKey(strategy)).filter(isNew).map(ownKey),
+      toKeys: (strategy, view) => view.by(family.runs, 'strategy', ownKey(strategy)).filter(isNew).map(ownKey),
     },
-    freezeRule(family, (placements, see) => placements.flatMap((placement) => runsOn(see, placement))),
+    freezeRule(family, (placements, view) => placements.flatMap((placement) => runsOn(view, placement))),
     // Later changes are for the next run.
-    ...overrideRules(family, (placements, see) => placements.flatMap((placement) => runsOn(see, placement, isNew))),
+    ...overrideRules(family, (placements, view) => placements.flatMap((placement) => runsOn(view, placement, isNew))),
   ];
 }
 

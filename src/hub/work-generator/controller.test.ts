@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { annotations, labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
-import type { Projected, See, Source, WholeRef } from '../../runtime/controller.ts';
+import type { FullRef, Projected, Source, View } from '../../runtime/controller.ts';
 import { isNeed } from '../../runtime/controller.ts';
 import { clusterFamily as family } from '../families.ts';
 import { workGenerator } from './controller.ts';
@@ -46,19 +46,19 @@ const bindingFor = (uid: string | undefined): Projected => ({
 /** One reconcile: what the binding names, what the cache has of it, what the server has. */
 function groupFor(binding: Projected, cached: KubeObject, live: KubeObject | null): Observed['group'] {
   const fetched = new Set<string>();
-  const textOf = ({ name, live }: WholeRef) => `${name} ${live === true}`;
-  const see = {
+  const textOf = ({ name, live }: FullRef) => `${name} ${live === true}`;
+  const view = {
     now: 0,
     get: (source: Source) => (source === (family.bindings as Source) ? binding : undefined),
     all: () => [],
     by: (source: Source) => (source === (family.resourceSnapshots as Source) ? [{ metadata: cached.metadata }] : []),
-    whole: (ref: WholeRef) => (fetched.has(textOf(ref)) ? (ref.live ? live : cached) : undefined),
-    among: () => undefined,
+    getFull: (ref: FullRef) => (fetched.has(textOf(ref)) ? (ref.live ? live : cached) : undefined),
+    listOnDemand: () => undefined,
     listError: () => undefined,
     isRefreshed: () => true,
-  } as unknown as See;
+  } as unknown as View;
   for (let round = 0; round < 4; round++) {
-    const observed = workGenerator(family).observe(see, 'shop-c1', { orphanedSince: undefined });
+    const observed = workGenerator(family).observe(view, 'shop-c1', { orphanedSince: undefined });
     if (!isNeed(observed)) return (observed as Observed).group;
     for (const ref of observed.need ?? []) fetched.add(textOf(ref));
   }

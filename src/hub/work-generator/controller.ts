@@ -16,7 +16,7 @@ import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { work } from '../../api/work.ts';
 import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
-import type { Controller, Need, See, WholeRef } from '../../runtime/controller.ts';
+import type { Controller, FullRef, Need, View } from '../../runtime/controller.ts';
 import { isNeed } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import { isLeaving } from '../members/leaving-member.ts';
@@ -50,14 +50,14 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     (metadata.labels?.[labels.parentPlacementNamespace] !== undefined) === family.binding.namespaced;
   const isLabelled = ({ metadata }: HubWork) => metadata.labels?.[labels.parentBinding] !== undefined;
   /** Of one that has lost its labels: it is still the Work of the binding that would give it its name. */
-  const bindingsByName = ({ metadata }: HubWork, see: See) =>
-    see
+  const bindingsByName = ({ metadata }: HubWork, view: View) =>
+    view
       .by(family.bindings, 'cluster', clusterOfNamespace(metadata.namespace ?? '') ?? '')
       .filter((binding) => baseFor(binding) === workBaseIn(metadata.name ?? ''))
       .map(keyOfBinding);
   /** A Work of an earlier binding could have become this one's. When this one goes, too, it is an orphan. */
-  const orphansBehind = (binding: HubBinding, see: See) =>
-    see
+  const orphansBehind = (binding: HubBinding, view: View) =>
+    view
       .by(works, 'base', keyOf(memberNamespace(binding.spec.targetCluster), baseFor(binding)))
       .filter(isOurs)
       .flatMap(bindingOf);
@@ -67,87 +67,87 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     watches: [
       {
         source: family.bindings,
-        toKeys: (item, see, other) => {
+        toKeys: (item, view, other) => {
           if (other !== undefined && waitsForRelease(item, other)) return [];
           const survivor = item.metadata.annotations?.[annotations.twinOf];
           // The survivor marks the objects on the cluster as its own when no other binding does any more.
           const further = survivor === undefined ? [] : [keyOf(item.metadata.namespace, survivor)];
-          return [keyOfBinding(item), ...further, ...(isDeleting(item) ? orphansBehind(item, see) : [])];
+          return [keyOfBinding(item), ...further, ...(isDeleting(item) ? orphansBehind(item, view) : [])];
         },
       },
       {
         source: works,
         as: 'report',
-        toKeys(item, see) {
-          if (!isLabelled(item)) return bindingsByName(item, see);
-          if (!isOurs(item)) return isNamedAsLabelled(item) ? [] : bindingsByName(item, see);
+        toKeys(item, view) {
+          if (!isLabelled(item)) return bindingsByName(item, view);
+          if (!isOurs(item)) return isNamedAsLabelled(item) ? [] : bindingsByName(item, view);
           const own = bindingOf(item);
           // Of one that is deleted: the next user of that name takes it over.
-          return own.some((key) => isKnown(see, key)) ? own : [...own, ...bindingsByName(item, see)];
+          return own.some((key) => isKnown(view, key)) ? own : [...own, ...bindingsByName(item, view)];
         },
       },
       {
         source: family.placements,
-        toKeys: (item, see, old) =>
+        toKeys: (item, view, old) =>
           old === undefined ||
           (keepsTakenOver(old) === keepsTakenOver(item) && deepEqual(reportBackOf(old), reportBackOf(item)))
             ? []
-            : see
+            : view
                 .by(family.bindings, 'placement', keyOf(item.metadata.namespace, item.metadata.name ?? ''))
                 .map(keyOfBinding),
       },
       // Which snapshot a binding names is on the binding; that one of them appears late or goes early is what is looked for here.
       {
         source: family.resourceSnapshots,
-        toKeys: (item, see, other) =>
+        toKeys: (item, view, other) =>
           other?.metadata.uid === item.metadata.uid
             ? []
-            : see
+            : view
                 .by(family.bindings, 'placement', placementKeyOf(item))
                 .filter(({ spec }) => spec.resourceSnapshotName === masterNameFor(item))
                 .map(keyOfBinding),
       },
       ...overrideFamilies.map(({ snapshots }) => ({
         source: snapshots,
-        toKeys: (item: HubOverrideSnapshot, see: See, other?: HubOverrideSnapshot) =>
+        toKeys: (item: HubOverrideSnapshot, view: View, other?: HubOverrideSnapshot) =>
           other?.metadata.uid === item.metadata.uid
             ? []
-            : see
+            : view
                 .by(family.bindings, 'override', keyOf(item.metadata.namespace, item.metadata.name ?? ''))
                 .map(keyOfBinding),
       })),
       {
         source: memberClusters,
-        toKeys: (item, see, old) =>
+        toKeys: (item, view, old) =>
           old === undefined || isLeaving(old) !== isLeaving(item)
-            ? see.by(family.bindings, 'cluster', item.metadata.name ?? '').map(keyOfBinding)
+            ? view.by(family.bindings, 'cluster', item.metadata.name ?? '').map(keyOfBinding)
             : [],
       },
     ],
 
     memory: () => ({ orphanedSince: undefined }),
 
-    observe(see, key, memory) {
+    observe(view, key, memory) {
       const { name, namespace } = partsOf(key);
-      const binding = see.get(family.bindings, name, namespace);
-      if (binding === undefined) return orphansOf(see, key, memory);
+      const binding = view.get(family.bindings, name, namespace);
+      if (binding === undefined) return orphansOf(view, key, memory);
       memory.orphanedSince = undefined;
-      const found = worksOf(see, binding, key);
-      const survivor = survivorOf(see, binding);
+      const found = worksOf(view, binding, key);
+      const survivor = survivorOf(view, binding);
       if (isDeleting(binding) && !found.some((each) => isCleanedUpWith(binding, each))) {
-        const unsure = unsureOf(see, binding);
+        const unsure = unsureOf(view, binding);
         if (unsure !== undefined) return unsure;
       }
       const { state, targetCluster } = binding.spec;
       // A Work that goes takes what runs on its member along: not on the word of a cache that may not know that the member leaves.
       const removes =
         isDeleting(binding) && survivor === undefined && found.some((each) => isCleanedUpWith(binding, each));
-      const member = removes ? unsureMember(see, targetCluster) : [];
+      const member = removes ? unsureMember(view, targetCluster) : [];
       if (member.length > 0) return { need: member };
       const isActive = !isDeleting(binding) && state !== 'Scheduled' && (state !== 'Bound' || isReleased(binding));
-      const group = isActive ? groupOf(see, binding) : 'incomplete';
+      const group = isActive ? groupOf(view, binding) : 'incomplete';
       if (isNeed(group)) return group;
-      const overrides = isActive ? overridesOf(see, binding) : [];
+      const overrides = isActive ? overridesOf(view, binding) : [];
       if (isNeed(overrides)) return overrides;
       return {
         family,
@@ -155,106 +155,106 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         works: found,
         group,
         overrides,
-        isMemberThere: see.get(memberClusters, targetCluster) !== undefined,
-        isMemberLeaving: isMemberLeaving(see, targetCluster, removes ? 'live' : 'cached'),
+        isMemberThere: view.get(memberClusters, targetCluster) !== undefined,
+        isMemberLeaving: isMemberLeaving(view, targetCluster, removes ? 'live' : 'cached'),
         ...(survivor === undefined ? {} : { survivor }),
-        keepsTakenOver: keeping(see, binding),
-        reportBack: reporting(see, binding),
-        ...(see.failure === undefined ? {} : { failure: see.failure }),
-        now: see.now,
+        keepsTakenOver: keeping(view, binding),
+        reportBack: reporting(view, binding),
+        ...(view.failure === undefined ? {} : { failure: view.failure }),
+        now: view.now,
       };
     },
 
     decide: (observed) => ('orphans' in observed ? decideOrphans(observed) : decide(observed)),
   };
 
-  function isKnown(see: See, key: string): boolean {
+  function isKnown(view: View, key: string): boolean {
     const { name, namespace } = partsOf(key);
-    return see.get(family.bindings, name, namespace) !== undefined;
+    return view.get(family.bindings, name, namespace) !== undefined;
   }
 
   /** That the binding is gone is not believed to a watch that may be behind. */
-  function orphansOf(see: See, key: string, memory: Memory): Orphaned | Need | undefined {
-    const orphans = see
+  function orphansOf(view: View, key: string, memory: Memory): Orphaned | Need | undefined {
+    const orphans = view
       .by(works, 'binding', key)
-      .filter((each) => isOurs(each) && isLeftBehind(each) && bindingsByName(each, see).length === 0);
+      .filter((each) => isOurs(each) && isLeftBehind(each) && bindingsByName(each, view).length === 0);
     if (orphans.length === 0) return undefined;
     const clusters = [
       ...new Set(orphans.flatMap(({ metadata }) => clusterOfNamespace(metadata.namespace ?? '') ?? [])),
     ];
     const { group, kind } = family.binding;
-    const ref: WholeRef = { on: 'hub', resource: family.binding, group, kind, ...partsOf(key), live: true };
-    const whole = see.whole(ref);
+    const ref: FullRef = { on: 'hub', resource: family.binding, group, kind, ...partsOf(key), live: true };
+    const whole = view.getFull(ref);
     if (whole === undefined) return { need: [ref] };
     if (whole !== null) return undefined;
     // If the clock was set back, the count starts again.
-    const since = Math.min(memory.orphanedSince ?? see.now, see.now);
+    const since = Math.min(memory.orphanedSince ?? view.now, view.now);
     memory.orphanedSince = since;
-    const isRemoving = isDue({ since, now: see.now });
-    const member = isRemoving ? clusters.flatMap((cluster) => unsureMember(see, cluster)) : [];
+    const isRemoving = isDue({ since, now: view.now });
+    const member = isRemoving ? clusters.flatMap((cluster) => unsureMember(view, cluster)) : [];
     if (member.length > 0) return { need: member };
-    if (clusters.some((cluster) => isMemberLeaving(see, cluster, isRemoving ? 'live' : 'cached'))) return undefined;
-    return { orphans, since, now: see.now };
+    if (clusters.some((cluster) => isMemberLeaving(view, cluster, isRemoving ? 'live' : 'cached'))) return undefined;
+    return { orphans, since, now: view.now };
   }
 
   /** While it exists: if it is deleted, too, the objects on the cluster are deleted with the last of them. */
-  function survivorOf(see: See, { metadata }: HubBinding): HubBinding | undefined {
+  function survivorOf(view: View, { metadata }: HubBinding): HubBinding | undefined {
     const name = metadata.annotations?.[annotations.twinOf];
-    const survivor = name === undefined ? undefined : see.get(family.bindings, name, metadata.namespace);
+    const survivor = name === undefined ? undefined : view.get(family.bindings, name, metadata.namespace);
     return survivor === undefined || isDeleting(survivor) ? undefined : survivor;
   }
 
   /** What the placement says; of one that is gone, what it said to the binding or to its Works last (undefined). */
-  function keeping(see: See, binding: HubBinding): boolean | undefined {
+  function keeping(view: View, binding: HubBinding): boolean | undefined {
     const { name, namespace } = partsOf(placementKeyOf(binding));
-    const placement = see.get(family.placements, name, namespace);
+    const placement = view.get(family.placements, name, namespace);
     if (placement !== undefined) return keepsTakenOver(placement);
     return keepsTakenOver(binding) ? true : undefined;
   }
 
-  function reporting(see: See, binding: HubBinding): Observed['reportBack'] {
+  function reporting(view: View, binding: HubBinding): Observed['reportBack'] {
     const { name, namespace } = partsOf(placementKeyOf(binding));
-    const placement = see.get(family.placements, name, namespace);
+    const placement = view.get(family.placements, name, namespace);
     return placement === undefined ? 'as it is' : reportBackOf(placement);
   }
 
   /** A set: by label, and those that have one of the binding's names, which may have lost their labels. */
-  function worksOf(see: See, binding: HubBinding, key: string): readonly HubWork[] {
-    const labelled = see.by(works, 'binding', key).filter(isOurs);
-    const named = see
+  function worksOf(view: View, binding: HubBinding, key: string): readonly HubWork[] {
+    const labelled = view.by(works, 'binding', key).filter(isOurs);
+    const named = view
       .by(works, 'base', keyOf(memberNamespace(binding.spec.targetCluster), baseFor(binding)))
       .filter((each) => !labelled.includes(each));
     if (named.length === 0) return labelled;
-    return isDeleting(binding) && hasSurvivor(see, binding) ? labelled : [...labelled, ...named];
+    return isDeleting(binding) && hasSurvivor(view, binding) ? labelled : [...labelled, ...named];
   }
 
   /**
    * The cache may be stale: the server is asked that no Work of the binding is left in the member's namespace, or one that the cache does not know
    * would stay. The first one also by its name, since it may have lost its labels.
    */
-  function unsureOf(see: See, binding: HubBinding): Need | undefined {
+  function unsureOf(view: View, binding: HubBinding): Need | undefined {
     const first = firstWork(binding);
     const namespace = memberNamespace(binding.spec.targetCluster);
     const part = { namespace, labels: `${labels.parentBinding}=${binding.metadata.name}` };
-    const isAsked = see.isRefreshed?.(works, part) ?? true;
-    if (isAsked && see.whole(first) !== undefined) return undefined;
+    const isAsked = view.isRefreshed?.(works, part) ?? true;
+    if (isAsked && view.getFull(first) !== undefined) return undefined;
     return { need: [first], ...(isAsked ? {} : { ask: [{ source: works, part }] }) };
   }
 
   /** Then what has lost its labels is the other one's, which puts them right. */
-  function hasSurvivor(see: See, binding: HubBinding): boolean {
-    return see
+  function hasSurvivor(view: View, binding: HubBinding): boolean {
+    return view
       .by(family.bindings, 'cluster', binding.spec.targetCluster)
       .some((each) => baseFor(each) === baseFor(binding) && !isDeleting(each) && each.spec.state === 'Bound');
   }
 
-  function groupOf(see: See, binding: HubBinding): Observed['group'] | Need {
-    const all = see.by(family.resourceSnapshots, 'placement', placementKeyOf(binding));
+  function groupOf(view: View, binding: HubBinding): Observed['group'] | Need {
+    const all = view.by(family.resourceSnapshots, 'placement', placementKeyOf(binding));
     const master = all.find(({ metadata }) => metadata.name === binding.spec.resourceSnapshotName);
     if (master === undefined || !isMaster(master)) return 'missing';
     if (missingParts(all, master).length > 0) return 'incomplete';
     const refs = snapshotsIn(all, master).map(
-      ({ metadata }): WholeRef => ({
+      ({ metadata }): FullRef => ({
         on: 'hub',
         resource: family.resourceSnapshot,
         group: family.resourceSnapshot.group,
@@ -265,15 +265,15 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         specOnly: true,
       }),
     );
-    const wholes = refs.map((ref) => ({ ref, whole: see.whole(ref) }));
+    const wholes = refs.map((ref) => ({ ref, whole: view.getFull(ref) }));
     const need = wholes.filter(({ whole }) => whole === undefined).map(({ ref }) => ref);
     if (need.length > 0) return { need };
     if (wholes.some(({ whole }) => whole === null)) return 'missing';
     const group = wholes.map(({ whole }) => whole as ResourceSnapshot);
     const doubtful = refs.filter((_, index) => isOfFormer(binding, group[index] as ResourceSnapshot));
     const live = doubtful
-      .map((ref): WholeRef => ({ ...ref, live: true }))
-      .map((ref) => ({ ref, whole: see.whole(ref) }));
+      .map((ref): FullRef => ({ ...ref, live: true }))
+      .map((ref) => ({ ref, whole: view.getFull(ref) }));
     const unread = live.filter(({ whole }) => whole === undefined).map(({ ref }) => ref);
     if (unread.length > 0) return { need: unread };
     const isStale = live.some(({ whole }) => !group.some(({ metadata }) => metadata.uid === whole?.metadata.uid));
@@ -296,26 +296,26 @@ const masterNameFor = (item: HubResourceSnapshot): string =>
   masterSnapshotName(item.metadata.labels?.[labels.parentPlacement] ?? '', resourceIndexOf(item) ?? -1);
 
 /** The cache may be stale: before one counts as missing, the server is asked for it. */
-function overridesOf(see: See, { spec }: HubBinding): Observed['overrides'] | Need {
+function overridesOf(view: View, { spec }: HubBinding): Observed['overrides'] | Need {
   const { clusterResourceOverrideSnapshots: wide = [], resourceOverrideSnapshots: narrow = [] } = spec;
   const named: readonly { readonly namespace?: string; readonly name: string }[] = [
     ...wide.map((name) => ({ name })),
     ...narrow,
   ];
   const found: HubOverrideSnapshot[] = [];
-  const need: WholeRef[] = [];
+  const need: FullRef[] = [];
   let missing: string | undefined;
   for (const { namespace, name } of named) {
     const source = overrideSnapshotsIn(namespace);
-    const known = see.get(source, name, namespace);
+    const known = view.get(source, name, namespace);
     if (known !== undefined) {
       found.push(known);
       continue;
     }
     const { group, kind } = source.resource;
     const within = namespace === undefined ? {} : { namespace };
-    const ref: WholeRef = { on: 'hub', resource: source.resource, group, kind, ...within, name, live: true };
-    const whole = see.whole(ref);
+    const ref: FullRef = { on: 'hub', resource: source.resource, group, kind, ...within, name, live: true };
+    const whole = view.getFull(ref);
     if (whole === undefined) need.push(ref);
     else if (whole === null) missing ??= keyOf(namespace, name);
     else found.push(...[source.project?.(whole) ?? []].flat());
@@ -352,7 +352,7 @@ function reportBackOf({ spec }: HubPlacement): ReportBackStrategy | undefined {
 
 const isDeleting = ({ metadata }: HubBinding): boolean => metadata.deletionTimestamp !== undefined;
 
-const firstWork = (binding: HubBinding): WholeRef => ({
+const firstWork = (binding: HubBinding): FullRef => ({
   on: 'hub',
   resource: work,
   group: work.group,

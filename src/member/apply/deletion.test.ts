@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AppliedWork } from '../../api/applied-work.ts';
 import { work } from '../../api/work.ts';
-import type { Hands } from '../../runtime/controller.ts';
+import type { WorkerClient } from '../../runtime/controller.ts';
 import type { AgentWork } from '../sources.ts';
 import { aConfigMap, aNamespace, aRig, aWidget, PLACE, type Rig, twoVersions } from './applier.testing.ts';
 import { endWork } from './deletion.ts';
@@ -23,7 +23,7 @@ async function aGoingWork(): Promise<Rig> {
 /** What an agent does that knows this of the member, and nothing else. */
 async function ended(rig: Rig, record: AppliedWork | undefined) {
   const calls: string[] = [];
-  const hands: Hands = {
+  const client: WorkerClient = {
     call(on, request) {
       calls.push(`${on} ${request.verb} ${request.at.resource.plural}`);
       return (on === 'hub' ? rig.hub : rig.member).call(request);
@@ -34,7 +34,7 @@ async function ended(rig: Rig, record: AppliedWork | undefined) {
   const item = (await rig.hub.get(work.plural, PLACE, NAME)) as unknown as AgentWork;
   const { catalogue } = rig.member.running;
   const whole = () => Promise.resolve(undefined);
-  const { because } = await endWork(hands, { item, record, whole, catalogue, patienceMs: 1000, now: rig.clock.now() });
+  const { because } = await endWork(client, { item, record, whole, catalogue, patienceMs: 1000, now: rig.clock.now() });
   await rig.settles();
   return { calls, because };
 }

@@ -12,7 +12,7 @@ import { type Work, work } from '../../api/work.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
 import { mapLimit } from '../../base/map-limit.ts';
-import type { Hands, Rest } from '../../runtime/controller.ts';
+import type { WorkerClient, WorkResult } from '../../runtime/controller.ts';
 import type { AgentWork } from '../sources.ts';
 import { anyResourceOf, type Identifier, identityOf } from './manifest.ts';
 import { isSameOwner, ownersOf } from './ownership.ts';
@@ -36,47 +36,47 @@ export interface Going {
   readonly now: number;
 }
 
-export async function endWork(hands: Hands, going: Going): Promise<Rest> {
+export async function endWork(client: WorkerClient, going: Going): Promise<WorkResult> {
   const { item, now, patienceMs } = going;
   const { name = '', namespace, finalizers: held = [] } = item.metadata;
   if (!held.includes(finalizers.workCleanup))
     return rest('it does not exist here, or only other clients have finalizers on it');
-  const record = going.record ?? (await recordOnMember(hands, name));
+  const record = going.record ?? (await recordOnMember(client, name));
   // That of another hub is not ours to delete.
   if (record === undefined || record.spec.workNamespace !== namespace) {
-    await letGo(hands, item, held);
+    await letGo(client, item, held);
     return rest('all placed objects are deleted');
   }
   const { uid = '', deletionTimestamp } = record.metadata;
-  if (deletionTimestamp === undefined && (await isHandingOver(hands, going, record)))
+  if (deletionTimestamp === undefined && (await isHandingOver(client, going, record)))
     return { ...rest('waits until another Work of the binding has taken its objects over'), wakeAt: now + patienceMs };
   if (deletionTimestamp === undefined) {
-    const isAbandoned = await giveBackAll(hands, going, record);
+    const isAbandoned = await giveBackAll(client, going, record);
     const at = { resource: appliedWork, name };
     const { object } = await ignoringNotFound(
-      hands.call('member', { verb: 'delete', at, uid, propagation: isAbandoned ? 'Orphan' : 'Foreground' }),
+      client.call('member', { verb: 'delete', at, uid, propagation: isAbandoned ? 'Orphan' : 'Foreground' }),
     );
     if (object?.metadata.deletionTimestamp !== undefined) return waiting(now + patienceMs);
-    await letGo(hands, item, held);
+    await letGo(client, item, held);
     return rest('nothing was placed');
   }
   const stuckAt = Date.parse(deletionTimestamp) + patienceMs;
   if (now < stuckAt) return waiting(stuckAt);
-  const freed = await unblock(hands, going, record);
+  const freed = await unblock(client, going, record);
   return { holds: [], wakeAt: now + patienceMs, because: `the deletion is stuck; ${freed} objects no longer block it` };
 }
 
-const rest = (because: string): Rest => ({ holds: [], because });
+const rest = (because: string): WorkResult => ({ holds: [], because });
 
-const waiting = (wakeAt: number): Rest => ({
+const waiting = (wakeAt: number): WorkResult => ({
   holds: [],
   wakeAt,
   because: 'waits until all placed objects are deleted',
 });
 
-async function recordOnMember(hands: Hands, name: string): Promise<AppliedWork | undefined> {
+async function recordOnMember(client: WorkerClient, name: string): Promise<AppliedWork | undefined> {
   const at = { resource: appliedWork, name };
-  return (await ignoringNotFound(hands.call('member', { verb: 'get', at }))).object as AppliedWork | undefined;
+  return (await ignoringNotFound(client.call('member', { verb: 'get', at }))).object as AppliedWork | undefined;
 }
 
 const ignoringNotFound = (call: Promise<Answer>): Promise<Answer> =>
@@ -85,11 +85,11 @@ const ignoringNotFound = (call: Promise<Answer>): Promise<Answer> =>
     throw error;
   });
 
-async function letGo(hands: Hands, { metadata }: AgentWork, held: readonly string[]): Promise<void> {
+async function letGo(client: WorkerClient, { metadata }: AgentWork, held: readonly string[]): Promise<void> {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
   const kept = held.filter((each) => each !== finalizers.workCleanup);
   await ignoringNotFound(
-    hands.call('hub', {
+    client.call('hub', {
       verb: 'patch',
       at: { resource: work, namespace, name },
       patch: { type: 'merge', body: { metadata: { uid, resourceVersion, finalizers: kept } } },
@@ -99,12 +99,12 @@ async function letGo(hands: Hands, { metadata }: AgentWork, held: readonly strin
 }
 
 /** Garbage collection would delete objects that another Work of the binding is about to take over. */
-async function isHandingOver(hands: Hands, going: Going, record: AppliedWork): Promise<boolean> {
+async function isHandingOver(client: WorkerClient, going: Going, record: AppliedWork): Promise<boolean> {
   const { catalogue, siblings } = going;
   if (siblings === undefined) return false;
   const claimed = namedBy(await going.whole(), record).filter((each) => siblings.isClaimed(each));
   const owner = ownerReferenceTo(record.metadata.name ?? '', record.metadata.uid ?? '');
-  return (await stillOwned({ hands, catalogue }, claimed, owner)).length > 0;
+  return (await stillOwned({ client, catalogue }, claimed, owner)).length > 0;
 }
 
 // ---- what is not to go
@@ -124,13 +124,13 @@ function namedBy(known: Work | undefined, record: AppliedWork): readonly Identif
  * Garbage collection would delete it with the AppliedWork, so our reference goes first. True = everything stays, also objects that no list of
  * ours names.
  */
-async function giveBackAll(hands: Hands, { catalogue, whole }: Going, record: AppliedWork): Promise<boolean> {
+async function giveBackAll(client: WorkerClient, { catalogue, whole }: Going, record: AppliedWork): Promise<boolean> {
   const known = await whole();
   const owner = ownerReferenceTo(record.metadata.name ?? '', record.metadata.uid ?? '');
   const keeps = known !== undefined && keepsTakenOver(known.metadata);
   const isAll = known !== undefined && abandons(known.metadata);
   await mapLimit(namedBy(known, record), AT_A_TIME, (identifier) =>
-    giveBackOne(hands, catalogue, identifier, { owner, keeps, isAll }),
+    giveBackOne(client, catalogue, identifier, { owner, keeps, isAll }),
   );
   return isAll;
 }
@@ -138,14 +138,14 @@ async function giveBackAll(hands: Hands, { catalogue, whole }: Going, record: Ap
 // ---- stuck
 
 /** Objects that others own too no longer hold our AppliedWork. Nothing is deleted by force. */
-async function unblock(hands: Hands, { catalogue, whole }: Going, record: AppliedWork): Promise<number> {
+async function unblock(client: WorkerClient, { catalogue, whole }: Going, record: AppliedWork): Promise<number> {
   const each = namedBy(await whole(), record);
-  const freed = await mapLimit(each, AT_A_TIME, (identifier) => free(hands, catalogue, identifier, record));
+  const freed = await mapLimit(each, AT_A_TIME, (identifier) => free(client, catalogue, identifier, record));
   return freed.filter((did) => did).length;
 }
 
 async function free(
-  hands: Hands,
+  client: WorkerClient,
   catalogue: LiveCatalogue,
   identifier: Identifier,
   record: AppliedWork,
@@ -155,7 +155,7 @@ async function free(
   const at = targetOf(resource, identifier);
   const owner = ownerReferenceTo(record.metadata.name ?? '', record.metadata.uid ?? '');
   try {
-    const { object } = await hands.call('member', { verb: 'get', at });
+    const { object } = await client.call('member', { verb: 'get', at });
     const owners = object === undefined ? [] : ownersOf(object);
     const blocks = owners.some((reference) => isSameOwner(reference, owner) && reference.blockOwnerDeletion === true);
     if (object === undefined || owners.length < 2 || !blocks) return false;
@@ -164,7 +164,7 @@ async function free(
       isSameOwner(reference, owner) ? { ...reference, blockOwnerDeletion: false } : reference,
     );
     const body = { metadata: { uid, resourceVersion, ownerReferences: changed } } as unknown as Json;
-    await hands.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
+    await client.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
     return true;
   } catch (error) {
     // The next round comes.

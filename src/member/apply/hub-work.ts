@@ -4,7 +4,7 @@ import type { ObjectMeta } from '../../api/object.ts';
 import { type Work, type WorkStatus, work } from '../../api/work.ts';
 import { ApiError } from '../../base/errors.ts';
 import { deepEqual, type Json } from '../../base/json.ts';
-import type { Hands } from '../../runtime/controller.ts';
+import type { WorkerClient } from '../../runtime/controller.ts';
 
 export interface HubWork {
   readonly now: Work;
@@ -13,7 +13,7 @@ export interface HubWork {
   report(status: WorkStatus, always?: 'always'): Promise<void>;
 }
 
-export function hubWork(hands: Hands, seen: Work): HubWork {
+export function hubWork(client: WorkerClient, seen: Work): HubWork {
   let now = seen;
 
   async function patch(body: object, subresource?: 'status'): Promise<void> {
@@ -21,7 +21,7 @@ export function hubWork(hands: Hands, seen: Work): HubWork {
     const { metadata = {}, ...rest } = body as { readonly metadata?: ObjectMeta };
     const at = { resource: work, namespace, name };
     try {
-      const answer = await hands.call('hub', {
+      const answer = await client.call('hub', {
         verb: 'patch',
         at: subresource === undefined ? at : { ...at, subresource },
         patch: { type: 'merge', body: { ...rest, metadata: { ...metadata, uid, resourceVersion } } as unknown as Json },
@@ -30,7 +30,7 @@ export function hubWork(hands: Hands, seen: Work): HubWork {
       now = answer.object as Work;
     } catch (error) {
       // So that the next pass, which follows at once, sees what was in the way.
-      if (error instanceof ApiError && error.reason === 'Conflict') await hands.call('hub', { verb: 'get', at });
+      if (error instanceof ApiError && error.reason === 'Conflict') await client.call('hub', { verb: 'get', at });
       throw error;
     }
   }

@@ -13,7 +13,7 @@ import type { Target } from '../../api/transport.ts';
 import type { WorkStatus } from '../../api/work.ts';
 import { ApiError, LostError, messageOf } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
-import type { Hands } from '../../runtime/controller.ts';
+import type { WorkerClient } from '../../runtime/controller.ts';
 import { describe, type Identifier, identityOf, type Refusal } from './manifest.ts';
 import { isSameOwner, ownersOf } from './ownership.ts';
 import { giveBack, isGivenBack } from './taken-over.ts';
@@ -46,7 +46,7 @@ export interface Leaving {
 
 /** undefined = it is gone, or no longer ours. */
 export async function release(
-  hands: Hands,
+  client: WorkerClient,
   identifier: Identifier,
   resource: Resource,
   { owner, keeps }: { readonly owner: OwnerReference; readonly keeps: boolean },
@@ -54,9 +54,9 @@ export async function release(
   const at = targetOf(resource, identifier);
   for (let attempt = 1; ; attempt++) {
     try {
-      const { object } = await hands.call('member', { verb: 'get', at });
+      const { object } = await client.call('member', { verb: 'get', at });
       if (object === undefined) return undefined;
-      return await letGo(hands, at, object, { owner, isKept: isGivenBack(identifier, object, keeps) });
+      return await letGo(client, at, object, { owner, isKept: isGivenBack(identifier, object, keeps) });
     } catch (error) {
       if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
       const isPassing = error instanceof LostError || (error instanceof ApiError && error.reason === 'Conflict');
@@ -83,7 +83,7 @@ interface LettingGo {
 }
 
 async function letGo(
-  hands: Hands,
+  client: WorkerClient,
   at: Target,
   live: KubeObject,
   { owner, isKept }: LettingGo,
@@ -93,14 +93,14 @@ async function letGo(
   const others = owners.filter((each) => !isSameOwner(each, owner));
   if (others.length === owners.length) return undefined;
   if (deletionTimestamp !== undefined) return { leaving: live };
-  if (isKept) await giveBack(hands, at, live, owner);
+  if (isKept) await giveBack(client, at, live, owner);
   else if (others.length === 0) {
     // The revision too: an owner who came in between would lose it.
-    const { object } = await hands.call('member', { verb: 'delete', at, uid, revision: resourceVersion });
+    const { object } = await client.call('member', { verb: 'delete', at, uid, revision: resourceVersion });
     return object?.metadata.deletionTimestamp === undefined ? undefined : { leaving: object };
   } else {
     const body = { metadata: { uid, resourceVersion, ownerReferences: others } } as unknown as Json;
-    await hands.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
+    await client.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
   }
   return undefined;
 }

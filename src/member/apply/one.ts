@@ -16,7 +16,7 @@ import { ApiError, LostError } from '../../base/errors.ts';
 import { sha256 } from '../../base/hash.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../base/json.ts';
 import type { Random } from '../../base/random.ts';
-import type { Hands } from '../../runtime/controller.ts';
+import type { WorkerClient } from '../../runtime/controller.ts';
 import { verdictOf } from '../availability/table.ts';
 import { compared } from '../compare/compare.ts';
 import { contendersIn } from './contenders.ts';
@@ -90,12 +90,12 @@ export function standing(one: One): Remembered | undefined {
   return isDue ? undefined : before;
 }
 
-export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
+export async function applyOne(client: WorkerClient, one: One): Promise<Remembered> {
   for (let attempt = 1; ; attempt++) {
     const isLast = attempt === ATTEMPTS;
     let live: KubeObject | undefined;
     try {
-      live = await find(hands, one);
+      live = await find(client, one);
     } catch (error) {
       if (error instanceof LostError && !isLast) continue;
       if (!isAnswer(error)) throw error;
@@ -107,7 +107,7 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
     const operation = judge({ ...one, wanted: one.wanted(), live });
     try {
       if (operation.do === 'refuse' && operation.isOurs && live !== undefined)
-        await giveBack(hands, targetOf(one.resource, one.identifier), live, one.owner);
+        await giveBack(client, targetOf(one.resource, one.identifier), live, one.owner);
     } catch (error) {
       if (isPassing(error) && !isLast) continue;
       if (!isAnswer(error)) throw error;
@@ -123,7 +123,7 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       return resting(one, operation, live, feud);
     try {
       const isFight = feud !== undefined && feud.fights > 0;
-      const after = await operate(hands, one, isFight ? recordingManagers(one, operation, live) : operation);
+      const after = await operate(client, one, isFight ? recordingManagers(one, operation, live) : operation);
       // What the server had filled in it has filled in again: no client changed it.
       if (stateOf(after) === stateOf(live)) return done(one, after, 'as it was', printOf(one, operation, after));
       return done(one, after, 'applied', leftAfter(one, after));
@@ -132,7 +132,7 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
       if (isPassing(error) && !isLast) continue;
       if (!isAnswer(error)) throw error;
       if (isHiccup(one, error)) return afterHiccup(one);
-      if (!isLast && (await createdNamespace(hands, one, error))) continue;
+      if (!isLast && (await createdNamespace(client, one, error))) continue;
       return failed(
         one,
         stateOf(live),
@@ -151,9 +151,9 @@ export async function applyOne(hands: Hands, one: One): Promise<Remembered> {
   }
 }
 
-async function find(hands: Hands, { resource, identifier }: One): Promise<KubeObject | undefined> {
+async function find(client: WorkerClient, { resource, identifier }: One): Promise<KubeObject | undefined> {
   try {
-    return (await hands.call('member', { verb: 'get', at: targetOf(resource, identifier) })).object;
+    return (await client.call('member', { verb: 'get', at: targetOf(resource, identifier) })).object;
   } catch (error) {
     if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
     throw error;
@@ -162,12 +162,12 @@ async function find(hands: Hands, { resource, identifier }: One): Promise<KubeOb
 
 type Write = Extract<Operation, { do: 'create' | 'patch' | 'apply' }>;
 
-async function operate(hands: Hands, { resource, identifier }: One, operation: Write): Promise<KubeObject> {
+async function operate(client: WorkerClient, { resource, identifier }: One, operation: Write): Promise<KubeObject> {
   const at = targetOf(resource, identifier);
   const manager = fieldManagers.apply;
   if (operation.do === 'create') {
     const { name: _name, ...collection } = at;
-    const answer = await hands.call('member', { verb: 'create', at: collection, object: operation.object, manager });
+    const answer = await client.call('member', { verb: 'create', at: collection, object: operation.object, manager });
     const made = answer.object as KubeObject;
     const isRecorded = made.metadata.managedFields !== undefined || operation.object.metadata.annotations?.[RECORD];
     if (isRecorded) return made;
@@ -175,11 +175,11 @@ async function operate(hands: Hands, { resource, identifier }: One, operation: W
     const { uid, resourceVersion } = made.metadata;
     const body = { ...operation.object, metadata: { ...operation.object.metadata, uid, resourceVersion } };
     const patch = { type: 'apply' as const, body: body as unknown as Json, force: true };
-    return (await hands.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;
+    return (await client.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;
   }
-  if (operation.do === 'apply') return applyServerSide(hands, at, operation);
+  if (operation.do === 'apply') return applyServerSide(client, at, operation);
   const { type, body } = operation;
-  return (await hands.call('member', { verb: 'patch', at, patch: { type, body }, manager })).object as KubeObject;
+  return (await client.call('member', { verb: 'patch', at, patch: { type, body }, manager })).object as KubeObject;
 }
 
 /**
@@ -203,12 +203,12 @@ function recordingManagers({ now }: One, operation: Write, live: KubeObject | un
 const RECORD = annotations.lastApplied;
 
 /** Each write fits only the state that the one before left; after a death in between the next look begins with the first again. */
-async function applyServerSide(hands: Hands, at: Target, operation: ServerSideApply): Promise<KubeObject> {
+async function applyServerSide(client: WorkerClient, at: Target, operation: ServerSideApply): Promise<KubeObject> {
   const { body, force, first, drops } = operation;
   const manager = fieldManagers.apply;
   const merged = async (metadata: object, more: Dropped = { type: 'merge', body: {} }) => {
     const patch = { type: more.type, body: { ...more.body, metadata } as unknown as Json };
-    return (await hands.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;
+    return (await client.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;
   };
   const metadata = body['metadata'] as JsonObject;
   const { uid, resourceVersion } = metadata;
@@ -218,7 +218,7 @@ async function applyServerSide(hands: Hands, at: Target, operation: ServerSideAp
       : await merged({ ...(first.body['metadata'] as JsonObject), uid, resourceVersion }, first);
   const fresh = { ...metadata, ...(moved === undefined ? {} : { resourceVersion: moved.metadata.resourceVersion }) };
   const patch = { type: 'apply' as const, body: { ...body, metadata: fresh } as Json, force };
-  const after = (await hands.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;
+  const after = (await client.call('member', { verb: 'patch', at, patch, manager })).object as KubeObject;
   const { ownerReferences = [] } = after.metadata;
   const kept = ownerReferences.filter((each) => !drops.includes(each.uid));
   if (kept.length === ownerReferences.length) return after;
@@ -226,12 +226,16 @@ async function applyServerSide(hands: Hands, at: Target, operation: ServerSideAp
 }
 
 /** Nothing owns it, so it stays when the last object in it goes: others may use it by then. */
-async function createdNamespace(hands: Hands, { createsNamespace, identifier }: One, error: unknown): Promise<boolean> {
+async function createdNamespace(
+  client: WorkerClient,
+  { createsNamespace, identifier }: One,
+  error: unknown,
+): Promise<boolean> {
   const { namespace: name } = identifier;
   if (createsNamespace !== true || name === undefined || !isMissingNamespace(error, identifier)) return false;
   const object: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
   try {
-    await hands.call('member', {
+    await client.call('member', {
       verb: 'create',
       at: { resource: namespaceResource },
       object,

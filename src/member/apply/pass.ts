@@ -14,9 +14,8 @@ import { canonicalJson } from '../../base/json.ts';
 import { lazy } from '../../base/lazy.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import type { Random } from '../../base/random.ts';
-import type { Hands } from '../../runtime/controller.ts';
+import type { WorkerClient } from '../../runtime/controller.ts';
 import type { TroubledPod } from '../availability/trouble.ts';
-import type { Eyes } from './eyes.ts';
 import { type HubWork, hubWork } from './hub-work.ts';
 import {
   describe,
@@ -31,6 +30,7 @@ import {
   unserved,
 } from './manifest.ts';
 import type { Strategy } from './manner.ts';
+import type { MemberView } from './member-view.ts';
 import type { Memory } from './memory.ts';
 import { applyOne, type One, standing } from './one.ts';
 import { type Outcome, refused } from './outcome.ts';
@@ -44,8 +44,8 @@ import { ownerReferenceTo, type Wanted, wantedOf } from './wanted.ts';
 import { inWaves, LAST_WAVE, waveOf } from './waves.ts';
 
 export interface PassInput {
-  readonly hands: Hands;
-  readonly eyes: Eyes;
+  readonly client: WorkerClient;
+  readonly onMember: MemberView;
   readonly catalogue: LiveCatalogue;
   readonly random: Random;
   readonly memory: Memory;
@@ -75,28 +75,28 @@ export interface PassEnd {
 }
 
 export async function pass(input: PassInput): Promise<PassEnd> {
-  const { hands, work, now } = input;
+  const { client, work, now } = input;
   const { name = '', namespace = '', generation = 0 } = work.metadata;
   const orders = await readOrders(input);
-  const hub = hubWork(hands, work);
+  const hub = hubWork(client, work);
   const refuseAll = (refusal: string) => reportRefusal(hub, orders, refusal, { generation, now });
 
   if (work.spec.applyStrategy?.type === 'ReportDiff') return reportDiff(input, hub, orders);
   if (!work.metadata.finalizers?.includes(finalizers.workCleanup)) {
     await hub.setFinalizers([...(work.metadata.finalizers ?? []), finalizers.workCleanup]);
   }
-  const record = await recordOf(hands, input.record, name, namespace);
+  const record = await recordOf(client, input.record, name, namespace);
   if (typeof record === 'string') return refuseAll(record);
   const owner = ownerReferenceTo(name, record.metadata.uid ?? '');
 
   const { staying, kept, handing, remaining } = await prepare(input, { hub, record, owner, orders });
   const { outcomes: applied, ones } = await applyAll(input, orders, owner);
-  const outcomes = await Promise.all(applied.map((each) => withTrouble(hands, each, input.troubledPods)));
+  const outcomes = await Promise.all(applied.map((each) => withTrouble(client, each, input.troubledPods)));
   const all = [...outcomes, ...staying];
   const previous = hub.now.status;
   const status = summarise({ outcomes: all, previous, generation, now });
   await hub.report(withinSize(status, () => restBytes(work), { previous, generation, now }));
-  await keepRecord(hands, kept, appliedResources(kept.status, outcomes, remaining));
+  await keepRecord(client, kept, appliedResources(kept.status, outcomes, remaining));
   return {
     outcomes: all,
     lacksKinds: lacks(input, orders),
@@ -130,8 +130,8 @@ const lacks = ({ catalogue }: PassInput, orders: readonly Order[]): boolean =>
   orders.some(({ manifest, identifier }) => manifest !== undefined && resourceOf(catalogue, identifier) === undefined);
 
 /** The watch knows more than we looked at; what it says from now on wakes us. */
-const isOutrun = ({ eyes, memory }: PassInput, one: One): boolean => {
-  const known = eyes.known(one.resource, one.identifier);
+const isOutrun = ({ onMember, memory }: PassInput, one: One): boolean => {
+  const known = onMember.known(one.resource, one.identifier);
   const found = memory.get(identityOf(one.identifier));
   return (
     found !== undefined &&
@@ -187,7 +187,7 @@ async function applyAll(input: PassInput, orders: readonly Order[], owner: Owner
       });
       ones.push(one);
       const stands = standing(one);
-      const found = stands ?? (await applyOne(input.hands, one));
+      const found = stands ?? (await applyOne(input.client, one));
       memory.set(identityOf(one.identifier), found);
       outcomes.set(identifier.ordinal, { ...found.outcome, identifier: one.identifier });
       if (stands === undefined && resource.plural === 'customresourcedefinitions') hasNewKinds = true;
@@ -238,7 +238,7 @@ const strategyOf = ({ spec }: Work): Strategy => {
 };
 
 function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Parts): One {
-  const { eyes, work, memory } = input;
+  const { onMember, work, memory } = input;
   const { wanted, wish } = preparedFor(inScope(manifest, resource), owner);
   return {
     identifier,
@@ -254,8 +254,8 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     isYielded: (reference) => input.siblings?.yields(reference.name, identifier) ?? false,
     placementOf: input.placementOf,
     bothPlaces: (reference) => input.siblings?.bothPlaces(reference.name),
-    known: eyes.known(resource, identifier),
-    surroundings: eyes.surroundings(identifier.namespace),
+    known: onMember.known(resource, identifier),
+    surroundings: onMember.surroundings(identifier.namespace),
     before: memory.get(identityOf(identifier)),
     order: work.metadata.generation ?? 0,
     now: input.now,

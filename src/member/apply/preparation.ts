@@ -11,11 +11,11 @@ import type { Work } from '../../api/work.ts';
 import { ApiError } from '../../base/errors.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import type { Random } from '../../base/random.ts';
-import type { Hands } from '../../runtime/controller.ts';
-import type { Eyes } from './eyes.ts';
+import type { WorkerClient } from '../../runtime/controller.ts';
 import type { HubWork } from './hub-work.ts';
 import { leftOvers, release, unanswered } from './left-overs.ts';
 import { anyResourceOf, type Identifier, identityOf, inSpec, isSilent, type Order, placed } from './manifest.ts';
+import type { MemberView } from './member-view.ts';
 import { failureDelayMs, type Memory } from './memory.ts';
 import { heldBack, type Outcome, refused } from './outcome.ts';
 import { isSameOwner, ownersOf } from './ownership.ts';
@@ -28,7 +28,7 @@ import { inWaves, LAST_WAVE, waveOf } from './waves.ts';
 
 /** What of a pass it needs. */
 interface Preparing {
-  readonly hands: Hands;
+  readonly client: WorkerClient;
   readonly catalogue: LiveCatalogue;
   readonly memory: Memory;
   readonly random: Random;
@@ -36,7 +36,7 @@ interface Preparing {
   /** Only whether it keeps what was taken over. */
   readonly work: Pick<Work, 'metadata'>;
   readonly siblings?: Siblings;
-  readonly eyes: Eyes;
+  readonly onMember: MemberView;
 }
 
 /** How many objects are dealt with side by side. */
@@ -51,7 +51,7 @@ export interface Preparation {
 
 /** Removes left-overs, and writes down what may be there from now on. */
 export async function prepare(input: Preparing, { hub, record, owner, orders }: Preparation) {
-  const { hands, now } = input;
+  const { client, now } = input;
   const status = hub.now.status;
   const old = leftOvers(inSpec(orders), status, record.status);
   const claimed = old.filter((each) => input.siblings?.isClaimed(each) ?? false);
@@ -68,7 +68,7 @@ export async function prepare(input: Preparing, { hub, record, owner, orders }: 
     const known = record.status?.appliedResources ?? [];
     const news = names.filter((name) => !known.some((each) => identityOf(each) === identityOf(name)));
     // The Work's status is about to forget them.
-    if (news.length > 0) kept = await keepRecord(hands, record, [...known, ...news]);
+    if (news.length > 0) kept = await keepRecord(client, record, [...known, ...news]);
   }
   const { generation } = hub.now.metadata;
   if (conditionOf(status?.conditions, 'Applied')?.observedGeneration !== generation) {
@@ -80,7 +80,7 @@ export async function prepare(input: Preparing, { hub, record, owner, orders }: 
 
 /** Those that another Work has not taken over yet. */
 export async function stillOwned(
-  { hands, catalogue }: Pick<Preparing, 'hands' | 'catalogue'>,
+  { client, catalogue }: Pick<Preparing, 'client' | 'catalogue'>,
   claimed: readonly Identifier[],
   owner: OwnerReference,
 ): Promise<readonly Identifier[]> {
@@ -88,7 +88,7 @@ export async function stillOwned(
     const resource = anyResourceOf(catalogue, identifier);
     if (resource === undefined) return isSilent(catalogue, identifier) ? [identifier] : [];
     try {
-      const { object } = await hands.call('member', { verb: 'get', at: targetOf(resource, identifier) });
+      const { object } = await client.call('member', { verb: 'get', at: targetOf(resource, identifier) });
       return object !== undefined && ownersOf(object).some((each) => isSameOwner(each, owner)) ? [identifier] : [];
     } catch (error) {
       if (error instanceof ApiError && error.reason === 'NotFound') return [];
@@ -112,7 +112,7 @@ async function releaseAll(
   owner: OwnerReference,
 ): Promise<Released> {
   if (identifiers.length === 0) return { staying: [], leaving: [] };
-  const { catalogue, memory, now, random, hands, eyes } = input;
+  const { catalogue, memory, now, random, client, onMember } = input;
   const isKnown = (identifier: Identifier) => anyResourceOf(catalogue, identifier) !== undefined;
   if (!identifiers.every(isKnown)) await catalogue.refresh();
   // What the server does not serve in any version, although all of it answers, went with its definition.
@@ -135,11 +135,11 @@ async function releaseAll(
       const refusal =
         resource === undefined
           ? unanswered(identifier)
-          : await release(hands, identifier, resource, { owner, keeps: keepsTakenOver(input.work.metadata) });
+          : await release(client, identifier, resource, { owner, keeps: keepsTakenOver(input.work.metadata) });
       if (refusal === undefined) return;
       if ('leaving' in refusal) {
         // To be woken when it is deleted at last.
-        if (resource !== undefined) eyes.known(resource, placed(identifier, resource));
+        if (resource !== undefined) onMember.known(resource, placed(identifier, resource));
         const held = heldBack(identifier, refusal.leaving);
         if (held === undefined) leaving.push(identifier);
         else staying.push(held);

@@ -5,7 +5,7 @@ import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { by } from '../../base/compare.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
 import { deepEqual, type Json } from '../../base/json.ts';
-import type { Hands } from '../../runtime/controller.ts';
+import type { WorkerClient } from '../../runtime/controller.ts';
 import { type Identifier, identityOf } from './manifest.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -13,7 +13,7 @@ type Applied = NonNullable<AppliedWorkStatus['appliedResources']>[number];
 
 /** Made if there is none. A text says why nothing may be placed under it. */
 export async function recordOf(
-  hands: Hands,
+  client: WorkerClient,
   known: AppliedWork | undefined,
   name: string,
   namespace: string,
@@ -25,7 +25,7 @@ export async function recordOf(
     spec: { workName: name, workNamespace: namespace },
   };
   try {
-    const record = known ?? (await made(hands, object));
+    const record = known ?? (await made(client, object));
     if (record.spec.workNamespace !== namespace) {
       return `AppliedWork "${name}" of the member belongs to a Work in namespace "${record.spec.workNamespace}" of a hub; if that is past, delete it with --cascade=orphan`;
     }
@@ -39,15 +39,15 @@ export async function recordOf(
   }
 }
 
-async function made(hands: Hands, object: KubeObject): Promise<AppliedWork> {
+async function made(client: WorkerClient, object: KubeObject): Promise<AppliedWork> {
   try {
     const at = { resource: appliedWork };
-    return (await hands.call('member', { verb: 'create', at, object, manager: fieldManagers.apply }))
+    return (await client.call('member', { verb: 'create', at, object, manager: fieldManagers.apply }))
       .object as AppliedWork;
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
     const at = { resource: appliedWork, name: object.metadata.name ?? '' };
-    return (await hands.call('member', { verb: 'get', at })).object as AppliedWork;
+    return (await client.call('member', { verb: 'get', at })).object as AppliedWork;
   }
 }
 
@@ -69,14 +69,14 @@ export function appliedResources(
 
 /** Writes only a difference. */
 export async function keepRecord(
-  hands: Hands,
+  client: WorkerClient,
   record: AppliedWork,
   resources: readonly Applied[],
 ): Promise<AppliedWork> {
   if (deepEqual(record.status?.appliedResources ?? [], resources)) return record;
   const { name = '', uid, resourceVersion } = record.metadata;
   const body = { metadata: { uid, resourceVersion }, status: { appliedResources: resources } } as unknown as Json;
-  const answer = await hands.call('member', {
+  const answer = await client.call('member', {
     verb: 'patch',
     at: { resource: appliedWork, name, subresource: 'status' },
     patch: { type: 'merge', body },

@@ -1,7 +1,7 @@
 // What keeps an applied workload from starting, as its newest Pods tell.
 import type { Resource } from '../../api/kind.ts';
 import { ApiError, LostError } from '../../base/errors.ts';
-import type { Hands } from '../../runtime/controller.ts';
+import type { WorkerClient } from '../../runtime/controller.ts';
 import { amongNewest, type TroubledPod, worstOf } from '../availability/trouble.ts';
 import { isWaitedFor } from '../availability/verdict.ts';
 import type { Outcome } from './outcome.ts';
@@ -16,7 +16,7 @@ const REPLICA_SETS: Resource = {
 const REVISION = 'deployment.kubernetes.io/revision';
 
 export async function withTrouble(
-  hands: Hands,
+  client: WorkerClient,
   outcome: Outcome,
   troubledPods: (namespace: string) => readonly TroubledPod[],
 ): Promise<Outcome> {
@@ -26,7 +26,7 @@ export async function withTrouble(
   const { pods } = verdict;
   const found = amongNewest(troubledPods(namespace), pods);
   const owners = new Set(found.flatMap(({ owner }) => (owner?.kind === 'ReplicaSet' ? [owner.name] : [])));
-  const newest = pods.revision === undefined ? owners : await ofRevision(hands, namespace, owners, pods.revision);
+  const newest = pods.revision === undefined ? owners : await ofRevision(client, namespace, owners, pods.revision);
   // Pods of an earlier template may stay for a while: their trouble is not that of the newest.
   const worst = worstOf(found.filter(({ owner }) => pods.revision === undefined || newest.has(owner?.name ?? '')));
   if (worst === undefined) return outcome;
@@ -35,7 +35,7 @@ export async function withTrouble(
 }
 
 async function ofRevision(
-  hands: Hands,
+  client: WorkerClient,
   namespace: string,
   names: ReadonlySet<string>,
   revision: string,
@@ -43,7 +43,7 @@ async function ofRevision(
   const found = new Set<string>();
   for (const name of names) {
     try {
-      const { object } = await hands.call('member', { verb: 'get', at: { resource: REPLICA_SETS, namespace, name } });
+      const { object } = await client.call('member', { verb: 'get', at: { resource: REPLICA_SETS, namespace, name } });
       if (object?.metadata.annotations?.[REVISION] === revision) found.add(name);
     } catch (error) {
       // Without an answer the cause stays unknown; the outcome itself does not depend on it.

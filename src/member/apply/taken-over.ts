@@ -8,7 +8,7 @@ import { RBAC_GROUP } from '../../api/resources.ts';
 import type { Target } from '../../api/transport.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
-import type { Hands } from '../../runtime/controller.ts';
+import type { WorkerClient } from '../../runtime/controller.ts';
 import { anyResourceOf, type Identifier, isSilent } from './manifest.ts';
 import { isSameOwner, namesAppliedWork, ownersOf } from './ownership.ts';
 import { targetOf } from './targets.ts';
@@ -34,17 +34,22 @@ export const isGivenBack = (identifier: Identifier, live: Pick<KubeObject, 'meta
   isClusterOwned(identifier, live.metadata) || (keeps && isTakenOver(live));
 
 /** Takes our owner reference and our marks off; the rest of the object stays as it was applied. */
-export async function giveBack(hands: Hands, at: Target, live: KubeObject, owner: OwnerReference): Promise<void> {
+export async function giveBack(
+  client: WorkerClient,
+  at: Target,
+  live: KubeObject,
+  owner: OwnerReference,
+): Promise<void> {
   const { uid, resourceVersion } = live.metadata;
   const ownerReferences = ownersOf(live).filter((each) => !isSameOwner(each, owner));
   const marks = { [annotations.takenOver]: null, [annotations.lastApplied]: null, [annotations.specHash]: null };
   const body = { metadata: { uid, resourceVersion, ownerReferences, annotations: marks } } as unknown as Json;
-  await hands.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
+  await client.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
 }
 
 /** Before all that an AppliedWork owns is collected. True = given back; throws while it cannot be known. */
 export async function giveBackOne(
-  hands: Hands,
+  client: WorkerClient,
   catalogue: LiveCatalogue,
   identifier: Identifier,
   {
@@ -63,10 +68,10 @@ export async function giveBackOne(
   if (!keeps && !isAll && resource.namespaced && resource.group !== RBAC_GROUP) return false;
   const at = targetOf(resource, identifier);
   try {
-    const { object } = await hands.call('member', { verb: 'get', at });
+    const { object } = await client.call('member', { verb: 'get', at });
     if (object === undefined || !(isAll || isGivenBack(identifier, object, keeps))) return false;
     if (!ownersOf(object).some((each) => isSameOwner(each, owner))) return false;
-    await giveBack(hands, at, object, owner);
+    await giveBack(client, at, object, owner);
     return true;
   } catch (error) {
     if (error instanceof ApiError && error.reason === 'NotFound') return false;

@@ -13,16 +13,16 @@ import { type Work, work } from '../../api/work.ts';
 import type { Random } from '../../base/random.ts';
 import { backOffMs } from '../../runtime/back-off.ts';
 import {
-  type Hands,
+  type FullRef,
   isNeed,
   type Need,
   type Projected,
-  type Rest,
-  type See,
   type Source,
+  type View,
   type WatchRule,
-  type WholeRef,
   type Worker,
+  type WorkerClient,
+  type WorkResult,
 } from '../../runtime/controller.ts';
 import type { TroubledPod } from '../availability/trouble.ts';
 import { isWaitedFor } from '../availability/verdict.ts';
@@ -36,9 +36,9 @@ import {
   unscheduledPods,
 } from '../sources.ts';
 import { endWork } from './deletion.ts';
-import { collections, eyesOf } from './eyes.ts';
 import { leftOvers } from './left-overs.ts';
 import { inSpec, ordersOf, placed, resourceOf } from './manifest.ts';
+import { collections, memberViewOf } from './member-view.ts';
 import type { Memory } from './memory.ts';
 import { type PassEnd, pass } from './pass.ts';
 import { areSiblings, type Siblings, siblingsOf } from './siblings.ts';
@@ -95,19 +95,19 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
   }
 
   /** It is orphaned: its Work does not exist on the hub any more, or it is a former record of a Work that has a new one. */
-  const orphaned = (see: See, key: string) => (reference: OwnerReference) => {
+  const orphaned = (view: View, key: string) => (reference: OwnerReference) => {
     if (reference.name === key) return true;
-    const record = see.get(appliedWorks, reference.name);
+    const record = view.get(appliedWorks, reference.name);
     if (record === undefined || record.metadata.uid !== reference.uid) return true;
     // That of another hub: we cannot see its Works.
     if (record.spec.workNamespace !== namespace) return false;
-    return see.get(sources.works, reference.name, namespace) === undefined;
+    return view.get(sources.works, reference.name, namespace) === undefined;
   };
 
   /** Told by the Work on the hub that the record is of. */
-  const placementBehind = (see: See) => (reference: OwnerReference) => {
-    const isOfThisHub = see.get(appliedWorks, reference.name)?.spec.workNamespace === namespace;
-    const known = isOfThisHub ? see.get(sources.works, reference.name, namespace)?.metadata.labels : undefined;
+  const placementBehind = (view: View) => (reference: OwnerReference) => {
+    const isOfThisHub = view.get(appliedWorks, reference.name)?.spec.workNamespace === namespace;
+    const known = isOfThisHub ? view.get(sources.works, reference.name, namespace)?.metadata.labels : undefined;
     const name = known?.[labels.parentPlacement];
     const within = known?.[labels.parentPlacementNamespace];
     if (name === undefined) return undefined;
@@ -115,14 +115,14 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
   };
 
   /** What the cache does not know of the other Works of the binding is read: else an object that one of them names would be deleted. */
-  function siblingsIn(see: See, key: string): { readonly siblings?: Siblings } | Need {
-    const own = see.get(sources.works, key, namespace);
+  function siblingsIn(view: View, key: string): { readonly siblings?: Siblings } | Need {
+    const own = view.get(sources.works, key, namespace);
     if (own === undefined) return {};
-    const need: WholeRef[] = [];
-    const all = see.all(sources.works).flatMap((each) => {
+    const need: FullRef[] = [];
+    const all = view.all(sources.works).flatMap((each) => {
       if (each.identities !== undefined || !areSiblings(own, each)) return [each];
-      const ref: WholeRef = { ...wholeRef(each.metadata.name ?? ''), specOnly: true };
-      const whole = see.whole(ref);
+      const ref: FullRef = { ...wholeRef(each.metadata.name ?? ''), specOnly: true };
+      const whole = view.getFull(ref);
       if (whole === undefined) need.push(ref);
       return whole == null ? [] : [sources.works.project?.(whole) ?? each];
     });
@@ -133,18 +133,19 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
    * That a Work goes, or loses objects, may be known before what others of its binding were told earlier: a get knows more than a watch that is
    * behind.
    */
-  function siblingsBefore(see: See, { metadata }: AgentWork): { readonly siblings?: Siblings } | Need {
+  function siblingsBefore(view: View, { metadata }: AgentWork): { readonly siblings?: Siblings } | Need {
     const name = metadata.name ?? '';
     const binding = metadata.labels?.[labels.parentBinding];
-    const isBegun = see.get(appliedWorks, name)?.metadata.deletionTimestamp !== undefined;
+    const isBegun = view.get(appliedWorks, name)?.metadata.deletionTimestamp !== undefined;
     if (binding !== undefined && !isBegun) {
       const part = { labels: `${labels.parentBinding}=${binding}` };
-      if (see.isRefreshed?.(sources.works, part) === false) return { need: [], ask: [{ source: sources.works, part }] };
+      if (view.isRefreshed?.(sources.works, part) === false)
+        return { need: [], ask: [{ source: sources.works, part }] };
     }
-    return siblingsIn(see, name);
+    return siblingsIn(view, name);
   }
 
-  const wholeRef = (name: string): WholeRef => ({
+  const wholeRef = (name: string): FullRef => ({
     on: 'hub',
     resource: work,
     group: work.group,
@@ -153,51 +154,51 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
     name,
   });
 
-  async function apply(see: See, hands: Hands, whole: Work, memory: WorkMemory): Promise<Rest | Need> {
+  async function apply(view: View, client: WorkerClient, whole: Work, memory: WorkMemory): Promise<WorkResult | Need> {
     const { name: key = '' } = whole.metadata;
-    const kept = keptFor(memory, whole.metadata.uid ?? '', see.now);
-    const eyes = eyesOf(see, collectionOf);
+    const kept = keptFor(memory, whole.metadata.uid ?? '', view.now);
+    const onMember = memberViewOf(view, collectionOf);
     for (const { identifier, manifest } of ordersOf(whole.spec.workload?.manifests ?? [])) {
       const resource = resourceOf(catalogue, identifier);
       if (resource === undefined || manifest === undefined) continue;
       if (resource.namespaced && identifier.namespace === undefined) continue;
-      eyes.known(resource, placed(identifier, resource));
-      if (resource.namespaced) eyes.surroundings(identifier.namespace);
+      onMember.known(resource, placed(identifier, resource));
+      if (resource.namespaced) onMember.surroundings(identifier.namespace);
     }
-    if (eyes.missing.length > 0) return { need: [], watch: eyes.missing };
-    const record = see.get(appliedWorks, key);
-    const own = see.get(sources.works, key, namespace);
+    if (onMember.missing.length > 0) return { need: [], watch: onMember.missing };
+    const record = view.get(appliedWorks, key);
+    const own = view.get(sources.works, key, namespace);
     const left = leftOvers(inSpec(ordersOf(whole.spec.workload?.manifests ?? [])), whole.status, record?.status);
-    const beside = own === undefined || left.length === 0 ? siblingsIn(see, key) : siblingsBefore(see, own);
+    const beside = own === undefined || left.length === 0 ? siblingsIn(view, key) : siblingsBefore(view, own);
     if (isNeed(beside)) return beside;
 
-    const isRecheck = see.now >= kept.recheckAt;
+    const isRecheck = view.now >= kept.recheckAt;
     const generation = whole.metadata.generation ?? 0;
     const end = await pass({
-      hands,
-      eyes,
+      client,
+      onMember,
       catalogue,
       random,
       memory: kept.memory,
       work: whole,
       record,
-      isOrphaned: orphaned(see, key),
-      placementOf: placementBehind(see),
+      isOrphaned: orphaned(view, key),
+      placementOf: placementBehind(view),
       ...beside,
-      troubledPods: (where) => [...troubleIn(see, busyPods, where), ...troubleIn(see, unscheduledPods, where)],
-      now: see.now,
+      troubledPods: (where) => [...troubleIn(view, busyPods, where), ...troubleIn(view, unscheduledPods, where)],
+      now: view.now,
       isRecheck,
       asksForKinds: isRecheck || kept.askedAt !== generation,
     });
     kept.askedAt = generation;
-    if (isRecheck) kept.recheckAt = nextRecheck(see.now);
+    if (isRecheck) kept.recheckAt = nextRecheck(view.now);
     memory.lacksKinds = end.lacksKinds === true;
     if (end.isOutrun) wakeUp(key);
     memory.isHanding = end.isHandingOver === true;
     if (!end.isHandingOver) wakeHanding();
     // A kind that came to be served on the way is watched from now on.
-    if (eyes.missing.length > 0) return { need: [], watch: eyes.missing };
-    return { holds: [], wakeAt: wakeAt(kept, end, eyes.blind, see.now), because: told(end) };
+    if (onMember.missing.length > 0) return { need: [], watch: onMember.missing };
+    return { holds: [], wakeAt: wakeAt(kept, end, onMember.blind, view.now), because: told(end) };
   }
 
   function wakeAt(kept: Kept, end: PassEnd, isBlind: boolean, now: number): number {
@@ -217,10 +218,10 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
       rule<InternalMemberCluster>({
         source: sources.internal,
         // Its status changes with every heartbeat; only orders count.
-        toKeys: ({ metadata, spec }, see, old) =>
+        toKeys: ({ metadata, spec }, view, old) =>
           old !== undefined && old.metadata.uid === metadata.uid && old.spec.state === spec.state
             ? []
-            : see.all(sources.works).map((each) => each.metadata.name ?? ''),
+            : view.all(sources.works).map((each) => each.metadata.name ?? ''),
       }),
       rule<AppliedWork>({ source: appliedWorks, toKeys: ({ metadata }) => [metadata.name ?? ''] }),
       // Without them the agent does not report why a workload does not start.
@@ -242,49 +243,49 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
       signal.addEventListener('abort', stop, { once: true });
     },
 
-    async work(see, key, hands, memory) {
-      const item = see.get(sources.works, key, namespace);
+    async work(view, key, client, memory) {
+      const item = view.get(sources.works, key, namespace);
       if (item === undefined) return undefined;
-      const internal = see.get(sources.internal, cluster, namespace);
+      const internal = view.get(sources.internal, cluster, namespace);
       const isPurged = internal !== undefined && isPurging(internal);
       // The heartbeat lets go of the Works; what was placed stays, with its records.
       if (internal?.spec.state !== 'Join' && !isPurged)
         return { holds: [], because: 'the member should not be part of the fleet' };
       if (item.metadata.deletionTimestamp !== undefined || isPurged) {
         // Nothing takes objects over from a Work when all of them go.
-        const beside = isPurged ? {} : siblingsBefore(see, item);
+        const beside = isPurged ? {} : siblingsBefore(view, item);
         if (isNeed(beside)) return beside;
         Object.assign(memory, { kept: undefined, lacksKinds: false, isHanding: true } satisfies WorkMemory);
-        return endWork(hands, {
+        return endWork(client, {
           ...beside,
           item,
-          record: see.get(appliedWorks, key),
+          record: view.get(appliedWorks, key),
           whole: async () =>
-            (await hands.call('hub', { verb: 'get', at: { resource: work, namespace, name: key } })).object as
+            (await client.call('hub', { verb: 'get', at: { resource: work, namespace, name: key } })).object as
               | Work
               | undefined,
           catalogue,
           patienceMs: deletionWaitMs,
-          now: see.now,
+          now: view.now,
         });
       }
       const ref = wholeRef(key);
-      const whole = see.whole(ref);
+      const whole = view.getFull(ref);
       if (whole === undefined) return { need: [ref] };
-      return whole === null ? undefined : apply(see, hands, whole as Work, memory);
+      return whole === null ? undefined : apply(view, client, whole as Work, memory);
     },
   };
 }
 
 type Troubled = Pick<MemberPod, 'metadata' | 'trouble'>;
 
-const troubleIn = <T extends Troubled>(see: See, source: Source<T>, namespace: string): readonly TroubledPod[] =>
-  see.isListed?.(source) === false ? [] : see.all(source, namespace).flatMap(({ trouble }) => trouble ?? []);
+const troubleIn = <T extends Troubled>(view: View, source: Source<T>, namespace: string): readonly TroubledPod[] =>
+  view.isListed?.(source) === false ? [] : view.all(source, namespace).flatMap(({ trouble }) => trouble ?? []);
 
 /** A Pod that cannot start does not change its workload. */
-function troubledWorks({ metadata, trouble }: Troubled, see: See, old: Troubled | undefined): readonly string[] {
+function troubledWorks({ metadata, trouble }: Troubled, view: View, old: Troubled | undefined): readonly string[] {
   if (trouble === undefined || old?.trouble?.code === trouble.code) return [];
-  return see
+  return view
     .all(appliedWorks)
     .filter(({ status }) => (status?.appliedResources ?? []).some((each) => each.namespace === metadata.namespace))
     .map((each) => each.metadata.name ?? '');

@@ -4,7 +4,7 @@ import { isPurging } from '../../api/internal-member-cluster.ts';
 import { memberNamespace } from '../../api/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
-import type { Controller, Projected, See, Source } from '../../runtime/controller.ts';
+import type { Controller, Projected, Source, View } from '../../runtime/controller.ts';
 import type { Collector } from '../properties/collector.ts';
 import { busyPods, type HubSources, hubSources, memberNamespaces, nodes } from '../sources.ts';
 import { decide, type Observed } from './decide.ts';
@@ -41,12 +41,12 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memor
   const { cluster, clock, random, probe, reportNamespaces = true, sources = hubSources(options.cluster) } = options;
   let pulse: Pulse | undefined;
 
-  const facts = (see: See): Facts => ({
-    ...(isListed(see, nodes) ? { nodes: see.all(nodes) } : {}),
-    ...(isListed(see, busyPods) ? { pods: see.all(busyPods) } : {}),
+  const facts = (view: View): Facts => ({
+    ...(isListed(view, nodes) ? { nodes: view.all(nodes) } : {}),
+    ...(isListed(view, busyPods) ? { pods: view.all(busyPods) } : {}),
     ...(reportNamespaces
-      ? isListed(see, memberNamespaces)
-        ? { namespaces: see.all(memberNamespaces) }
+      ? isListed(view, memberNamespaces)
+        ? { namespaces: view.all(memberNamespaces) }
         : {}
       : { namespaces: null }),
   });
@@ -67,8 +67,8 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memor
       {
         source: sources.works,
         // A member that purges leaves when its last Work is released.
-        toKeys: (_work, see) => {
-          const internal = see.get(sources.internal, cluster, memberNamespace(cluster));
+        toKeys: (_work, view) => {
+          const internal = view.get(sources.internal, cluster, memberNamespace(cluster));
           return internal !== undefined && isPurging(internal) ? [cluster] : [];
         },
       },
@@ -89,8 +89,8 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memor
 
     memory: () => ({ answeredIn: undefined, told: undefined, newsSince: undefined }),
 
-    observe(see, key, memory) {
-      const internal = see.get(sources.internal, key, memberNamespace(cluster));
+    observe(view, key, memory) {
+      const internal = view.get(sources.internal, key, memberNamespace(cluster));
       if (internal === undefined || key !== cluster) {
         pulse?.rest();
         return undefined;
@@ -102,19 +102,19 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memor
       const isOwn = stamp !== undefined && pulse?.isOwn(stamp) === true;
       if (isOwn) memory.answeredIn = internal.metadata.uid;
       if (isOwn && stamp === pulse?.beat?.stamp) memory.told = stamp;
-      const known = facts(see);
-      memory.newsSince = newsSince(memory.newsSince, see.now, () => hasOtherNamespaces(known, internal.status));
+      const known = facts(view);
+      memory.newsSince = newsSince(memory.newsSince, view.now, () => hasOtherNamespaces(known, internal.status));
       const rival = !isOwn && memory.answeredIn === internal.metadata.uid ? stamp : undefined;
       return {
         internal,
-        works: see.all(sources.works),
+        works: view.all(sources.works),
         ...(pulse?.beat === undefined ? {} : { beat: pulse.beat, isTold: pulse.beat.stamp === memory.told }),
         ...(rival === undefined ? {} : { rival }),
         facts: known,
         ...(options.server === undefined ? {} : { server: options.server() }),
         ...(memory.newsSince === undefined ? {} : { newsSince: memory.newsSince }),
-        ...(see.failure === undefined ? {} : { failure: see.failure }),
-        now: see.now,
+        ...(view.failure === undefined ? {} : { failure: view.failure }),
+        now: view.now,
         sources,
       };
     },
@@ -123,4 +123,4 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memor
   };
 }
 
-const isListed = <T extends Projected>(see: See, source: Source<T>): boolean => see.isListed?.(source) ?? true;
+const isListed = <T extends Projected>(view: View, source: Source<T>): boolean => view.isListed?.(source) ?? true;

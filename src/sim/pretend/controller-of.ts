@@ -1,7 +1,7 @@
 // A rule as a controller of the runtime: what it watches, how it finds what it looks at, its writes as actions, and what it tells of them.
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { refTo } from '../../runtime/actions.ts';
-import type { Action, Controller, See, Source, WatchRule } from '../../runtime/controller.ts';
+import type { Action, Controller, Source, View, WatchRule } from '../../runtime/controller.ts';
 import type { News, Reporter } from './events.ts';
 import type { Profile } from './profile.ts';
 import type { Rule, Write } from './rule.ts';
@@ -17,7 +17,7 @@ interface RuleController<Object, Related> {
   // biome-ignore lint/suspicious/noExplicitAny: rules over different kinds stand in one list, as in Controller.
   readonly watches: readonly WatchRule<any>[];
   /** undefined = not ours. */
-  see(see: See, key: string): { readonly object: Object; readonly related: Related } | undefined;
+  see(view: View, key: string): { readonly object: Object; readonly related: Related } | undefined;
 }
 
 interface Observed<Object, Related> {
@@ -37,9 +37,9 @@ export const controllerOf = <Object, Related>({
   name: `pretend/${name}`,
   eventSource: reporter?.name ?? 'pretend-cluster',
   watches,
-  observe(see, key) {
-    const found = look(see, key);
-    return found === undefined ? undefined : { ...found, now: see.now };
+  observe(view, key) {
+    const found = look(view, key);
+    return found === undefined ? undefined : { ...found, now: view.now };
   },
   decide({ object, related, now }) {
     const { writes, wakeAt } = rule(object, related, now, profile);
@@ -111,7 +111,7 @@ export const itself = <T extends KubeObject>(source: Source<T>): WatchRule<T> =>
 /** Read, but its changes wake no rule. */
 export const onlyRead = <T extends KubeObject>(source: Source<T>): WatchRule<T> => ({ source, toKeys: () => [] });
 
-export function ofKey<T extends KubeObject>(see: See, source: Source<T>, key: string): T | undefined {
+export function ofKey<T extends KubeObject>(view: View, source: Source<T>, key: string): T | undefined {
   const { namespace, name } = splitKey(key);
-  return namespace === '' ? see.get(source, name) : see.get(source, name, namespace);
+  return namespace === '' ? view.get(source, name) : view.get(source, name, namespace);
 }

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
 import { compileLabelSelector } from '../../base/selector.ts';
-import type { Controller, See, Source, WatchRule } from '../../runtime/controller.ts';
+import type { Controller, Source, View, WatchRule } from '../../runtime/controller.ts';
 import { controllerOf, itself, keyOf, ofKey, onlyRead, splitKey } from './controller-of.ts';
 import { daemonSetNews, deploymentNews, jobNews, replicaSetNews, statefulSetNews } from './events.ts';
 import type { Profile } from './profile.ts';
@@ -35,20 +35,20 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     profile,
     reporter: deploymentNews,
     watches: [itself(deployments), ownedBy(replicaSets, 'Deployment'), lastPods],
-    see(see, key) {
-      const object = ofKey(see, deployments, key);
+    see(view, key) {
+      const object = ofKey(view, deployments, key);
       if (object === undefined) return undefined;
       const { namespace, name } = splitKey(key);
-      const named = see.by(replicaSets, 'owner', ownerKey(namespace, 'Deployment', name));
+      const named = view.by(replicaSets, 'owner', ownerKey(namespace, 'Deployment', name));
       const mine = named.filter((set) => ownerOf(set)?.uid === object.metadata.uid);
-      const taken = see.all(replicaSets, namespace).filter((set) => ownerOf(set)?.uid !== object.metadata.uid);
+      const taken = view.all(replicaSets, namespace).filter((set) => ownerOf(set)?.uid !== object.metadata.uid);
       return {
         object,
         related: {
           replicaSets: mine,
           pods:
             object.spec?.strategy.type === 'Recreate'
-              ? mine.flatMap((set) => podsOf(see, 'ReplicaSet', keyOf(set)))
+              ? mine.flatMap((set) => podsOf(view, 'ReplicaSet', keyOf(set)))
               : [],
           taken: new Set(taken.map((set) => set.metadata.name ?? '')),
         },
@@ -61,9 +61,9 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     profile,
     reporter: replicaSetNews,
     watches: [itself(replicaSets), ownedBy(pods, 'ReplicaSet')],
-    see(see, key) {
-      const object = ofKey(see, replicaSets, key);
-      return object && { object, related: { pods: podsOf(see, 'ReplicaSet', key) } };
+    see(view, key) {
+      const object = ofKey(view, replicaSets, key);
+      return object && { object, related: { pods: podsOf(view, 'ReplicaSet', key) } };
     },
   }),
   controllerOf({
@@ -72,17 +72,17 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     profile,
     reporter: statefulSetNews,
     watches: [itself(statefulSets), ownedBy(pods, 'StatefulSet'), ownedBy(revisions, 'StatefulSet'), onlyRead(claims)],
-    see(see, key) {
-      const object = ofKey(see, statefulSets, key);
+    see(view, key) {
+      const object = ofKey(view, statefulSets, key);
       if (object === undefined) return undefined;
       const { namespace } = splitKey(key);
       const hasVolumes = (object.spec?.volumeClaimTemplates ?? []).length > 0;
       return {
         object,
         related: {
-          pods: podsOf(see, 'StatefulSet', key),
-          revisions: revisionsOf(see, 'StatefulSet', key, object.metadata.uid),
-          claims: new Set(hasVolumes ? see.all(claims, namespace).map((claim) => claim.metadata.name ?? '') : []),
+          pods: podsOf(view, 'StatefulSet', key),
+          revisions: revisionsOf(view, 'StatefulSet', key, object.metadata.uid),
+          claims: new Set(hasVolumes ? view.all(claims, namespace).map((claim) => claim.metadata.name ?? '') : []),
         },
       };
     },
@@ -93,15 +93,15 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     profile,
     reporter: daemonSetNews,
     watches: [itself(daemonSets), ownedBy(pods, 'DaemonSet'), ownedBy(revisions, 'DaemonSet'), placesForDaemons],
-    see(see, key) {
-      const object = ofKey(see, daemonSets, key);
+    see(view, key) {
+      const object = ofKey(view, daemonSets, key);
       return (
         object && {
           object,
           related: {
-            pods: podsOf(see, 'DaemonSet', key),
-            revisions: revisionsOf(see, 'DaemonSet', key, object.metadata.uid),
-            nodes: see.all(nodes),
+            pods: podsOf(view, 'DaemonSet', key),
+            revisions: revisionsOf(view, 'DaemonSet', key, object.metadata.uid),
+            nodes: view.all(nodes),
           },
         }
       );
@@ -113,9 +113,9 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     profile,
     reporter: jobNews,
     watches: [itself(jobs), ownedBy(pods, 'Job')],
-    see(see, key) {
-      const object = ofKey(see, jobs, key);
-      return object && { object, related: { pods: podsOf(see, 'Job', key) } };
+    see(view, key) {
+      const object = ofKey(view, jobs, key);
+      return object && { object, related: { pods: podsOf(view, 'Job', key) } };
     },
   }),
   controllerOf({
@@ -123,11 +123,11 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
     rule: podDisruptionBudget,
     profile,
     watches: [itself(budgets), budgetsOf(pods), budgetsIn(deployments), budgetsIn(statefulSets), onlyRead(replicaSets)],
-    see(see, key) {
-      const object = ofKey(see, budgets, key);
+    see(view, key) {
+      const object = ofKey(view, budgets, key);
       if (object === undefined) return undefined;
-      const matching = see.all(pods, splitKey(key).namespace).filter((pod) => speaksFor(object, pod));
-      return { object, related: { pods: matching, workloads: workloadsOf(see, matching) } };
+      const matching = view.all(pods, splitKey(key).namespace).filter((pod) => speaksFor(object, pod));
+      return { object, related: { pods: matching, workloads: workloadsOf(view, matching) } };
     },
   }),
 ];
@@ -144,14 +144,14 @@ const ownedBy = <T extends KubeObject>(source: Source<T>, kind: string): WatchRu
 /** A Deployment that recreates its Pods waits for the last old one to end. */
 const lastPods: WatchRule<Pod> = {
   source: pods,
-  toKeys(pod, see) {
+  toKeys(pod, view) {
     const { namespace } = pod.metadata;
     const set = ownerOf(pod);
     if (set?.kind !== 'ReplicaSet') return [];
-    const owned = see.get(replicaSets, set.name, namespace);
+    const owned = view.get(replicaSets, set.name, namespace);
     const owner = owned && ownerOf(owned);
     if (owner?.kind !== 'Deployment') return [];
-    const recreates = see.get(deployments, owner.name, namespace)?.spec?.strategy.type === 'Recreate';
+    const recreates = view.get(deployments, owner.name, namespace)?.spec?.strategy.type === 'Recreate';
     return recreates ? [`${namespace}/${owner.name}`] : [];
   },
 };
@@ -166,17 +166,17 @@ export const isAnotherPlace = (node: Node, old: Node | undefined): boolean =>
 
 const placesForDaemons: WatchRule<Node> = {
   source: nodes,
-  toKeys: (node, see, old) => (isAnotherPlace(node, old) ? see.all(daemonSets).map(keyOf) : []),
+  toKeys: (node, view, old) => (isAnotherPlace(node, old) ? view.all(daemonSets).map(keyOf) : []),
 };
 
-const podsOf = (see: See, kind: string, key: string): readonly Pod[] => {
+const podsOf = (view: View, kind: string, key: string): readonly Pod[] => {
   const { namespace, name } = splitKey(key);
-  return see.by(pods, 'owner', ownerKey(namespace, kind, name));
+  return view.by(pods, 'owner', ownerKey(namespace, kind, name));
 };
 
-const revisionsOf = (see: See, kind: string, key: string, uid: string | undefined) => {
+const revisionsOf = (view: View, kind: string, key: string, uid: string | undefined) => {
   const { namespace, name } = splitKey(key);
-  return see.by(revisions, 'owner', ownerKey(namespace, kind, name)).filter((each) => ownerOf(each)?.uid === uid);
+  return view.by(revisions, 'owner', ownerKey(namespace, kind, name)).filter((each) => ownerOf(each)?.uid === uid);
 };
 
 const speaksFor = ({ spec }: Budget, { metadata }: Pod): boolean =>
@@ -184,8 +184,8 @@ const speaksFor = ({ spec }: Budget, { metadata }: Pod): boolean =>
 
 const budgetsOf = (source: typeof pods): WatchRule<Pod> => ({
   source,
-  toKeys: (pod, see) =>
-    see
+  toKeys: (pod, view) =>
+    view
       .all(budgets, pod.metadata.namespace)
       .filter((budget) => speaksFor(budget, pod))
       .map(keyOf),
@@ -194,14 +194,14 @@ const budgetsOf = (source: typeof pods): WatchRule<Pod> => ({
 /** How many Pods a workload should have changes what its budgets allow. */
 export const budgetsIn = <T extends KubeObject>(source: Source<T>): WatchRule<T> => ({
   source,
-  toKeys: (item, see, old) =>
+  toKeys: (item, view, old) =>
     old !== undefined && item.metadata.generation === old.metadata.generation
       ? []
-      : see.all(budgets, item.metadata.namespace).map(keyOf),
+      : view.all(budgets, item.metadata.namespace).map(keyOf),
 });
 
 function workloadsOf(
-  see: See,
+  view: View,
   matching: readonly Pod[],
 ): ReadonlyMap<string, { readonly uid: string; readonly replicas: number }> {
   const found = new Map<string, { readonly uid: string; readonly replicas: number }>();
@@ -210,12 +210,12 @@ function workloadsOf(
     if (owner === undefined || found.has(owner.uid)) continue;
     const { namespace } = pod.metadata;
     if (owner.kind === 'StatefulSet') {
-      const set = see.get(statefulSets, owner.name, namespace);
+      const set = view.get(statefulSets, owner.name, namespace);
       if (set?.spec) found.set(owner.uid, { uid: owner.uid, replicas: set.spec.replicas });
     } else if (owner.kind === 'ReplicaSet') {
-      const set = see.get(replicaSets, owner.name, namespace);
+      const set = view.get(replicaSets, owner.name, namespace);
       const above = set && ownerOf(set);
-      const whole = above?.kind === 'Deployment' ? see.get(deployments, above.name, namespace) : undefined;
+      const whole = above?.kind === 'Deployment' ? view.get(deployments, above.name, namespace) : undefined;
       const replicas = whole?.spec?.replicas ?? set?.spec?.replicas;
       if (replicas !== undefined) found.set(owner.uid, { uid: whole?.metadata.uid ?? owner.uid, replicas });
     }

@@ -32,10 +32,10 @@ export const nodeControllers = (
       rule: node,
       profile,
       watches: [everyShape, itself(nodes), nodeOfLease],
-      see(see, name) {
-        const found = see.get(nodes, name);
+      see(view, name) {
+        const found = view.get(nodes, name);
         if (found !== undefined) onNode(name);
-        const lease = see.get(leases, name);
+        const lease = view.get(leases, name);
         const related = { ...(found === undefined ? {} : { node: found }), ...(lease === undefined ? {} : { lease }) };
         return { object: configured.get(name), related };
       },
@@ -46,9 +46,9 @@ export const nodeControllers = (
       profile,
       reporter: schedulerNews,
       watches: [waitingPods, newPlaces],
-      see(see) {
-        const bound = see.all(pods).filter((each) => each.spec?.nodeName);
-        return { object: see.by(pods, 'node', ''), related: { nodes: see.all(nodes).filter(isOurs), bound } };
+      see(view) {
+        const bound = view.all(pods).filter((each) => each.spec?.nodeName);
+        return { object: view.by(pods, 'node', ''), related: { nodes: view.all(nodes).filter(isOurs), bound } };
       },
     }),
     controllerOf({
@@ -57,10 +57,10 @@ export const nodeControllers = (
       profile,
       reporter: podNews,
       watches: [boundPods, podsOfNode],
-      see(see, key) {
-        const object = ofKey(see, pods, key);
+      see(view, key) {
+        const object = ofKey(view, pods, key);
         if (!object?.spec?.nodeName) return undefined;
-        const place = see.get(nodes, object.spec.nodeName);
+        const place = view.get(nodes, object.spec.nodeName);
         // Another node has a kubelet of its own.
         if (place !== undefined && !isOurs(place)) return undefined;
         return { object, related: { node: place } };
@@ -72,8 +72,8 @@ export const nodeControllers = (
       profile,
       reporter: serviceNews,
       watches: [itself(services)],
-      see(see, key) {
-        const object = ofKey(see, services, key);
+      see(view, key) {
+        const object = ofKey(view, services, key);
         return object && { object, related: undefined };
       },
     }),
@@ -85,10 +85,10 @@ const nodeOfLease: WatchRule<Lease> = { source: leases, toKeys: ({ metadata }) =
 /** A Pod without a node, or room that has become free while some wait. */
 const waitingPods: WatchRule<Pod> = {
   source: pods,
-  toKeys(item, see, old) {
+  toKeys(item, view, old) {
     if (!item.spec?.nodeName) return [ALL];
     const hasMadeRoom = old === undefined || (isFinished(item) && !isFinished(old));
-    return hasMadeRoom && see.by(pods, 'node', '').length > 0 ? [ALL] : [];
+    return hasMadeRoom && view.by(pods, 'node', '').length > 0 ? [ALL] : [];
   },
 };
 
@@ -104,6 +104,6 @@ const boundPods: WatchRule<Pod> = {
 
 const podsOfNode: WatchRule<Node> = {
   source: nodes,
-  toKeys: (item, see, old) =>
-    old === undefined || isOurs(item) !== isOurs(old) ? see.by(pods, 'node', item.metadata.name ?? '').map(keyOf) : [],
+  toKeys: (item, view, old) =>
+    old === undefined || isOurs(item) !== isOurs(old) ? view.by(pods, 'node', item.metadata.name ?? '').map(keyOf) : [],
 };

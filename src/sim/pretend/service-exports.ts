@@ -39,8 +39,8 @@ export const exportsServed = (tell: (resource: Resource | undefined) => void): C
   name: 'pretend/serviceexport-crd',
   eventSource: 'pretend-cluster',
   watches: [{ source: crd, toKeys: () => [CRD] }],
-  observe(see) {
-    const resource = servedBy(see.get(crd, CRD));
+  observe(view) {
+    const resource = servedBy(view.get(crd, CRD));
     tell(resource);
     return resource;
   },
@@ -56,10 +56,10 @@ export function exportControllers(resource: Resource, profile: Profile): readonl
       rule: serviceExport,
       profile,
       watches: [itself(exported), { source: services, toKeys: (item) => [keyOf(item)] }],
-      see(see, key) {
-        const object = ofKey(see, exported, key);
+      see(view, key) {
+        const object = ofKey(view, exported, key);
         if (object === undefined) return undefined;
-        return { object, related: { resource, hasService: ofKey(see, services, key) !== undefined } };
+        return { object, related: { resource, hasService: ofKey(view, services, key) !== undefined } };
       },
     }),
   ];

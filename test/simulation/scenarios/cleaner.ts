@@ -20,9 +20,9 @@ const cleaner = ({ bindings }: PlacementFamily): Controller<HubBinding> => ({
   name: 'cleaner',
   eventSource: 'cleaner',
   watches: [{ source: bindings, toKeys: ({ metadata }) => [keyOf(metadata.namespace, metadata.name ?? '')] }],
-  observe(see, key) {
+  observe(view, key) {
     const { name, namespace } = partsOf(key);
-    const binding = see.get(bindings, name, namespace);
+    const binding = view.get(bindings, name, namespace);
     const isCleanable =
       binding?.metadata.deletionTimestamp !== undefined &&
       (binding.metadata.finalizers ?? []).includes(finalizers.workCleanup);

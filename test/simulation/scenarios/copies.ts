@@ -4,7 +4,7 @@
 import type { KubeObject } from '../../../src/api/object.ts';
 import type { Transport } from '../../../src/api/transport.ts';
 import { create, patch, recordEvent, remove, seen } from '../../../src/runtime/actions.ts';
-import { type Controller, type Decision, idle, type WholeRef } from '../../../src/runtime/controller.ts';
+import { type Controller, type Decision, type FullRef, idle } from '../../../src/runtime/controller.ts';
 import type { Deps } from '../../../src/runtime/deps.ts';
 import { startManager } from '../../../src/runtime/manager.ts';
 import { type Checker, changeChecker, looksAfterLoss, noWriteLost } from '../../../src/sim/check.ts';
@@ -92,13 +92,13 @@ const copying = (isAlone: boolean): Controller<Observed> => ({
     { source: sources, toKeys: ({ metadata }) => [metadata.name ?? ''] },
     { source: copies, toKeys: ({ metadata }) => [metadata.name ?? ''] },
   ],
-  observe(see, name) {
-    const source = see.get(sources, name);
-    const copy = see.get(copies, name);
+  observe(view, name) {
+    const source = view.get(sources, name);
+    const copy = view.get(copies, name);
     if (!isAlone && (source === undefined) !== (copy === undefined)) {
       // Of two copiers one may be behind: before a copy is made or removed, the source is looked at.
-      const ref: WholeRef = { on: 'hub', resource: configMaps, group: '', kind: 'ConfigMap', namespace: SOURCES, name };
-      const whole = see.whole(ref);
+      const ref: FullRef = { on: 'hub', resource: configMaps, group: '', kind: 'ConfigMap', namespace: SOURCES, name };
+      const whole = view.getFull(ref);
       if (whole === undefined) return { need: [ref] };
       if ((whole === null) !== (source === undefined)) return undefined; // the cache is about to say so, too
     }

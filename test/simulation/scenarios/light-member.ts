@@ -56,17 +56,17 @@ function beating({ cluster, namespace }: LightMemberOptions): Controller<Beating
       },
       { source: sources.works, toKeys: () => [] },
     ],
-    observe(see, key) {
-      const internal = see.get(sources.internal, key, memberNamespace(cluster));
+    observe(view, key) {
+      const internal = view.get(sources.internal, key, memberNamespace(cluster));
       if (internal === undefined) return undefined;
-      if (see.now >= last + periodOf({ internal })) last = see.now;
+      if (view.now >= last + periodOf({ internal })) last = view.now;
       return {
         internal,
-        works: see.all(sources.works),
+        works: view.all(sources.works),
         beat: { at: last, stamp: kubeTime(last), health: { ok: true } },
         facts: { nodes: [], pods: [], namespaces: [place] },
-        ...(see.failure === undefined ? {} : { failure: see.failure }),
-        now: see.now,
+        ...(view.failure === undefined ? {} : { failure: view.failure }),
+        now: view.now,
         sources,
       };
     },
@@ -113,9 +113,9 @@ function answering(
     name: 'answering',
     eventSource: 'answering',
     watches: [{ source, toKeys: ({ metadata }) => [metadata.name ?? ''] }],
-    observe(see, key) {
-      const found = see.get(source, key, memberNamespace(cluster));
-      return found && { work: found, course: courseOf(found, see.now), now: see.now };
+    observe(view, key) {
+      const found = view.get(source, key, memberNamespace(cluster));
+      return found && { work: found, course: courseOf(found, view.now), now: view.now };
     },
     decide: (observed) => answer(source, observed),
   };

@@ -87,9 +87,9 @@ const moving: Controller<Observed> = {
     { source: items, toKeys: () => ['all'] },
     { source: goals, toKeys: () => ['all'] },
   ],
-  observe(see) {
-    const goal = see.get(goals, GOAL, PLACE);
-    return goal && { version: dataOf(goal)['version'] ?? '', items: see.all(items), now: see.now };
+  observe(view) {
+    const goal = view.get(goals, GOAL, PLACE);
+    return goal && { version: dataOf(goal)['version'] ?? '', items: view.all(items), now: view.now };
   },
   decide: decideMove,
 };
@@ -107,7 +107,7 @@ const working: Controller<KubeObject> = {
   name: 'working',
   eventSource: 'working',
   watches: [{ source: items, toKeys: ({ metadata }) => [metadata.name ?? ''] }],
-  observe: (see, name) => see.get(items, name, PLACE),
+  observe: (view, name) => view.get(items, name, PLACE),
   decide: (item) =>
     isReady(item)
       ? idle('is ready')

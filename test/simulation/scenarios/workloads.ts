@@ -55,13 +55,13 @@ function workloads(): Controller<{ readonly deployment: KubeObject; readonly sin
     name: 'workloads',
     eventSource: 'workloads',
     watches: [{ source, toKeys: ({ metadata }) => [keyOf(metadata.namespace, metadata.name ?? '')] }],
-    observe(see, key) {
+    observe(view, key) {
       const { name, namespace } = partsOf(key);
-      const deployment = see.get(source, name, namespace);
+      const deployment = view.get(source, name, namespace);
       if (deployment === undefined) return undefined;
       const { generation = 0 } = deployment.metadata;
-      if (begun.get(key)?.generation !== generation) begun.set(key, { generation, at: see.now });
-      return { deployment, since: begun.get(key)?.at ?? see.now, now: see.now };
+      if (begun.get(key)?.generation !== generation) begun.set(key, { generation, at: view.now });
+      return { deployment, since: begun.get(key)?.at ?? view.now, now: view.now };
     },
     decide({ deployment, since, now }) {
       const { replicas = 1 } = deployment.spec as Spec;

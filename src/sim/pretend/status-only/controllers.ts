@@ -23,9 +23,9 @@ export const statusControllers = (profile: Profile): readonly Controller<any>[] 
     rule: daemonSetStatus,
     profile,
     watches: [itself(daemonSets), places],
-    see(see, key) {
-      const object = ofKey(see, daemonSets, key);
-      return object && { object, related: { nodes: see.all(nodes) } };
+    see(view, key) {
+      const object = ofKey(view, daemonSets, key);
+      return object && { object, related: { nodes: view.all(nodes) } };
     },
   }),
   controllerOf({
@@ -33,11 +33,11 @@ export const statusControllers = (profile: Profile): readonly Controller<any>[] 
     rule: budgetStatus,
     profile,
     watches: [itself(budgets), budgetsOf(deployments), budgetsOf(statefulSets)],
-    see(see, key) {
-      const object = ofKey(see, budgets, key);
+    see(view, key) {
+      const object = ofKey(view, budgets, key);
       if (object === undefined) return undefined;
       const { namespace } = splitKey(key);
-      const all = [...see.all(deployments, namespace), ...see.all(statefulSets, namespace)];
+      const all = [...view.all(deployments, namespace), ...view.all(statefulSets, namespace)];
       return { object, related: { workloads: all.filter((workload) => speaksFor(object, workload)) } };
     },
   }),
@@ -54,8 +54,8 @@ function alone<T extends KubeObject>(
     rule,
     profile,
     watches: [itself(source)],
-    see(see, key) {
-      const object = ofKey(see, source, key);
+    see(view, key) {
+      const object = ofKey(view, source, key);
       return object && { object, related: undefined };
     },
   });
@@ -63,7 +63,7 @@ function alone<T extends KubeObject>(
 
 const places: WatchRule<Node> = {
   source: nodes,
-  toKeys: (node, see, old) => (isAnotherPlace(node, old) ? see.all(daemonSets).map(keyOf) : []),
+  toKeys: (node, view, old) => (isAnotherPlace(node, old) ? view.all(daemonSets).map(keyOf) : []),
 };
 
 type Workload = Deployment | StatefulSet;
@@ -73,8 +73,8 @@ const speaksFor = ({ spec }: Budget, workload: Workload): boolean =>
 
 const budgetsOf = <T extends Workload>(source: WatchRule<T>['source']): WatchRule<T> => ({
   source,
-  toKeys: (item, see) =>
-    see
+  toKeys: (item, view) =>
+    view
       .all(budgets, item.metadata.namespace)
       .filter((budget) => speaksFor(budget, item))
       .map(keyOf),

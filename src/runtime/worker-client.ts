@@ -1,17 +1,17 @@
 // The calls of a worker: fenced like every write, folded in like every answer, and after a lost one the object is looked at first.
 import type { Answer, Request } from '../api/transport.ts';
 import { LostError } from '../base/errors.ts';
-import type { Hands, ServerName } from './controller.ts';
+import type { ServerName, WorkerClient } from './controller.ts';
 import type { Deps } from './deps.ts';
-import { transportOf } from './feeds.ts';
 import { type Folds, foldDeleted, foldWritten, objectIn } from './fold-answer.ts';
+import { transportOf } from './informers.ts';
 import { FencedError, isNoAnswer } from './outcome.ts';
 import type { EventAction } from './perform.ts';
 import type { Place } from './place.ts';
 
-export interface HandsOptions {
+export interface WorkerClientOptions {
   readonly deps: Deps;
-  readonly feeds: Folds;
+  readonly informers: Folds;
   mayWrite(): boolean;
   record(event: EventAction): void;
   readonly reading: AbortSignal;
@@ -19,7 +19,7 @@ export interface HandsOptions {
 }
 
 /** One pass has its own. */
-export interface CountedHands extends Hands {
+export interface CountedClient extends WorkerClient {
   readonly writes: number;
   /** Objects that must be seen before the next pass: we do not know what became of our write. */
   readonly unsettled: readonly Place[];
@@ -27,7 +27,14 @@ export interface CountedHands extends Hands {
   readonly unanswered: ReadonlySet<ServerName>;
 }
 
-export function createHands({ deps, feeds, mayWrite, record, reading, writing }: HandsOptions): CountedHands {
+export function createWorkerClient({
+  deps,
+  informers,
+  mayWrite,
+  record,
+  reading,
+  writing,
+}: WorkerClientOptions): CountedClient {
   const unsettled: Place[] = [];
   let writes = 0;
   const unanswered = new Set<ServerName>();
@@ -40,9 +47,9 @@ export function createHands({ deps, feeds, mayWrite, record, reading, writing }:
 
   function fold(place: Place, request: Request, answer: Answer): void {
     const object = objectIn(answer);
-    if (request.verb === 'delete') foldDeleted(feeds, place, request.uid ?? object?.metadata.uid ?? '', object);
+    if (request.verb === 'delete') foldDeleted(informers, place, request.uid ?? object?.metadata.uid ?? '', object);
     else if (request.verb !== 'get' || request.view === undefined || request.view === 'object') {
-      foldWritten(feeds, place, object);
+      foldWritten(informers, place, object);
     }
   }
 
@@ -58,7 +65,7 @@ export function createHands({ deps, feeds, mayWrite, record, reading, writing }:
       const isWrite = request.verb !== 'get' && request.verb !== 'list' && !isDry;
       if (isWrite && !mayWrite()) throw new FencedError('write refused: not the leader, or stopping');
       const place = placeOf(on, request);
-      const end = isWrite && place !== undefined ? feeds.writes(place) : undefined;
+      const end = isWrite && place !== undefined ? informers.writes(place) : undefined;
       let revision: string | undefined;
       try {
         const answer = await transportOf(deps, on).call(request, isWrite ? writing : reading);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPace } from './pace.ts';
+import { createTimeSlice } from './time-slice.ts';
 
 function bench(hasTurns: boolean) {
   let now = 0;
@@ -11,9 +11,9 @@ function bench(hasTurns: boolean) {
       return () => {};
     },
   };
-  const pace = createPace(clock, hasTurns ? { nextTick: (run) => void turns.push(run) } : {});
+  const slice = createTimeSlice(clock, hasTurns ? { nextTick: (run) => void turns.push(run) } : {});
   return {
-    pace,
+    pace: slice,
     wait(ms: number) {
       now += ms;
     },
@@ -25,48 +25,48 @@ function bench(hasTurns: boolean) {
 }
 
 test('a slice ends with the turn of the loop: who waited for something else meanwhile need not wait for a turn as well', () => {
-  const { pace, wait, turn } = bench(true);
-  expect(pace.mayGoOn()).toBe(true);
+  const { pace: slice, wait, turn } = bench(true);
+  expect(slice.mayGoOn()).toBe(true);
   wait(4);
-  expect(pace.mayGoOn()).toBe(true);
+  expect(slice.mayGoOn()).toBe(true);
   turn();
   wait(4);
-  expect(pace.mayGoOn()).toBe(true);
+  expect(slice.mayGoOn()).toBe(true);
   wait(4);
-  expect(pace.mayGoOn()).toBe(true);
+  expect(slice.mayGoOn()).toBe(true);
   wait(1);
-  expect(pace.mayGoOn()).toBe(false);
+  expect(slice.mayGoOn()).toBe(false);
 });
 
 test('one that lasts for 5 ms without a turn is over, until those who wait have gone on', () => {
-  const { pace, wait, turn } = bench(true);
+  const { pace: slice, wait, turn } = bench(true);
   let hasGoneOn = false;
-  expect(pace.mayGoOn()).toBe(true);
+  expect(slice.mayGoOn()).toBe(true);
   wait(5);
-  expect(pace.mayGoOn()).toBe(false);
-  pace.later(() => {
+  expect(slice.mayGoOn()).toBe(false);
+  slice.later(() => {
     hasGoneOn = true;
   });
-  expect(pace.mayGoOn()).toBe(false);
+  expect(slice.mayGoOn()).toBe(false);
   turn();
   expect(hasGoneOn).toBe(true);
-  expect(pace.mayGoOn()).toBe(true);
+  expect(slice.mayGoOn()).toBe(true);
 });
 
 test('however long it takes, nobody goes on before the loop has had its turn', () => {
-  const { pace, wait, turn } = bench(true);
-  expect(pace.mayGoOn()).toBe(true);
+  const { pace: slice, wait, turn } = bench(true);
+  expect(slice.mayGoOn()).toBe(true);
   wait(30);
-  expect(pace.mayGoOn()).toBe(false);
+  expect(slice.mayGoOn()).toBe(false);
   turn();
-  expect(pace.mayGoOn()).toBe(true);
+  expect(slice.mayGoOn()).toBe(true);
 });
 
 test('where nobody tells of turns, time does', () => {
-  const { pace, wait } = bench(false);
-  expect(pace.mayGoOn()).toBe(true);
+  const { pace: slice, wait } = bench(false);
+  expect(slice.mayGoOn()).toBe(true);
   wait(6);
-  expect(pace.mayGoOn()).toBe(false);
+  expect(slice.mayGoOn()).toBe(false);
   wait(25);
-  expect(pace.mayGoOn()).toBe(true);
+  expect(slice.mayGoOn()).toBe(true);
 });

@@ -2,7 +2,7 @@
 // everything in one manager, so that many queues together do not take many slices.
 import type { Clock } from '../base/clock.ts';
 
-export interface Pace {
+export interface TimeSlice {
   /** True while the present slice lasts. The first question after a pause begins a slice. */
   mayGoOn(): boolean;
   /** Runs after the loop had its turn. */
@@ -13,13 +13,13 @@ export interface Pace {
 
 const LONG_AFTER_MS = 20;
 
-export interface PaceOptions {
+export interface TimeSliceOptions {
   readonly sliceMs?: number;
   /** Runs something when the loop has had its turn: who waited for something else meanwhile has let it. Without it, time tells. */
   readonly nextTick?: (run: () => void) => void;
 }
 
-export function createPace(clock: Clock, { sliceMs = 5, nextTick }: PaceOptions = {}): Pace {
+export function createTimeSlice(clock: Clock, { sliceMs = 5, nextTick }: TimeSliceOptions = {}): TimeSlice {
   let sliceEnds: number | undefined;
   let waiting: (() => void)[] = [];
 

@@ -1,12 +1,12 @@
 // What a pass sees of the member without asking: how the watches know each object. Reading here is also what wakes the Work when one changes.
 import type { Resource } from '../../api/kind.ts';
 import { namespaceResource } from '../../api/resources.ts';
-import type { See, Source } from '../../runtime/controller.ts';
+import type { Source, View } from '../../runtime/controller.ts';
 import { objectsOf, type PlacedObject } from '../sources.ts';
 import type { Identifier } from './manifest.ts';
 import { stateOf } from './one.ts';
 
-export interface Eyes {
+export interface MemberView {
   /** `uid@resourceVersion` or `absent`; undefined = not watched, now or for good. */
   known(resource: Resource, identifier: Identifier): string | undefined;
   /** What else can make a difference to what failed in a namespace: its uid or `absent`, and how often the member's server has come back. */
@@ -33,16 +33,19 @@ export function collections(): Collections {
   };
 }
 
-export function eyesOf(see: See, collectionOf: Collections): Eyes {
+export function memberViewOf(view: View, collectionOf: Collections): MemberView {
   const missing = new Set<Source>();
   let blind = false;
 
   function look(resource: Resource, namespace: string | undefined, name: string): readonly PlacedObject[] | undefined {
     const source = collectionOf(resource);
-    const found = see.among(source, { name, ...(resource.namespaced && namespace !== undefined ? { namespace } : {}) });
+    const found = view.listOnDemand(source, {
+      name,
+      ...(resource.namespaced && namespace !== undefined ? { namespace } : {}),
+    });
     const plain = source as Source;
     if (found !== undefined) missing.delete(plain);
-    else if (see.listError(plain) !== undefined) blind = true;
+    else if (view.listError(plain) !== undefined) blind = true;
     else missing.add(plain);
     return found;
   }
@@ -53,7 +56,7 @@ export function eyesOf(see: See, collectionOf: Collections): Eyes {
       return found === undefined ? undefined : stateOf(found[0]);
     },
     surroundings(namespace) {
-      const returns = see.returns?.('member') ?? 0;
+      const returns = view.returns?.('member') ?? 0;
       if (namespace === undefined) return `${returns}`;
       const found = look(namespaceResource, undefined, namespace);
       return `${returns} ${found === undefined ? 'unknown' : (found[0]?.metadata.uid ?? 'absent')}`;

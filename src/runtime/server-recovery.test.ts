@@ -6,7 +6,7 @@ import type { Resource } from '../api/kind.ts';
 import type { Transport } from '../api/transport.ts';
 import { ApiError, LostError } from '../base/errors.ts';
 import type { ServerName } from './controller.ts';
-import { createPresence } from './presence.ts';
+import { createServerRecovery } from './server-recovery.ts';
 
 const configMaps: Resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 
@@ -14,7 +14,10 @@ async function present() {
   const cluster = await aCluster();
   const hub: Switched = switched(cluster.as(admin));
   const back: ServerName[] = [];
-  const { servers, returns } = createPresence({ servers: { hub }, clock: cluster.clock }, (on) => void back.push(on));
+  const { servers, returns } = createServerRecovery(
+    { servers: { hub }, clock: cluster.clock },
+    (on) => void back.push(on),
+  );
   const transport = servers.hub as Transport;
   const list = () => transport.call({ verb: 'list', at: { resource: configMaps } }).catch(() => {});
   const get = () => transport.call({ verb: 'get', at: { resource: configMaps, namespace: 'default', name: 'no' } });
@@ -89,15 +92,15 @@ describe('a server that gave no answer is back', () => {
     const inner = cluster.as(admin);
     const hub: Transport = { ...inner, call: (...args) => (error ? Promise.reject(error) : inner.call(...args)) };
     const back: ServerName[] = [];
-    const presence = createPresence({ servers: { hub }, clock: cluster.clock }, (on) => void back.push(on));
-    const list = () => presence.servers.hub?.call({ verb: 'list', at: { resource: configMaps } }).catch((e) => e);
-    expect(presence.silentIn(await list())).toBe('hub');
+    const recovery = createServerRecovery({ servers: { hub }, clock: cluster.clock }, (on) => void back.push(on));
+    const list = () => recovery.servers.hub?.call({ verb: 'list', at: { resource: configMaps } }).catch((e) => e);
+    expect(recovery.silentIn(await list())).toBe('hub');
     cluster.clock.advance(10_000);
     error = new ApiError(503, 'ServiceUnavailable', 'no backend');
-    expect(presence.silentIn(await list())).toBe('hub');
+    expect(recovery.silentIn(await list())).toBe('hub');
     expect(back).toEqual([]);
     error = new ApiError(403, 'Forbidden', 'no');
-    expect(presence.silentIn(await list())).toBe(undefined);
+    expect(recovery.silentIn(await list())).toBe(undefined);
     expect(back).toEqual(['hub']);
     error = new ApiError(503, 'ServiceUnavailable', 'no backend');
     await list();

@@ -7,11 +7,11 @@ import { ApiError, InvariantError } from '../base/errors.ts';
 import { type Cache, type Change, createCache, keyOf } from './cache.ts';
 import type { Asked, Projected, ServerName, Source } from './controller.ts';
 import type { Deps } from './deps.ts';
-import type { Pace } from './pace.ts';
 import { collectionText, type Place, targetOf } from './place.ts';
 import { type Reflector, startReflector } from './reflector.ts';
+import type { TimeSlice } from './time-slice.ts';
 
-export interface Feed {
+export interface Informer {
   readonly source: Source;
   readonly name: string;
   readonly cache: Cache<Projected>;
@@ -23,29 +23,29 @@ export interface Feed {
 
 export interface FeedsOptions {
   readonly deps: Deps;
-  readonly pace: Pace;
+  readonly pace: TimeSlice;
   readonly signal: AbortSignal;
   readonly sources: readonly Source[];
-  onChange(feed: Feed, change: Change<Projected>): void;
+  onChange(informer: Informer, change: Change<Projected>): void;
   /** The watch of a source that is read in full brought this. `isNew`: there was no such object before. */
-  onWhole(feed: Feed, object: KubeObject, isNew: boolean): void;
-  onSynced(feed: Feed): void;
+  onWhole(informer: Informer, object: KubeObject, isNew: boolean): void;
+  onSynced(informer: Informer): void;
   /** The server gives another reason than before for not answering. */
-  onTrouble(feed: Feed): void;
+  onTrouble(informer: Informer): void;
 }
 
-export interface Feeds {
+export interface Informers {
   /** Those on demand too. */
-  readonly all: readonly Feed[];
-  of(source: Source): Feed;
+  readonly all: readonly Informer[];
+  of(source: Source): Informer;
   /** The one that was opened on demand for this source or an equal one. */
-  opened(source: Source): Feed | undefined;
+  opened(source: Source): Informer | undefined;
   /** Begins to watch on demand. */
-  open(source: Source): Feed;
+  open(source: Source): Informer;
   /** Ends what was opened on demand and forgets what it knew. */
-  shut(feed: Feed): void;
+  shut(informer: Informer): void;
   /** Those of the object's resource, in the order of the sources. */
-  at(on: ServerName, resource: Resource): readonly Feed[];
+  at(on: ServerName, resource: Resource): readonly Informer[];
   start(): void;
   /** Folds an object that a server has answered with. */
   fold(on: ServerName, resource: Resource, object: KubeObject): void;
@@ -66,46 +66,46 @@ export function transportOf({ servers }: Deps, on: ServerName): Transport {
   return transport;
 }
 
-export function createFeeds(options: FeedsOptions): Feeds {
-  const { deps, pace, signal } = options;
-  const all: Feed[] = [];
-  const bySource = new Map<Source, Feed>();
-  const onDemand = new Map<string, Feed>();
-  const byCollection = new Map<string, Feed[]>();
+export function createInformers(options: FeedsOptions): Informers {
+  const { deps, pace: slice, signal } = options;
+  const all: Informer[] = [];
+  const bySource = new Map<Source, Informer>();
+  const onDemand = new Map<string, Informer>();
+  const byCollection = new Map<string, Informer[]>();
 
-  function add(source: Source, close?: () => void): Feed {
+  function add(source: Source, close?: () => void): Informer {
     const cache = createCache(source, deps.clock) as Cache<Projected>;
-    const feed: Feed = { source, name: nameOf(source), cache, isSynced: false, ...(close ? { close } : {}) };
+    const informer: Informer = { source, name: nameOf(source), cache, isSynced: false, ...(close ? { close } : {}) };
     const text = collectionText(source.on, source.resource);
-    all.push(feed);
-    byCollection.set(text, [...(byCollection.get(text) ?? []), feed]);
-    return feed;
+    all.push(informer);
+    byCollection.set(text, [...(byCollection.get(text) ?? []), informer]);
+    return informer;
   }
   for (const source of options.sources) bySource.set(source, add(source));
 
-  function start(feed: Feed, until: AbortSignal): void {
-    feed.reflector = startReflector({
-      name: feed.name,
-      cache: feed.cache,
-      transport: transportOf(deps, feed.source.on),
+  function start(informer: Informer, until: AbortSignal): void {
+    informer.reflector = startReflector({
+      name: informer.name,
+      cache: informer.cache,
+      transport: transportOf(deps, informer.source.on),
       clock: deps.clock,
-      random: deps.random.fork(`reflector/${feed.name}`),
-      pace,
+      random: deps.random.fork(`reflector/${informer.name}`),
+      pace: slice,
       log: deps.log,
       signal: until,
       onChanges: (changes) => {
-        for (const change of changes) options.onChange(feed, change);
+        for (const change of changes) options.onChange(informer, change);
       },
-      onWhole: (object, isNew) => options.onWhole(feed, object, isNew),
+      onWhole: (object, isNew) => options.onWhole(informer, object, isNew),
       onSynced() {
-        feed.isSynced = true;
-        options.onSynced(feed);
+        informer.isSynced = true;
+        options.onSynced(informer);
       },
-      onTrouble: () => options.onTrouble(feed),
+      onTrouble: () => options.onTrouble(informer),
     });
   }
 
-  const at = (on: ServerName, resource: Resource): readonly Feed[] =>
+  const at = (on: ServerName, resource: Resource): readonly Informer[] =>
     byCollection.get(collectionText(on, resource)) ?? [];
   /** The caches that this object may be in. Another version has another shape and is left to the watch. */
   const concerned = ({ on, resource, namespace }: Omit<Place, 'name'>) =>
@@ -114,18 +114,18 @@ export function createFeeds(options: FeedsOptions): Feeds {
         source.resource.version === resource.version &&
         (source.namespace === undefined || !resource.namespaced || source.namespace === namespace),
     );
-  const emit = (feed: Feed, change: Change<Projected> | undefined) => {
-    if (change !== undefined) options.onChange(feed, change);
+  const emit = (informer: Informer, change: Change<Projected> | undefined) => {
+    if (change !== undefined) options.onChange(informer, change);
   };
   const keyAt = ({ resource, namespace, name }: Place) => keyOf(resource.namespaced ? namespace : undefined, name);
 
-  const feeds: Feeds = {
+  const informers: Informers = {
     all,
     at,
     of(source) {
-      const feed = bySource.get(source);
-      if (feed === undefined) throw new InvariantError(`no controller watches ${nameOf(source)}`);
-      return feed;
+      const informer = bySource.get(source);
+      if (informer === undefined) throw new InvariantError(`no controller watches ${nameOf(source)}`);
+      return informer;
     },
     opened: (source) => onDemand.get(nameOf(source)),
     open(source) {
@@ -135,49 +135,49 @@ export function createFeeds(options: FeedsOptions): Feeds {
       const ending = new AbortController();
       const close = () => ending.abort();
       signal.addEventListener('abort', close, { once: true });
-      const feed = add(source, () => {
+      const informer = add(source, () => {
         signal.removeEventListener('abort', close);
         close();
       });
-      onDemand.set(name, feed);
-      start(feed, ending.signal);
-      return feed;
+      onDemand.set(name, informer);
+      start(informer, ending.signal);
+      return informer;
     },
-    shut(feed) {
-      feed.close?.();
-      onDemand.delete(feed.name);
-      all.splice(all.indexOf(feed), 1);
-      const text = collectionText(feed.source.on, feed.source.resource);
-      const left = (byCollection.get(text) ?? []).filter((each) => each !== feed);
+    shut(informer) {
+      informer.close?.();
+      onDemand.delete(informer.name);
+      all.splice(all.indexOf(informer), 1);
+      const text = collectionText(informer.source.on, informer.source.resource);
+      const left = (byCollection.get(text) ?? []).filter((each) => each !== informer);
       if (left.length === 0) byCollection.delete(text);
       else byCollection.set(text, left);
     },
     start() {
-      for (const feed of all) start(feed, signal);
+      for (const informer of all) start(informer, signal);
     },
     fold(on, resource, object) {
       const { namespace } = object.metadata;
-      for (const feed of concerned({ on, resource, ...(namespace === undefined ? {} : { namespace }) })) {
-        emit(feed, feed.cache.answered(feed.source.view === 'metadata' ? metadataOnly(object) : object));
+      for (const informer of concerned({ on, resource, ...(namespace === undefined ? {} : { namespace }) })) {
+        emit(informer, informer.cache.answered(informer.source.view === 'metadata' ? metadataOnly(object) : object));
       }
     },
     foldGone(place, uid) {
-      for (const feed of concerned(place)) emit(feed, feed.cache.gone(keyAt(place), uid));
+      for (const informer of concerned(place)) emit(informer, informer.cache.gone(keyAt(place), uid));
     },
     foldEnded(place, object) {
-      for (const feed of concerned(place)) emit(feed, feed.cache.ended(object));
+      for (const informer of concerned(place)) emit(informer, informer.cache.ended(object));
     },
     async look(place, lookSignal) {
       // "Not found" speaks of the past: what appears while the answer is under way is not meant.
-      const known = concerned(place).map((feed) => feed.cache.get(keyAt(place))?.metadata.uid);
+      const known = concerned(place).map((informer) => informer.cache.get(keyAt(place))?.metadata.uid);
       try {
         const { object } = await transportOf(deps, place.on).call({ verb: 'get', at: targetOf(place) }, lookSignal);
         if (object === undefined) throw new InvariantError(`a get of ${targetText(place)} came back empty`);
-        feeds.fold(place.on, place.resource, object);
+        informers.fold(place.on, place.resource, object);
         return object;
       } catch (error) {
         if (!(error instanceof ApiError) || error.reason !== 'NotFound') throw error;
-        for (const uid of new Set(known)) if (uid !== undefined) feeds.foldGone(place, uid);
+        for (const uid of new Set(known)) if (uid !== undefined) informers.foldGone(place, uid);
         return null;
       }
     },
@@ -202,16 +202,16 @@ export function createFeeds(options: FeedsOptions): Feeds {
           },
           askSignal,
         );
-        const feed = bySource.get(source) ?? onDemand.get(nameOf(source));
+        const informer = bySource.get(source) ?? onDemand.get(nameOf(source));
         for (const { metadata } of list?.items ?? []) keys.add(keyOf(metadata.namespace, metadata.name ?? ''));
-        if (feed === undefined || list === undefined) return keys;
-        for (const object of list.items) emit(feed, feed.cache.answered(object));
+        if (informer === undefined || list === undefined) return keys;
+        for (const object of list.items) emit(informer, informer.cache.answered(object));
         token = list.metadata.continue === '' ? undefined : list.metadata.continue;
       } while (token !== undefined);
       return keys;
     },
   };
-  return feeds;
+  return informers;
 }
 
 const PAGE = 500;

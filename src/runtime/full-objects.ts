@@ -3,8 +3,8 @@ import type { KubeObject } from '../api/object.ts';
 import { ApiError } from '../base/errors.ts';
 import { keyOf } from './cache.ts';
 import type { ObjectCache } from './content.ts';
-import type { Asked, Failure, WholeRef } from './controller.ts';
-import { type Feed, type Feeds, nameOf } from './feeds.ts';
+import type { Asked, Failure, FullRef } from './controller.ts';
+import { type Informer, type Informers, nameOf } from './informers.ts';
 import { type Place, placeText } from './place.ts';
 import { byRevision } from './revision.ts';
 
@@ -13,15 +13,15 @@ export interface FullObjects {
   /** Texts of the places, and of the parts of collections, that the last look touched. */
   readonly used: ReadonlySet<string>;
   /** Collections on demand that the last look touched. */
-  readonly read: ReadonlySet<Feed>;
-  touch(feed: Feed, part: string): void;
+  readonly read: ReadonlySet<Informer>;
+  touch(informer: Informer, part: string): void;
   /** A new look at the same key begins. */
   begin(): void;
-  see(ref: WholeRef): KubeObject | null | undefined;
+  see(ref: FullRef): KubeObject | null | undefined;
   /** What the server said to those who may be refused, by place. */
   readonly refusals: ReadonlyMap<string, ApiError>;
-  refusal(ref: WholeRef): Failure | undefined;
-  fetch(ref: WholeRef): Promise<void>;
+  refusal(ref: FullRef): Failure | undefined;
+  fetch(ref: FullRef): Promise<void>;
   /** Whether this pass has asked for it. */
   isRefreshed(asked: Asked): boolean;
   /** Keys of the answer. */
@@ -29,7 +29,7 @@ export interface FullObjects {
   ask(asked: Asked, signal: AbortSignal): Promise<void>;
 }
 
-const placeOf = ({ on, resource, namespace, name }: WholeRef): Place => ({
+const placeOf = ({ on, resource, namespace, name }: FullRef): Place => ({
   on,
   resource,
   ...(namespace === undefined || !resource.namespaced ? {} : { namespace }),
@@ -37,7 +37,11 @@ const placeOf = ({ on, resource, namespace, name }: WholeRef): Place => ({
 });
 
 /** `onUse` hears of every place at once: for a pass that takes time, in which what it has read may change. */
-export function createFullObjects(feeds: Feeds, contents: ObjectCache, onUse?: (text: string) => void): FullObjects {
+export function createFullObjects(
+  informers: Informers,
+  contents: ObjectCache,
+  onUse?: (text: string) => void,
+): FullObjects {
   const held = new Map<string, KubeObject | null>();
   const refusals = new Map<string, ApiError>();
   const used = new Set<string>();
@@ -45,7 +49,7 @@ export function createFullObjects(feeds: Feeds, contents: ObjectCache, onUse?: (
     used.add(text);
     onUse?.(text);
   };
-  const read = new Set<Feed>();
+  const read = new Set<Informer>();
   const asked = new Map<string, ReadonlySet<string>>();
   const askedText = ({ source, part: { namespace = '', name = '', labels = '' } }: Asked): string =>
     `${nameOf(source)} ${namespace}/${name} ${labels}`;
@@ -56,9 +60,9 @@ export function createFullObjects(feeds: Feeds, contents: ObjectCache, onUse?: (
       used.clear();
       read.clear();
     },
-    touch(feed, part) {
-      read.add(feed);
-      use(partText(feed, part));
+    touch(informer, part) {
+      read.add(informer);
+      use(partText(informer, part));
     },
     see(ref) {
       const place = placeOf(ref);
@@ -66,7 +70,7 @@ export function createFullObjects(feeds: Feeds, contents: ObjectCache, onUse?: (
       use(ref.specOnly ? specText(text) : text);
       const own = held.get(`${text}@${ref.resource.version}`);
       if (ref.live) return own;
-      const known = knownState(feeds, place);
+      const known = knownState(informers, place);
       if (known === 'absent') return null;
       if (known === 'unwatched') return own;
       const isCurrent = ({ metadata }: KubeObject) =>
@@ -96,7 +100,7 @@ export function createFullObjects(feeds: Feeds, contents: ObjectCache, onUse?: (
     isRefreshed: (each) => asked.has(askedText(each)),
     answered: (each) => asked.get(askedText(each)),
     async ask(each, signal) {
-      asked.set(askedText(each), await feeds.ask(each, signal));
+      asked.set(askedText(each), await informers.ask(each, signal));
     },
   };
 }
@@ -105,7 +109,7 @@ export function createFullObjects(feeds: Feeds, contents: ObjectCache, onUse?: (
 export const specText = (place: string): string => `${place} spec`;
 
 /** All of a collection; a namespace of it; one object. */
-export const partText = ({ name }: Feed, part: string): string => `${name}|${part}`;
+export const partText = ({ name }: Informer, part: string): string => `${name}|${part}`;
 export const WHOLE_COLLECTION = '*';
 /** Keys that wait until a collection is known at all. */
 export const FIRST_LIST = '?';
@@ -118,11 +122,11 @@ interface State {
 }
 
 /** What the caches say about an object: its newest state, that there is none, or that they do not watch it. */
-function knownState(feeds: Feeds, { on, resource, namespace, name }: Place): State | 'absent' | 'unwatched' {
+function knownState(informers: Informers, { on, resource, namespace, name }: Place): State | 'absent' | 'unwatched' {
   const key = keyOf(namespace, name);
   let newest: State | undefined;
   let isCovered = false;
-  for (const { source, cache, isSynced } of feeds.at(on, resource)) {
+  for (const { source, cache, isSynced } of informers.at(on, resource)) {
     if (source.namespace !== undefined && source.namespace !== namespace) continue;
     if (isSynced && !cache.selection.filtered) isCovered = true;
     const item = cache.get(key);

@@ -7,7 +7,7 @@ import type { ServerName } from './controller.ts';
 import type { Deps } from './deps.ts';
 import { isNoAnswer } from './outcome.ts';
 
-export interface Presence {
+export interface ServerRecovery {
   readonly servers: Deps['servers'];
   /** How often this server has come back. */
   returns(on: ServerName): number;
@@ -18,10 +18,10 @@ export interface Presence {
 /** A server was away if this long has passed between the first lost call and the next answer; one that loses some and answers others is not. */
 const AWAY_MS = 5000;
 
-export function createPresence(
+export function createServerRecovery(
   { servers, clock }: Pick<Deps, 'servers' | 'clock'>,
   onBack: (on: ServerName) => void,
-): Presence {
+): ServerRecovery {
   const returns = new Map<ServerName, number>();
   const silent = new WeakMap<object, ServerName>();
   const noticed = Object.entries(servers).map(([name, transport]) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createOwnWrites } from './echoes.ts';
+import { createOwnWrites } from './own-writes.ts';
 
 function aWrite() {
   const echoes = createOwnWrites<string>();

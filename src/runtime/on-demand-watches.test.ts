@@ -7,7 +7,7 @@ import type { KubeObject } from '../api/object.ts';
 import type { Transport } from '../api/transport.ts';
 import { LostError } from '../base/errors.ts';
 import { seededRandom } from '../base/random.ts';
-import { type Controller, type Hands, idle, type See, type Source, type Worker } from './controller.ts';
+import { type Controller, idle, type Source, type View, type Worker, type WorkerClient } from './controller.ts';
 import { silentLog } from './deps.ts';
 import { type Manager, startManager } from './manager.ts';
 
@@ -40,16 +40,16 @@ function reader(what: Resource = secrets, isSure = false) {
     name: 'reader',
     eventSource: 'reader',
     watches: [{ source: orders, toKeys: ({ metadata }) => [metadata.name ?? ''] }],
-    observe(see, key) {
-      const order = see.get(orders, key);
+    observe(view, key) {
+      const order = view.get(orders, key);
       if (order === undefined) return undefined;
       const source = onDemand(what);
-      const found = see.among(source, wanted(order));
-      const trouble = see.listError(source);
+      const found = view.listOnDemand(source, wanted(order));
+      const trouble = view.listError(source);
       if (trouble !== undefined) return { key, names: [`trouble: ${trouble.reason}`] };
       if (found === undefined) return { need: [], watch: [source] };
       const ask = [{ source, part: wanted(order) }];
-      if (isSure && !see.isRefreshed?.(source, wanted(order))) return { need: [], ask };
+      if (isSure && !view.isRefreshed?.(source, wanted(order))) return { need: [], ask };
       return { key, names: found.map(({ metadata }) => metadata.name ?? '') };
     },
     decide(seen) {
@@ -220,7 +220,7 @@ describe('a collection on demand', () => {
 const secretsFor = (what: Resource): Resource => (what.plural === 'gadgets' ? secrets : what);
 
 describe('a worker', () => {
-  const worker = (work: (see: See, key: string, hands: Hands) => ReturnType<Worker['work']>): Worker => ({
+  const worker = (work: (view: View, key: string, client: WorkerClient) => ReturnType<Worker['work']>): Worker => ({
     name: 'worker',
     eventSource: 'worker',
     watches: [{ source: orders, toKeys: ({ metadata }) => [metadata.name ?? ''] }],
@@ -232,8 +232,8 @@ describe('a worker', () => {
     kind: 'Secret',
     metadata: { name: key, namespace: 'a' },
   });
-  const create = (hands: Hands, key: string) =>
-    hands.call('hub', {
+  const create = (client: WorkerClient, key: string) =>
+    client.call('hub', {
       verb: 'create',
       at: { resource: secrets, namespace: 'a' },
       object: copy(key),
@@ -243,9 +243,9 @@ describe('a worker', () => {
   test('makes its own calls, and one that fails does not stop it', async () => {
     const done: string[] = [];
     await using it = await bench([
-      worker(async (_see, key, hands) => {
-        await create(hands, 'Not A Name').catch(() => done.push('refused'));
-        await create(hands, key);
+      worker(async (_see, key, client) => {
+        await create(client, 'Not A Name').catch(() => done.push('refused'));
+        await create(client, key);
         done.push('created');
         return rest;
       }),
@@ -258,13 +258,13 @@ describe('a worker', () => {
   test('comes to rest after its own writes, and is woken by what others write', async () => {
     let passes = 0;
     await using it = await bench([
-      worker(async (see, key, hands) => {
+      worker(async (view, key, client) => {
         passes++;
-        const order = see.get(orders, key);
+        const order = view.get(orders, key);
         if (order === undefined) return undefined;
         const body = { metadata: { annotations: { seen: 'yes' } } };
         const at = { resource: configMaps, namespace: 'default', name: key };
-        await hands.call('hub', { verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
+        await client.call('hub', { verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
         return rest;
       }),
     ]);
@@ -297,12 +297,12 @@ describe('a worker', () => {
     });
     await using it = await bench(
       [
-        worker(async (see, key, hands) => {
-          if (see.get(orders, key) === undefined) return undefined;
+        worker(async (view, key, client) => {
+          if (view.get(orders, key) === undefined) return undefined;
           passes++;
           const body = { metadata: { annotations: { seen: 'yes' } } };
           const at = { resource: configMaps, namespace: 'default', name: key };
-          await hands.call('hub', { verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
+          await client.call('hub', { verb: 'patch', at, patch: { type: 'merge', body }, manager: 'test' });
           return rest;
         }),
       ],
@@ -320,9 +320,9 @@ describe('a worker', () => {
     let passes = 0;
     await using it = await bench(
       [
-        worker(async (_see, key, hands) => {
+        worker(async (_see, key, client) => {
           passes++;
-          await create(hands, key).catch((error) => {
+          await create(client, key).catch((error) => {
             if (error instanceof LostError) throw error;
           });
           return rest;
@@ -351,8 +351,8 @@ describe('a worker', () => {
       { clock: cluster.clock, random: seededRandom(1), servers: { hub: asked }, log: silentLog },
       {
         controllers: [
-          worker(async (_see, key, hands) => {
-            await create(hands, key).catch((error: Error) => errors.push(error.name));
+          worker(async (_see, key, client) => {
+            await create(client, key).catch((error: Error) => errors.push(error.name));
             return rest;
           }),
         ],
@@ -369,8 +369,8 @@ describe('a worker', () => {
   test('reads collections on demand and is woken by them', async () => {
     const seen: (readonly string[])[] = [];
     await using it = await bench([
-      worker(async (see) => {
-        const found = see.among(onDemand(secrets), { namespace: 'a' });
+      worker(async (view) => {
+        const found = view.listOnDemand(onDemand(secrets), { namespace: 'a' });
         if (found === undefined) return { need: [], watch: [onDemand(secrets)] };
         seen.push(found.map(({ metadata }) => metadata.name ?? ''));
         return rest;
@@ -391,8 +391,8 @@ describe('what is read while a pass takes its time', () => {
       name: 'slow',
       eventSource: 'slow',
       watches: [{ source: orders, toKeys: ({ metadata }) => [metadata.name ?? ''] }],
-      async work(see) {
-        const found = see.among(onDemand(secrets), { namespace: 'a' });
+      async work(view) {
+        const found = view.listOnDemand(onDemand(secrets), { namespace: 'a' });
         if (found === undefined) return { need: [], watch: [onDemand(secrets)] };
         seen.push(found.map(({ metadata }) => metadata.name ?? ''));
         await meanwhile?.();
@@ -421,11 +421,11 @@ describe('a live look', () => {
         { source: orders, toKeys: ({ metadata }) => [metadata.name ?? ''] },
         { source: watched, toKeys: () => [] },
       ],
-      observe(see, key) {
-        if (see.get(orders, key) === undefined) return undefined;
+      observe(view, key) {
+        if (view.get(orders, key) === undefined) return undefined;
         const ref = { on: 'hub', resource: secrets, group: '', kind: 'Secret', namespace: 'a', name: 'one' } as const;
-        const known = see.whole(ref);
-        const live = see.whole({ ...ref, live: true });
+        const known = view.getFull(ref);
+        const live = view.getFull({ ...ref, live: true });
         if (live === undefined) return { need: [{ ...ref, live: true }] };
         found.push(known === null ? null : known?.metadata.name, live === null ? null : live.metadata.name);
         return true;
