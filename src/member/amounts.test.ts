@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { amountsOf, formatAmounts, minus, type PodSpec, podRequests, sum } from './amounts.ts';
+import type { Draft, PodSpec } from '../api/builtin/shapes.ts';
+import { amountsOf, formatAmounts, minus, podRequests, sum } from './amounts.ts';
 
 const wants = (cpu: string, memory = '0', more: object = {}) => ({ resources: { requests: { cpu, memory } }, ...more });
 const sidecar = (cpu: string, memory = '0') => wants(cpu, memory, { restartPolicy: 'Always' });
 
 describe('a Pod reserves', () => {
-  test.each<{ it: string; pod: PodSpec; cpu: string; memory?: string }>([
+  test.each<{ it: string; pod: Draft<PodSpec>; cpu: string; memory?: string }>([
     { it: 'nothing if it asks for nothing', pod: { containers: [{}] }, cpu: '0' },
     {
       it: 'what its containers ask for together',

@@ -1,5 +1,6 @@
 // Amounts of cpu and memory as plain numbers, so that ten thousand Pods can be added up at every heartbeat.
 // Guarantee: text that is no quantity counts as nothing; what is too fine for a number is rounded up, as Kubernetes does.
+import type { Container, Draft, PodSpec, Quantities } from '../api/builtin/shapes.ts';
 import { formatQuantity, parseQuantity } from '../base/quantity.ts';
 
 export interface Amounts {
@@ -10,8 +11,6 @@ export interface Amounts {
 }
 
 export const NOTHING: Amounts = { cpu: 0, memory: 0 };
-
-type Quantities = Readonly<Record<string, string | number>>;
 
 const NANO = 1_000_000_000n;
 
@@ -49,27 +48,14 @@ export const sum = (all: readonly Amounts[]): Amounts => all.reduce(plus, NOTHIN
 
 // ---- Pods
 
-interface Container {
-  readonly restartPolicy?: string;
-  readonly resources?: { readonly requests?: Quantities };
-}
-
-export interface PodSpec {
-  readonly containers?: readonly Container[];
-  readonly initContainers?: readonly Container[];
-  readonly overhead?: Quantities;
-  /** For the Pod as a whole; it replaces what the containers request. */
-  readonly resources?: { readonly requests?: Quantities };
-}
-
-const requestsOf = (container: Container): Amounts => amountsOf(container.resources?.requests);
+const requestsOf = (container: Draft<Container>): Amounts => amountsOf(container.resources?.requests);
 
 /**
  * What the scheduler reserves for a Pod. Init containers run one after the other before the containers, so the largest moment counts;
  * those that restart always (sidecars) stay from their turn on.
  * Differs from KubeFleet: it adds up the containers alone, and only of the first hundred Pods.
  */
-export function podRequests({ containers = [], initContainers = [], overhead, resources }: PodSpec): Amounts {
+export function podRequests({ containers = [], initContainers = [], overhead, resources }: Draft<PodSpec>): Amounts {
   let sidecars = NOTHING;
   let starting = NOTHING;
   for (const container of initContainers) {

@@ -1,5 +1,6 @@
 // What an agent keeps in memory: its orders on the hub, and of its own cluster just enough to say how large and how busy it is.
 import { type AppliedWork, appliedWork } from '../api/applied-work.ts';
+import type { Draft, PodSpec, Quantities } from '../api/builtin/shapes.ts';
 import { type InternalMemberCluster, internalMemberCluster } from '../api/internal-member-cluster.ts';
 import type { Resource } from '../api/kind.ts';
 import { annotations, labels, memberNamespace } from '../api/names.ts';
@@ -7,7 +8,7 @@ import { groupVersionOf, type KubeObject, type ObjectMeta } from '../api/object.
 import { namespaceResource, nodeResource, podResource } from '../api/resources.ts';
 import { type Work, work } from '../api/work.ts';
 import type { Source } from '../runtime/controller.ts';
-import { type Amounts, amountsOf, type PodSpec, podRequests } from './amounts.ts';
+import { type Amounts, amountsOf, podRequests } from './amounts.ts';
 import { inSpec, ordersOf } from './apply/manifest.ts';
 import { type TroubledPod, troubleOf } from './availability/trouble.ts';
 
@@ -109,8 +110,6 @@ export interface MemberNode {
   readonly allocatable: Amounts;
 }
 
-type Quantities = Readonly<Record<string, string | number>>;
-
 export const nodes: Source<MemberNode> = {
   on: 'member',
   resource: nodeResource,
@@ -138,7 +137,7 @@ export const busyPods: Source<MemberPod> = {
   fields: 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed',
   project: (pod) => ({
     metadata: identity(pod.metadata),
-    requests: podRequests((pod.spec ?? {}) as PodSpec),
+    requests: podRequests((pod.spec ?? {}) as Draft<PodSpec>),
     ...troubleIn(pod),
   }),
 };

@@ -1,8 +1,8 @@
 // What a real server refuses of the spec of a claim, wherever it is: in a PersistentVolumeClaim, a StatefulSet, a Pod's volume.
 import { required } from '../../api/status.ts';
+import type { ClaimSpec } from './drafts.ts';
 import { type Causes, dnsSubdomain, oneOf } from './field-checks.ts';
 import { amountCauses } from './resources.ts';
-import type { ClaimSpec } from './shapes.ts';
 
 const ACCESS_MODES: readonly string[] = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 

@@ -2,6 +2,7 @@
 import type { FieldCause } from '../../api/kind.ts';
 import { duplicate, forbiddenField, invalidValue, notFoundField, required } from '../../api/status.ts';
 import { configMapKeyErrors } from '../../base/names.ts';
+import type { Container, ContainerPort, EnvVar, Handler, KeyRef, PodSpec, Probe, VolumeMount } from './drafts.ts';
 import {
   type Causes,
   complaints,
@@ -15,7 +16,6 @@ import {
   requiredOneOf,
 } from './field-checks.ts';
 import { resourceCauses } from './resources.ts';
-import type { Container, ContainerPort, EnvVar, Handler, KeyRef, PodSpec, Probe, VolumeMount } from './shapes.ts';
 
 export const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 

@@ -4,6 +4,7 @@ import type { FieldCause } from '../../api/kind.ts';
 import type { Labels } from '../../api/object.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
+import type { IntOrPercent } from '../../base/int-or-percent.ts';
 import {
   dns1035LabelErrors,
   dnsLabelErrors,
@@ -11,7 +12,7 @@ import {
   labelValueErrors,
   qualifiedNameErrors,
 } from '../../base/names.ts';
-import type { IntOrString, SelectorShape } from './shapes.ts';
+import type { SelectorDraft } from './drafts.ts';
 
 export type Causes = readonly FieldCause[];
 
@@ -53,7 +54,7 @@ export function portNameErrors(name: string): readonly string[] {
   return errors;
 }
 
-export const portNumberOrName = (field: string, value: IntOrString | undefined): Causes =>
+export const portNumberOrName = (field: string, value: IntOrPercent | undefined): Causes =>
   typeof value === 'string' ? complaints(field, value, portNameErrors(value)) : portNumber(field, value ?? 0);
 
 const PERCENT = /^[0-9]+%$/;
@@ -61,17 +62,17 @@ const PERCENT_TEXT =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
 /** A count or a percentage. */
-export const countOrPercent = (field: string, value: IntOrString): Causes =>
+export const countOrPercent = (field: string, value: IntOrPercent): Causes =>
   typeof value === 'string'
     ? PERCENT.test(value)
       ? NONE
       : [invalidValue(field, value, PERCENT_TEXT)]
     : nonNegative(field, value);
 
-export const percentOf = (value: IntOrString): number | undefined =>
+export const percentOf = (value: IntOrPercent): number | undefined =>
   typeof value === 'string' && PERCENT.test(value) ? Number(value.slice(0, -1)) : undefined;
 
-export const notMoreThanAll = (field: string, value: IntOrString): Causes =>
+export const notMoreThanAll = (field: string, value: IntOrPercent): Causes =>
   (percentOf(value) ?? 0) > 100 ? [invalidValue(field, value, 'must not be greater than 100%')] : NONE;
 
 export function labels(field: string, map: Labels | undefined): Causes {
@@ -91,7 +92,7 @@ export function annotations(field: string, map: Labels | undefined): Causes {
 }
 
 /** A LabelSelector of a spec. */
-export function selectorCauses(field: string, selector: SelectorShape | undefined): Causes {
+export function selectorCauses(field: string, selector: SelectorDraft | undefined): Causes {
   if (!selector) return NONE;
   const causes: FieldCause[] = [...labels(`${field}.matchLabels`, selector.matchLabels)];
   selector.matchExpressions?.forEach((expression, index) => {
@@ -123,7 +124,7 @@ export const shownLabels = (map: Labels | undefined): Labels | null =>
   map === undefined ? null : Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => byText(a, b)));
 
 /** A selector as a server shows it. */
-export const shownSelector = ({ matchLabels, matchExpressions }: SelectorShape): object => ({
+export const shownSelector = ({ matchLabels, matchExpressions }: SelectorDraft): object => ({
   ...(matchLabels && Object.keys(matchLabels).length > 0 ? { matchLabels: shownLabels(matchLabels) } : {}),
   ...(matchExpressions && matchExpressions.length > 0
     ? {

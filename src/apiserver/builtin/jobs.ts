@@ -9,6 +9,7 @@ import { type LabelSelector, matchesLabels } from '../../base/selector.ts';
 import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, specOf, startsWith, subdomainName, textAt } from './behaviour.ts';
 import { cronScheduleError } from './cron-schedule.ts';
+import type { JobSpec, PodTemplate } from './drafts.ts';
 import {
   type Causes,
   dnsSubdomain,
@@ -19,7 +20,6 @@ import {
   shownSelector,
 } from './field-checks.ts';
 import { podTemplateCauses } from './pod-spec-validation.ts';
-import type { JobSpec, PodTemplate } from './shapes.ts';
 import { defaultTemplate, dropFromTemplate } from './workloads.ts';
 
 const UID_LABEL = 'batch.kubernetes.io/controller-uid';

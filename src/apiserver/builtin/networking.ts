@@ -1,12 +1,13 @@
 // Ingresses, their classes, and network policies.
 import type { FieldCause } from '../../api/kind.ts';
 import { invalidValue, required } from '../../api/status.ts';
+import type { IntOrPercent } from '../../base/int-or-percent.ts';
 import { dns1035LabelErrors, dnsSubdomainErrors } from '../../base/names.ts';
 import type { Behaviour, WriteContext } from '../registry.ts';
 import { prefixOf } from '../store/store.ts';
 import { behaviour, specOf, startsWith } from './behaviour.ts';
+import type { SelectorDraft } from './drafts.ts';
 import { type Causes, cidr, complaints, oneOf, portNumber, portNumberOrName, selectorCauses } from './field-checks.ts';
-import type { IntOrString, SelectorShape } from './shapes.ts';
 
 interface Backend {
   service?: { name?: string; port?: { name?: string; number?: number } };
@@ -146,13 +147,13 @@ export const ingressClass: Behaviour = behaviour({
 
 interface PolicyPort {
   protocol?: string;
-  port?: IntOrString;
+  port?: IntOrPercent;
   endPort?: number;
 }
 
 interface Peer {
-  podSelector?: SelectorShape;
-  namespaceSelector?: SelectorShape;
+  podSelector?: SelectorDraft;
+  namespaceSelector?: SelectorDraft;
   ipBlock?: { cidr?: string; except?: string[] };
 }
 
@@ -163,7 +164,7 @@ interface PolicyRule {
 }
 
 interface NetworkPolicySpec {
-  podSelector?: SelectorShape;
+  podSelector?: SelectorDraft;
   policyTypes?: string[];
   ingress?: PolicyRule[];
   egress?: PolicyRule[];

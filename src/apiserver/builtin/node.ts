@@ -5,23 +5,9 @@ import { deepEqual } from '../../base/json.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../../base/names.ts';
 import type { Behaviour } from '../registry.ts';
 import { behaviour, specOf } from './behaviour.ts';
+import type { NodeSpec, Taint } from './drafts.ts';
 import { type Causes, cidr, complaints, oneOf } from './field-checks.ts';
 import { TAINT_EFFECTS } from './pod-spec-validation.ts';
-
-interface Taint {
-  key?: string;
-  value?: string;
-  effect?: string;
-}
-
-interface NodeSpec {
-  podCIDR?: string;
-  podCIDRs?: string[];
-  providerID?: string;
-  unschedulable?: boolean;
-  taints?: Taint[];
-  [field: string]: unknown;
-}
 
 const NOT_READY: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 

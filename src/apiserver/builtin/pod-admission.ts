@@ -5,7 +5,7 @@ import { forbidden } from '../../api/status.ts';
 import { generatedSuffix } from '../../base/names.ts';
 import type { Draft, WriteContext } from '../registry.ts';
 import { keyOf, prefixOf } from '../store/store.ts';
-import type { Container, PodSpec, Toleration } from './shapes.ts';
+import type { Container, PodSpec, Toleration } from './drafts.ts';
 
 const PODS = { group: '', plural: 'pods' };
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';

@@ -5,6 +5,7 @@ import { duplicate, forbiddenField, invalidValue, required } from '../../api/sta
 import { labelValueErrors, qualifiedNameErrors } from '../../base/names.ts';
 import { claimSpecCauses } from './claim-spec.ts';
 import { containerCauses, descendingPath, noBacksteps } from './containers.ts';
+import type { NodeSelectorTerm, PodSpec, PodTemplate, Toleration, Volume } from './drafts.ts';
 import {
   annotations,
   type Causes,
@@ -17,7 +18,6 @@ import {
   requiredOneOf,
   selectorCauses,
 } from './field-checks.ts';
-import type { NodeSelectorTerm, PodSpec, PodTemplate, Toleration, Volume } from './shapes.ts';
 
 const MAX_INT32 = 2 ** 31 - 1;
 export const TAINT_EFFECTS: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

@@ -1,6 +1,6 @@
 // What a real server fills into every pod template, whatever owns it. Idempotent; defaults that the schema states (a port's protocol)
 // and zero values (`resources: {}`) are not repeated here.
-import type { Container, DownwardItems, EnvVar, FieldRef, Handler, PodSpec, Probe, Volume } from './shapes.ts';
+import type { Container, DownwardItems, EnvVar, FieldRef, Handler, PodSpec, Probe, Volume } from './drafts.ts';
 
 const FILE_MODE = 0o644;
 const TOKEN_SECONDS = 3600;

@@ -4,9 +4,9 @@ import { mutableCopy } from '../../base/json.ts';
 import { create } from '../verbs/create.ts';
 import { remove } from '../verbs/delete.ts';
 import { placeOf, someone, testCluster } from './cluster.testing.ts';
+import type { PodSpec } from './drafts.ts';
 import { pod, qosClassOf } from './pod.ts';
 import { pullPolicyOf } from './pod-spec.ts';
-import type { PodSpec } from './shapes.ts';
 
 const aPod = (spec: PodSpec, phase = 'Pending'): KubeObject => ({
   apiVersion: 'v1',

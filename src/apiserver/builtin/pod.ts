@@ -6,12 +6,12 @@ import { deepEqual } from '../../base/json.ts';
 import { parseQuantity } from '../../base/quantity.ts';
 import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, specOf, textAt } from './behaviour.ts';
+import type { Container, PodSpec, Quantities } from './drafts.ts';
 import type { Causes } from './field-checks.ts';
 import { admitPod, tolerateSilentNodes } from './pod-admission.ts';
 import { defaultPodSpec, dropFromPodSpec } from './pod-spec.ts';
 import { podSpecCauses } from './pod-spec-validation.ts';
 import { canonicalAmounts } from './resources.ts';
-import type { Container, PodSpec, Quantities } from './shapes.ts';
 
 export const pod: Behaviour = behaviour({
   countsGeneration: true,

@@ -1,15 +1,16 @@
 // PodDisruptionBudgets.
 import type { FieldCause } from '../../api/kind.ts';
 import { invalidValue } from '../../api/status.ts';
+import type { IntOrPercent } from '../../base/int-or-percent.ts';
 import type { Behaviour } from '../registry.ts';
 import { behaviour, startsWith } from './behaviour.ts';
+import type { SelectorDraft } from './drafts.ts';
 import { type Causes, countOrPercent, notMoreThanAll, oneOf, selectorCauses } from './field-checks.ts';
-import type { IntOrString, SelectorShape } from './shapes.ts';
 
 interface BudgetSpec {
-  minAvailable?: IntOrString;
-  maxUnavailable?: IntOrString;
-  selector?: SelectorShape;
+  minAvailable?: IntOrPercent;
+  maxUnavailable?: IntOrPercent;
+  selector?: SelectorDraft;
   unhealthyPodEvictionPolicy?: string;
 }
 

@@ -6,9 +6,9 @@ import { qualifiedNameErrors } from '../../base/names.ts';
 import { canonicalQuantity, compareQuantities, parseQuantity } from '../../base/quantity.ts';
 import type { Behaviour } from '../registry.ts';
 import { behaviour, specOf, startsWith } from './behaviour.ts';
+import type { Quantities } from './drafts.ts';
 import { type Causes, complaints } from './field-checks.ts';
 import { amountCauses } from './resources.ts';
-import type { Quantities } from './shapes.ts';
 
 // ---- ResourceQuota
 

@@ -7,8 +7,8 @@ import { RBAC_GROUP } from '../auth/binding-index.ts';
 import { checkClusterRole, checkClusterRoleBinding, checkRole, checkRoleBinding } from '../auth/escalation.ts';
 import type { PolicyRule } from '../cluster.ts';
 import type { Behaviour } from '../registry.ts';
+import type { SelectorDraft } from './drafts.ts';
 import { selectorCauses } from './field-checks.ts';
-import type { SelectorShape } from './shapes.ts';
 
 type Special = Pick<Behaviour, 'default' | 'prepare' | 'validate'>;
 
@@ -58,7 +58,7 @@ function causesOfRule(at: string, rule: Partial<PolicyRule>, isNamespaced: boole
 
 function aggregationCauses(aggregationRule: unknown): Causes {
   if (aggregationRule === undefined || aggregationRule === null) return [];
-  const { clusterRoleSelectors = [] } = aggregationRule as { clusterRoleSelectors?: readonly SelectorShape[] };
+  const { clusterRoleSelectors = [] } = aggregationRule as { clusterRoleSelectors?: readonly SelectorDraft[] };
   const at = 'aggregationRule.clusterRoleSelectors';
   if (clusterRoleSelectors.length === 0) {
     return [required(at, 'at least one clusterRoleSelector required if aggregationRule is non-nil')];

@@ -4,8 +4,8 @@ import { forbiddenField, invalidValue, required } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
 import { qualifiedNameErrors } from '../../base/names.ts';
 import { canonicalQuantity, compareQuantities, parseQuantity, type Quantity } from '../../base/quantity.ts';
+import type { Quantities, Resources } from './drafts.ts';
 import { type Causes, complaints } from './field-checks.ts';
-import type { Quantities, Resources } from './shapes.ts';
 
 const COUNTED: readonly string[] = [
   'pods',

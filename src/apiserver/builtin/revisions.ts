@@ -3,9 +3,9 @@ import { forbiddenField, required } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Behaviour } from '../registry.ts';
 import { behaviour } from './behaviour.ts';
+import type { PodTemplate } from './drafts.ts';
 import { nonNegative } from './field-checks.ts';
 import { podTemplateCauses } from './pod-spec-validation.ts';
-import type { PodTemplate } from './shapes.ts';
 import { defaultTemplate, dropFromTemplate } from './workloads.ts';
 
 export const controllerRevision: Behaviour = behaviour({

@@ -4,7 +4,7 @@
 // What is taken is derived from the store: an index of claims, brought up to date before each use and checked against the newest
 // state on every collision. So a claim that was never written, or whose Service is gone, costs nothing.
 import { keyOf, prefixOf, type Store } from '../store/store.ts';
-import type { ServiceSpec } from './shapes.ts';
+import type { ServiceSpec } from './drafts.ts';
 
 export const CLUSTER_RANGE = '10.96.0.0/12';
 export const NODE_PORTS = { first: 30000, last: 32767 } as const;

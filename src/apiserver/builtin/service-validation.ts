@@ -3,6 +3,7 @@ import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../../api/status.ts';
 import { qualifiedNameErrors } from '../../base/names.ts';
+import type { ServicePort, ServiceSpec } from './drafts.ts';
 import {
   type Causes,
   cidr,
@@ -18,7 +19,6 @@ import {
   requiredOneOf,
 } from './field-checks.ts';
 import { CLUSTER_RANGE, NODE_PORTS, offsetOf, type Place, takeIp, takePort } from './service-addresses.ts';
-import type { ServicePort, ServiceSpec } from './shapes.ts';
 
 const TYPES: readonly string[] = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'];

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import { create } from '../verbs/create.ts';
 import { remove } from '../verbs/delete.ts';
 import { placeOf, someone, testCluster } from './cluster.testing.ts';
-import type { ServiceSpec } from './shapes.ts';
+import type { ServiceSpec } from './drafts.ts';
 
 async function started(store?: Store) {
   const cluster = { ...testCluster(), ...(store ? { store } : {}) };

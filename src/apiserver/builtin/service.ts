@@ -3,10 +3,10 @@ import { invalid } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Behaviour, Draft, WriteContext } from '../registry.ts';
 import { behaviour, serviceName, specOf, textAt } from './behaviour.ts';
+import type { ServicePort, ServiceSpec } from './drafts.ts';
 import type { Causes } from './field-checks.ts';
 import { freeIp, freeNodePort, type Place } from './service-addresses.ts';
 import { addressCauses, allotmentCauses, serviceCauses } from './service-validation.ts';
-import type { ServicePort, ServiceSpec } from './shapes.ts';
 
 const AFFINITY_SECONDS = 10800;
 

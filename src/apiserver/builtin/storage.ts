@@ -9,8 +9,8 @@ import { KEEPS_METADATA } from '../status-keeps.ts';
 import { prefixOf } from '../store/store.ts';
 import { behaviour, specOf, startsWith } from './behaviour.ts';
 import { accessModeCauses, claimSpecCauses } from './claim-spec.ts';
+import type { ClaimSpec, Quantities } from './drafts.ts';
 import { complaints, oneOf } from './field-checks.ts';
-import type { ClaimSpec, Quantities } from './shapes.ts';
 
 /** Allocated until no Service uses it; housekeeping releases it. */
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';

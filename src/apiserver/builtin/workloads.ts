@@ -2,11 +2,13 @@
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
+import type { IntOrPercent } from '../../base/int-or-percent.ts';
 import { deepEqual } from '../../base/json.ts';
 import { type LabelSelector, matchesLabels } from '../../base/selector.ts';
 import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, labelName, specOf, startsWith, textAt } from './behaviour.ts';
 import { claimSpecCauses } from './claim-spec.ts';
+import type { PodTemplate, RollingUpdate, SelectorDraft, WorkloadSpec } from './drafts.ts';
 import {
   type Causes,
   countOrPercent,
@@ -20,7 +22,6 @@ import {
 } from './field-checks.ts';
 import { defaultPodSpec, dropFromPodSpec } from './pod-spec.ts';
 import { podTemplateCauses } from './pod-spec-validation.ts';
-import type { IntOrString, PodTemplate, RollingUpdate, SelectorShape, WorkloadSpec } from './shapes.ts';
 
 /** A pod template with everything filled in. */
 export function defaultTemplate(template: PodTemplate): void {
@@ -126,7 +127,7 @@ function strategyCauses(strategy: { type?: string; rollingUpdate?: RollingUpdate
   return [...causes, ...notMoreThanAll(`${field}.maxUnavailable`, maxUnavailable)];
 }
 
-const isNone = (value: IntOrString): boolean => value === 0 || value === '0%';
+const isNone = (value: IntOrPercent): boolean => value === 0 || value === '0%';
 
 // ---- ReplicaSet, ReplicationController
 
@@ -365,7 +366,7 @@ function daemonStrategyCauses({ updateStrategy = {} }: WorkloadSpec): Causes {
 
 // ---- what they share
 
-export const isEmptySelector = ({ matchLabels = {}, matchExpressions = [] }: SelectorShape): boolean =>
+export const isEmptySelector = ({ matchLabels = {}, matchExpressions = [] }: SelectorDraft): boolean =>
   Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
 
 function selectorCausesOf(spec: WorkloadSpec, kind: string): Causes {

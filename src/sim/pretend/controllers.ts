@@ -1,4 +1,6 @@
 // The `controllers` set: what kube-controller-manager does, one controller per kind.
+
+import type { Budget, Node, Pod } from '../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
 import { compileLabelSelector } from '../../base/selector.ts';
@@ -6,13 +8,13 @@ import type { Controller, Source, View, WatchRule } from '../../runtime/controll
 import { controllerOf, itself, keyOf, ofKey, onlyRead, splitKey } from './controller-of.ts';
 import { daemonSetNews, deploymentNews, jobNews, replicaSetNews, statefulSetNews } from './events.ts';
 import type { Profile } from './profile.ts';
+import { controllerOf as ownerOf } from './reading.ts';
 import { daemonSet } from './rules/daemon-set.ts';
 import { deployment } from './rules/deployment.ts';
 import { job } from './rules/job.ts';
 import { podDisruptionBudget } from './rules/pod-disruption-budget.ts';
 import { replicaSet } from './rules/replica-set.ts';
 import { statefulSet } from './rules/stateful-set.ts';
-import { type Budget, type Node, controllerOf as ownerOf, type Pod } from './shapes.ts';
 import {
   budgets,
   claims,

@@ -1,12 +1,14 @@
 // Events: what people look for under `kubectl describe`. Recorded after writes, in the words of the component that does such a thing in a real
 // cluster; so rules say nothing of Events, and an idle cluster tells nothing. Without Pods (status-only/) there are none.
+
+import type { Condition, ContainerStatus, Pod, ReplicaSet } from '../../api/builtin/shapes.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { isObject, type Json } from '../../base/json.ts';
 import { isFinished } from './pods.ts';
+import { conditionOf, isDeleting } from './reading.ts';
 import * as resources from './resources.ts';
 import type { Write } from './rule.ts';
-import { type Condition, type ContainerStatus, conditionOf, isDeleting, type Pod, type ReplicaSet } from './shapes.ts';
 
 export interface News {
   readonly resource: Resource;

@@ -1,7 +1,8 @@
 // Names that are a function of what they name, so that a second creation gets AlreadyExists instead of a duplicate.
+
+import type { PodTemplate } from '../../api/builtin/shapes.ts';
 import { sha256 } from '../../base/hash.ts';
 import { canonicalJson } from '../../base/json.ts';
-import type { PodTemplate } from './shapes.ts';
 
 // No vowels and no 0, 1, 3: names that spell no words, as Kubernetes' own generated ones.
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';

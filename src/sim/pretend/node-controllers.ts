@@ -1,5 +1,7 @@
 // The `node` set: what kubelets, a scheduler and a cloud do. It needs nothing from the `controllers` set, so that on a real API server
 // it runs beside Kubernetes' own.
+
+import type { Lease, Node, Pod } from '../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Controller, WatchRule } from '../../runtime/controller.ts';
 import { controllerOf, itself, keyOf, ofKey } from './controller-of.ts';
@@ -11,7 +13,6 @@ import { type NodeShape, node, PRETEND_LABEL } from './rules/node.ts';
 import { pod } from './rules/pod.ts';
 import { scheduler } from './rules/scheduler.ts';
 import { service } from './rules/service.ts';
-import type { Lease, Node, Pod } from './shapes.ts';
 import { leaseNamespace, leases, nodes, pods, services } from './sources.ts';
 
 const ALL = 'all';

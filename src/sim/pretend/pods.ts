@@ -1,6 +1,8 @@
 // What controllers ask about Pods.
+
+import type { Pod, PodTemplate } from '../../api/builtin/shapes.ts';
 import { byNumber, byText } from '../../base/compare.ts';
-import { conditionOf, controllerOf, isDeleting, type Pod, type PodTemplate, timeOf } from './shapes.ts';
+import { conditionOf, controllerOf, isDeleting, timeOf } from './reading.ts';
 
 export const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 

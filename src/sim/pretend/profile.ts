@@ -1,7 +1,8 @@
 // How a pretend cluster behaves: plain data, so that a fleet file can say it, and repeatable: every draw follows from the seed and the
 // name of what it is drawn for, never from the order in which things happen.
+
+import type { PodSpec } from '../../api/builtin/shapes.ts';
 import { numberOf } from './names.ts';
-import type { PodSpec } from './shapes.ts';
 
 /** A fixed number of milliseconds, or one between two, drawn per Pod. */
 export type Span = number | { readonly fromMs: number; readonly toMs: number };

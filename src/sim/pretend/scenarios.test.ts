@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { DaemonSetStatus, DeploymentStatus, JobStatus, Pod, StatefulSetStatus } from '../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../api/object.ts';
 import {
   aDeployment,
@@ -8,15 +9,8 @@ import {
   type PretendCluster,
   withImage,
 } from './cluster.testing.ts';
+import { conditionOf } from './reading.ts';
 import { someNodes } from './rules/node.ts';
-import {
-  conditionOf,
-  type DaemonSetStatus,
-  type DeploymentStatus,
-  type JobStatus,
-  type Pod,
-  type StatefulSetStatus,
-} from './shapes.ts';
 
 const statusOf = async <T>(world: PretendCluster, plural: string, name: string): Promise<T> =>
   (await world.cluster.get(plural, NAMESPACE, name)).status as T;

@@ -1,12 +1,14 @@
 // ServiceExports are a kind of the user's: they are watched from the moment their CRD serves a version until it is gone.
+
+import type { Condition, ServiceExport } from '../../api/builtin/shapes.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { type Controller, idle, type Source } from '../../runtime/controller.ts';
 import { controllerOf, itself, keyOf, ofKey, SERVER } from './controller-of.ts';
 import type { Profile } from './profile.ts';
+import { conditionOf } from './reading.ts';
 import * as resources from './resources.ts';
 import { serviceExport } from './rules/service-export.ts';
-import { type Condition, conditionOf, type ServiceExport } from './shapes.ts';
 import { services } from './sources.ts';
 
 const CRD = 'serviceexports.networking.fleet.azure.com';

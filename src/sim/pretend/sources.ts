@@ -1,24 +1,25 @@
 // What the pretend cluster watches. On the direct transport the caches share the server's own frozen objects.
+
+import type {
+  Budget,
+  ControllerRevision,
+  DaemonSet,
+  Deployment,
+  Job,
+  Lease,
+  Node,
+  Pod,
+  ReplicaSet,
+  Service,
+  StatefulSet,
+} from '../../api/builtin/shapes.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Source } from '../../runtime/controller.ts';
 import { SERVER } from './controller-of.ts';
+import { controllerOf } from './reading.ts';
 import * as resources from './resources.ts';
 import { LEASE_NAMESPACE } from './rules/node.ts';
-import {
-  type Budget,
-  type ControllerRevision,
-  controllerOf,
-  type DaemonSet,
-  type Deployment,
-  type Job,
-  type Lease,
-  type Node,
-  type Pod,
-  type ReplicaSet,
-  type Service,
-  type StatefulSet,
-} from './shapes.ts';
 
 type Indexes<T> = Readonly<Record<string, (item: T) => readonly string[]>>;
 

@@ -1,7 +1,8 @@
 // Tables of Namespaces, Nodes, Events and what holds data.
 import type { Labels } from '../../../api/object.ts';
 import { canonicalQuantity } from '../../../base/quantity.ts';
-import { AGE, ageOf, type Condition, conditionOf, NAME, nameOf, since, sizeOf, table, text, wide } from './table.ts';
+import type { Condition } from '../drafts.ts';
+import { AGE, ageOf, conditionOf, NAME, nameOf, since, sizeOf, table, text, wide } from './table.ts';
 
 export const namespace = table<{ readonly status?: { readonly phase?: string } }>(
   [NAME, text('Status', 'Active, or Terminating while it is emptied.'), AGE],

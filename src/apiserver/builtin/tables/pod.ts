@@ -2,7 +2,8 @@
 // phase.
 import type { KubeObject } from '../../../api/object.ts';
 import { stampMs } from '../../../base/age.ts';
-import { AGE, ageOf, type Condition, conditionOf, holds, NAME, nameOf, since, table, text, wide } from './table.ts';
+import type { Condition } from '../drafts.ts';
+import { AGE, ageOf, conditionOf, holds, NAME, nameOf, since, table, text, wide } from './table.ts';
 
 interface State {
   readonly waiting?: { readonly reason?: string };

@@ -1,6 +1,7 @@
 // Tables of what governs the server itself: admission, aggregation, certificates, priorities, flow control.
 import { shortDuration } from '../../../base/age.ts';
-import { AGE, ageOf, boolean, type Condition, conditionOf, integer, NAME, nameOf, table, text } from './table.ts';
+import type { Condition } from '../drafts.ts';
+import { AGE, ageOf, boolean, conditionOf, integer, NAME, nameOf, table, text } from './table.ts';
 
 /** Mutating and validating alike. */
 export const webhookConfiguration = table<{ readonly webhooks?: readonly unknown[] }>(

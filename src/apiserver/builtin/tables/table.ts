@@ -5,6 +5,7 @@ import { ageText, stampMs } from '../../../base/age.ts';
 import type { Json } from '../../../base/json.ts';
 import { compileLabelSelector, formatSelector, type LabelSelector } from '../../../base/selector.ts';
 import type { TableColumn, TableShape } from '../../registry.ts';
+import type { Condition, PodTemplate } from '../drafts.ts';
 
 /** A kind's table. `Shape` says which fields the cells read; the fields are not validated. */
 export const table = <Shape>(
@@ -48,12 +49,6 @@ export const sizeOf = (fields: object | null | undefined): number => {
   return size;
 };
 
-export interface Condition {
-  readonly type?: string;
-  readonly status?: string;
-  readonly reason?: string;
-}
-
 export function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   if (conditions) for (const condition of conditions) if (condition.type === type) return condition;
   return undefined;
@@ -61,14 +56,6 @@ export function conditionOf(conditions: readonly Condition[] | undefined, type: 
 
 export const holds = (conditions: readonly Condition[] | undefined, type: string): boolean =>
   conditionOf(conditions, type)?.status === 'True';
-
-export interface PodTemplate {
-  readonly metadata?: { readonly labels?: Labels };
-  readonly spec?: {
-    readonly containers?: readonly { readonly name?: string; readonly image?: string }[];
-    readonly nodeSelector?: Labels;
-  };
-}
 
 export const containerNames = (template: PodTemplate | undefined): string => joined(template?.spec?.containers, 'name');
 export const containerImages = (template: PodTemplate | undefined): string =>

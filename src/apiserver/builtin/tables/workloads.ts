@@ -3,12 +3,12 @@ import type { KubeObject, Labels } from '../../../api/object.ts';
 import { groupVersionOf } from '../../../api/object.ts';
 import { shortDuration, stampMs } from '../../../base/age.ts';
 import type { LabelSelector } from '../../../base/selector.ts';
+import type { Condition, PodTemplate } from '../drafts.ts';
 import {
   AGE,
   ageOf,
   boolean,
   CONTAINERS,
-  type Condition,
   containerImages,
   containerNames,
   holds,
@@ -17,7 +17,6 @@ import {
   labelsText,
   NAME,
   nameOf,
-  type PodTemplate,
   SELECTOR,
   SELECTOR_WORDS,
   selectorText,

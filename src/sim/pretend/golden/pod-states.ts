@@ -1,8 +1,9 @@
 // What a step does to Pods, alike on both sides.
 
+import type { Pod } from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { byText } from '../../../base/compare.ts';
-import { conditionOf, type Pod } from '../shapes.ts';
+import { conditionOf } from '../reading.ts';
 import type { Step } from './scenarios.ts';
 
 const isReady = (pod: Pod): boolean => conditionOf(pod.status?.conditions, 'Ready')?.status === 'True';

@@ -1,22 +1,23 @@
 // A DaemonSet: one Pod on every node that takes it. An update replaces them within maxUnavailable, or with maxSurge puts the new one
 // beside the old one first.
+
+import type {
+  ControllerRevision,
+  DaemonSet,
+  DaemonSetSpec,
+  Node,
+  Pod,
+  PodSpec,
+  Toleration,
+} from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { by } from '../../../base/compare.ts';
 import { countRoundedUp } from '../../../base/int-or-percent.ts';
 import { lettersOf } from '../names.ts';
 import { byCreation, isActive, isAvailable, isFinished, isReady, managedPods, nextAvailable } from '../pods.ts';
+import { isDeleting } from '../reading.ts';
 import { daemonSets, pods } from '../resources.ts';
 import { earliest, managedBy, nothing, type Outcome, type Rule, statusWrites, type Write } from '../rule.ts';
-import {
-  type ControllerRevision,
-  type DaemonSet,
-  type DaemonSetSpec,
-  isDeleting,
-  type Node,
-  type Pod,
-  type PodSpec,
-  type Toleration,
-} from '../shapes.ts';
 import { positive } from './deployment.ts';
 import { matchesNode, repels } from './node-fit.ts';
 import type { PodsRelated } from './replica-set.ts';

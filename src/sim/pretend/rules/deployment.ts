@@ -1,23 +1,22 @@
 // A Deployment: one ReplicaSet per template, sized so that a rollout keeps its budget, and a status that `kubectl rollout status` follows.
+
+import type {
+  Condition,
+  Deployment,
+  DeploymentSpec,
+  DeploymentStatus,
+  Pod,
+  PodTemplate,
+  ReplicaSet,
+} from '../../../api/builtin/shapes.ts';
 import { kubeTime } from '../../../base/clock.ts';
 import { by } from '../../../base/compare.ts';
 import { deepEqual } from '../../../base/json.ts';
 import { templateHash } from '../names.ts';
 import { byCreation, isFinished } from '../pods.ts';
+import { conditionOf, isDeleting, timeOf } from '../reading.ts';
 import { deployments, replicaSets } from '../resources.ts';
 import { earliest, managedBy, nothing, type Rule, statusWrites, type Write } from '../rule.ts';
-import {
-  type Condition,
-  conditionOf,
-  type Deployment,
-  type DeploymentSpec,
-  type DeploymentStatus,
-  isDeleting,
-  type Pod,
-  type PodTemplate,
-  type ReplicaSet,
-  timeOf,
-} from '../shapes.ts';
 import { type Budget, budgetOf, newestSize, olderSizes, proportionalSizes, type Sized } from './rolling.ts';
 
 export interface DeploymentRelated {

@@ -1,20 +1,13 @@
 // A Job: Pods until enough have succeeded or too many have failed. Counts never go back, so that finished Pods may be cleaned away.
+
+import type { Condition, Job, JobSpec, JobStatus, Pod } from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { kubeTime } from '../../../base/clock.ts';
 import { freePodNames, lettersOf } from '../names.ts';
 import { isActive, isReady, managedPods, namesOf } from '../pods.ts';
+import { conditionOf, isDeleting, timeOf } from '../reading.ts';
 import { jobs, pods } from '../resources.ts';
 import { earliest, managedBy, nothing, type Outcome, type Rule, statusWrites, type Write } from '../rule.ts';
-import {
-  type Condition,
-  conditionOf,
-  isDeleting,
-  type Job,
-  type JobSpec,
-  type JobStatus,
-  type Pod,
-  timeOf,
-} from '../shapes.ts';
 import { positive, withCondition } from './deployment.ts';
 import type { PodsRelated } from './replica-set.ts';
 

@@ -1,5 +1,5 @@
 // Whether a Pod may be on a node: its node selector and required node affinity, and the node's taints.
-import type { Node, NodeSelectorTerm, PodSpec, Requirement, Toleration } from '../shapes.ts';
+import type { Node, NodeSelectorTerm, PodSpec, Requirement, Toleration } from '../../../api/builtin/shapes.ts';
 
 /** Whether the Pod's own wishes are met by the node. */
 export function matchesNode({ nodeSelector, affinity }: PodSpec, node: Node): boolean {

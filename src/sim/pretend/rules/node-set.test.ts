@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Lease, Node, Pod, Service } from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { DEFAULT_PROFILE, profileOf, timingOf, versionOf } from '../profile.ts';
 import type { Write } from '../rule.ts';
-import type { Lease, Node, Pod, Service } from '../shapes.ts';
 import { type NodeRelated, node, someNodes } from './node.ts';
 import { matchesNode, repels } from './node-fit.ts';
 import { pod } from './pod.ts';

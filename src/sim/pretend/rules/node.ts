@@ -1,10 +1,12 @@
 // A Node: it is there, it is ready, and its Lease says that it lives. Idle, a Node costs one small write per lease period.
+
+import type { Lease, Node, NodeStatus } from '../../../api/builtin/shapes.ts';
 import { kubeMicroTime, kubeTime } from '../../../base/clock.ts';
 import { numberOf } from '../names.ts';
 import type { Profile } from '../profile.ts';
+import { isDeleting, timeOf } from '../reading.ts';
 import { leases, nodes } from '../resources.ts';
 import { earliest, mergeBetween, nothing, type Outcome, type Rule, type Write } from '../rule.ts';
-import { isDeleting, type Lease, type Node, type NodeStatus, timeOf } from '../shapes.ts';
 
 export interface NodeShape {
   readonly name: string;

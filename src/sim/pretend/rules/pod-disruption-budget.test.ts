@@ -1,7 +1,7 @@
 // Evictions that only the budget's status knows of: their Pods no longer count as healthy, but not for ever.
 import { expect, test } from 'vitest';
+import type { Budget, Pod } from '../../../api/builtin/shapes.ts';
 import type { Profile } from '../profile.ts';
-import type { Budget, Pod } from '../shapes.ts';
 import { podDisruptionBudget } from './pod-disruption-budget.ts';
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -1,10 +1,12 @@
 // A PodDisruptionBudget: how many of the Pods it speaks for may be disturbed now.
+
+import type { Budget, BudgetSpec, Pod } from '../../../api/builtin/shapes.ts';
 import { kubeTime } from '../../../base/clock.ts';
 import { countRoundedUp } from '../../../base/int-or-percent.ts';
 import { isReady } from '../pods.ts';
+import { conditionOf, controllerOf, isDeleting } from '../reading.ts';
 import { podDisruptionBudgets } from '../resources.ts';
 import { earliest, nothing, type Rule, statusWrites } from '../rule.ts';
-import { type Budget, type BudgetSpec, conditionOf, controllerOf, isDeleting, type Pod } from '../shapes.ts';
 
 export interface BudgetRelated {
   /** Those that its selector matches. */

@@ -1,22 +1,21 @@
 // A Pod on one of our nodes, as a kubelet would report it: pulled, running, ready, finished; and its end, when it is asked to go.
+
+import type {
+  Condition,
+  Container,
+  ContainerStatus,
+  Node,
+  Pod,
+  PodSpec,
+  PodStatus,
+} from '../../../api/builtin/shapes.ts';
 import { kubeTime } from '../../../base/clock.ts';
 import { numberOf } from '../names.ts';
 import { isFinished } from '../pods.ts';
 import { type Timing, timingOf } from '../profile.ts';
+import { conditionOf, isDeleting, timeOf } from '../reading.ts';
 import { pods } from '../resources.ts';
 import { nothing, type Outcome, type Rule, statusWrites } from '../rule.ts';
-import {
-  type Condition,
-  type Container,
-  type ContainerStatus,
-  conditionOf,
-  isDeleting,
-  type Node,
-  type Pod,
-  type PodSpec,
-  type PodStatus,
-  timeOf,
-} from '../shapes.ts';
 
 export interface PodRelated {
   /** The node it is bound to; undefined = there is no such node any more. */

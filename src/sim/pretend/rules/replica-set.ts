@@ -1,4 +1,6 @@
 // A ReplicaSet: as many Pods as its spec says, and a count of them.
+
+import type { Pod, PodTemplate, ReplicaSet } from '../../../api/builtin/shapes.ts';
 import { freePodNames } from '../names.ts';
 import {
   cheapestFirst,
@@ -10,9 +12,9 @@ import {
   namesOf,
   nextAvailable,
 } from '../pods.ts';
+import { isDeleting } from '../reading.ts';
 import { pods, replicaSets } from '../resources.ts';
 import { earliest, managedBy, nothing, type Rule, statusWrites, type Write } from '../rule.ts';
-import { isDeleting, type Pod, type PodTemplate, type ReplicaSet } from '../shapes.ts';
 import { positive } from './deployment.ts';
 
 export interface PodsRelated {

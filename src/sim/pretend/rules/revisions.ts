@@ -1,13 +1,15 @@
 // The history of a StatefulSet or DaemonSet: one ControllerRevision per template it ever had, numbered; a template that comes back gets
 // the highest number again.
+
+import type { ControllerRevision, PodTemplate } from '../../../api/builtin/shapes.ts';
 import type { Resource } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { by } from '../../../base/compare.ts';
 import { deepEqual } from '../../../base/json.ts';
 import { templateHash } from '../names.ts';
+import { isDeleting } from '../reading.ts';
 import { controllerRevisions } from '../resources.ts';
 import { managedBy, type Write } from '../rule.ts';
-import { type ControllerRevision, isDeleting, type PodTemplate } from '../shapes.ts';
 
 export interface History {
   /** Name of the revision of the template as it is now. */

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Deployment, DeploymentSpec, Pod, ReplicaSet } from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { kubeTime } from '../../../base/clock.ts';
 import { Model } from '../model.testing.ts';
 import { isActive, isReady } from '../pods.ts';
 import { DEFAULT_PROFILE } from '../profile.ts';
+import { controllerOf } from '../reading.ts';
 import { deployments, pods, replicaSets } from '../resources.ts';
 import type { Write } from '../rule.ts';
-import { controllerOf, type Deployment, type DeploymentSpec, type Pod, type ReplicaSet } from '../shapes.ts';
 import { deployment } from './deployment.ts';
 import { replicaSet } from './replica-set.ts';
 import { budgetOf, newestSize, olderSizes, proportionalSizes, type Sized } from './rolling.ts';

@@ -1,8 +1,9 @@
 // The arithmetic of a Deployment's rollout: how many Pods each of its ReplicaSets should have next.
 // Guarantee: together they never have more than replicas + maxSurge Pods, and because of a rollout never fewer than
 // replicas - maxUnavailable are available.
+
+import type { DeploymentSpec } from '../../../api/builtin/shapes.ts';
 import { countRoundedUp, percentOf } from '../../../base/int-or-percent.ts';
-import type { DeploymentSpec } from '../shapes.ts';
 
 /** A ReplicaSet as far as counting goes. */
 export interface Sized {

@@ -1,12 +1,14 @@
 // Gives every waiting Pod a node: one that it accepts, that accepts it, and that has room; of those the emptiest. One decision for all
 // waiting Pods, oldest first, so that two of them never take the same room.
+
+import type { Node, Pod, PodSpec } from '../../../api/builtin/shapes.ts';
 import { kubeTime } from '../../../base/clock.ts';
 import { by } from '../../../base/compare.ts';
 import { parseQuantity } from '../../../base/quantity.ts';
 import { byCreation, isFinished } from '../pods.ts';
+import { conditionOf, isDeleting } from '../reading.ts';
 import { pods } from '../resources.ts';
 import { type Rule, statusWrites, type Write } from '../rule.ts';
-import { conditionOf, isDeleting, type Node, type Pod, type PodSpec } from '../shapes.ts';
 import { matchesNode, repels } from './node-fit.ts';
 
 export interface SchedulerRelated {

@@ -1,8 +1,10 @@
 // A ServiceExport is answered as a networking agent would: valid, and without conflict where it takes traffic.
+
+import type { Condition, ServiceExport } from '../../../api/builtin/shapes.ts';
 import type { Resource } from '../../../api/kind.ts';
 import { kubeTime } from '../../../base/clock.ts';
+import { conditionOf, isDeleting } from '../reading.ts';
 import { type Rule, statusWrites } from '../rule.ts';
-import { type Condition, conditionOf, isDeleting, type ServiceExport } from '../shapes.ts';
 
 const WEIGHT = 'networking.fleet.azure.com/weight';
 const HIGHEST_WEIGHT = 1000;

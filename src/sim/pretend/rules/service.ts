@@ -1,8 +1,10 @@
 // A Service of type LoadBalancer gets an address, and loses it when it is none any more.
+
+import type { Service } from '../../../api/builtin/shapes.ts';
 import { numberOf } from '../names.ts';
+import { isDeleting } from '../reading.ts';
 import { services } from '../resources.ts';
 import { nothing, type Rule, statusWrites } from '../rule.ts';
-import { isDeleting, type Service } from '../shapes.ts';
 
 /** The other half of the range set aside for benchmarks, so that no address is that of a real machine or of a pretend node. */
 const addressOf = (uid: string): string => {

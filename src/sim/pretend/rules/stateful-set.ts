@@ -1,18 +1,19 @@
 // A StatefulSet: numbered Pods. With OrderedReady one at a time, upwards when it grows, downwards when it shrinks or is updated, and each
 // waits until its neighbour is available. Parallel creates and removes all at once; updates go downwards one at a time in both.
+
+import type {
+  ControllerRevision,
+  Pod,
+  PodTemplate,
+  StatefulSet,
+  StatefulSetSpec,
+  StatefulSetStatus,
+} from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { isActive, isAvailable, isFinished, isReady, managedPods, nextAvailable } from '../pods.ts';
+import { isDeleting } from '../reading.ts';
 import { claims, pods, statefulSets } from '../resources.ts';
 import { earliest, managedBy, nothing, type Outcome, type Rule, statusWrites, type Write } from '../rule.ts';
-import {
-  type ControllerRevision,
-  isDeleting,
-  type Pod,
-  type PodTemplate,
-  type StatefulSet,
-  type StatefulSetSpec,
-  type StatefulSetStatus,
-} from '../shapes.ts';
 import { positive } from './deployment.ts';
 import type { PodsRelated } from './replica-set.ts';
 import { type History, historyOf, templateIn, trimHistory } from './revisions.ts';

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ControllerRevision, DaemonSet, Job, Node, Pod, StatefulSet } from '../../../api/builtin/shapes.ts';
 import { kubeTime } from '../../../base/clock.ts';
 import { Model } from '../model.testing.ts';
 import { isActive, isReady } from '../pods.ts';
 import { DEFAULT_PROFILE } from '../profile.ts';
 import { controllerRevisions, daemonSets, jobs, pods, statefulSets } from '../resources.ts';
 import type { Write } from '../rule.ts';
-import type { ControllerRevision, DaemonSet, Job, Node, Pod, StatefulSet } from '../shapes.ts';
 import { daemonSet, nodeOf } from './daemon-set.ts';
 import { formatIndexes, job } from './job.ts';
 import { statefulSet } from './stateful-set.ts';

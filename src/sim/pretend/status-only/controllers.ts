@@ -1,13 +1,15 @@
 // The `controllers` set for fleets too large to have Pods: every workload reports by itself.
+
+import type { Budget, Deployment, Node, StatefulSet } from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { compileLabelSelector } from '../../../base/selector.ts';
 import type { Controller, WatchRule } from '../../../runtime/controller.ts';
 import { controllerOf, itself, keyOf, ofKey, splitKey } from '../controller-of.ts';
 import { isAnotherPlace } from '../controllers.ts';
 import type { Profile } from '../profile.ts';
+import { isDeleting } from '../reading.ts';
 import type { Rule } from '../rule.ts';
 import { budgetWrites } from '../rules/pod-disruption-budget.ts';
-import { type Budget, type Deployment, isDeleting, type Node, type StatefulSet } from '../shapes.ts';
 import { budgets, daemonSets, deployments, jobs, nodes, replicaSets, statefulSets } from '../sources.ts';
 import { deploymentStatus } from './deployment.ts';
 import { daemonSetStatus, jobStatus, replicaSetStatus, statefulSetStatus } from './workloads.ts';

@@ -1,13 +1,15 @@
 // A Deployment that has neither ReplicaSets nor Pods and reports as if it had: a first write when something changes, a second when it
 // would be done. All it must remember is in its status: the message of `Progressing` names the ReplicaSet of the template.
+
+import type { Condition, Deployment, DeploymentSpec } from '../../../api/builtin/shapes.ts';
 import { kubeTime } from '../../../base/clock.ts';
 import { podName, templateHash } from '../names.ts';
 import { type Profile, timingOf } from '../profile.ts';
+import { conditionOf, isDeleting, timeOf } from '../reading.ts';
 import { deployments } from '../resources.ts';
 import { earliest, nothing, type Outcome, type Rule, statusWrites } from '../rule.ts';
 import { availability, deadlineOf, hasDeadline, positive, withCondition } from '../rules/deployment.ts';
 import { budgetOf } from '../rules/rolling.ts';
-import { type Condition, conditionOf, type Deployment, type DeploymentSpec, isDeleting, timeOf } from '../shapes.ts';
 import { type Played, playRollout } from './rollout-time.ts';
 
 const REVISION = 'deployment.kubernetes.io/revision';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { DaemonSet, Deployment, JobStatus, StatefulSet } from '../../../api/builtin/shapes.ts';
 import {
   aDeployment,
   aPretendCluster,
@@ -7,7 +8,7 @@ import {
   type PretendCluster,
   withImage,
 } from '../cluster.testing.ts';
-import { conditionOf, type DaemonSet, type Deployment, type JobStatus, type StatefulSet } from '../shapes.ts';
+import { conditionOf } from '../reading.ts';
 import { playRollout } from './rollout-time.ts';
 
 /** What a member agent judges by. */

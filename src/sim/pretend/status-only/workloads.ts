@@ -1,27 +1,26 @@
 // ReplicaSets, StatefulSets, DaemonSets and Jobs that report without Pods: a first write when something changes, a second when it would
 // be done. When the first was made, and about what, is kept in a condition `Progressing`, which Kubernetes leaves free for these kinds.
+
+import type {
+  Condition,
+  DaemonSet,
+  Job,
+  Node,
+  PodTemplate,
+  ReplicaSet,
+  StatefulSet,
+} from '../../../api/builtin/shapes.ts';
 import type { Resource } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { kubeTime } from '../../../base/clock.ts';
 import { countRoundedUp } from '../../../base/int-or-percent.ts';
 import { podName, templateHash } from '../names.ts';
 import { type Profile, timingOf } from '../profile.ts';
+import { conditionOf, isDeleting, timeOf } from '../reading.ts';
 import { daemonSets, jobs, replicaSets, statefulSets } from '../resources.ts';
 import { earliest, nothing, type Outcome, type Rule, statusWrites, type Write } from '../rule.ts';
 import { positive } from '../rules/deployment.ts';
 import { matchesNode, repels } from '../rules/node-fit.ts';
-import {
-  type Condition,
-  conditionOf,
-  type DaemonSet,
-  isDeleting,
-  type Job,
-  type Node,
-  type PodTemplate,
-  type ReplicaSet,
-  type StatefulSet,
-  timeOf,
-} from '../shapes.ts';
 
 interface Plan {
   readonly resource: Resource;
