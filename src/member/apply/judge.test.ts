@@ -178,7 +178,95 @@ describe('what is to be done about a manifest', () => {
     expect(operation.do === 'refuse' ? operation.reason : operation.do).toBe(does);
   });
 
-  test('what is created bears our mark and remembers the wish', () => {
+  describe('with a strategy that leaves differences alone', () => {
+    const equal = { data: { a: '1' } };
+    const changed = { data: { a: '2' } };
+    const extended = { data: { a: '1', b: '2' } };
+    const full = { comparisonOption: 'FullComparison' as const };
+    const takeOver = { whenToTakeOver: 'IfNoDiff' as const };
+    const noDrift = { whenToApply: 'IfNotDrifted' as const };
+    const onRevision = { whenToApply: 'OnRevision' as const };
+    /** Ours, without the hash: KubeFleet takes an object over in one write, and applies it in another. */
+    const taken = { owners: [owner], applied: undefined };
+    const ours = { owners: [owner], applied: one };
+    const earlier = { owners: [owner], applied: manifest({ a: '0' }) };
+    const A = { path: '/data/a', valueInHub: '1', valueInMember: '2' };
+    const B = { path: '/data/b', valueInMember: '2' };
+
+    test.each<
+      Given & { readonly it: string; readonly does: string; readonly drifts?: object[]; readonly diffs?: object[] }
+    >([
+      { it: 'IfNoDiff: it was there before, and is equal', live: equal, strategy: takeOver, does: 'patch' },
+      {
+        it: 'IfNoDiff: it was there before, and differs',
+        live: changed,
+        strategy: takeOver,
+        does: 'FailedToTakeOver',
+        diffs: [A],
+      },
+      { it: 'IfNoDiff: it has more than we want', live: extended, strategy: takeOver, does: 'patch' },
+      {
+        it: 'IfNoDiff and FullComparison: it has more than we want',
+        live: extended,
+        strategy: { ...takeOver, ...full },
+        does: 'FailedToTakeOver',
+        diffs: [B],
+      },
+      { it: 'IfNoDiff: it does not exist', strategy: takeOver, does: 'create' },
+      { it: 'IfNoDiff: it is ours, and differs', ...ours, live: changed, strategy: takeOver, does: 'patch' },
+      { it: 'IfNotDrifted: as it was applied', ...ours, live: equal, strategy: noDrift, does: 'nothing' },
+      {
+        it: 'IfNotDrifted: changed since',
+        ...ours,
+        live: changed,
+        strategy: noDrift,
+        does: 'FoundDrifts',
+        drifts: [A],
+      },
+      { it: 'IfNotDrifted: extended since', ...ours, live: extended, strategy: noDrift, does: 'nothing' },
+      {
+        it: 'IfNotDrifted and FullComparison: extended since',
+        ...ours,
+        live: extended,
+        strategy: { ...noDrift, ...full },
+        does: 'FoundDrifts',
+        drifts: [B],
+      },
+      {
+        it: 'IfNotDrifted: changed since, and so was the manifest',
+        ...earlier,
+        live: changed,
+        strategy: noDrift,
+        does: 'patch',
+      },
+      { it: 'IfNotDrifted: taken over and never applied', ...taken, live: changed, strategy: noDrift, does: 'patch' },
+      { it: 'IfNotDrifted: it was there before, and differs', live: changed, strategy: noDrift, does: 'patch' },
+      { it: 'OnRevision: changed since', ...ours, live: changed, strategy: onRevision, does: 'nothing' },
+      {
+        it: 'OnRevision: changed since, and so was the manifest',
+        ...earlier,
+        live: changed,
+        strategy: onRevision,
+        does: 'patch',
+      },
+      { it: 'OnRevision: taken over and never applied', ...taken, live: changed, strategy: onRevision, does: 'patch' },
+      {
+        it: 'OnRevision: changed since, with the mark of a Work that is gone',
+        live: changed,
+        applied: one,
+        owners: [owner, deadWork],
+        strategy: onRevision,
+        does: 'patch',
+      },
+    ])('$it: $does', ({ does, drifts, diffs, ...given }) => {
+      const operation = judge(aCase(given));
+      expect(operation.do === 'refuse' ? operation.reason : operation.do).toBe(does);
+      expect(operation.do === 'refuse' ? operation.drifts : undefined).toEqual(drifts);
+      expect(operation.do === 'refuse' ? operation.diffs : undefined).toEqual(diffs);
+    });
+  });
+
+  test('what is created bears our mark and remembers what was applied', () => {
     const operation = judge(
       aCase({
         wants: manifest({ a: '1' }, { uid: 'x', resourceVersion: '3', ownerReferences: [foreign], labels: { l: '1' } }),

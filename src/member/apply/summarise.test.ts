@@ -167,6 +167,69 @@ describe('the status of a Work', () => {
     expect(cut.manifestConditions).toHaveLength(2000);
     expect(withinSize(summary([ok(0)]), () => 1e9, context)).toEqual(summary([ok(0)]));
   });
+
+  describe('that would make the Work too large', () => {
+    const COUNT = 1000;
+    const context = { previous: undefined, generation: 5, now: AT };
+    const fields = (at: number, count: number) =>
+      Array.from({ length: count }, (_, n) => ({
+        path: `/data/k${n}`,
+        valueInHub: `${at} ${'h'.repeat(400)}`,
+        valueInMember: `${at} ${'m'.repeat(400)}`,
+      }));
+    const many = (more: (at: number) => Partial<Outcome>) =>
+      Array.from({ length: COUNT }, (_, at): Outcome => ({ ...ok(at), ...more(at) }));
+    const cutOf = (status: WorkStatus) => {
+      expect(Buffer.byteLength(JSON.stringify(status))).toBeGreaterThan(MAX_WORK_BYTES);
+      const cut = withinSize(status, () => 400_000, context);
+      expect(Buffer.byteLength(JSON.stringify(cut)) + 400_000).toBeLessThan(MAX_WORK_BYTES);
+      expect(said(cut)).toContain('StatusTrimmed=True/Oversized');
+      expect(cut.manifestConditions).toHaveLength(COUNT);
+      expect(cut.manifestConditions?.map(({ identifier }) => identifier)).toEqual(
+        status.manifestConditions?.map(({ identifier }) => identifier),
+      );
+      return cut.manifestConditions ?? [];
+    };
+    const omitted = (path: string) => [{ path, valueInHub: '(omitted)', valueInMember: '(omitted)' }];
+
+    test('has one entry in place of each list of drifts, with the times of the list', () => {
+      const status = summary(many((at) => ({ drifts: fields(at, 2 + (at % 2)) })));
+      for (const [at, { driftDetails }] of cutOf(status).entries())
+        expect(driftDetails).toEqual({
+          observationTime: '2026-01-01T00:00:00Z',
+          observedInMemberClusterGeneration: 3,
+          firstDriftedObservedTime: '2026-01-01T00:00:00Z',
+          observedDrifts: omitted(`/data/k0 and ${at % 2 === 0 ? '1 more path(s)' : '2 more path(s)'}`),
+        });
+    });
+
+    test('has one entry in place of each list of differences, which names a single path alone', () => {
+      const lists = many((at) => ({ diffs: fields(at, at === 0 ? 1 : 3) }));
+      const status = summarise({ outcomes: lists, isReport: true, previous: undefined, generation: 5, now: AT });
+      const [first, second] = cutOf(status);
+      expect(first?.diffDetails?.observedDiffs).toEqual(omitted('/data/k0'));
+      expect(second?.diffDetails).toEqual({
+        observationTime: '2026-01-01T00:00:00Z',
+        observedInMemberClusterGeneration: 3,
+        firstDiffedObservedTime: '2026-01-01T00:00:00Z',
+        observedDiffs: omitted('/data/k0 and 2 more path(s)'),
+      });
+      expect(first?.conditions.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['DiffReported FoundDiff']);
+    });
+
+    test('has no mirrored status, and all conditions', () => {
+      const observedStatus = { apiVersion: 'apps/v1', kind: 'Deployment', status: { note: 's'.repeat(2000) } };
+      const status = summary(many(() => ({ observedStatus })));
+      expect(status.manifestConditions?.[0]?.backReportedStatus?.observedStatus).toEqual(observedStatus);
+      for (const [at, entry] of cutOf(status).entries()) {
+        expect(entry).not.toHaveProperty('backReportedStatus');
+        expect(entry).toEqual({
+          identifier: id(at),
+          conditions: status.manifestConditions?.[at]?.conditions,
+        });
+      }
+    });
+  });
 });
 
 describe('before anything is touched, a Work says what will be', () => {
