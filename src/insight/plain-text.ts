@@ -29,3 +29,10 @@ export const shortened = (text: string, most: number): string =>
 
 /** Without the words by which programs tell whose mistake it is: a person reads that in the sentence. */
 export const withoutMarker = (message: string): string => message.replace(`${CLIENT_ERROR_MARKER}: `, '');
+
+/**
+ * An API server repeats in a refusal which object it refuses: `Kind "x": kinds.group "x" is forbidden: why`. Where the object is named already,
+ * the first of two lines has no room for that.
+ */
+export const namedOnce = (text: string): string =>
+  text.replace(/("[^"]+"): [\w.-]+ \1 is (?:forbidden|invalid): /, '$1: ');

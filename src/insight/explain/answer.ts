@@ -3,7 +3,7 @@ import { type Hold, sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { type ObjectRef, refText } from '../../api/object.ts';
 import { holdOf } from '../../hub/status/holds-summary.ts';
-import { plainText, shortened } from '../plain-text.ts';
+import { namedOnce, plainText, shortened } from '../plain-text.ts';
 import type { ClusterProgress, Progress } from '../progress/placement-progress.ts';
 import { type Alike, isItself, ofAll } from './alike.ts';
 import { type Chain, chainFrom, clusterChain, isTold } from './evidence-chain.ts';
@@ -59,7 +59,7 @@ const LONGEST_ROOT = 200;
 function rootOf(cause: Cause | undefined): string | undefined {
   const end = cause?.evidence.find(({ isRoot }) => isRoot);
   const root = end === undefined ? cause?.detail : `${end.about}: ${end.says[0]}`;
-  return root && shortened(plainText(root), LONGEST_ROOT);
+  return root && shortened(namedOnce(plainText(root)), LONGEST_ROOT);
 }
 
 export function outdatedNote({ outdated }: Pick<Progress, 'outdated'>): readonly string[] {

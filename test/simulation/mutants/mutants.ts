@@ -7,7 +7,7 @@ export const mutants: readonly Mutant[] = [
     name: 'takes absence from a selection for absence from the server',
     danger:
       'What a label hides, or the watch has not told yet, looks deleted: things are removed that are still wanted.',
-    file: 'src/runtime/wholes.ts',
+    file: 'src/runtime/full-objects.ts',
     find: 'if (isSynced && !cache.selection.filtered) isCovered = true;',
     replace: 'if (isSynced) isCovered = true;',
     caughtBy: 'two-copiers',
@@ -26,7 +26,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'asks a server and does not keep the answer',
     danger: 'A live read was made, and what a stale cache has is decided by all the same.',
-    file: 'src/runtime/feeds.ts',
+    file: 'src/runtime/informers.ts',
     find: 'for (const object of list.items) emit(feed, feed.cache.answered(object));',
     replace: 'if (list.items.length > PAGE) for (const object of list.items) emit(feed, feed.cache.answered(object));',
     caughtBy: 'overrides',
