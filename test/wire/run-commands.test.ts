@@ -146,7 +146,7 @@ describe.each(scopes)('the commands about $it', ({ prefix, flags, title, objects
     );
     expect(plan.stderr).toBe('');
     expect(plan.stdout).toContain(
-      `${title} would bring revision 0 of placement "web" (${objects} object${objects === 1 ? '' : 's'}) to 3 clusters: 2 stages, 3 waves, 2 approvals, 1s of waiting`,
+      `${title} would bring revision 0 of placement "web" (${objects} object${objects === 1 ? '' : 's'}) to 3 clusters: 2 stages, 3 waves, 2 approvals; complete after 1s`,
     );
     expect(plan.stdout).toMatch(
       /1\. +\+0s +one, wave 1 of 1: member-1\n.*after one: approval of r-after-one.*\n.*after one: 1s after its last cluster\n.*before rest: approval of r-before-rest.*\n.*rest, wave 1 of 2: member-2\n.*rest, wave 2 of 2: member-3\n/,

@@ -1,10 +1,8 @@
 // `flotilla plan placement/NAME [--image CONTAINER=IMAGE] [-f FILE]`: what the rollout of a placement would do. Writes nothing: what -f names is
 // checked by a dry run.
 import type { Binding } from '../../api/binding.ts';
-import { unwrapped } from '../../api/enveloped.ts';
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import { annotations, labels, masterSnapshotName } from '../../api/names.ts';
-import { conditionOf } from '../../api/next-condition.ts';
 import { apiVersionOf, groupVersionOf, type KubeObject } from '../../api/object.ts';
 import type { Placement } from '../../api/placement.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -22,8 +20,9 @@ import {
 } from '../../hub/placement-sources.ts';
 import { contentOf, marksOf } from '../../hub/revisions/content.ts';
 import { countsBetween } from '../../insight/forecast/content-diff.ts';
-import { diffBetween } from '../../insight/forecast/field-diff.ts';
+import { durationOf } from '../../insight/forecast/duration.ts';
 import { labelsAmong, overridingNow } from '../../insight/forecast/overrides-now.ts';
+import { changesBetween } from '../../insight/forecast/planned-changes.ts';
 import { forecastRollout } from '../../insight/forecast/rollout-forecast.ts';
 import { scheduleNow } from '../../insight/forecast/scheduling-now.ts';
 import { objectsIn } from '../../insight/forecast/snapshot-objects.ts';
@@ -38,7 +37,7 @@ import type { Connected } from '../server/connect.ts';
 import { getPlacement } from '../server/get-placement.ts';
 import type { Print } from '../server/target.ts';
 import { EXIT } from '../terminal/showing.ts';
-import { type PlannedChange, type RolloutPlan, renderRolloutPlan } from './render-rollout-plan.ts';
+import { type RolloutPlan, renderRolloutPlan } from './render-rollout-plan.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 
@@ -138,15 +137,12 @@ export async function rolloutPlanOf(
     revision: String(index),
     isNewRevision,
     ...foreseen,
-    changes: changesOf(
-      targets,
-      foreseen.waves.flatMap(({ clusters, removes }) => (removes ? [] : clusters)),
-      {
-        after,
-        contents,
-        full: options.full,
-      },
-    ),
+    changes: changesBetween({
+      has: hadBy(targets, new Set(foreseen.waves.flatMap(({ clusters, removes }) => (removes ? [] : clusters)))),
+      after,
+      contentOf: (snapshot) => contents.get(snapshot),
+      full: options.full,
+    }),
     durationMs,
     durationFrom,
     notes,
@@ -263,35 +259,13 @@ export const pretendedSnapshot = ({ family, name, namespace }: WhichPlacement, i
   },
 });
 
-function changesOf(
-  targets: readonly KubeObject[],
-  moved: readonly string[],
-  about: {
-    readonly after: readonly KubeObject[];
-    readonly contents: ReadonlyMap<string, readonly KubeObject[]>;
-    readonly full: boolean;
-  },
-): readonly PlannedChange[] {
-  const clusters = new Set(moved);
-  const after = unwrapped(about.after);
-  const counted = new Map<string, number>();
-  for (const each of targets) {
+/** The snapshots that the clusters have; empty = nothing. */
+const hadBy = (bindings: readonly KubeObject[], clusters: ReadonlySet<string>): readonly string[] =>
+  bindings.flatMap((each) => {
     const { targetCluster = '', resourceSnapshotName = '', state } = (each as Binding).spec ?? {};
-    if (!clusters.has(targetCluster)) continue;
-    const has = state === 'Bound' ? resourceSnapshotName : '';
-    counted.set(has, (counted.get(has) ?? 0) + 1);
-  }
-  return [...counted].map(([has, number]) => {
-    const had = has === '' ? [] : about.contents.get(has);
-    const before = had && unwrapped(had);
-    return {
-      has,
-      clusters: number,
-      ...(before === undefined ? {} : { counts: countsBetween(before, after) }),
-      ...(before === undefined || !about.full ? {} : { diff: diffBetween(had ?? [], about.after) }),
-    };
+    if (!clusters.has(targetCluster)) return [];
+    return [state === 'Bound' ? resourceSnapshotName : ''];
   });
-}
 
 // ---- where it goes
 
@@ -354,25 +328,4 @@ function scheduled(
       }),
     ),
   ];
-}
-
-/** The median of how long the clusters took the last time, from applied to available: the start of the move is not recorded. */
-function durationOf(
-  bindings: readonly KubeObject[],
-  given: number | undefined,
-): Pick<RolloutPlan, 'durationMs' | 'durationFrom'> {
-  if (given !== undefined) return { durationMs: given, durationFrom: 'given' };
-  const took = bindings
-    .flatMap((each) => {
-      const { conditions } = (each as Binding).status ?? {};
-      const [applied, available] = ['Applied', 'Available'].map((type) => conditionOf(conditions, type));
-      if (applied?.status !== 'True' || available?.status !== 'True') return [];
-      return [Date.parse(available.lastTransitionTime) - Date.parse(applied.lastTransitionTime)];
-    })
-    .filter((ms) => ms >= 0)
-    .toSorted((a, b) => a - b);
-  const median = took[Math.floor(took.length / 2)];
-  return median === undefined
-    ? { durationMs: 0, durationFrom: 'unknown' }
-    : { durationMs: median, durationFrom: 'history' };
 }

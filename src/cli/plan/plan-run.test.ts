@@ -18,7 +18,7 @@ import {
 import { whichRun } from '../../insight/which-run.ts';
 import type { Manifest } from '../objects/manifests.ts';
 import { overheard, printing, serving } from '../served.testing.ts';
-import { plannedByManifests, plannedByName, planRun } from './plan-run.ts';
+import { type PlanRunOptions, plannedByManifests, plannedByName, planRun } from './plan-run.ts';
 
 /** As the server completes it. */
 const namespace: KubeObject = {
@@ -64,7 +64,10 @@ const newRun = (spec: object = {}, name = 'r'): KubeObject => ({
   spec: { placementName: 'web', stagedRolloutStrategyName: 's', ...spec },
 });
 
-async function planning(objects: readonly KubeObject[], as: User = admin) {
+async function planning(
+  objects: readonly KubeObject[],
+  { as = admin, ...more }: { readonly as?: User } & Partial<PlanRunOptions> = {},
+) {
   const { subject, server } = await serving(objects);
   const { print, out, errors } = printing();
   const writes: string[] = [];
@@ -73,7 +76,12 @@ async function planning(objects: readonly KubeObject[], as: User = admin) {
     if (isWrite && !('dryRun' in request && request.dryRun)) writes.push(request.verb);
   });
   const head = subject.cluster.store.head;
-  const options = (output?: string) => ({ clock: still, ...(output === undefined ? {} : { output }) });
+  const options = (output?: string) => ({
+    clock: still,
+    full: false,
+    ...(output === undefined ? {} : { output }),
+    ...more,
+  });
   const nothingIsWritten = () => {
     expect(writes).toEqual([]);
     expect(subject.cluster.store.head).toBe(head);
@@ -102,7 +110,7 @@ describe('the plan of a run', () => {
     expect(it.errors).toEqual([]);
     expect(it.out.join('\n')).toBe(
       `
-ClusterStagedUpdateRun "r" would bring revision 1 of placement "web" (3 objects) to 3 clusters: 2 stages, 2 waves, 1 approval, 1h0m0s of waiting
+ClusterStagedUpdateRun "r" would bring revision 1 of placement "web" (3 objects) to 3 clusters: 2 stages, 2 waves, 1 approval; complete after 1h0m0s
 Revision 1 is made when it begins, from what is selected now.
 
 STAGE   CLUSTERS   AT ONCE   WAVES
@@ -122,9 +130,50 @@ c         rest    1      web-0-snapshot   1       1         1         1
 
 Approvers: no one has the role flotilla-cluster-approver yet, only administrators
 
-Assumes that every cluster becomes available immediately and every approval is instant. Nothing was written.`.slice(1),
+Assumed: a cluster is available after 0s (the median of this placement), approvals are given at once, and the fleet does not change. Nothing was written.`.slice(
+        1,
+      ),
     );
     it.nothingIsWritten();
+  });
+
+  test('takes the time of its clusters, as given or as the last time, and shows each field', async () => {
+    const given = await planning(fleet(), { durationMs: 300_000, full: true });
+    expect(await given.byFile([newRun()])).toBe(0);
+    const text = given.out.join('\n');
+    expect(text).toContain('2 stages, 2 waves, 1 approval; complete after 1h10m0s');
+    expect(text).toMatch(/\+1h5m0s +rest, wave 1 of 1: b, c/);
+    expect(text).toContain('Assumed: a cluster is available after 5m0s (given)');
+    expect(text).toContain(`
+Change:
+  3 clusters with web-0-snapshot: 1 added, 1 changed, 1 removed, 1 unchanged
+    ConfigMap "shop/app" changed
+      data.value: "1" -> "2"
+    ConfigMap "shop/new" added
+    ConfigMap "shop/old" removed
+`);
+
+    const slow = fleet().map((each) =>
+      each.kind === 'ClusterResourceBinding'
+        ? {
+            ...each,
+            status: {
+              conditions: said('Applied Available').map((condition) =>
+                condition.type === 'Applied' ? { ...condition, lastTransitionTime: '2025-12-31T00:00:00Z' } : condition,
+              ),
+            },
+          }
+        : each,
+    );
+    const known = await planning(slow);
+    const before = Date.parse(said('Available')[0]?.lastTransitionTime ?? '') - Date.parse('2025-12-31T00:00:00Z');
+    expect(await known.byFile([newRun()], 'json')).toBe(0);
+    expect(JSON.parse(known.out.join('\n'))).toMatchObject({
+      durationFrom: 'history',
+      durationMs: before,
+      changes: [{ has: 'web-0-snapshot', clusters: 3 }],
+    });
+    expect(known.out.join('\n')).not.toContain('diff');
   });
 
   test('takes the strategy from the file where it has one, and all else from the hub', async () => {
@@ -277,7 +326,9 @@ Assumes that every cluster becomes available immediately and every approval is i
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'reader' },
       subjects: [{ kind: 'User', name: 'dev', apiGroup: 'rbac.authorization.k8s.io' }],
     };
-    const it = await planning([...fleet(), reader, grant], { name: 'dev', groups: ['system:authenticated'] });
+    const it = await planning([...fleet(), reader, grant], {
+      as: { name: 'dev', groups: ['system:authenticated'] },
+    });
     expect(await it.byFile([newRun({ state: 'Initialize' })])).toBe(0);
     expect(it.out.join('\n')).toContain('the server did not check ClusterStagedUpdateRun "r"');
     it.nothingIsWritten();

@@ -13,6 +13,7 @@ import { families, type PlacementFamily } from '../../hub/families.ts';
 import { isReachable } from '../../hub/members/reachable.ts';
 import { unreachableAfterMs } from '../../hub/staged/annotations.ts';
 import { howToStart } from '../../hub/staged/initialise.ts';
+import { durationOf } from '../../insight/forecast/duration.ts';
 import { type Forecast, type ForecastInput, forecast } from '../../insight/forecast/forecast.ts';
 import { planOf } from '../../insight/forecast/run-plan.ts';
 import { objectsIn } from '../../insight/forecast/snapshot-objects.ts';
@@ -34,6 +35,10 @@ type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 export interface PlanRunOptions {
   readonly output?: string;
   readonly clock: Clock;
+  /** How long a cluster takes; absent = as long as the last time. */
+  readonly durationMs?: number;
+  /** With each field that changes. */
+  readonly full: boolean;
 }
 
 /** What is to be planned: a run with, perhaps, a strategy that is not on the hub yet. */
@@ -138,12 +143,14 @@ export async function planRun(
   print: Print,
 ): Promise<number> {
   const { which, run, strategy } = planned;
-  const { clock, output } = options;
+  const { clock, output, full } = options;
   const notes = [...planned.notes];
-  const ground = await readForecastInput(server, which, run, {
+  const read = await readForecastInput(server, which, run, {
     now: clock.now(),
     strategy,
   });
+  const duration = durationOf(read.bindings, options.durationMs);
+  const ground = { ...read, durationMs: duration.durationMs };
   const foreseen = await foresee(server, ground, notes);
   notes.push(...silentOnes(ground, foreseen), ...waits(foreseen));
   const has = new Map(
@@ -161,6 +168,8 @@ export async function planRun(
     ...within(which.namespace),
     placement: run.spec.placementName,
     forecast: foreseen,
+    ...duration,
+    full,
     has,
     contentOf: (name) => (made?.metadata.name === name ? objectsIn(foreseen.snapshots) : contents.get(name)),
     approvers: await approversOf(server, which.namespace),
@@ -173,6 +182,7 @@ export async function planRun(
       renderPlan(plan, {
         approve: (stage, when) => approveCommand(which, stage, when),
         ...startOf(planned),
+        full,
       }),
     );
   }

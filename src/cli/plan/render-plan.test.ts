@@ -3,7 +3,10 @@ import type { RunPlan } from '../../insight/forecast/run-plan.ts';
 import { approveCommand, whichRun } from '../../insight/which-run.ts';
 import { renderPlan } from './render-plan.ts';
 
-const view = { approve: (stage: string, when: 'before' | 'after') => approveCommand(whichRun('r'), stage, when) };
+const view = {
+  approve: (stage: string, when: 'before' | 'after') => approveCommand(whichRun('r'), stage, when),
+  full: false,
+};
 const plan: RunPlan = {
   kind: 'ClusterStagedUpdateRun',
   name: 'r',
@@ -13,7 +16,9 @@ const plan: RunPlan = {
   objects: 3,
   end: 'succeeds',
   message: 'all stages are done',
-  waitMs: 3_600_999,
+  tookMs: 3_600_999,
+  durationMs: 0,
+  durationFrom: 'unknown',
   stages: [
     { stage: 'one', clusters: 1, atOnce: 1, waves: 1 },
     { stage: 'two', clusters: 2, atOnce: 2, waves: 1 },
@@ -44,6 +49,7 @@ const plan: RunPlan = {
       counts: { added: 0, changed: 0, removed: 3, unchanged: 0 },
     },
   ],
+  changes: [],
   approvers: ['Group "leads" (role flotilla-cluster-approver), and administrators'],
   notes: ['MemberCluster "c" is unreachable'],
 };
@@ -52,7 +58,7 @@ describe('a plan', () => {
   test('is a sentence, the stages, the order, and the change on each cluster', () => {
     expect(renderPlan(plan, { ...view, start: 'Start it: kubectl …' })).toBe(
       `
-ClusterStagedUpdateRun "r" would bring revision 2 of placement "web" (3 objects) to 3 clusters, and take it from 1 cluster: 2 stages, 3 waves, 1 approval, 1h0m0s of waiting
+ClusterStagedUpdateRun "r" would bring revision 2 of placement "web" (3 objects) to 3 clusters, and take it from 1 cluster: 2 stages, 3 waves, 1 approval; complete after 1h0m0s
 Revision 2 is made when it begins, from what is selected now.
 
 STAGE       CLUSTERS   AT ONCE   WAVES
@@ -78,9 +84,14 @@ Approvers: Group "leads" (role flotilla-cluster-approver), and administrators
 Note:
   - MemberCluster "c" is unreachable
 
-Assumes that every cluster becomes available immediately and every approval is instant. Nothing was written.
+Assumed: a cluster is available at once (no history; give --duration), approvals are given at once, and the fleet does not change. Nothing was written.
 Start it: kubectl …`.slice(1),
     );
+  });
+
+  test('says how it ends', () => {
+    expect(renderPlan({ ...plan, end: 'waits' }, view)).toContain('; it would wait after 1h0m0s');
+    expect(renderPlan({ ...plan, end: 'fails' }, view)).toContain('; it would fail after 1h0m0s');
   });
 
   test('of nothing says so', () => {

@@ -4,12 +4,15 @@ import { formatDuration } from '../../base/duration.ts';
 import type { PlannedCluster, PlannedStep, RunPlan } from '../../insight/forecast/run-plan.ts';
 import { plainText } from '../../insight/plain-text.ts';
 import { align } from '../terminal/format-table.ts';
+import { assumed, changes } from './render-rollout-plan.ts';
 
 export interface PlanView {
   /** The command that opens a gate. */
   approve(stage: string, when: 'before' | 'after'): string;
   /** How it is started; absent = it is not there yet, or has been. */
   readonly start?: string;
+  /** With each field that changes. */
+  readonly full: boolean;
 }
 
 const MAX_NAMES = 8;
@@ -33,10 +36,11 @@ export function renderPlan(plan: RunPlan, view: PlanView): string {
     ...(plan.steps.length === 0 ? ['  nothing to do: every cluster is up to date'] : order(plan, view)),
     '',
     ...clusterTable(plan.clusters),
+    ...(view.full ? changes(plan, true) : []),
     ...(plan.approvers.length === 0 ? [] : ['', `Approvers: ${plan.approvers.join('; ')}`]),
     ...(plan.notes.length === 0 ? [] : ['', 'Note:', ...plan.notes.map((each) => `  - ${each}`)]),
     '',
-    `Assumes that every cluster becomes available immediately and every approval is instant. Nothing was written.`,
+    `Assumed: ${assumed(plan)}, approvals are given at once, and the fleet does not change. Nothing was written.`,
     ...(view.start === undefined ? [] : [view.start]),
   ]
     .map(plainText)
@@ -44,7 +48,7 @@ export function renderPlan(plan: RunPlan, view: PlanView): string {
 }
 
 function summary(plan: RunPlan): string {
-  const { revision, placement, objects, stages, steps, waitMs } = plan;
+  const { revision, placement, objects, stages, steps, end, tookMs } = plan;
   const title = refText(plan);
   const gets = stages.filter(({ stage }) => stage !== '(removal)');
   const clusters = gets.reduce((sum, stage) => sum + stage.clusters, 0);
@@ -56,11 +60,19 @@ function summary(plan: RunPlan): string {
     count(gets.length, 'stage'),
     count(waves, 'wave'),
     ...(approvals === 0 ? [] : [count(approvals, 'approval')]),
-    ...(waitMs === 0 ? [] : [`${wholeSeconds(waitMs)} of waiting`]),
   ];
   const out = leaving === 0 ? '' : `, and take it from ${count(leaving, 'cluster')}`;
-  return `${title} would bring revision ${revision} of placement "${placement}"${what} to ${count(clusters, 'cluster')}${out}: ${parts.join(', ')}`;
+  const time = steps.length === 0 ? '' : `; ${ENDS[end]} after ${wholeSeconds(tookMs)}`;
+  return `${title} would bring revision ${revision} of placement "${placement}"${what} to ${count(clusters, 'cluster')}${out}: ${parts.join(', ')}${time}`;
 }
+
+const ENDS: Readonly<Record<RunPlan['end'], string>> = {
+  succeeds: 'complete',
+  fails: 'it would fail',
+  waits: 'it would wait',
+  looks: 'it would wait',
+  'cannot begin': 'it would fail',
+};
 
 function order({ steps, stages }: RunPlan, view: PlanView): readonly string[] {
   const wavesOf = new Map(stages.map(({ stage, waves }) => [stage, waves]));

@@ -3,12 +3,13 @@ import { sentenceOf } from '../../api/hold.ts';
 import { refText } from '../../api/object.ts';
 import { formatDuration } from '../../base/duration.ts';
 import type { Counts } from '../../insight/forecast/content-diff.ts';
-import type { ObjectDiff } from '../../insight/forecast/field-diff.ts';
+import type { ClusterDuration } from '../../insight/forecast/duration.ts';
+import type { PlannedChange } from '../../insight/forecast/planned-changes.ts';
 import type { RolloutForecast } from '../../insight/forecast/rollout-forecast.ts';
 import { plainText } from '../../insight/plain-text.ts';
 import { align } from '../terminal/format-table.ts';
 
-export interface RolloutPlan extends RolloutForecast {
+export interface RolloutPlan extends RolloutForecast, ClusterDuration {
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string;
@@ -18,18 +19,7 @@ export interface RolloutPlan extends RolloutForecast {
   readonly isNewRevision: boolean;
   /** By what the clusters have now: the change in numbers, and on how many clusters. */
   readonly changes: readonly PlannedChange[];
-  readonly durationMs: number;
-  readonly durationFrom: 'given' | 'history' | 'unknown';
   readonly notes: readonly string[];
-}
-
-export interface PlannedChange {
-  /** The resource snapshot; empty = nothing. */
-  readonly has: string;
-  readonly clusters: number;
-  /** Absent = the content could not be read. */
-  readonly counts?: Counts;
-  readonly diff?: readonly ObjectDiff[];
 }
 
 const MAX_NAMES = 8;
@@ -54,7 +44,7 @@ export function renderRolloutPlan(plan: RolloutPlan, full: boolean): string {
     .join('\n');
 }
 
-const assumed = ({ durationFrom, durationMs }: RolloutPlan): string =>
+export const assumed = ({ durationFrom, durationMs }: ClusterDuration): string =>
   durationFrom === 'unknown'
     ? 'a cluster is available at once (no history; give --duration)'
     : `a cluster is available after ${time(durationMs)} (${durationFrom === 'given' ? 'given' : 'the median of this placement'})`;
@@ -68,7 +58,7 @@ function summary(plan: RolloutPlan): string {
   return `${title} reaches ${count(moved, 'cluster')} in ${count(all.length, 'wave')}; ${ends}`;
 }
 
-function changes(plan: RolloutPlan, full: boolean): readonly string[] {
+export function changes(plan: { readonly changes: readonly PlannedChange[] }, full: boolean): readonly string[] {
   const lines = plan.changes.flatMap(({ has, clusters, counts, diff = [] }) => [
     `  ${count(clusters, 'cluster')} with ${has === '' ? 'nothing yet' : has}: ${counts === undefined ? 'the content could not be read' : inWords(counts)}`,
     ...(full

@@ -84,6 +84,27 @@ describe('a forecast', () => {
       ],
     },
     {
+      it: 'takes the time of its clusters besides, wave by wave',
+      ground: ground({ durationMs: 60_000 }, gated),
+      steps: [
+        'first: a',
+        'ask r-after-first +60',
+        'wait 1h +60',
+        'ask r-before-rest +3660',
+        'rest: b c +3660',
+        'rest: d +3720',
+      ],
+    },
+    {
+      it: 'gives up a silent cluster while others are under way',
+      ground: ground({
+        durationMs: 60_000,
+        run: aNewRun({}, { annotations: { [annotations.unreachableAfter]: '10m' } }),
+        members: [...ground().members.slice(0, 3), aMember('d', { stage: 'rest' }, false)],
+      }),
+      steps: ['first: a', 'rest: b c +60', 'rest: d +120'],
+    },
+    {
       it: 'passes over clusters that have it already, and these take no place',
       ground: ground({ bindings: [aBinding('a', 1), aBinding('b', 0), aBinding('c', 1), aBinding('d', 0)] }),
       steps: ['rest: b d'],

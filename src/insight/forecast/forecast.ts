@@ -1,6 +1,5 @@
-// What a staged update run would do: the hub's own decisions, carried out on pretended objects, on a clock of their own. Pure; nothing is
-// written anywhere. Assumed: clusters that are given the revision work at once, a person who is asked says yes at once, and the fleet stays
-// as it is. Time passes only where the run itself waits for a moment.
+// What a staged update run would do: the hub's own decisions, carried out on pretended objects, on a clock of their own. Pure; nothing is written.
+// Assumed: a cluster is available after `durationMs`, a person who is asked approves at once, and the fleet does not change.
 import type { ApprovalRequest } from '../../api/approval-request.ts';
 import type { Binding } from '../../api/binding.ts';
 import type { Hold } from '../../api/hold.ts';
@@ -46,6 +45,8 @@ export interface ForecastInput {
   readonly overrides: readonly OverrideInForce[];
   /** What the placement selects; absent until it is asked for. */
   readonly selected?: NonNullable<Observed['selected']>;
+  /** How long a cluster takes from the change to available; absent = no time. */
+  readonly durationMs?: number;
   readonly now: number;
 }
 
@@ -100,6 +101,7 @@ export function forecast(ground: ForecastInput): Forecast {
   // Times are stored in whole seconds: from the middle of one every wait would seem to be a little longer.
   const begin = Math.floor(ground.now / 1000) * 1000;
   const record = createRecord(family, begin);
+  const answers = createAnswers(ground, world);
   // Each cluster is moved, told and seen to be done; each stage and gate takes a few looks besides.
   const max = 20 * (ground.bindings.length + 100);
   let now = begin;
@@ -127,10 +129,13 @@ export function forecast(ground: ForecastInput): Forecast {
     if (isOver({ conditions: status.conditions ?? [] })) {
       return ended(conditionOf(status.conditions, 'Succeeded')?.status === 'True' ? 'succeeds' : 'fails', status);
     }
-    const isAnswered = answer(ground, world, now);
+    const isAnswered = answers.give(now);
     if (isWritten || isAnswered) continue;
-    if (decision.wakeAt === undefined || decision.wakeAt <= now) return ended('waits', status, decision.holds);
-    now = decision.wakeAt;
+    const wakeAt = decision.wakeAt === undefined || decision.wakeAt <= now ? Infinity : decision.wakeAt;
+    const next = Math.min(answers.next(), wakeAt);
+    if (next === Infinity) return ended('waits', status, decision.holds);
+    now = next;
+    answers.give(now);
   }
   throw new InvariantError(`the forecast of run "${ground.run.metadata.name}" does not come to an end`);
 }
@@ -220,16 +225,17 @@ function observe(ground: ForecastInput, world: ScratchStore, now: number): Obser
 
 // ---- what others would do
 
-/** Members become available, and people approve; true = something changed. */
-function answer(ground: ForecastInput, world: ScratchStore, now: number): boolean {
-  const { family, members } = ground;
+/** Members become available, and people approve. */
+function createAnswers(ground: ForecastInput, world: ScratchStore) {
+  const { family, members, durationMs = 0 } = ground;
   // Who is silent and would be given up is given up; of the others it is assumed that they come back.
   const waitsForSilent = unreachableAfterMs(ground.run) === undefined;
   const silent = new Set(
     members.filter((each) => !waitsForSilent && !isReachable(each)).map(({ metadata }) => metadata.name),
   );
-  let isChanged = false;
-  const say = (object: KubeObject, ...types: readonly string[]) => {
+  /** By name of the binding: the generation that was ordered, and when it is available. */
+  let due = new Map<string, { readonly generation: number | undefined; readonly at: number }>();
+  const say = (object: KubeObject, now: number, ...types: readonly string[]) => {
     const { generation } = object.metadata;
     const { conditions = [], ...status } = (object as Binding).status ?? {};
     const told = types.map((type) => ({
@@ -238,24 +244,43 @@ function answer(ground: ForecastInput, world: ScratchStore, now: number): boolea
     }));
     const others = conditions.filter(({ type }) => !types.includes(type));
     world.put({ ...object, status: { ...status, conditions: [...others, ...told] } });
-    isChanged = true;
   };
   const isSaid = ({ metadata, status }: Binding | ApprovalRequest, type: string): boolean => {
     const condition = conditionOf(status?.conditions, type);
     return condition?.status === 'True' && condition.observedGeneration === metadata.generation;
   };
-  for (const object of world.all(family.binding.kind)) {
-    const binding = object as Binding;
-    const { state, targetCluster, applyStrategy } = binding.spec ?? {};
-    const done = applyStrategy?.type === 'ReportDiff' ? ['DiffReported'] : ['Applied', 'Available'];
-    if (state !== 'Bound' || !isSaid(binding, 'RolloutStarted') || silent.has(targetCluster)) continue;
-    if (!done.every((type) => isSaid(binding, type))) say(binding, ...done);
-  }
-  for (const object of world.all(family.approvalRequest.kind)) {
-    const request = object as ApprovalRequest;
-    if (!isSaid(request, 'Approved')) say(request, 'Approved');
-  }
-  return isChanged;
+  return {
+    /** When the next cluster is available. */
+    next: (): number => Math.min(Infinity, ...[...due.values()].map(({ at }) => at)),
+    /** What is due now; true = something changed. */
+    give(now: number): boolean {
+      const before = due;
+      due = new Map();
+      let isChanged = false;
+      for (const object of world.all(family.binding.kind)) {
+        const binding = object as Binding;
+        const { name = '', generation } = binding.metadata;
+        const { state, targetCluster, applyStrategy } = binding.spec ?? {};
+        const done = applyStrategy?.type === 'ReportDiff' ? ['DiffReported'] : ['Applied', 'Available'];
+        if (state !== 'Bound' || !isSaid(binding, 'RolloutStarted') || silent.has(targetCluster)) continue;
+        if (done.every((type) => isSaid(binding, type))) continue;
+        const known = before.get(name);
+        const at = known?.generation === generation && known !== undefined ? known.at : now + durationMs;
+        if (at > now) due.set(name, { generation, at });
+        else {
+          say(binding, now, ...done);
+          isChanged = true;
+        }
+      }
+      for (const object of world.all(family.approvalRequest.kind)) {
+        const request = object as ApprovalRequest;
+        if (isSaid(request, 'Approved')) continue;
+        say(request, now, 'Approved');
+        isChanged = true;
+      }
+      return isChanged;
+    },
+  };
 }
 
 // ---- what is worth telling

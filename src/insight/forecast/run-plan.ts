@@ -6,7 +6,9 @@ import type { KubeObject } from '../../api/object.ts';
 import type { StageStatus } from '../../api/staged-update-run.ts';
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
 import { type Counts, countsBetween } from './content-diff.ts';
+import type { DurationFrom } from './duration.ts';
 import { type ExpectedGate, type Forecast, gatesIn, type Wave, wavesIn } from './forecast.ts';
+import { changesBetween, type PlannedChange } from './planned-changes.ts';
 
 export interface RunPlan {
   readonly kind: string;
@@ -21,10 +23,15 @@ export interface RunPlan {
   readonly objects?: number;
   readonly end: Forecast['end'];
   readonly message: string;
-  readonly waitMs: number;
+  /** Waits included. */
+  readonly tookMs: number;
+  readonly durationMs: number;
+  readonly durationFrom: DurationFrom;
   readonly stages: readonly PlannedStage[];
   readonly steps: readonly PlannedStep[];
   readonly clusters: readonly PlannedCluster[];
+  /** By what the clusters have now, of those that get the revision. */
+  readonly changes: readonly PlannedChange[];
   /** Who may approve, as far as that is known. */
   readonly approvers: readonly string[];
   readonly notes: readonly string[];
@@ -60,6 +67,10 @@ export interface PlanInput {
   readonly namespace?: string;
   readonly placement: string;
   readonly forecast: Forecast;
+  readonly durationMs: number;
+  readonly durationFrom: DurationFrom;
+  /** With each field that changes. */
+  readonly full: boolean;
   /** By cluster: the snapshot that its binding names. */
   readonly has: ReadonlyMap<string, string>;
   /** The objects in a snapshot, by its name; undefined = unknown. */
@@ -72,7 +83,7 @@ export interface PlanInput {
 export const stageName = (stage: string): string => (stage === DELETION_STAGE ? '(removal)' : stage);
 
 export function planOf(input: PlanInput): RunPlan {
-  const { forecast, placement, contentOf, has, approvers, notes, ...who } = input;
+  const { forecast, placement, contentOf, has, approvers, notes, full, ...rest } = input;
   const { status, end, message, tookMs } = forecast;
   const { stagesStatus = [], deletionStageStatus: removal, resourceSnapshotIndexUsed: revision = '' } = status;
   const all = [...stagesStatus, ...(removal === undefined || removal.clusters.length === 0 ? [] : [removal])];
@@ -85,14 +96,14 @@ export function planOf(input: PlanInput): RunPlan {
     return numbers.get(stage) as number;
   };
   return {
-    ...who,
+    ...rest,
     placement,
     revision,
     isNewRevision: forecast.snapshots.length > 0,
     ...(shipped === undefined ? {} : { objects: shipped.length }),
     end,
     message,
-    waitMs: tookMs,
+    tookMs,
     stages: all.map((stage, at) => ({
       stage: stageName(stage.stageName),
       clusters: stage.clusters.length,
@@ -113,6 +124,12 @@ export function planOf(input: PlanInput): RunPlan {
     clusters: all.flatMap((stage) =>
       stage.clusters.map((each) => plannedCluster(stage, each, { waves, shipped, input })),
     ),
+    changes: changesBetween({
+      has: waves.flatMap(({ clusters, removes }) => (removes ? [] : clusters.map((each) => has.get(each) ?? ''))),
+      after: shipped,
+      contentOf,
+      full,
+    }),
     approvers: gatesIn(forecast).some(({ type }) => type === 'Approval') ? approvers : [],
     notes,
   };

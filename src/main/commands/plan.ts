@@ -76,13 +76,15 @@ Examples:
     .description('Show what a staged update run would do: stages, order, waves, gates, and the change on each cluster')
     .argument('[run]', 'NAME or run/NAME of a run on the hub')
     .option('-f, --filename <path...>', 'a run that is not there yet, perhaps with its strategy; - for standard input')
+    .option('--duration <duration>', 'how long a cluster takes (default: the median of past updates)', duration)
+    .option('--full', 'show each field that changes')
     .option('-n, --namespace <name>', 'namespace of a StagedUpdateRun (default: a ClusterStagedUpdateRun)')
     .addOption(new Option('-o, --output <form>', 'json for programs').choices(['json']))
     .addHelpText(
       'after',
       `
-It carries out the hub's own decisions on objects in memory. It assumes that clusters become available as soon as they have the revision, that
-approvals are given at once, and that the fleet does not change. Nothing is written; the objects of -f are validated by a dry run.
+It carries out the hub's own decisions on objects in memory. It assumes that a cluster becomes available after --duration, that approvals are given
+at once, and that the fleet does not change. Nothing is written; the objects of -f are validated by a dry run.
 
 Exit codes:
   0  it would succeed
@@ -92,11 +94,12 @@ Exit codes:
 
 Examples:
   flotilla plan run example-run
+  flotilla plan run example-run --full --duration 5m
   flotilla plan run -f run.yaml
   flotilla plan run -f strategy.yaml -f run.yaml -n team -o json`,
     )
-    .action(async (argument: string | undefined, options: AskOptions & { filename?: string[] }) => {
-      const { filename, namespace, output } = options;
+    .action(async (argument: string | undefined, options: RunOptions) => {
+      const { filename, namespace, output, full = false, duration: durationMs } = options;
       if ((argument === undefined) === (filename === undefined)) {
         throw new UserError('BadFlag', 'name one run: by its NAME, or by a file with -f');
       }
@@ -110,10 +113,17 @@ Examples:
               ...(namespace === undefined ? {} : { namespace }),
             })
           : await plannedByName(server, which);
-      const asked = { clock: wallClock, ...(output === undefined ? {} : { output }) };
+      const asked = {
+        clock: wallClock,
+        full,
+        ...(output === undefined ? {} : { output }),
+        ...(durationMs === undefined ? {} : { durationMs }),
+      };
       process.exitCode = await planRun(server, planned, asked, print);
     });
 }
+
+type RunOptions = AskOptions & Pick<RolloutOptions, 'filename' | 'duration' | 'full'>;
 
 type RolloutOptions = AskOptions & {
   readonly filename?: string[];
