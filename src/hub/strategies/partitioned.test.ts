@@ -1,4 +1,4 @@
-// Acceptance cases of spec 08 §15 that speak of one cluster: from known factss binding to the limits and to the words of the status.
+// Acceptance cases of spec 08 §15 that speak of one cluster: from what is known of a binding to the limits and to the words of the status.
 import { describe, expect, test } from 'vitest';
 import type { PartitionedStrategy } from '../../api/partitioned-strategy.ts';
 import type { Row } from '../planners/planner.ts';
