@@ -185,6 +185,7 @@ async function tellRollout(folder: string, fleet: PartitionedFleet, scenario: Sc
   tell({
     name: `${name}: an update / its own waves`,
     ratio: (own.at(-1) ?? 0) / sumMs,
+    bound: { atMost: 1.1 },
     figures: `${own.at(-1)?.toFixed(0)} ms against ${sumMs.toFixed(0)} ms`,
   });
 }
