@@ -6,7 +6,7 @@ export const evictionMutants: readonly Mutant[] = [
     name: 'judges by the bindings of its cache',
     danger: 'A stale cache has clusters as available that failed or were evicted, and the budget is exceeded.',
     file: 'src/hub/eviction/controller.ts',
-    find: 'const isAsked = see.isRefreshed?.(family.bindings, part) ?? true;',
+    find: 'const isAsked = view.isRefreshed?.(family.bindings, part) ?? true;',
     replace: 'const isAsked = true;',
     caughtBy: 'evictions',
     alone: true,

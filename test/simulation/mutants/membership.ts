@@ -15,21 +15,21 @@ export const membershipMutants: readonly Mutant[] = [
     danger:
       'The member is gone, and what it had on the hub stays: its namespace with Works that nobody releases, or its token.',
     file: 'src/hub/membership/controller.ts',
-    find: `        if (see.whole(ref) === undefined) return { need: [ref] };
+    find: `        if (view.getFull(ref) === undefined) return { need: [ref] };
         // Without the right to list them a member must still be able to leave; any other trouble passes, and a token must not outlive it.
         const unlisted = joinedIdentities.filter(
-          (source) => see.among(source) === undefined && see.listError(source)?.reason !== 'Forbidden',
+          (source) => view.listOnDemand(source) === undefined && view.listError(source)?.reason !== 'Forbidden',
         );
         if (unlisted.length > 0) return { need: [], watch: unlisted };
         // A watch may be behind, and what it does not show yet would outlive the member.
         const part = { labels: \`\${labels.joinedMember}=\${key}\` };
         const unasked = joinedIdentities.filter(
-          (source) => see.among(source) !== undefined && see.isRefreshed?.(source, part) === false,
+          (source) => view.listOnDemand(source) !== undefined && view.isRefreshed?.(source, part) === false,
         );
         if (unasked.length > 0) return { need: [], ask: unasked.map((source) => ({ source, part })) };
 `,
     replace: `        const unlisted = joinedIdentities.filter(
-          (source) => see.among(source) === undefined && see.listError(source)?.reason !== 'Forbidden',
+          (source) => view.listOnDemand(source) === undefined && view.listError(source)?.reason !== 'Forbidden',
         );
         if (unlisted.length > 0) return { need: [], watch: unlisted };
 `,
