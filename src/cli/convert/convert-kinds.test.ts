@@ -62,6 +62,16 @@ describe('convert', () => {
     expect(known).toEqual(expect.arrayContaining(Object.keys(object.spec)));
   });
 
+  test.each([
+    ['says nothing', ''],
+    ['turns it on without a word', '  correctDrift: {}\n'],
+    ['turns it off', '  correctDrift: { enabled: false }\n'],
+  ])('a GitRepo that %s about drift does not correct it', (_it, line) => {
+    const other = FLEET.replace('  correctDrift: { enabled: true, force: true }\n', line);
+    const [object] = parseYamlDocuments(convert(other, 'x').yaml) as [{ spec: object }];
+    expect(object.spec).toMatchObject({ correctDrift: { enabled: false } });
+  });
+
   test('with a branch or a revision keeps it', () => {
     const other = FLEET.replace('  paths: [apps]', '  revision: v1');
     expect(convert(other, 'x').yaml).not.toContain('branch');

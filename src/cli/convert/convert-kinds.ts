@@ -77,6 +77,8 @@ function gitRepoOf(object: Fields, left: string[]): object {
     kept(target, TARGET_FIELDS, `${about}: spec.targets[${at}]`, left),
   );
   const drift = isObject(correctDrift) ? kept(correctDrift, ['enabled'], `${about}: spec.correctDrift`, left) : {};
+  // Fleet corrects drift only where it is turned on; here it is corrected unless it is turned off.
+  const isCorrected = drift['enabled'] === true;
   const { metadata } = object;
   const from = isObject(metadata) && isSet(metadata['namespace']) ? String(metadata['namespace']) : undefined;
   if (isSet(spec['clientSecretName']) && from !== undefined && from !== SYSTEM_NAMESPACE)
@@ -90,7 +92,7 @@ function gitRepoOf(object: Fields, left: string[]): object {
     spec: {
       ...spec,
       ...branch,
-      ...(Object.keys(drift).length === 0 ? {} : { correctDrift: drift }),
+      correctDrift: { enabled: isCorrected },
       ...(listed.length === 0 ? {} : { targets: listed }),
     },
   };

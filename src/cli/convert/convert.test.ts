@@ -2,6 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { aCluster } from '../../../test/cluster.ts';
 import { hubKinds } from '../../api/kinds.ts';
+import { labels } from '../../api/names.ts';
+import type { PlacementSpec } from '../../api/placement.ts';
+import { compileLabelSelector } from '../../base/selector.ts';
 import { parseYaml } from '../../base/yaml.ts';
 import { convert } from './convert.ts';
 
@@ -55,6 +58,10 @@ describe.each(Object.entries(FRAGMENTS))('%s', (_it, text) => {
   });
 });
 
+const termsIn = (policy: unknown) =>
+  (policy as NonNullable<PlacementSpec['policy']>).affinity?.clusterAffinity
+    ?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? [];
+
 const placed = (text: string) => {
   const { yaml, left } = convert(text, 'fleet.yaml', 'shop');
   return { spec: (parseYaml(yaml) as { spec: Record<string, unknown> }).spec, left };
@@ -79,15 +86,99 @@ describe('targets', () => {
     });
   });
 
-  test('by name become a list, and none that is known never becomes all', () => {
+  test('of several kinds become terms, as in a GitRepo', () => {
+    const { spec, left } = placed(`
+targets:
+- clusterGroup: edge
+- clusterGroup: edge
+  clusterSelector: {matchLabels: {env: prod}}
+- clusterName: a
+- clusterName: b
+- clusterName: c
+  clusterSelector: {matchExpressions: [{key: env, operator: Exists}]}
+`);
+    const named = (...values: string[]) => ({ key: labels.memberName, operator: 'In', values });
+    expect(left).toEqual([expect.stringContaining('no namespace is named')]);
+    expect(spec['policy']).toEqual({
+      placementType: 'PickAll',
+      affinity: {
+        clusterAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            clusterSelectorTerms: [
+              { clusterGroup: 'edge' },
+              { clusterGroup: 'edge', labelSelector: { matchLabels: { env: 'prod' } } },
+              { labelSelector: { matchExpressions: [{ key: 'env', operator: 'Exists' }, named('c')] } },
+              { labelSelector: { matchExpressions: [named('a', 'b')] } },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  test('by name become a list', () => {
     expect(placed('targets: [{clusterName: a}, {clusterName: b}]').spec['policy']).toEqual({
       placementType: 'PickFixed',
       clusterNames: ['a', 'b'],
     });
-    const { spec, left } = placed('targets: [{clusterGroup: edge}]');
-    expect(spec['policy']).toEqual({ placementType: 'PickFixed', clusterNames: [] });
-    expect(left).toContainEqual(expect.stringContaining('targets[0] is left out: clusterGroup cannot be a policy'));
   });
+
+  test('of which none can be carried over never become all clusters', async () => {
+    const text = 'targets: [{clusterGroupSelector: {matchLabels: {a: b}}}, {}]';
+    const { spec, left } = placed(text);
+    expect(left).toEqual([
+      expect.stringContaining('no namespace is named'),
+      'targets[0] is left out: clusterGroupSelector cannot be a policy; name each ClusterGroup in a target',
+      'targets[1] is left out: it has no criterion and matches no cluster',
+    ]);
+    const [term] = termsIn(spec['policy']);
+    expect(compileLabelSelector(term?.labelSelector as never).matches({ [labels.memberName]: 'a' })).toBe(false);
+    await using hub = await aCluster({ kinds: hubKinds });
+    const { yaml } = convert(text, 'fleet.yaml', 'shop');
+    await hub.create('clusterresourceplacements', undefined, parseYaml(yaml) as never);
+  });
+
+  test('beyond the limit of a policy are named', () => {
+    const targets = Array.from({ length: 11 }, (_, at) => `{clusterGroup: g${at}}`);
+    expect(placed(`targets: [${targets.join(', ')}]`).left).toContain(
+      'targets makes 11 terms of a policy, at most 10 are possible: use fewer targets',
+    );
+  });
+});
+
+test('dependencies, labels, kept resources and drift are carried over', async () => {
+  const text = `
+namespace: web
+labels: {team: shop}
+keepResources: true
+correctDrift: {enabled: false, force: true}
+dependsOn: [{name: db}, {selector: {matchLabels: {tier: base}}, acceptedStates: [Ready, Modified]}, {}]
+`;
+  const { yaml, left } = convert(text, 'fleet.yaml', 'shop');
+  expect(left).toEqual([
+    'correctDrift.force is not carried over: it has no effect',
+    expect.stringContaining('no targets are named'),
+    'dependsOn[2] is not carried over: name or selector is expected',
+  ]);
+  const object = parseYaml(yaml) as never;
+  expect(object).toMatchObject({
+    metadata: { labels: { team: 'shop' } },
+    spec: {
+      dependsOn: [
+        { name: 'db' },
+        { selector: { matchLabels: { tier: 'base' } }, acceptedStates: ['Ready', 'Modified'] },
+      ],
+      strategy: {
+        applyStrategy: { whenToApply: 'OnRevision' },
+        deleteStrategy: { propagationPolicy: 'Abandon' },
+      },
+    },
+  });
+  await using hub = await aCluster({ kinds: hubKinds });
+  await hub.create('clusterresourceplacements', undefined, object);
+  expect(convert('correctDrift: {enabled: true}\nkeepResources: false\n', 'x').yaml).toBe(
+    'strategy:\n  type: Partitioned\n',
+  );
 });
 
 test('each field that is not carried over is named', () => {
@@ -95,17 +186,22 @@ test('each field that is not carried over is named', () => {
     'helm: {chart: x}\nrolloutStrategy: {maxNew: 5, speed: 9, partitions: [{name: a, weight: 1}]}\ndependsOn: []\n';
   expect(convert(text, 'fleet.yaml').left).toEqual([
     'helm is not carried over',
-    'dependsOn is not carried over',
     'rolloutStrategy.speed is not carried over',
     'rolloutStrategy.partitions[0].weight is not carried over',
+    'dependsOn needs a whole placement: set --placement NAME',
   ]);
 });
 
-test('a Bundle is read, and its pause carried over', () => {
+test('a Bundle is read, its pause carried over, and its drift not corrected', () => {
   const text =
     'apiVersion: fleet.cattle.io/v1alpha1\nkind: Bundle\nmetadata: {name: b}\nspec: {paused: true, rolloutStrategy: {maxNew: 5}}\n';
   expect(parseYaml(convert(text, 'b.yaml').yaml)).toEqual({
-    strategy: { type: 'Partitioned', partitioned: { maxNew: 5 }, paused: true },
+    strategy: {
+      type: 'Partitioned',
+      partitioned: { maxNew: 5 },
+      paused: true,
+      applyStrategy: { whenToApply: 'OnRevision' },
+    },
   });
 });
 

@@ -1,9 +1,12 @@
 // `flotilla convert FILE`: the rollout strategy and the targets of a Rancher Fleet `fleet.yaml` or Bundle, as a strategy block or a whole placement.
 // Guarantee: each field of the file is carried over or named. Pure.
+import { labels } from '../../api/names.ts';
 import { UserError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import { writeYaml } from '../../base/write-yaml.ts';
 import { parseYamlDocuments, YamlError } from '../../base/yaml.ts';
+import { dependenciesIn, driftIn } from '../../hub/git/fleet-dependencies.ts';
+import { isTextMap } from '../../hub/git/fleet-fields.ts';
 import { convertKinds } from './convert-kinds.ts';
 
 export interface Converted {
@@ -31,7 +34,9 @@ const PARTITION_FIELDS: readonly string[] = [
 ];
 /** Names of the namespace that the bundle is installed in, the most specific first. */
 const NAMESPACE_FIELDS = ['namespace', 'targetNamespace', 'defaultNamespace'] as const;
-const CARRIED: readonly string[] = ['rolloutStrategy', 'targets', 'overrideTargets', 'paused', ...NAMESPACE_FIELDS];
+/** Of the placement beside its strategy. */
+const WHOLE_FIELDS: readonly string[] = ['targets', 'overrideTargets', 'dependsOn', 'labels', ...NAMESPACE_FIELDS];
+const CARRIED: readonly string[] = ['rolloutStrategy', 'paused', 'keepResources', 'correctDrift', ...WHOLE_FIELDS];
 
 /** `placement`: the name of a whole placement; without it only the strategy is printed. */
 export function convert(text: string, source: string, placement?: string): Converted {
@@ -43,7 +48,7 @@ export function convert(text: string, source: string, placement?: string): Conve
   for (const key of Object.keys(fields)) if (!CARRIED.includes(key)) left.push(`${key} is not carried over`);
   const strategy = strategyOf(fields, left);
   if (placement === undefined) {
-    for (const key of ['targets', 'overrideTargets', ...NAMESPACE_FIELDS])
+    for (const key of WHOLE_FIELDS)
       if (fields[key] !== undefined) left.push(`${key} needs a whole placement: set --placement NAME`);
     return { yaml: writeYaml({ strategy }), left };
   }
@@ -54,12 +59,14 @@ export function convert(text: string, source: string, placement?: string): Conve
       `no namespace is named: the placement selects Namespace "${placement}"; change resourceSelectors if that is wrong`,
     );
   const policy = policyOf(fields, left);
+  const dependsOn = dependenciesOf(fields, left);
   const object = {
     apiVersion: 'placement.kubernetes-fleet.io/v1',
     kind: 'ClusterResourcePlacement',
-    metadata: { name: placement },
+    metadata: { name: placement, ...labelsOf(fields, left) },
     spec: {
       resourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: namespace }],
+      ...(dependsOn.length === 0 ? {} : { dependsOn }),
       policy,
       strategy,
     },
@@ -85,14 +92,16 @@ function fieldsIn(documents: readonly unknown[], source: string): Fields {
     );
   }
   if (first['apiVersion'] === undefined) return first;
-  if (first['kind'] === 'Bundle' && isObject(first['spec'])) return first['spec'];
+  // A Bundle is complete: one that says nothing about drift does not correct it.
+  if (first['kind'] === 'Bundle' && isObject(first['spec']))
+    return { correctDrift: { enabled: false }, ...first['spec'] };
   throw new UserError(
     'ManifestInvalid',
     `${source} holds a ${String(first['kind'])}: a fleet.yaml, a Bundle, or GitRepos and ClusterGroups of fleet.cattle.io are expected`,
   );
 }
 
-function strategyOf({ rolloutStrategy, paused }: Fields, left: string[]): object {
+function strategyOf({ rolloutStrategy, paused, keepResources, correctDrift }: Fields, left: string[]): object {
   if (rolloutStrategy !== undefined && rolloutStrategy !== null && !isObject(rolloutStrategy))
     throw new UserError('ManifestInvalid', 'rolloutStrategy must be a map');
   const given: Fields = isObject(rolloutStrategy) ? rolloutStrategy : {};
@@ -106,8 +115,40 @@ function strategyOf({ rolloutStrategy, paused }: Fields, left: string[]): object
     type: 'Partitioned',
     ...(Object.keys(partitioned).length === 0 ? {} : { partitioned }),
     ...(paused === true ? { paused } : {}),
+    // Drift is corrected unless that is turned off; a fleet.yaml that says nothing leaves it to its GitRepo.
+    ...(correctsDrift(correctDrift, left) ? {} : { applyStrategy: { whenToApply: 'OnRevision' } }),
+    ...(keepResources === true ? { deleteStrategy: { propagationPolicy: 'Abandon' } } : {}),
   };
 }
+
+function correctsDrift(correctDrift: unknown, left: string[]): boolean {
+  if (correctDrift === undefined || correctDrift === null) return true;
+  const say = naming(left);
+  return driftIn(correctDrift, ['correctDrift'], say, say) !== false;
+}
+
+function dependenciesOf({ dependsOn }: Fields, left: string[]) {
+  if (dependsOn === undefined || dependsOn === null) return [];
+  const say = naming(left);
+  return dependenciesIn(dependsOn, ['dependsOn'], say, say).filter(
+    ({ name, selector }) => name !== undefined || selector !== undefined,
+  );
+}
+
+function labelsOf({ labels: given }: Fields, left: string[]): Fields {
+  if (given === undefined || given === null) return {};
+  if (isTextMap(given)) return { labels: given };
+  left.push('labels is not carried over: a map of texts is expected');
+  return {};
+}
+
+/** What a reader of the hub's finds wrong is not carried over. */
+const naming =
+  (left: string[]) =>
+  (place: readonly (string | number)[], message: string): void => {
+    const where = place.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`));
+    left.push(`${where.join('')} is not carried over: ${message}`);
+  };
 
 function pick(from: Fields, fields: readonly string[], at: string, left: string[]): Fields {
   const isSet = ([, value]: readonly [string, unknown]) => value !== undefined && value !== null;
@@ -136,30 +177,54 @@ function policyOf(fields: Fields, left: string[]): object | undefined {
     return undefined;
   }
   const names: string[] = [];
-  const selectors: unknown[] = [];
+  const terms: Fields[] = [];
   targets.forEach((target, at) => {
     const { name: _name, clusterName, clusterSelector, clusterGroup, clusterGroupSelector, ...others } = target;
     const where = `${key}[${at}]`;
     for (const other of Object.keys(others)) left.push(`${where}.${other} is not carried over`);
     if (others['doNotDeploy'] === true) return;
-    const group = ['clusterGroup', 'clusterGroupSelector'].filter((each) => target[each] !== undefined);
-    if (group.length > 0) {
-      left.push(
-        `${where} is left out: ${group.join(' and ')} cannot be a policy; write its labels as a clusterSelector`,
-      );
-    } else if (clusterName !== undefined && clusterSelector !== undefined) {
-      left.push(`${where} is left out: clusterName and clusterSelector together cannot be a policy`);
-    } else if (typeof clusterName === 'string' && clusterName !== '') names.push(clusterName);
-    else if (clusterSelector !== undefined && clusterSelector !== null) selectors.push(clusterSelector);
-    else left.push(`${where} is left out: it has no criterion and matches no cluster`);
+    const [named, group] = [textOf(clusterName), textOf(clusterGroup)];
+    const selector = isObject(clusterSelector) ? clusterSelector : undefined;
+    if (clusterGroupSelector !== undefined && clusterGroupSelector !== null)
+      left.push(`${where} is left out: clusterGroupSelector cannot be a policy; name each ClusterGroup in a target`);
+    else if (named !== '' && group === '' && selector === undefined) names.push(named);
+    else if (named === '' && group === '' && selector === undefined)
+      left.push(`${where} is left out: it has no criterion and matches no cluster`);
+    else terms.push(termOf(selector, named, group));
   });
-  if (names.length > 0 && selectors.length > 0)
-    left.push(`clusters ${names.join(', ')} are left out: a policy takes names or selectors, not both`);
-  if (selectors.length > 0) {
-    const clusterSelectorTerms = selectors.map((labelSelector) => ({ labelSelector }));
-    const required = { requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms } };
-    return { placementType: 'PickAll', affinity: { clusterAffinity: required } };
-  }
+  if (terms.length === 0 && names.length > 0) return { placementType: 'PickFixed', clusterNames: names };
+  const all = [...terms, ...(names.length === 0 ? [] : [{ labelSelector: nameSelector(names) }])];
+  if (all.length > MAX_TERMS)
+    left.push(`${key} makes ${all.length} terms of a policy, at most ${MAX_TERMS} are possible: use fewer targets`);
   // No target that can be carried over must not become all clusters.
-  return { placementType: 'PickFixed', clusterNames: names };
+  const clusterSelectorTerms = all.length === 0 ? [{ labelSelector: NO_CLUSTER }] : all;
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms } };
+  return { placementType: 'PickAll', affinity: { clusterAffinity: required } };
 }
+
+const MAX_TERMS = 10;
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** A cluster matches when all that is given holds. */
+function termOf(selector: Fields | undefined, clusterName: string, clusterGroup: string): Fields {
+  const named = clusterName === '' ? undefined : nameSelector([clusterName]);
+  const expressions = selector?.['matchExpressions'];
+  const labelSelector =
+    named === undefined
+      ? selector
+      : {
+          ...selector,
+          matchExpressions: [...(Array.isArray(expressions) ? expressions : []), ...named.matchExpressions],
+        };
+  return {
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(clusterGroup === '' ? {} : { clusterGroup }),
+  };
+}
+
+const nameSelector = (values: readonly string[]) => ({
+  matchExpressions: [{ key: labels.memberName, operator: 'In', values }],
+});
+
+/** Every cluster has a name. */
+const NO_CLUSTER = { matchExpressions: [{ key: labels.memberName, operator: 'DoesNotExist' }] };

@@ -9,13 +9,19 @@ import { print } from './flags.ts';
 export function addConvert(root: Command): void {
   root
     .command('convert')
-    .description('Convert the rollout strategy and targets of a Rancher Fleet fleet.yaml to those of a placement')
-    .argument('<file>', 'a fleet.yaml or a Bundle; - for standard input')
-    .option('--placement <name>', 'print a whole ClusterResourcePlacement of this name (default: only its strategy)')
+    .description(
+      'Convert a Rancher Fleet fleet.yaml or Bundle to a placement, and GitRepos and ClusterGroups to those of Flotilla',
+    )
+    .argument('<file>', 'a fleet.yaml, a Bundle, or GitRepos and ClusterGroups; - for standard input')
+    .option(
+      '--placement <name>',
+      'of a fleet.yaml or Bundle: print a whole ClusterResourcePlacement of this name (default: only its strategy)',
+    )
     .addHelpText(
       'after',
       `
-What cannot be carried over is listed on standard error.
+What cannot be carried over is listed on standard error. Rancher Fleet corrects drift only if correctDrift is enabled; Flotilla corrects it by default,
+so correctDrift is written out.
 
 Examples:
   flotilla convert fleet.yaml
