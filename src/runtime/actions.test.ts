@@ -1,4 +1,4 @@
-// Events are found by the version that clients prefer.
+// An Event refers to its object by the API version that clients prefer.
 import { expect, test } from 'vitest';
 import { placement } from '../api/placement.ts';
 import { podResource } from '../api/resources.ts';

@@ -1,4 +1,4 @@
-// Actions, written short: what a decision consists of.
+// Constructors for the actions of a decision.
 import { type Kind, preferredVersion, type Resource } from '../api/kind.ts';
 import { apiVersionOf, type KubeObject, type ObjectRef } from '../api/object.ts';
 import type { Propagation } from '../api/transport.ts';
@@ -6,7 +6,7 @@ import type { Json } from '../base/json.ts';
 import type { JsonOperation } from '../base/json-patch.ts';
 import type { Action, Projected, Seen, ServerName, Source } from './controller.ts';
 
-/** What a write to this item is conditional on. */
+/** The precondition of a write to this item: its uid and resourceVersion. */
 export const seen = <T extends Projected>(source: Source<T>, { metadata }: T): Seen => ({
   on: source.on,
   resource: source.resource,
@@ -31,7 +31,7 @@ export const patch = (of: Seen, merge: object, because: string): Action => ({
   because,
 });
 
-/** Where a merge patch cannot say it: null is a value here. */
+/** For changes that a merge patch cannot express, because it treats null as "remove". */
 export const patchByOperations = (of: Seen, operations: readonly JsonOperation[], because: string): Action => ({
   do: 'json-patch',
   of,
@@ -40,8 +40,8 @@ export const patchByOperations = (of: Seen, operations: readonly JsonOperation[]
 });
 
 /**
- * Changes nothing, and fails unless the object is still as it was seen. Before a step that rests on it: two leaders may both believe that
- * they lead, and what one of them saw may long be over.
+ * Writes nothing, and fails with a conflict if the object has changed since it was read. Needed before a step that
+ * relies on a cached state: two hubs may both believe that they lead, and the cache of one of them may be stale.
  */
 export const assertUnchanged = (of: Seen, because: string): Action => patch(of, {}, because);
 
@@ -60,7 +60,7 @@ export const remove = (of: Seen, because: string, propagation?: Propagation): Ac
   because,
 });
 
-/** An object as Events and Holds name it. */
+/** The reference to an object that Events and Holds carry. */
 export const refTo = (resource: Resource | Kind, { metadata }: Projected): ObjectRef => ({
   group: resource.group,
   kind: resource.kind,

@@ -354,7 +354,7 @@ describe('a cache', () => {
   });
 });
 
-// ---- a server of which everything arrives late and in another order than it happened
+// ---- a server whose events, lists and responses arrive late and out of order
 
 interface Written {
   readonly revision: number;
@@ -391,7 +391,7 @@ class Model {
   }
 }
 
-/** The watch's view of one write, for a selection. */
+/** The watch event that a selection gets for one write. */
 function eventFor(history: readonly Written[], at: number, isIn: (object: KubeObject) => boolean) {
   const { type, object: current } = history[at] as Written;
   const name = current.metadata.name;
@@ -456,11 +456,12 @@ describe.each([
           const { uid = '', name = '' } = answer.object.metadata;
           if (answer.type === 'DELETED') {
             cache.gone(name, uid);
-            // Nobody deletes what the cache never had: a deletion names the object that was seen.
+            // A client deletes only objects that it has cached: the request carries the uid.
             if (cache.get(name)?.metadata.uid !== uid && cacheOf === source && had.has(uid)) dead.add(uid);
           } else {
             cache.answered(answer.object);
-            // Read your writes: unless the watch or a later answer has overtaken it, this very state is seen now.
+            // Read your writes: the cache has this state now, unless the watch or a later response has already brought
+            // a newer one.
             const known = cache.get(name);
             if (known !== undefined)
               expect(
@@ -486,7 +487,7 @@ describe.each([
           else if (each.do === 'bookmark') {
             if (told === model.history.length) cache.bookmark(String(told));
           } else {
-            // A list that is taken now and arrives after a few answers; the watch goes on from it.
+            // A list is taken now, but arrives after a few responses; the watch continues from it.
             const revision = model.history.length;
             const items = [...model.now.values()].filter(isIn);
             const listing = cache.list();
@@ -526,11 +527,11 @@ test('since when an item has its stamp is counted by our own clock', () => {
   expect(seen(1000, { text: '12:00' })).toBe(1000);
   expect(seen(2000, { text: '12:00', labels: { other: 'change' } })).toBe(1000);
   expect(seen(3000, { text: '12:01' })).toBe(3000);
-  // An earlier stamp, too: the clock of its writer was set back.
+  // An earlier stamp counts too: the clock of its writer was set back.
   expect(seen(4000, { text: '11:00' })).toBe(4000);
-  // Another object of the same name.
+  // A new object with the same name.
   expect(seen(5000, { text: '11:00', uid: 'other' })).toBe(5000);
-  // Our own clock was set back.
+  // The clock of this process was set back.
   now = 100;
   expect(cache.since('a')).toBe(100);
   now = 6000;

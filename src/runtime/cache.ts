@@ -1,10 +1,10 @@
-// What is known of one Source: projections, ordered by key, with indexes. It reads its own writes.
+// The cache of one Source: projections sorted by key, with indexes. A controller reads its own writes from it.
 //
-// Guarantees, whatever order lists, events and answers arrive in:
-// - knowledge never goes back: what is older than what is known is ignored (but for a server that itself went back, see `list`);
-// - what was deleted does not come back to life by an answer or an event that was under way (tombstones, and the rule that an answer
-//   from a time the watch has already shown brings nothing new);
-// - an object that a complete list lacks is gone.
+// Guarantees, in whatever order lists, watch events and responses arrive:
+// - A cached object is never replaced by an older state, unless the server itself went back in time (see `list`).
+// - A deleted object is not restored by an event or a response that was in flight: a tombstone rejects it, and so
+//   does a response older than the revision that the watch has reached.
+// - An object that is missing from a complete list is removed.
 import type { KubeObject } from '../api/object.ts';
 import type { Clock } from '../base/clock.ts';
 import { InvariantError } from '../base/errors.ts';
@@ -18,17 +18,23 @@ export interface Change<T> {
   readonly key: string;
   readonly old?: T;
   readonly item?: T;
-  /** The projection differs in nothing but its resourceVersion: a decision on it is the same. */
+  /** Only the resourceVersion of the projection changed, so a decision based on it stays the same. */
   readonly isSame: boolean;
 }
 
-/** What is remembered of an object that we know to be gone while the watch may still speak of it. */
+/** Remembers a deleted object while the watch may still send older events about it. */
 interface Tombstone {
   readonly uid: string;
-  /** Of what was known here before. In a selection the watch may end with this one's deletion and never mention the other. */
+  /**
+   * The uid that the cache held before. In a filtered watch, the last event may be the deletion of that object, with no
+   * event about the newer one.
+   */
   readonly formerUid: string | undefined;
   readonly revision: string;
-  /** The object cannot come back: news of this uid are old news. Otherwise news up to `revision` are. */
+  /**
+   * The object is deleted for good: events with this uid are ignored. Otherwise, only events up to `revision` are
+   * ignored.
+   */
   readonly isDead: boolean;
 }
 
@@ -40,13 +46,13 @@ interface Stamped {
 
 export interface Listing<T> {
   page(objects: readonly KubeObject[], revision: string): readonly Change<T>[];
-  /** The list is complete. */
+  /** The list is complete: removes the objects that it did not contain. */
   end(): readonly Change<T>[];
 }
 
 export interface Cache<T extends Projected> {
   readonly source: Source<T>;
-  /** Everything the server did up to here is folded in. Empty before the first list. */
+  /** The cache includes every change of the server up to this revision. Empty before the first list. */
   readonly revision: string;
   readonly size: number;
   readonly tombstones: number;
@@ -54,26 +60,26 @@ export interface Cache<T extends Projected> {
   get(key: string): T | undefined;
   all(namespace?: string): readonly T[];
   by(index: string, value: string): readonly T[];
-  /** Since when the item has had its stamp. */
+  /** When the item got its present stamp. */
   since(key: string): number | undefined;
   keys(): readonly string[];
   list(): Listing<T>;
-  /** An event of the watch. */
+  /** Applies a watch event. */
   watched(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): Change<T> | undefined;
-  /** The watch has shown everything up to here. */
+  /** A bookmark: the watch has sent all changes up to this revision. */
   bookmark(revision: string): void;
-  /** The answer to a write or a get. */
+  /** Applies the response to a write or a get. */
   answered(object: KubeObject): Change<T> | undefined;
-  /** The server said that this very object is gone. */
+  /** The server reported that the object with this uid does not exist any more. */
   gone(key: string, uid: string): Change<T> | undefined;
-  /** The answer shows an object in its last moment: deleted as soon as it was written. */
+  /** Applies a response that shows the final state of an object that the write itself deleted. */
   ended(object: KubeObject): Change<T> | undefined;
 }
 
 export const keyOf = (namespace: string | undefined, name: string): string =>
   namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
 
-/** The way back. Names have no slashes. */
+/** The reverse of `keyOf`. Names contain no slashes. */
 export function partsOf(key: string): { readonly name: string; readonly namespace?: string } {
   const slash = key.indexOf('/');
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
@@ -94,7 +100,10 @@ export function createCache<T extends Projected>(source: Source<T>, clock?: Pick
   }));
   const stamped = new Map<string, Stamped>();
   let revision = '';
-  /** The newest thing ever seen, from whatever side. A list that is older than this tells of a server that went back. */
+  /**
+   * The newest revision seen in any list, event or response. A list older than this shows that the server went back in
+   * time.
+   */
   let newest = '';
 
   const project = (object: KubeObject, old: T | undefined): T => {
@@ -105,7 +114,7 @@ export function createCache<T extends Projected>(source: Source<T>, clock?: Pick
     return item;
   };
 
-  /** `isAnew`: what was known of it is void. */
+  /** `isAnew`: the cached state is invalid and must not be used for the projection. */
   function put(key: string, object: KubeObject, isAnew = false): Change<T> | undefined {
     const old = items.get(key);
     const item = project(object, isAnew ? undefined : old);
@@ -125,7 +134,7 @@ export function createCache<T extends Projected>(source: Source<T>, clock?: Pick
 
   function note(key: string, { metadata: { uid } }: T, stamp: string | undefined, now: number): void {
     const last = stamped.get(key);
-    // Any other stamp counts, an earlier one, too: the clock of its writer may have been set back.
+    // Any different stamp counts, even an earlier one: the clock of the writer may have been set back.
     if (last?.uid !== uid || last?.stamp !== stamp) stamped.set(key, { uid, stamp, at: now });
   }
 
@@ -162,7 +171,7 @@ export function createCache<T extends Projected>(source: Source<T>, clock?: Pick
 
   const keyOfObject = ({ metadata }: KubeObject) => keyOf(metadata.namespace, metadata.name ?? '');
 
-  /** True when nothing that is known says otherwise. */
+  /** True if neither the cache nor a tombstone has a newer state. */
   function isNews(key: string, object: KubeObject): boolean {
     const at = object.metadata.resourceVersion ?? '';
     const known = items.get(key);
@@ -179,7 +188,7 @@ export function createCache<T extends Projected>(source: Source<T>, clock?: Pick
     return change;
   }
 
-  /** True when the watch has said all that the tombstone was to guard against. */
+  /** True if this deletion is the last event that the tombstone has to reject. */
   const isConfirmed = ({ uid, formerUid }: Tombstone, deleted: string | undefined): boolean =>
     uid === deleted || (selection.filtered && formerUid === deleted);
 
@@ -208,7 +217,7 @@ export function createCache<T extends Projected>(source: Source<T>, clock?: Pick
     since(key) {
       const found = stamped.get(key);
       if (found === undefined || clock === undefined) return undefined;
-      // If the clock was set back, the count restarts instead of lasting for hours.
+      // If the clock was set back, restart the count, or the item would look fresh for hours.
       found.at = Math.min(found.at, clock.now());
       return found.at;
     },
@@ -218,8 +227,8 @@ export function createCache<T extends Projected>(source: Source<T>, clock?: Pick
       const floor = newest;
       const seen = new Set<string>();
       let listed: string | undefined;
-      // Every list is a fresh read, so it can only be older than what was known when it was asked for if the server went back, by a
-      // restored backup or lost writes. Then the list is the truth and all knowledge from the undone time is void.
+      // A list is always read from the server, so it can be older than the cache only if the server went back in time
+      // (a restored backup, lost writes). Then the list replaces the whole cache.
       let wentBack = false;
       return {
         page(objects, at) {
@@ -242,7 +251,7 @@ export function createCache<T extends Projected>(source: Source<T>, clock?: Pick
           const at = listed ?? '';
           const changes: Change<T>[] = [];
           for (const key of [...order.keys()]) {
-            // What was written after the list was taken is missing from it without being gone.
+            // An object that was written after the list was taken is missing from the list but exists.
             const isNewer = byRevision(revisionOf(itemAt(key)), at) > 0;
             if (seen.has(key) || (isNewer && !wentBack)) continue;
             const change = drop(key);
@@ -274,7 +283,8 @@ export function createCache<T extends Projected>(source: Source<T>, clock?: Pick
       if (tombstone !== undefined && isConfirmed(tombstone, uid)) tombstones.delete(key);
       const known = items.get(key);
       if (known === undefined) return undefined;
-      // Of an object that only left the selection we may know by our own write that it is back.
+      // A filtered watch sends DELETED also if an object leaves the selection: one of our writes may have brought it
+      // back since.
       const isOver = byRevision(at, revisionOf(known)) >= 0 || (known.metadata.uid === uid && !selection.filtered);
       return isOver ? drop(key) : undefined;
     },
@@ -289,7 +299,7 @@ export function createCache<T extends Projected>(source: Source<T>, clock?: Pick
 
     answered(object) {
       const at = object.metadata.resourceVersion ?? '';
-      // The watch has been there: if we do not have it, it is because it has gone since.
+      // The watch has already passed this revision: if the object is not cached, it was deleted since.
       if (byRevision(at, revision) <= 0) return undefined;
       const key = keyOfObject(object);
       newest = newerOf(newest, at);

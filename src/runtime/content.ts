@@ -1,5 +1,5 @@
-// Whole objects that a decision needs. Bounded in bytes. Read by uid and by callers that know which state is current, so nothing stale is ever
-// given; of an object only what was put last is kept. One get at a time per object, however many keys want it.
+// Full objects that decisions need, in an LRU cache bounded in bytes. Entries are keyed by uid and the caller checks
+// that the state is current, so no stale object is returned. Concurrent gets of one object share one request.
 import type { KubeObject } from '../api/object.ts';
 import { createLru } from '../base/lru.ts';
 import type { Place } from './place.ts';
@@ -10,9 +10,9 @@ export interface ObjectCache {
   readonly entries: number;
   readonly inFlight: number;
   get(place: Place, uid: string, isCurrent: (object: KubeObject) => boolean): KubeObject | undefined;
-  /** null = not there. */
+  /** null = the object does not exist. */
   fetch(place: Place): Promise<KubeObject | null>;
-  /** An object that came by another way: the answer to a write, the event of a watch. */
+  /** Stores an object from another source: the response to a write, or a watch event. */
   put(place: Place, object: KubeObject): void;
 }
 
@@ -34,7 +34,7 @@ export function createObjectCache(maxBytes: number, look: (place: Place) => Prom
     get(place, uid, isCurrent) {
       const text = objectText(place, uid);
       const object = objects.peek(text);
-      // An outdated object is not marked as used.
+      // `peek` first: reading an outdated object must not mark it as recently used.
       return object === undefined || !isCurrent(object) ? undefined : objects.get(text);
     },
     put: keep,
@@ -57,7 +57,7 @@ export function createObjectCache(maxBytes: number, look: (place: Place) => Prom
 
 const objectText = ({ resource }: Place, uid = ''): string => `${uid}/${resource.version}`;
 
-/** What an object costs in memory, within a factor of two. */
+/** An estimate of the memory that an object uses, within a factor of two. */
 export function roughBytes(value: unknown): number {
   if (typeof value === 'string') return 16 + value.length;
   if (typeof value !== 'object' || value === null) return 8;

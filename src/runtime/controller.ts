@@ -1,4 +1,4 @@
-// A controller is a function from what we saw to what we want. This file is the shape of one; the loop around it is in manager.ts.
+// The interface of a controller: a function from observed state to actions. manager.ts runs the loop around it.
 import type { Hold } from '../api/hold.ts';
 import type { Resource } from '../api/kind.ts';
 import type { KubeObject, ObjectRef } from '../api/object.ts';
@@ -7,12 +7,12 @@ import type { Json } from '../base/json.ts';
 import type { JsonOperation } from '../base/json-patch.ts';
 import type { Wait } from './due.ts';
 
-/** Which API server: a hub controller has one, a member agent two. */
+/** The API server to use: a hub controller has one, a member agent has two. */
 export type ServerName = 'hub' | 'member';
 
 /**
- * What a cache keeps of one resource, defined once per program (hub/sources.ts, member/sources.ts) and named by every controller that
- * reads it: one watch, one projection, its indexes.
+ * What a cache keeps of one resource. Defined once per program (hub/sources.ts, member/sources.ts) and shared by every
+ * controller that reads the resource, so that there is one watch, one projection and one set of indexes.
  */
 export interface Source<T extends Projected = Projected> {
   readonly on: ServerName;
@@ -23,17 +23,18 @@ export interface Source<T extends Projected = Projected> {
   /** 'metadata' watches PartialObjectMetadata only. */
   readonly view?: 'object' | 'metadata';
   /**
-   * Its watchers read most of its objects in full after every change: the watch brings them so, and they need not be read separately. Lists
-   * bring only metadata, and more must not be in the projection.
+   * Its controllers read most objects in full after every change, so the watch brings full objects and no extra gets
+   * are needed. Lists bring only metadata, so the projection must not keep more than that.
    */
   readonly isReadWhole?: true;
   /**
-   * What stays in memory. Absent = the whole object, for small kinds only. Must keep metadata's name, namespace, uid and resourceVersion. `old`
-   * is what was in memory until now: what cannot have changed since need not be computed again. It does not change the result.
+   * Returns what stays in memory; absent = the whole object, for small kinds only. The result must keep the name,
+   * namespace, uid and resourceVersion of the metadata. `old` is the present projection: unchanged parts may be reused,
+   * but must not change the result.
    */
   project?(object: KubeObject, old?: T): T;
   readonly indexes?: Readonly<Record<string, (item: T) => readonly string[]>>;
-  /** A heartbeat: the runtime notes by its own clock since when it has been what it is (`view.since`). */
+  /** For heartbeats: the runtime records, by its own clock, since when the stamp has had its value (`view.since`). */
   stamp?(item: T): string | undefined;
 }
 
@@ -41,35 +42,51 @@ export interface Projected {
   readonly metadata: KubeObject['metadata'];
 }
 
-/** Synchronous, from read-your-writes caches. */
+/** What a controller can read, synchronously, from caches that include its own writes. */
 export interface View {
   readonly now: number;
-  /** What stopped the last pass over this key; absent once a pass got through. For conditions that say why nothing happens. */
+  /**
+   * Why the last reconcile of this key failed; absent once a reconcile succeeds. For conditions that report why there
+   * is no progress.
+   */
   readonly failure?: Failure;
   get<T extends Projected>(source: Source<T>, name: string, namespace?: string): T | undefined;
-  /** In key order. */
+  /** Sorted by key. */
   all<T extends Projected>(source: Source<T>, namespace?: string): readonly T[];
   by<T extends Projected>(source: Source<T>, index: string, value: string): readonly T[];
-  /** How often this server has come back after it had given no answer for a while: what failed before that may succeed now. */
+  /** How often this server became reachable again. A request that failed before that may succeed now. */
   returns?(on: ServerName): number;
-  /** Of a source with stamps: since when this item has had its stamp, by our own clock. A restarted program counts from its first list. */
+  /**
+   * When this item got its present stamp, by our own clock; only for sources with stamps. A restarted process counts
+   * from its first list.
+   */
   since?<T extends Projected>(source: Source<T>, name: string, namespace?: string): number | undefined;
-  /** Whether the first list of a source has come in. Only optional ones can be without. */
+  /** Whether the first list of a source is complete. Only optional sources can be unlisted during a reconcile. */
   isListed?<T extends Projected>(source: Source<T>): boolean;
-  /** A whole object that an earlier pass asked for with Need; undefined = not fetched (ask), null = known to be absent. */
+  /**
+   * A full object that an earlier attempt requested with Need; undefined = not fetched (request it), null = does not
+   * exist.
+   */
   getFull(ref: FullRef): KubeObject | null | undefined;
-  /** The server's word if this pass asked for an object with `mayBeRefused` and has no right to read it; it is tried again after a back-off. */
+  /**
+   * The error if this reconcile requested an object with `mayBeRefused` and lacks the permission to read it. The read
+   * is retried after a back-off.
+   */
   refusal?(ref: FullRef): Failure | undefined;
   /**
-   * What is known of a collection that is watched on demand (Need.watch), in key order; undefined = not listed yet. A change wakes the key
-   * if it touches the part that was read. The watch ends some time after the last key has stopped reading.
+   * The cached items of a collection that is watched on demand (Need.watch), sorted by key; undefined = not listed yet.
+   * A change requeues the key if it touches the part that was read. The watch ends some time after the last key has
+   * stopped reading it.
    */
   listOnDemand<T extends Projected>(source: Source<T>, part?: Part): readonly T[] | undefined;
-  /** Why the first list of a collection on demand does not come in; undefined = no trouble, or already listed. */
+  /** Why the first list of an on-demand collection fails; undefined = no error, or already listed. */
   listError<T extends Projected>(source: Source<T>): Failure | undefined;
-  /** Whether this pass has asked the server for a part of a collection (Need.ask). */
+  /** Whether this reconcile has made a live read of a part of a collection (Need.ask). */
   isRefreshed?<T extends Projected>(source: Source<T>, part: AskedPart): boolean;
-  /** Keys of what the server answered (Need.ask): a stale cache still has what was deleted. undefined = this pass has not asked. */
+  /**
+   * The keys that the live read returned (Need.ask): a stale cache still has deleted objects. undefined = no live read
+   * in this reconcile.
+   */
   answered?<T extends Projected>(source: Source<T>, part: AskedPart): ReadonlySet<string> | undefined;
 }
 
@@ -79,16 +96,16 @@ export interface Part {
   readonly name?: string;
 }
 
-/** A part that the server is asked for. */
+/** The part of a collection to read live. */
 export interface AskedPart extends Part {
-  /** A label selector: only those that match. */
+  /** A label selector: only matching objects are listed. */
   readonly labels?: string;
 }
 
 export interface Failure {
   readonly message: string;
   readonly reason: string;
-  /** Of the object whose write failed; absent = it was no write. */
+  /** The resource of the object whose write failed; absent = the failure was not a write. */
   readonly resource?: Resource;
 }
 
@@ -96,29 +113,35 @@ export interface FullRef extends ObjectRef {
   readonly on: ServerName;
   readonly resource: Resource;
   /**
-   * Ask the server in every pass, whatever the caches say. For a step that rests on something not being there: a watch that is behind
-   * does not know yet what others have made.
+   * Read live in every reconcile, whatever the caches contain. For a step that relies on the absence of an object: a
+   * stale cache does not have objects that others have just created.
    */
   readonly live?: true;
   /**
-   * Without the right to read it the pass continues, to report that: `view.refusal` has it. One refusal ends the asking, and a controller that sets this must not
-   * ask again in the same pass.
+   * Without the permission to read the object, the reconcile continues and can report that (`view.refusal`). After one
+   * refusal no more objects are read, so the controller must not request it again in the same reconcile.
    */
   readonly mayBeRefused?: true;
   /**
-   * Only its spec is read: other changes of it wake no key, and are no reason to get it again. Only for kinds that count
+   * Only the spec is used: other changes do not requeue the key or refetch the object. Only for kinds that count
    * generations, and whose watch keeps them.
    */
   readonly specOnly?: true;
 }
 
-/** "I must see these": the runtime gets the objects, begins to watch the collections, and observes again when all of it is there. */
+/**
+ * Returned if data is missing: the runtime fetches the objects, starts the watches, and calls `observe` again once all
+ * of it is there.
+ */
 export interface Need {
   readonly need: readonly FullRef[];
-  /** Sources made on the way: two with equal server, resource, namespace, labels, fields and view are one, and must project alike. */
+  /**
+   * Sources created at run time: two with equal server, resource, namespace, labels, fields and view share one watch,
+   * and must have the same projection.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: sources with different projections stand in one list.
   readonly watch?: readonly Source<any>[];
-  /** Parts of collections that the server is asked for now, since their watch may be behind; what it says is folded in. */
+  /** Parts of collections to read live, because their watches may be stale; the results are folded into the caches. */
   readonly ask?: readonly Asked[];
 }
 
@@ -131,21 +154,27 @@ export interface Asked {
 // biome-ignore lint/suspicious/noExplicitAny: rules of controllers with different memories stand in one list.
 export interface WatchRule<T extends Projected = Projected, Memory = any> {
   readonly source: Source<T>;
-  /** Keys to look at when this item appears, changes or goes. `old` is what the cache had. */
+  /** The keys to requeue if this item is added, changed or deleted. `old` is the item that the cache had before. */
   toKeys(item: T, view: View, old?: T): readonly string[];
-  /** Of these keys, those of which this is remembered. */
+  /** Keeps only the keys whose memory matches. */
   onlyIf?(memory: Memory): boolean;
-  /** Called for what is remembered of each of these keys, also if the key is not woken because the news are its own write. */
+  /**
+   * Called with the memory of each of these keys, even if the key is not requeued because the event shows its own
+   * write.
+   */
   note?(memory: Memory, item: T, old?: T): void;
-  /** When it is early enough to look at the key because of this; absent = at once. */
+  /** How long the requeue may wait; absent = not at all. */
   readonly wait?: Wait<Memory>;
-  /** What becomes of it is only reported: changes go first, but not for much longer than a second. */
+  /** The change affects only status: other changes go first, but for little more than a second. */
   readonly as?: 'report';
-  /** The controller runs also before the first list of this source came in; what is not there yet looks absent, `view.isListed` tells. */
+  /**
+   * The controller starts without waiting for the first list of this source. Until then its objects look absent; check
+   * `view.isListed`.
+   */
   readonly optional?: true;
 }
 
-/** What a write is conditional on. */
+/** The precondition of a write. */
 export interface Seen {
   readonly on: ServerName;
   readonly resource: Resource;
@@ -158,7 +187,7 @@ export interface Seen {
 export type Action = { readonly because: string } & (
   | { readonly do: 'create'; readonly on: ServerName; readonly resource: Resource; readonly object: KubeObject }
   | { readonly do: 'patch'; readonly of: Seen; readonly merge: Json; readonly subresource?: 'status' }
-  /** By JSON patch: for values in which null means null, and for lists that change in part. */
+  /** For values that contain null, and for changes to a part of a list. */
   | {
       readonly do: 'json-patch';
       readonly of: Seen;
@@ -177,71 +206,78 @@ export type Action = { readonly because: string } & (
 );
 
 /**
- * Steps run one after the other; the actions of one step touch different objects and run side by side, bounded, in any order. All earlier
- * steps plus any subset of the current one must be a safe place to die.
+ * Steps run one after the other. The actions of one step must concern different objects: they run concurrently, with a
+ * limit, in any order. A crash after all earlier steps and any subset of the current one must be safe.
  */
 export interface Decision {
   readonly steps: readonly (readonly Action[])[];
   readonly holds: readonly Hold[];
   readonly wakeAt?: number;
-  /** There is something to write that nothing waits for: then it is, with what comes until then, unless the steps fail. */
+  /**
+   * There is a status to write that no client waits for: the key runs again at this time and writes it together with
+   * later changes, unless the steps fail.
+   */
   readonly coalesceUntil?: number;
   /**
-   * When to run again once the steps are done: `at once` = more is to be done; `later` = not before these moments, unless another client does
-   * something. Absent = soon, after what others have to do.
+   * When to run again after the steps: `at once` = there is more to do; `later` = only at the times given above, or
+   * when another client changes something. Absent = soon, after other keys have run.
    */
   readonly again?: 'at once' | 'later';
   readonly because: string;
 }
 
-/** What is remembered, by key. */
+/** The memory of each key. */
 export type Memories<Memory> = ReadonlyMap<string, Memory>;
 
-/** What controllers and workers have in common. `Memory`: what is remembered of a key from one reconcile to the next. */
+/** Common to controllers and workers. `Memory` is what is kept for a key from one reconcile to the next. */
 interface Reconciles<Memory> {
   readonly name: string;
-  /** Event source (`reportingController`) of its Events. */
+  /** Reported as `reportingController` in its Events. */
   readonly eventSource: string;
   // biome-ignore lint/suspicious/noExplicitAny: rules over different projections stand in one list; each is typed where it is written.
   readonly watches: readonly WatchRule<any, Memory>[];
   /**
-   * What is remembered of a key at first. It saves work or counts time, and is never a source of truth: the runtime creates it for the first
-   * reconcile of a key, and drops it when the key is not ours any more. A restarted program begins without it.
+   * Creates the memory of a key for its first reconcile. It saves work or counts time, and is never a source of truth:
+   * the runtime drops it once the key is not ours any more, and a restarted process starts without it.
    */
   memory?(): Memory;
-  /** The key is not ours any more: caches and metrics that are no memory of the runtime drop it, too. */
+  /** The key is not ours any more: the controller drops its own caches and metrics of the key. */
   forget?(key: string, memory: Memory): void;
-  /** Called once at the start, for facts that no API server knows (a probe, a pulse): they call wake(key) when they change. */
+  /**
+   * Called once at the start, for facts that do not come from an API server (a probe, a timer): it calls wake(key) when
+   * they change.
+   */
   begin?(wake: (key: string) => void, signal: AbortSignal, memories: Memories<Memory>): void;
 }
 
 export interface Controller<Observed = unknown, Memory = void> extends Reconciles<Memory> {
-  /** undefined = not ours. */
+  /** undefined = the key is not ours. */
   observe(view: View, key: string, memory: Memory): Observed | Need | undefined;
-  /** Pure, but for what it remembers. */
+  /** Pure, except for the memory. */
   decide(observed: Observed, memory: Memory): Decision;
 }
 
 /**
- * For work whose parts must not stop each other (a manifest that fails is no reason to leave the others): it makes its own calls. Everything
- * else is as with a controller: keys, wake-ups, one pass per key at a time, the error table for what it throws.
+ * A reconciler that makes its own API calls, because its parts must not block each other: a manifest that fails must
+ * not stop the others. Keys, requeues, one reconcile per key at a time and error handling are the same as for a
+ * controller.
  */
 export interface Worker<Memory = void> extends Reconciles<Memory> {
-  /** One pass over a key; undefined = not ours. */
+  /** Reconciles a key; undefined = the key is not ours. */
   work(view: View, key: string, client: WorkerClient, memory: Memory): Promise<WorkResult | Need | undefined>;
 }
 
 export interface WorkerClient {
   /**
-   * A call on one of the servers. A write is refused with FencedError when none may be issued any more; what an answer brings is folded into
-   * the caches; after a LostError the object is looked at before the next pass over this key.
+   * Calls one of the servers and folds the response into the caches. A write throws FencedError if this process must
+   * not write any more; after a LostError the object is read live before the next reconcile of this key.
    */
   call(on: ServerName, request: Request): Promise<Answer>;
   record(event: Omit<Extract<Action, { do: 'event' }>, 'because' | 'do'>): void;
   readonly signal: AbortSignal;
 }
 
-/** How a pass of a worker ended. */
+/** The result of a worker's reconcile. */
 export interface WorkResult {
   readonly holds: readonly Hold[];
   readonly wakeAt?: number;
@@ -255,7 +291,7 @@ export const idle = (because: string, more: Partial<Pick<Decision, 'holds' | 'wa
   ...more,
 });
 
-/** Whatever it observes and remembers. */
+/** A controller with any observed type and any memory. */
 // biome-ignore lint/suspicious/noExplicitAny: each is typed where it is written.
 export type AnyController = Controller<any, any>;
 // biome-ignore lint/suspicious/noExplicitAny: as above.

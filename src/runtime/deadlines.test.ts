@@ -3,7 +3,7 @@ import { testClock } from '../../test/cluster.ts';
 import type { Clock } from '../base/clock.ts';
 import { createDeadlines } from './deadlines.ts';
 
-/** A clock that can be set back; its timers run on, as those of a machine do. */
+/** A clock that can be set back; its timers keep running, as on a real machine. */
 function aMachine() {
   const time = testClock();
   let back = 0;

@@ -1,4 +1,5 @@
-// Many deadlines, one timer. Each key has at most one; setting another replaces it. Those of one moment come due in the order they were set.
+// Many deadlines on one timer. A key has at most one deadline, and setting another replaces it. Deadlines of the same
+// time fire in the order in which they were set.
 import type { Clock } from '../base/clock.ts';
 
 interface Entry {
@@ -16,11 +17,11 @@ export interface Deadlines {
   stop(): void;
 }
 
-/** A timer may be early by a little, which is waited for. */
+/** A timer that fires this much too early is armed again. */
 const MAX_EARLY_MS = 50;
 
 export function createDeadlines(clock: Clock, name: string, onDue: (key: string) => void): Deadlines {
-  /** A binary heap. Replaced entries stay in it until they surface or make up more than half of it. */
+  /** A binary heap. Replaced entries stay in it until they reach the top or make up more than half of it. */
   let heap: Entry[] = [];
   const current = new Map<string, Entry>();
   let turn = 0;
@@ -28,7 +29,8 @@ export function createDeadlines(clock: Clock, name: string, onDue: (key: string)
 
   function fire(): void {
     const now = clock.now();
-    // It has waited for as long as it should: a clock that was set back meanwhile does not make it wait for that once more.
+    // If the clock was set back while the timer ran, the timer has still waited long enough: fire now, or the deadline
+    // would wait for hours.
     const isSetBack = timer !== undefined && timer.at - now > MAX_EARLY_MS;
     const until = isSetBack ? (timer?.at ?? now) : now;
     timer = undefined;
@@ -42,7 +44,7 @@ export function createDeadlines(clock: Clock, name: string, onDue: (key: string)
     for (const key of due) onDue(key);
   }
 
-  /** The earliest entry that still counts. */
+  /** The earliest entry that was not replaced. */
   function live(): Entry | undefined {
     while (heap.length > 0 && current.get((heap[0] as Entry).key) !== heap[0]) pop();
     return heap[0];

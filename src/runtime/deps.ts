@@ -1,4 +1,4 @@
-// What a running part of Flotilla is given from outside: in production by main/, in a simulated world by the world.
+// The dependencies of a running part of Flotilla. main/ provides them in production, the simulated world in tests.
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
@@ -7,7 +7,7 @@ import type { ServerName } from './controller.ts';
 import { Fifo } from './fifo.ts';
 
 export interface Log {
-  /** One line: a constant message and variable fields. */
+  /** Logs one line: a constant message with variable fields. */
   debug(message: string, fields: Readonly<Record<string, unknown>>): void;
   info(message: string, fields: Readonly<Record<string, unknown>>): void;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
@@ -18,23 +18,23 @@ export interface Deps {
   readonly clock: Clock;
   readonly random: Random;
   readonly servers: Readonly<Partial<Record<ServerName, Transport>>>;
-  /** Which kinds the servers serve; only for controllers that deal with kinds they do not know beforehand. */
+  /** The kinds that the servers serve; only for controllers of kinds that are not known beforehand. */
   readonly catalogues?: Readonly<Partial<Record<ServerName, LiveCatalogue>>>;
   readonly log: Log;
   /**
-   * Runs something after all that is ready to run, so that what was just written is on its way to the disk before anybody looks at it again.
-   * Where nothing takes time, as in a simulated world, a microtask, unless told.
+   * Runs a callback after everything that is ready to run, so that recent writes are being flushed to disk before they
+   * are processed further. The default is a microtask, for simulated worlds in which nothing takes time.
    */
   readonly yieldToOthers?: (run: () => void) => void;
-  /** Runs something in the next turn of the event loop. If time does not advance while something runs, turns do not differ. */
+  /** Runs a callback in the next turn of the event loop. Without it, turns are not distinguished. */
   readonly nextTick?: (run: () => void) => void;
-  /** Runs what no client waits for, so that what a client waits for can come in between. At once by default. */
+  /** Runs work that no client waits for, so that work for clients can run in between. By default it runs at once. */
   readonly spreadOverTurns?: (run: () => void) => void;
 }
 
 /**
- * For a process with a disk: in the first turn what was written sets out for it, in the second it is on its way. Those who asked about the same
- * time go on in the same turn, so that what they write goes to the disk together; who came last of them waits one turn less.
+ * For a process with a disk: recent writes start to be flushed in the first turn of the event loop and are in flight in
+ * the second. Callbacks queued meanwhile run in the same turn, so that their writes share one flush.
  */
 export function afterDisk(): (run: () => void) => void {
   let asked: (() => void)[] = [];
@@ -52,8 +52,8 @@ export function afterDisk(): (run: () => void) => void {
 }
 
 /**
- * One in each turn of the event loop. A write that has reached the disk meanwhile is heard of after the next of them, not after the last. Of many
- * several go together, and so do their own writes.
+ * Spreads callbacks over turns of the event loop, so that the result of a flushed write is processed after the next
+ * callback, not after the last. A long queue runs several per turn, so that their writes share a flush.
  */
 export function spreadOverTurns(): (run: () => void) => void {
   const line = new Fifo<() => void>();
@@ -72,10 +72,10 @@ export function spreadOverTurns(): (run: () => void) => void {
   };
 }
 
-/** Of a long line, in one turn. */
+/** The share of the queue that runs in one turn. */
 const SHARE = 1 / 8;
 
-/** For a process with a disk. */
+/** The scheduling of a process with a disk. */
 export const diskAwareScheduling = (): Required<Pick<Deps, 'yieldToOthers' | 'spreadOverTurns' | 'nextTick'>> => ({
   yieldToOthers: afterDisk(),
   spreadOverTurns: spreadOverTurns(),

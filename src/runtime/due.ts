@@ -1,5 +1,5 @@
-// When a key runs next, and when something about it is due again. Pure: reasons and rules are data, what is remembered of a key is a record, and the
-// time is given. queue.ts carries out the answers. The table of all reasons is in docs/architecture.md.
+// Decides when a key runs next, and when a throttled action is due. Pure: rules are data, the state of a key is a
+// record, and the time is a parameter. queue.ts carries it out. docs/architecture.md has the table of all reasons.
 import { deepEqual } from '../base/json.ts';
 import type { Random } from '../base/random.ts';
 import { type BackOff, backOffMs } from './back-off.ts';
@@ -8,31 +8,38 @@ import type { WorkClass } from './lines.ts';
 // ---- the next run of a key
 
 /**
- * What a run asks for: `rest` = nothing; `more` = it changed something and must run again; `again` = it met a change by another client and has
- * read it; `back-off` and `slowly` = it failed. The first few `more` and `again` in a row follow at once; then they wait as if failed.
+ * What a reconcile asks for: `rest` = nothing; `more` = it changed something and must run again; `again` = it met a
+ * change by another client and has read it; `back-off` and `slowly` = it failed. The first few `more` and `again` in a
+ * row run at once; after that they back off like failures.
  */
 export interface Next {
   readonly next: 'rest' | 'more' | 'again' | 'back-off' | 'slowly';
   readonly notBefore?: number;
-  /** Others do not go first. */
+  /** Do not let other keys run first. */
   readonly atOnce?: true;
 }
 
-/** What is remembered of the runs of a key. */
+/** The retry state of a key. */
 export interface Attempts {
   failures: number;
-  /** `more` and `again` in a row. */
+  /** The number of `more` and `again` results in a row. */
   immediateRetries: number;
-  /** Until then news do not run the key at once: it failed too often for that. */
+  /** Until this time a watch event does not run the key at once, because the key failed too often. */
   suppressedUntil: number;
-  /** News have come since the last run: the next one may run again at once, however many immediate retries there were. */
+  /**
+   * A watch event has arrived since the last reconcile: the next one may run again at once, whatever the number of
+   * immediate retries.
+   */
   hasNews: boolean;
 }
 
 const BACK_OFF: BackOff = { firstMs: 200, maxMs: 60_000 };
 const SLOWLY: BackOff = { firstMs: 30_000, maxMs: 600_000 };
 const MAX_IMMEDIATE_RETRIES = 16;
-/** From this many failures in a row on, news wait a moment too: they may be own writes of our failing attempts. */
+/**
+ * From this many failures in a row on, watch events wait a moment too: they may show our own writes of the failing
+ * attempts.
+ */
 const FAILURES_BEFORE_QUIET = 4;
 const QUIET_MS = 1000;
 
@@ -41,14 +48,17 @@ export const noAttempts = (): Attempts => ({ failures: 0, immediateRetries: 0, s
 export const isForgettable = ({ failures, immediateRetries }: Attempts): boolean =>
   failures === 0 && immediateRetries === 0;
 
-/** The obstacle is removed, or a run found nothing to do: earlier failures do not count any more. */
+/** A reconcile succeeded or the cause is fixed: resets the back-off. */
 export function clearAttempts(attempts: Attempts): void {
   attempts.failures = 0;
   attempts.immediateRetries = 0;
   attempts.suppressedUntil = 0;
 }
 
-/** When the key runs again because of how a run ended: a moment, 'next' = as soon as it is its turn, undefined = not because of that. */
+/**
+ * When the key runs again because of the result of a reconcile: a time, 'next' = as soon as it is its turn, undefined =
+ * not because of it.
+ */
 export function afterRun(
   attempts: Attempts,
   { next, notBefore = 0 }: Next,
@@ -76,7 +86,10 @@ export function afterRun(
   return retryAt;
 }
 
-/** When a key that does not run now runs because of news; `retryAt`: when it is retried in any case. undefined = not because of that. */
+/**
+ * When an idle key runs because of a watch event. `retryAt` is the time of its scheduled retry. undefined = the event
+ * does not change the schedule.
+ */
 export function forNews(
   { suppressedUntil }: Attempts,
   as: WorkClass,
@@ -85,52 +98,53 @@ export function forNews(
   if (suppressedUntil > now) {
     return as !== 'resync' && (retryAt === undefined || retryAt > suppressedUntil) ? suppressedUntil : undefined;
   }
-  // A resync knows nothing that the retry would not see.
+  // A resync brings nothing that the retry would not see.
   return as === 'resync' && retryAt !== undefined ? undefined : 'next';
 }
 
-/** When a deadline of a decision wakes its key. `decidedAt`: what time it was for the decision. */
+/** When a deadline of a decision requeues its key. `decidedAt` is the time that the decision saw. */
 export function forDeadline(deadline: number, decidedAt: number, now: number): number {
-  // A moment that had passed when it was asked for would turn the key into a loop; one that passed since is due.
+  // A deadline that had already passed at the decision would requeue the key in a tight loop; one that passed since
+  // then is due now.
   return deadline > decidedAt ? Math.max(deadline, now) : now + QUIET_MS;
 }
 
-// ---- how often something is done about a key
+// ---- throttles: how often an action may run for a key
 
-/** When something may be done, as data. An absent field does not delay. */
+/** The limits of an action, as data. An absent field does not delay it. */
 export interface Rule {
-  /** After it was done last. */
+  /** The minimum time between two runs. */
   readonly gapMs?: number;
-  /** A millisecond longer for each so many items that it was done for: its cost grows with them. */
+  /** Adds a millisecond to the gap per this many items of the last run, because the cost grows with them. */
   readonly itemsPerMs?: number;
-  /** Times within any second. */
+  /** The maximum number of runs within a second. */
   readonly perSecond?: number;
-  /** After the last change: further changes are coalesced. */
+  /** The time without changes to wait for: further changes are coalesced. */
   readonly quietMs?: number;
-  /** After the first change, however many follow. */
+  /** The longest wait after the first change, however many follow. */
   readonly maxWaitMs?: number;
 }
 
-/** Changes that nothing was done about yet. */
+/** Changes that were not acted on yet. */
 export interface Pending {
   readonly firstSeen: number;
   readonly lastSeen: number;
 }
 
-/** What is remembered, for one key, of one thing that is not done all the time. In memory: after a restart it may be done at once. */
+/** The state of one throttled action of one key. In memory only: after a restart the action may run at once. */
 export interface Throttle {
-  /** What was there last: a status, or what is to be done. */
+  /** The value seen last: a status, or the pending change. */
   seen?: { readonly value: unknown };
-  /** When it was done, the latest at the end. */
+  /** The times of the last runs, the latest at the end. */
   times: readonly number[];
-  /** For so many items it was done last. */
+  /** The number of items of the last run. */
   items: number;
   pending?: Pending;
 }
 
 export const newThrottle = (): Throttle => ({ times: [], items: 0 });
 
-/** The earliest moment to do it. If the clock was set back, nothing waits for longer than the rule says. */
+/** The earliest time of the next run. If the clock was set back, the wait is still no longer than the rule says. */
 export function dueAt({ times, items, pending }: Throttle, rule: Rule, now: number): number {
   const { gapMs = 0, itemsPerMs, perSecond, quietMs = 0, maxWaitMs = Number.POSITIVE_INFINITY } = rule;
   const gap = Math.max(gapMs, itemsPerMs === undefined ? 0 : Math.floor(items / itemsPerMs));
@@ -144,22 +158,25 @@ export function dueAt({ times, items, pending }: Throttle, rule: Rule, now: numb
   );
 }
 
-/** It is done now, for so many items. */
+/** Records a run now, for this many items. */
 export function done(of: Throttle, { perSecond = 1 }: Rule, now: number, items = 0): void {
   of.times = [...of.times.map((time) => Math.min(time, now)), now].slice(-perSecond);
   of.items = items;
 }
 
-/** Notes what is there now. If it is another value than before, it was done: by this program or by another client. */
+/**
+ * Records the value that is there now. If it differs from the last one, the action has run, by this program or by
+ * another client.
+ */
 export function sawDone(of: Throttle, rule: Rule, value: unknown, now: number, items = 0): void {
   const isSame = of.seen === undefined || deepEqual(of.seen.value ?? {}, value ?? {});
   of.seen = { value };
   if (!isSame) done(of, rule, now, items);
 }
 
-/** Notes what is to be done, and since when: another value is a further change. */
+/** Records a pending change and since when it is pending. A different value counts as a further change. */
 export function sawChange(of: Throttle, value: unknown, now: number): Pending {
-  // If the clock was set back, the count restarts instead of lasting for hours.
+  // If the clock was set back, restart the count instead of waiting for hours.
   const before = of.pending !== undefined && of.pending.lastSeen <= now ? of.pending : undefined;
   if (before !== undefined && deepEqual(of.seen?.value, value)) return before;
   of.seen = { value };
@@ -167,20 +184,20 @@ export function sawChange(of: Throttle, value: unknown, now: number): Pending {
   return of.pending;
 }
 
-/** Nothing is to be done any more. */
+/** No change is pending any more. */
 export function sawNoChange(of: Throttle): void {
   delete of.seen;
   delete of.pending;
 }
 
-// ---- when news of a watch wake a key
+// ---- when a watch event requeues a key
 
-/** Absent fields do not delay. */
+/** An absent field does not delay the requeue. */
 // biome-ignore lint/suspicious/noExplicitAny: rules of controllers with different memories stand in one list; each is typed where it is written.
 export interface Wait<Memory = any> {
-  /** Further news until then are seen by the same run. */
+  /** Further events within this time are coalesced into the same reconcile. */
   readonly coalesceMs?: number;
-  /** Not before this is due. A key of which nothing is remembered is due. */
+  /** Not before this throttle is due. A key without memory is due at once. */
   readonly until?: { readonly rule: Rule; of(memory: Memory): Throttle };
 }
 

@@ -1,5 +1,5 @@
-// Events of decisions, as core/v1 objects. Fire and forget, but owned: an Event never stops or delays a reconcile, never outlives `stop`,
-// and however often something is said, the server hears of it at a bounded rate (the count goes up instead).
+// Writes the Events of decisions as core/v1 objects. Best effort: an Event never blocks a reconcile and is never
+// written after `stop`. A repeated Event only increments its count, at a bounded rate.
 import type { Resource } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Transport } from '../api/transport.ts';
@@ -17,11 +17,11 @@ import { placeText } from './place.ts';
 
 export interface Recorder {
   record(reporter: string, event: EventAction): void;
-  /** Not yet written. */
+  /** Events that are queued or being written. */
   readonly pending: number;
-  /** Remembered, for counting on. */
+  /** Events that are remembered, so that repeats increment their count. */
   readonly known: number;
-  /** Drops what waits; resolves when what is under way is done. */
+  /** Drops queued Events; resolves once the requests in flight have ended. */
   stop(): Promise<void>;
 }
 
@@ -33,9 +33,9 @@ export interface RecorderOptions {
   readonly signal: AbortSignal;
   /** How many different Events are remembered. */
   readonly max?: number;
-  /** The same Event is written again no sooner than this. */
+  /** The minimum time between two writes of the same Event. */
   readonly repeatMs?: number;
-  /** About one object: this many Events at once, then one per `refillMs`. */
+  /** The Events that one object may have at once; after that one per `refillMs`. */
   readonly burst?: number;
   readonly refillMs?: number;
 }
@@ -46,7 +46,7 @@ interface Known {
   readonly event: EventAction;
   readonly firstAt: number;
   lastAt: number;
-  /** As far as the server knows. */
+  /** The count that the server has. */
   written: number;
   count: number;
   writtenAt: number;
@@ -83,7 +83,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   async function send(): Promise<void> {
-    // Once per burst of decisions, after them.
+    // One send loop per burst of decisions, started after them.
     await undefined;
     for (let entry = ready.shift(); entry !== undefined; entry = ready.shift()) {
       entry.queued = false;
@@ -95,13 +95,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
         metrics.events('written');
       } catch (error) {
         if (isStopped) break;
-        // Not tried again: the next one of its kind brings the count up.
+        // No retry: the next Event of this kind writes the higher count.
         metrics.events('failed');
         deps.log.warn('event not written', { event: entry.name, error: messageOf(error) });
       }
       entry.writtenAt = lastAt;
     }
-    // In the same turn as the last check of the queue: what comes later finds no sender, and sends.
+    // Reset in the same turn as the last check of the queue, so that a later Event starts a new loop.
     sending = undefined;
   }
 
@@ -122,7 +122,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       else await create();
     } catch (error) {
       const reason = error instanceof ApiError ? error.reason : '';
-      // It expired there, or an earlier life of ours has written it.
+      // The Event has expired, or a former process of ours created it.
       if (reason === 'NotFound' && entry.written > 0) return create();
       if (reason !== 'AlreadyExists') throw error;
       const { object } = await transport.call({ verb: 'get', at }, options.signal);
@@ -200,13 +200,16 @@ const countOf = (object: KubeObject | undefined): number => {
   return typeof count === 'number' ? count : 0;
 };
 
-// Events about objects without a namespace live in `default`, as everywhere.
+// Events about cluster-scoped objects are in the namespace `default`, as in Kubernetes.
 const namespaceOf = ({ about }: EventAction): string => about.namespace ?? 'default';
 
 const eventHash = (reporter: string, { about, type, reason, message }: EventAction): string =>
   sha256(canonicalJson([reporter, about.apiVersion, about.kind, about.uid ?? '', type, reason, message])).slice(0, 16);
 
-/** Always the same for the same news about the same object, so that a restarted process counts on. */
+/**
+ * Deterministic: the same Event about the same object gets the same name, so that a restarted process increments its
+ * count.
+ */
 export const eventName = (reporter: string, event: EventAction): string =>
   `${event.about.name.slice(0, LONGEST_NAME - 17).replace(/[^a-z0-9]+$/, '')}.${eventHash(reporter, event)}`;
 

@@ -1,4 +1,5 @@
-// First in, first out, at constant cost. A Set would do but for taking its first member: that walks over all that were taken before.
+// A first-in, first-out queue with constant cost. A Set is too slow: taking its first element skips all the elements
+// that were removed before it.
 
 export class Fifo<T> {
   #items: T[] = [];

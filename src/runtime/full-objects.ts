@@ -1,4 +1,5 @@
-// The whole objects of one pass over a key: what it needed, what was fetched for it, and which keys to wake when one of them changes.
+// The full objects of one reconcile: what it requested, what was fetched, and which keys to requeue if one of them
+// changes.
 import type { KubeObject } from '../api/object.ts';
 import { ApiError } from '../base/errors.ts';
 import { keyOf } from './cache.ts';
@@ -8,23 +9,23 @@ import { type Informer, type Informers, nameOf } from './informers.ts';
 import { type Place, placeText } from './place.ts';
 import { byRevision } from './revision.ts';
 
-/** What one pass has fetched. It keeps an object from being pushed out between the get and the decision. */
+/** What one reconcile has fetched. An object stays here even if the shared cache evicts it before the decision. */
 export interface FullObjects {
-  /** Texts of the places, and of the parts of collections, that the last look touched. */
+  /** The texts of the places, and of the parts of collections, that the last `observe` read. */
   readonly used: ReadonlySet<string>;
-  /** Collections on demand that the last look touched. */
+  /** The on-demand collections that the last `observe` read. */
   readonly read: ReadonlySet<Informer>;
   touch(informer: Informer, part: string): void;
-  /** A new look at the same key begins. */
+  /** Starts another `observe` of the same key. */
   begin(): void;
   see(ref: FullRef): KubeObject | null | undefined;
-  /** What the server said to those who may be refused, by place. */
+  /** The refusals of reads with `mayBeRefused`, by place. */
   readonly refusals: ReadonlyMap<string, ApiError>;
   refusal(ref: FullRef): Failure | undefined;
   fetch(ref: FullRef): Promise<void>;
-  /** Whether this pass has asked for it. */
+  /** Whether this reconcile has made this live read. */
   isRefreshed(asked: Asked): boolean;
-  /** Keys of the answer. */
+  /** The keys that the live read returned. */
   answered(asked: Asked): ReadonlySet<string> | undefined;
   ask(asked: Asked, signal: AbortSignal): Promise<void>;
 }
@@ -36,7 +37,10 @@ const placeOf = ({ on, resource, namespace, name }: FullRef): Place => ({
   name,
 });
 
-/** `onUse` hears of every place at once: for a pass that takes time, in which what it has read may change. */
+/**
+ * `onUse` is called for every place as soon as it is read: a worker takes time, and what it has read may change
+ * meanwhile.
+ */
 export function createFullObjects(
   informers: Informers,
   contents: ObjectCache,
@@ -88,7 +92,7 @@ export function createFullObjects(
       const place = placeOf(ref);
       const text = placeText(place);
       use(ref.specOnly ? specText(text) : text);
-      // Where one may not be read, others of its kind may not be either: this saves a thousand requests.
+      // One refusal usually means that every object of the kind is refused: stopping here saves a thousand requests.
       if (ref.mayBeRefused && refusals.size > 0) return;
       try {
         held.set(`${text}@${ref.resource.version}`, await contents.fetch(place));
@@ -105,13 +109,13 @@ export function createFullObjects(
   };
 }
 
-/** Sources that read nothing but the spec of what is at a place. */
+/** For readers that use only the spec of the object at a place. */
 export const specText = (place: string): string => `${place} spec`;
 
-/** All of a collection; a namespace of it; one object. */
+/** A whole collection, one of its namespaces, or one object. */
 export const partText = ({ name }: Informer, part: string): string => `${name}|${part}`;
 export const WHOLE_COLLECTION = '*';
-/** Keys that wait until a collection is known at all. */
+/** For keys that wait for the first list of a collection. */
 export const FIRST_LIST = '?';
 export const namespacePart = (namespace: string): string => `${namespace}/`;
 
@@ -121,7 +125,7 @@ interface State {
   readonly generation: number | undefined;
 }
 
-/** What the caches say about an object: its newest state, that there is none, or that they do not watch it. */
+/** What the caches know about an object: its newest state, that it does not exist, or that no cache covers it. */
 function knownState(informers: Informers, { on, resource, namespace, name }: Place): State | 'absent' | 'unwatched' {
   const key = keyOf(namespace, name);
   let newest: State | undefined;
@@ -138,11 +142,11 @@ function knownState(informers: Informers, { on, resource, namespace, name }: Pla
   return newest ?? (isCovered ? 'absent' : 'unwatched');
 }
 
-/** Which keys looked at which whole objects. */
+/** Which keys have read which full objects. */
 export interface Dependents {
   readonly size: number;
   set(key: string, places: ReadonlySet<string>): void;
-  /** One more than before, until the next `set`. */
+  /** Adds one place, until the next `set`. */
   add(key: string, place: string): void;
   of(place: string): Iterable<string>;
   has(place: string): boolean;

@@ -1,5 +1,5 @@
-// What a running program says about itself, as data; `main` serves it. Alive: nothing is stuck, else a restart would help. Ready: everything
-// that is watched is known and the servers answer.
+// The health of a running program, as data; `main` serves it. Live: no reconcile hangs (a restart would help). Ready:
+// all sources are listed and their servers answer.
 import type { ManagerState } from './manager-state.ts';
 
 export interface HealthFact {
@@ -13,9 +13,9 @@ export interface Health {
   readonly facts: readonly HealthFact[];
 }
 
-/** A pass waits for calls only, and calls end. One that lasts longer hangs for good. */
+/** A reconcile waits only for API calls, which have timeouts. One that lasts longer than this hangs for good. */
 const LONGEST_PASS_MS = 600_000;
-/** Attempts that a server may fail before it counts as out of reach. */
+/** The number of failed attempts after which a server counts as unreachable. */
 const FAILURES_TO_NOTICE = 3;
 
 export function liveness(state: ManagerState, now: number): Health {
@@ -44,7 +44,7 @@ export function readiness(state: ManagerState): Health {
 
 const health = (facts: readonly HealthFact[]): Health => ({ ok: facts.every(({ ok }) => ok), facts });
 
-/** As Kubernetes' own servers tell it when asked for details. */
+/** The same format as the verbose health checks of Kubernetes. */
 export const healthText = (of: string, { ok, facts }: Health): string =>
   [
     ...facts.map((fact) => `[${fact.ok ? '+' : '-'}]${fact.name} ${fact.detail}`),

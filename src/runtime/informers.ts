@@ -1,5 +1,5 @@
-// All that a manager sees: one reflector and one cache per Source, however many controllers read it. What a write or a get brought back is
-// folded into every cache that the object belongs to.
+// The informers of a manager: one reflector and one cache per Source, shared by all its controllers. The response to a
+// write or a get is folded into every cache that the object belongs to.
 import type { Resource } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Transport } from '../api/transport.ts';
@@ -15,7 +15,7 @@ export interface Informer {
   readonly source: Source;
   readonly name: string;
   readonly cache: Cache<Projected>;
-  /** Of one that was opened on demand: ends it. */
+  /** Stops an informer that was opened on demand. */
   readonly close?: () => void;
   reflector?: Reflector;
   isSynced: boolean;
@@ -27,36 +27,38 @@ export interface FeedsOptions {
   readonly signal: AbortSignal;
   readonly sources: readonly Source[];
   onChange(informer: Informer, change: Change<Projected>): void;
-  /** The watch of a source that is read in full brought this. `isNew`: there was no such object before. */
+  /** A watch of full objects (`isReadWhole`) brought this object. `isNew`: it was not cached before. */
   onWhole(informer: Informer, object: KubeObject, isNew: boolean): void;
   onSynced(informer: Informer): void;
-  /** The server gives another reason than before for not answering. */
+  /** The first failure, or a failure with another cause than before. */
   onTrouble(informer: Informer): void;
 }
 
 export interface Informers {
-  /** Those on demand too. */
+  /** Including the ones on demand. */
   readonly all: readonly Informer[];
   of(source: Source): Informer;
-  /** The one that was opened on demand for this source or an equal one. */
+  /** The informer that was opened on demand for this source or an equal one. */
   opened(source: Source): Informer | undefined;
-  /** Begins to watch on demand. */
+  /** Opens an informer on demand. */
   open(source: Source): Informer;
-  /** Ends what was opened on demand and forgets what it knew. */
+  /** Stops an informer that was opened on demand, and drops its cache. */
   shut(informer: Informer): void;
-  /** Those of the object's resource, in the order of the sources. */
+  /** The informers of this resource, in the order of the sources. */
   at(on: ServerName, resource: Resource): readonly Informer[];
   start(): void;
-  /** Folds an object that a server has answered with. */
+  /** Folds in an object from a response. */
   fold(on: ServerName, resource: Resource, object: KubeObject): void;
-  /** The server answered that the object with this uid is gone. */
+  /** The server answered that the object with this uid does not exist any more. */
   foldGone(place: Place, uid: string): void;
-  /** The answer shows the object as it was when it ended. */
+  /** The response shows the final state of an object that the request deleted. */
   foldEnded(place: Place, object: KubeObject): void;
-  /** Gets the object and folds in what is there, or that nothing is. */
+  /** Live read of one object: folds in its state, or its absence. */
   look(place: Place, signal: AbortSignal): Promise<KubeObject | null>;
-  /** Lists a part of a collection and folds in what is there; what is gone is left to the watch. */
-  /** Keys of what the server has. */
+  /**
+   * Live list of a part of a collection: returns its keys and folds in its objects. Removing deleted objects is left to
+   * the watch.
+   */
   ask(asked: Asked, signal: AbortSignal): Promise<ReadonlySet<string>>;
 }
 
@@ -107,7 +109,7 @@ export function createInformers(options: FeedsOptions): Informers {
 
   const at = (on: ServerName, resource: Resource): readonly Informer[] =>
     byCollection.get(collectionText(on, resource)) ?? [];
-  /** The caches that this object may be in. Another version has another shape and is left to the watch. */
+  /** The caches that may contain this object. Another API version has another shape and is left to its own watch. */
   const concerned = ({ on, resource, namespace }: Omit<Place, 'name'>) =>
     at(on, resource).filter(
       ({ source }) =>
@@ -168,7 +170,8 @@ export function createInformers(options: FeedsOptions): Informers {
       for (const informer of concerned(place)) emit(informer, informer.cache.ended(object));
     },
     async look(place, lookSignal) {
-      // "Not found" speaks of the past: what appears while the answer is under way is not meant.
+      // NotFound describes the past: remove only the uids that were cached before the get, not an object created
+      // meanwhile.
       const known = concerned(place).map((informer) => informer.cache.get(keyAt(place))?.metadata.uid);
       try {
         const { object } = await transportOf(deps, place.on).call({ verb: 'get', at: targetOf(place) }, lookSignal);
@@ -225,7 +228,7 @@ export const metadataOnly = (object: KubeObject): KubeObject => ({
   metadata: object.metadata,
 });
 
-/** Sources are the same objects from pass to pass, and their names are asked for at every look. */
+/** Sources are static objects and their names are needed in every reconcile, so the names are kept. */
 const names = new WeakMap<Source, string>();
 
 export function nameOf(source: Source): string {
@@ -242,7 +245,7 @@ function madeName({ on, resource, namespace, labels, fields, view, isReadWhole }
   if (namespace !== undefined) parts.push(`in ${namespace}`);
   if (labels !== undefined) parts.push(`with ${labels}`);
   if (fields !== undefined) parts.push(`where ${fields}`);
-  // As it is listed.
+  // Named after its list request.
   if (view === 'metadata' || isReadWhole) parts.push('(metadata)');
   return parts.join(' ');
 }

@@ -1,5 +1,5 @@
-// Keeps a catalogue of kinds true over the wire: discovery is read again when a CRD or an APIService has changed what is served. By the clock
-// only while an API server behind it does not answer: when it does again, discovery follows some time later, and nothing tells that it has.
+// Keeps a catalogue of kinds up to date over the wire: discovery is read again if a CRD or an APIService changes. While
+// an aggregated API server does not answer, discovery is polled: nothing in the API reports that it has recovered.
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { Resource } from '../api/kind.ts';
@@ -22,7 +22,7 @@ const apiServices: Resource = {
 };
 
 interface Serving extends Projected {
-  /** What decides whether its kinds are served. */
+  /** Whether its kinds are served. */
   readonly isServed: boolean;
 }
 

@@ -159,7 +159,7 @@ describe('an election', () => {
         isCut = true;
         const cutAt = cluster.clock.now();
         while (!b.mayWrite() && cluster.clock.now() - cutAt < 30_000) await pass(cluster, 100, 100);
-        // A step of the clock on top, since it moves in steps.
+        // Plus one step of the clock, because it moves in steps.
         expect(cluster.clock.now() - cutAt).toBeLessThanOrEqual(17_100);
         await a.stop();
         await b.stop();
@@ -197,7 +197,7 @@ describe('an election', () => {
     isBusy = true;
     clock.advance(5000);
     expect(a.mayWrite()).toBe(true);
-    clock.advance(3000); // whenever it renewed, 8 s ago or more
+    clock.advance(3000); // whenever it renewed, that was at least 8 s ago
     expect(a.mayWrite()).toBe(false);
   });
 
@@ -229,7 +229,7 @@ describe('an election', () => {
 
 // ---- any interleaving
 
-/** A clock that is off by some amount which changes. It may be wrong about a span of time by at most twice the largest amount. */
+/** A clock with a changing offset. The error of a time span is at most twice the largest offset. */
 class SkewedClock implements Clock {
   offset = 0;
   readonly #true: Clock;
@@ -255,7 +255,7 @@ class SkewedClock implements Clock {
   }
 }
 
-/** Every call waits until the dice let it through; requests and answers get lost on the way. */
+/** Every call waits until the dice let it through; requests and responses get lost in transit. */
 class Parked implements Transport {
   readonly #inner: Transport;
   #waiting: (() => void)[] = [];
@@ -296,7 +296,7 @@ class Parked implements Transport {
 }
 
 describe('at any instant of true time', () => {
-  // (15 s − 10 s + 2 s) / 2 = 3.5 s of error in a span, each: clocks that are off by at most half of that.
+  // Each clock may be wrong by (15 s − 10 s + 2 s) / 2 = 3.5 s in a time span, so its offset by half of that.
   const MAX_SKEW_MS = 1750;
 
   test('at most one candidate may write, with skewed clocks, lost and late calls, partitions and crashes at any point', async () => {
@@ -326,7 +326,7 @@ describe('at any instant of true time', () => {
           if (writers.length > 0) led++;
           expect(writers.map(({ leader }) => leader.holder()).length).toBeLessThanOrEqual(1);
           if (withFaults && dice.next() < 0.01) {
-            // Crashes without a goodbye, perhaps with a write under way.
+            // A crash without a release, perhaps with a write in flight.
             const victim = all[Math.floor(dice.next() * all.length)] as (typeof all)[number];
             all = all.map((each) => (each === victim ? start(each.index, each.life + 1) : each));
           }

@@ -1,12 +1,13 @@
-// One of several replicas may write. A Lease says which; no clock is compared with that of another process.
+// Leader election with a Lease: one of several replicas may write. No replica compares its clock with that of another.
 //
-// Guarantee: if every clock involved tells time spans with an error of at most `slackMs` (see below) each, `mayWrite` is true in at most one
-// process at any instant. Why: the holder counts from the moment it *sent* its renewal and stops at `renewDeadlineMs` minus the margin; a
-// candidate counts from the moment it *saw* the record change, which is later than the send, and waits the whole `leaseMs`. Taking over is
-// conditional on the resourceVersion that was seen, so a renewal that slipped in makes it fail.
-//   slackMs = (leaseMs − renewDeadlineMs + marginMs) / 2
+// Guarantee: if every clock measures time spans with an error of at most `slackMs` (see below), `mayWrite` is true in
+// at most one process at any time. The holder counts from the moment it *sent* its renewal and stops at
+// `renewDeadlineMs` minus the margin. A candidate counts from the moment it *saw* the record change, which is later
+// than the send, and waits the whole `leaseMs`. Acquiring the Lease is conditional on the resourceVersion that was
+// seen, so a renewal in between makes it fail.
+// slackMs = (leaseMs − renewDeadlineMs + marginMs) / 2
 //
-// Order when stopping: first the manager, then the leader; the release lets the next one begin at once.
+// When stopping: first the manager, then the leader; the release lets a standby lead at once.
 import type { Resource } from '../api/kind.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Target, Transport } from '../api/transport.ts';
@@ -26,24 +27,24 @@ export interface LeaderDeps {
 export interface LeaderOptions {
   readonly namespace: string;
   readonly name: string;
-  /** Of this process and no other: two with one identity would both lead. */
+  /** Unique to this process: two processes with one identity would both lead. */
   readonly identity: string;
   readonly leaseMs?: number;
   readonly renewDeadlineMs?: number;
   readonly retryMs?: number;
-  /** What a write may take from the question `mayWrite` to its arrival. */
+  /** The longest time that a write may take from the check of `mayWrite` to its arrival. */
   readonly marginMs?: number;
-  /** Called when leading begins and when it ends. */
+  /** Called when this process starts and stops leading. */
   onChange?(isLeading: boolean): void;
 }
 
 export interface Leader {
-  /** False from the local deadline minus the margin on, even without an answer from the server. */
+  /** False from the local deadline minus the margin on, even if the server does not answer. */
   mayWrite(): boolean;
   isLeading(): boolean;
-  /** Who holds the lease, as last seen. */
+  /** The holder of the Lease, as last seen. */
   holder(): string | undefined;
-  /** Ends writing at once and gives the lease back if we hold it. */
+  /** Stops writing at once and releases the Lease if we hold it. */
   stop(): Promise<void>;
 }
 
@@ -69,20 +70,20 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
   const { retryMs = 2000, marginMs = 2000 } = options;
   const at: Target = { resource: LEASES, namespace, name };
   const stopping = new AbortController();
-  /** The record as we last saw it, and when it became so by our clock. */
+  /** The record as last seen, and when it changed, by our clock. */
   let seen: { readonly lease: KubeObject; readonly since: number } | undefined;
   /** Until when we may lead, by our clock. */
   let deadline: number | undefined;
   let cancelEnd = () => {};
-  /** What `onChange` was told last. */
+  /** The value that `onChange` was called with last. */
   let isTold = false;
-  /** For whom we stand by, as the log was told last. */
+  /** The leader in the last "standing by" log line. */
   let standsByFor = '';
 
   const isLeading = () => deadline !== undefined && clock.now() < deadline - marginMs;
 
   function lead(sentAt: number): void {
-    // The answer came as we were told to stop: the lease is about to be given back.
+    // The response arrived while we were stopping: the Lease is about to be released.
     if (stopping.signal.aborted) return;
     deadline = sentAt + renewDeadlineMs;
     cancelEnd();
@@ -114,7 +115,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
     if (holderIdentity !== identity) end(`${holderIdentity || 'no process'} holds the lease`);
   }
 
-  /** Calls never hang for longer than a renewal may take. */
+  /** A call is aborted after half the renew deadline, so that a hanging server does not block renewals. */
   async function call(request: Parameters<Transport['call']>[0]): Promise<KubeObject> {
     const giveUp = new AbortController();
     const cancel = clock.at(clock.now() + renewDeadlineMs / 2, 'lease call', () => giveUp.abort());
@@ -129,7 +130,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
   }
 
   async function attempt(): Promise<void> {
-    // Our own renewals need no look: they are conditional on what our last one left.
+    // While we lead, no read is needed: a renewal is conditional on the state that the last one wrote.
     if (!isLeading() || seen === undefined) {
       const found = await call({ verb: 'get', at }).catch(nullIfMissing);
       if (found === null) return createLease();
@@ -143,7 +144,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
     else standBy(holderIdentity);
   }
 
-  /** Said once for each who leads: otherwise a replica that waits looks like one that works. */
+  /** Logged once per leader: otherwise a waiting standby looks like a working hub. */
   function standBy(leader: string): void {
     if (leader === standsByFor) return;
     standsByFor = leader;
@@ -192,7 +193,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
         lastError = '';
       } catch (error) {
         if (stopping.signal.aborted) break;
-        // Conflict and AlreadyExists are how an election is lost: what we saw is not what is there.
+        // A Conflict or AlreadyExists means a lost election: the cached record is stale.
         if (isElectionLost(error)) seen = undefined;
         const text = messageOf(error);
         if (!isElectionLost(error) && text !== lastError) log.warn('lease not renewed', { identity, error: text });
@@ -203,8 +204,8 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
   }
 
   /**
-   * A holder keeps its pace. Candidates come at different moments, none later than that, and just when the lease runs out: so they have it
-   * at most `leaseMs` and one `retryMs` after the holder's last word.
+   * The leader renews at a fixed interval. Candidates retry with jitter, and exactly when the Lease expires, so that
+   * one of them leads at most `leaseMs` plus one `retryMs` after the last renewal.
    */
   function nextAttempt(now: number): number {
     if (isLeading()) return now + retryMs;
@@ -224,7 +225,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
     await done;
     if (!wasLeading) return;
     try {
-      // Looked at again: a renewal may have been under way when we stopped.
+      // Live read: a renewal may have been in flight when we stopped.
       const lease = (await transport.call({ verb: 'get', at })).object as KubeObject;
       if (specOf(lease).holderIdentity !== identity) return;
       const { uid = '', resourceVersion = '' } = lease.metadata;
@@ -232,7 +233,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
       const body = { metadata: { uid, resourceVersion }, spec };
       await transport.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: identity });
     } catch (error) {
-      // Then the others wait until it runs out.
+      // The standbys wait until the Lease expires.
       log.warn('lease not released', { identity, error: messageOf(error) });
     }
   }

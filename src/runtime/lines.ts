@@ -1,17 +1,17 @@
-// Which key comes next, of those that wait. Guarantees: changes come before reports, and reports before the resync; but no report waits for much
-// longer than a second behind changes, however many these are, and a resync is not starved either.
+// Decides which waiting key runs next. Guarantees: changes go before reports, and reports before resyncs; but a report
+// waits little more than a second, however many changes there are, and resyncs are not starved either.
 import type { Clock } from '../base/clock.ts';
 import { Fifo } from './fifo.ts';
 
 /**
- * `fresh`: something changed. `report`: something only became known, and is to be reported: changes go first, for a while. `resync`: nothing
- * happened.
+ * `fresh`: something changed. `report`: only a status has to be updated, so changes go first for a while. `resync`:
+ * nothing happened.
  */
 export type WorkClass = 'fresh' | 'report' | 'resync';
 
 /** A report that has waited this long goes before changes. */
 const REPORT_PATIENCE_MS = 1000;
-/** Of such reports, so many before the next change. */
+/** How many overdue reports run before the next change. */
 const REPORTS_BEFORE_FRESH = 3;
 const OTHERS_BEFORE_RESYNC = 64;
 
@@ -21,7 +21,7 @@ export interface Lines<T> {
   clear(): void;
 }
 
-/** `counts`: whether a place in line is not void meanwhile. */
+/** `counts`: whether a queued item is still valid. */
 export function createLines<T>(clock: Clock, counts: (item: T) => boolean): Lines<T> {
   const fresh = new Fifo<T>();
   const resync = new Fifo<T>();
@@ -40,7 +40,7 @@ export function createLines<T>(clock: Clock, counts: (item: T) => boolean): Line
     while (reports.first !== undefined && !counts(reports.first.item)) reports.shift();
     if (reports.first === undefined) return false;
     const waitedMs = clock.now() - reports.first.since;
-    // If the clock was set back, nothing has to wait for hours.
+    // If the clock was set back, run the report now instead of in hours.
     return waitedMs < 0 || waitedMs >= REPORT_PATIENCE_MS;
   }
 

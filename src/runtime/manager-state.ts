@@ -1,9 +1,9 @@
-// What can be asked of a running manager: for tests, health and people. Sizes are here so that growth can be seen.
+// The state of a running manager, for tests, health checks and debugging. It has sizes, so that growth can be seen.
 import type { ReflectorState } from './reflector.ts';
 
 export interface SourceState extends ReflectorState {
   readonly name: string;
-  /** No key waits for its first list. */
+  /** No controller waits for its first list. */
   readonly optional: boolean;
   readonly revision: string;
   readonly items: number;
@@ -12,22 +12,22 @@ export interface SourceState extends ReflectorState {
 
 export interface ControllerState {
   readonly name: string;
-  /** All that it watches is known. */
+  /** All the sources that it watches are listed. */
   readonly ready: boolean;
   readonly waiting: number;
   readonly running: number;
   readonly failing: number;
   readonly remembered: number;
-  /** Keys of which the controller itself remembers something. */
+  /** The keys for which the controller itself has a memory. */
   readonly memories: number;
-  /** Keys that may not be decided before a lost write was looked up. */
+  /** The keys that wait for a live read after a write with a lost response. */
   readonly blocked: number;
   readonly holds: number;
-  /** Whole objects whose changes a key waits for. */
+  /** The full objects whose changes requeue a key. */
   readonly dependencies: number;
   readonly nextWakeAt: number | undefined;
   readonly passes: number;
-  /** When the oldest pass that still runs began. */
+  /** When the oldest running reconcile began. */
   readonly busySince: number | undefined;
 }
 

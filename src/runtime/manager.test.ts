@@ -71,7 +71,7 @@ const touch = (cluster: TestCluster, name: string, body: object) =>
 
 const dataOf = (object: KubeObject | undefined) => (object?.['data'] ?? {}) as Readonly<Record<string, string>>;
 
-/** A controller of ConfigMaps that does as it is told, and remembers what it was asked. */
+/** A controller of ConfigMaps that runs the given `decide` and records its passes. */
 function told(
   decide: (map: KubeObject, view: View) => Decision | Promise<never>,
   more: Partial<Controller<{ map: KubeObject; view: View }>> = {},
@@ -95,7 +95,7 @@ function told(
 const act = (...steps: (readonly Action[])[]): Decision => ({ ...idle('acts'), steps });
 const mark = (map: KubeObject, value: string): Action => patch(seen(maps, map), { data: { mark: value } }, 'marks');
 
-/** A transport that does something else with some requests. */
+/** A transport that answers some requests differently. */
 const instead = (
   inner: Transport,
   other: (request: Request, go: () => Promise<Answer>) => Promise<Answer> | undefined,
@@ -149,7 +149,7 @@ describe('a manager', () => {
     const { manager, asked } = await managing(cluster, [copying(copySources())]);
     await turns(10);
     const before = asked.writes().length;
-    await touch(cluster, 'a', { data: { unrelated: 'thing' } }); // the whole content is looked at again, and nothing follows
+    await touch(cluster, 'a', { data: { unrelated: 'thing' } }); // the full object is read again, and nothing follows
     await turns(10);
     expect(asked.writes().length).toBe(before);
     expect(manager.state().controllers[0]?.passes).toBeGreaterThan(2);
@@ -423,7 +423,7 @@ describe('a manager', () => {
     );
     const { manager } = await managing(cluster, [controller]);
     await turns(5);
-    expect(times).toEqual([0]); // the first list is looked at in any case
+    expect(times).toEqual([0]); // the first list always runs the key
     for (const owner of ['1', '2', '3']) await touch(cluster, 'a', { data: { owner } });
     await turns(5);
     expect(times).toEqual([0]);
@@ -462,7 +462,7 @@ describe('a manager', () => {
   test('after a lost answer decides nothing about the key before it has seen the object', async () => {
     await using cluster = await aCluster();
     await aMap(cluster, 'a');
-    // The watch is held back, so only a get can show what became of the write.
+    // The watch is held back, so only a get can show whether the write happened.
     const inner = cluster.as(admin);
     let isLost = false;
     let isDown = false;
@@ -536,7 +536,7 @@ describe('a manager', () => {
     expect(hub.missed).toBeLessThan(300);
     hub.isAway = false;
     const before = passes.length;
-    // The reflector, or the key itself, whoever asks first. Without the other's word each of them would wait for up to a minute.
+    // Whichever calls first, the reflector or the key, must wake the other, or the other would wait for up to a minute.
     let waitedMs = 0;
     for (; dataOf(await cluster.get('configmaps', 'default', 'a'))['mark'] !== 'x'; waitedMs += 100) {
       cluster.clock.advance(100);
@@ -949,7 +949,7 @@ describe('whole objects', () => {
     texts.length = 0;
     const bench = await managing(cluster, [needing({ ...others, isReadWhole: true })]);
     await turns(5);
-    // The list does not count: it may be long, and nobody may ever ask.
+    // A list does not trigger reads of full objects: it may be long, and they may never be needed.
     expect({ texts: texts.splice(0), gets: gets(bench) }).toEqual({ texts: ['b25l', 'b25l'], gets: 1 });
     await change(cluster, 'dHdv');
     await turns(5);

@@ -1,4 +1,4 @@
-// What a manager counts. Several managers of one process share a registry: numbers add up.
+// The metrics of a manager. Several managers of one process share a registry: their numbers are summed.
 import { Histogram, type Registry } from 'prom-client';
 import type { FailureClass } from './outcome.ts';
 import { tally } from './tally.ts';
@@ -7,7 +7,7 @@ export interface RuntimeMetrics {
   reconciled(controller: string, result: 'idle' | 'acted' | 'failed' | 'not-ours', durationMs: number): void;
   failed(controller: string, kind: FailureClass): void;
   wrote(controller: string, count: number): void;
-  /** By how much the number of waiting keys has changed. */
+  /** The change in the number of waiting keys. */
   depth(controller: string, by: number): void;
   watches(by: number): void;
   events(result: 'written' | 'dropped' | 'failed'): void;

@@ -23,7 +23,7 @@ const configMaps = resource('ConfigMap', 'configmaps');
 const secrets = resource('Secret', 'secrets');
 const gadgets = resource('Gadget', 'gadgets', { group: 'test.example' });
 
-/** Its keys: ConfigMaps of the namespace `default`, each naming a namespace whose Secrets it reads. */
+/** The keys are ConfigMaps of the namespace `default`; each names a namespace whose Secrets it reads. */
 const orders: Source<KubeObject> = { on: 'hub', resource: configMaps, namespace: 'default', labels: 'app=test' };
 const onDemand = (what: Resource): Source => ({ on: 'hub', resource: what, view: 'metadata' });
 
@@ -181,7 +181,7 @@ describe('a collection on demand', () => {
     it.cluster.clock.advance(59_000);
     await turns();
     expect(sourcesOf(it.manager)).toHaveLength(2);
-    // Somebody comes back in time.
+    // A reader returns in time.
     await it.order('x', { namespace: 'a' });
     it.cluster.clock.advance(59_000);
     await turns();
@@ -291,7 +291,7 @@ describe('a worker', () => {
         if (request.verb !== 'patch') return answer;
         const patch = { type: 'merge', body: { data: { more: 'x' } } } as const;
         if (others && passes === 1) await inner.call({ ...request, patch, manager: 'user' });
-        await turns(6); // by now the watch has told of it
+        await turns(6); // by now the watch has sent the event
         return answer;
       },
     });
@@ -444,7 +444,7 @@ describe('a live look', () => {
     isDeaf = true;
     await it.secret('a', 'one');
     await it.order('x', {});
-    // What the look brought is known to the cache from then on.
+    // The object of the live read stays in the cache.
     expect([...new Set(found)]).toEqual(['one']);
     expect(it.manager.idle()).toBe(true);
   });

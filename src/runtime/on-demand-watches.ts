@@ -1,10 +1,10 @@
-// Which keys read which collections on demand. A collection that is not read any more is watched a little longer, because most that stop
-// reading begin again (a pass that failed, a placement applied again), and then dropped.
+// Tracks which keys read which on-demand collections. A collection that is not read any more is watched a little
+// longer, because most readers return (a reconcile that failed, a placement that was applied again), and then dropped.
 import type { Clock } from '../base/clock.ts';
 import type { Informer } from './informers.ts';
 
 export interface OnDemandWatches {
-  /** What a reader read in its last look, in place of what it read before. */
+  /** Replaces the collections of a reader with those of its last `observe`. */
   set(reader: string, informers: ReadonlySet<Informer>): void;
   stop(): void;
 }
@@ -12,7 +12,7 @@ export interface OnDemandWatches {
 export interface OnDemandOptions {
   readonly clock: Clock;
   readonly lingerMs?: number;
-  /** It has no reader any more. */
+  /** The collection has no reader any more. */
   onIdle(informer: Informer): void;
 }
 

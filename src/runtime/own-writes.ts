@@ -1,13 +1,16 @@
-// A watch may report a write before its response does. The writer must not be woken by that, and must not miss what others did meanwhile; only
-// the answer tells the two apart. So what would wake a writer is kept until the answer is there.
+// A watch may show a write before its response arrives. That event must not requeue the writer, but an event of another
+// client must; only the response tells them apart. So events for the writer are held back until the response is there.
 
-/** Ends the write: with the revision of its answer, or with undefined if there is none. */
+/** Ends the write, with the revision of its response, or undefined if there was none. */
 export type EndWrite = (revision: string | undefined) => void;
 
 export interface OwnWrites<Writer> {
-  /** `wake` is called at the end if anything was kept that was not this write. */
+  /** `wake` is called at the end if any event was held back that does not show this write. */
   begin(place: string, writer: Writer, wake: () => void): EndWrite;
-  /** True = kept: the writer need not be woken now. A deleted object (undefined) is never an own write. */
+  /**
+   * True = the event is held back, and the writer need not be requeued now. A deletion (undefined) never counts as an
+   * own write.
+   */
   keeps(place: string, revision: string | undefined, isWriter: (writer: Writer) => boolean): boolean;
 }
 

@@ -1,5 +1,6 @@
-// Carries out a decision. Steps one after the other; the actions of a step side by side, a few at a time; after the first step with a
-// failure nothing more. Every write is conditional or a create with a fixed name, and its answer is folded in before anybody decides again.
+// Carries out a decision: steps one after the other, the actions of a step concurrently with a limit. A step with a
+// failure is the last. Every write has a precondition or is a create with a fixed name, and its response is folded in
+// before the next decision.
 import type { Request } from '../api/transport.ts';
 import { InvariantError } from '../base/errors.ts';
 import { isObject, type Json } from '../base/json.ts';
@@ -18,14 +19,14 @@ type WriteAction = Exclude<Action, EventAction>;
 export interface PerformOptions {
   readonly deps: Deps;
   readonly informers: Folds;
-  /** Field manager of our writes. */
+  /** The field manager of our writes. */
   readonly manager: string;
   readonly sideBySide: number;
-  /** False from the moment that no write may be issued any more. */
+  /** False once this process must not send writes any more. */
   mayWrite(): boolean;
-  /** Takes an Event off our hands. */
+  /** Hands an Event to the recorder. */
   record(event: EventAction): void;
-  /** Gives up calls that are under way. */
+  /** Aborts calls in flight. */
   readonly signal: AbortSignal;
 }
 
@@ -33,17 +34,17 @@ export interface Failure {
   readonly class: FailureClass;
   readonly error: unknown;
   readonly because: string;
-  /** Of the object that was to be written; absent = an Event. */
+  /** The resource of the object to be written; absent = an Event. */
   readonly resource?: Place['resource'];
 }
 
 export interface Performed {
-  /** Actions that were carried out. */
+  /** The number of actions that succeeded. */
   readonly done: number;
-  /** Something on a server differs from before: look again. */
+  /** A write changed something on a server: reconcile again. */
   readonly changed: boolean;
   readonly failures: readonly Failure[];
-  /** Objects that must be seen before this key is decided again: we do not know what became of our write. */
+  /** Objects to read live before the next decision for this key, because their write may or may not have happened. */
   readonly unsettled: readonly Place[];
 }
 
@@ -86,7 +87,10 @@ export async function perform(steps: readonly (readonly Action[])[], options: Pe
 const isReport = (action: Action): boolean =>
   (action.do === 'patch' || action.do === 'json-patch') && action.subresource === 'status';
 
-/** A key that waits for what was written goes before the report on it: first they look, then what they write is on its way to the disk. */
+/**
+ * Lets the keys that wait for these writes run before the status is written: first they reconcile, then their writes
+ * are flushed.
+ */
 async function othersActed({ yieldToOthers, spreadOverTurns }: Deps): Promise<void> {
   if (yieldToOthers === undefined) return;
   await new Promise<void>(yieldToOthers);
@@ -94,7 +98,7 @@ async function othersActed({ yieldToOthers, spreadOverTurns }: Deps): Promise<vo
   if (spreadOverTurns !== undefined) await new Promise<void>(spreadOverTurns);
 }
 
-/** True when the server has something else now than before. */
+/** True if the write changed the object. */
 async function write(action: WriteAction, { deps, informers, manager, signal }: PerformOptions): Promise<boolean> {
   const place = placeOf(action);
   const end = informers.writes(place);
@@ -117,7 +121,7 @@ async function looked(place: Place, { informers, signal }: PerformOptions): Prom
     await informers.look(place, signal);
     return true;
   } catch {
-    return false; // it becomes the first thing that the next pass does, with that pass's error handling
+    return false; // the next reconcile reads it first, with its own error handling
   }
 }
 
@@ -169,7 +173,9 @@ function requestFor(action: WriteAction, { resource, namespace, name }: Place, m
   }
 }
 
-/** The same as a JSON patch. Never by `test`, whose refusal is 422 and not the 409 of a conflict. */
+/**
+ * The precondition as a JSON patch. `test` is not used, because a failed test is a 422 and not the 409 of a conflict.
+ */
 const conditionalOperations = ({ uid, resourceVersion }: Seen, operations: readonly JsonOperation[]): Json =>
   [
     { op: 'replace', path: '/metadata/uid', value: uid },
@@ -177,7 +183,7 @@ const conditionalOperations = ({ uid, resourceVersion }: Seen, operations: reado
     ...operations,
   ] as unknown as Json;
 
-/** A merge patch that only fits the object as it was seen. */
+/** A merge patch that fails with a conflict if the object has changed since it was read. */
 function conditional({ uid, resourceVersion }: Seen, merge: Json): Json {
   if (!isObject(merge)) throw new InvariantError('a merge patch must be an object');
   const metadata = isObject(merge['metadata']) ? merge['metadata'] : {};

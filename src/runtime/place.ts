@@ -1,4 +1,4 @@
-// Where an object lives: which server, which resource, which name.
+// The location of an object: server, resource, namespace and name.
 import type { Resource } from '../api/kind.ts';
 import type { Target } from '../api/transport.ts';
 import { keyOf } from './cache.ts';
@@ -11,7 +11,7 @@ export interface Place {
   readonly name: string;
 }
 
-/** The same for every version: one object has one text. */
+/** The same for every API version, so that one object has one text. */
 export const placeText = (place: Place): string =>
   `${collectionText(place.on, place.resource)}/${keyOf(place.resource.namespaced ? place.namespace : undefined, place.name)}`;
 

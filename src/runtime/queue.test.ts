@@ -14,12 +14,12 @@ const ticks = async (count = 5) => {
 interface Bench {
   readonly clock: TestClock;
   readonly queue: Queue;
-  /** Keys in the order in which they began. */
+  /** The keys in the order in which they started. */
   readonly began: string[];
   /** Ends the oldest run of a key. */
   end(key: string, next?: Next): Promise<void>;
   readonly inside: Map<string, number>;
-  /** Keys that were added and have not begun since. */
+  /** The keys that were added and have not started since. */
   readonly owed: Set<string>;
 }
 
@@ -93,7 +93,7 @@ describe('a queue', () => {
     for (const key of ['r1', 'r2', 'r3']) queue.add(key, 'resync');
     await ticks();
     queue.add('new', 'fresh');
-    queue.add('r3', 'fresh'); // waits in the resync and becomes urgent
+    queue.add('r3', 'fresh'); // is queued as a resync and becomes urgent
     await end('r1');
     await end('new');
     await end('r3');
@@ -155,7 +155,7 @@ describe('a queue', () => {
     await ticks();
     expect(began).toEqual(['b']);
     await end('b');
-    queue.wakeAt('b', undefined); // what a pass that saw everything says
+    queue.wakeAt('b', undefined); // as after a reconcile that saw everything
     clock.advance(99);
     await ticks();
     expect(began).toEqual(['b']);
@@ -216,7 +216,7 @@ describe('a queue', () => {
       clock.advance(100);
       await ticks();
     }
-    // A few at first, then one a second.
+    // A few at first, then one per second.
     const perSecond = times.filter((time) => time > (times[0] as number) + 30_000).length / 30;
     expect(perSecond).toBeLessThanOrEqual(1.1);
     expect(perSecond).toBeGreaterThan(0.5);
@@ -233,7 +233,7 @@ describe('a queue', () => {
     expect(queue.waiting).toBe(1);
     await end('b');
     expect(began).toEqual(['a', 'b', 'b']);
-    queue.add('a', 'fresh'); // it stands in line already
+    queue.add('a', 'fresh'); // it is queued already
     for (const run of later.splice(0)) run();
     await ticks();
     expect(began).toEqual(['a', 'b', 'b', 'a']);
@@ -300,7 +300,7 @@ describe('a queue', () => {
     queue.add('a', 'fresh');
     await ticks();
     expect(began.length).toBe(2);
-    queue.add('a', 'resync'); // is no news
+    queue.add('a', 'resync'); // a resync does not count as news
     await ticks();
     expect(began.length).toBe(2);
   });
@@ -326,7 +326,7 @@ describe('a queue', () => {
     queue.add('a', 'fresh');
     clock.advance(1000);
     await ticks(100);
-    // It acted, looked again, found that all is well, and that is forgiven and forgotten.
+    // The key acted, reconciled again, found nothing to do, and its retry state was dropped.
     expect(acts).toBe(-1);
     expect(queue.remembered).toBe(0);
     acts = 1;
@@ -451,7 +451,7 @@ describe('a queue', () => {
       slices.push(began.length);
       turns.shift()?.();
     }
-    expect(slices).toEqual([3, 6, 9, 10]); // each begins keys at 0, 2 and 4 ms
+    expect(slices).toEqual([3, 6, 9, 10]); // each starts keys at 0, 2 and 4 ms
   });
 
   test('uses one timer for any number of deadlines', async () => {

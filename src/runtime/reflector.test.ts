@@ -21,7 +21,7 @@ const object = (name: string, revision: number): KubeObject => ({
 });
 const bookmark = (revision: number): WatchEvent => ({ type: 'BOOKMARK', object: object('', revision) });
 
-/** A server that answers lists from what it is given, and whose watches the test speaks for. */
+/** A server whose lists come from `items`, and whose watches the test drives. */
 class Script implements Transport {
   readonly log: string[] = [];
   items: readonly KubeObject[] = [];
@@ -29,7 +29,7 @@ class Script implements Transport {
   listError: Error | undefined;
   pageError: Error | undefined;
   watchError: Error | undefined;
-  /** Watches that ignore their signal, like a dead connection. */
+  /** The watches ignore their signal, like a dead connection. */
   deaf = false;
   #say: ((next: readonly WatchEvent[] | 'end' | Error) => void) | undefined;
   timeouts: number[] = [];
@@ -206,7 +206,7 @@ describe('a reflector', () => {
     await script.say(bookmark(5));
     clock.advance(200_000);
     await script.say(bookmark(6));
-    clock.advance(200_000); // 200 s after the last word, 400 s after the first
+    clock.advance(200_000); // 200 s after the last event, 400 s after the first
     await turns();
     expect(log()).toEqual(['list', 'watch from 1']);
     clock.advance(110_000);
@@ -272,7 +272,7 @@ describe('a reflector', () => {
     await turns();
     expect(log()).toEqual(['list']);
     await away();
-    // Told while its list is under way, which began before and is lost all the same.
+    // `retryNow` is called during a list that began before the recovery and fails.
     let fail: (error: Error) => void = () => {};
     const call = script.call.bind(script);
     script.call = () => new Promise((_, reject) => (fail = reject));

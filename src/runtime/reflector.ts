@@ -1,5 +1,6 @@
-// Keeps one cache true: a list in pages, then a watch from the list's revision, for as long as the signal lets it. It never gives up and
-// never misses a deletion: whenever the watch cannot go on from exactly where it was, everything is listed again and the difference told.
+// Keeps one cache up to date: a paginated list, then a watch from the revision of the list, until the signal fires. It
+// never gives up and never misses a deletion: if the watch cannot resume at its exact revision, everything is listed
+// again and the differences are emitted.
 import type { KubeObject } from '../api/object.ts';
 import type { Target, Transport, WatchEvent } from '../api/transport.ts';
 import { onAbort } from '../base/abort.ts';
@@ -23,18 +24,21 @@ export interface ReflectorOptions<T extends Projected> {
   readonly pace: TimeSlice;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Called at once for each bunch; the cache already has it. */
+  /** Called at once for each batch; the cache is already updated. */
   onChanges(changes: readonly Change<T>[]): void;
-  /** What the watch brings of a source that is read in full; before its change is told. `isNew`: there was no such object before. */
+  /**
+   * Called with each full object of a watch with `isReadWhole`, before its change is emitted. `isNew`: it was not
+   * cached before.
+   */
   onWhole?(object: KubeObject, isNew: boolean): void;
   /** The first list is complete. */
   onSynced(): void;
-  /** The server gives another reason than before for not answering. */
+  /** The first failure, or a failure with another cause than before. */
   onTrouble?(): void;
   readonly pageSize?: number;
-  /** A watch is asked to last this long, up to twice as long. */
+  /** The timeout of a watch: between this and twice this. */
   readonly watchMs?: number;
-  /** A watch that says nothing for this long is taken for dead. Servers send bookmarks every minute. */
+  /** A watch without events for this long is considered dead. Servers send bookmarks every minute. */
   readonly silenceMs?: number;
   readonly backOff?: BackOff;
 }
@@ -45,16 +49,16 @@ export interface ReflectorState {
   readonly lists: number;
   readonly watches: number;
   readonly failures: number;
-  /** By our clock, when the server last answered. */
+  /** When the server last answered, by our clock. */
   readonly heardAt: number | undefined;
   readonly lastError?: string;
-  /** The `reason` of that error, if the server gave one. */
+  /** The `reason` of that error, if the server sent one. */
   readonly lastReason?: string;
 }
 
 export interface Reflector {
   state(): ReflectorState;
-  /** The server answers again: who waits because it did not goes on now. */
+  /** The server answers again: end the back-off now. */
   retryNow(): void;
   /** Resolves after the signal fired. Never rejects. */
   readonly done: Promise<void>;
@@ -86,12 +90,12 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
   let heardAt: number | undefined;
   let lastError: string | undefined;
   let lastReason: string | undefined;
-  /** The next attempt has a reason to fare better, so it goes out at once. */
+  /** The next attempt is likely to succeed, so it skips the back-off. */
   let isCured = false;
   let notBefore = 0;
   let isUnanswered = false;
   let endRest = () => {};
-  /** Told to try again while an attempt was under way, which may have begun before the server was back. */
+  /** `retryNow` was called during an attempt, which may have begun before the server recovered. */
   let isHurried = false;
 
   const tell = (changes: readonly Change<T>[]) => {
@@ -113,7 +117,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
     phase = 'stopped';
   }
 
-  /** Only the first failure of a row is worth a line. */
+  /** Logs only the first of equal failures in a row. */
   function fail(error: unknown): void {
     const text = messageOf(error);
     const isNew = text !== lastError;
@@ -125,8 +129,8 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
     notBefore = clock.now() + retryAfterMs(error);
     if (isNew) options.onTrouble?.();
     if (!(error instanceof ApiError)) return;
-    // Whatever the server holds against our revision (too old, too new, unknown) is cured by a list. So is the rare server that keeps
-    // refusing a watch for another reason.
+    // A list fixes any refusal of our revision (too old, too new, unknown). It is also tried if a server keeps refusing
+    // the watch for another reason.
     const isRefused = isRevisionRefused(error);
     isCured = isRefused && failures === 1;
     if (isRefused || failures > 3) mustList = true;
@@ -217,17 +221,17 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
       cancel();
       forget();
       stop.abort();
-      // Not waited for: a dead connection may never answer.
+      // Not awaited: a dead connection may never answer.
       batches.return?.(undefined)?.catch(() => {});
     }
-    // A server that ends each watch as soon as it began must not be asked in a tight loop.
+    // A server that ends every watch at once must not be called in a tight loop.
     if (!heard && !isDead && !mustList && !signal.aborted && clock.now() - openedAt < 1000) {
       throw new Error('the server ended the watch at once');
     }
     failures = 0;
   }
 
-  /** False when the events are from a time that this cache has already seen pass: this server is not where we were. */
+  /** False if the events are older than the cache: the server went back in time. */
   function takeIn(batch: readonly WatchEvent[]): boolean {
     const changes: Change<T>[] = [];
     let isInOrder = true;
@@ -271,7 +275,7 @@ export function startReflector<T extends Projected>(options: ReflectorOptions<T>
   };
 }
 
-/** A reflector that is stopped does not wait for the next slice: the clock may have stopped as well. */
+/** A stopped reflector does not wait for the next slice: the clock may have stopped too. */
 const unlessAborted = (turn: Promise<void> | undefined, signal: AbortSignal): Promise<void> | undefined =>
   turn &&
   new Promise((resolve) => {
@@ -282,7 +286,7 @@ const unlessAborted = (turn: Promise<void> | undefined, signal: AbortSignal): Pr
     });
   });
 
-/** 410, or the revision of a cluster that this one is not (any more). */
+/** A 410, or an error about a revision that this server does not know. */
 const isRevisionRefused = (error: ApiError): boolean =>
   error.code === 410 ||
   error.reason === 'Expired' ||
@@ -291,7 +295,10 @@ const isRevisionRefused = (error: ApiError): boolean =>
   (error.details?.causes ?? []).some((cause) => cause.reason === 'ResourceVersionTooLarge') ||
   error.message.includes('Too large resource version');
 
-/** Each call: the next value; undefined at the end or when the signal fires, even if the iterator itself never notices. */
+/**
+ * Each call returns the next value, or undefined at the end or when the signal fires, even if the iterator never
+ * settles.
+ */
 function nextUnless<V>(iterator: AsyncIterator<V>, signal: AbortSignal): () => Promise<V | undefined> {
   let giveUp = () => {};
   onAbort(signal, () => giveUp());

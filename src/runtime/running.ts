@@ -1,4 +1,4 @@
-// One controller while its manager runs: what waits for it, what it looks at, and what its last passes left behind.
+// The state of one controller while its manager runs: its queue, its informers, and the results of its last reconciles.
 import type { Hold } from '../api/hold.ts';
 import type { AnyController, AnyWorker, Failure, ServerName, View } from './controller.ts';
 import type { Dependents } from './full-objects.ts';
@@ -10,37 +10,37 @@ import type { ViewAt } from './view.ts';
 export interface Running {
   readonly controller: AnyController | AnyWorker;
   readonly queue: Queue;
-  /** Those that it waits for. */
+  /** The informers that must be synced before it starts. */
   readonly informers: readonly Informer[];
   readonly viewAt: ViewAt;
-  /** For callers that map a change to keys: the same for all changes of a moment. */
+  /** For mapping changes to keys: shared by all changes of one moment. */
   view: View | undefined;
-  /** What the controller remembers, by key. */
+  /** The memory of each key. */
   readonly memories: Map<string, unknown>;
   readonly holds: Map<string, readonly Hold[]>;
   readonly unsettled: Map<string, Map<string, Place>>;
   readonly dependents: Dependents;
-  /** When each running pass began. */
+  /** When each running reconcile began. */
   readonly busy: Map<string, number>;
-  /** What stopped the last pass over a key. */
+  /** Why the last reconcile of a key failed. */
   readonly failures: Map<string, Failure>;
-  /** Keys whose last pass did not get an answer to something that it asked of these servers. */
+  /** Keys whose last reconcile got no answer from these servers. */
   readonly unanswered: Map<string, ReadonlySet<ServerName>>;
-  /** Woken from outside before it was ready. */
+  /** Keys that were woken from outside before the controller was ready. */
   readonly early: Set<string>;
   isReady: boolean;
   passes: number;
   depth: number;
 }
 
-/** Of a key that is reconciled: what its controller remembers of it. */
+/** The memory of a key; created on its first reconcile. */
 export function memoryOf({ controller, memories }: Running, key: string): unknown {
   if (controller.memory === undefined) return undefined;
   if (!memories.has(key)) memories.set(key, controller.memory());
   return memories.get(key);
 }
 
-/** The key is not the controller's any more. */
+/** The key is not the controller's any more: drops its memory. */
 export function forget({ controller, memories }: Running, key: string): void {
   const memory = memories.get(key);
   memories.delete(key);

@@ -1,5 +1,5 @@
-// Whether an object belongs to a Source, decided here as the server decides it there: a write's answer must land in exactly the caches
-// whose watches will report it.
+// Decides whether an object belongs to a Source, exactly as the server does: the response to a write must be folded
+// into the caches whose watches will report it, and no others.
 import type { KubeObject } from '../api/object.ts';
 import { compileFields, type FieldReaders, parseFieldSelector } from '../base/field-selector.ts';
 import { isObject } from '../base/json.ts';
@@ -7,7 +7,7 @@ import { parseSelector } from '../base/selector.ts';
 import type { Projected, Source } from './controller.ts';
 
 export interface Selection {
-  /** True when the source asks for labels or fields: an object can leave it without being deleted. */
+  /** The source has a label or field selector: an object can leave it without being deleted. */
   readonly filtered: boolean;
   matches(object: KubeObject): boolean;
 }

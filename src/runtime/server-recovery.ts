@@ -1,5 +1,5 @@
-// Notices that an API server answers again which gave no answer for a while, by whichever call gets through first. Then no key that was waiting for
-// it needs to wait out a back-off that grew while it was away.
+// Detects that an unreachable API server answers again, by whichever call succeeds first. Keys that failed because of
+// the outage are then retried at once, instead of after a back-off that grew meanwhile.
 import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import { ApiError, LostError } from '../base/errors.ts';
@@ -9,13 +9,16 @@ import { isNoAnswer } from './outcome.ts';
 
 export interface ServerRecovery {
   readonly servers: Deps['servers'];
-  /** How often this server has come back. */
+  /** How often this server became reachable again. */
   returns(on: ServerName): number;
-  /** Which server it was that this error tells of; undefined = all have answered. */
+  /** The server that did not answer in this error; undefined = every server answered. */
   silentIn(error: unknown): ServerName | undefined;
 }
 
-/** A server was away if this long has passed between the first lost call and the next answer; one that loses some and answers others is not. */
+/**
+ * A server counts as unreachable if this much time passed between the first lost call and the next response. One that
+ * loses only some calls does not.
+ */
 const AWAY_MS = 5000;
 
 export function createServerRecovery(
@@ -56,12 +59,12 @@ function noticing(inner: Transport, clock: Clock, hears: Hears): Transport {
   };
   const failed = (error: unknown) => {
     if (isNoAnswer(error)) hears.nothing(error as Error);
-    // A proxy before the server may refuse one kind of call for good: that proves neither an outage nor its end.
+    // A proxy may refuse one kind of call for good: that shows neither an outage nor a recovery.
     if (error instanceof LostError) lostAt ??= clock.now();
     else if (error instanceof ApiError && !isNoAnswer(error)) heard();
   };
   return {
-    // The very promises of the transport: their waiters do not wait a moment longer.
+    // Returns the original promise, so that the caller does not wait a microtask longer.
     call(request, signal) {
       const answer = inner.call(request, signal);
       answer.then(heard, failed);

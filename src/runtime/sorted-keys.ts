@@ -1,4 +1,4 @@
-// Keys in order, and the items behind them as one array that is made when asked for and kept until something changes.
+// Sorted keys, with their items as one array that is built on demand and kept until something changes.
 import { byText } from '../base/compare.ts';
 
 export class SortedKeys<T> {
@@ -17,7 +17,7 @@ export class SortedKeys<T> {
   add(key: string): void {
     this.#items = undefined;
     const last = this.#keys.at(-1);
-    // Lists arrive in order.
+    // Lists arrive sorted, so most keys are appended.
     if (last === undefined || byText(last, key) < 0) {
       this.#keys.push(key);
       return;
@@ -32,7 +32,7 @@ export class SortedKeys<T> {
     if (this.#keys[at] === key) this.#keys.splice(at, 1);
   }
 
-  /** An item behind one of the keys is another one now. */
+  /** The item of one of the keys was replaced. */
   changed(): void {
     this.#items = undefined;
   }
@@ -56,7 +56,7 @@ export class SortedKeys<T> {
     return items;
   }
 
-  /** Where the key is, or where it would be. */
+  /** The index of the key, or where to insert it. */
   #find(key: string): number {
     let low = 0;
     let high = this.#keys.length;

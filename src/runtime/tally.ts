@@ -1,5 +1,5 @@
-// Metrics of what happens all the time: counted here, and handed over when they are scraped, which is seldom. Several parts of one process
-// share a registry: numbers add up.
+// Counters for frequent events: counted here and passed to prom-client only when scraped. Several parts of one process
+// share a registry: their numbers are summed.
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export interface TallyOptions {
@@ -7,16 +7,16 @@ export interface TallyOptions {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
-  /** A counter unless told: one that also goes down. */
+  /** Makes it a gauge, which can go down; the default is a counter. */
   readonly goesDown?: true;
 }
 
-/** `values`: of the labels, in their order. */
+/** `values`: the label values, in the order of the labels. */
 export type Tally = (values: readonly string[], by?: number) => void;
 
-/** By the labels' values, which have no bar in them. */
+/** By the label values, joined with "|", which they do not contain. */
 type Counts = Map<string, number>;
-/** What hangs on a metric until it is read. */
+/** The counts of each metric until the next scrape. */
 const countsOf = new WeakMap<object, Counts>();
 
 export function tally(options: TallyOptions): Tally {

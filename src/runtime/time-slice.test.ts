@@ -17,7 +17,7 @@ function bench(hasTurns: boolean) {
     wait(ms: number) {
       now += ms;
     },
-    /** The loop goes round once. */
+    /** Runs one turn of the event loop. */
     turn() {
       for (const run of turns.splice(0)) run();
     },

@@ -1,13 +1,13 @@
-// The event loop gets its turn: work that could go on for long asks here, and after 5 ms it waits for the clock's next tick. Shared by
-// everything in one manager, so that many queues together do not take many slices.
+// Keeps the event loop responsive: long-running work checks here, and yields after 5 ms until the next tick of the
+// clock. All queues of one manager share one slice, so that together they do not take many.
 import type { Clock } from '../base/clock.ts';
 
 export interface TimeSlice {
-  /** True while the present slice lasts. The first question after a pause begins a slice. */
+  /** True while the current slice lasts. The first call after a yield starts a new slice. */
   mayGoOn(): boolean;
-  /** Runs after the loop had its turn. */
+  /** Runs a callback after the event loop had a turn. */
   later(run: () => void): void;
-  /** Nothing to wait for, or a promise that resolves in a new slice. */
+  /** undefined = continue now; else a promise that resolves in a new slice. */
   turn(): Promise<void> | undefined;
 }
 
@@ -15,7 +15,10 @@ const LONG_AFTER_MS = 20;
 
 export interface TimeSliceOptions {
   readonly sliceMs?: number;
-  /** Runs something when the loop has had its turn: who waited for something else meanwhile has let it. Without it, time tells. */
+  /**
+   * Runs a callback in the next turn of the event loop, so that a slice ends if the caller has yielded for another
+   * reason. Without it, slices end by time.
+   */
   readonly nextTick?: (run: () => void) => void;
 }
 
@@ -26,11 +29,14 @@ export function createTimeSlice(clock: Clock, { sliceMs = 5, nextTick }: TimeSli
   const endSlice = () => {
     sliceEnds = undefined;
   };
-  /** A clock that was set back must not make a slice last for hours; and without reports of turns, the loop has had its own long after a slice. */
+  /**
+   * If the clock was set back, a slice must not last for hours. Without `nextTick`, the event loop has had its turn a
+   * while after the slice.
+   */
   const isOld = (now: number, ends: number) =>
     ends - now > sliceMs || (nextTick === undefined && now > ends + LONG_AFTER_MS);
   const mayGoOn = () => {
-    // Those who wait go first, else one busy part would keep the others out.
+    // Waiting callbacks go first, or one busy part would starve the others.
     if (waiting.length > 0) return false;
     const now = clock.now();
     if (sliceEnds === undefined) nextTick?.(endSlice);

@@ -1,12 +1,12 @@
-// What a controller sees: the caches of the sources that it watches, and no others. Reading what one does not watch would be a wake-up lost;
-// what is watched on demand remembers who read which part of it.
+// What a controller can read: the caches of the sources that it watches, and no others, because a change elsewhere
+// would not requeue its key. For on-demand watches, the view records which part was read.
 import { InvariantError } from '../base/errors.ts';
 import { keyOf } from './cache.ts';
 import type { Controller, Failure, Part, Projected, Source, View } from './controller.ts';
 import { FIRST_LIST, type FullObjects, namespacePart, WHOLE_COLLECTION } from './full-objects.ts';
 import type { Informer, Informers } from './informers.ts';
 
-/** Makes the view of one controller at one moment. Without `full` (in toKeys) no whole object is known. */
+/** Creates the view of one controller at one time. Without `full` (in toKeys) no full objects are available. */
 export type ViewAt = (now: number, full?: FullObjects, failure?: Failure) => View;
 
 export function createView(

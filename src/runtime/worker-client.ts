@@ -1,4 +1,5 @@
-// The calls of a worker: fenced like every write, folded in like every answer, and after a lost one the object is looked at first.
+// The API calls of a worker: fenced like every write, and folded into the caches like every response. After a lost
+// response, the object is read live first.
 import type { Answer, Request } from '../api/transport.ts';
 import { LostError } from '../base/errors.ts';
 import type { ServerName, WorkerClient } from './controller.ts';
@@ -18,12 +19,12 @@ export interface WorkerClientOptions {
   readonly writing: AbortSignal;
 }
 
-/** One pass has its own. */
+/** Created per reconcile. */
 export interface CountedClient extends WorkerClient {
   readonly writes: number;
-  /** Objects that must be seen before the next pass: we do not know what became of our write. */
+  /** Objects to read live before the next reconcile, because their write may or may not have happened. */
   readonly unsettled: readonly Place[];
-  /** Those that gave no answer to some call. */
+  /** The servers that did not answer a call. */
   readonly unanswered: ReadonlySet<ServerName>;
 }
 
